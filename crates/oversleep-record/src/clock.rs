@@ -1,0 +1,183 @@
+//! What was learned about one clock.
+
+use serde::{Deserialize, Serialize};
+
+use crate::reason::Unavailable;
+use crate::units::Nanos;
+
+/// What a clock counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ClockCounts"))]
+#[serde(rename_all = "snake_case")]
+pub enum Counts {
+    /// Time that passes for everybody.
+    ElapsedTime,
+    /// Time of day; it can be set and stepped.
+    TimeOfDay,
+    /// CPU time of the calling process, all threads together.
+    ProcessCpuTime,
+    /// CPU time of the calling thread.
+    ThreadCpuTime,
+}
+
+/// The epoch a clock counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Epoch {
+    /// Some point at or near boot.
+    Boot,
+    /// 1970-01-01 UTC.
+    Unix,
+    /// 1970-01-01 TAI.
+    Tai,
+    /// 1601-01-01 UTC.
+    Windows,
+    /// The start of the process.
+    Process,
+    /// The start of the thread.
+    Thread,
+    /// Reset of the processor.
+    Processor,
+}
+
+/// How a clock behaves across suspend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AcrossSuspend {
+    /// It counts the time asleep.
+    Continues,
+    /// It stands still.
+    Stops,
+    /// It depends on the processor, or nobody documents it.
+    Unspecified,
+}
+
+/// A2: read, wait, read again: what the clock says passed, and what the reference clock says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Difference {
+    /// By the reference clock.
+    pub reference_ns: Nanos,
+    /// By this clock.
+    pub indicated_ns: Nanos,
+}
+
+/// A4: how finely and how steadily it moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Steps {
+    /// Consecutive reads compared.
+    pub reads: u64,
+    /// Smallest non-zero forward difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest_ns: Option<Nanos>,
+    /// Median non-zero forward difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median_ns: Option<Nanos>,
+    /// Values it takes per second while read without pause; near 1/step for coarse clocks, the read rate for fine ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes_per_second: Option<u64>,
+    /// Times it went backwards on one thread.
+    pub backward_on_one_thread: u64,
+    /// Furthest it went backwards on one thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backward_on_one_thread_ns: Option<Nanos>,
+    /// Ordered hand-overs between CPUs that were compared; 0 where there is one CPU only.
+    pub cross_cpu_reads: u64,
+    /// Times the later read on another CPU showed an earlier time.
+    pub backward_across_cpus: u64,
+    /// Furthest it went backwards across CPUs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backward_across_cpus_ns: Option<Nanos>,
+}
+
+/// A5: rate against the reference clock.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Drift {
+    /// Parts per million this clock runs fast (positive) or slow.
+    pub ppm: f64,
+    /// Window it was observed over.
+    pub window_ns: Nanos,
+    /// What the reads at both ends leave uncertain, in ppm.
+    pub uncertainty_ppm: f64,
+}
+
+fn has_no_figures(drift: &Option<Drift>) -> bool {
+    drift.is_none_or(|drift| !(drift.ppm.is_finite() && drift.uncertainty_ppm.is_finite()))
+}
+
+/// What was learned about one clock. Its cost per call is the series named by `cost_series`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClockResult {
+    /// Registry name.
+    pub name: String,
+    /// The call as a programmer writes it.
+    pub call: String,
+    /// What it counts.
+    pub counts: Counts,
+    /// From when.
+    pub epoch: Epoch,
+    /// Unit of the raw value: `ns`, `us`, `s`, `ticks`.
+    pub unit: String,
+    /// Across suspend.
+    pub across_suspend: AcrossSuspend,
+    /// When its value starts again from zero; `None` where not within a century.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wraps_after_ns: Option<Nanos>,
+    /// Why it can't be read here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<Unavailable>,
+    /// Key of the series with its cost per call, in ps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_series: Option<String>,
+    /// An example of its raw value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example_raw: Option<u64>,
+    /// Ticks per second, where the raw value counts ticks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency_hz: Option<u64>,
+    /// The step the system itself states (`clock_getres`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_step_ns: Option<Nanos>,
+    /// A2, one per pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+    /// A4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Steps>,
+    /// A5. Figures that are not finite are left out of a file: JSON can't hold them.
+    #[serde(default, skip_serializing_if = "has_no_figures")]
+    pub drift: Option<Drift>,
+}
+
+impl ClockResult {
+    /// What it indicated of the reference waits, as a ratio: 1.0 is a clock of elapsed time, 0.0 one that stood still.
+    pub fn indicated_ratio(&self) -> Option<f64> {
+        let reference: Nanos = self.differences.iter().map(|difference| difference.reference_ns).sum();
+        let indicated: Nanos = self.differences.iter().map(|difference| difference.indicated_ns).sum();
+        (reference > Nanos::ZERO).then(|| indicated.0 as f64 / reference.0 as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drift_without_figures_is_left_out() {
+        let text =
+            r#"{"name":"x","call":"x()","counts":"elapsed_time","epoch":"boot","unit":"ns","across_suspend":"stops"}"#;
+        let mut clock: ClockResult = serde_json::from_str(text).unwrap();
+        for (ppm, uncertainty_ppm) in [(f64::NAN, 0.1), (0.1, f64::INFINITY)] {
+            clock.drift = Some(Drift { ppm, window_ns: Nanos(0), uncertainty_ppm });
+            assert_eq!(serde_json::to_string(&clock).unwrap(), text);
+        }
+        clock.drift = Some(Drift { ppm: -0.1, window_ns: Nanos(1), uncertainty_ppm: 0.2 });
+        let back: ClockResult = serde_json::from_value(serde_json::to_value(&clock).unwrap()).unwrap();
+        assert_eq!(back, clock);
+    }
+}

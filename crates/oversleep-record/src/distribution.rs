@@ -1,0 +1,284 @@
+//! A whole distribution of signed values: two HDR histograms, late and early, and exact extremes.
+//!
+//! HdrHistogram holds no negative values. Early wake-ups are therefore kept in a histogram of their own instead of
+//! being clamped to zero, and quantiles run over both: the earliest first.
+
+use hdrhistogram::Histogram;
+
+mod form;
+mod payload;
+
+pub use payload::PayloadError;
+
+/// Three significant digits: a value read back is within 0.1 % of the one recorded.
+const SIGNIFICANT_DIGITS: u8 = 3;
+/// Longest value kept apart (one hour in ns); longer ones count in the last bucket and in `max`.
+const HIGHEST: u64 = 3_600_000_000_000;
+/// Most values the correction for omission fills in, bucket by bucket: about two seconds.
+const OMISSION_FILLS_MAX: u128 = 20_000_000;
+
+/// A distribution of signed whole numbers in the unit of the series that owns it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Distribution {
+    /// Values of zero and above.
+    late: Histogram<u64>,
+    /// Magnitudes of the negative values; `None` until there is one.
+    early: Option<Histogram<u64>>,
+    min: i64,
+    max: i64,
+    /// Exact sum, for the mean.
+    sum: i128,
+}
+
+fn empty_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, HIGHEST, SIGNIFICANT_DIGITS).expect("constant bounds are valid")
+}
+
+impl Default for Distribution {
+    fn default() -> Self {
+        Distribution { late: empty_histogram(), early: None, min: i64::MAX, max: i64::MIN, sum: 0 }
+    }
+}
+
+impl Distribution {
+    /// An empty distribution; allocates what it will ever need for non-negative values, so that recording doesn't.
+    pub fn new() -> Distribution {
+        Distribution::default()
+    }
+
+    /// Adds one value. About 10 ns; allocates only at the first negative value.
+    pub fn record(&mut self, value: i64) {
+        if value >= 0 {
+            self.late.saturating_record(value as u64);
+        } else {
+            self.early.get_or_insert_with(empty_histogram).saturating_record(value.unsigned_abs());
+        }
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.sum = self.sum.saturating_add(i128::from(value));
+    }
+
+    /// All values of `other` as well.
+    pub fn merge(&mut self, other: &Distribution) {
+        self.late.add(&other.late).expect("same bounds");
+        if let Some(early) = &other.early {
+            self.early.get_or_insert_with(empty_histogram).add(early).expect("same bounds");
+        }
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.sum = self.sum.saturating_add(other.sum);
+    }
+
+    /// How many values.
+    pub fn count(&self) -> u64 {
+        self.late.len().saturating_add(self.early_count())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// How many are below zero.
+    pub fn early_count(&self) -> u64 {
+        self.early.as_ref().map_or(0, Histogram::len)
+    }
+
+    /// The smallest value, exactly.
+    pub fn min(&self) -> Option<i64> {
+        (!self.is_empty()).then_some(self.min)
+    }
+
+    /// The largest value, exactly.
+    pub fn max(&self) -> Option<i64> {
+        (!self.is_empty()).then_some(self.max)
+    }
+
+    /// The mean.
+    pub fn mean(&self) -> Option<f64> {
+        (!self.is_empty()).then(|| self.sum as f64 / self.count() as f64)
+    }
+
+    /// The smallest value that at least the share `quantile` (0 to 1) of all values doesn't exceed, within 0.1 %.
+    ///
+    /// `None` where there is no value at all.
+    pub fn quantile(&self, quantile: f64) -> Option<i64> {
+        let count = self.count();
+        if count == 0 {
+            return None;
+        }
+        let rank = ((quantile.clamp(0.0, 1.0) * count as f64).ceil() as u64).clamp(1, count);
+        let early_count = self.early_count();
+        let value = if rank <= early_count {
+            // The earliest have the largest magnitude: count from the top.
+            let early = self.early.as_ref().expect("there are early values");
+            -(value_at_rank(early, early_count - rank + 1) as i64)
+        } else {
+            value_at_rank(&self.late, rank - early_count) as i64
+        };
+        Some(value.clamp(self.min, self.max))
+    }
+
+    /// The quantile, or `None` where fewer than ten values lie beyond it: p99 wants 1,000 values, p50 twenty.
+    pub fn safe_quantile(&self, quantile: f64) -> Option<i64> {
+        let beyond = self.count() as f64 * (1.0 - quantile).min(quantile);
+        if beyond + 1e-9 >= 10.0 { self.quantile(quantile) } else { None }
+    }
+
+    /// Median.
+    pub fn p50(&self) -> Option<i64> {
+        self.quantile(0.5)
+    }
+
+    /// 99th percentile.
+    pub fn p99(&self) -> Option<i64> {
+        self.quantile(0.99)
+    }
+
+    /// How many values are greater than `bound` (to the histogram's resolution).
+    pub fn count_above(&self, bound: i64) -> u64 {
+        self.buckets().filter(|&(value, _)| value > bound).fold(0, |sum, (_, count)| sum.saturating_add(count))
+    }
+
+    /// Every filled bucket in ascending order: its highest equivalent value and its count.
+    pub fn buckets(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
+        let early: Vec<(i64, u64)> = self
+            .early
+            .iter()
+            .flat_map(|early| early.iter_recorded())
+            .map(|step| (-(step.value_iterated_to() as i64), step.count_at_value()))
+            .collect();
+        let late = self.late.iter_recorded().map(|step| (step.value_iterated_to() as i64, step.count_at_value()));
+        early.into_iter().rev().chain(late)
+    }
+
+    /// The view corrected for coordinated omission: for each value above `interval`, the values that a schedule of
+    /// that interval would have seen meanwhile are added (value − interval, value − 2·interval …).
+    ///
+    /// Meant for series that issue the next request only after the last one ended. A series on absolute deadlines
+    /// holds those values already.
+    ///
+    /// `None` where the interval is not above zero, or so short against the values that filling them in would take
+    /// more than seconds.
+    pub fn corrected_for_omission(&self, interval: i64) -> Option<Distribution> {
+        let step = u64::try_from(interval).ok().filter(|&step| step > 0)?;
+        let fills: u128 = self.late.iter_recorded().map(|bucket| u128::from(bucket.value_iterated_to() / step)).sum();
+        if fills > OMISSION_FILLS_MAX {
+            return None;
+        }
+        let late = self.late.clone_correct(step);
+        let mut sum = self.sum;
+        // The added values, summed from the same buckets, keep the mean consistent with the counts.
+        for bucket in self.late.iter_recorded() {
+            let (value, count) = (bucket.value_iterated_to(), bucket.count_at_value());
+            let added = value.saturating_sub(1) / step;
+            let added_sum = i128::from(added) * i128::from(value)
+                - i128::from(step) * (i128::from(added) * i128::from(added + 1) / 2);
+            sum = sum.saturating_add(added_sum.saturating_mul(i128::from(count)));
+        }
+        Some(Distribution { late, early: self.early.clone(), min: self.min, max: self.max, sum })
+    }
+
+    /// Values of zero and above as a histogram, for writers of other formats.
+    pub fn late_histogram(&self) -> &Histogram<u64> {
+        &self.late
+    }
+}
+
+fn value_at_rank(histogram: &Histogram<u64>, rank: u64) -> u64 {
+    let mut seen = 0_u64;
+    for step in histogram.iter_recorded() {
+        seen = seen.saturating_add(step.count_at_value());
+        if seen >= rank {
+            return step.value_iterated_to();
+        }
+    }
+    histogram.max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = i64>) -> Distribution {
+        let mut distribution = Distribution::new();
+        values.into_iter().for_each(|value| distribution.record(value));
+        distribution
+    }
+
+    #[test]
+    fn early_values_come_first_and_are_not_clamped() {
+        let distribution = of([-500, -20, 0, 30, 1000]);
+        assert_eq!(distribution.quantile(0.0), Some(-500));
+        assert_eq!(distribution.quantile(0.4), Some(-20));
+        assert_eq!(distribution.p50(), Some(0));
+        assert_eq!(distribution.quantile(0.8), Some(30));
+        assert_eq!(distribution.quantile(1.0), Some(1000));
+        assert_eq!(distribution.early_count(), 2);
+        assert_eq!(distribution.mean(), Some(102.0));
+    }
+
+    #[test]
+    fn nothing_is_not_zero() {
+        let empty = Distribution::new();
+        assert_eq!((empty.p50(), empty.mean(), empty.min(), empty.max()), (None, None, None, None));
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_values_beyond_it() {
+        assert_eq!(of(0..19).safe_quantile(0.5), None);
+        assert_eq!(of(0..20).safe_quantile(0.5), Some(9));
+        assert_eq!(of(0..999).safe_quantile(0.99), None);
+        assert!(of(0..1000).safe_quantile(0.99).is_some());
+    }
+
+    #[test]
+    fn a_stall_of_500_periods_shows_as_500_late_values_after_correction() {
+        let millisecond = 1_000_000;
+        let mut recorded = of(std::iter::repeat_n(60_000, 4_500));
+        recorded.record(500 * millisecond);
+        let corrected = recorded.corrected_for_omission(millisecond).unwrap();
+        assert_eq!(recorded.count_above(millisecond), 1);
+        let late = corrected.count_above(millisecond / 2);
+        assert!((498..=502).contains(&late), "{late}");
+    }
+
+    #[test]
+    fn correcting_gives_up_where_it_would_take_for_ever() {
+        let stalled = of([3_000_000_000_000]);
+        assert_eq!(stalled.corrected_for_omission(1), None);
+        assert_eq!(stalled.corrected_for_omission(0), None);
+        assert!(stalled.corrected_for_omission(1_000_000).is_some());
+    }
+
+    #[test]
+    fn counts_at_the_end_of_their_range_saturate() {
+        let mut full = of([-7, 3_000, 9_000_000]);
+        full.late.record_n(1_000, u64::MAX - 3).unwrap();
+        let corrected = full.corrected_for_omission(1_000).unwrap();
+        let mut twice = full.clone();
+        twice.merge(&full);
+        for distribution in [full, corrected, twice] {
+            assert_eq!(distribution.count(), u64::MAX);
+            assert_eq!(distribution.p50(), Some(1_000));
+            assert!(distribution.quantile(1.0) >= Some(1_000));
+            assert_eq!(distribution.count_above(-8), u64::MAX);
+            assert!(distribution.mean().is_some_and(f64::is_finite));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn quantiles_are_within_a_thousandth(
+            mut values in proptest::collection::vec(-10_000_000_i64..10_000_000, 1..300),
+            q in 0.0..1.0_f64,
+        ) {
+            let distribution = of(values.iter().copied());
+            values.sort_unstable();
+            let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
+            let exact = values[rank - 1];
+            let got = distribution.quantile(q).unwrap();
+            proptest::prop_assert!((got - exact).abs() as f64 <= exact.abs() as f64 * 0.002 + 1.0, "{} {}", got, exact);
+        }
+    }
+}

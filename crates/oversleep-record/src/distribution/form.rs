@@ -1,0 +1,162 @@
+//! A distribution's form in the file: figures anyone can read, and the histograms for who wants them all. Reading
+//! refuses figures and histograms that contradict each other.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use super::{Distribution, payload};
+
+/// Most values read from a file: as many as any JSON reader counts exactly, and three years of the fastest clock. It
+/// keeps what is made of several files within what a histogram can be written with.
+const COUNT_MAX: u64 = 1 << 53;
+
+/// The form in the file: figures anyone can read, and the histograms in HdrHistogram V2 (compressed, base64).
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(
+        extend("if" = { "properties": { "count": { "const": 0 } } }),
+        extend("then" = { "properties": { "min": { "type": "null" }, "max": { "type": "null" } } }),
+        extend("else" = {
+            "properties": { "min": { "type": "integer" }, "max": { "type": "integer" }, "mean": { "type": "number" } },
+            "required": ["min", "max", "mean"],
+        })
+    )
+)]
+struct DistributionFile {
+    /// How many values.
+    #[cfg_attr(feature = "schema", schemars(range(max = COUNT_MAX)))]
+    count: u64,
+    /// Smallest value, exactly; absent where there is no value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    min: Option<i64>,
+    /// Largest value, exactly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max: Option<i64>,
+    /// Arithmetic mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mean: Option<f64>,
+    /// Median; derived from the histograms, for readers without an HDR library.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    p50: Option<i64>,
+    /// 99th percentile; derived likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    p99: Option<i64>,
+    /// 99.9th percentile; derived likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    p99_9: Option<i64>,
+    /// Values of zero and above.
+    #[cfg_attr(feature = "schema", schemars(extend("contentEncoding" = "base64", "pattern" = "^HISTF")))]
+    late_hdr_v2: String,
+    /// Magnitudes of the values below zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("contentEncoding" = "base64", "pattern" = "^HISTF")))]
+    early_hdr_v2: Option<String>,
+}
+
+impl Serialize for Distribution {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        DistributionFile {
+            count: self.count(),
+            min: self.min(),
+            max: self.max(),
+            mean: self.mean(),
+            p50: self.p50(),
+            p99: self.p99(),
+            p99_9: self.quantile(0.999),
+            late_hdr_v2: payload::encode(&self.late),
+            early_hdr_v2: self.early.as_ref().map(payload::encode),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Distribution {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let file = DistributionFile::deserialize(deserializer)?;
+        let late = payload::decode(&file.late_hdr_v2).map_err(D::Error::custom)?;
+        let early = file.early_hdr_v2.as_deref().map(payload::decode).transpose().map_err(D::Error::custom)?;
+        let held = late
+            .len()
+            .checked_add(early.as_ref().map_or(0, Histogram::len))
+            .filter(|&held| held <= COUNT_MAX)
+            .ok_or_else(|| D::Error::custom("more values than can be counted"))?;
+        if held != file.count {
+            return Err(D::Error::custom(format!("count says {} but the histograms hold {held} values", file.count)));
+        }
+        match (file.min, file.max) {
+            (Some(min), Some(max)) if min <= max && held > 0 => {
+                let mean = file.mean.ok_or_else(|| D::Error::missing_field("mean"))?;
+                // Beyond the extremes by more than its own rounding, or not a number at all.
+                let grain = 1.0 + mean.abs() * 1e-9;
+                if !(mean >= min as f64 - grain && mean <= max as f64 + grain) {
+                    return Err(D::Error::custom("the mean lies outside of min and max"));
+                }
+                Ok(Distribution { late, early, min, max, sum: (mean * held as f64).round() as i128 })
+            }
+            (None, None) if held == 0 => Ok(Distribution { late, early, ..Distribution::default() }),
+            _ => Err(D::Error::custom("min and max do not fit the count")),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Distribution {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Distribution".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        DistributionFile::json_schema(generator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = i64>) -> Distribution {
+        let mut distribution = Distribution::new();
+        values.into_iter().for_each(|value| distribution.record(value));
+        distribution
+    }
+
+    #[test]
+    fn a_file_with_more_values_than_can_be_counted_is_refused() {
+        let read_with = |further: u64| {
+            let mut many = of([1, 1]);
+            many.late.record_n(1, further).unwrap();
+            many.sum += i128::from(further);
+            serde_json::from_value::<Distribution>(serde_json::to_value(&many).unwrap())
+        };
+        assert_eq!(read_with(COUNT_MAX - 2).unwrap().count(), COUNT_MAX);
+        assert!(read_with(COUNT_MAX - 1).unwrap_err().to_string().contains("more values than can be counted"));
+    }
+
+    #[test]
+    fn damaged_figures_are_refused() {
+        let good = serde_json::to_value(of([5, 6, 7])).unwrap();
+        for (field, value) in [("mean", serde_json::json!(1e300)), ("count", 4.into()), ("min", 9.into())] {
+            let mut bad = good.clone();
+            bad[field] = value;
+            assert!(serde_json::from_value::<Distribution>(bad).is_err(), "{field}");
+        }
+        assert!(serde_json::from_value::<Distribution>(good).is_ok());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn file_form_round_trips(values in proptest::collection::vec(-10_000_000_000_i64..10_000_000_000, 0..200)) {
+            let distribution = of(values);
+            let json = serde_json::to_string(&distribution).unwrap();
+            let back: Distribution = serde_json::from_str(&json).unwrap();
+            proptest::prop_assert_eq!(back.min(), distribution.min());
+            proptest::prop_assert_eq!(back.max(), distribution.max());
+            for q in [0.0, 0.25, 0.5, 0.99, 1.0] {
+                proptest::prop_assert_eq!(back.quantile(q), distribution.quantile(q));
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Facts about the machine, by stable dotted names; nothing that identifies a person or a host.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::reason::Unavailable;
+use crate::units::Nanos;
+
+/// Which platform a result was taken on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlatformId {
+    /// `linux`, `windows`, `macos`.
+    pub os: String,
+    /// `x86_64`, `aarch64`.
+    pub arch: String,
+    /// The profile's name where the machine is a model in virtual time; `None` on a real one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modelled: Option<String>,
+}
+
+/// What a fact says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "type", content = "value", rename_all = "snake_case")]
+pub enum FactValue {
+    /// Words.
+    Text(String),
+    /// A count or identifier without a unit, or with the unit in the fact's name.
+    Integer(i64),
+    /// A fraction or ratio.
+    Real(f64),
+    /// A span of time.
+    Nanos(Nanos),
+    /// Yes or no.
+    Flag(bool),
+    /// Several words.
+    List(Vec<String>),
+    /// It could not be learned, and why.
+    Unknown(Unavailable),
+}
+
+/// One fact, with where it came from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Fact {
+    /// What it says.
+    #[serde(flatten, serialize_with = "as_json_can_say")]
+    pub value: FactValue,
+    /// The call or file that told.
+    pub source: String,
+}
+
+/// JSON has no infinity and no NaN: a ratio that came out so is written as the unknown it is.
+fn as_json_can_say<S: serde::Serializer>(value: &FactValue, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        FactValue::Real(ratio) if !ratio.is_finite() => {
+            FactValue::Unknown(Unavailable::Nonsense { what: ratio.to_string() }).serialize(serializer)
+        }
+        _ => value.serialize(serializer),
+    }
+}
+
+/// All facts, by name: `kernel.release`, `timer.slack_ns`, `cpu.count` … The registry of the platform documents each.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Environment {
+    /// Name → fact.
+    pub facts: BTreeMap<String, Fact>,
+}
+
+impl Environment {
+    /// Adds or replaces a fact.
+    pub fn set(&mut self, name: &str, value: FactValue, source: &str) {
+        self.facts.insert(name.to_owned(), Fact { value, source: source.to_owned() });
+    }
+
+    /// The value of a fact that is known.
+    pub fn known(&self, name: &str) -> Option<&FactValue> {
+        self.facts.get(name).map(|fact| &fact.value).filter(|value| !matches!(value, FactValue::Unknown(_)))
+    }
+
+    /// A known text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.known(name)? {
+            FactValue::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A known integer.
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        match self.known(name)? {
+            FactValue::Integer(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// A known number, whole or not.
+    pub fn real(&self, name: &str) -> Option<f64> {
+        match self.known(name)? {
+            FactValue::Real(number) => Some(*number),
+            FactValue::Integer(number) => Some(*number as f64),
+            _ => None,
+        }
+    }
+
+    /// A known span.
+    pub fn nanos(&self, name: &str) -> Option<Nanos> {
+        match self.known(name)? {
+            FactValue::Nanos(span) => Some(*span),
+            _ => None,
+        }
+    }
+
+    /// A known yes or no.
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        match self.known(name)? {
+            FactValue::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// A known list.
+    pub fn list(&self, name: &str) -> Option<&[String]> {
+        match self.known(name)? {
+            FactValue::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Facts that could not be learned, with the reason.
+    pub fn unknown(&self) -> impl Iterator<Item = (&str, &Unavailable)> {
+        self.facts.iter().filter_map(|(name, fact)| match &fact.value {
+            FactValue::Unknown(reason) => Some((name.as_str(), reason)),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_that_is_no_number_is_unknown_in_the_file() {
+        for (ratio, what) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
+            let mut environment = Environment::default();
+            environment.set("cgroup.cpu_quota_cpus", FactValue::Real(ratio), "cpu.max");
+            let text = serde_json::to_string(&environment).unwrap();
+            let back: Environment = serde_json::from_str(&text).unwrap();
+            assert_eq!(back.facts["cgroup.cpu_quota_cpus"].source, "cpu.max");
+            let expected = Unavailable::Nonsense { what: what.to_owned() };
+            assert_eq!(back.unknown().next(), Some(("cgroup.cpu_quota_cpus", &expected)));
+        }
+    }
+
+    #[test]
+    fn fractions_come_back_to_the_last_bit() {
+        // Each of these comes back one bit off from a reader that parses numbers approximately.
+        for ratio in [-23.652698970703234, 27.832792926039286, 9.303141555702021, 94.97636614862243] {
+            let text = serde_json::to_string(&FactValue::Real(ratio)).unwrap();
+            assert_eq!(serde_json::from_str::<FactValue>(&text).unwrap(), FactValue::Real(ratio));
+        }
+    }
+}

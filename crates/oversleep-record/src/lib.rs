@@ -1,0 +1,33 @@
+//! The data of oversleep: what was measured, under which conditions, and what it says.
+//!
+//! Pure data and pure functions on it. Nothing here reads a clock, a file or the operating system, so that a result
+//! taken on one machine can be read, explained, drawn and compared on any other. What needs the OS belongs to the
+//! laboratory; what needs a terminal or a browser belongs to the command.
+#![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod conditions;
+pub mod distribution;
+pub mod disturbance;
+pub mod environment;
+pub mod file;
+pub mod finding;
+pub mod reason;
+pub mod samples;
+pub mod series;
+pub mod split;
+pub mod stats;
+pub mod trial;
+pub mod units;
+
+pub use clock::ClockResult;
+pub use conditions::Conditions;
+pub use distribution::Distribution;
+pub use disturbance::Disturbance;
+pub use environment::Environment;
+pub use file::ResultFile;
+pub use finding::Finding;
+pub use reason::Unavailable;
+pub use series::Series;
+pub use trial::Trial;
+pub use units::Nanos;

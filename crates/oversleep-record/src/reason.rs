@@ -1,0 +1,89 @@
+//! Why something can't be had here. Unavailable is a reason that the user sees, never an error and never a zero.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a clock, wait, tunable, counter or fact is not available on this machine, to this process, now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Unavailable {
+    /// This operating system or architecture has no such thing.
+    NotOnThisPlatform,
+    /// The running system is older than the feature.
+    TooOld {
+        /// The first version that has it.
+        needs: String,
+    },
+    /// The call was refused for lack of a privilege.
+    NotPermitted {
+        /// What was refused, in the system's terms.
+        what: String,
+        /// How an administrator can allow it.
+        allow: String,
+    },
+    /// The hardware, or what the hypervisor shows of it, lacks the feature.
+    NoHardware {
+        /// What is missing.
+        what: String,
+    },
+    /// A file or device that would tell is not there (a container, or a kernel built without it).
+    Missing {
+        /// The file, device or facility.
+        what: String,
+    },
+    /// The system call failed in some other way.
+    Failed {
+        /// The call.
+        call: String,
+        /// The system's own words.
+        error: String,
+    },
+    /// It was there, but what it said made no sense.
+    Nonsense {
+        /// What was read.
+        what: String,
+    },
+    /// It was not looked at in this run.
+    NotAsked,
+}
+
+impl Unavailable {
+    /// A missing file or facility.
+    pub fn missing(what: impl Into<String>) -> Unavailable {
+        Unavailable::Missing { what: what.into() }
+    }
+
+    /// Missing hardware.
+    pub fn no_hardware(what: impl Into<String>) -> Unavailable {
+        Unavailable::NoHardware { what: what.into() }
+    }
+
+    /// A refusal, with the way to lift it.
+    pub fn not_permitted(what: impl Into<String>, allow: impl Into<String>) -> Unavailable {
+        Unavailable::NotPermitted { what: what.into(), allow: allow.into() }
+    }
+
+    /// A failed call with the system's message.
+    pub fn failed(call: impl Into<String>, error: impl fmt::Display) -> Unavailable {
+        Unavailable::Failed { call: call.into(), error: error.to_string() }
+    }
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unavailable::NotOnThisPlatform => write!(f, "not on this platform"),
+            Unavailable::TooOld { needs } => write!(f, "needs {needs}"),
+            Unavailable::NotPermitted { what, allow } => write!(f, "{what} is not permitted here ({allow})"),
+            Unavailable::NoHardware { what } => write!(f, "no {what} here"),
+            Unavailable::Missing { what } => write!(f, "{what} is missing here"),
+            Unavailable::Failed { call, error } => write!(f, "{call}: {error}"),
+            Unavailable::Nonsense { what } => write!(f, "made no sense: {what}"),
+            Unavailable::NotAsked => write!(f, "not looked at in this run"),
+        }
+    }
+}
+
+impl std::error::Error for Unavailable {}

@@ -1,0 +1,99 @@
+//! Raw samples in columns, up to a cap; what is beyond the cap lives on in the distribution.
+
+use serde::{Deserialize, Serialize};
+
+/// Raw samples in the order they were taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Samples {
+    /// When each began, in ns since the run's origin: the call's entry, or the deadline where no call was made.
+    pub start_ns: Vec<i64>,
+    /// The value of each, in the unit of the series.
+    pub value: Vec<i64>,
+    /// Runs of samples whose deadline had passed before the wait could be called: first index and length.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed_runs: Vec<[u64; 2]>,
+    /// How many further samples were taken beyond the cap; they are in the distribution only.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub beyond_cap: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Samples {
+    /// Columns with room for `cap` samples, so that recording does not allocate.
+    pub fn with_capacity(cap: usize) -> Samples {
+        Samples { start_ns: Vec::with_capacity(cap), value: Vec::with_capacity(cap), ..Samples::default() }
+    }
+
+    /// Adds a sample, or counts it where `cap` is reached.
+    pub fn push(&mut self, cap: usize, start_ns: i64, value: i64, missed: bool) {
+        if self.value.len() >= cap {
+            self.beyond_cap += 1;
+            return;
+        }
+        if missed {
+            let index = self.value.len() as u64;
+            match self.missed_runs.last_mut() {
+                Some([first, length]) if *first + *length == index => *length += 1,
+                _ => self.missed_runs.push([index, 1]),
+            }
+        }
+        self.start_ns.push(start_ns);
+        self.value.push(value);
+    }
+
+    /// How many are kept.
+    pub fn len(&self) -> usize {
+        self.value.len()
+    }
+
+    /// Whether none is kept.
+    pub fn is_empty(&self) -> bool {
+        self.value.is_empty()
+    }
+
+    /// What is wrong with the columns, if anything; a reader asks before it uses them.
+    pub fn fault(&self) -> Option<String> {
+        if self.start_ns.len() != self.value.len() {
+            return Some(format!("{} start stamps for {} values", self.start_ns.len(), self.value.len()));
+        }
+        let mut end = 0;
+        for &[first, length] in &self.missed_runs {
+            let fits = first >= end && first.checked_add(length).is_some_and(|after| after <= self.value.len() as u64);
+            if !fits {
+                return Some(format!("missed run {first}+{length} is out of order or beyond the samples"));
+            }
+            end = first + length;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caps_and_says_so() {
+        let mut samples = Samples::with_capacity(2);
+        for (index, missed) in [true, true, false].into_iter().enumerate() {
+            samples.push(2, index as i64, 7, missed);
+        }
+        assert_eq!((samples.len(), samples.beyond_cap), (2, 1));
+        assert_eq!(samples.missed_runs, [[0, 2]]);
+        assert_eq!(samples.fault(), None);
+    }
+
+    #[test]
+    fn notices_columns_that_do_not_fit() {
+        let short = Samples { start_ns: vec![1], ..Samples::default() };
+        assert!(short.fault().is_some());
+        let beyond = Samples { start_ns: vec![1], value: vec![1], missed_runs: vec![[0, 2]], beyond_cap: 0 };
+        assert!(beyond.fault().is_some());
+        let huge = Samples { start_ns: vec![1], value: vec![1], missed_runs: vec![[0, u64::MAX]], beyond_cap: 0 };
+        assert!(huge.fault().is_some());
+    }
+}

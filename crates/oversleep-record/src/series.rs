@@ -1,0 +1,240 @@
+//! One series: one thing measured many times under one set of conditions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::conditions::Conditions;
+use crate::distribution::Distribution;
+use crate::disturbance::Disturbance;
+use crate::reason::Unavailable;
+use crate::samples::Samples;
+use crate::split::LatenessSplit;
+use crate::units::Nanos;
+
+/// What each value of a series is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// End of a wait minus its deadline; below zero where it ended early.
+    Lateness,
+    /// End minus start, as one clock shows it.
+    Elapsed,
+    /// Cost of one call.
+    Cost,
+    /// Difference of two consecutive different readings of one clock.
+    Step,
+    /// From the signal to the woken thread's first clock read (or there and back for ping-pong).
+    HandoffLatency,
+    /// From the fork to the join as the main thread sees it.
+    ForkJoin,
+    /// Wake-ups per second.
+    WakeupsPerSecond,
+    /// Generations per second.
+    GenerationsPerSecond,
+}
+
+/// The unit of a series' values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Nanoseconds.
+    Ns,
+    /// Picoseconds: costs of calls that take a few ns.
+    Ps,
+    /// Times per second.
+    Hz,
+}
+
+/// How the waits of a series follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// Each call is its own deadline: entry plus what was requested. The next begins as soon as it ended.
+    BackToBack,
+    /// Absolute deadlines one request apart. None is skipped: one that passed while the thread was away is recorded.
+    Periodic,
+    /// As back to back, with a pause of random length (spinning) before each call.
+    RandomPhase,
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Pace::BackToBack => "back to back",
+            Pace::Periodic => "periodic",
+            Pace::RandomPhase => "random phase",
+        })
+    }
+}
+
+/// How a series ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Status {
+    /// All that was planned was measured.
+    #[default]
+    Complete,
+    /// The user stopped it, or the time was up before the plan was done; what there is, is good.
+    Partial,
+    /// It can't be measured here.
+    Unavailable {
+        /// Why.
+        reason: Unavailable,
+    },
+}
+
+/// How many of what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Counts {
+    /// How many deadlines there were in the time measured; `None` where there is no schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<u64>,
+    /// How many values were recorded.
+    pub recorded: u64,
+    /// Of these, deadlines that had passed before the wait could be called.
+    #[serde(default)]
+    pub missed: u64,
+    /// Wake-ups before the deadline.
+    #[serde(default)]
+    pub early: u64,
+    /// Times a clock went backwards between two reads.
+    #[serde(default)]
+    pub backward: u64,
+    /// Waits ended by a signal instead of the timer; their values are not in the distribution.
+    #[serde(default)]
+    pub interrupted: u64,
+}
+
+/// One of the interleaved rounds a series was measured in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Round {
+    /// When it began, in ns since the run's origin.
+    pub start_ns: Nanos,
+    /// How many values it gave.
+    pub count: u64,
+    /// Its median, for telling drift and disturbance from the effect; `None` without values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median: Option<i64>,
+    /// What else the machine did meanwhile.
+    pub disturbance: Disturbance,
+}
+
+/// One thing measured many times under one set of conditions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Series {
+    /// Unique in its file: `B5/nanosleep/1ms`, `C2/nanosleep/1ms/slack=1ns`.
+    pub key: String,
+    /// The experiment's id: `B5`.
+    pub experiment: String,
+    /// Registry name of the clock, wait or hand-off measured.
+    pub subject: String,
+    /// What each value is.
+    pub quantity: Quantity,
+    /// Its unit.
+    pub unit: Unit,
+    /// What the program wanted, for waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_ns: Option<Nanos>,
+    /// What the system was asked after the primitive's own rounding of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_ns: Option<Nanos>,
+    /// How the waits follow one another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
+    /// Registry name of the clock that stamped it.
+    pub clock: String,
+    /// The conditions asked for and what became of them.
+    #[serde(default, skip_serializing_if = "Conditions::is_as_found")]
+    pub conditions: Conditions,
+    /// What else tells this series from its neighbours: `style` → `spinning`, `threads` → `8`, `way` → `one-way`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// How it ended.
+    pub status: Status,
+    /// How many of what.
+    pub counts: Counts,
+    /// Every value recorded, missed deadlines included: the series as recorded.
+    pub distribution: Distribution,
+    /// Only the values of calls that were really made: what a tool that skips missed periods would show. Present
+    /// where a deadline was missed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_only: Option<Distribution>,
+    /// Raw samples, up to a cap.
+    #[serde(default)]
+    pub samples: Samples,
+    /// The interleaved rounds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Round>,
+    /// Where the lateness went, where that was observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<LatenessSplit>,
+}
+
+/// The rounds of several series, those that were measured at the same time once.
+pub fn distinct_rounds<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<&'a Round> {
+    let mut windows = BTreeSet::new();
+    let rounds = series.into_iter().flat_map(|series| &series.rounds);
+    rounds.filter(|round| windows.insert((round.start_ns, round.disturbance.window_ns))).collect()
+}
+
+impl Series {
+    /// An empty series; fill in the rest with struct update syntax.
+    pub fn new(experiment: &str, subject: &str, quantity: Quantity, unit: Unit) -> Series {
+        Series {
+            key: format!("{experiment}/{subject}"),
+            experiment: experiment.to_owned(),
+            subject: subject.to_owned(),
+            quantity,
+            unit,
+            requested_ns: None,
+            asked_ns: None,
+            pace: None,
+            clock: String::new(),
+            conditions: Conditions::as_found(),
+            labels: BTreeMap::new(),
+            status: Status::Complete,
+            counts: Counts::default(),
+            distribution: Distribution::new(),
+            calls_only: None,
+            samples: Samples::default(),
+            rounds: Vec::new(),
+            split: None,
+        }
+    }
+
+    /// The series as a schedule without omission would have seen it: deadlines missed while a call overran are filled
+    /// in, from the calls alone. `None` for series without a request, and where the request is absurdly short.
+    pub fn corrected(&self) -> Option<Distribution> {
+        let interval = self.asked_ns.or(self.requested_ns)?.0;
+        self.calls().corrected_for_omission(interval)
+    }
+
+    /// The values of calls that were really made.
+    pub fn calls(&self) -> &Distribution {
+        self.calls_only.as_ref().unwrap_or(&self.distribution)
+    }
+
+    /// All rounds' disturbance together.
+    pub fn disturbance(&self) -> Disturbance {
+        self.rounds.iter().fold(Disturbance::default(), |sum, round| sum.merged(&round.disturbance))
+    }
+
+    /// Whether it has values.
+    pub fn has_values(&self) -> bool {
+        !self.distribution.is_empty()
+    }
+
+    /// A label's value.
+    pub fn label(&self, name: &str) -> Option<&str> {
+        self.labels.get(name).map(String::as_str)
+    }
+}

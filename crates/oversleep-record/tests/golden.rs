@@ -1,0 +1,46 @@
+//! The golden results in `schema/golden/`: each is read, is written back unchanged, and those built from Rust values
+//! are still written byte for byte as they were published. A change of the format can't go unnoticed.
+//!
+//! `OVERSLEEP_UPDATE_GOLDEN=1 cargo test -p oversleep-record --test golden` writes the built ones anew.
+
+use oversleep_record::ResultFile;
+
+mod support;
+
+#[test]
+fn built_results_are_written_as_published() {
+    let update = std::env::var_os("OVERSLEEP_UPDATE_GOLDEN").is_some();
+    for (name, result) in support::built() {
+        let path = support::schema_dir().join("golden").join(name);
+        if update {
+            std::fs::write(&path, result.write()).unwrap();
+        }
+        let published = std::fs::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        // The value first: where it is equal and the bytes are not, the format kept its meaning and changed its
+        // spelling (a new release of the compressor is enough for that).
+        assert!(ResultFile::read(&published).unwrap() == result, "{name} no longer reads as the result it was made of");
+        assert!(published == result.write(), "{name} is no longer written as it was published");
+    }
+}
+
+#[test]
+fn every_golden_result_comes_back_unchanged() {
+    let files = support::committed();
+    assert!(files.len() >= support::built().len());
+    for (name, bytes) in files {
+        let read = ResultFile::read(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let again = ResultFile::read(&read.write()).unwrap();
+        assert!(again == read, "{name} changes on its way through a file");
+        assert_eq!(again.write(), read.write(), "{name}");
+    }
+}
+
+#[test]
+fn values_early_and_beyond_the_range_survive() {
+    let file = ResultFile::read(&support::everything().write()).unwrap();
+    let waits = file.series("B5/nanosleep/1ms").unwrap();
+    assert_eq!(waits.distribution.min(), Some(-300));
+    assert_eq!(waits.distribution.max(), Some(4_000_000_000_000), "exactly, though no bucket reaches so far");
+    assert_eq!((waits.samples.len(), waits.samples.beyond_cap), (40, 10));
+    assert_eq!(waits.samples.missed_runs, [[0, 2]]);
+}

@@ -1,0 +1,298 @@
+//! One result in which every field is filled and every variant occurs. Its figures are made up; they are only right in
+//! so far as they do not contradict one another.
+
+use std::collections::BTreeMap;
+
+use oversleep_record::clock::{AcrossSuspend, Counts as Counted, Difference, Drift, Epoch, Steps};
+use oversleep_record::conditions::{Conditions, LoadSpec, Outcome, Setting};
+use oversleep_record::environment::{Environment, FactValue, PlatformId};
+use oversleep_record::file::{Completion, Floor, ResultFile, SCHEMA, Tool};
+use oversleep_record::finding::{Advice, Evidence, Finding, Severity, Tried, Verdict};
+use oversleep_record::series::{Counts, Pace, Quantity, Round, Series, Status, Unit};
+use oversleep_record::split::LatenessSplit;
+use oversleep_record::trial::{Trial, TrialPair};
+use oversleep_record::{ClockResult, Distribution, Disturbance, Nanos, Unavailable};
+
+const CAP: usize = 40;
+
+pub fn result() -> ResultFile {
+    ResultFile {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "oversleep".to_owned(), version: "0.1.0".to_owned() },
+        taken_unix_s: Some(1_700_000_000),
+        duration_ns: Nanos::from_secs(19),
+        completion: Completion::Complete,
+        command: "check".to_owned(),
+        name: Some("a name with \"quotes\", ümlauts and a\ttab".to_owned()),
+        platform: PlatformId { os: "linux".to_owned(), arch: "x86_64".to_owned(), modelled: None },
+        environment: environment(),
+        floor: Some(Floor { clock: "monotonic".to_owned(), read_cost_ps: 21_370, step_ns: Nanos(1) }),
+        clocks: clocks(),
+        series: series(),
+        trials: vec![Trial {
+            remedy: "lower-timer-slack".to_owned(),
+            conditions: Conditions::as_found().with("slack", Setting::Nanos(Nanos(1))),
+            pairs: vec![TrialPair {
+                before: "trial/lower-timer-slack/nanosleep/1ms/before".to_owned(),
+                after: "trial/lower-timer-slack/nanosleep/1ms/after".to_owned(),
+            }],
+        }],
+        findings: findings(),
+    }
+}
+
+fn reasons() -> [(&'static str, Unavailable); 8] {
+    [
+        ("virtualisation.wsl", Unavailable::NotOnThisPlatform),
+        ("kernel.preemption", Unavailable::TooOld { needs: "Linux 5.12".to_owned() }),
+        ("sched.rt_permitted", Unavailable::not_permitted("SCHED_FIFO", "ulimit -r 99")),
+        ("cpu.tsc.deadline", Unavailable::no_hardware("TSC deadline timer")),
+        ("cpuidle.driver", Unavailable::missing("/sys/devices/system/cpu/cpuidle")),
+        ("perf.paranoid", Unavailable::failed("perf_event_open", "Function not implemented (os error 38)")),
+        ("cpu.tsc.hz", Unavailable::Nonsense { what: "0 kHz".to_owned() }),
+        ("power.source", Unavailable::NotAsked),
+    ]
+}
+
+fn environment() -> Environment {
+    let mut environment = Environment::default();
+    environment.set("kernel.release", FactValue::Text("6.8.0".to_owned()), "uname");
+    environment.set("cpu.count", FactValue::Integer(2), "sysconf(_SC_NPROCESSORS_ONLN)");
+    environment.set("sched.rt_runtime_us", FactValue::Integer(-1), "/proc/sys/kernel/sched_rt_runtime_us");
+    environment.set("load.average_1min", FactValue::Real(0.1), "/proc/loadavg");
+    environment.set("timer.slack_ns", FactValue::Nanos(Nanos(50_000)), "prctl(PR_GET_TIMERSLACK)");
+    environment.set("timer.high_resolution", FactValue::Flag(true), "clock_getres");
+    let available = ["tsc", "acpi_pm"].map(str::to_owned).to_vec();
+    environment.set("clocksource.available", FactValue::List(available), "/sys/devices/system/clocksource");
+    environment.set("kernel.isolated_cpus", FactValue::List(Vec::new()), "/sys/devices/system/cpu/isolated");
+    for (name, reason) in reasons() {
+        environment.set(name, FactValue::Unknown(reason), "");
+    }
+    environment
+}
+
+fn clock(name: &str, counts: Counted, epoch: Epoch, across_suspend: AcrossSuspend) -> ClockResult {
+    ClockResult {
+        name: name.to_owned(),
+        call: format!("clock_gettime({name})"),
+        counts,
+        epoch,
+        unit: "ns".to_owned(),
+        across_suspend,
+        wraps_after_ns: None,
+        unavailable: None,
+        cost_series: None,
+        example_raw: None,
+        frequency_hz: None,
+        stated_step_ns: None,
+        differences: Vec::new(),
+        steps: None,
+        drift: None,
+    }
+}
+
+fn clocks() -> Vec<ClockResult> {
+    let measured = ClockResult {
+        cost_series: Some("A1/monotonic".to_owned()),
+        example_raw: Some(u64::MAX),
+        frequency_hz: Some(2_400_000_000),
+        stated_step_ns: Some(Nanos(1)),
+        wraps_after_ns: Some(Nanos::MAX),
+        differences: vec![
+            Difference { reference_ns: Nanos(100_000_012), indicated_ns: Nanos(100_000_013) },
+            Difference { reference_ns: Nanos(100_000_020), indicated_ns: Nanos(-1) },
+        ],
+        steps: Some(Steps {
+            reads: 100_000,
+            smallest_ns: Some(Nanos(17)),
+            median_ns: Some(Nanos(21)),
+            changes_per_second: Some(47_000_000),
+            backward_on_one_thread: 1,
+            backward_on_one_thread_ns: Some(Nanos(2)),
+            cross_cpu_reads: 2_000,
+            backward_across_cpus: 3,
+            backward_across_cpus_ns: Some(Nanos(40)),
+        }),
+        drift: Some(Drift { ppm: -0.1, window_ns: Nanos::from_secs(2), uncertainty_ppm: 0.037 }),
+        ..clock("monotonic", Counted::ElapsedTime, Epoch::Boot, AcrossSuspend::Stops)
+    };
+    let unavailable = ClockResult {
+        unavailable: Some(Unavailable::NotOnThisPlatform),
+        ..clock("filetime", Counted::TimeOfDay, Epoch::Windows, AcrossSuspend::Continues)
+    };
+    vec![
+        measured,
+        unavailable,
+        clock("realtime", Counted::TimeOfDay, Epoch::Unix, AcrossSuspend::Continues),
+        clock("tai", Counted::TimeOfDay, Epoch::Tai, AcrossSuspend::Continues),
+        clock("process-cputime", Counted::ProcessCpuTime, Epoch::Process, AcrossSuspend::Stops),
+        clock("thread-cputime", Counted::ThreadCpuTime, Epoch::Thread, AcrossSuspend::Stops),
+        clock("tsc", Counted::ElapsedTime, Epoch::Processor, AcrossSuspend::Unspecified),
+    ]
+}
+
+fn of(values: impl IntoIterator<Item = i64>) -> Distribution {
+    let mut distribution = Distribution::new();
+    values.into_iter().for_each(|value| distribution.record(value));
+    distribution
+}
+
+/// A series of these values, all in one round; the first `missed` of them deadlines that had passed.
+fn of_values(series: Series, values: &[i64], missed: usize) -> Series {
+    let mut series = series;
+    series.clock = "monotonic".to_owned();
+    for (index, &value) in values.iter().enumerate() {
+        series.distribution.record(value);
+        series.samples.push(CAP, index as i64 * 1_000_000, value, index < missed);
+    }
+    let early = values.iter().filter(|&&value| value < 0).count() as u64;
+    series.counts = Counts { recorded: values.len() as u64, missed: missed as u64, early, ..Counts::default() };
+    series.rounds = vec![Round {
+        start_ns: Nanos(5),
+        count: values.len() as u64,
+        median: series.distribution.p50(),
+        disturbance: Disturbance { window_ns: Nanos(7), ..Disturbance::default() },
+    }];
+    if missed > 0 {
+        series.calls_only = Some(of(values[missed..].iter().copied()));
+    }
+    series
+}
+
+/// 50 wake-ups: missed deadlines first, one early, one a minute late, one beyond the longest value kept apart.
+fn wait_values() -> Vec<i64> {
+    let mut values: Vec<i64> = (0..47).map(|index| 66_000 + 911 * index).collect();
+    values.extend([-300, 60_000_000_000, 4_000_000_000_000]);
+    values
+}
+
+fn wait(key: &str, pace: Pace) -> Series {
+    Series {
+        key: key.to_owned(),
+        requested_ns: Some(Nanos::from_millis(1)),
+        asked_ns: Some(Nanos::from_millis(2)),
+        pace: Some(pace),
+        ..Series::new(key.split('/').next().unwrap(), "nanosleep", Quantity::Lateness, Unit::Ns)
+    }
+}
+
+fn all_conditions() -> Conditions {
+    let policy = |policy: &str, priority| Setting::Policy { policy: policy.to_owned(), priority };
+    let denied = Unavailable::not_permitted("SCHED_FIFO", "give CAP_SYS_NICE");
+    Conditions {
+        asked: BTreeMap::from([
+            ("slack".to_owned(), Setting::Nanos(Nanos(1))),
+            ("lock-memory".to_owned(), Setting::Flag(true)),
+            ("pin".to_owned(), Setting::Cpus(vec![0, 3])),
+            ("policy".to_owned(), policy("fifo", 80)),
+        ]),
+        outcomes: BTreeMap::from([
+            (
+                "slack".to_owned(),
+                Outcome::Applied { was: Some(Setting::Nanos(Nanos(50_000))), now: Setting::Nanos(Nanos(1)) },
+            ),
+            ("lock-memory".to_owned(), Outcome::Applied { was: None, now: Setting::Flag(true) }),
+            ("pin".to_owned(), Outcome::AlreadySo { is: Setting::Cpus(vec![0, 3]) }),
+            ("policy".to_owned(), Outcome::Denied { why: denied }),
+        ]),
+        load: vec![LoadSpec { kind: "spin".to_owned(), hogs: 2 }],
+    }
+}
+
+fn series() -> Vec<Series> {
+    let mut waits = of_values(wait("B5/nanosleep/1ms", Pace::Periodic), &wait_values(), 2);
+    waits.counts = Counts { expected: Some(50), backward: 1, interrupted: 1, ..waits.counts };
+    waits.labels.insert("clock_role".to_owned(), "precise".to_owned());
+    waits.rounds[0].disturbance = Disturbance {
+        window_ns: Nanos::from_secs(3),
+        steal_ns: Some(Nanos(1)),
+        cpu_pressure_ns: Some(Nanos(2)),
+        other_cpu_ns: Some(Nanos(3)),
+        run_delay_ns: Some(Nanos(4)),
+        voluntary_switches: Some(5),
+        involuntary_switches: Some(6),
+        minor_faults: Some(7),
+        major_faults: Some(8),
+        throttled_ns: Some(Nanos(9)),
+        throttled_periods: Some(10),
+        timer_interrupts: Some(11),
+        own_cpu_ns: Some(Nanos(12)),
+    };
+    waits.split = Some(LatenessSplit {
+        attributed_count: 3,
+        unattributed_count: 1,
+        total: of([66_000, 67_000, 68_000]),
+        timer: of([-100, 52_000, 53_000]),
+        run_queue: of([0, 0, 1_000]),
+        wake_return: of([66_100, 15_000, 14_000]),
+        method: "context-switch records of the thread".to_owned(),
+    });
+    let conditions =
+        Series { conditions: all_conditions(), ..wait("B8/nanosleep/1ms/policy=fifo:80", Pace::BackToBack) };
+    let of_quantity = |experiment: &str, subject: &str, quantity, unit, values: &[i64]| {
+        of_values(Series::new(experiment, subject, quantity, unit), values, 0)
+    };
+    vec![
+        waits,
+        of_values(conditions, &[14_000, 15_000], 0),
+        of_values(Series { status: Status::Partial, ..wait("B6/nanosleep/1ms", Pace::RandomPhase) }, &[7], 0),
+        Series {
+            status: Status::Unavailable { reason: Unavailable::NotAsked },
+            ..Series::new("B5", "timerfd", Quantity::Lateness, Unit::Ns)
+        },
+        of_quantity("B1", "nanosleep", Quantity::Elapsed, Unit::Ns, &[1_066_000]),
+        of_quantity("A1", "monotonic", Quantity::Cost, Unit::Ps, &[21_370, 21_400]),
+        of_quantity("B3", "monotonic-coarse", Quantity::Step, Unit::Ns, &[4_000_000]),
+        of_quantity("D4", "futex", Quantity::HandoffLatency, Unit::Ns, &[9_000]),
+        of_quantity("D1", "spinning", Quantity::ForkJoin, Unit::Ns, &[120_000]),
+        of_quantity("C6", "nanosleep", Quantity::WakeupsPerSecond, Unit::Hz, &[936]),
+        of_quantity("D3", "spinning", Quantity::GenerationsPerSecond, Unit::Hz, &[31_000]),
+        of_values(wait("trial/lower-timer-slack/nanosleep/1ms/before", Pace::BackToBack), &[66_000], 0),
+        of_values(wait("trial/lower-timer-slack/nanosleep/1ms/after", Pace::BackToBack), &[14_000], 0),
+    ]
+}
+
+fn findings() -> Vec<Finding> {
+    let advice = |example: Option<&str>, tried| Advice {
+        remedy: "lower-timer-slack".to_owned(),
+        sentence: "Set the timer slack of the waiting thread to 1 ns.".to_owned(),
+        example: example.map(str::to_owned),
+        tried,
+    };
+    let (before_p50_ns, after_p50_ns, why) = (66_000, 14_000, "it needs CAP_SYS_NICE".to_owned());
+    let measured = |helped, before_p99_ns, after_p99_ns| {
+        let subject = "nanosleep".to_owned();
+        Tried::Measured {
+            subject,
+            instead_of: Some("nanosleep".into()),
+            requested_ns: Some(Nanos(1_000_000)),
+            before_p50_ns,
+            after_p50_ns,
+            before_p99_ns,
+            after_p99_ns,
+            helped,
+        }
+    };
+    let finding = |severity, verdict, advice| Finding {
+        id: "OVS-L001".to_owned(),
+        name: "timer-slack".to_owned(),
+        summary: "The kernel delays a thread's timers by its timer slack.".to_owned(),
+        severity,
+        verdict,
+        sentence: "50 of the 66 µs by which nanosleep of 1 ms is late are timer slack.".to_owned(),
+        evidence: vec![Evidence { source: "timer.slack_ns".to_owned(), says: "50 µs".to_owned() }],
+        advice,
+    };
+    let every_advice = vec![
+        advice(Some("prctl(PR_SET_TIMERSLACK, 1);"), measured(true, Some(90_000), Some(30_000))),
+        advice(None, measured(false, None, None)),
+        advice(None, Tried::Refused { why: why.clone() }),
+        advice(None, Tried::NotTried { why }),
+    ];
+    vec![
+        finding(Severity::Cost, Verdict::Found, every_advice),
+        finding(Severity::Fault, Verdict::Absent, Vec::new()),
+        finding(Severity::Note, Verdict::NotEnoughData, Vec::new()),
+        Finding { evidence: Vec::new(), ..finding(Severity::Note, Verdict::TooDisturbed, Vec::new()) },
+    ]
+}

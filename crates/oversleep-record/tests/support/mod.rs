@@ -1,0 +1,42 @@
+//! What the tests of the file format share: where the published files are, and the golden results as Rust values.
+//! Helpers only; the tests stand in the files beside this folder.
+#![allow(dead_code, reason = "each test program uses its part")]
+
+use std::path::PathBuf;
+
+use oversleep_record::ResultFile;
+
+mod everything;
+mod small;
+
+/// The golden results that are built from Rust values, by file name. A result of a real machine is only read.
+pub fn built() -> Vec<(&'static str, ResultFile)> {
+    vec![
+        ("everything.json", everything::result()),
+        ("minimal.json", small::minimal()),
+        ("modelled-interrupted.json", small::modelled_interrupted()),
+    ]
+}
+
+/// The golden result that has everything in it.
+pub fn everything() -> ResultFile {
+    everything::result()
+}
+
+/// `schema/` of the checkout whose tests run.
+pub fn schema_dir() -> PathBuf {
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    here.join("../../schema")
+}
+
+/// Every committed golden file, by name.
+pub fn committed() -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(schema_dir().join("golden"))
+        .expect("schema/golden is there")
+        .map(|entry| entry.expect("schema/golden can be listed").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}

@@ -1,0 +1,63 @@
+//! The smallest result there is, and one of a modelled machine that was interrupted.
+
+use oversleep_record::environment::{Environment, FactValue, PlatformId};
+use oversleep_record::file::{Completion, ResultFile, SCHEMA, Tool};
+use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
+use oversleep_record::{Nanos, Unavailable};
+
+/// Nothing but what the format demands.
+pub fn minimal() -> ResultFile {
+    ResultFile {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "oversleep".to_owned(), version: "0.1.0".to_owned() },
+        taken_unix_s: None,
+        duration_ns: Nanos::ZERO,
+        completion: Completion::Complete,
+        command: "waits".to_owned(),
+        name: None,
+        platform: PlatformId { os: "linux".to_owned(), arch: "aarch64".to_owned(), modelled: None },
+        environment: Environment::default(),
+        floor: None,
+        clocks: Vec::new(),
+        series: Vec::new(),
+        trials: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
+/// A modelled machine: no time of day, a series cut short, one that can't be measured.
+pub fn modelled_interrupted() -> ResultFile {
+    let mut environment = Environment::default();
+    environment.set("timer.tick_ns", FactValue::Nanos(Nanos(15_625_000)), "profile");
+    let mut partial = Series {
+        key: "B5/sleep/1ms".to_owned(),
+        requested_ns: Some(Nanos::from_millis(1)),
+        asked_ns: Some(Nanos::from_millis(1)),
+        pace: Some(Pace::BackToBack),
+        clock: "qpc".to_owned(),
+        status: Status::Partial,
+        ..Series::new("B5", "sleep", Quantity::Lateness, Unit::Ns)
+    };
+    for (index, lateness) in [14_625_000, 14_625_000, 14_624_900].into_iter().enumerate() {
+        partial.distribution.record(lateness);
+        partial.samples.push(100, index as i64 * 15_625_000, lateness, false);
+    }
+    partial.counts.recorded = 3;
+    let unavailable = Series {
+        key: "B5/high-resolution-timer/1ms".to_owned(),
+        status: Status::Unavailable { reason: Unavailable::TooOld { needs: "Windows 10 1803".to_owned() } },
+        ..Series::new("B5", "high-resolution-timer", Quantity::Lateness, Unit::Ns)
+    };
+    ResultFile {
+        duration_ns: Nanos(46_875_000),
+        completion: Completion::Interrupted,
+        platform: PlatformId {
+            os: "windows".to_owned(),
+            arch: "x86_64".to_owned(),
+            modelled: Some("windows-10-1709".to_owned()),
+        },
+        environment,
+        series: vec![partial, unavailable],
+        ..minimal()
+    }
+}
