@@ -1,0 +1,263 @@
+//! What a worker does while it has nothing to do: spin, then yield, then park.
+//!
+//! Parking is what goes wrong: asked for 1 µs, a thread is away for 60 µs on one machine and for 15.6 ms on another.
+//! So every park is timed, and how long it really takes decides whether, and for how long, the next one is asked for.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::clock::Clock;
+
+/// How a [`Backoff`] behaves. Start from [`Limits::default`].
+///
+/// ```
+/// use oversleep::backoff::Limits;
+/// use std::time::Duration;
+///
+/// // A worker that may be away for 5 ms, to save power, but reacts within that.
+/// let patient = Limits { absence: Duration::from_millis(5), ..Limits::default() };
+/// assert_eq!(patient.yields, 10);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many idle turns spin, before any yields.
+    pub spins: u32,
+    /// How many idle turns yield to other threads, before any parks.
+    pub yields: u32,
+    /// The first park that is asked for. Each further one is twice as long.
+    pub park: Duration,
+    /// How long a park may really take, lateness and all. On a machine where even the shortest takes longer, the
+    /// worker goes on yielding instead.
+    pub absence: Duration,
+}
+
+impl Default for Limits {
+    /// 100 spins, 10 yields, then parks from 1 µs on that really take up to 1 ms.
+    fn default() -> Self {
+        Self { spins: 100, yields: 10, park: Duration::from_micros(1), absence: Duration::from_millis(1) }
+    }
+}
+
+/// What one idle turn did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Idled {
+    /// The processor's pause hint, some tens of nanoseconds.
+    Spun,
+    /// Another thread was let in, if one wanted to run.
+    Yielded,
+    /// The thread was parked.
+    Parked {
+        /// For how long it asked, in nanoseconds.
+        asked_ns: u64,
+        /// How long it was away, in nanoseconds: less than asked when it was unparked.
+        took_ns: u64,
+    },
+}
+
+/// An idle strategy that knows what parking costs on this machine.
+///
+/// Call [`idle`](Backoff::idle) in every turn that found no work, and [`reset`](Backoff::reset) in every turn that
+/// found some. Parks are [`std::thread::park_timeout`], so a producer that knows the worker's thread can end one at
+/// once by [`unpark`](std::thread::Thread::unpark).
+///
+/// A park's cost is the longest lateness seen lately. It counts against [`Limits::absence`], and where even a first
+/// park would take longer than that, none is made, except one in 1,024 idle turns to learn whether that is still so.
+/// On Linux most of it is timer slack: hold [`TimerSlack`](crate::TimerSlack) in the worker to make parks cheaper.
+///
+/// ```
+/// use oversleep::Backoff;
+///
+/// let mut queue = vec![1, 2, 3];
+/// let mut backoff = Backoff::new();
+/// let mut idle_turns = 0;
+/// while idle_turns < 120 {
+///     match queue.pop() {
+///         Some(_) => backoff.reset(),
+///         None => {
+///             backoff.idle();
+///             idle_turns += 1;
+///         }
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Backoff {
+    limits: Limits,
+    plan: Plan,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Backoff {
+    /// With the default limits.
+    pub fn new() -> Self {
+        Self::with_limits(Limits::default())
+    }
+
+    /// With these limits.
+    pub fn with_limits(limits: Limits) -> Self {
+        Self { limits, plan: Plan::default() }
+    }
+
+    /// There was work: the next idle turn spins again. What was learned about parking stays.
+    #[inline]
+    pub fn reset(&mut self) {
+        self.plan.turn = 0;
+    }
+
+    /// There was no work: waits a little, the longer the more turns in a row there was none.
+    #[inline]
+    pub fn idle(&mut self) -> Idled {
+        match self.plan.next(&self.limits) {
+            Step::Spin => {
+                std::hint::spin_loop();
+                Idled::Spun
+            }
+            Step::Yield => {
+                thread::yield_now();
+                Idled::Yielded
+            }
+            Step::Park(asked_ns) => self.park(asked_ns),
+        }
+    }
+
+    #[cold]
+    fn park(&mut self, asked_ns: u64) -> Idled {
+        let start = Clock::now();
+        thread::park_timeout(Duration::from_nanos(asked_ns));
+        let took_ns = Clock::now().as_nanos().saturating_sub(start.as_nanos());
+        self.plan.learn(asked_ns, took_ns);
+        Idled::Parked { asked_ns, took_ns }
+    }
+
+    /// How much longer than asked a park takes here; `None` before the first.
+    pub fn park_lateness(&self) -> Option<Duration> {
+        self.plan.lateness_ns.map(Duration::from_nanos)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Spin,
+    Yield,
+    Park(u64),
+}
+
+/// Which step comes next: pure, so that the tests take no time.
+#[derive(Clone, Debug, Default)]
+struct Plan {
+    /// Idle turns in a row.
+    turn: u32,
+    /// Idle turns that would have parked, had parking not been too dear.
+    refused: u32,
+    lateness_ns: Option<u64>,
+}
+
+impl Plan {
+    const PROBE_EVERY: u32 = 1_024;
+
+    fn next(&mut self, limits: &Limits) -> Step {
+        let turn = self.turn;
+        self.turn = turn.saturating_add(1);
+        let Some(turn) = turn.checked_sub(limits.spins) else { return Step::Spin };
+        let Some(turn) = turn.checked_sub(limits.yields) else { return Step::Yield };
+        let first_ns = nanos(limits.park).max(1);
+        let affordable_ns = nanos(limits.absence).saturating_sub(self.lateness_ns.unwrap_or(0));
+        if affordable_ns < first_ns {
+            self.refused += 1;
+            if self.refused < Self::PROBE_EVERY {
+                return Step::Yield;
+            }
+            self.refused = 0;
+            return Step::Park(first_ns);
+        }
+        let doubled_ns = first_ns.checked_shl(turn).filter(|ns| ns >> turn == first_ns).unwrap_or(u64::MAX);
+        Step::Park(doubled_ns.min(affordable_ns))
+    }
+
+    fn learn(&mut self, asked_ns: u64, took_ns: u64) {
+        // A park that ended before its time was unparked, and says nothing.
+        let Some(lateness_ns) = took_ns.checked_sub(asked_ns) else { return };
+        // The longest seen is forgotten by an eighth per park, so that one stall doesn't end parking for good.
+        let remembered_ns = self.lateness_ns.map_or(0, |ns| ns - ns / 8);
+        self.lateness_ns = Some(lateness_ns.max(remembered_ns));
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits =
+        Limits { spins: 2, yields: 1, park: Duration::from_micros(1), absence: Duration::from_millis(1) };
+
+    fn steps(plan: &mut Plan, limits: &Limits, n: usize) -> Vec<Step> {
+        (0..n).map(|_| plan.next(limits)).collect()
+    }
+
+    #[test]
+    fn spins_then_yields_then_parks_longer_and_longer() {
+        use Step::{Park, Spin, Yield};
+        let mut plan = Plan::default();
+        assert_eq!(steps(&mut plan, &LIMITS, 6), [Spin, Spin, Yield, Park(1_000), Park(2_000), Park(4_000)]);
+        assert_eq!(*steps(&mut plan, &LIMITS, 100).last().unwrap(), Park(1_000_000));
+        plan.turn = 0;
+        assert_eq!(plan.next(&LIMITS), Spin);
+    }
+
+    #[test]
+    fn a_park_never_takes_longer_than_the_absence() {
+        let mut plan = Plan { turn: 40, ..Plan::default() };
+        plan.learn(1_000, 61_000);
+        assert_eq!(plan.next(&LIMITS), Step::Park(940_000));
+    }
+
+    #[test]
+    fn a_coarse_tick_ends_parking_but_for_a_probe() {
+        let mut plan = Plan { turn: 3, ..Plan::default() };
+        plan.learn(1_000, 15_625_000);
+        let steps = steps(&mut plan, &LIMITS, 2 * Plan::PROBE_EVERY as usize);
+        let parks: Vec<_> = steps.iter().filter(|&&step| step != Step::Yield).collect();
+        assert_eq!(parks, [&Step::Park(1_000), &Step::Park(1_000)]);
+        // The tick became finer: the next probes find out.
+        for _ in 0..40 {
+            plan.learn(1_000, 60_000);
+        }
+        assert!(matches!(plan.next(&LIMITS), Step::Park(ns) if ns > 900_000));
+    }
+
+    #[test]
+    fn an_unparked_park_teaches_nothing() {
+        let mut plan = Plan::default();
+        plan.learn(1_000, 200);
+        assert_eq!(plan.lateness_ns, None);
+    }
+
+    #[test]
+    fn a_park_is_timed() {
+        let mut backoff = Backoff::with_limits(Limits { spins: 0, yields: 0, ..LIMITS });
+        assert_eq!(backoff.park_lateness(), None);
+        let Idled::Parked { asked_ns: 1_000, took_ns } = backoff.idle() else { panic!("it parks") };
+        assert_eq!(backoff.park_lateness(), took_ns.checked_sub(1_000).map(Duration::from_nanos));
+    }
+
+    #[test]
+    fn absurd_limits_hold() {
+        let limits = Limits { spins: 0, yields: 0, park: Duration::MAX, absence: Duration::ZERO };
+        assert_eq!(Plan::default().next(&limits), Step::Yield);
+        let limits = Limits { park: Duration::ZERO, absence: Duration::MAX, ..limits };
+        let mut plan = Plan::default();
+        assert_eq!(plan.next(&limits), Step::Park(1));
+        plan.turn = u32::MAX;
+        assert_eq!(plan.next(&limits), Step::Park(u64::MAX));
+    }
+}

@@ -1,0 +1,147 @@
+//! A point in time.
+
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+use std::time::Duration;
+
+/// A point on the operating system's monotonic time line, in whole nanoseconds.
+///
+/// On Linux the time line is `CLOCK_MONOTONIC`: it counts from boot and stands still during suspend. A `u64` of
+/// nanoseconds lasts 584 years.
+///
+/// ```
+/// use oversleep::Instant;
+/// use std::time::Duration;
+///
+/// let start = Instant::now();
+/// let deadline = start + Duration::from_millis(2);
+/// assert_eq!(deadline.nanos_since(start), 2_000_000);
+/// assert_eq!(start.nanos_since(deadline), -2_000_000);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Instant(u64);
+
+impl Instant {
+    /// Now, by [`Clock::now_ordered`](super::Clock::now_ordered): never below an instant taken earlier, on any core.
+    #[inline]
+    pub fn now() -> Self {
+        super::Clock::now_ordered()
+    }
+
+    /// The instant `ns` nanoseconds after the time line's zero.
+    #[inline]
+    pub const fn from_nanos(ns: u64) -> Self {
+        Self(ns)
+    }
+
+    /// Nanoseconds since the time line's zero.
+    #[inline]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Nanoseconds from `earlier` to `self`; negative when `earlier` is in fact later.
+    ///
+    /// Differences beyond ±292 years are held at the ends of `i64`.
+    #[inline]
+    pub const fn nanos_since(self, earlier: Self) -> i64 {
+        let difference = self.0 as i128 - earlier.0 as i128;
+        if difference > i64::MAX as i128 {
+            i64::MAX
+        } else if difference < i64::MIN as i128 {
+            i64::MIN
+        } else {
+            difference as i64
+        }
+    }
+
+    /// The time from `earlier` to `self`, or `None` when `earlier` is in fact later.
+    #[inline]
+    pub const fn checked_duration_since(self, earlier: Self) -> Option<Duration> {
+        match self.0.checked_sub(earlier.0) {
+            Some(ns) => Some(Duration::from_nanos(ns)),
+            None => None,
+        }
+    }
+
+    /// The time since this instant; zero when it lies in the future.
+    #[inline]
+    pub fn elapsed(self) -> Duration {
+        Self::now().checked_duration_since(self).unwrap_or_default()
+    }
+
+    /// This instant moved later, or `None` beyond the end of the time line.
+    #[inline]
+    pub fn checked_add(self, duration: Duration) -> Option<Self> {
+        self.0.checked_add(u64::try_from(duration.as_nanos()).ok()?).map(Self)
+    }
+
+    /// This instant moved earlier, or `None` before the time line's zero.
+    #[inline]
+    pub fn checked_sub(self, duration: Duration) -> Option<Self> {
+        self.0.checked_sub(u64::try_from(duration.as_nanos()).ok()?).map(Self)
+    }
+
+    /// This instant moved later, held at the end of the time line.
+    #[inline]
+    pub fn saturating_add(self, duration: Duration) -> Self {
+        self.checked_add(duration).unwrap_or(Self(u64::MAX))
+    }
+}
+
+impl Add<Duration> for Instant {
+    type Output = Self;
+
+    /// # Panics
+    ///
+    /// Beyond the end of the time line, 584 years after its zero.
+    fn add(self, duration: Duration) -> Self {
+        self.checked_add(duration).expect("the instant lies beyond the end of the time line")
+    }
+}
+
+impl AddAssign<Duration> for Instant {
+    fn add_assign(&mut self, duration: Duration) {
+        *self = *self + duration;
+    }
+}
+
+impl Sub<Duration> for Instant {
+    type Output = Self;
+
+    /// # Panics
+    ///
+    /// Before the time line's zero.
+    fn sub(self, duration: Duration) -> Self {
+        self.checked_sub(duration).expect("the instant lies before the time line's zero")
+    }
+}
+
+impl SubAssign<Duration> for Instant {
+    fn sub_assign(&mut self, duration: Duration) {
+        *self = *self - duration;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_signed_and_saturate() {
+        let (zero, end) = (Instant::from_nanos(0), Instant::from_nanos(u64::MAX));
+        assert_eq!(end.nanos_since(zero), i64::MAX);
+        assert_eq!(zero.nanos_since(end), i64::MIN);
+        assert_eq!(Instant::from_nanos(3).nanos_since(Instant::from_nanos(5)), -2);
+        assert_eq!(zero.checked_duration_since(end), None);
+    }
+
+    #[test]
+    fn additions_stop_at_the_ends() {
+        let end = Instant::from_nanos(u64::MAX);
+        assert_eq!(end.checked_add(Duration::from_nanos(1)), None);
+        assert_eq!(end.saturating_add(Duration::MAX), end);
+        assert_eq!(Instant::from_nanos(0).checked_sub(Duration::from_nanos(1)), None);
+        assert_eq!(Instant::from_nanos(0).checked_add(Duration::MAX), None);
+    }
+}

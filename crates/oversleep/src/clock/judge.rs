@@ -1,0 +1,145 @@
+//! Whether this machine's counter may serve as a clock: the checks that can be made before it runs.
+
+use crate::sys::{self, counter};
+
+use super::cores;
+use super::reason::{Clocksource, Reason};
+use super::servo::State;
+
+/// The environment variable that chooses: `os` forbids the counter; anything else, or nothing, leaves the choice to
+/// the checks.
+const VARIABLE: &str = "OVERSLEEP_CLOCK";
+
+/// What the kernel itself keeps time by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(dead_code, reason = "no system gives every verdict")]
+pub(crate) enum Verdict {
+    /// The counter: the kernel watches it, and would have changed to something else.
+    Counter,
+    /// Something else.
+    Other(Clocksource),
+    /// It can't be known here.
+    Unknown,
+}
+
+/// What the checks look at.
+struct Facts {
+    forced: bool,
+    readable: bool,
+    invariant: bool,
+    is_virtual: bool,
+    kernel: Verdict,
+}
+
+/// The checks that read no counter, cheapest first.
+///
+/// # Errors
+///
+/// The first check that failed.
+pub(super) fn before_reading() -> Result<(), Reason> {
+    if counter::COUNTER.is_none() {
+        return Err(Reason::AnotherArchitecture);
+    }
+    let facts = Facts {
+        forced: std::env::var_os(VARIABLE).is_some_and(|value| value == "os"),
+        readable: sys::counter_is_readable(),
+        invariant: counter::is_invariant(),
+        is_virtual: counter::is_virtual(),
+        kernel: sys::kernel_verdict(),
+    };
+    judge(&facts, cores::sample_skew)
+}
+
+fn judge(facts: &Facts, skew: impl FnOnce() -> Option<u64>) -> Result<(), Reason> {
+    if facts.forced {
+        return Err(Reason::Forced);
+    }
+    if !facts.readable {
+        return Err(Reason::ReadForbidden);
+    }
+    if !facts.invariant {
+        return Err(Reason::InvariantTscMissing);
+    }
+    if facts.kernel == Verdict::Unknown {
+        return match skew() {
+            None => Err(Reason::Unverifiable),
+            Some(0) => Ok(()),
+            Some(ticks) => Err(Reason::CrossCoreSkew { ticks }),
+        };
+    }
+    objection(facts.kernel, facts.is_virtual).map_or(Ok(()), Err)
+}
+
+fn objection(kernel: Verdict, is_virtual: bool) -> Option<Reason> {
+    match kernel {
+        Verdict::Counter | Verdict::Unknown => None,
+        Verdict::Other(clocksource) if is_virtual => Some(Reason::HypervisorUnstable { clocksource }),
+        Verdict::Other(clocksource) => Some(Reason::KernelPrefers { clocksource }),
+    }
+}
+
+/// What the kernel holds against the counter by now: its watchdog may have changed its mind.
+pub(super) fn kernel_objection() -> Option<Reason> {
+    objection(sys::kernel_verdict(), counter::is_virtual())
+}
+
+/// The checks of the measured frequency.
+///
+/// # Errors
+///
+/// The first check that failed.
+pub(super) fn after_calibration(state: Option<State>) -> Result<State, Reason> {
+    let Some(state) = state else { return Err(Reason::FrequencyImplausible { hz: 0 }) };
+    let hz = state.rate.hz();
+    // No check of the width: lines are drawn over differences, so even a counter that wraps does so unnoticed.
+    if (1_000_000..=10_000_000_000).contains(&hz) { Ok(state) } else { Err(Reason::FrequencyImplausible { hz }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::servo::Pair;
+    use super::*;
+
+    const FINE: Facts =
+        Facts { forced: false, readable: true, invariant: true, is_virtual: true, kernel: Verdict::Counter };
+
+    fn never() -> Option<u64> {
+        panic!("the cores are compared only when the kernel's verdict is unknown")
+    }
+
+    #[test]
+    fn each_check_has_its_reason() {
+        let hpet = Clocksource::new(b"hpet");
+        let other = Verdict::Other(hpet);
+        assert_eq!(judge(&FINE, never), Ok(()));
+        assert_eq!(judge(&Facts { forced: true, ..FINE }, never), Err(Reason::Forced));
+        assert_eq!(judge(&Facts { readable: false, ..FINE }, never), Err(Reason::ReadForbidden));
+        assert_eq!(judge(&Facts { invariant: false, ..FINE }, never), Err(Reason::InvariantTscMissing));
+        assert_eq!(
+            judge(&Facts { kernel: other, ..FINE }, never),
+            Err(Reason::HypervisorUnstable { clocksource: hpet })
+        );
+        let bare = Facts { kernel: other, is_virtual: false, ..FINE };
+        assert_eq!(judge(&bare, never), Err(Reason::KernelPrefers { clocksource: hpet }));
+    }
+
+    #[test]
+    fn cores_decide_when_the_kernel_is_silent() {
+        let silent = Facts { kernel: Verdict::Unknown, ..FINE };
+        assert_eq!(judge(&silent, || Some(0)), Ok(()));
+        assert_eq!(judge(&silent, || Some(9)), Err(Reason::CrossCoreSkew { ticks: 9 }));
+        assert_eq!(judge(&silent, || None), Err(Reason::Unverifiable));
+    }
+
+    #[test]
+    fn frequencies_are_checked() {
+        let state = |hz: u64| {
+            let second = Pair { ticks: hz, ns: 1_000_000_000 };
+            after_calibration(State::calibrated(Pair { ticks: 0, ns: 0 }, second))
+        };
+        assert!(state(2_600_000_000).is_ok());
+        assert!(state(19_200_000).is_ok());
+        assert_eq!(state(900_000), Err(Reason::FrequencyImplausible { hz: 900_000 }));
+        assert_eq!(after_calibration(None), Err(Reason::FrequencyImplausible { hz: 0 }));
+    }
+}

@@ -1,0 +1,234 @@
+//! The state of the counter's clock where every thread can read it without waiting.
+//!
+//! A latch: two slots, and a sequence number that says which one is current. A writer fills the other slot and then
+//! moves the number, so readers always find a valid line, even while a writer is suspended half way, in a forked child,
+//! or in a signal handler that interrupted the writer. Only atomics are used; a torn read is found by the number.
+
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+use super::scale::Scale;
+use super::servo::{Line, Pair, State};
+
+const WORDS: usize = 14;
+
+/// The words a reader needs come first; two slots share no cache line.
+#[repr(align(128))]
+struct Slot([AtomicU64; WORDS]);
+
+impl Slot {
+    const fn empty() -> Self {
+        Self([const { AtomicU64::new(0) }; WORDS])
+    }
+
+    #[inline]
+    fn word(&self, index: usize) -> u64 {
+        self.0[index].load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn line(&self) -> Line {
+        Line {
+            start: Pair { ticks: self.word(0), ns: self.word(1) },
+            scale: Scale { factor: self.word(2), shift: self.word(3) as u32 },
+            window: self.word(4),
+        }
+    }
+
+    fn state(&self) -> State {
+        let pair = |index| Pair { ticks: self.word(index), ns: self.word(index + 1) };
+        State {
+            line: self.line(),
+            rate: Scale { factor: self.word(5), shift: self.word(6) as u32 },
+            last: pair(7),
+            far: pair(9),
+            near: pair(11),
+            jumps: self.word(13),
+        }
+    }
+
+    fn store(&self, state: &State) {
+        let State { line, rate, last, far, near, jumps } = *state;
+        let words = [
+            line.start.ticks,
+            line.start.ns,
+            line.scale.factor,
+            u64::from(line.scale.shift),
+            line.window,
+            rate.factor,
+            u64::from(rate.shift),
+            last.ticks,
+            last.ns,
+            far.ticks,
+            far.ns,
+            near.ticks,
+            near.ns,
+            jumps,
+        ];
+        for (word, value) in self.0.iter().zip(words) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The first sequence number that means something.
+const FIRST: u64 = 2;
+
+/// Zero: there is no counter to read. Otherwise the current slot is bit 1, and bit 0 says that a writer is at work on
+/// the other one.
+pub(crate) struct Latch {
+    sequence: AtomicU64,
+    slots: [Slot; 2],
+}
+
+/// A writer's claim on the slot that isn't current.
+pub(crate) struct Claim {
+    sequence: u64,
+}
+
+impl Latch {
+    pub(crate) const fn new() -> Self {
+        Self { sequence: AtomicU64::new(0), slots: [Slot::empty(), Slot::empty()] }
+    }
+
+    /// The current line and a counter reading that belongs to it, or `None` without a counter.
+    #[inline]
+    pub(crate) fn read(&self, read_ticks: impl Fn() -> u64) -> Option<(Line, u64)> {
+        loop {
+            let sequence = self.sequence.load(Ordering::Acquire);
+            if sequence == 0 {
+                return None;
+            }
+            let line = self.slot(sequence).line();
+            let ticks = read_ticks();
+            // A line that was replaced before the counter was read must not be used: it pairs with the store in
+            // `publish`. The words above are read before the number is read again.
+            fence(Ordering::Acquire);
+            if self.sequence.load(Ordering::Relaxed) == sequence {
+                return Some((line, ticks));
+            }
+        }
+    }
+
+    /// The whole state and the sequence number it belongs to.
+    pub(crate) fn state(&self) -> Option<(State, u64)> {
+        loop {
+            let sequence = self.sequence.load(Ordering::Acquire);
+            if sequence == 0 {
+                return None;
+            }
+            let state = self.slot(sequence).state();
+            fence(Ordering::Acquire);
+            if self.sequence.load(Ordering::Relaxed) == sequence {
+                return Some((state, sequence));
+            }
+        }
+    }
+
+    /// Claims the right to publish what follows the state with this sequence number; one thread at most gets it.
+    pub(crate) fn claim(&self, sequence: u64) -> Option<Claim> {
+        if sequence & 1 == 1 {
+            return None;
+        }
+        let claimed = self.sequence.compare_exchange(sequence, sequence | 1, Ordering::Acquire, Ordering::Relaxed);
+        claimed.ok().map(|_| Claim { sequence })
+    }
+
+    /// Fills the slot that isn't current; readers don't see it yet.
+    pub(crate) fn fill(&self, claim: &Claim, state: &State) {
+        // Readers that see one of these words also see the claim's number, and so never accept a mixture.
+        fence(Ordering::Release);
+        self.slot(claim.sequence + 2).store(state);
+    }
+
+    /// Makes the filled slot the current one.
+    pub(crate) fn publish(&self, claim: Claim) {
+        self.sequence.store(claim.sequence + 2, Ordering::Release);
+    }
+
+    /// The first state. For one thread, once: nobody reads a slot while the number is 0.
+    pub(crate) fn start(&self, state: &State) {
+        debug_assert_eq!(self.sequence.load(Ordering::Relaxed), 0, "it was started before");
+        self.slot(FIRST).store(state);
+        self.sequence.store(FIRST, Ordering::Release);
+    }
+
+    /// Takes the counter out of use for good.
+    pub(crate) fn stop(&self, _claim: Claim) {
+        self.sequence.store(0, Ordering::Release);
+    }
+
+    #[inline]
+    fn slot(&self, sequence: u64) -> &Slot {
+        &self.slots[(sequence >> 1 & 1) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    /// A state all of whose words follow from one number, so that a mixture of two is found out.
+    fn state(n: u64) -> State {
+        let pair = |i| Pair { ticks: n * 100 + i, ns: n * 100 + i + 1 };
+        let scale = |i| Scale { factor: n * 100 + i, shift: (n % 50) as u32 };
+        let line = Line { start: pair(0), scale: scale(2), window: n * 100 + 3 };
+        State { line, rate: scale(4), last: pair(5), far: pair(7), near: pair(9), jumps: n }
+    }
+
+    #[test]
+    fn what_is_stored_is_read() {
+        let latch = Latch::new();
+        assert!(latch.read(|| 0).is_none() && latch.state().is_none());
+        latch.start(&state(1));
+        assert_eq!(latch.state(), Some((state(1), 2)));
+        assert_eq!(latch.read(|| 77), Some((state(1).line, 77)));
+    }
+
+    #[test]
+    fn one_writer_at_a_time_and_readers_do_not_wait() {
+        let latch = Latch::new();
+        latch.start(&state(1));
+        let claim = latch.claim(2).expect("nobody else writes");
+        assert!(latch.claim(2).is_none() && latch.claim(3).is_none());
+        latch.fill(&claim, &state(2));
+        assert_eq!(latch.read(|| 0), Some((state(1).line, 0)));
+        latch.publish(claim);
+        assert_eq!(latch.read(|| 0), Some((state(2).line, 0)));
+        assert!(latch.claim(2).is_none());
+        latch.stop(latch.claim(4).expect("nobody else writes"));
+        assert!(latch.read(|| 0).is_none());
+    }
+
+    #[test]
+    fn readers_never_see_a_mixture() {
+        let (latch, done) = (Latch::new(), AtomicBool::new(false));
+        latch.start(&state(1));
+        thread::scope(|scope| {
+            let readers: Vec<_> = (0..2)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let mut last = 0;
+                        while !done.load(Ordering::Relaxed) {
+                            let (seen, _) = latch.state().expect("it was started");
+                            assert_eq!(seen, state(seen.jumps));
+                            assert!(seen.jumps >= last);
+                            last = seen.jumps;
+                        }
+                    })
+                })
+                .collect();
+            for n in 2..60_000 {
+                let (_, sequence) = latch.state().expect("it was started");
+                let claim = latch.claim(sequence).expect("nobody else writes");
+                latch.fill(&claim, &state(n));
+                latch.publish(claim);
+            }
+            done.store(true, Ordering::Relaxed);
+            for reader in readers {
+                reader.join().unwrap();
+            }
+        });
+    }
+}

@@ -1,0 +1,185 @@
+//! Which clock was chosen, and why each other one wasn't: the vocabulary that users see.
+
+use std::fmt;
+
+/// A clock that [`Clock`](super::Clock) can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Source {
+    /// The time-stamp counter of x86-64.
+    Tsc,
+    /// The virtual count of AArch64's generic timer.
+    Cntvct,
+    /// The operating system's monotonic clock.
+    Os,
+}
+
+impl Source {
+    /// A short name: `tsc`, `cntvct` or `os`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tsc => "tsc",
+            Self::Cntvct => "cntvct",
+            Self::Os => "os",
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tsc => "the time-stamp counter",
+            Self::Cntvct => "the generic timer's count",
+            Self::Os => "the operating system's clock",
+        })
+    }
+}
+
+/// The name of the clock source that a kernel uses, such as `tsc`, `kvm-clock` or `hpet`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Clocksource {
+    // Held in place, because choosing a clock must not allocate. The kernel's names have at most 31 bytes.
+    bytes: [u8; 32],
+    len: u8,
+}
+
+impl Clocksource {
+    /// From what the kernel wrote; surrounding white space is left out, and so is what doesn't fit.
+    #[allow(dead_code, reason = "not every kernel names its clock source")]
+    pub(crate) fn new(written: &[u8]) -> Self {
+        let mut bytes = [0; 32];
+        let mut len = 0;
+        for &byte in written.trim_ascii().iter().filter(|byte| byte.is_ascii_graphic()).take(bytes.len()) {
+            bytes[len] = byte;
+            len += 1;
+        }
+        Self { bytes, len: len as u8 }
+    }
+
+    /// The kernel's name for it.
+    pub fn name(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..usize::from(self.len)]).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Clocksource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.name(), f)
+    }
+}
+
+/// Why a clock isn't used here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Processors of this architecture have no such counter.
+    AnotherArchitecture,
+    /// The environment variable `OVERSLEEP_CLOCK` asks for the operating system's clock.
+    Forced,
+    /// This process may not read the counter: it would be killed (`PR_SET_TSC`).
+    ReadForbidden,
+    /// The processor, or the hypervisor on its behalf, doesn't promise one rate in every power state.
+    InvariantTscMissing,
+    /// Below a hypervisor whose kernel keeps time by another clock source, because the counter may jump or change its
+    /// rate when the machine is moved.
+    HypervisorUnstable {
+        /// What the kernel uses instead.
+        clocksource: Clocksource,
+    },
+    /// The kernel keeps time by another clock source: it found the counter unstable, or was told so.
+    KernelPrefers {
+        /// What the kernel uses instead.
+        clocksource: Clocksource,
+    },
+    /// What the kernel thinks of the counter can't be read here, and the cores could not be compared either.
+    Unverifiable,
+    /// A core's counter lies behind another's.
+    CrossCoreSkew {
+        /// By this many ticks, at least.
+        ticks: u64,
+    },
+    /// The measured frequency is beyond any processor's.
+    FrequencyImplausible {
+        /// Ticks per second; 0 when two readings did not differ.
+        hz: u64,
+    },
+    /// The counter's rate jumps against the operating system's clock.
+    DriftTooHigh {
+        /// Parts per million at the last jump; positive when the counter ran ahead.
+        ppm: f64,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AnotherArchitecture => write!(f, "this processor's architecture has no such counter"),
+            Self::Forced => write!(f, "OVERSLEEP_CLOCK asks for the operating system's clock"),
+            Self::ReadForbidden => write!(f, "this process may not read it (PR_SET_TSC)"),
+            Self::InvariantTscMissing => {
+                write!(f, "the processor doesn't promise one rate in every power state (no invariant TSC)")
+            }
+            Self::HypervisorUnstable { clocksource } => write!(
+                f,
+                "below this hypervisor the kernel keeps time by {} instead: the counter may jump when the machine is moved",
+                clocksource.name()
+            ),
+            Self::KernelPrefers { clocksource } => write!(f, "the kernel keeps time by {} instead", clocksource.name()),
+            Self::Unverifiable => {
+                write!(f, "the kernel's opinion of it can't be read here, and the cores could not be compared")
+            }
+            Self::CrossCoreSkew { ticks } => write!(f, "one core's counter lies {ticks} ticks behind another's"),
+            Self::FrequencyImplausible { hz } => write!(f, "its measured frequency is {hz} Hz"),
+            Self::DriftTooHigh { ppm } => {
+                write!(f, "its rate jumps by {ppm:.0} ppm against the operating system's clock")
+            }
+        }
+    }
+}
+
+/// The clock that was chosen, and why the others weren't.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Choice {
+    /// The clock in use.
+    pub source: Source,
+    /// The counter's measured frequency in ticks per second; `None` for the operating system's clock.
+    pub hz: Option<u64>,
+    /// Every faster clock that isn't used, with the check it failed.
+    pub rejected: Vec<(Source, Reason)>,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is in use", self.source)?;
+        if let Some(hz) = self.hz {
+            write!(f, " at {:.6} MHz", hz as f64 / 1e6)?;
+        }
+        for (source, reason) in &self.rejected {
+            write!(f, "; {source} isn't: {reason}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clocksource_is_trimmed_and_bounded() {
+        assert_eq!(Clocksource::new(b"kvm-clock \n").name(), "kvm-clock");
+        assert_eq!(Clocksource::new(&[b'x'; 50]).name().len(), 32);
+        assert_eq!(Clocksource::new(b"\xff\n").name(), "");
+    }
+
+    #[test]
+    fn a_choice_reads_as_a_sentence() {
+        let reason = Reason::KernelPrefers { clocksource: Clocksource::new(b"hpet\n") };
+        let choice = Choice { source: Source::Os, hz: None, rejected: vec![(Source::Tsc, reason)] };
+        assert_eq!(
+            choice.to_string(),
+            "the operating system's clock is in use; the time-stamp counter isn't: the kernel keeps time by hpet instead"
+        );
+    }
+}

@@ -1,0 +1,177 @@
+//! From counter ticks to nanoseconds: one 128-bit multiplication and one shift.
+//!
+//! Pure arithmetic. The factor is a 64-bit fixed-point number with as many fraction bits as fit, never a factor divided
+//! beforehand in small integers: that would be 1.6 % wrong at 24 MHz.
+
+/// Nanoseconds per tick as `factor / 2^shift`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scale {
+    pub(crate) factor: u64,
+    pub(crate) shift: u32,
+}
+
+impl Scale {
+    /// The scale of a counter that advances `ticks` ticks in `ns` nanoseconds; `None` when either is zero, or when the
+    /// counter is slower than one tick per second or faster than 2^33 ticks per nanosecond.
+    pub(crate) fn of(ns: u64, ticks: u64) -> Option<Self> {
+        if ns == 0 || ticks == 0 {
+            return None;
+        }
+        // The largest shift, up to 63, at which the factor still fits in 64 bits: the integer part needs these bits.
+        let whole_bits = u64::BITS - (ns / ticks).leading_zeros();
+        let shift = (u64::BITS - whole_bits).min(63);
+        let factor = round_div(u128::from(ns) << shift, u128::from(ticks));
+        // Rounding up can reach 2^64 exactly; one bit less of fraction then holds it.
+        let (factor, shift) = match u64::try_from(factor) {
+            Ok(factor) => (factor, shift),
+            Err(_) => ((factor >> 1) as u64, shift - 1),
+        };
+        (factor >= 1 << 30 && whole_bits <= 30).then_some(Self { factor, shift })
+    }
+
+    /// The scale of a counter of `hz` ticks per second.
+    #[cfg(test)]
+    pub(crate) fn of_hz(hz: u64) -> Option<Self> {
+        Self::of(1_000_000_000, hz)
+    }
+
+    /// Nanoseconds in `ticks`, rounded down. The whole range of ticks is valid.
+    #[inline]
+    pub(crate) fn wide_ns(self, ticks: u64) -> u128 {
+        // The mask tells the compiler what `of` ensures, so that no branch for larger shifts is made.
+        (u128::from(ticks) * u128::from(self.factor)) >> (self.shift & 63)
+    }
+
+    /// The same for fewer than `2^shift` ticks, which are seconds at least: the shift comes first, so that only the upper
+    /// half of the product is needed. Saves a few of the processor's cycles where each counts.
+    #[inline]
+    pub(crate) fn short_ns(self, ticks: u64) -> u64 {
+        debug_assert!(ticks >> self.shift == 0);
+        let shifted = ticks << (self.shift.wrapping_neg() & 63);
+        ((u128::from(shifted) * u128::from(self.factor)) >> 64) as u64
+    }
+
+    /// Nanoseconds in `ticks`, rounded down, held at the end of `u64`.
+    pub(crate) fn saturating_ns(self, ticks: u64) -> u64 {
+        u64::try_from(self.wide_ns(ticks)).unwrap_or(u64::MAX)
+    }
+
+    /// Ticks in `ns` nanoseconds, rounded down, held at the end of `u64`.
+    pub(crate) fn ticks(self, ns: u64) -> u64 {
+        u64::try_from((u128::from(ns) << self.shift) / u128::from(self.factor)).unwrap_or(u64::MAX)
+    }
+
+    /// Ticks per second, rounded.
+    pub(crate) fn hz(self) -> u64 {
+        round_div(1_000_000_000_u128 << self.shift, u128::from(self.factor)) as u64
+    }
+
+    /// The same scale made slower by `part` of `whole`, at most by half.
+    pub(crate) fn slower(self, part: u64, whole: u64) -> Self {
+        let cut = u128::from(self.factor) * u128::from(part) / u128::from(whole.max(1));
+        Self { factor: self.factor - (cut.min(u128::from(self.factor / 2)) as u64), ..self }
+    }
+}
+
+fn round_div(dividend: u128, divisor: u128) -> u128 {
+    dividend / divisor + u128::from(dividend % divisor >= divisor.div_ceil(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The frequencies of counters in the field: Raspberry Pi, Apple and Windows on ARM, a newer Pi, server ARM, a fast
+    /// TSC, and the ACPI timer.
+    const HZ: [u64; 9] = [
+        19_200_000,
+        24_000_000,
+        54_000_000,
+        1_000_000_000,
+        2_596_099_000,
+        5_000_000_000,
+        3_579_545,
+        10_000_000,
+        100_000_000,
+    ];
+    const CENTURY_S: u64 = 3_155_760_000;
+
+    fn exact_ns(ticks: u64, hz: u64) -> u128 {
+        u128::from(ticks) * 1_000_000_000 / u128::from(hz)
+    }
+
+    /// Within a century a factor rounded to the nearest of 2^-63 is off by at most `ticks / 2^64` of a nanosecond times
+    /// the room its integer part takes; 2 ns bounds it for every frequency in the field.
+    fn close(ticks: u64, hz: u64) -> bool {
+        Scale::of_hz(hz).unwrap().wide_ns(ticks).abs_diff(exact_ns(ticks, hz)) <= 2
+    }
+
+    #[test]
+    fn a_century_is_exact_at_every_field_frequency() {
+        for hz in HZ {
+            let Some(century) = CENTURY_S.checked_mul(hz) else { panic!("{hz} Hz wraps within a century") };
+            assert!(close(century, hz), "{hz}");
+            assert!(close(1, hz) && close(0, hz) && close(hz, hz), "{hz}");
+        }
+    }
+
+    #[test]
+    fn absurd_rates_have_no_scale() {
+        assert_eq!(Scale::of(0, 5), None);
+        assert_eq!(Scale::of(5, 0), None);
+        assert_eq!(Scale::of(u64::MAX, 1), None);
+        assert_eq!(Scale::of(1, u64::MAX), None);
+    }
+
+    #[test]
+    fn slower_takes_exactly_the_part() {
+        let scale = Scale::of_hz(1_000_000_000).unwrap();
+        assert_eq!(scale.slower(0, 10), scale);
+        assert_eq!(scale.slower(1, 1000).wide_ns(1_000_000), 999_000);
+        assert_eq!(scale.slower(9, 10).wide_ns(1000), 500);
+    }
+
+    proptest! {
+        #[test]
+        fn conversion_agrees_with_exact_arithmetic(pick in 0..HZ.len(), ticks: u64) {
+            let hz = HZ[pick];
+            // Beyond a century the bound grows with the ticks.
+            let bound = 2 + ticks / (CENTURY_S * hz);
+            let scale = Scale::of_hz(hz).unwrap();
+            prop_assert!(scale.wide_ns(ticks).abs_diff(exact_ns(ticks, hz)) <= u128::from(bound));
+        }
+
+        #[test]
+        fn any_plausible_frequency_agrees(hz in 1_000_000_u64..10_000_000_000, seconds in 0_u64..1_000_000) {
+            prop_assert!(close(seconds * hz, hz));
+            prop_assert!(close(seconds * hz + hz / 3, hz));
+        }
+
+        #[test]
+        fn the_short_way_is_the_same(hz in 1_000_000_u64..10_000_000_000, ticks in 0..1_u64 << 34) {
+            let scale = Scale::of_hz(hz).unwrap();
+            prop_assert!(scale.shift >= 34);
+            prop_assert_eq!(u128::from(scale.short_ns(ticks)), scale.wide_ns(ticks));
+        }
+
+        #[test]
+        fn conversion_is_monotonic(hz in 1_000_000_u64..10_000_000_000, ticks in 0..u64::MAX) {
+            let scale = Scale::of_hz(hz).unwrap();
+            prop_assert!(scale.wide_ns(ticks) <= scale.wide_ns(ticks + 1));
+        }
+
+        #[test]
+        fn ticks_and_back(hz in 1_000_000_u64..10_000_000_000, ns in 0..1_u64 << 60) {
+            let scale = Scale::of_hz(hz).unwrap();
+            let back = scale.saturating_ns(scale.ticks(ns));
+            let tick_ns = 1_000_000_000 / hz + 2;
+            prop_assert!(back <= ns && ns - back <= tick_ns);
+        }
+
+        #[test]
+        fn frequency_survives(hz in 1_000_000_u64..10_000_000_000) {
+            prop_assert_eq!(Scale::of_hz(hz).unwrap().hz(), hz);
+        }
+    }
+}

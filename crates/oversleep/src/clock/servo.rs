@@ -1,0 +1,205 @@
+//! Keeps a counter's line of time on the operating system's: pure arithmetic, no clock is read here.
+//!
+//! A [`Line`] turns ticks into nanoseconds for a bounded window. When its window is over, [`State::next`] draws the
+//! next line from a fresh pair of readings, so that
+//!
+//! * no later reading is ever below an earlier one,
+//! * the error is bounded by what one window can accumulate, however long the program runs, and
+//! * a counter that doesn't keep a steady rate is found out.
+
+use super::scale::Scale;
+
+/// The first window, short because the rate is known from a short calibration only. Each window doubles what is known.
+pub(crate) const FIRST_WINDOW_NS: u64 = 1_000_000;
+/// The longest window. Reading the operating system's clock ten times a second costs less than 10 ppm of one thread.
+const LONGEST_WINDOW_NS: u64 = 100_000_000;
+/// How far a line may run ahead of the operating system's clock. Adjustments of at most 500 ppm accumulate 75 µs over
+/// the longest window and its grace, so no value handed out can have been further ahead than this.
+pub(crate) const LEAD_MAX_NS: u64 = 100_000;
+/// A line ahead of the operating system's clock is slowed by at most one part in this many.
+const SLEW_DIVISOR: u64 = 1000;
+/// What a reader may still see of the old line after the new one was drawn: in the microsecond in which lines are
+/// exchanged, rates that differ by 3,000 ppm (the slew, an adjustment, and the doubt about the first rate) part by 3 ns,
+/// and one is lost to rounding.
+const EXCHANGE_NS: u64 = 4;
+/// Between one and two of these the rate is measured: long enough for 0.01 ppm, short enough to follow adjustments.
+const BASELINE_NS: u64 = 4_000_000_000;
+/// After a pause this long the past says nothing about the rate: the machine may have been suspended for a part of it.
+const STALE_NS: u64 = 60_000_000_000;
+/// A steady counter stays within the kernel's largest adjustment (500 ppm), plus the noise of two readings.
+const STEADY_PPM: u64 = 600;
+const STEADY_NS: u64 = 2_000;
+/// What the noise of two pairs can make of the time between them.
+const PAIR_NS: u64 = 200;
+/// One jump is a suspend or a migration. This many in a row are a counter that is no clock.
+const JUMPS_MAX: u64 = 4;
+
+/// A counter's reading and the operating system's time at the same moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair {
+    pub(crate) ticks: u64,
+    pub(crate) ns: u64,
+}
+
+/// Nanoseconds as a straight line of ticks, valid for `window` ticks from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) start: Pair,
+    pub(crate) scale: Scale,
+    pub(crate) window: u64,
+}
+
+impl Line {
+    /// The time at `ticks`, or `None` outside the window. A reading from just before the start is outside, too.
+    #[inline]
+    pub(crate) fn ns_within_window(&self, ticks: u64) -> Option<u64> {
+        let since = ticks.wrapping_sub(self.start.ticks);
+        // A window is at most 150 ms long, and the short conversion is good for seconds.
+        (since <= self.window).then(|| self.start.ns.wrapping_add(self.scale.short_ns(since)))
+    }
+
+    /// Ticks at which the last reader has left this line: half a window of grace for those who find that another
+    /// thread is drawing the next one.
+    fn grace(&self) -> u64 {
+        self.window + self.window / 2
+    }
+
+    /// The time at `ticks` for a reader that finds the next line in the making, or `None` after the grace.
+    pub(crate) fn ns_within_grace(&self, ticks: u64) -> Option<u64> {
+        Line { window: self.grace(), ..*self }.ns_within_window(self.not_before(ticks))
+    }
+
+    /// The latest time that any reader can have been given by this line up to `ticks`.
+    pub(crate) fn latest_ns(&self, ticks: u64) -> u64 {
+        let since = self.not_before(ticks).wrapping_sub(self.start.ticks).min(self.grace());
+        self.start.ns.saturating_add(self.scale.saturating_ns(since))
+    }
+
+    /// The least time that may follow what readers were given up to `ticks`, when the operating system says `now_ns`.
+    ///
+    /// A counter that ran on while the operating system's clock stood still (a suspend) is far ahead; what was handed
+    /// out before is not, and is bounded by the lead.
+    pub(crate) fn floor_ns(&self, ticks: u64, now_ns: u64) -> u64 {
+        let latest_ns = self.latest_ns(ticks).saturating_add(EXCHANGE_NS);
+        latest_ns.min(now_ns.saturating_add(LEAD_MAX_NS))
+    }
+
+    /// `ticks`, but a reading up to a window before the start is the start: cores may differ by a few ticks, and an
+    /// unordered read may have been taken a little before the line was.
+    fn not_before(&self, ticks: u64) -> u64 {
+        if self.start.ticks.wrapping_sub(ticks) <= self.window { self.start.ticks } else { ticks }
+    }
+}
+
+/// Everything that is known about the counter: the line in use, and the readings behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) line: Line,
+    /// The measured rate; the line's own is slower while it gives up a lead.
+    pub(crate) rate: Scale,
+    /// The latest pair, from which the next is predicted.
+    pub(crate) last: Pair,
+    /// The pairs the rate is measured from: `far` one to two baselines ago, `near` less than one.
+    pub(crate) far: Pair,
+    pub(crate) near: Pair,
+    /// Jumps in a row.
+    pub(crate) jumps: u64,
+}
+
+/// The counter's rate isn't steady against the operating system's clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Unsteady {
+    pub(crate) ppm: f64,
+}
+
+impl State {
+    /// The state after calibration from two pairs.
+    pub(crate) fn calibrated(first: Pair, second: Pair) -> Option<Self> {
+        let rate = Scale::of(second.ns.checked_sub(first.ns)?, ticks_between(first.ticks, second.ticks)?)?;
+        let line = Line { start: second, scale: rate, window: rate.ticks(FIRST_WINDOW_NS) };
+        Some(Self { line, rate, last: second, far: first, near: second, jumps: 0 })
+    }
+
+    /// The next state, from a fresh pair; `closing` is the reading, taken after `pair`, at which the new line starts.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsteady`] when the counter jumped several times in a row.
+    pub(crate) fn next(&self, pair: Pair, closing: u64) -> Result<Self, Unsteady> {
+        let measured = self.measure(pair);
+        let since_pair = ticks_between(pair.ticks, closing).unwrap_or(0);
+        let now_ns = pair.ns.saturating_add(measured.rate.saturating_ns(since_pair));
+        if measured.jumps >= JUMPS_MAX {
+            return Err(Unsteady { ppm: self.jump_ppm(pair) });
+        }
+        let start_ns = self.line.floor_ns(closing, now_ns).max(now_ns);
+        let lead_ns = start_ns - now_ns;
+        let known_ns = pair.ns.saturating_sub(measured.far.ns);
+        let window_ns = known_ns.saturating_mul(2).clamp(FIRST_WINDOW_NS, LONGEST_WINDOW_NS);
+        let line = Line {
+            start: Pair { ticks: closing, ns: start_ns },
+            scale: measured.rate.slower(lead_ns, window_ns.max(lead_ns.saturating_mul(SLEW_DIVISOR))),
+            window: measured.rate.ticks(window_ns),
+        };
+        Ok(Self { line, ..measured })
+    }
+
+    /// The rate and the baselines with `pair` taken in; the line is still the old one.
+    fn measure(&self, pair: Pair) -> Self {
+        let elapsed_ns = pair.ns.saturating_sub(self.last.ns);
+        if !self.is_steady(pair, elapsed_ns) {
+            return Self { last: pair, far: pair, near: pair, jumps: self.jumps + 1, ..*self };
+        }
+        if elapsed_ns > STALE_NS {
+            return Self { last: pair, far: pair, near: pair, jumps: 0, ..*self };
+        }
+        let baseline_ticks = ticks_between(self.far.ticks, pair.ticks);
+        let rate = baseline_ticks.and_then(|ticks| Scale::of(pair.ns.saturating_sub(self.far.ns), ticks));
+        let renew = pair.ns.saturating_sub(self.near.ns) >= BASELINE_NS;
+        Self {
+            rate: rate.unwrap_or(self.rate),
+            last: pair,
+            far: if renew { self.near } else { self.far },
+            near: if renew { pair } else { self.near },
+            jumps: 0,
+            ..*self
+        }
+    }
+
+    fn is_steady(&self, pair: Pair, elapsed_ns: u64) -> bool {
+        let Some(elapsed_ticks) = ticks_between(self.last.ticks, pair.ticks) else { return false };
+        let predicted_ns = self.rate.saturating_ns(elapsed_ticks);
+        predicted_ns.abs_diff(elapsed_ns)
+            <= STEADY_NS + part(elapsed_ns, STEADY_PPM, 1_000_000) + self.doubt_ns(elapsed_ns)
+    }
+
+    /// How far the rate can be wrong over `elapsed_ns` because of the pairs it was measured from.
+    fn doubt_ns(&self, elapsed_ns: u64) -> u64 {
+        let baseline_ns = self.last.ns.saturating_sub(self.far.ns);
+        let tick_ns = self.rate.saturating_ns(1).saturating_add(1);
+        // Without a baseline the rate was kept from a longer one.
+        if baseline_ns == 0 { 0 } else { part(elapsed_ns, tick_ns.saturating_add(PAIR_NS), baseline_ns) }
+    }
+
+    fn jump_ppm(&self, pair: Pair) -> f64 {
+        let elapsed_ns = pair.ns.saturating_sub(self.last.ns).max(1);
+        let ticks = pair.ticks.wrapping_sub(self.last.ticks) as i64;
+        let predicted_ns = self.rate.saturating_ns(ticks.unsigned_abs()) as f64 * ticks.signum() as f64;
+        (predicted_ns / elapsed_ns as f64 - 1.0) * 1e6
+    }
+}
+
+/// `whole × numerator / denominator`, held at the end of `u64`.
+fn part(whole: u64, numerator: u64, denominator: u64) -> u64 {
+    u64::try_from(u128::from(whole) * u128::from(numerator) / u128::from(denominator)).unwrap_or(u64::MAX)
+}
+
+/// Ticks from `earlier` to `later`, also across a wrap; `None` when the counter went backwards.
+fn ticks_between(earlier: u64, later: u64) -> Option<u64> {
+    let ticks = later.wrapping_sub(earlier);
+    (ticks <= u64::MAX / 2).then_some(ticks)
+}
+
+#[cfg(test)]
+#[path = "servo_tests.rs"]
+mod tests;

@@ -1,0 +1,200 @@
+//! The servo against modelled counters, exact and in no real time.
+
+use super::*;
+use proptest::prelude::*;
+
+/// A counter of `hz` that starts at `offset`, beside an operating system's clock that starts at `epoch_ns`.
+struct Model {
+    hz: u64,
+    offset: u64,
+    epoch_ns: u64,
+}
+
+impl Model {
+    fn pair(&self, ns: u64) -> Pair {
+        let ticks = u128::from(ns) * u128::from(self.hz) / 1_000_000_000;
+        Pair { ticks: self.offset.wrapping_add(ticks as u64), ns: self.epoch_ns + ns }
+    }
+
+    fn calibrated(&self) -> State {
+        State::calibrated(self.pair(0), self.pair(250_000)).unwrap()
+    }
+}
+
+fn read(state: &State, ticks: u64) -> u64 {
+    state.line.ns_within_grace(ticks).expect("within the grace")
+}
+
+#[test]
+fn a_window_refuses_what_lies_outside() {
+    let state = Model { hz: 1_000_000_000, offset: 10_000_000, epoch_ns: 0 }.calibrated();
+    let start = state.line.start;
+    assert_eq!(state.line.ns_within_window(start.ticks), Some(start.ns));
+    assert_eq!(state.line.ns_within_window(start.ticks + FIRST_WINDOW_NS), Some(start.ns + FIRST_WINDOW_NS));
+    assert_eq!(state.line.ns_within_window(start.ticks + FIRST_WINDOW_NS + 1), None);
+    assert_eq!(state.line.ns_within_window(start.ticks - 1), None);
+    assert_eq!(state.line.ns_within_grace(start.ticks - 1), Some(start.ns));
+    assert_eq!(state.line.ns_within_grace(start.ticks + FIRST_WINDOW_NS * 2), None);
+}
+
+#[test]
+fn windows_grow_and_stay_bounded() {
+    let model = Model { hz: 2_600_000_000, offset: 7, epoch_ns: 50 };
+    let (mut state, mut now_ns) = (model.calibrated(), 250_000);
+    let mut windows_ns = Vec::new();
+    for _ in 0..12 {
+        now_ns += state.rate.saturating_ns(state.line.window) + 1_000;
+        let pair = model.pair(now_ns);
+        state = state.next(pair, pair.ticks).unwrap();
+        windows_ns.push(state.rate.saturating_ns(state.line.window));
+    }
+    assert!(windows_ns.is_sorted());
+    assert!(windows_ns[11].abs_diff(LONGEST_WINDOW_NS) <= 1);
+}
+
+#[test]
+fn a_suspend_is_one_jump_and_time_goes_on() {
+    let model = Model { hz: 1_000_000_000, offset: 0, epoch_ns: 0 };
+    let state = model.calibrated();
+    let before_ns = read(&state, state.line.start.ticks + 900_000);
+    // The counter ran through an hour of suspend; the operating system's clock did not.
+    let after = Pair { ticks: state.line.start.ticks + 3_600_000_000_000, ns: state.line.start.ns + 901_000 };
+    let next = state.next(after, after.ticks).unwrap();
+    assert!(next.line.start.ns >= before_ns);
+    assert!(next.line.start.ns - after.ns <= LEAD_MAX_NS);
+    assert_eq!((next.jumps, next.rate), (1, state.rate));
+    // The lead is given up at one part in a thousand.
+    let settled = Pair { ticks: after.ticks + 1_000_000, ns: after.ns + 1_000_000 };
+    let last = next.next(settled, settled.ticks).unwrap();
+    assert_eq!(last.jumps, 0);
+    let lead_ns = |line: Line, now: Pair| line.start.ns - now.ns;
+    assert_eq!(lead_ns(next.line, after) - lead_ns(last.line, settled), 1_000 - EXCHANGE_NS);
+}
+
+#[test]
+fn a_coarse_counter_is_not_taken_for_an_unsteady_one() {
+    // At 4 MHz the first rate is known to a thousandth only, and then comes a long pause.
+    for hz in [3_000_031, 3_579_545, 4_126_522] {
+        let model = Model { hz, offset: 0, epoch_ns: 0 };
+        let pair = model.pair(170_577_305);
+        assert_eq!(model.calibrated().next(pair, pair.ticks).unwrap().jumps, 0, "{hz} Hz");
+    }
+}
+
+#[test]
+fn an_adjusted_rate_is_followed() {
+    // The operating system's clock is slowed by 300 ppm; two baselines later nothing is left of the old rate.
+    let mut state = Model { hz: 1_000_000_000, offset: 0, epoch_ns: 0 }.calibrated();
+    let start = state.last;
+    for step in 1..=100_u64 {
+        let elapsed = step * 100_000_000;
+        let pair = Pair { ticks: start.ticks + elapsed, ns: start.ns + elapsed - elapsed / 10_000 * 3 };
+        state = state.next(pair, pair.ticks).unwrap();
+        assert_eq!(state.jumps, 0);
+    }
+    assert!(state.rate.hz().abs_diff(1_000_300_090) <= 1, "{}", state.rate.hz());
+}
+
+#[test]
+fn a_suspend_hidden_in_a_long_pause_does_not_spoil_the_rate() {
+    let state = Model { hz: 1_000_000_000, offset: 0, epoch_ns: 0 }.calibrated();
+    // An hour in which nobody read the clock, and the counter ran one second longer than the operating system's.
+    let hour_ns = 3_600_000_000_000;
+    let pair = Pair { ticks: state.last.ticks + hour_ns + 1_000_000_000, ns: state.last.ns + hour_ns };
+    let next = state.next(pair, pair.ticks).unwrap();
+    assert_eq!((next.jumps, next.rate, next.line.start.ns), (0, state.rate, pair.ns));
+}
+
+#[test]
+fn a_stopped_process_sees_the_time_it_missed() {
+    let model = Model { hz: 2_000_000_000, offset: 1 << 40, epoch_ns: 1 << 50 };
+    let state = model.calibrated();
+    let pair = model.pair(2_000_250_000);
+    let next = state.next(pair, pair.ticks).unwrap();
+    assert_eq!(next.jumps, 0);
+    assert!(next.line.start.ns.abs_diff(pair.ns) <= 2);
+}
+
+#[test]
+fn a_counter_that_keeps_jumping_is_given_up() {
+    let mut state = Model { hz: 1_000_000_000, offset: 0, epoch_ns: 0 }.calibrated();
+    let mut pair = state.last;
+    for _ in 1..JUMPS_MAX {
+        pair = Pair { ticks: pair.ticks + 20_000_000, ns: pair.ns + 10_000_000 };
+        state = state.next(pair, pair.ticks).unwrap();
+    }
+    pair = Pair { ticks: pair.ticks + 20_000_000, ns: pair.ns + 10_000_000 };
+    let unsteady = state.next(pair, pair.ticks).unwrap_err();
+    assert!((unsteady.ppm - 1e6).abs() < 1.0, "{unsteady:?}");
+}
+
+#[test]
+fn a_reset_counter_starts_again() {
+    let model = Model { hz: 1_000_000_000, offset: 5_000_000_000, epoch_ns: 0 };
+    let state = model.calibrated();
+    let pair = Pair { ticks: 100, ns: state.line.start.ns + 4_000_000 };
+    let next = state.next(pair, pair.ticks).unwrap();
+    assert_eq!(next.jumps, 1);
+    assert!(next.line.start.ns >= state.line.latest_ns(u64::MAX / 4));
+    assert!(next.line.start.ns - pair.ns <= LEAD_MAX_NS);
+}
+
+proptest! {
+    /// Readers see no step back across any number of exchanges, and the error stays small, for every plausible
+    /// counter, whatever the offsets (a wrap included), the noise of the pairs, and the pauses between readings.
+    #[test]
+    fn time_never_goes_back_and_never_goes_astray(
+        hz in 3_000_000_u64..6_000_000_000,
+        offset: u64,
+        epoch_ns in 0_u64..1 << 60,
+        steps in proptest::collection::vec((1_u64..400_000_000, 0_u64..60, 0_u64..30_000), 1..80),
+    ) {
+        let model = Model { hz, offset, epoch_ns };
+        let mut state = model.calibrated();
+        let tick_ns = 1_000_000_000 / hz + 1;
+        let (mut now_ns, mut latest_ns) = (250_000, 0);
+        for (pause_ns, noise_ns, delay_ns) in steps {
+            now_ns += pause_ns;
+            let exact = model.pair(now_ns);
+            if let Some(ns) = state.line.ns_within_grace(exact.ticks) {
+                prop_assert!(ns >= latest_ns, "{ns} < {latest_ns} on the old line");
+                latest_ns = ns;
+            }
+            if state.line.ns_within_window(exact.ticks).is_some() {
+                continue;
+            }
+            // The pair is a little wrong, and the writer is delayed after it; readers go on until the exchange.
+            let pair = Pair { ns: exact.ns + noise_ns, ..exact };
+            now_ns += delay_ns;
+            let closing = model.pair(now_ns).ticks;
+            if let Some(ns) = state.line.ns_within_grace(closing) {
+                latest_ns = latest_ns.max(ns);
+            }
+            state = state.next(pair, closing).unwrap();
+            prop_assert_eq!(state.jumps, 0);
+            let ns = read(&state, closing);
+            prop_assert!(ns >= latest_ns, "{ns} < {latest_ns} at the exchange");
+            latest_ns = ns;
+            let error_ns = ns.abs_diff(model.pair(now_ns).ns);
+            // Noise, what the rate's error makes of it over a window and its grace, and the size of a tick.
+            prop_assert!(error_ns <= 1_000 + 2 * tick_ns, "{error_ns}");
+        }
+    }
+
+    /// The old line and the new one, both read for the microsecond in which they are exchanged, differ in one
+    /// direction only.
+    #[test]
+    fn the_new_line_is_above_the_old_one(
+        hz in 10_000_000_u64..6_000_000_000,
+        noise_ns in -900_i64..900,
+        after_ns in 0_u64..1_000,
+    ) {
+        let model = Model { hz, offset: 0, epoch_ns: 1 << 40 };
+        let state = model.calibrated();
+        let exact = model.pair(1_250_500);
+        let pair = Pair { ns: exact.ns.saturating_add_signed(noise_ns), ..exact };
+        let next = state.next(pair, pair.ticks).unwrap();
+        let ticks = model.pair(1_250_500 + after_ns).ticks;
+        prop_assert!(read(&next, ticks) >= state.line.ns_within_grace(ticks).unwrap());
+    }
+}

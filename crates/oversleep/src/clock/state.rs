@@ -1,0 +1,189 @@
+//! The process's one clock: starts it on first use, renews its line, and takes the counter out of use when it proves
+//! unsteady. Everything that is shared between threads is in the three statics here.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use crate::sys::{self, counter};
+
+use super::latch::{Claim, Latch};
+use super::reason::{Choice, Reason, Source};
+use super::servo::{Line, Pair, State};
+use super::{calibrate, judge};
+
+static LATCH: Latch = Latch::new();
+/// Why the counter isn't in use; set once, before it goes out of use.
+static REJECTED: OnceLock<Reason> = OnceLock::new();
+static PHASE: AtomicU8 = AtomicU8::new(UNTRIED);
+/// The operating system's clock is held above this after the counter went out of use, so that time doesn't go back.
+static OS_FLOOR_NS: AtomicU64 = AtomicU64::new(0);
+
+const UNTRIED: u8 = 0;
+const TRYING: u8 = 1;
+const DONE: u8 = 2;
+
+/// A reader that can't wait for another thread takes the operating system's time less this, which is more than a line
+/// can lie below that clock, so that what it hands out is never above what comes later.
+const CAUTION_NS: u64 = 1_000;
+/// Lines are exchanged within this of the reading at which the new one starts, or drawn anew.
+const EXCHANGE_NS: u64 = 1_000;
+
+/// Nanoseconds now, by a reading that the processor may take a little early.
+#[inline]
+pub(super) fn now_ns() -> u64 {
+    match LATCH.read(counter::ticks) {
+        Some((line, ticks)) => match line.ns_within_window(ticks) {
+            Some(ns) => ns,
+            None => renewed_ns(),
+        },
+        None => without_counter_ns(),
+    }
+}
+
+/// Nanoseconds now, by a reading that the processor takes after every earlier load.
+#[inline]
+pub(super) fn ordered_now_ns() -> u64 {
+    match LATCH.read(counter::ticks_ordered) {
+        Some((line, ticks)) => match line.ns_within_window(ticks) {
+            Some(ns) => ns,
+            None => renewed_ns(),
+        },
+        None => without_counter_ns(),
+    }
+}
+
+#[inline(never)]
+fn without_counter_ns() -> u64 {
+    match PHASE.load(Ordering::Acquire) {
+        DONE => sys::monotonic_ns().max(OS_FLOOR_NS.load(Ordering::Relaxed)),
+        _ => first_use_ns(),
+    }
+}
+
+#[cold]
+fn first_use_ns() -> u64 {
+    if PHASE.compare_exchange(UNTRIED, TRYING, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        // Another thread calibrates, or this is a signal handler that interrupted it.
+        return match PHASE.load(Ordering::Acquire) {
+            DONE => now_ns(),
+            _ => sys::monotonic_ns().saturating_sub(CAUTION_NS),
+        };
+    }
+    let judged = judge::before_reading().and_then(|()| judge::after_calibration(calibrate::first_state()));
+    match judged {
+        Ok(state) => LATCH.start(&state),
+        Err(reason) => {
+            let _ = REJECTED.set(reason);
+        }
+    }
+    PHASE.store(DONE, Ordering::Release);
+    now_ns()
+}
+
+/// The window is over: draws the next line, unless another thread does.
+#[cold]
+fn renewed_ns() -> u64 {
+    let Some((state, sequence)) = LATCH.state() else { return without_counter_ns() };
+    if state.line.ns_within_window(counter::ticks_ordered()).is_none() {
+        let pair = calibrate::pair(calibrate::TRIES);
+        if let Some(claim) = LATCH.claim(sequence) {
+            renew(claim, &state, pair);
+        }
+    }
+    match LATCH.read(counter::ticks_ordered) {
+        Some((line, ticks)) => line.ns_within_grace(ticks).unwrap_or_else(|| overdue_ns(line, ticks)),
+        None => without_counter_ns(),
+    }
+}
+
+fn renew(claim: Claim, state: &State, pair: Pair) {
+    let patience = state.rate.ticks(EXCHANGE_NS);
+    // A thread that is interrupted between drawing the line and publishing it draws it again.
+    for _ in 0..16 {
+        let closing = counter::ticks_ordered();
+        match state.next(pair, closing) {
+            Ok(next) => LATCH.fill(&claim, &next),
+            Err(unsteady) => return retire(claim, state, closing, Reason::DriftTooHigh { ppm: unsteady.ppm }),
+        }
+        if counter::ticks_ordered().wrapping_sub(closing) <= patience {
+            break;
+        }
+    }
+    LATCH.publish(claim);
+}
+
+fn retire(claim: Claim, state: &State, closing: u64, reason: Reason) {
+    OS_FLOOR_NS.store(state.line.floor_ns(closing, sys::monotonic_ns()), Ordering::Relaxed);
+    let _ = REJECTED.set(reason);
+    LATCH.stop(claim);
+}
+
+/// The thread that draws the next line was held up for longer than the grace.
+fn overdue_ns(line: Line, ticks: u64) -> u64 {
+    let os_ns = sys::monotonic_ns();
+    line.floor_ns(ticks, os_ns).max(os_ns.saturating_sub(CAUTION_NS))
+}
+
+/// Takes the counter out of use for good, because a thorough check failed.
+pub(super) fn reject(reason: Reason) {
+    loop {
+        let Some((state, sequence)) = LATCH.state() else { return };
+        match LATCH.claim(sequence) {
+            Some(claim) => return retire(claim, &state, counter::ticks_ordered(), reason),
+            None => std::hint::spin_loop(),
+        }
+    }
+}
+
+/// The state of the counter, if it is in use; starts the clock.
+pub(super) fn counter_state() -> Option<State> {
+    now_ns();
+    LATCH.state().map(|(state, _)| state)
+}
+
+/// What is in use now, and why nothing faster is; starts the clock.
+pub(super) fn choice() -> Choice {
+    let state = counter_state();
+    let hz = state.map(|state| state.rate.hz());
+    let source = if state.is_some() { counter::COUNTER.unwrap_or(Source::Os) } else { Source::Os };
+    // Without a reason, another thread is calibrating at this moment: nothing is rejected yet.
+    let here = REJECTED.get().copied();
+    let why = |candidate| match counter::COUNTER {
+        Some(counter) if counter == candidate => here,
+        _ => Some(Reason::AnotherArchitecture),
+    };
+    let rejected = [Source::Tsc, Source::Cntvct].into_iter().filter(|&candidate| candidate != source);
+    Choice { source, hz, rejected: rejected.filter_map(|candidate| Some((candidate, why(candidate)?))).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_goes_on_when_the_counter_goes_out_of_use() {
+        let before_ns = ordered_now_ns();
+        let hz = choice().hz;
+        assert_eq!(hz.is_some(), REJECTED.get().is_none());
+        // The other tests of this process read the operating system's clock from here on, which is as good.
+        reject(Reason::CrossCoreSkew { ticks: 5 });
+        assert!(now_ns() >= before_ns);
+        assert!(hz.is_none() || OS_FLOOR_NS.load(Ordering::Relaxed) >= before_ns);
+        let choice = choice();
+        assert_eq!((choice.source, choice.hz, choice.rejected.len()), (Source::Os, None, 2));
+        if hz.is_some() {
+            assert!(choice.rejected.iter().any(|&(_, reason)| reason == Reason::CrossCoreSkew { ticks: 5 }));
+        }
+    }
+
+    #[test]
+    fn an_overdue_line_keeps_the_order() {
+        let second = calibrate::pair(8);
+        let first = Pair { ticks: second.ticks.wrapping_sub(1_000_000), ns: second.ns - 1_000_000 };
+        let line = State::calibrated(first, second).expect("it advances").line;
+        let latest_ns = line.latest_ns(line.start.ticks.wrapping_add(1 << 40));
+        // Far beyond the grace: not below what was given, unless that was far ahead of the operating system's clock.
+        let overdue_ns = overdue_ns(line, line.start.ticks.wrapping_add(1 << 40));
+        assert!(overdue_ns >= latest_ns.min(second.ns) && overdue_ns <= sys::monotonic_ns() + 100_000);
+    }
+}

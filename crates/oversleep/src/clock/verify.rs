@@ -1,0 +1,57 @@
+//! The thorough checks of the counter, for those who have a tenth of a second.
+
+use crate::sys;
+
+use super::reason::Reason;
+use super::{calibrate, cores, judge, state};
+
+/// The wait of the difference test.
+const WAIT_NS: u64 = 100_000_000;
+/// Over 100 ms, two readings are good for 1 ppm, and the kernel adjusts its clock by 500 ppm at most.
+const DRIFT_MAX_PPM: f64 = 600.0;
+
+/// What the thorough checks of [`Clock::verify`](super::Clock::verify) found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Verified {
+    /// The rate in use against the counter's rate over 100 ms, in parts per million; positive when it ran ahead. The
+    /// first rate is good for a few; within a second a hundredth remains.
+    pub drift_ppm: f64,
+    /// How many cores were compared and agree; `None` when cores can't be compared here, which leaves the kernel's
+    /// word for it.
+    pub cores: Option<usize>,
+}
+
+/// See [`Clock::verify`](super::Clock::verify).
+pub(super) fn verify() -> Result<Verified, Reason> {
+    let Some(state) = state::counter_state() else {
+        // The operating system's clock is its own measure.
+        return Ok(Verified { drift_ppm: 0.0, cores: None });
+    };
+    if let Some(reason) = judge::kernel_objection() {
+        return Err(rejected(reason));
+    }
+    let first = calibrate::pair(64);
+    let cores = match cores::skew_of_all() {
+        Some((0, cores)) => Some(cores),
+        Some((ticks, _)) => return Err(rejected(Reason::CrossCoreSkew { ticks })),
+        None => None,
+    };
+    let end_ns = first.ns + WAIT_NS;
+    while sys::monotonic_ns() < end_ns {
+        sys::wait_once_until(end_ns);
+    }
+    let second = calibrate::pair(64);
+    let elapsed_ns = second.ns.saturating_sub(first.ns).max(1);
+    let counted_ns = state.rate.saturating_ns(second.ticks.wrapping_sub(first.ticks));
+    let drift_ppm = (counted_ns as f64 / elapsed_ns as f64 - 1.0) * 1e6;
+    if drift_ppm.abs() > DRIFT_MAX_PPM {
+        return Err(rejected(Reason::DriftTooHigh { ppm: drift_ppm }));
+    }
+    Ok(Verified { drift_ppm, cores })
+}
+
+fn rejected(reason: Reason) -> Reason {
+    state::reject(reason);
+    reason
+}

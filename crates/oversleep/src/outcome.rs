@@ -1,0 +1,147 @@
+//! What became of a change that was asked of the operating system.
+//!
+//! Every change answers with an [`Outcome`], so that a denial is something a program can show, never a silent no-op.
+//! Only the vocabulary lives here; the changes themselves live beside what they change.
+
+use std::fmt;
+
+/// What became of a change.
+///
+/// `T` is the quantity that was to be changed, for example a [`Duration`](std::time::Duration) of timer slack.
+#[must_use = "a change may have been denied"]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome<T> {
+    /// The change is in effect.
+    Applied {
+        /// The value found before the change; it is put back on drop.
+        was: T,
+        /// The value in effect now, as read back from the system where that is possible.
+        now: T,
+    },
+    /// Nothing was changed: what is in effect is already as fine as what was asked.
+    AlreadyFiner {
+        /// The value in effect.
+        is: T,
+    },
+    /// Nothing was changed: the system refused, or has no such thing.
+    Denied(Denied),
+}
+
+impl<T> Outcome<T> {
+    /// True when what was asked is in effect: applied, or already finer.
+    pub fn holds(&self) -> bool {
+        !matches!(self, Self::Denied(_))
+    }
+
+    /// The same outcome with its values converted.
+    pub fn map<U>(self, mut convert: impl FnMut(T) -> U) -> Outcome<U> {
+        match self {
+            Self::Applied { was, now } => Outcome::Applied { was: convert(was), now: convert(now) },
+            Self::AlreadyFiner { is } => Outcome::AlreadyFiner { is: convert(is) },
+            Self::Denied(denied) => Outcome::Denied(denied),
+        }
+    }
+
+    /// The denial, if there was one.
+    pub fn denied(&self) -> Option<&Denied> {
+        match self {
+            Self::Denied(denied) => Some(denied),
+            _ => None,
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Display for Outcome<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Applied { was, now } => write!(f, "applied: it was {was:?} and is {now:?} now"),
+            Self::AlreadyFiner { is } => write!(f, "nothing to do: it is {is:?} already"),
+            Self::Denied(denied) => denied.fmt(f),
+        }
+    }
+}
+
+/// A change or a query that the system did not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Denied {
+    /// Why it did not happen.
+    pub why: Why,
+    /// What the user can do to allow it, as a plain clause: "allow prctl in the seccomp filter".
+    pub how: &'static str,
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "denied: {}; to allow it, {}", self.why, self.how)
+    }
+}
+
+impl std::error::Error for Denied {}
+
+/// Why a change or a query was denied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Why {
+    /// This operating system has no such thing.
+    Unsupported {
+        /// What it lacks.
+        what: &'static str,
+    },
+    /// The caller lacks a right, or a sandbox forbids the call (`EPERM`, `EACCES`, `ENOSYS` from a seccomp filter).
+    Forbidden {
+        /// The system call or resource.
+        call: &'static str,
+        /// The system's error number.
+        errno: i32,
+    },
+    /// The call failed for another reason.
+    Failed {
+        /// The system call or resource.
+        call: &'static str,
+        /// The system's error number.
+        errno: i32,
+    },
+    /// The call reported success, yet reading the value back shows no change.
+    Ignored {
+        /// The system call or resource.
+        call: &'static str,
+    },
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Unsupported { what } => write!(f, "this operating system has no {what}"),
+            Self::Forbidden { call, errno } => {
+                write!(f, "{call} is forbidden here ({})", std::io::Error::from_raw_os_error(errno))
+            }
+            Self::Failed { call, errno } => {
+                write!(f, "{call} failed ({})", std::io::Error::from_raw_os_error(errno))
+            }
+            Self::Ignored { call } => write!(f, "{call} reported success and changed nothing"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denial_reads_as_a_sentence() {
+        let denied = Denied { why: Why::Unsupported { what: "timer slack" }, how: "run on Linux" };
+        assert_eq!(
+            Outcome::<u64>::Denied(denied).to_string(),
+            "denied: this operating system has no timer slack; to allow it, run on Linux"
+        );
+        assert!(!Outcome::<u64>::Denied(denied).holds());
+    }
+
+    #[test]
+    fn an_applied_change_shows_both_values() {
+        let outcome = Outcome::Applied { was: 50_000, now: 1 };
+        assert_eq!(outcome.to_string(), "applied: it was 50000 and is 1 now");
+        assert!(outcome.holds());
+        assert_eq!(outcome.denied(), None);
+    }
+}

@@ -1,0 +1,284 @@
+//! A fixed-rate loop on absolute deadlines: no drift, and every period accounted for.
+//!
+//! Only the arithmetic of periods lives here; the waiting is the sleeper's.
+
+use std::time::Duration;
+
+use crate::clock::{Clock, Instant};
+use crate::sleep::Sleeper;
+
+/// What a [`Pacer`] does when the caller comes back after one or more whole periods have passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Missed {
+    /// Every period is delivered, the late ones at once, one after the other: for work that must be done as often as
+    /// periods pass, such as producing samples.
+    CatchUp,
+    /// Late periods but the latest are left out and counted, and the grid stays as it is: for frames and polls, of
+    /// which only the present one matters.
+    #[default]
+    Skip,
+    /// The late period is delivered, and the grid starts anew from now, so that a whole period follows: for work that
+    /// needs time to recover. This gives up the rate: the loop falls behind by what was missed.
+    Delay,
+}
+
+/// Runs a loop at a fixed rate.
+///
+/// Deadlines lie on a grid, `start + k × period`, worked out in exact integers, so nothing accumulates: after an hour at
+/// 144 Hz the deadline is as exact as the first. The wait is that of a [`Sleeper`], with its costs and promises.
+///
+/// ```
+/// use oversleep::{Missed, Pacer};
+/// use std::time::Duration;
+///
+/// let mut pacer = Pacer::every(Duration::from_millis(1)).on_missed(Missed::Skip);
+/// for _ in 0..3 {
+///     let beat = pacer.wait();
+///     println!("period {}, {} ns late, {} missed before it", beat.period, beat.lateness_ns, beat.missed);
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pacer {
+    grid: Grid,
+    /// The next period to deliver; period 0 is the start itself.
+    next: u64,
+    missed: u64,
+    policy: Missed,
+    sleeper: Sleeper,
+}
+
+/// A period that has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Beat {
+    /// Which period this is, counted from the start; the first to be delivered is 1.
+    pub period: u64,
+    /// When it was due.
+    pub deadline: Instant,
+    /// How long after that it was delivered, in nanoseconds.
+    pub lateness_ns: u64,
+    /// Periods left out between the one delivered before and this one.
+    pub missed: u64,
+}
+
+/// `start + k × seconds_ns / per_second` in exact integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Grid {
+    start_ns: u64,
+    /// The period is `span_ns / parts` nanoseconds.
+    span_ns: u64,
+    parts: u64,
+}
+
+impl Grid {
+    fn deadline(&self, period: u64) -> Instant {
+        // Below 2^127: both factors are 64 bits wide, and `start_ns` adds little.
+        let offset_ns = u128::from(period) * u128::from(self.span_ns) / u128::from(self.parts);
+        Instant::from_nanos(u64::try_from(u128::from(self.start_ns) + offset_ns).unwrap_or(u64::MAX))
+    }
+
+    /// The latest period that is due at `now`, or `None` before the start.
+    fn latest(&self, now: Instant) -> Option<u64> {
+        let since_ns = now.as_nanos().checked_sub(self.start_ns)?;
+        // The largest k with floor(k × span / parts) ≤ since.
+        let bound = (u128::from(since_ns) + 1) * u128::from(self.parts);
+        Some(u64::try_from((bound - 1) / u128::from(self.span_ns)).unwrap_or(u64::MAX))
+    }
+}
+
+impl Pacer {
+    /// A loop with this period, which starts now: the first deadline is one period away. A period of zero is taken as
+    /// 1 ns.
+    pub fn every(period: Duration) -> Self {
+        let span_ns = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).max(1);
+        Self::on_grid(Grid { start_ns: Clock::now().as_nanos(), span_ns, parts: 1 })
+    }
+
+    /// A loop that runs `rate` times a second, exactly, also where a second can't be divided by it. A rate of zero is
+    /// taken as one, and anything above 10⁹ as that.
+    ///
+    /// ```
+    /// let mut frames = oversleep::Pacer::per_second(144);
+    /// assert_eq!(frames.deadline_of(144), frames.start() + std::time::Duration::from_secs(1));
+    /// ```
+    pub fn per_second(rate: u32) -> Self {
+        let parts = u64::from(rate).clamp(1, 1_000_000_000);
+        Self::on_grid(Grid { start_ns: Clock::now().as_nanos(), span_ns: 1_000_000_000, parts })
+    }
+
+    fn on_grid(grid: Grid) -> Self {
+        Self { grid, next: 1, missed: 0, policy: Missed::default(), sleeper: Sleeper::new() }
+    }
+
+    /// Moves the grid's start: two loops with the same start and period keep step.
+    pub fn starting_at(mut self, start: Instant) -> Self {
+        self.grid.start_ns = start.as_nanos();
+        self
+    }
+
+    /// Chooses what happens to missed periods, from [`Missed::Skip`].
+    pub fn on_missed(mut self, policy: Missed) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Waits with this sleeper instead of a new one.
+    pub fn with_sleeper(mut self, sleeper: Sleeper) -> Self {
+        self.sleeper = sleeper;
+        self
+    }
+
+    /// Waits for the next period. Returns at once when it is due already, and then what was missed is in the answer.
+    pub fn wait(&mut self) -> Beat {
+        self.sleeper.sleep_until(self.next_deadline());
+        self.deliver(Clock::now())
+    }
+
+    /// The next period if it is due already, without waiting: for loops that wait for something else, too.
+    pub fn poll(&mut self) -> Option<Beat> {
+        let now = Clock::now();
+        (now >= self.next_deadline()).then(|| self.deliver(now))
+    }
+
+    fn deliver(&mut self, now: Instant) -> Beat {
+        let latest = self.grid.latest(now).unwrap_or(0).max(self.next);
+        let behind = latest - self.next;
+        let missed = if self.policy == Missed::CatchUp { 0 } else { behind };
+        let period = self.next + missed;
+        let deadline = self.grid.deadline(period);
+        self.missed += missed;
+        self.next = period.saturating_add(1);
+        if self.policy == Missed::Delay && missed > 0 {
+            // The same period number, due now: the next one follows after a whole period.
+            self.grid.start_ns += now.as_nanos().saturating_sub(deadline.as_nanos());
+        }
+        Beat { period, deadline, lateness_ns: now.as_nanos().saturating_sub(deadline.as_nanos()), missed }
+    }
+
+    /// When the next period is due.
+    pub fn next_deadline(&self) -> Instant {
+        self.grid.deadline(self.next)
+    }
+
+    /// When the given period is due, counted from the start.
+    pub fn deadline_of(&self, period: u64) -> Instant {
+        self.grid.deadline(period)
+    }
+
+    /// The grid's start: the deadline of period 0, which is never delivered.
+    pub fn start(&self) -> Instant {
+        self.grid.deadline(0)
+    }
+
+    /// Periods left out so far. Together with the beats delivered they are the periods that have passed.
+    pub fn missed(&self) -> u64 {
+        self.missed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pacer(span_ns: u64, parts: u64, policy: Missed) -> Pacer {
+        Pacer::on_grid(Grid { start_ns: 1_000, span_ns, parts }).on_missed(policy)
+    }
+
+    fn at(ns: u64) -> Instant {
+        Instant::from_nanos(ns)
+    }
+
+    #[test]
+    fn a_rate_that_divides_no_second_does_not_drift() {
+        let pacer = pacer(1_000_000_000, 144, Missed::Skip);
+        assert_eq!(pacer.deadline_of(144 * 3_600), at(1_000 + 3_600 * 1_000_000_000));
+    }
+
+    #[test]
+    fn skip_delivers_the_latest_and_keeps_the_grid() {
+        let mut pacer = pacer(100, 1, Missed::Skip);
+        let beat = pacer.deliver(at(1_451));
+        assert_eq!(beat, Beat { period: 4, deadline: at(1_400), lateness_ns: 51, missed: 3 });
+        assert_eq!((pacer.next_deadline(), pacer.missed()), (at(1_500), 3));
+    }
+
+    #[test]
+    fn catch_up_delivers_every_period() {
+        let mut pacer = pacer(100, 1, Missed::CatchUp);
+        let periods: Vec<_> =
+            (0..4).map(|_| pacer.deliver(at(1_451))).map(|beat| (beat.period, beat.lateness_ns)).collect();
+        assert_eq!(periods, [(1, 351), (2, 251), (3, 151), (4, 51)]);
+        assert_eq!((pacer.next_deadline(), pacer.missed()), (at(1_500), 0));
+    }
+
+    #[test]
+    fn delay_moves_the_grid_and_only_then() {
+        let mut pacer = pacer(100, 1, Missed::Delay);
+        assert_eq!(pacer.deliver(at(1_150)).missed, 0);
+        assert_eq!(pacer.next_deadline(), at(1_200));
+        assert_eq!(pacer.deliver(at(1_451)).missed, 2);
+        assert_eq!(pacer.next_deadline(), at(1_551));
+    }
+
+    #[test]
+    fn absurd_periods_end_at_the_end_of_time() {
+        assert_eq!(Pacer::every(Duration::MAX).next_deadline(), at(u64::MAX));
+        let shortest = Pacer::every(Duration::ZERO);
+        assert_eq!(shortest.next_deadline().nanos_since(shortest.start()), 1);
+        let slowest = Pacer::per_second(0);
+        assert_eq!(slowest.next_deadline().nanos_since(slowest.start()), 1_000_000_000);
+    }
+
+    #[test]
+    fn nothing_is_due_before_its_time() {
+        let mut pacer = Pacer::every(Duration::from_secs(3_600));
+        assert_eq!(pacer.poll(), None);
+        let mut pacer = Pacer::every(Duration::from_nanos(1)).starting_at(at(0));
+        assert!(pacer.poll().is_some());
+    }
+
+    #[test]
+    fn waiting_ends_at_the_deadline() {
+        let mut pacer = Pacer::every(Duration::from_micros(300));
+        let beat = pacer.wait();
+        assert!(Clock::now() >= beat.deadline && beat.period >= 1);
+    }
+
+    proptest! {
+        /// Whatever the pauses, every period is delivered or counted as missed, none twice, and none early.
+        #[test]
+        fn every_period_is_accounted_for(
+            span_ns in 1_u64..2_000_000_000,
+            parts in 1_u64..1_000,
+            skip: bool,
+            pauses in proptest::collection::vec(0_u64..5_000_000_000, 1..60),
+        ) {
+            let policy = if skip { Missed::Skip } else { Missed::CatchUp };
+            let mut pacer = pacer(span_ns, parts, policy);
+            let (mut now, mut delivered, mut last) = (at(1_000), 0, 0);
+            for pause_ns in pauses {
+                now = now.max(pacer.next_deadline()) + Duration::from_nanos(pause_ns);
+                let beat = pacer.deliver(now);
+                delivered += 1;
+                prop_assert!(beat.period > last && beat.deadline <= now);
+                prop_assert_eq!(beat.period, delivered + pacer.missed());
+                prop_assert_eq!(beat.deadline, pacer.deadline_of(beat.period));
+                if skip {
+                    prop_assert!(pacer.next_deadline() > now);
+                }
+                last = beat.period;
+            }
+        }
+
+        #[test]
+        fn the_latest_period_is_due_and_the_next_is_not(
+            span_ns in 1_u64..1 << 40, parts in 1_u64..1_000_000, since_ns in 0_u64..1 << 60,
+        ) {
+            let grid = Grid { start_ns: 5, span_ns, parts };
+            let latest = grid.latest(at(5 + since_ns)).unwrap();
+            prop_assert!(grid.deadline(latest) <= at(5 + since_ns));
+            prop_assert!(latest == u64::MAX || grid.deadline(latest + 1) > at(5 + since_ns));
+        }
+    }
+}

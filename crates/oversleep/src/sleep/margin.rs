@@ -1,0 +1,208 @@
+//! How long before a deadline the operating system should wake us: learned from how late it wakes us here.
+//!
+//! Pure: it takes in lateness and gives out a margin. There is one [`Learned`] per class of durations, because a
+//! processor that sleeps longer sleeps deeper.
+
+/// Sixteen buckets per octave: a margin is at most 1/16 larger than the lateness it stands for.
+const BUCKETS_PER_OCTAVE: u64 = 16;
+/// Lateness below 2^10 ns falls into the first bucket, lateness from 2^26 ns (67 ms) on into the last.
+const FIRST_OCTAVE: u32 = 10;
+const OCTAVES: u32 = 16;
+const BUCKETS: usize = OCTAVES as usize * BUCKETS_PER_OCTAVE as usize;
+
+/// At so many samples every count is halved: a machine that changes is learned anew within a few thousand sleeps.
+const MEMORY: u32 = 2_048;
+/// While there are fewer samples, every one moves the margin.
+const FEW: u32 = 16;
+/// One sleep in this many may go uncovered although the budget would reach it.
+///
+/// The margin is the smallest that covers what the budget can reach, less this part. A larger one would spin against
+/// lateness that comes from another thread in our place, or from the hypervisor. No margin covers that, and a thread
+/// that has used up its share by spinning is let in later the next time.
+const UNCOVERED: u32 = 400;
+
+/// The lateness of this machine's wake-ups for one class of durations, and the margin that follows from it.
+#[derive(Clone, Debug)]
+pub(super) struct Learned {
+    counts: [u16; BUCKETS],
+    total: u32,
+    due: u32,
+    margin_ns: u64,
+}
+
+impl Learned {
+    /// What is assumed before anything is known: four wake-ups of an ordinary machine. They keep the first real one,
+    /// should it be a stall, from being taken for the rule, and the margin wide until a few hundred have been seen.
+    const ASSUMED_NS: [u64; 4] = [30_000, 30_000, 30_000, 66_000];
+    const FIRST_MARGIN_NS: u64 = 70_000;
+
+    pub(super) const fn new() -> Self {
+        let mut counts = [0; BUCKETS];
+        let mut i = 0;
+        while i < Self::ASSUMED_NS.len() {
+            counts[bucket(Self::ASSUMED_NS[i])] += 1;
+            i += 1;
+        }
+        Self { counts, total: Self::ASSUMED_NS.len() as u32, due: 1, margin_ns: Self::FIRST_MARGIN_NS }
+    }
+
+    /// The time from the wake-up to ask for to the deadline.
+    pub(super) fn margin_ns(&self) -> u64 {
+        self.margin_ns
+    }
+
+    /// Takes in how much later than asked a wake-up came. `budget_ns` is how long the median sleep may spin.
+    pub(super) fn learn(&mut self, lateness_ns: u64, budget_ns: u64) {
+        self.counts[bucket(lateness_ns)] += 1;
+        self.total += 1;
+        if self.total == MEMORY {
+            for count in &mut self.counts {
+                *count /= 2;
+            }
+            self.total = self.counts.iter().map(|&count| u32::from(count)).sum();
+        }
+        self.due -= 1;
+        if self.due == 0 {
+            self.margin_ns = self.best_margin_ns(budget_ns);
+            // Later on the margin moves slowly, and working it out takes about 0.1 µs.
+            self.due = (self.total / FEW).clamp(1, 8);
+        }
+    }
+
+    fn best_margin_ns(&self, budget_ns: u64) -> u64 {
+        let median_ns = self.at_rank_ns(self.total.div_ceil(2));
+        let cap_ns = median_ns.saturating_add(budget_ns);
+        let reached = self.counts[..=bucket(cap_ns)].iter().map(|&count| u32::from(count)).sum::<u32>();
+        self.at_rank_ns(reached.saturating_sub(self.total / UNCOVERED)).clamp(median_ns, cap_ns)
+    }
+
+    /// The upper end of the bucket that holds the sample of this rank, counted from 1.
+    fn at_rank_ns(&self, rank: u32) -> u64 {
+        let mut seen = 0;
+        let index = self.counts.iter().position(|&count| {
+            seen += u32::from(count);
+            seen >= rank
+        });
+        upper_ns(index.unwrap_or(BUCKETS - 1))
+    }
+}
+
+const fn bucket(ns: u64) -> usize {
+    if ns < 1 << FIRST_OCTAVE {
+        return 0;
+    }
+    let octave = ns.ilog2();
+    if octave >= FIRST_OCTAVE + OCTAVES {
+        return BUCKETS - 1;
+    }
+    let within = (ns >> (octave - BUCKETS_PER_OCTAVE.ilog2())) % BUCKETS_PER_OCTAVE;
+    ((octave - FIRST_OCTAVE) as u64 * BUCKETS_PER_OCTAVE + within) as usize
+}
+
+fn upper_ns(bucket: usize) -> u64 {
+    let (octave, within) = (bucket as u64 / BUCKETS_PER_OCTAVE, bucket as u64 % BUCKETS_PER_OCTAVE);
+    (BUCKETS_PER_OCTAVE + within + 1) << (u64::from(FIRST_OCTAVE) + octave) >> BUCKETS_PER_OCTAVE.ilog2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BUDGET_NS: u64 = 45_000;
+
+    fn learned(samples: impl IntoIterator<Item = u64>) -> Learned {
+        let mut learned = Learned::new();
+        for lateness_ns in samples {
+            learned.learn(lateness_ns, BUDGET_NS);
+        }
+        learned
+    }
+
+    #[test]
+    fn nothing_learned_is_the_first_guess() {
+        assert_eq!(learned([]).margin_ns(), 70_000);
+    }
+
+    #[test]
+    fn a_first_stall_is_not_taken_for_the_rule() {
+        for stalls in 0..4 {
+            let margin_ns = learned(std::iter::repeat_n(5_000_000, stalls)).margin_ns();
+            assert!((66_000..=70_000 + 1).contains(&margin_ns), "{stalls}: {margin_ns}");
+        }
+        // A machine that is always as late as that is learned all the same.
+        assert!(learned(std::iter::repeat_n(5_000_000, 10)).margin_ns() >= 5_000_000);
+    }
+
+    #[test]
+    fn an_even_spread_is_covered_almost_whole() {
+        let margin_ns = learned((0..2_000).map(|i| 10_000 + i % 1_000 * 40)).margin_ns();
+        // 99.75 % of 10–50 µs, and up to a sixteenth more.
+        assert!((49_500..53_200).contains(&margin_ns), "{margin_ns}");
+    }
+
+    #[test]
+    fn rare_stalls_do_not_widen_the_margin() {
+        // Oversubscribed: 98 of 100 wake-ups within 20 µs, the others milliseconds late, beyond any budget.
+        let margin_ns =
+            learned((0..2_000).map(|i| if i % 50 == 0 { 3_000_000 } else { 12_000 + i % 8 * 1_000 })).margin_ns();
+        assert!((18_000..21_000).contains(&margin_ns), "{margin_ns}");
+    }
+
+    #[test]
+    fn one_in_a_thousand_is_left_uncovered() {
+        let margin_ns = learned((1..2_000).map(|i| if i % 1_000 == 0 { 50_000 } else { 15_000 })).margin_ns();
+        assert!((15_000..17_000).contains(&margin_ns), "{margin_ns}");
+        // One in fifty is covered.
+        let margin_ns = learned((1..2_000).map(|i| if i % 50 == 0 { 50_000 } else { 15_000 })).margin_ns();
+        assert!((50_000..54_000).contains(&margin_ns), "{margin_ns}");
+    }
+
+    #[test]
+    fn the_budget_bounds_the_margin() {
+        let margin_ns = learned((0..2_000).map(|i| 10_000 + i % 100 * 10_000)).margin_ns();
+        let median_ns = 510_000;
+        assert!(margin_ns <= median_ns + median_ns / 16 + BUDGET_NS, "{margin_ns}");
+    }
+
+    #[test]
+    fn a_constant_lateness_costs_no_spinning() {
+        // A 15.6 ms tick: the margin is as large as the lateness, and little is left to spin.
+        let margin_ns = learned(std::iter::repeat_n(15_600_000, 100)).margin_ns();
+        assert!((15_600_000..=15_600_000 * 17 / 16).contains(&margin_ns), "{margin_ns}");
+    }
+
+    #[test]
+    fn a_changed_machine_is_learned_anew() {
+        let quiet = std::iter::repeat_n(5_000, 10_000);
+        let loud = std::iter::repeat_n(40_000, 2_048);
+        assert!(learned(quiet.chain(loud)).margin_ns() >= 40_000);
+    }
+
+    proptest! {
+        #[test]
+        fn a_bucket_holds_its_values(ns in 1_024_u64..1 << 26) {
+            let upper = upper_ns(bucket(ns));
+            prop_assert!(ns < upper && upper - ns <= ns / 16 + 1, "{ns} {upper}");
+        }
+
+        #[test]
+        fn buckets_are_in_order(ns: u64) {
+            prop_assert!(bucket(ns) <= bucket(ns.saturating_add(1)) && bucket(ns) < BUCKETS);
+        }
+    }
+
+    proptest! {
+        // Fewer cases, because each is long.
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn any_history_keeps_the_bound(samples in proptest::collection::vec(prop_oneof![8_000_u64..120_000, any::<u64>()], 1..3_000)) {
+            let learned = learned(samples);
+            let median_ns = learned.at_rank_ns(learned.total.div_ceil(2));
+            prop_assert!(learned.margin_ns() <= upper_ns(BUCKETS - 1));
+            // The margin may be a few samples old, so only a fresh one is bound by the present median.
+            prop_assert!(learned.best_margin_ns(BUDGET_NS) <= median_ns + BUDGET_NS);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! An architecture whose counter this crate doesn't know: the clock never asks for it.
+
+use crate::clock::Source;
+
+/// The counter of this architecture.
+pub(crate) const COUNTER: Option<Source> = None;
+
+pub(crate) fn ticks() -> u64 {
+    0
+}
+
+pub(crate) fn ticks_ordered() -> u64 {
+    0
+}
+
+pub(crate) fn is_invariant() -> bool {
+    false
+}
+
+pub(crate) fn is_virtual() -> bool {
+    false
+}

@@ -1,0 +1,101 @@
+//! Linux: clocks, what the kernel thinks of the counter, and waits.
+
+use std::ffi::CStr;
+use std::ptr;
+
+use crate::clock::{Clocksource, Verdict};
+
+/// Nanoseconds on `CLOCK_MONOTONIC`.
+pub(crate) fn monotonic_ns() -> u64 {
+    clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+fn clock_ns(id: libc::clockid_t) -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a valid timespec for the kernel to fill. https://man7.org/linux/man-pages/man2/clock_gettime.2.html
+    // The call fails only for an unknown clock or a bad pointer, neither of which can happen here.
+    unsafe { libc::clock_gettime(id, &raw mut now) };
+    // The monotonic clocks count up from boot: neither field is ever negative.
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Waits once towards `deadline_ns` on `CLOCK_MONOTONIC`; a signal, or a sandbox that forbids the call, can end it early.
+pub(crate) fn wait_once_until(deadline_ns: u64) {
+    let deadline = timespec(deadline_ns);
+    // SAFETY: `deadline` is a valid timespec with nanoseconds below 10⁹, and the remainder pointer may be null.
+    // https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html
+    let result = unsafe {
+        libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const deadline, ptr::null_mut())
+    };
+    if result != 0 && result != libc::EINTR {
+        wait_otherwise(deadline_ns.saturating_sub(monotonic_ns()));
+    }
+}
+
+/// Waits once, where a sandbox forbids the usual call: the standard library's sleep would panic there.
+fn wait_otherwise(ns: u64) {
+    let timeout = timespec(ns);
+    // SAFETY: no descriptors, no signal mask, and a valid timeout. https://man7.org/linux/man-pages/man2/ppoll.2.html
+    let result = unsafe { libc::ppoll(ptr::null_mut(), 0, &raw const timeout, ptr::null()) };
+    if result < 0 {
+        std::thread::yield_now();
+    }
+}
+
+/// What doesn't fit a narrow `tv_sec` waits for 68 years instead, and the caller loops.
+fn timespec(ns: u64) -> libc::timespec {
+    let tv_sec = (ns / 1_000_000_000).try_into().unwrap_or(i32::MAX as _);
+    libc::timespec { tv_sec, tv_nsec: (ns % 1_000_000_000) as _ }
+}
+
+/// Nanoseconds on `CLOCK_MONOTONIC_COARSE`: the time of the last timer tick.
+pub(crate) fn coarse_ns() -> Option<u64> {
+    Some(clock_ns(libc::CLOCK_MONOTONIC_COARSE))
+}
+
+/// The length of a timer tick.
+pub(crate) fn coarse_step_ns() -> Option<u64> {
+    let mut step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `step` is a valid timespec for the kernel to fill. https://man7.org/linux/man-pages/man2/clock_getres.2.html
+    let result = unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut step) };
+    (result == 0).then_some(step.tv_sec as u64 * 1_000_000_000 + step.tv_nsec as u64)
+}
+
+/// Whether this process may read the time-stamp counter. Other architectures know no such prohibition.
+pub(crate) fn counter_is_readable() -> bool {
+    let mut mode: libc::c_int = libc::PR_TSC_ENABLE;
+    // SAFETY: PR_GET_TSC writes one int. Where the call doesn't exist or is forbidden, `mode` stays as it is.
+    // https://man7.org/linux/man-pages/man2/PR_GET_TSC.2const.html
+    unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
+    mode != libc::PR_TSC_SIGSEGV
+}
+
+/// What the kernel keeps time by. Its watchdog replaces a counter that it finds unstable.
+pub(crate) fn kernel_verdict() -> Verdict {
+    const CURRENT: &CStr = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    let mut buffer = [0; 64];
+    let clocksource = match read_small(CURRENT, &mut buffer) {
+        Some(written) => Clocksource::new(written),
+        None => return Verdict::Unknown,
+    };
+    match clocksource.name() {
+        "" => Verdict::Unknown,
+        "tsc" | "arch_sys_counter" => Verdict::Counter,
+        _ => Verdict::Other(clocksource),
+    }
+}
+
+/// Reads a file of a few bytes without allocating, because the clock may be started anywhere.
+fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+    // SAFETY: the path ends with a zero byte. https://man7.org/linux/man-pages/man2/open.2.html
+    let file = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+    if file < 0 {
+        return None;
+    }
+    // SAFETY: the buffer is valid for its length, and the descriptor is ours.
+    // https://man7.org/linux/man-pages/man2/read.2.html
+    let read = unsafe { libc::read(file, buffer.as_mut_ptr().cast(), buffer.len()) };
+    // SAFETY: the descriptor is ours, and nobody uses it afterwards. https://man7.org/linux/man-pages/man2/close.2.html
+    unsafe { libc::close(file) };
+    buffer.get(..usize::try_from(read).ok()?)
+}

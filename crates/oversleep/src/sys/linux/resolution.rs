@@ -1,0 +1,155 @@
+//! Linux: the scheduling policy of a thread, and the machine's limit on wake-up latency.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use crate::outcome::{Denied, Outcome, Why};
+use crate::scheduling::Scheduling;
+
+use super::{denied, set_timer_slack_ns, timer_slack_ns};
+
+/// Linux has no timer resolution to ask for: its timers are as fine as the hardware's.
+#[derive(Debug)]
+pub(crate) enum Timer {}
+
+/// There is no such setting.
+pub(crate) fn hold_timer(_period: Duration) -> (Option<Timer>, Outcome<Duration>) {
+    let why = Why::Unsupported { what: "timer resolution to change: its timers are as fine as the hardware's" };
+    (None, Outcome::Denied(Denied { why, how: "ask for timer slack instead" }))
+}
+
+/// What the thread's policy was, to be put back on drop.
+#[derive(Debug)]
+pub(crate) struct RealTime {
+    policy: libc::c_int,
+    param: libc::sched_param,
+    slack_ns: Option<u64>,
+}
+
+/// `SCHED_FIFO` for the calling thread. Threads and programs that it starts inherit the policy.
+pub(crate) fn hold_real_time(priority: u8) -> (Option<RealTime>, Outcome<Scheduling>) {
+    match try_real_time(priority) {
+        Ok(held) => held,
+        Err(denied) => (None, Outcome::Denied(denied)),
+    }
+}
+
+fn try_real_time(priority: u8) -> Result<(Option<RealTime>, Outcome<Scheduling>), Denied> {
+    let asked = Scheduling::Fifo(priority.clamp(1, 99));
+    let (policy, param) = policy()?;
+    let was = scheduling(policy, param);
+    if was.is_no_less_than(asked) {
+        return Ok((None, Outcome::AlreadyFiner { is: was }));
+    }
+    // Leaving a real-time policy gives the thread the default slack (since Linux 6.12), so the present one is kept.
+    let held = RealTime { policy, param, slack_ns: timer_slack_ns().ok() };
+    let mut fifo = param;
+    fifo.sched_priority = i32::from(priority.clamp(1, 99));
+    // Not with SCHED_RESET_ON_FORK: a thread without CAP_SYS_NICE could not get rid of that again.
+    set_policy(libc::SCHED_FIFO, fifo)?;
+    Ok((Some(held), Outcome::Applied { was, now: asked }))
+}
+
+impl Drop for RealTime {
+    fn drop(&mut self) {
+        // Going back to where the thread came from needs no right; a sandbox that forbids it leaves nobody to tell.
+        if set_policy(self.policy, self.param).is_ok()
+            && let Some(slack_ns) = self.slack_ns.filter(|&slack_ns| slack_ns != 0)
+        {
+            let _ = set_timer_slack_ns(slack_ns);
+        }
+    }
+}
+
+fn policy() -> Result<(libc::c_int, libc::sched_param), Denied> {
+    const ALLOW: &str = "permit sched_getscheduler and sched_getparam in this process's seccomp filter";
+    // SAFETY: the call takes a number; 0 is the calling thread.
+    // https://man7.org/linux/man-pages/man2/sched_setscheduler.2.html
+    let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+    // SAFETY: all-zero is a valid sched_param.
+    let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: `param` is valid for the kernel to fill. https://man7.org/linux/man-pages/man2/sched_setparam.2.html
+    // The system calls themselves, because musl's wrappers always fail.
+    let result = unsafe { libc::syscall(libc::SYS_sched_getparam, 0, &raw mut param) };
+    if policy < 0 || result < 0 { Err(denied("sched_getscheduler", ALLOW)) } else { Ok((policy as libc::c_int, param)) }
+}
+
+fn set_policy(policy: libc::c_int, param: libc::sched_param) -> Result<(), Denied> {
+    const ALLOW: &str = "raise the limit on real-time priorities (ulimit -r 99, or rtprio in /etc/security/limits.conf), \
+                         or give the program CAP_SYS_NICE";
+    // SAFETY: `param` is valid for the call; 0 is the calling thread.
+    // https://man7.org/linux/man-pages/man2/sched_setscheduler.2.html
+    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const param) };
+    if result < 0 { Err(denied("sched_setscheduler", ALLOW)) } else { Ok(()) }
+}
+
+fn scheduling(policy: libc::c_int, param: libc::sched_param) -> Scheduling {
+    // Not in every version of libc's crate. https://man7.org/linux/man-pages/man7/sched.7.html
+    const SCHED_DEADLINE: libc::c_int = 6;
+    let priority = u8::try_from(param.sched_priority).unwrap_or(0);
+    match policy & !libc::SCHED_RESET_ON_FORK {
+        libc::SCHED_FIFO => Scheduling::Fifo(priority),
+        libc::SCHED_RR => Scheduling::RoundRobin(priority),
+        libc::SCHED_BATCH | libc::SCHED_IDLE => Scheduling::Background,
+        SCHED_DEADLINE => Scheduling::Deadline,
+        _ => Scheduling::Ordinary,
+    }
+}
+
+/// The open file is the request: the kernel drops it when the file is closed, also when the process dies.
+#[derive(Debug)]
+pub(crate) struct CpuLatency {
+    _file: File,
+}
+
+/// Holds the machine's processors to this wake-up latency. The request is held even where the limit in effect is lower
+/// already, because that one may go away.
+pub(crate) fn hold_cpu_latency(latency: Duration) -> (Option<CpuLatency>, Outcome<Duration>) {
+    match try_cpu_latency(latency) {
+        Ok((file, outcome)) => (Some(CpuLatency { _file: file }), outcome),
+        Err(error) => (None, Outcome::Denied(device_denied(&error))),
+    }
+}
+
+fn try_cpu_latency(latency: Duration) -> std::io::Result<(File, Outcome<Duration>)> {
+    // https://docs.kernel.org/power/pm_qos_interface.html: 32 bits of microseconds, in the machine's byte order.
+    let mut file = OpenOptions::new().read(true).write(true).open("/dev/cpu_dma_latency")?;
+    let asked_us = i32::try_from(latency.as_micros()).unwrap_or(i32::MAX);
+    let was = read_latency(&file)?;
+    file.write_all(&asked_us.to_ne_bytes())?;
+    let now = read_latency(&file)?;
+    let outcome = if now < was { Outcome::Applied { was, now } } else { Outcome::AlreadyFiner { is: was } };
+    Ok((file, outcome))
+}
+
+fn read_latency(file: &File) -> std::io::Result<Duration> {
+    /// What the kernel says when nobody asked for anything.
+    const UNLIMITED_US: i32 = 2_000_000_000;
+    let mut us = [0; 4];
+    // At offset zero each time: a plain read moves on to the end of the device.
+    file.read_exact_at(&mut us, 0)?;
+    match i32::from_ne_bytes(us) {
+        UNLIMITED_US.. => Ok(Duration::MAX),
+        us => Ok(Duration::from_micros(u64::try_from(us).unwrap_or(0))),
+    }
+}
+
+fn device_denied(error: &std::io::Error) -> Denied {
+    const DEVICE: &str = "/dev/cpu_dma_latency";
+    let errno = error.raw_os_error().unwrap_or(0);
+    match error.kind() {
+        ErrorKind::NotFound => Denied {
+            why: Why::Unsupported {
+                what: "/dev/cpu_dma_latency here (a container, or a kernel without CPU idle states)",
+            },
+            how: "run outside the container, or pass the device in",
+        },
+        ErrorKind::PermissionDenied => Denied {
+            why: Why::Forbidden { call: DEVICE, errno },
+            how: "run as root, or let a udev rule make /dev/cpu_dma_latency writable for your group",
+        },
+        _ => Denied { why: Why::Failed { call: DEVICE, errno }, how: "see what the kernel's log says" },
+    }
+}

@@ -1,0 +1,169 @@
+//! macOS 10.12 and later: clocks, waits and time constraints.
+
+use std::time::Duration;
+
+use crate::clock::{Source, Verdict};
+use crate::outcome::{Denied, Outcome, Why};
+use crate::scheduling::Scheduling;
+
+// SAFETY: as <mach/mach_time.h> declares it, in libSystem.
+unsafe extern "C" {
+    // https://developer.apple.com/documentation/kernel/1646199-mach_wait_until
+    fn mach_wait_until(deadline: u64) -> libc::c_int;
+}
+
+/// Nanoseconds on `CLOCK_UPTIME_RAW`: `mach_absolute_time` in nanoseconds, which stands still during sleep.
+pub(crate) fn monotonic_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a valid timespec to fill; the clock exists since macOS 10.12.
+    unsafe { libc::clock_gettime(libc::CLOCK_UPTIME_RAW, &raw mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Nanoseconds per unit of `mach_absolute_time`, as a fraction.
+#[allow(deprecated, reason = "the replacement is a crate of its own")]
+fn timebase() -> (u32, u32) {
+    let mut info = libc::mach_timebase_info { numer: 0, denom: 0 };
+    // SAFETY: `info` is valid to fill. https://developer.apple.com/documentation/kernel/1646200-mach_timebase_info
+    unsafe { libc::mach_timebase_info(&raw mut info) };
+    (info.numer.max(1), info.denom.max(1))
+}
+
+/// Waits once towards `deadline_ns`; the system may coalesce the wake-up with others, and so end it late.
+pub(crate) fn wait_once_until(deadline_ns: u64) {
+    let (numer, denom) = timebase();
+    // Rounded up, so that the wait is not a fraction of a unit short.
+    let deadline = (u128::from(deadline_ns) * u128::from(denom)).div_ceil(u128::from(numer));
+    // SAFETY: the call takes a number.
+    unsafe { mach_wait_until(u64::try_from(deadline).unwrap_or(u64::MAX)) };
+}
+
+/// There is a coarse clock, and it costs as much as the usual one.
+pub(crate) fn coarse_ns() -> Option<u64> {
+    None
+}
+
+pub(crate) fn coarse_step_ns() -> Option<u64> {
+    None
+}
+
+pub(crate) fn counter_is_readable() -> bool {
+    true
+}
+
+/// On Apple silicon the system's time is the generic timer's; nothing is known about the TSC of older machines.
+pub(crate) fn kernel_verdict() -> Verdict {
+    if super::counter::COUNTER == Some(Source::Cntvct) { Verdict::Counter } else { Verdict::Unknown }
+}
+
+/// Threads can't be held on a processor.
+pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
+    None
+}
+
+pub(crate) fn pin_this_thread(_cpu: usize) -> Result<(), Denied> {
+    Err(Denied { why: Why::Unsupported { what: "way to hold a thread on one core" }, how: "run on Linux" })
+}
+
+const NO_SLACK: Denied = Denied {
+    why: Why::Unsupported { what: "timer slack that a thread can read or set" },
+    how: "ask for real-time scheduling instead, which is not coalesced",
+};
+
+pub(crate) fn timer_slack_ns() -> Result<u64, Denied> {
+    Err(NO_SLACK)
+}
+
+pub(crate) fn set_timer_slack_ns(_slack_ns: u64) -> Result<(), Denied> {
+    Err(NO_SLACK)
+}
+
+/// macOS has no timer resolution to ask for.
+#[derive(Debug)]
+pub(crate) enum Timer {}
+
+pub(crate) fn hold_timer(_period: Duration) -> (Option<Timer>, Outcome<Duration>) {
+    let why = Why::Unsupported { what: "timer resolution to change" };
+    (None, Outcome::Denied(Denied { why, how: "ask for real-time scheduling instead, which is not coalesced" }))
+}
+
+/// Time constraints of the calling thread, taken back on drop.
+#[derive(Debug)]
+pub(crate) struct RealTime;
+
+/// Words in the policy's structure.
+const CONSTRAINT_WORDS: libc::mach_msg_type_number_t =
+    (size_of::<libc::thread_time_constraint_policy>() / size_of::<libc::integer_t>()) as _;
+
+/// A time-constraint policy for the calling thread; `priority` has no meaning here. The constraints are 5 ms periods of
+/// which 1 ms may be computed within 2.5 ms, as for audio.
+pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Scheduling>) {
+    const ALLOW: &str = "take the process out of the sandbox that forbids thread_policy_set";
+    if has_constraints() {
+        return (None, Outcome::AlreadyFiner { is: Scheduling::Deadline });
+    }
+    let (numer, denom) = timebase();
+    let units = |us: u64| (us * 1_000 * u64::from(denom) / u64::from(numer)) as u32;
+    let mut policy = libc::thread_time_constraint_policy {
+        period: units(5_000),
+        computation: units(1_000),
+        constraint: units(2_500),
+        preemptible: 1,
+    };
+    // SAFETY: the policy is valid for its number of words, and the port is the calling thread's.
+    // https://developer.apple.com/library/archive/documentation/Darwin/Conceptual/KernelProgramming/scheduler/scheduler.html
+    let result = unsafe {
+        libc::thread_policy_set(
+            libc::pthread_mach_thread_np(libc::pthread_self()),
+            libc::THREAD_TIME_CONSTRAINT_POLICY as _,
+            (&raw mut policy).cast(),
+            CONSTRAINT_WORDS,
+        )
+    };
+    if result == libc::KERN_SUCCESS {
+        (Some(RealTime), Outcome::Applied { was: Scheduling::Ordinary, now: Scheduling::Deadline })
+    } else {
+        (None, Outcome::Denied(Denied { why: Why::Failed { call: "thread_policy_set", errno: result }, how: ALLOW }))
+    }
+}
+
+fn has_constraints() -> bool {
+    let mut policy = libc::thread_time_constraint_policy { period: 0, computation: 0, constraint: 0, preemptible: 0 };
+    let mut words = CONSTRAINT_WORDS;
+    let mut is_default: libc::boolean_t = 0;
+    // SAFETY: the policy is valid for its number of words, and the port is the calling thread's.
+    let result = unsafe {
+        libc::thread_policy_get(
+            libc::pthread_mach_thread_np(libc::pthread_self()),
+            libc::THREAD_TIME_CONSTRAINT_POLICY as _,
+            (&raw mut policy).cast(),
+            &raw mut words,
+            &raw mut is_default,
+        )
+    };
+    result == libc::KERN_SUCCESS && is_default == 0
+}
+
+impl Drop for RealTime {
+    fn drop(&mut self) {
+        let mut standard: libc::integer_t = 0;
+        // SAFETY: the guard never leaves its thread; the standard policy has no words, so one word is enough to point to.
+        unsafe {
+            libc::thread_policy_set(
+                libc::pthread_mach_thread_np(libc::pthread_self()),
+                libc::THREAD_STANDARD_POLICY as _,
+                &raw mut standard,
+                0,
+            )
+        };
+    }
+}
+
+/// macOS leaves idle states to itself.
+#[derive(Debug)]
+pub(crate) enum CpuLatency {}
+
+pub(crate) fn hold_cpu_latency(_latency: Duration) -> (Option<CpuLatency>, Outcome<Duration>) {
+    let why = Why::Unsupported { what: "limit on wake-up latency that a process can set" };
+    (None, Outcome::Denied(Denied { why, how: "ask for real-time scheduling instead" }))
+}

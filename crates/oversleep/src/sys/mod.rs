@@ -1,0 +1,27 @@
+//! Every contact with the operating system, one module per system, all with the same signatures.
+//!
+//! This is the only room where `cfg(target_os)` and FFI may appear, and this head is the whole map. A system that is not
+//! listed uses `unsupported`, which has a working clock and sleep from the standard library and denies everything else
+//! with a reason. The processor's counter is mapped in `counter`.
+
+pub(crate) mod counter;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod linux;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) use linux::*;
+
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+pub(crate) use windows::*;
+
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(target_os = "macos")]
+pub(crate) use macos::*;
+
+#[cfg(not(any(target_os = "linux", target_os = "android", windows, target_os = "macos")))]
+mod unsupported;
+#[cfg(not(any(target_os = "linux", target_os = "android", windows, target_os = "macos")))]
+pub(crate) use unsupported::*;

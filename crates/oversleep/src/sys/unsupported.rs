@@ -1,0 +1,79 @@
+//! A system this crate knows nothing about: the standard library's clock and sleep, and reasons for the rest.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use crate::clock::Verdict;
+use crate::outcome::{Denied, Outcome, Why};
+use crate::scheduling::Scheduling;
+
+const NO_SLACK: Denied = Denied { why: Why::Unsupported { what: "per-thread timer slack" }, how: "run on Linux" };
+
+/// Nanoseconds on the standard library's monotonic clock, counted from one second before the first call.
+pub(crate) fn monotonic_ns() -> u64 {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    // The second keeps arithmetic on early instants away from zero.
+    1_000_000_000 + u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Waits once towards `deadline_ns`; it may return early.
+pub(crate) fn wait_once_until(deadline_ns: u64) {
+    std::thread::sleep(Duration::from_nanos(deadline_ns.saturating_sub(monotonic_ns())));
+}
+
+pub(crate) fn timer_slack_ns() -> Result<u64, Denied> {
+    Err(NO_SLACK)
+}
+
+pub(crate) fn set_timer_slack_ns(_slack_ns: u64) -> Result<(), Denied> {
+    Err(NO_SLACK)
+}
+
+/// There is no cheaper clock than the usual one.
+pub(crate) fn coarse_ns() -> Option<u64> {
+    None
+}
+
+pub(crate) fn coarse_step_ns() -> Option<u64> {
+    None
+}
+
+pub(crate) fn counter_is_readable() -> bool {
+    true
+}
+
+pub(crate) fn kernel_verdict() -> Verdict {
+    Verdict::Unknown
+}
+
+pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
+    None
+}
+
+pub(crate) fn pin_this_thread(_cpu: usize) -> Result<(), Denied> {
+    Err(Denied { why: Why::Unsupported { what: "way to hold a thread on one core" }, how: "run on Linux" })
+}
+
+const NO_SETTING: Denied =
+    Denied { why: Why::Unsupported { what: "setting of this kind that is known here" }, how: "run on Linux" };
+
+#[derive(Debug)]
+pub(crate) enum Timer {}
+
+pub(crate) fn hold_timer(_period: Duration) -> (Option<Timer>, Outcome<Duration>) {
+    (None, Outcome::Denied(NO_SETTING))
+}
+
+#[derive(Debug)]
+pub(crate) enum RealTime {}
+
+pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Scheduling>) {
+    (None, Outcome::Denied(NO_SETTING))
+}
+
+#[derive(Debug)]
+pub(crate) enum CpuLatency {}
+
+pub(crate) fn hold_cpu_latency(_latency: Duration) -> (Option<CpuLatency>, Outcome<Duration>) {
+    (None, Outcome::Denied(NO_SETTING))
+}

@@ -1,0 +1,25 @@
+//! Windows 10 (1803) and later: one file per kind of call.
+
+mod clocks;
+mod resolution;
+mod threads;
+
+pub(crate) use clocks::*;
+pub(crate) use resolution::*;
+pub(crate) use threads::*;
+
+use std::io;
+
+use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_PRIVILEGE_NOT_HELD};
+
+use crate::outcome::{Denied, Why};
+
+/// The denial of a call that has just failed.
+fn denied(call: &'static str, how: &'static str) -> Denied {
+    let errno = io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    let why = match errno as u32 {
+        ERROR_ACCESS_DENIED | ERROR_PRIVILEGE_NOT_HELD => Why::Forbidden { call, errno },
+        _ => Why::Failed { call, errno },
+    };
+    Denied { why, how }
+}

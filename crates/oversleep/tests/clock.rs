@@ -1,0 +1,101 @@
+//! The clock on the real machine. No figure of how fast anything is: only order, and agreement with the operating
+//! system's clock within what the documentation allows.
+
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use oversleep::clock::{Clock, Instant, Source, monotonic_ns};
+
+/// A line may be this far ahead of the operating system's clock, and no further.
+const LEAD_MAX_NS: u64 = 100_000;
+
+/// When this variable is set, the test of that name is a child of this very program and only reports.
+const CHILD: &str = "OVERSLEEP_TEST_CHILD";
+
+fn child(test: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("the test knows itself"));
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, "1").stdout(Stdio::piped());
+    command
+}
+
+fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+#[test]
+fn readings_on_all_cores_are_in_order() {
+    let latest = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..200_000 {
+                    let before = latest.load(Ordering::Acquire);
+                    let now = Clock::now_ordered().as_nanos();
+                    assert!(now >= before, "{} ns back", before - now);
+                    latest.fetch_max(now, Ordering::Release);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn one_thread_never_sees_time_go_back() {
+    let mut before = Clock::now();
+    for _ in 0..3_000_000 {
+        let now = Clock::now();
+        assert!(now >= before);
+        before = now;
+    }
+}
+
+#[test]
+fn it_agrees_with_the_operating_systems_clock() {
+    for _ in 0..40 {
+        let before_ns = monotonic_ns();
+        let now_ns = Clock::now_ordered().as_nanos();
+        let after_ns = monotonic_ns();
+        assert!(now_ns + LEAD_MAX_NS >= before_ns && now_ns <= after_ns + LEAD_MAX_NS);
+        thread::sleep(Duration::from_millis(8));
+    }
+}
+
+#[test]
+fn coarse_is_a_past_moment_not_far_behind() {
+    for _ in 0..1_000 {
+        let before = Clock::now_ordered();
+        let coarse = Clock::coarse();
+        assert!(coarse.as_nanos() <= Clock::now_ordered().as_nanos() + LEAD_MAX_NS);
+        // A guest whose processor was taken away may have missed ticks, so only the order of size is certain.
+        assert!(before.nanos_since(coarse) < 1_000_000_000, "{before:?} {coarse:?}");
+    }
+    assert!(Clock::coarse_step() > Duration::ZERO);
+}
+
+#[test]
+fn the_choice_is_explained() {
+    let choice = Clock::why();
+    assert_eq!(choice.source, Clock::source());
+    assert_eq!(choice.hz.is_some(), choice.source != Source::Os);
+    assert!(choice.rejected.iter().all(|(source, _)| *source != choice.source));
+    assert!(!choice.to_string().is_empty());
+}
+
+#[test]
+fn the_environment_can_forbid_the_counter() {
+    if is_child() {
+        let start = Instant::now();
+        oversleep::sleep(Duration::from_millis(1));
+        assert!(start.elapsed() >= Duration::from_millis(1));
+        println!("source {} {:?}", Clock::source().name(), Clock::why().rejected);
+        return;
+    }
+    let output = child("the_environment_can_forbid_the_counter").env("OVERSLEEP_CLOCK", "os").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("source os"), "{said}");
+    // Where there is a counter at all, its reason is that one.
+    let has_counter = Clock::why().rejected.len() < 2;
+    assert!(!has_counter || said.contains("Forced"), "{said}");
+}

@@ -1,0 +1,63 @@
+//! Timer slack on a real thread. Each test runs in a thread of its own, because slack belongs to a thread. Where there is
+//! no timer slack, its tests have nothing to say.
+
+use std::thread;
+use std::time::Duration;
+
+use oversleep::{Denied, Outcome, TimerSlack, Why};
+
+fn here() -> bool {
+    !matches!(TimerSlack::current(), Err(Denied { why: Why::Unsupported { .. }, .. }))
+}
+
+fn ns(ns: u64) -> Duration {
+    Duration::from_nanos(ns)
+}
+
+#[test]
+fn the_former_slack_comes_back_also_after_a_panic() {
+    if !here() {
+        return;
+    }
+    thread::spawn(|| {
+        let before = TimerSlack::current().expect("slack is readable");
+        {
+            let outer = TimerSlack::hold(ns(7_000));
+            assert_eq!(*outer.outcome(), Outcome::Applied { was: before, now: ns(7_000) });
+            let inner = TimerSlack::hold(ns(1));
+            assert_eq!(*inner.outcome(), Outcome::Applied { was: ns(7_000), now: ns(1) });
+            drop(inner);
+            assert_eq!(TimerSlack::current(), Ok(ns(7_000)));
+            let _ = std::panic::catch_unwind(|| {
+                let _held = TimerSlack::hold(ns(2));
+                assert_eq!(TimerSlack::current(), Ok(ns(2)));
+                std::panic::resume_unwind(Box::new(()));
+            });
+            assert_eq!(TimerSlack::current(), Ok(ns(7_000)));
+        }
+        assert_eq!(TimerSlack::current(), Ok(before));
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn zero_is_taken_as_one_nanosecond_and_seconds_survive() {
+    if !here() {
+        return;
+    }
+    thread::spawn(|| {
+        let held = TimerSlack::hold(ns(0));
+        assert!(held.outcome().holds());
+        assert_eq!(TimerSlack::current(), Ok(ns(1)));
+        let coarse = TimerSlack::hold(Duration::from_secs(3));
+        assert_eq!(TimerSlack::current(), Ok(Duration::from_secs(3)));
+        let same = TimerSlack::hold(Duration::from_secs(3));
+        assert_eq!(*same.outcome(), Outcome::AlreadyFiner { is: Duration::from_secs(3) });
+        drop(same);
+        drop(coarse);
+        assert_eq!(TimerSlack::current(), Ok(ns(1)));
+    })
+    .join()
+    .unwrap();
+}
