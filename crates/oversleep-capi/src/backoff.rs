@@ -1,0 +1,183 @@
+//! What a worker does while it has nothing to do.
+
+use std::time::Duration;
+
+use crate::boundary::handle::{self, Handle, Opaque};
+use crate::boundary::{self, Place};
+use crate::outcome;
+use crate::status::Status;
+
+/// An idle strategy, spin, then yield, then park, that knows what parking costs on this machine.
+pub struct Backoff(Handle<oversleep::Backoff>);
+
+impl Opaque for Backoff {
+    type Value = oversleep::Backoff;
+
+    fn wrap(value: Handle<Self::Value>) -> Self {
+        Self(value)
+    }
+
+    fn handle(&self) -> &Handle<Self::Value> {
+        &self.0
+    }
+}
+
+/// How a back-off behaves. Start from `oversleep_backoff_default_limits`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many idle turns spin, before any yields.
+    pub spins: u32,
+    /// How many idle turns yield to other threads, before any parks.
+    pub yields: u32,
+    /// The first park that is asked for, in nanoseconds. Each further one is twice as long.
+    pub park_ns: u64,
+    /// How long a park may really take, lateness and all, in nanoseconds. On a machine where even the shortest takes
+    /// longer, the worker goes on yielding instead.
+    pub absence_ns: u64,
+}
+
+impl From<Limits> for oversleep::backoff::Limits {
+    fn from(limits: Limits) -> Self {
+        Self {
+            spins: limits.spins,
+            yields: limits.yields,
+            park: Duration::from_nanos(limits.park_ns),
+            absence: Duration::from_nanos(limits.absence_ns),
+        }
+    }
+}
+
+/// What an idle turn did.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idled {
+    /// Something that this version of the interface has no name for.
+    Other = 0,
+    /// The processor's pause hint, some tens of nanoseconds.
+    Spun = 1,
+    /// Another thread was let in, if one wanted to run.
+    Yielded = 2,
+    /// The thread was parked.
+    Parked = 3,
+}
+
+/// An idle turn.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdleTurn {
+    /// What it did.
+    pub idled: Idled,
+    /// Zero.
+    pub reserved: u32,
+    /// For how long it asked to be parked, in nanoseconds; `OVERSLEEP_UNKNOWN_NS` when it did not.
+    pub asked_ns: u64,
+    /// How long it was away, in nanoseconds, less than asked when it was unparked; `OVERSLEEP_UNKNOWN_NS` when it was
+    /// not parked.
+    pub took_ns: u64,
+}
+
+impl From<oversleep::backoff::Idled> for IdleTurn {
+    fn from(idled: oversleep::backoff::Idled) -> Self {
+        use oversleep::backoff::Idled as Did;
+        let unknown_ns = crate::UNKNOWN_NS;
+        let (idled, asked_ns, took_ns) = match idled {
+            Did::Spun => (Idled::Spun, unknown_ns, unknown_ns),
+            Did::Yielded => (Idled::Yielded, unknown_ns, unknown_ns),
+            Did::Parked { asked_ns, took_ns } => (Idled::Parked, asked_ns, took_ns),
+            _ => (Idled::Other, unknown_ns, unknown_ns),
+        };
+        Self { idled, reserved: 0, asked_ns, took_ns }
+    }
+}
+
+/// Writes the default limits: 100 spins, 10 yields, then parks from 1 microsecond on that really take up to 1 ms.
+// SAFETY: the prefix is this library's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_backoff_default_limits(limits: *mut Limits) -> Status {
+    boundary::status(|| {
+        // SAFETY: the caller's pointer is null or can be written to.
+        let place = unsafe { Place::required(limits)? };
+        let default = oversleep::backoff::Limits::default();
+        place.put(Limits {
+            spins: default.spins,
+            yields: default.yields,
+            park_ns: outcome::ns(default.park),
+            absence_ns: outcome::ns(default.absence),
+        });
+        Ok(Status::Ok)
+    })
+}
+
+/// Makes a back-off with these limits, or the default ones when `limits` is NULL. Free it with `oversleep_backoff_free`.
+// SAFETY: the prefix is this library's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_backoff_new(limits: *const Limits, backoff: *mut *mut Backoff) -> Status {
+    let make = || {
+        if limits.is_null() {
+            return Ok(oversleep::Backoff::new());
+        }
+        if !limits.is_aligned() {
+            return Err(Status::InvalidArgument);
+        }
+        // SAFETY: not null, aligned, and initialized by the caller; every value of its fields is valid.
+        Ok(oversleep::Backoff::with_limits(unsafe { *limits }.into()))
+    };
+    // SAFETY: the caller's pointer is null or can be written to.
+    boundary::status(|| unsafe { handle::create(backoff, make) })
+}
+
+/// There was no work: waits a little, the longer the more turns in a row there was none. Writes what it did, unless
+/// `turn` is NULL. Another thread ends a park at once by `oversleep_thread_unpark`.
+// SAFETY: the prefix is this library's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_backoff_idle(backoff: *mut Backoff, turn: *mut IdleTurn) -> Status {
+    boundary::status(|| {
+        // SAFETY: the caller's pointer is null or can be written to.
+        let place = unsafe { Place::optional(turn)? };
+        // SAFETY: the caller's handle is null or alive.
+        let idled = unsafe { handle::with(backoff, |backoff| Ok(backoff.idle()))? };
+        if let Some(place) = place {
+            place.put(idled.into());
+        }
+        Ok(Status::Ok)
+    })
+}
+
+/// There was work: the next idle turn spins again. What was learned about parking stays.
+// SAFETY: the prefix is this library's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_backoff_reset(backoff: *mut Backoff) -> Status {
+    boundary::status(|| {
+        // SAFETY: the caller's handle is null or alive.
+        unsafe {
+            handle::with(backoff, |backoff| {
+                backoff.reset();
+                Ok(Status::Ok)
+            })
+        }
+    })
+}
+
+/// Writes how much longer than asked a park takes here, in nanoseconds: the longest seen lately.
+/// `OVERSLEEP_STATUS_NONE` before the first park.
+// SAFETY: the prefix is this library's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_backoff_park_lateness_ns(backoff: *const Backoff, lateness_ns: *mut u64) -> Status {
+    boundary::status(|| {
+        // SAFETY: the caller's pointer is null or can be written to.
+        let place = unsafe { Place::required(lateness_ns)? };
+        // SAFETY: the caller's handle is null or alive.
+        let lateness = unsafe { handle::with(backoff, |backoff| backoff.park_lateness().ok_or(Status::None))? };
+        place.put(outcome::ns(lateness));
+        Ok(Status::Ok)
+    })
+}
+
+/// Frees a back-off. NULL is fine.
+// SAFETY: the prefix is this library's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_backoff_free(backoff: *mut Backoff) -> Status {
+    // SAFETY: the caller's handle is null or alive.
+    boundary::status(|| unsafe { handle::free(backoff, |_| Ok(())) })
+}

@@ -1,0 +1,140 @@
+//! What an opaque handle points to: a value with one user at a time.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::Place;
+use crate::status::Status;
+
+/// A value behind a handle. A second call meanwhile, from another thread or from a signal handler, is refused.
+pub(crate) struct Handle<T> {
+    in_use: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+/// Ends the use of a handle, also while a panic unwinds.
+struct Claim<'a>(&'a AtomicBool);
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+impl<T> Handle<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { in_use: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    fn claim(&self) -> Result<Claim<'_>, Status> {
+        match self.in_use.swap(true, Ordering::Acquire) {
+            true => Err(Status::InUse),
+            false => Ok(Claim(&self.in_use)),
+        }
+    }
+
+    /// Uses the value, unless it is in use.
+    pub(crate) fn with<R>(&self, body: impl FnOnce(&mut T) -> Result<R, Status>) -> Result<R, Status> {
+        let _claim = self.claim()?;
+        // SAFETY: the claim is the only one, and lasts until the body has ended.
+        body(unsafe { &mut *self.value.get() })
+    }
+}
+
+/// A type whose pointers are handed out: foreign callers know its name and nothing of its inside.
+pub(crate) trait Opaque: Sized {
+    type Value;
+
+    fn wrap(value: Handle<Self::Value>) -> Self;
+
+    fn handle(&self) -> &Handle<Self::Value>;
+}
+
+/// Makes the value and hands out its handle, or null where that fails.
+///
+/// # Safety
+///
+/// As for [`Place::required`].
+pub(crate) unsafe fn create<H: Opaque>(
+    place: *mut *mut H,
+    value: impl FnOnce() -> Result<H::Value, Status>,
+) -> Result<Status, Status> {
+    // SAFETY: the caller's promise.
+    let place = unsafe { Place::required(place)? };
+    place.put(std::ptr::null_mut());
+    let handle = Box::new(H::wrap(Handle::new(value()?)));
+    place.put(Box::into_raw(handle));
+    Ok(Status::Ok)
+}
+
+/// Uses the value behind a handle.
+///
+/// # Safety
+///
+/// `handle` is null, or from [`create`] and not freed before this ends.
+pub(crate) unsafe fn with<H: Opaque, R>(
+    handle: *const H,
+    body: impl FnOnce(&mut H::Value) -> Result<R, Status>,
+) -> Result<R, Status> {
+    // SAFETY: not null once `check` says so, and then alive by the caller's promise.
+    let handle = unsafe { &*check(handle)? };
+    handle.handle().with(body)
+}
+
+/// Ends a handle, unless it is in use or `may` refuses. Null is fine.
+///
+/// # Safety
+///
+/// As for [`with`]; afterwards it is freed, if the answer isn't an error.
+pub(crate) unsafe fn free<H: Opaque>(
+    handle: *mut H,
+    may: impl FnOnce(&mut H::Value) -> Result<(), Status>,
+) -> Result<Status, Status> {
+    if handle.is_null() {
+        return Ok(Status::Ok);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { with(handle.cast_const(), may)? };
+    // SAFETY: from `Box::into_raw` in `create`; nobody uses it any more, by the caller's promise.
+    drop(unsafe { Box::from_raw(handle) });
+    Ok(Status::Ok)
+}
+
+fn check<H>(handle: *const H) -> Result<*const H, Status> {
+    if handle.is_null() {
+        return Err(Status::NullPointer);
+    }
+    if !handle.is_aligned() {
+        return Err(Status::InvalidArgument);
+    }
+    Ok(handle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_has_one_user_at_a_time() {
+        let handle = Handle::new(5);
+        let nested = handle.with(|value| {
+            *value += 1;
+            handle.with(|_| Ok(()))
+        });
+        assert_eq!(nested, Err(Status::InUse));
+        assert_eq!(handle.with(|value| Ok(*value)), Ok(6));
+    }
+
+    #[test]
+    fn a_panic_ends_the_use() {
+        let handle = Handle::new(5);
+        let status = super::super::status(|| {
+            handle.with(|value| {
+                *value = 7;
+                std::panic::resume_unwind(Box::new(()))
+            })
+        });
+        assert_eq!(status, Status::Panicked);
+        assert_eq!(handle.with(|value| Ok(*value)), Ok(7));
+    }
+}

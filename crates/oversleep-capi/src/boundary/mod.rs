@@ -1,0 +1,104 @@
+//! Where foreign callers come in: contains panics and checks pointers. Nothing here knows what the library does.
+
+pub(crate) mod handle;
+pub(crate) mod text;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::status::Status;
+
+/// Runs the body of a function that answers with a status.
+pub(crate) fn status(body: impl FnOnce() -> Result<Status, Status>) -> Status {
+    or(Status::Panicked, || body().unwrap_or_else(|misuse| misuse))
+}
+
+/// Runs the body of a function, which answers with `failed` if it panics.
+#[inline]
+pub(crate) fn or<T>(failed: T, body: impl FnOnce() -> T) -> T {
+    let body = || {
+        #[cfg(test)]
+        forced::panic_if_asked();
+        body()
+    };
+    // Unwind safety: whatever a body was changing is plain data, valid after every step, and stays usable.
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(answer) => answer,
+        Err(payload) => {
+            // Dropping it could panic again.
+            std::mem::forget(payload);
+            failed
+        }
+    }
+}
+
+/// A place of the caller's that an answer is written to.
+pub(crate) struct Place<T>(*mut T);
+
+impl<T> Place<T> {
+    /// Checks a pointer that may not be null.
+    ///
+    /// # Safety
+    ///
+    /// Unless it is null or misaligned, `place` can be written to until this is dropped.
+    pub(crate) unsafe fn required(place: *mut T) -> Result<Self, Status> {
+        if place.is_null() {
+            return Err(Status::NullPointer);
+        }
+        if !place.is_aligned() {
+            return Err(Status::InvalidArgument);
+        }
+        Ok(Self(place))
+    }
+
+    /// Checks a pointer that may be null, when the caller has no use for the answer.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Place::required`].
+    pub(crate) unsafe fn optional(place: *mut T) -> Result<Option<Self>, Status> {
+        if place.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: the same promise.
+        unsafe { Self::required(place) }.map(Some)
+    }
+
+    pub(crate) fn put(&self, answer: T) {
+        // SAFETY: not null, aligned, and writable by the promise of `required`. What is there may be uninitialized, and
+        // is not dropped: only plain data is written to foreign places.
+        unsafe { self.0.write(answer) }
+    }
+}
+
+/// Panics on demand, at the one place where every function of the interface passes.
+#[cfg(test)]
+pub(crate) mod forced {
+    use std::cell::Cell;
+
+    thread_local! {
+        static ASKED: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// What a forced panic carries. Its drop panics, too, which must not cross the boundary either.
+    struct Payload;
+
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            panic!("a payload was dropped");
+        }
+    }
+
+    pub(crate) fn panic_if_asked() {
+        if ASKED.get() {
+            std::panic::resume_unwind(Box::new(Payload));
+        }
+    }
+
+    /// Every call into the interface made by `calls`, in this thread, panics inside the boundary.
+    pub(crate) fn while_panicking<R>(calls: impl FnOnce() -> R) -> R {
+        ASKED.set(true);
+        let answer = calls();
+        ASKED.set(false);
+        answer
+    }
+}

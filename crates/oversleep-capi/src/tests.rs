@@ -1,0 +1,265 @@
+//! What C programs can't provoke at will: panics inside every function, and handles that wander between threads.
+
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+
+use crate::backoff::*;
+use crate::boundary::forced::while_panicking;
+use crate::clock::*;
+use crate::outcome::{Change, Outcome};
+use crate::pacer::*;
+use crate::resolution::*;
+use crate::slack::*;
+use crate::sleep::*;
+use crate::status::{Status, oversleep_status_text};
+use crate::thread::*;
+use crate::{ABI_VERSION, UNKNOWN_NS, oversleep_abi_version};
+
+/// Every source file that exports functions.
+const SOURCES: &[&str] = &[
+    include_str!("lib.rs"),
+    include_str!("status.rs"),
+    include_str!("clock.rs"),
+    include_str!("sleep.rs"),
+    include_str!("pacer.rs"),
+    include_str!("backoff.rs"),
+    include_str!("thread.rs"),
+    include_str!("slack.rs"),
+    include_str!("resolution.rs"),
+];
+
+/// A handle that a function made.
+fn made<H>(make: impl FnOnce(*mut *mut H) -> Status) -> *mut H {
+    let mut handle = null_mut();
+    assert_eq!(make(&raw mut handle), Status::Ok);
+    assert!(!handle.is_null());
+    handle
+}
+
+/// Calls every function that answers with a status, correctly, and returns what each said.
+///
+/// # Safety
+///
+/// The handles are alive. They are freed unless the call of the function that does so fails.
+unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
+    let mut said = Vec::new();
+    let mut text = [0 as c_char; 600];
+    let (text, length) = ((&raw mut text).cast::<c_char>(), &raw mut *Box::leak(Box::new(0_usize)));
+    let (mut number, mut ppm) = (0_u64, 0.0);
+    let (number, ppm) = (&raw mut number, &raw mut ppm);
+    let mut source = Source::Other;
+    let mut change = MaybeUninit::<Change>::uninit();
+    let mut limits = MaybeUninit::<Limits>::uninit();
+    let Handles { sleeper, pacer, backoff, thread, slack, resolution } = *handles;
+    macro_rules! call {
+        ($($function:ident($($argument:expr),*);)*) => {
+            $(
+                // SAFETY: the arguments are valid and the handles alive, by this function's own promise.
+                #[allow(unused_unsafe, reason = "some functions are safe")]
+                let status = unsafe { $function($($argument),*) };
+                said.push((stringify!($function), status));
+            )*
+        };
+    }
+    call! {
+        oversleep_status_text(0, text, 600, length);
+        oversleep_clock_source(&raw mut source);
+        oversleep_clock_source_name(text, 600, length);
+        oversleep_clock_why(text, 600, length);
+        oversleep_clock_frequency_hz(number);
+        oversleep_clock_verify(ppm);
+        oversleep_sleep_ns(1_000);
+        oversleep_sleep_until_ns(1);
+        oversleep_sleeper_set_budget_ns(sleeper, 10_000);
+        oversleep_sleeper_sleep_ns(sleeper, 1_000, null_mut());
+        oversleep_sleeper_sleep_until_ns(sleeper, 1, null_mut());
+        oversleep_pacer_set_start_ns(pacer, 0);
+        oversleep_pacer_set_missed(pacer, Missed::Skip as i32);
+        oversleep_pacer_set_budget_ns(pacer, 10_000);
+        oversleep_pacer_wait(pacer, null_mut());
+        oversleep_pacer_poll(pacer, null_mut());
+        oversleep_pacer_next_deadline_ns(pacer, number);
+        oversleep_pacer_deadline_of_ns(pacer, 5, number);
+        oversleep_pacer_missed(pacer, number);
+        oversleep_backoff_default_limits(limits.as_mut_ptr());
+        oversleep_backoff_idle(backoff, null_mut());
+        oversleep_backoff_reset(backoff);
+        oversleep_backoff_park_lateness_ns(backoff, number);
+        oversleep_thread_unpark(thread);
+        oversleep_timer_slack_current_ns(number);
+        oversleep_timer_slack_why(text, 600, length);
+        oversleep_timer_slack_change(slack, change.as_mut_ptr());
+        oversleep_timer_slack_text(slack, text, 600, length);
+        oversleep_resolution_ask_harmless(resolution);
+        oversleep_resolution_ask_timer_slack_ns(resolution, 5);
+        oversleep_resolution_ask_timer_ns(resolution, 1_000_000);
+        oversleep_resolution_ask_real_time(resolution, 1);
+        oversleep_resolution_ask_cpu_latency_ns(resolution, 1_000_000);
+        oversleep_resolution_hold(resolution);
+        oversleep_resolution_change(resolution, Setting::Timer as i32, change.as_mut_ptr());
+        oversleep_resolution_text(resolution, Setting::Timer as i32, text, 600, length);
+        oversleep_resolution_release(resolution);
+        oversleep_sleeper_free(sleeper);
+        oversleep_pacer_free(pacer);
+        oversleep_backoff_free(backoff);
+        oversleep_thread_free(thread);
+        oversleep_timer_slack_release(slack);
+        oversleep_resolution_free(resolution);
+    }
+    // SAFETY: leaked above, and not used any more.
+    drop(unsafe { Box::from_raw(length) });
+    said
+}
+
+#[derive(Clone, Copy)]
+struct Handles {
+    sleeper: *mut Sleeper,
+    pacer: *mut Pacer,
+    backoff: *mut Backoff,
+    thread: *mut Thread,
+    slack: *mut TimerSlack,
+    resolution: *mut Resolution,
+}
+
+impl Handles {
+    fn new() -> Self {
+        // SAFETY: the places can be written to.
+        unsafe {
+            Self {
+                sleeper: made(|place| oversleep_sleeper_new(place)),
+                pacer: made(|place| oversleep_pacer_new_every_ns(1_000_000, place)),
+                backoff: made(|place| oversleep_backoff_new(null(), place)),
+                thread: made(|place| oversleep_thread_current(place)),
+                slack: made(|place| oversleep_timer_slack_hold_ns(1, place)),
+                resolution: made(|place| oversleep_resolution_new(place)),
+            }
+        }
+    }
+}
+
+/// The functions that make handles, as calls that must fail and leave a null pointer or the place as it was.
+fn every_making() -> Vec<(&'static str, Status)> {
+    fn attempt<H>(make: impl FnOnce(*mut *mut H) -> Status) -> Status {
+        let mut handle = null_mut();
+        let status = make(&raw mut handle);
+        assert!(handle.is_null());
+        status
+    }
+    // SAFETY: the places can be written to.
+    unsafe {
+        vec![
+            ("oversleep_sleeper_new", attempt(|place| oversleep_sleeper_new(place))),
+            ("oversleep_pacer_new_every_ns", attempt(|place| oversleep_pacer_new_every_ns(1, place))),
+            ("oversleep_pacer_new_per_second", attempt(|place| oversleep_pacer_new_per_second(1, place))),
+            ("oversleep_backoff_new", attempt(|place| oversleep_backoff_new(null(), place))),
+            ("oversleep_thread_current", attempt(|place| oversleep_thread_current(place))),
+            ("oversleep_timer_slack_hold_ns", attempt(|place| oversleep_timer_slack_hold_ns(1, place))),
+            ("oversleep_resolution_new", attempt(|place| oversleep_resolution_new(place))),
+        ]
+    }
+}
+
+#[test]
+fn no_panic_leaves_any_function() {
+    let handles = Handles::new();
+    let mut names: Vec<&str> = Vec::new();
+    // SAFETY: the handles are alive; a function that panics does not free.
+    let (statuses, makings) = while_panicking(|| (unsafe { every_status(&handles) }, every_making()));
+    for (name, status) in statuses.into_iter().chain(makings) {
+        assert_eq!(status, Status::Panicked, "{name}");
+        names.push(name);
+    }
+    let times = while_panicking(|| {
+        [
+            ("oversleep_clock_now_ns", oversleep_clock_now_ns()),
+            ("oversleep_clock_now_ordered_ns", oversleep_clock_now_ordered_ns()),
+            ("oversleep_clock_coarse_ns", oversleep_clock_coarse_ns()),
+            ("oversleep_clock_coarse_step_ns", oversleep_clock_coarse_step_ns()),
+        ]
+    });
+    for (name, ns) in times {
+        assert_eq!(ns, UNKNOWN_NS, "{name}");
+        names.push(name);
+    }
+    assert_eq!(while_panicking(|| oversleep_abi_version()), 0);
+    names.push("oversleep_abi_version");
+
+    // And the handles work as if nothing had happened. Here nothing is misuse, and nothing panics.
+    // SAFETY: the handles are still alive.
+    for (name, status) in unsafe { every_status(&handles) } {
+        assert!(status as i32 >= 0, "{name}: {status:?}");
+    }
+    assert_eq!(oversleep_abi_version(), ABI_VERSION);
+
+    let exported = SOURCES.iter().flat_map(|source| source.split("extern \"C\" fn ").skip(1));
+    let mut exported: Vec<&str> = exported.map(|rest| rest.split('(').next().unwrap_or_default()).collect();
+    exported.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(names, exported, "every function is called here once");
+}
+
+/// Lets a handle wander into another thread, as C does.
+struct Anywhere<T>(T);
+
+// SAFETY: what is checked here is that the interface refuses what must not happen in another thread.
+unsafe impl<T> Send for Anywhere<T> {}
+
+impl<T> Anywhere<T> {
+    fn elsewhere<R: Send>(self, call: impl FnOnce(T) -> R + Send) -> R {
+        std::thread::scope(|scope| {
+            let handle = self;
+            scope.spawn(move || call({ handle }.0)).join().expect("nothing panics across the boundary")
+        })
+    }
+}
+
+#[test]
+fn what_belongs_to_a_thread_is_undone_by_it_alone() {
+    // SAFETY: the handles are alive until the last lines.
+    unsafe {
+        let slack = made(|place| oversleep_timer_slack_hold_ns(3, place));
+        let status = Anywhere(slack).elsewhere(|slack| oversleep_timer_slack_release(slack));
+        assert_eq!(status, Status::WrongThread);
+        let mut change = MaybeUninit::<Change>::uninit();
+        assert_eq!(oversleep_timer_slack_change(slack, change.as_mut_ptr()), Status::Ok);
+
+        let resolution = made(|place| oversleep_resolution_new(place));
+        assert_eq!(oversleep_resolution_ask_timer_slack_ns(resolution, 4), Status::Ok);
+        assert_eq!(oversleep_resolution_hold(resolution), Status::Ok);
+        let statuses = Anywhere(resolution)
+            .elsewhere(|resolution| [oversleep_resolution_release(resolution), oversleep_resolution_free(resolution)]);
+        assert_eq!(statuses, [Status::WrongThread; 2]);
+        // What became of it can be asked anywhere.
+        let outcome = Anywhere(resolution).elsewhere(|resolution| {
+            let mut change = MaybeUninit::<Change>::uninit();
+            assert_eq!(oversleep_resolution_change(resolution, 1, change.as_mut_ptr()), Status::Ok);
+            change.assume_init().outcome
+        });
+        assert_ne!(outcome, Outcome::NotAsked);
+        assert_eq!(oversleep_resolution_release(resolution), Status::Ok);
+        // Nothing is held any more: any thread may end it.
+        assert_eq!(Anywhere(resolution).elsewhere(|resolution| oversleep_resolution_free(resolution)), Status::Ok);
+        assert_eq!(oversleep_timer_slack_release(slack), Status::Ok);
+    }
+}
+
+#[test]
+fn a_second_call_meanwhile_is_refused() {
+    // SAFETY: the pacer is alive until the last line.
+    unsafe {
+        let pacer = made(|place| oversleep_pacer_new_every_ns(1_000_000, place));
+        let meanwhile = crate::boundary::handle::with(pacer, |_| {
+            Ok(Anywhere(pacer).elsewhere(|pacer| {
+                [
+                    oversleep_pacer_wait(pacer, null_mut()),
+                    oversleep_pacer_poll(pacer, null_mut()),
+                    oversleep_pacer_free(pacer),
+                ]
+            }))
+        });
+        assert_eq!(meanwhile, Ok([Status::InUse; 3]));
+        assert_eq!(oversleep_pacer_wait(pacer, null_mut()), Status::Ok);
+        assert_eq!(oversleep_pacer_free(pacer), Status::Ok);
+    }
+}

@@ -1,0 +1,69 @@
+//! The C and C++ programs, compiled with this system's compilers against the header, linked with the static and with the
+//! shared library, and run. They assert relations themselves, never times.
+//!
+//! Skipped, with the reason, where there is no compiler; `OVERSLEEP_REQUIRE_CC=1` makes that a failure.
+
+mod toolchain;
+
+use toolchain::{Language, Linkage, Toolchain};
+
+/// Compiles and runs `source` in both ways of linking, and shows each output to `judge`.
+fn each_linkage(language: Language, source: &str, arguments: &[&str], judge: impl Fn(&str)) {
+    let Some(toolchain) = Toolchain::find(language) else { return };
+    for linkage in [Linkage::Static, Linkage::Shared] {
+        if let Some(program) = toolchain.build(source, linkage) {
+            judge(&program.run(arguments));
+        }
+    }
+}
+
+/// The number that follows `label` in a line of output.
+fn figure(output: &str, label: &str) -> u64 {
+    let rest = output.split_once(label).unwrap_or_else(|| panic!("no `{label}` in {output:?}")).1;
+    let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_else(|_| panic!("no figure after `{label}` in {output:?}"))
+}
+
+#[test]
+fn the_interface_holds_in_c() {
+    each_linkage(Language::C, "tests/c/interface.c", &[], |output| assert_eq!(output.trim(), "all as promised"));
+}
+
+#[test]
+fn the_interface_holds_in_cpp() {
+    each_linkage(Language::Cpp, "tests/c/interface.c", &[], |output| assert_eq!(output.trim(), "all as promised"));
+}
+
+#[test]
+fn the_game_loop_counts_what_it_leaves_out() {
+    each_linkage(Language::C, "examples/game_loop.c", &["36"], |output| {
+        let (shown, left_out) = (figure(output, "shown"), figure(output, "left out"));
+        // The hard frame covers at least two others, unless it was the last.
+        assert!(shown + left_out >= 36 && left_out >= 2, "{output}");
+    });
+}
+
+#[test]
+fn the_audio_pacer_makes_every_block() {
+    each_linkage(Language::Cpp, "examples/audio_pacer.cpp", &["60"], |output| {
+        assert_eq!((figure(output, "made"), figure(output, "last period")), (60, 60), "{output}");
+    });
+}
+
+#[test]
+fn the_clock_choice_is_explained() {
+    each_linkage(Language::C, "examples/clock_choice.c", &[], |output| {
+        for label in ["source: ", "why: ", "now: ", "coarse: ", "timer slack: ", "timer resolution: "] {
+            assert!(output.lines().any(|line| line.starts_with(label)), "no `{label}` in {output}");
+        }
+    });
+}
+
+#[test]
+fn the_shared_library_shows_nothing_else() {
+    let Some(names) = toolchain::exported_names() else { return };
+    assert!(names.len() > 40, "{names:?}");
+    for name in names {
+        assert!(name.trim_start_matches('_').starts_with("oversleep_"), "{name}");
+    }
+}
