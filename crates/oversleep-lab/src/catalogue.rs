@@ -1,0 +1,188 @@
+//! What there is to measure with, to wait with and to change, as a list for help, suggestions and documentation.
+
+use oversleep_record::{Nanos, Unavailable};
+
+use crate::measure;
+use crate::platform::{
+    Clock, Family, HandoffKind, LoadKind, Platform, Scope, SharedPlatform, SlackRule, Tunable, ZeroMeans,
+};
+
+/// The kinds of things that have names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Clocks.
+    Clock,
+    /// Waits with a deadline, the composed ones included.
+    Wait,
+    /// Ways of waking a thread.
+    Handoff,
+    /// What a measurement may change.
+    Tunable,
+    /// Kinds of background load.
+    Load,
+}
+
+/// One entry of a registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Registry name.
+    pub name: &'static str,
+    /// The call as a programmer writes it; empty where there is none.
+    pub call: &'static str,
+    /// What it is good for and what to beware of.
+    pub doc: &'static str,
+    /// Properties in the order to show them: `unit` → `ms, rounded up`.
+    pub properties: Vec<(&'static str, String)>,
+    /// Version of the system that introduced it.
+    pub since: &'static str,
+    /// The vendor's page.
+    pub page: &'static str,
+    /// Why it can't be used here, where that is known without measuring.
+    pub unavailable: Option<Unavailable>,
+}
+
+/// All entries of a kind, available or not.
+pub(crate) fn entries(platform: &SharedPlatform, kind: Kind) -> Vec<Entry> {
+    match kind {
+        Kind::Clock => clocks(&**platform),
+        Kind::Wait => waits(platform),
+        Kind::Handoff => handoffs(&**platform),
+        Kind::Tunable => tunables(&**platform),
+        Kind::Load => loads(&**platform),
+    }
+}
+
+/// All names of a kind, without opening anything to see whether it works here.
+pub(crate) fn names(platform: &dyn Platform, kind: Kind) -> Vec<&'static str> {
+    match kind {
+        Kind::Clock => platform.clocks().iter().map(|clock| clock.info().name).collect(),
+        Kind::Wait => measure::all_waits(platform).map(|wait| wait.info().name).collect(),
+        Kind::Handoff => platform.handoffs().iter().map(|kind| kind.info().name).collect(),
+        Kind::Tunable => platform.tunables().iter().map(|tunable| tunable.info().name).collect(),
+        Kind::Load => platform.loads().iter().map(|kind| kind.info().name).collect(),
+    }
+}
+
+fn clocks(platform: &dyn Platform) -> Vec<Entry> {
+    let entry = |clock: &dyn Clock| {
+        let info = clock.info();
+        Entry {
+            name: info.name,
+            call: info.call,
+            doc: info.doc,
+            properties: vec![("unit", info.unit.to_owned())],
+            since: info.since,
+            page: info.page,
+            unavailable: clock.available().err(),
+        }
+    };
+    platform.clocks().iter().map(AsRef::as_ref).map(entry).collect()
+}
+
+fn waits(platform: &SharedPlatform) -> Vec<Entry> {
+    measure::all_waits(&**platform)
+        .map(|wait| {
+            let info = wait.info();
+            let step = info.granularity.step;
+            let unit = match (step, info.granularity.rounds_up) {
+                (Nanos(1), _) => "ns".to_owned(),
+                (step, true) => format!("{step}, rounded up"),
+                (step, false) => format!("{step}, rounded down"),
+            };
+            let family = match info.family {
+                Family::Sleep => "sleep",
+                Family::Poll => "poll",
+                Family::Lock => "lock",
+                Family::Timer => "timer",
+                Family::Message => "message",
+                Family::Spin => "spin",
+                Family::Yield => "yield",
+            };
+            let zero = match info.zero {
+                ZeroMeans::ReturnsAtOnce => "returns at once",
+                ZeroMeans::SleepsSlack => "sleeps through the timer slack",
+                ZeroMeans::Yields => "yields",
+                ZeroMeans::Disarms => "disarms: never ends",
+                ZeroMeans::WaitsForEver => "waits for ever",
+                ZeroMeans::NoArgument => "takes no duration",
+            };
+            let slack = match info.slack {
+                SlackRule::ThreadSlack => "thread's slack",
+                SlackRule::ThreadSlackOrShare => "thread's slack, or 0.1 % of the timeout",
+                SlackRule::None => "none",
+                SlackRule::Tick => "next tick",
+                SlackRule::NoTimer => "no timer",
+            };
+            Entry {
+                name: info.name,
+                call: info.call,
+                doc: info.doc,
+                properties: vec![
+                    ("family", family.to_owned()),
+                    ("deadline", if info.absolute { "absolute" } else { "relative" }.to_owned()),
+                    ("unit", unit),
+                    ("zero", zero.to_owned()),
+                    ("slack", slack.to_owned()),
+                ],
+                since: info.since,
+                page: info.page,
+                unavailable: wait.open(platform).err(),
+            }
+        })
+        .collect()
+}
+
+fn handoffs(platform: &dyn Platform) -> Vec<Entry> {
+    let entry = |kind: &dyn HandoffKind| {
+        let info = kind.info();
+        Entry {
+            name: info.name,
+            call: info.call,
+            doc: info.doc,
+            properties: Vec::new(),
+            since: info.since,
+            page: info.page,
+            unavailable: kind.open().err(),
+        }
+    };
+    platform.handoffs().iter().map(AsRef::as_ref).map(entry).collect()
+}
+
+fn tunables(platform: &dyn Platform) -> Vec<Entry> {
+    let entry = |tunable: &dyn Tunable| {
+        let info = tunable.info();
+        let scope = match info.scope {
+            Scope::Thread => "the measuring thread",
+            Scope::Process => "this process",
+            Scope::MachineWhileHeld => "the machine, while held",
+        };
+        let current = tunable.current();
+        let shown = current.as_ref().map_or_else(ToString::to_string, ToString::to_string);
+        Entry {
+            name: info.name,
+            call: info.call,
+            doc: info.doc,
+            properties: vec![("reaches", scope.to_owned()), ("now", shown)],
+            since: info.since,
+            page: info.page,
+            unavailable: None,
+        }
+    };
+    platform.tunables().iter().map(AsRef::as_ref).map(entry).collect()
+}
+
+fn loads(platform: &dyn Platform) -> Vec<Entry> {
+    let entry = |kind: &dyn LoadKind| {
+        let info = kind.info();
+        Entry {
+            name: info.name,
+            call: "",
+            doc: info.doc,
+            properties: Vec::new(),
+            since: "",
+            page: "",
+            unavailable: None,
+        }
+    };
+    platform.loads().iter().map(AsRef::as_ref).map(entry).collect()
+}

@@ -1,0 +1,145 @@
+//! The sweep over 1 to 15 ms: a line, or the tube of a tick.
+
+use oversleep_record::finding::Severity;
+use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::{Nanos, ResultFile, Series};
+
+use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
+use super::super::read::{Look, not_measured, p50, settle, summary};
+
+/// Fewest requests that make a sweep.
+const REQUESTS_MIN: usize = 5;
+/// Fewest passes: a request has few values of its own, the shape rests on all of them.
+const PASSES_MIN: u64 = 2;
+/// Sleeps whose medians are closer than this end at the same tick.
+const SAME_TICK: Nanos = Nanos(400_000);
+/// How much the overshoot may vary along a line.
+const LINE_WIDTH: Nanos = Nanos(500_000);
+
+pub(super) const SLEEP_GRID: FindingEntry = FindingEntry {
+    id: "OVS-G006",
+    name: "sleep-grid",
+    summary: "Sleeps of different lengths end at the same tick: what is asked for matters less than the tick.",
+    applies_to: "Windows at its default timer resolution; Linux without high-resolution timers; modelled machines",
+    scope: Scope::Anywhere,
+    severity: Severity::Cost,
+    explanation: "\
+Where timers are only looked at once per tick, a sleep ends at the first tick after its deadline. Drawn over the request, \
+1 to 15 ms, the result is not a line but a tube: every sleep takes about 16 ms on Windows with its default tick. With \
+high-resolution timers each sleep ends a constant overshoot after its deadline, and the sweep is a line.\n\n\
+How we know: each whole millisecond from 1 to 15 is slept for in several passes, and the medians are compared. They are \
+on a grid when many requests share few results.\n\n\
+Cure: on Windows raise the timer resolution or use a high-resolution waitable timer; on Linux boot a kernel with \
+high-resolution timers (highres=off must not be set). A hybrid of sleeping and spinning is exact where neither can be had.",
+    remedies: &["hybrid-wait"],
+    check: |file| settle(sleep_grid(file)),
+};
+
+fn sleep_grid(file: &ResultFile) -> Look<Conclusion> {
+    let subject = |series: &Series| series.subject.clone();
+    let first = file.experiment("B2").find(|series| series.has_values());
+    let wait = first.map(subject).ok_or_else(|| not_measured(file, "the sweep over 1 to 15 ms (B2)"))?;
+    let mut sweep: Vec<&Series> = file
+        .experiment("B2")
+        .filter(|series| series.subject == wait && series.has_values() && series.requested_ns.is_some())
+        .collect();
+    sweep.sort_by_key(|series| series.requested_ns);
+    if sweep.len() < REQUESTS_MIN {
+        return Err(Conclusion::lacks(format!(
+            "the sweep holds {} requests; a shape needs {REQUESTS_MIN}",
+            sweep.len()
+        )));
+    }
+    let values: u64 = sweep.iter().map(|series| series.distribution.count()).sum();
+    let fewest = sweep.iter().map(|series| series.distribution.count()).min().unwrap_or_default();
+    if values < VALUES_MIN || fewest < PASSES_MIN {
+        return Err(Conclusion::lacks(format!(
+            "the sweep holds {values} values in all and {fewest} of one request; a shape needs {VALUES_MIN} and {PASSES_MIN}"
+        )));
+    }
+    let requested = |series: &Series| series.requested_ns.unwrap_or_default();
+    let over: Vec<Nanos> = sweep.iter().map(|series| p50(series) - requested(series)).collect();
+    let (least, most) = (*over.iter().min().unwrap_or(&Nanos::ZERO), *over.iter().max().unwrap_or(&Nanos::ZERO));
+    let ends: Vec<Nanos> = sweep.iter().map(|series| p50(series)).collect();
+    let ticks = 1 + ends.windows(2).filter(|pair| pair[1] - pair[0] > SAME_TICK).count();
+    let (shortest, longest) = (requested(sweep[0]), requested(sweep[sweep.len() - 1]));
+    let statement = |sentence: String| {
+        sweep.iter().fold(Statement::new(sentence), |all, series| all.rests_on(&series.key, summary(series)))
+    };
+    if most - least <= LINE_WIDTH {
+        return Ok(Conclusion::Absent(statement(format!(
+            "the sweep from {shortest} to {longest} is a line: every {wait} ended {least} to {most} after its deadline"
+        ))));
+    }
+    if ticks * 2 <= sweep.len() {
+        let (first, last) = (ends[0], ends[ends.len() - 1]);
+        let where_to = if ticks == 1 {
+            format!("all end at about {first}")
+        } else {
+            format!("end at {ticks} points from {first} to {last}")
+        };
+        return Ok(Conclusion::Found(statement(format!(
+            "the sweep from {shortest} to {longest} is a tube: {} requests of {wait} {where_to}, the tick's, up to \
+             {most} late",
+            sweep.len()
+        ))));
+    }
+    Ok(Conclusion::TooDisturbed(statement(format!(
+        "the sweep from {shortest} to {longest} is neither a line nor a tube: {wait} ended {least} to {most} after its \
+         deadline"
+    ))))
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::finding::Verdict;
+
+    use super::super::super::testing::{Sheet, rounds};
+
+    fn swept(ends: impl Fn(i64) -> i64) -> Sheet {
+        (1..=15).fold(Sheet::linux(), |sheet, ms| sheet.steady(&format!("B2/nanosleep/{ms}ms"), ends(ms * 1_000_000)))
+    }
+
+    fn says(sheet: &Sheet) -> (Verdict, String) {
+        let finding = sheet.finding("OVS-G006");
+        (finding.verdict, finding.sentence)
+    }
+
+    #[test]
+    fn a_line_a_tube_or_neither() {
+        assert_eq!(
+            says(&swept(|asked| asked + 59_000 + asked / 1_000)),
+            (
+                Verdict::Absent,
+                "the sweep from 1 ms to 15 ms is a line: every nanosleep ended 60 µs to 74 µs after its deadline"
+                    .into()
+            )
+        );
+        assert_eq!(
+            says(&swept(|_| 15_600_000)),
+            (
+                Verdict::Found,
+                "the sweep from 1 ms to 15 ms is a tube: 15 requests of nanosleep all end at about 15.6 ms, the tick's, up \
+                 to 14.6 ms late"
+                    .into()
+            )
+        );
+        assert_eq!(
+            says(&swept(|asked| (asked / 4_000_000 + 2) * 4_000_000)).1,
+            "the sweep from 1 ms to 15 ms is a tube: 15 requests of nanosleep end at 4 points from 8 ms to 20 ms, the \
+             tick's, up to 8 ms late"
+        );
+        assert_eq!(says(&swept(|asked| asked * 2)).0, Verdict::TooDisturbed);
+    }
+
+    #[test]
+    fn too_little_of_a_sweep() {
+        assert_eq!(says(&Sheet::linux()).0, Verdict::NotEnoughData);
+        let two = Sheet::linux().steady("B2/nanosleep/1ms", 1_066_000).steady("B2/nanosleep/2ms", 2_066_000);
+        assert_eq!(says(&two), (Verdict::NotEnoughData, "the sweep holds 2 requests; a shape needs 5".into()));
+        let one_pass = (1..=15).fold(Sheet::linux(), |sheet, ms| {
+            sheet.series(rounds(&format!("B2/nanosleep/{ms}ms"), &[ms * 1_000_000 + 66_000], 1))
+        });
+        assert_eq!(says(&one_pass).1, "the sweep holds 15 values in all and 1 of one request; a shape needs 30 and 2");
+    }
+}

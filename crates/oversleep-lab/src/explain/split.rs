@@ -1,0 +1,152 @@
+//! Where each wait's lateness went, as rows for bars and tables.
+
+use oversleep_record::series::Quantity;
+use oversleep_record::split::LatenessSplit;
+use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+
+use super::read::{SLEEPS, wait_series};
+use super::text::list;
+
+/// One figure per part of the lateness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Of the whole lateness.
+    pub total: Nanos,
+    /// From the deadline until the thread was runnable: rounding, slack, timer, waking.
+    pub timer: Nanos,
+    /// Runnable and waiting for a CPU.
+    pub run_queue: Nanos,
+    /// From the switch-in to the program's own clock read.
+    pub wake_return: Nanos,
+}
+
+impl Parts {
+    /// What the parts leave of the total: zero for means (to the rounding), not for medians, which don't add up.
+    pub fn remainder(&self) -> Nanos {
+        self.total - self.timer - self.run_queue - self.wake_return
+    }
+}
+
+/// The split of one series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SplitRow {
+    /// Key of the series.
+    pub series: String,
+    /// Registry name of the wait.
+    pub wait: String,
+    /// What was asked for.
+    pub requested_ns: Option<Nanos>,
+    /// Median of each part.
+    pub medians: Parts,
+    /// Mean of each part; these add up to the mean total.
+    pub means: Parts,
+    /// Waits of which all parts were seen.
+    pub attributed_count: u64,
+    /// Waits of which a part was not seen; they are in none of the figures.
+    pub unattributed_count: u64,
+    /// How it was seen.
+    pub method: String,
+}
+
+/// The split of one series; `None` where none was observed.
+pub fn row(series: &Series) -> Option<SplitRow> {
+    row_of(series.split.as_ref()?, &series.key, &series.subject, series.requested_ns)
+}
+
+fn row_of(split: &LatenessSplit, key: &str, wait: &str, requested_ns: Option<Nanos>) -> Option<SplitRow> {
+    let parts = |figure: fn(&Distribution) -> Option<Nanos>| {
+        Some(Parts {
+            total: figure(&split.total)?,
+            timer: figure(&split.timer)?,
+            run_queue: figure(&split.run_queue)?,
+            wake_return: figure(&split.wake_return)?,
+        })
+    };
+    Some(SplitRow {
+        series: key.to_owned(),
+        wait: wait.to_owned(),
+        requested_ns,
+        medians: parts(|distribution| distribution.p50().map(Nanos))?,
+        means: parts(|distribution| distribution.mean().map(|mean| Nanos(mean.round() as i64)))?,
+        attributed_count: split.attributed_count,
+        unattributed_count: split.unattributed_count,
+        method: split.method.clone(),
+    })
+}
+
+/// The split of the plainest sleep; where it was seen too few times, that of all plain sleeps together, which take the
+/// same way through the kernel.
+pub(super) fn of_sleeps(file: &ResultFile) -> Option<SplitRow> {
+    let split: Vec<&Series> =
+        SLEEPS.iter().filter_map(|wait| wait_series(file, wait)).filter(|series| series.split.is_some()).collect();
+    let plainest = row(split.first()?);
+    if plainest.as_ref().is_some_and(|row| row.attributed_count >= VALUES_MIN) {
+        return plainest;
+    }
+    let mut pool = LatenessSplit::default();
+    let alike: Vec<&&Series> = split.iter().filter(|series| series.requested_ns == split[0].requested_ns).collect();
+    for part in alike.iter().filter_map(|series| series.split.as_ref()) {
+        pool.attributed_count += part.attributed_count;
+        pool.unattributed_count += part.unattributed_count;
+        pool.total.merge(&part.total);
+        pool.timer.merge(&part.timer);
+        pool.run_queue.merge(&part.run_queue);
+        pool.wake_return.merge(&part.wake_return);
+        pool.method.clone_from(&part.method);
+    }
+    let keys = list(&alike.iter().map(|series| series.key.as_str()).collect::<Vec<_>>());
+    let name = if alike.len() == 1 { split[0].subject.as_str() } else { "a plain sleep" };
+    row_of(&pool, &keys, name, split[0].requested_ns)
+}
+
+/// Every series with a split, least late first.
+pub fn rows(file: &ResultFile) -> Vec<SplitRow> {
+    let waits = file.series.iter().filter(|series| series.quantity == Quantity::Lateness);
+    let mut rows: Vec<SplitRow> = waits.filter_map(row).collect();
+    rows.sort_by(|one, other| (one.medians.total, &one.series).cmp(&(other.medians.total, &other.series)));
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Sheet, rounds};
+    use super::*;
+
+    /// A series whose split has these parts in every one of 80 waits.
+    fn with_split(key: &str, timer: i64, run_queue: i64, wake_return: i64) -> Series {
+        let mut series = rounds(key, &[timer + run_queue + wake_return; 4], 20);
+        let mut split = LatenessSplit { attributed_count: 80, unattributed_count: 2, ..LatenessSplit::default() };
+        for _ in 0..80 {
+            split.total.record(timer + run_queue + wake_return);
+            split.timer.record(timer);
+            split.run_queue.record(run_queue);
+            split.wake_return.record(wake_return);
+        }
+        series.split = Some(split);
+        series
+    }
+
+    #[test]
+    fn rows_hold_the_parts_least_late_first() {
+        let sheet = Sheet::linux()
+            .series(with_split("B5/nanosleep/1ms", 52_000, 3_000, 11_000))
+            .series(with_split("B5/timerfd/1ms", 2_000, 3_000, 11_000))
+            .steady("B5/poll/1ms", 66_000);
+        let rows = rows(&sheet.file);
+        assert_eq!(rows.iter().map(|row| row.wait.as_str()).collect::<Vec<_>>(), ["timerfd", "nanosleep"]);
+        assert_eq!(
+            rows[1].medians,
+            Parts { total: Nanos(66_000), timer: Nanos(52_000), run_queue: Nanos(3_000), wake_return: Nanos(11_000) }
+        );
+        assert_eq!(rows[1].means.remainder(), Nanos::ZERO);
+        assert_eq!(rows[1].unattributed_count, 2);
+    }
+
+    #[test]
+    fn an_empty_split_is_no_row() {
+        let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
+        series.split = Some(LatenessSplit { unattributed_count: 80, ..LatenessSplit::default() });
+        assert_eq!(row(&series), None);
+    }
+}

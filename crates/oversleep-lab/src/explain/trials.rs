@@ -1,0 +1,103 @@
+//! Which remedies are worth trying after the first pass, on which waits.
+
+use oversleep_record::{Conditions, Nanos, ResultFile};
+
+use super::read::{COMMON_REQUEST, SLEEPS, is_real_time, wait_series};
+use super::remedies::{self, Harmless};
+
+/// Slack below which lowering it can't be told from noise.
+const SLACK_WORTH: Nanos = Nanos(1_000);
+
+/// One remedy to try: its waits are measured without it and with it, round by round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemedyTrialSpec {
+    /// The remedy's id.
+    pub remedy: &'static str,
+    /// The conditions it consists of.
+    pub conditions: Conditions,
+    /// Registry names of the waits to try it on.
+    pub waits: Vec<String>,
+    /// What to ask for.
+    pub requested: Nanos,
+}
+
+/// The remedies worth trying, given what the first pass found. Only harmless ones: they concern the laboratory's own
+/// threads and are undone. One that the system may refuse is tried all the same; the refusal is an answer too.
+pub fn remedies_to_try(file: &ResultFile) -> Vec<RemedyTrialSpec> {
+    if file.platform.os != "linux" {
+        return Vec::new();
+    }
+    let mut specs = Vec::new();
+    let mut add = |remedy: &'static str, waits: Vec<String>| {
+        if let Some(Harmless::TryHere(conditions)) = remedies::get(remedy).map(|entry| entry.harmless)
+            && !waits.is_empty()
+        {
+            specs.push(RemedyTrialSpec { remedy, conditions: conditions(), waits, requested: COMMON_REQUEST });
+        }
+    };
+    let environment = &file.environment;
+    let real_time_already = environment.text("sched.policy").is_some_and(is_real_time);
+    let slack = environment.nanos("timer.slack_ns");
+    if !real_time_already && slack.is_none_or(|slack| slack >= SLACK_WORTH) {
+        let kinds: [&[&str]; 3] = [&SLEEPS, &["futex", "cond-timedwait"], &["epoll-pwait2", "ppoll", "poll"]];
+        add("lower-timer-slack", kinds.iter().filter_map(|kind| first_measured(file, kind)).collect());
+    }
+    let sleep: Vec<String> = first_measured(file, &SLEEPS).into_iter().collect();
+    if !real_time_already && environment.flag("sched.rt_permitted") == Some(true) {
+        add("real-time-policy", sleep);
+    }
+    specs
+}
+
+fn first_measured(file: &ResultFile, waits: &[&str]) -> Option<String> {
+    waits.iter().find(|wait| wait_series(file, wait).is_some()).map(|wait| (*wait).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Sheet;
+    use super::*;
+
+    fn tried(sheet: &Sheet) -> Vec<(&'static str, String, String)> {
+        let specs = remedies_to_try(&sheet.file);
+        specs.into_iter().map(|spec| (spec.remedy, spec.conditions.to_string(), spec.waits.join(" "))).collect()
+    }
+
+    #[test]
+    fn tries_what_the_machine_gives_reason_to() {
+        let sheet = Sheet::linux()
+            .span("timer.slack_ns", 50_000)
+            .flag("sched.rt_permitted", true)
+            .list("cpuidle.states", &["C1 2us", "C6 133us"])
+            .span("cpuidle.deepest_exit_latency_ns", 133_000)
+            .steady("B5/clock-nanosleep/1ms", 66_000)
+            .steady("B5/futex/1ms", 66_000)
+            .steady("B5/poll/1ms", 66_000);
+        assert_eq!(
+            tried(&sheet),
+            [
+                ("lower-timer-slack", "slack=1 ns".into(), "clock-nanosleep futex poll".into()),
+                ("real-time-policy", "policy=fifo:1".into(), "clock-nanosleep".into()),
+            ],
+            "idle states are the whole machine's, not the laboratory's"
+        );
+    }
+
+    #[test]
+    fn tries_nothing_without_a_reason() {
+        let exact = Sheet::linux()
+            .span("timer.slack_ns", 1)
+            .flag("sched.rt_permitted", false)
+            .list("cpuidle.states", &[])
+            .steady("B5/nanosleep/1ms", 14_000);
+        assert_eq!(tried(&exact), []);
+        let real_time = Sheet::linux()
+            .span("timer.slack_ns", 50_000)
+            .text("sched.policy", "fifo:80")
+            .flag("sched.rt_permitted", true)
+            .steady("B5/nanosleep/1ms", 14_000);
+        assert_eq!(tried(&real_time), []);
+        assert_eq!(tried(&Sheet::linux().span("timer.slack_ns", 50_000)), [], "no wait was measured");
+        assert_eq!(tried(&Sheet::windows().span("timer.slack_ns", 50_000).steady("B5/sleep/1ms", 1)), []);
+    }
+}

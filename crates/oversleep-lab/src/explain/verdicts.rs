@@ -1,0 +1,358 @@
+//! The table of clocks (A6): what each costs, whether it is valid for measuring time that passes, and the one answer.
+
+use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
+use oversleep_record::{ClockResult, Nanos, ResultFile, Unavailable};
+
+use super::text::{cost, counted, percent};
+
+/// Share by which a clock's reading of the reference wait may differ from it.
+const RATIO_TOLERANCE: f64 = 0.02;
+/// Coarsest step of a clock that can time what programs time.
+const STEP_MAX: Nanos = Nanos::from_millis(1);
+/// A clock that starts again sooner can't time an hour.
+const WRAP_MIN: Nanos = Nanos::from_secs(3_600);
+/// Rate error beyond what a disciplined clock is ever slewed by (500 ppm), with room for the frequency's own error.
+const DRIFT_MAX_PPM: f64 = 1_000.0;
+
+/// Whether a clock is valid for measuring time that passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Validity {
+    /// All checks passed.
+    Valid,
+    /// Nothing speaks against it, but a check lacked data; the reasons say which.
+    Unproven,
+    /// A check failed; the reasons say which.
+    Invalid,
+}
+
+/// One clock of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClockVerdict {
+    /// Registry name.
+    pub name: String,
+    /// The call as a programmer writes it.
+    pub call: String,
+    /// Whether it is valid for measuring time that passes; `None` where it can't be read here.
+    pub validity: Option<Validity>,
+    /// What speaks against it, or what is unproven; empty for a valid clock.
+    pub reasons: Vec<String>,
+    /// What a valid clock asks of its user.
+    pub caution: Option<String>,
+    /// Why it can't be read here.
+    pub unavailable: Option<Unavailable>,
+    /// Median cost of a call.
+    pub cost_ps: Option<i64>,
+    /// Its cost by the cost of the cheapest clock here, valid or not.
+    pub ratio_to_fastest: Option<f64>,
+    /// The step it moves by.
+    pub step_ns: Option<Nanos>,
+    /// Share of the reference waits it indicated.
+    pub indicated_ratio: Option<f64>,
+    /// Parts per million it runs fast (or slow) against the reference.
+    pub drift_ppm: Option<f64>,
+    /// What it counts.
+    pub counts: Counts,
+    /// From when.
+    pub epoch: Epoch,
+    /// Unit of the raw value.
+    pub unit: String,
+    /// When it starts again from zero.
+    pub wraps_after_ns: Option<Nanos>,
+    /// Across suspend.
+    pub across_suspend: AcrossSuspend,
+}
+
+/// The table and its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClockTable {
+    /// Valid clocks first, each group cheapest first; clocks that can't be read here last.
+    pub rows: Vec<ClockVerdict>,
+    /// Registry name of the cheapest valid clock.
+    pub fastest_valid: Option<String>,
+    /// The answer in a sentence; says what is missing where there is none.
+    pub sentence: String,
+}
+
+impl ClockTable {
+    /// The row of a clock.
+    pub fn row(&self, name: &str) -> Option<&ClockVerdict> {
+        self.rows.iter().find(|row| row.name == name)
+    }
+}
+
+/// The table of a result's clocks.
+pub fn clock_table(file: &ResultFile) -> ClockTable {
+    let mut rows: Vec<ClockVerdict> = file.clocks.iter().map(|clock| verdict(file, clock)).collect();
+    let fastest = rows.iter().filter_map(|row| row.cost_ps).filter(|&ps| ps > 0).min();
+    for row in &mut rows {
+        row.ratio_to_fastest = fastest.and_then(|fastest| Some(row.cost_ps? as f64 / fastest as f64));
+    }
+    rows.sort_by_key(|row| (row.validity.is_none(), row.validity, row.cost_ps.is_none(), row.cost_ps));
+    let answer = rows.iter().find(|row| row.validity == Some(Validity::Valid) && row.cost_ps.is_some());
+    ClockTable { fastest_valid: answer.map(|row| row.name.clone()), sentence: sentence(&rows, answer), rows }
+}
+
+fn sentence(rows: &[ClockVerdict], answer: Option<&ClockVerdict>) -> String {
+    let Some(answer) = answer else {
+        return if rows.iter().all(|row| row.cost_ps.is_none()) {
+            "no clock's cost was measured in this run".to_owned()
+        } else {
+            "no clock here passed every check for measuring time that passes".to_owned()
+        };
+    };
+    let own = cost(answer.cost_ps.unwrap_or_default());
+    let standard = rows.iter().find(|row| row.name == "std-instant").and_then(|row| row.cost_ps);
+    match standard {
+        Some(_) if answer.name == "std-instant" => {
+            format!("the fastest valid clock here is std::time::Instant at {own} per call")
+        }
+        Some(standard) => format!(
+            "the fastest valid clock here is {} at {own} per call; std::time::Instant costs {}",
+            answer.name,
+            cost(standard)
+        ),
+        None => format!("the fastest valid clock here is {} at {own} per call", answer.name),
+    }
+}
+
+fn verdict(file: &ResultFile, clock: &ClockResult) -> ClockVerdict {
+    let series = clock.cost_series.as_ref().and_then(|key| file.series(key));
+    let unfenced = only_unfenced(file, clock).then(|| {
+        let early = clock.steps.and_then(|steps| steps.backward_across_cpus_ns);
+        let by = early.map(|early| format!(" (up to {early} early across CPUs)")).unwrap_or_default();
+        format!("on one thread only: no fence{by}")
+    });
+    let (validity, reasons) = match &clock.unavailable {
+        Some(_) => (None, Vec::new()),
+        None => judge(file, clock),
+    };
+    ClockVerdict {
+        name: clock.name.clone(),
+        call: clock.call.clone(),
+        validity,
+        reasons,
+        caution: unfenced.filter(|_| validity == Some(Validity::Valid)),
+        unavailable: clock.unavailable.clone(),
+        cost_ps: series.and_then(|series| series.distribution.p50()),
+        ratio_to_fastest: None,
+        step_ns: step(clock),
+        indicated_ratio: clock.indicated_ratio(),
+        drift_ppm: clock.drift.map(|drift| drift.ppm),
+        counts: clock.counts,
+        epoch: clock.epoch,
+        unit: clock.unit.clone(),
+        wraps_after_ns: clock.wraps_after_ns,
+        across_suspend: clock.across_suspend,
+    }
+}
+
+/// The step a clock moves by: what was seen, else what the system states.
+pub(super) fn step(clock: &ClockResult) -> Option<Nanos> {
+    clock.steps.and_then(|steps| steps.median_ns.or(steps.smallest_ns)).or(clock.stated_step_ns)
+}
+
+/// What a clock counts, where that is not time that passes.
+pub(super) fn counts_otherwise(counts: Counts) -> Option<&'static str> {
+    match counts {
+        Counts::ElapsedTime => None,
+        Counts::TimeOfDay => Some("time of day: it can be set and stepped"),
+        Counts::ProcessCpuTime => Some("CPU time of the process"),
+        Counts::ThreadCpuTime => Some("CPU time of the thread"),
+    }
+}
+
+fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<String>) {
+    let mut against = Vec::new();
+    let mut unproven = Vec::new();
+    against.extend(counts_otherwise(clock.counts).map(|counts| format!("counts {counts}")));
+    let is_elapsed = clock.counts == Counts::ElapsedTime;
+    match off_ratio(clock) {
+        Some(Ok(())) => {}
+        // What a clock of CPU time or time of day indicates says nothing new.
+        Some(Err(ratio)) if is_elapsed => against.push(format!("showed {} of the reference wait", percent(ratio))),
+        Some(Err(_)) => {}
+        None => unproven.push("not compared with the reference clock".to_owned()),
+    }
+    match clock.steps {
+        None => unproven.push("its steps were not observed".to_owned()),
+        Some(steps) => {
+            if steps.backward_on_one_thread > 0 {
+                against.push(format!("went backwards {} on one thread", counted(steps.backward_on_one_thread, "time")));
+            }
+            // An unordered read does not make a clock wrong; it is told as a caution.
+            if steps.backward_across_cpus > 0 && !only_unfenced(file, clock) {
+                let far = steps.backward_across_cpus_ns.map(|far| format!(" (by up to {far})")).unwrap_or_default();
+                let times = counted(steps.backward_across_cpus, "time");
+                against.push(format!("went backwards {times} between CPUs{far}"));
+            }
+        }
+    }
+    match step(clock) {
+        Some(step) if step > STEP_MAX => against.push(format!("moves in steps of {step}")),
+        _ => {}
+    }
+    if let Some(wrap) = clock.wraps_after_ns.filter(|&wrap| wrap < WRAP_MIN) {
+        against.push(format!("starts again from zero every {wrap}"));
+    }
+    if let Some(drift) =
+        clock.drift.filter(|drift| is_elapsed && drift.ppm.abs() - drift.uncertainty_ppm > DRIFT_MAX_PPM)
+    {
+        against.push(format!("runs {:.0} ppm off the reference", drift.ppm));
+    }
+    if clock.name.starts_with("tsc") {
+        counter_doubts(file, &mut against, &mut unproven);
+    }
+    let validity = match (against.is_empty(), unproven.is_empty()) {
+        (false, _) => Validity::Invalid,
+        (true, false) => Validity::Unproven,
+        (true, true) => Validity::Valid,
+    };
+    against.extend(unproven);
+    (Some(validity), against)
+}
+
+/// Whether it indicated the reference wait, or the share it indicated. A clock of large steps is given one step more
+/// per wait.
+pub(super) fn off_ratio(clock: &ClockResult) -> Option<Result<(), f64>> {
+    let ratio = clock.indicated_ratio()?;
+    let waits = &clock.differences;
+    let off: Nanos = waits.iter().map(|wait| wait.indicated_ns - wait.reference_ns).sum();
+    let total: Nanos = waits.iter().map(|wait| wait.reference_ns).sum();
+    let of_steps = step(clock).map_or(Nanos::ZERO, |step| step * waits.len() as i64);
+    let allowed = of_steps.max(Nanos((total.0 as f64 * RATIO_TOLERANCE) as i64));
+    Some(if off.0.abs() <= allowed.0 { Ok(()) } else { Err(ratio) })
+}
+
+/// Whether a bare counter went backwards between CPUs only because the processor moved its read ahead of the hand-over:
+/// the ordered reads of the same counter never did.
+pub(super) fn only_unfenced(file: &ResultFile, clock: &ClockResult) -> bool {
+    let is_ordered = |name: &&str| {
+        let steps = file.clock(name).and_then(|clock| clock.steps);
+        steps.is_some_and(|steps| steps.cross_cpu_reads > 0 && steps.backward_across_cpus == 0)
+    };
+    let went_on_one_thread = clock.steps.is_some_and(|steps| steps.backward_on_one_thread > 0);
+    let went = clock.steps.is_some_and(|steps| steps.backward_across_cpus > 0);
+    let ordered_reads: &[&str] = match clock.name.as_str() {
+        "tsc" => &["tsc-fenced", "tscp"],
+        "oversleep" => &["oversleep-ordered"],
+        _ => &[],
+    };
+    went && !went_on_one_thread && ordered_reads.iter().any(is_ordered)
+}
+
+/// The bare counter needs the hardware's promise, and the kernel's trust.
+fn counter_doubts(file: &ResultFile, against: &mut Vec<String>, unproven: &mut Vec<String>) {
+    match file.environment.flag("cpu.tsc.invariant") {
+        Some(true) => {}
+        Some(false) => against.push("the TSC is not invariant here: its rate may change".to_owned()),
+        None => unproven.push("not known whether the TSC is invariant".to_owned()),
+    }
+    if file.environment.flag("cpu.tsc.kernel_unstable") == Some(true) {
+        against.push("the kernel found the TSC unstable".to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::clock::{Drift, Steps};
+
+    use super::super::testing::{Sheet, differed, good_clock};
+    use super::*;
+
+    fn verdict_of(sheet: Sheet, clock: ClockResult) -> (Option<Validity>, String) {
+        let name = clock.name.clone();
+        let table = clock_table(&sheet.clock(clock).file);
+        let row = table.row(&name).unwrap();
+        (row.validity, row.reasons.join("; "))
+    }
+
+    #[test]
+    fn answers_with_the_fastest_valid_clock() {
+        let mut coarse = good_clock("monotonic-coarse");
+        coarse.steps = Some(Steps { median_ns: Some(Nanos(4_000_000)), ..Steps::default() });
+        let sheet = Sheet::linux()
+            .flag("cpu.tsc.invariant", true)
+            .clock(good_clock("std-instant"))
+            .clock(good_clock("tsc"))
+            .clock(coarse)
+            .steady("A1/std-instant", 31_500)
+            .steady("A1/tsc", 18_000)
+            .steady("A1/monotonic-coarse", 6_000);
+        let table = clock_table(&sheet.file);
+        assert_eq!(
+            table.sentence,
+            "the fastest valid clock here is tsc at 18 ns per call; std::time::Instant costs 31.5 ns"
+        );
+        assert_eq!(table.fastest_valid.as_deref(), Some("tsc"));
+        let order: Vec<&str> = table.rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(order, ["tsc", "std-instant", "monotonic-coarse"]);
+        assert_eq!(table.row("tsc").unwrap().ratio_to_fastest, Some(3.0));
+    }
+
+    #[test]
+    fn says_what_speaks_against_a_clock() {
+        use Validity::*;
+        let linux = Sheet::linux;
+        assert_eq!(verdict_of(linux(), good_clock("monotonic")), (Some(Valid), String::new()));
+
+        let cpu_time = ClockResult { counts: Counts::ProcessCpuTime, ..good_clock("clock") };
+        assert_eq!(verdict_of(linux(), cpu_time), (Some(Invalid), "counts CPU time of the process".into()));
+
+        let slow = ClockResult { differences: vec![differed(90_000_000)], ..good_clock("monotonic") };
+        assert_eq!(verdict_of(linux(), slow), (Some(Invalid), "showed 90 % of the reference wait".into()));
+
+        let wraps = ClockResult { wraps_after_ns: Some(Nanos::from_secs(71)), ..good_clock("cntvct") };
+        assert_eq!(verdict_of(linux(), wraps), (Some(Invalid), "starts again from zero every 71 s".into()));
+
+        let steps = Steps { backward_across_cpus: 3, backward_across_cpus_ns: Some(Nanos(420)), ..Steps::default() };
+        let skewed = ClockResult { steps: Some(steps), ..good_clock("tsc") };
+        assert_eq!(
+            verdict_of(linux().flag("cpu.tsc.invariant", true), skewed),
+            (Some(Invalid), "went backwards 3 times between CPUs (by up to 420 ns)".into())
+        );
+
+        let unfenced = linux().flag("cpu.tsc.invariant", true).clock(ClockResult {
+            steps: Some(Steps { cross_cpu_reads: 400, ..Steps::default() }),
+            ..good_clock("tsc-fenced")
+        });
+        let table = clock_table(&unfenced.clock(ClockResult { steps: Some(steps), ..good_clock("tsc") }).file);
+        let row = table.row("tsc").unwrap();
+        assert_eq!(row.validity, Some(Valid), "the fenced reads show that the counters are in step");
+        assert_eq!(row.caution.as_deref(), Some("on one thread only: no fence (up to 420 ns early across CPUs)"));
+
+        let drift = Drift { ppm: -16_000.0, window_ns: Nanos::from_secs(1), uncertainty_ppm: 1.0 };
+        let drifting = ClockResult { drift: Some(drift), ..good_clock("cntvct") };
+        assert_eq!(verdict_of(linux(), drifting), (Some(Invalid), "runs -16000 ppm off the reference".into()));
+    }
+
+    #[test]
+    fn unproven_is_neither_valid_nor_invalid() {
+        let unseen = ClockResult { steps: None, ..good_clock("monotonic") };
+        assert_eq!(
+            verdict_of(Sheet::linux(), unseen),
+            (Some(Validity::Unproven), "its steps were not observed".into())
+        );
+        assert_eq!(
+            verdict_of(Sheet::linux(), good_clock("tsc")),
+            (Some(Validity::Unproven), "not known whether the TSC is invariant".into())
+        );
+    }
+
+    #[test]
+    fn a_step_explains_a_ratio_off_by_a_step() {
+        let mut coarse = good_clock("monotonic-coarse");
+        coarse.steps = Some(Steps { median_ns: Some(Nanos(4_000_000)), ..Steps::default() });
+        coarse.differences = vec![differed(96_000_000)];
+        assert_eq!(off_ratio(&coarse), Some(Ok(())));
+        coarse.differences = vec![differed(92_000_000)];
+        assert_eq!(off_ratio(&coarse), Some(Err(0.92)));
+    }
+
+    #[test]
+    fn no_cost_no_answer() {
+        let table = clock_table(&Sheet::linux().clock(good_clock("monotonic")).file);
+        assert_eq!(table.sentence, "no clock's cost was measured in this run");
+        assert_eq!(table.fastest_valid, None);
+        assert_eq!(clock_table(&Sheet::linux().file).rows, []);
+    }
+}

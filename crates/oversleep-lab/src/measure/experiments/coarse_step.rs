@@ -1,0 +1,133 @@
+//! B3: poll a coarse clock until it has moved 32 ms.
+
+use oversleep_record::series::{Quantity, Series, Unit};
+use oversleep_record::{Conditions, Nanos};
+
+use super::choose;
+use crate::measure::bench::Bench;
+use crate::measure::plan::Plan;
+use crate::measure::probe::{Measured, Probe};
+use crate::measure::recorder::SeriesRecorder;
+use crate::measure::registry::{Experiment, Published};
+use crate::platform::Platform;
+
+pub(super) static B3: Experiment = Experiment {
+    id: "B3",
+    reads: &[],
+    title: "the coarse clock's real step",
+    question: "By how much does a coarse clock really move at a time?",
+    doc: "Each coarse clock is polled without pause until it has moved 32 ms (and at least twice); every change is a value \
+          of the series. The step the system states is one thing, the step a program sees another: both are shown. On \
+          Linux it is one scheduler tick (1/HZ), on Windows 15.625 ms whatever resolution is requested.",
+    published: &[Published {
+        os: "windows",
+        what: "GetTickCount64, polled, Windows 11",
+        value: "15 and 16 ms",
+        source: "GetTickCount64 research",
+    }],
+    probes,
+};
+
+/// The distance the clock must go in one round.
+const DISTANCE: Nanos = Nanos(32_000_000);
+/// A clock that hardly moves must not hold up the run.
+const LOOK_MAX: Nanos = Nanos(200_000_000);
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    choose::coarse_clocks(platform)
+        .into_iter()
+        .filter(|clock| plan.wants(clock.info().name))
+        .map(|clock| -> Box<dyn Probe> {
+            let name = clock.info().name;
+            let index =
+                platform.clocks().iter().position(|other| other.info().name == name).expect("it is of this registry");
+            let mut series = Series::new("B3", name, Quantity::Step, Unit::Ns);
+            series.clock = name.to_owned();
+            series.conditions = plan.conditions.clone();
+            Box::new(CoarseStep {
+                index,
+                name,
+                rounds: plan.depth.pick(2, 5, 20),
+                recorder: SeriesRecorder::new(series, 1_000),
+                conditions: plan.conditions.clone(),
+            })
+        })
+        .collect()
+}
+
+struct CoarseStep {
+    index: usize,
+    name: &'static str,
+    rounds: u32,
+    recorder: SeriesRecorder,
+    conditions: Conditions,
+}
+
+impl Probe for CoarseStep {
+    fn label(&self) -> String {
+        format!("clock {}: 32 ms of steps", self.name)
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        DISTANCE
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        let platform = bench.platform();
+        let clock = platform.clocks()[self.index].as_ref();
+        let scale = choose::scale_of(platform, self.index);
+        let begun = bench.stamp();
+        // The way to the first change is part of a step only; whole steps begin there.
+        let mut previous = clock.read();
+        let first = loop {
+            let raw = clock.read();
+            if raw != previous || bench.stamp() - begun > LOOK_MAX || bench.stopped() {
+                break raw;
+            }
+        };
+        previous = first;
+        while scale.span(first, previous) < DISTANCE && bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
+            let raw = clock.read();
+            if raw != previous {
+                let at = bench.stamp();
+                let step = scale.span(previous, raw);
+                if step < Nanos::ZERO {
+                    self.recorder.count_backward();
+                }
+                self.recorder.record(bench.since_origin(at), step.0);
+                previous = raw;
+            }
+        }
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.recorder]
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        measured.series.push(self.recorder.into_series(partial));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::testing;
+    use crate::platform::sim::Sim;
+
+    #[test]
+    fn eight_steps_of_4_ms_per_round() {
+        let sim = Sim::start(testing::machine().build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        assert_eq!(measured.series.len(), 1);
+        assert_eq!(measured.series[0].samples.value, vec![4_000_000; 40]);
+    }
+}

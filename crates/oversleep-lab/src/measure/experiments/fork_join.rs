@@ -1,0 +1,319 @@
+//! D1 and D2: a fork-join of eight threads, and the same work on one thread.
+
+use std::sync::{Arc, OnceLock};
+
+use oversleep_record::series::{Quantity, Series, Unit};
+use oversleep_record::{Conditions, Nanos, Unavailable};
+
+use super::choose;
+use crate::measure::bench::Bench;
+use crate::measure::clock_scale::ClockScale;
+use crate::measure::plan::{Limit, Plan};
+use crate::measure::probe::{Measured, Probe};
+use crate::measure::recorder::SeriesRecorder;
+use crate::measure::registry::{Experiment, Published};
+use crate::platform::{Platform, Target, ThreadHandle, Waiter};
+
+pub(super) static D1: Experiment = Experiment {
+    id: "D1",
+    reads: &[],
+    title: "fork-join",
+    question: "Is a fork-join really quantised to 16 ms, or is it its clock, or the way the main thread waits?",
+    doc: "Eight threads of calibrated work (10 to 20 ms each as published; a fifth of it unless the run is thorough) are \
+          created and joined, timed by the coarse and by the precise clock \
+          at once, the main thread waiting (a) blocked in join, (b) spinning, (c) looking every millisecond. If the \
+          precise clock shows no steps where the coarse one does, the steps are the clock's; if (c) shows them and (a) \
+          does not, they are the poll's. The join itself wakes the main thread at once.",
+    published: &[
+        Published {
+            os: "windows",
+            what: "8 threads, 10-20 ms each, by GetTickCount64, Windows 11",
+            value: "multiples of 16 ms",
+            source: "GetTickCount64 research",
+        },
+        Published {
+            os: "linux",
+            what: "the same, Mint 22.2, both clocks",
+            value: "varied, no steps above 1 ms",
+            source: "GetTickCount64 research",
+        },
+    ],
+    probes: |platform, plan| {
+        [Style::Blocked, Style::Spinning, Style::Polling]
+            .into_iter()
+            .map(|style| probe(platform, plan, "D1", style))
+            .collect()
+    },
+};
+
+pub(super) static D2: Experiment = Experiment {
+    id: "D2",
+    reads: &[],
+    title: "the same work on one thread",
+    question: "How long does the work of D1 take without any fork or join?",
+    doc: "The eight portions of D1's work one after the other on the measuring thread, timed by both clocks. It is the \
+          reference for D1: divided by the number of CPUs it is the best a fork-join can do, and its spread is the \
+          machine's own, without threads. The coarse clock's steps are here too, which shows that they have nothing to do \
+          with threads.",
+    published: &[Published {
+        os: "windows",
+        what: "single-thread loop by GetTickCount64, Windows 11",
+        value: "0 to 32 ms, mode 16",
+        source: "GetTickCount64 research",
+    }],
+    probes: |platform, plan| vec![probe(platform, plan, "D2", Style::Single)],
+};
+
+const THREADS: usize = 8;
+const ROUNDS: u32 = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    Blocked,
+    Spinning,
+    Polling,
+    Single,
+}
+
+impl Style {
+    fn name(self) -> &'static str {
+        match self {
+            Style::Blocked => "blocked",
+            Style::Spinning => "spinning",
+            Style::Polling => "polling",
+            Style::Single => "single",
+        }
+    }
+}
+
+fn probe(platform: &dyn Platform, plan: &Plan, id: &str, style: Style) -> Box<dyn Probe> {
+    // Shorter runs take less than the published work per thread: the shape of the result is the same.
+    let work = plan.depth.pick(Nanos::from_millis(1), Nanos::from_millis(2), Nanos::from_millis(10));
+    let repeats = match plan.limit {
+        Some(Limit::Count(count)) => count,
+        // One thread alone takes as long as all its CPUs' worth.
+        _ if style == Style::Single => plan.depth.pick(6, 12, 100),
+        _ => plan.depth.pick(15, 33, 100),
+    };
+    let coarse = choose::coarse_clock(platform).map(|clock| clock.info().name);
+    let recorder = |role: &str, clock: &str| {
+        let mut series = Series::new(id, style.name(), Quantity::ForkJoin, Unit::Ns);
+        series.key = format!("{id}/{}/{role}", style.name());
+        series.clock = clock.to_owned();
+        series.conditions = plan.conditions.clone();
+        let labels = [
+            ("style", style.name().to_owned()),
+            ("clock_role", role.to_owned()),
+            ("threads", if style == Style::Single { 1 } else { THREADS }.to_string()),
+            ("work_ns", format!("{}", total_work(work).0)),
+        ];
+        series.labels.extend(labels.map(|(name, value)| (name.to_owned(), value)));
+        SeriesRecorder::new(series, repeats)
+    };
+    Box::new(ForkJoin {
+        style,
+        work,
+        coarse_index: platform.clocks().iter().position(|clock| Some(clock.info().name) == coarse),
+        coarse: recorder("coarse", coarse.unwrap_or_default()),
+        precise: recorder("precise", platform.reference_clock()),
+        repeats,
+        per_round: repeats.div_ceil(u64::from(ROUNDS)),
+        cpus: platform.cpus().len().max(1),
+        work_units: Arc::clone(&plan.work_units),
+        conditions: plan.conditions.clone(),
+    })
+}
+
+/// Between one and two times `work`, evenly spread over the threads.
+fn portion(work: Nanos, thread: usize) -> Nanos {
+    work + Nanos(work.0 * thread as i64 / (THREADS as i64 - 1))
+}
+
+fn total_work(work: Nanos) -> Nanos {
+    (0..THREADS).map(|thread| portion(work, thread)).sum()
+}
+
+/// Units of [`Platform::work`] in a millisecond.
+pub(super) fn calibrate_work(platform: &dyn Platform) -> u64 {
+    let timed = |units| {
+        let before = platform.now();
+        platform.work(units);
+        platform.now() - before
+    };
+    let mut units = 256;
+    while timed(units) < Nanos::from_millis(2) && units < 1 << 40 {
+        units *= 2;
+    }
+    // The fastest of three: the others were disturbed.
+    let best = (0..3).map(|_| timed(units)).min().unwrap_or(Nanos::from_millis(2)).0.max(1);
+    (units as f64 * 1e6 / best as f64).round().max(1.0) as u64
+}
+
+struct ForkJoin {
+    style: Style,
+    work: Nanos,
+    coarse_index: Option<usize>,
+    coarse: SeriesRecorder,
+    precise: SeriesRecorder,
+    repeats: u64,
+    per_round: u64,
+    cpus: usize,
+    work_units: Arc<OnceLock<u64>>,
+    conditions: Conditions,
+}
+
+impl ForkJoin {
+    fn refuse(&mut self, reason: &Unavailable) {
+        self.coarse.unavailable(reason.clone());
+        self.precise.unavailable(reason.clone());
+    }
+
+    /// One fork and join.
+    ///
+    /// # Errors
+    /// Why it could not be done as described; what was started has ended by then.
+    fn once(&self, bench: &Bench, units_per_ms: u64, sleeper: &mut dyn Waiter) -> Result<(), Unavailable> {
+        let platform = bench.platform();
+        let units = |thread| {
+            let ns = u128::from(portion(self.work, thread).0.unsigned_abs());
+            u64::try_from(ns * u128::from(units_per_ms) / 1_000_000).unwrap_or(u64::MAX)
+        };
+        if self.style == Style::Single {
+            (0..THREADS).for_each(|thread| platform.work(units(thread)));
+            return Ok(());
+        }
+        let mut workers: Vec<Box<dyn ThreadHandle>> = Vec::with_capacity(THREADS);
+        for thread in 0..THREADS {
+            let (there, units) = (Arc::clone(bench.shared_platform()), units(thread));
+            match platform.spawn("worker", Box::new(move || there.work(units))) {
+                Ok(worker) => workers.push(worker),
+                Err(reason) => {
+                    workers.into_iter().for_each(|worker| worker.join());
+                    return Err(reason);
+                }
+            }
+        }
+        let mut gave_up = false;
+        let all_done = || workers.iter().all(|worker| worker.is_finished());
+        match self.style {
+            Style::Blocked | Style::Single => {}
+            Style::Spinning => {
+                // A real-time main thread on the only CPU would spin for ever while its workers wait for that CPU.
+                let give_up = platform.now() + total_work(self.work) * 20;
+                while !all_done() && !gave_up {
+                    platform.relax();
+                    gave_up = platform.now() >= give_up;
+                }
+            }
+            Style::Polling => {
+                while !all_done() {
+                    let pause = Nanos::from_millis(1);
+                    sleeper.wait(Target { remaining: pause, deadline: platform.now() + pause });
+                }
+            }
+        }
+        workers.into_iter().for_each(|worker| worker.join());
+        if gave_up { Err(kept_from_their_cpu()) } else { Ok(()) }
+    }
+}
+
+/// What a spinning real-time main thread does to its workers on the only CPU.
+pub(super) fn kept_from_their_cpu() -> Unavailable {
+    Unavailable::Failed {
+        call: "spinning until the workers are done".to_owned(),
+        error: "the spinning thread keeps them off the CPU they share".to_owned(),
+    }
+}
+
+impl Probe for ForkJoin {
+    fn label(&self) -> String {
+        format!("fork-join, {}", self.style.name())
+    }
+
+    fn rounds(&self) -> u32 {
+        ROUNDS
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        let cpus = if self.style == Style::Single { 1 } else { self.cpus.min(THREADS) as i64 };
+        Nanos(total_work(self.work).0 / cpus) * i64::try_from(self.per_round).unwrap_or(0)
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        if self.precise.is_unavailable() {
+            return;
+        }
+        let platform = bench.platform();
+        let units_per_ms = *self.work_units.get_or_init(|| calibrate_work(platform));
+        let coarse =
+            self.coarse_index.map(|index| (index, ClockScale::of(platform, platform.clocks()[index].as_ref())));
+        let sleeper = choose::plain_sleep(platform).and_then(|info| platform.wait(info.name));
+        let opened = sleeper.ok_or(Unavailable::NotOnThisPlatform).and_then(|wait| wait.open(bench.shared_platform()));
+        let mut sleeper = match opened {
+            Ok(sleeper) => sleeper,
+            Err(reason) => return self.refuse(&reason),
+        };
+        let left = self.repeats.saturating_sub(self.precise.series().counts.recorded);
+        for _ in 0..self.per_round.min(left) {
+            if bench.stopped() {
+                return;
+            }
+            let read_coarse = || coarse.map(|(index, _)| platform.clocks()[index].read());
+            let coarse_start = read_coarse();
+            let start = platform.now();
+            if let Err(reason) = self.once(bench, units_per_ms, &mut *sleeper) {
+                return self.refuse(&reason);
+            }
+            let end = platform.now();
+            let coarse_end = read_coarse();
+            let at = bench.since_origin(start);
+            self.precise.record(at, (end - start).0);
+            if let (Some((_, scale)), Some(from), Some(to)) = (coarse, coarse_start, coarse_end) {
+                self.coarse.record(at, scale.span(from, to).0);
+            }
+        }
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.coarse, &mut self.precise]
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        if self.coarse_index.is_some() {
+            measured.series.push(self.coarse.into_series(partial));
+        }
+        measured.series.push(self.precise.into_series(partial));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::testing;
+    use crate::platform::sim::{Overshoot, Sim};
+
+    #[test]
+    fn the_steps_are_the_clocks_and_the_polls() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let measured = testing::measure_on(sim.clone(), (D1.probes)(&*sim, &Plan::default()));
+        let series = |key: &str| measured.series.iter().find(|series| series.key == key).expect(key);
+        assert!(series("D1/blocked/coarse").samples.value.iter().all(|ns| ns % 4_000_000 == 0));
+        // The longest portion is 4 ms, plus the start of its thread; nothing more for a blocked join.
+        let blocked = series("D1/blocked/precise").distribution.p50().unwrap();
+        assert!((4_000_000..4_100_000).contains(&blocked), "{blocked}");
+        let polling = series("D1/polling/precise").distribution.p50().unwrap();
+        assert!(polling - blocked > 100_000, "a poll comes late: {polling} against {blocked}");
+        assert_eq!(series("D1/spinning/precise").counts.recorded, 33);
+    }
+
+    #[test]
+    fn work_is_calibrated_to_the_model() {
+        let sim = Sim::start(testing::machine().build());
+        assert_eq!(calibrate_work(&*sim), 1_000, "a unit is 1 us there");
+    }
+}

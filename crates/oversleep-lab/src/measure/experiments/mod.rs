@@ -1,0 +1,51 @@
+//! One file per family of experiments; each entry carries its question, its method and the figures published before.
+
+mod choose;
+mod clock_cost;
+mod clock_difference;
+mod clock_steps;
+mod clock_verdict;
+mod coalescing;
+mod coarse_step;
+mod fork_join;
+mod generations;
+mod handoffs;
+mod load;
+mod phase;
+mod policies;
+mod resolution;
+mod spinning;
+mod sweep;
+mod two_clocks;
+mod usleep;
+mod waits;
+mod yields;
+
+use super::registry::Experiment;
+
+/// By id.
+pub(super) const ALL: &[&Experiment] = &[
+    &clock_cost::A1,
+    &clock_difference::A2,
+    &clock_difference::A3,
+    &clock_steps::A4,
+    &clock_difference::A5,
+    &clock_verdict::A6,
+    &two_clocks::B1,
+    &sweep::B2,
+    &coarse_step::B3,
+    &usleep::B4,
+    &waits::B5,
+    &phase::B6,
+    &yields::B7,
+    &policies::B8,
+    &load::B9,
+    &spinning::B12,
+    &resolution::C1,
+    &resolution::C2,
+    &coalescing::C6,
+    &fork_join::D1,
+    &fork_join::D2,
+    &generations::D3,
+    &handoffs::D4,
+];

@@ -1,0 +1,77 @@
+//! B2: 1 to 15 ms: a proportional line or a tube?
+
+use oversleep_record::Nanos;
+use oversleep_record::series::{Pace, Quantity, Series, Unit};
+
+use super::choose;
+use crate::measure::elapsed_probe::ElapsedProbe;
+use crate::measure::plan::{Limit, Plan};
+use crate::measure::probe::Probe;
+use crate::measure::registry::{Experiment, Published};
+use crate::measure::wait_probe::duration_key;
+use crate::platform::Platform;
+
+pub(super) static B2: Experiment = Experiment {
+    id: "B2",
+    reads: &[],
+    title: "sleep sweep, 1 to 15 ms",
+    question: "Does a sleep grow with what was asked, or does every request from 1 to 15 ms take the same 16 ms?",
+    doc: "The plain sleep is asked for 1, 2 … 15 ms, pass after pass, and timed by the precise clock. On a system that \
+          programs a timer for each wait the points lie on the diagonal; on one that looks at its waits only on a tick \
+          of 15.625 ms they form a tube at 16 ms whatever was asked.",
+    published: &[
+        Published {
+            os: "windows",
+            what: "Sleep(1..15), Windows 11, default resolution",
+            value: "a flat band at about 16 ms",
+            source: "GetTickCount64 research",
+        },
+        Published {
+            os: "linux",
+            what: "Sleep(1..15), Mint 22.2",
+            value: "follows the request",
+            source: "GetTickCount64 research",
+        },
+    ],
+    probes,
+};
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
+    let passes = plan.depth.pick(2, 4, 20);
+    let per_pass = match plan.limit {
+        Some(Limit::Count(count)) => count.div_ceil(passes),
+        _ => 1,
+    };
+    (1..=15)
+        .map(Nanos::from_millis)
+        .map(|requested| -> Box<dyn Probe> {
+            let mut series = Series::new("B2", sleep.name, Quantity::Elapsed, Unit::Ns);
+            series.key = format!("B2/{}/{}", sleep.name, duration_key(requested));
+            series.requested_ns = Some(requested);
+            series.asked_ns = Some(sleep.asked(requested));
+            series.pace = Some(Pace::BackToBack);
+            series.conditions = plan.conditions.clone();
+            Box::new(ElapsedProbe::new(sleep.name, series, passes as u32, per_pass))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::testing;
+    use crate::platform::sim::{Overshoot, Sim};
+
+    #[test]
+    fn fifteen_requests_each_in_every_pass() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        assert_eq!(measured.series.len(), 15);
+        for (series, asked_ms) in measured.series.iter().zip(1..) {
+            assert_eq!(series.key, format!("B2/nanosleep/{asked_ms}ms"));
+            assert_eq!(series.samples.value, vec![asked_ms * 1_000_000 + 66_020; 4]);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! One series being filled: whole distribution, raw samples up to a cap, rounds.
+
+use oversleep_record::series::{Round, Series, Status};
+use oversleep_record::{Disturbance, Nanos, Unavailable, stats};
+
+/// Raw samples kept per series; further ones live on in the histogram.
+const RAW_SAMPLES_MAX: usize = 100_000;
+/// Values kept per round for its median.
+const ROUND_VALUES_MAX: usize = 8_192;
+
+/// A series under way. Recording allocates nothing once the first round has begun.
+pub struct SeriesRecorder {
+    series: Series,
+    round_start: Nanos,
+    round_count: u64,
+    round_values: Vec<i64>,
+}
+
+impl SeriesRecorder {
+    /// Fills `series`, for which about `expected` values are planned.
+    pub fn new(mut series: Series, expected: u64) -> SeriesRecorder {
+        let room = usize::try_from(expected).unwrap_or(usize::MAX).min(RAW_SAMPLES_MAX);
+        series.samples.start_ns.reserve(room);
+        series.samples.value.reserve(room);
+        SeriesRecorder {
+            series,
+            round_start: Nanos::ZERO,
+            round_count: 0,
+            round_values: Vec::with_capacity(room.min(ROUND_VALUES_MAX)),
+        }
+    }
+
+    /// The series as it stands.
+    pub fn series(&self) -> &Series {
+        &self.series
+    }
+
+    /// The series, for labels, conditions and splits.
+    pub fn series_mut(&mut self) -> &mut Series {
+        &mut self.series
+    }
+
+    /// One value of a call that was made. `start` is since the run's origin.
+    #[inline]
+    pub fn record(&mut self, start: Nanos, value: i64) {
+        self.add(start, value, false);
+        if let Some(calls) = &mut self.series.calls_only {
+            calls.record(value);
+        }
+    }
+
+    /// One deadline that had passed before the call could be made.
+    #[inline]
+    pub fn record_missed(&mut self, deadline: Nanos, value: i64) {
+        if self.series.calls_only.is_none() {
+            self.series.calls_only = Some(self.series.distribution.clone());
+        }
+        self.add(deadline, value, true);
+        self.series.counts.missed += 1;
+    }
+
+    #[inline]
+    fn add(&mut self, start: Nanos, value: i64, missed: bool) {
+        let series = &mut self.series;
+        series.distribution.record(value);
+        series.samples.push(RAW_SAMPLES_MAX, start.0, value, missed);
+        series.counts.recorded += 1;
+        series.counts.early += u64::from(value < 0);
+        self.round_count += 1;
+        if self.round_values.len() < ROUND_VALUES_MAX {
+            self.round_values.push(value);
+        }
+    }
+
+    /// A wait ended by a signal.
+    pub fn count_interrupted(&mut self) {
+        self.series.counts.interrupted += 1;
+    }
+
+    /// The stamping clock went backwards across a wait.
+    pub fn count_backward(&mut self) {
+        self.series.counts.backward += 1;
+    }
+
+    /// That many more deadlines lay in the time measured.
+    pub fn add_expected(&mut self, deadlines: u64) {
+        *self.series.counts.expected.get_or_insert(0) += deadlines;
+    }
+
+    /// Begins a round. `at` is since the run's origin.
+    pub fn begin_round(&mut self, at: Nanos) {
+        self.round_start = at;
+        self.round_count = 0;
+        self.round_values.clear();
+    }
+
+    /// Ends it.
+    pub fn end_round(&mut self, disturbance: Disturbance) {
+        let median = stats::median(&mut self.round_values);
+        let round = Round { start_ns: self.round_start, count: self.round_count, median, disturbance };
+        self.series.rounds.push(round);
+    }
+
+    /// It can't be measured; what was recorded before is kept.
+    pub fn unavailable(&mut self, reason: Unavailable) {
+        self.series.status = Status::Unavailable { reason };
+    }
+
+    /// Whether it was found unavailable.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self.series.status, Status::Unavailable { .. })
+    }
+
+    /// The series, done. `partial` says that the plan was cut short.
+    pub fn into_series(mut self, partial: bool) -> Series {
+        if partial && self.series.status == Status::Complete {
+            self.series.status = Status::Partial;
+        }
+        self.series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oversleep_record::series::{Quantity, Unit};
+
+    fn recorder() -> SeriesRecorder {
+        SeriesRecorder::new(Series::new("B5", "nanosleep", Quantity::Lateness, Unit::Ns), 10)
+    }
+
+    #[test]
+    fn missed_deadlines_count_as_recorded_and_stay_apart_from_calls() {
+        let mut recorder = recorder();
+        recorder.begin_round(Nanos::ZERO);
+        recorder.record(Nanos(0), 60);
+        recorder.record_missed(Nanos(10), 900);
+        recorder.record_missed(Nanos(20), 800);
+        recorder.record(Nanos(30), 70);
+        recorder.end_round(Disturbance::default());
+        let series = recorder.into_series(false);
+        assert_eq!((series.counts.recorded, series.counts.missed), (4, 2));
+        assert_eq!(series.distribution.count(), 4);
+        assert_eq!(series.calls().count(), 2);
+        assert_eq!(series.samples.missed_runs, [[1, 2]]);
+        assert_eq!(series.rounds[0].median, Some(70));
+    }
+
+    #[test]
+    fn a_cut_series_says_so_but_a_reason_wins() {
+        assert_eq!(recorder().into_series(true).status, Status::Partial);
+        let mut refused = recorder();
+        refused.unavailable(Unavailable::NotOnThisPlatform);
+        assert!(matches!(refused.into_series(true).status, Status::Unavailable { .. }));
+    }
+}

@@ -1,0 +1,69 @@
+//! The registry of experiments: what each is, where it comes from, and the probes it consists of.
+
+use super::experiments;
+use super::plan::Plan;
+use super::probe::Probe;
+use crate::platform::Platform;
+
+/// A figure somebody published by hand, to print beside one's own where the platform matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// `windows`, `linux`, `macos`, `wsl`.
+    pub os: &'static str,
+    /// What was measured on what.
+    pub what: &'static str,
+    /// The figure as published.
+    pub value: &'static str,
+    /// Where.
+    pub source: &'static str,
+}
+
+/// One experiment.
+pub struct Experiment {
+    /// `A1` … `D4`: where it comes from.
+    pub id: &'static str,
+    /// Short name for lists.
+    pub title: &'static str,
+    /// The question it answers.
+    pub question: &'static str,
+    /// Method, and how to read the result.
+    pub doc: &'static str,
+    /// Published figures.
+    pub published: &'static [Published],
+    /// Ids of the experiments whose measurements it reads; they are run with it.
+    pub reads: &'static [&'static str],
+    /// The probes for such a plan. Experiments that read what others measured have none.
+    pub probes: fn(&dyn Platform, &Plan) -> Vec<Box<dyn Probe>>,
+}
+
+/// Every experiment, by id.
+pub fn registry() -> &'static [&'static Experiment] {
+    experiments::ALL
+}
+
+/// The experiment of that id, in either case.
+pub fn experiment(id: &str) -> Option<&'static Experiment> {
+    registry().iter().copied().find(|experiment| experiment.id.eq_ignore_ascii_case(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_is_documented_and_in_order() {
+        let ids: Vec<&str> = registry().iter().map(|experiment| experiment.id).collect();
+        let wanted = [
+            "A1", "A2", "A3", "A4", "A5", "A6", "B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8", "B9", "B12", "C1",
+            "C2", "C6", "D1", "D2", "D3", "D4",
+        ];
+        assert_eq!(ids, wanted);
+        for experiment in registry() {
+            for id in experiment.reads {
+                assert!(ids.contains(id), "{} reads {id}", experiment.id);
+            }
+            assert!(experiment.question.ends_with('?'), "{}", experiment.id);
+            assert!(experiment.doc.len() > 150, "{} needs its method written down", experiment.id);
+        }
+    }
+}

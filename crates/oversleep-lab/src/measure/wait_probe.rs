@@ -1,0 +1,319 @@
+//! The probe of most experiments: one wait, one request, one pace, one set of conditions.
+
+use oversleep_record::series::{Pace, Quantity, Series, Unit};
+use oversleep_record::split::LatenessSplit;
+use oversleep_record::{Conditions, Distribution, Nanos};
+
+use super::bench::Bench;
+use super::composed_waits::find_wait;
+use super::plan::{Limit, Plan};
+use super::probe::{Measured, Probe};
+use super::recorder::SeriesRecorder;
+use super::wait_loop::{self, WaitTask};
+use crate::platform::{Platform, SlackRule, Target, WaitEnd, WaitInfo, Waiter};
+
+/// A request as keys write it, exactly: `300us`, `1.5ms`, `1.001ms`.
+pub fn duration_key(span: Nanos) -> String {
+    format!("{span:#}").replace(' ', "").replace('µ', "u")
+}
+
+/// Builds a [`WaitProbe`].
+pub struct WaitProbe {
+    recorder: SeriesRecorder,
+    wait: String,
+    /// Values wanted in all; each round takes its share, the last one what is left.
+    count: u64,
+    rounds_run: u32,
+    task: WaitTask,
+    rounds: u32,
+    conditions: Conditions,
+    /// Extra waits per round that are split into their parts.
+    split_waits: u64,
+    split: Option<LatenessSplit>,
+}
+
+/// How much of one wait: values and longest time, over all rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Amount {
+    /// Values.
+    pub count: u64,
+    /// Longest time: on a machine where 1 ms takes 15.6 ms the count would take too long.
+    pub time: Nanos,
+    /// Rounds they are spread over.
+    pub rounds: u32,
+}
+
+impl Amount {
+    /// As the plan limits it, otherwise this.
+    pub fn limited_by(self, plan: &Plan) -> Amount {
+        match plan.limit {
+            None => self,
+            Some(Limit::Count(count)) => {
+                let rounds = u32::try_from(count).unwrap_or(u32::MAX).clamp(1, self.rounds);
+                Amount { count, time: Nanos::MAX, rounds }
+            }
+            // One schedule per series: a run of a stated length is a run, not a number of short ones.
+            Some(Limit::Time(time)) => Amount { count: u64::MAX, time, rounds: 1 },
+        }
+    }
+}
+
+impl WaitProbe {
+    /// A probe of that wait. `experiment` and what tells it apart make its key: `B5/nanosleep/1ms[/suffix]`.
+    pub fn new(
+        platform: &dyn Platform,
+        experiment: &str,
+        wait: &str,
+        requested: Nanos,
+        suffix: &str,
+        amount: Amount,
+    ) -> WaitProbe {
+        let info = find_wait(platform, wait).map(|wait| wait.info().clone());
+        let mut series = Series::new(experiment, wait, Quantity::Lateness, Unit::Ns);
+        series.key = format!("{experiment}/{wait}/{}", duration_key(requested));
+        if !suffix.is_empty() {
+            series.key = format!("{}/{suffix}", series.key);
+        }
+        series.requested_ns = Some(requested);
+        series.asked_ns = Some(info.as_ref().map_or(requested, |info| info.asked(requested)));
+        let rounds = amount.rounds.max(1);
+        let pace = info.as_ref().map_or(Pace::Periodic, natural_pace);
+        series.pace = Some(pace);
+        let task = WaitTask {
+            requested,
+            pace,
+            count_max: amount.count.div_ceil(u64::from(rounds)).max(1),
+            time_max: Nanos(amount.time.0 / i64::from(rounds)),
+            round: 0,
+        };
+        let planned = match amount.count {
+            u64::MAX => (amount.time.0 / requested.0.max(1)).unsigned_abs(),
+            count => count,
+        };
+        WaitProbe {
+            recorder: SeriesRecorder::new(series, planned),
+            wait: wait.to_owned(),
+            count: amount.count,
+            rounds_run: 0,
+            task,
+            rounds,
+            conditions: Conditions::as_found(),
+            split_waits: 0,
+            split: None,
+        }
+    }
+
+    /// With that pace instead of the wait's natural one.
+    pub fn paced(mut self, pace: Pace) -> WaitProbe {
+        self.task.pace = pace;
+        self.recorder.series_mut().pace = Some(pace);
+        self
+    }
+
+    /// Under these conditions.
+    pub fn under(mut self, conditions: Conditions) -> WaitProbe {
+        self.recorder.series_mut().conditions = conditions.clone();
+        self.conditions = conditions;
+        self
+    }
+
+    /// With a label.
+    pub fn labelled(mut self, name: &str, value: &str) -> WaitProbe {
+        self.recorder.series_mut().labels.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// With that many extra waits, over all rounds, whose lateness is split.
+    pub fn split(mut self, waits: u64) -> WaitProbe {
+        self.split_waits = waits.div_ceil(u64::from(self.rounds));
+        self
+    }
+
+    /// With this key instead.
+    pub fn keyed(mut self, key: String) -> WaitProbe {
+        self.recorder.series_mut().key = key;
+        self
+    }
+
+    /// Its key.
+    pub fn key(&self) -> &str {
+        &self.recorder.series().key
+    }
+
+    /// As a member of a list of probes.
+    pub fn boxed(self) -> Box<dyn Probe> {
+        Box::new(self)
+    }
+
+    /// Waits of their own, watched: what the watching costs does not touch the others.
+    fn split_round(&mut self, bench: &Bench, waiter: &mut dyn Waiter) {
+        if self.split_waits == 0 {
+            return;
+        }
+        let Ok(mut splitter) = bench.platform().splitter() else { return };
+        let split = self.split.get_or_insert_with(|| LatenessSplit {
+            method: splitter.method().to_owned(),
+            total: Distribution::new(),
+            timer: Distribution::new(),
+            run_queue: Distribution::new(),
+            wake_return: Distribution::new(),
+            ..LatenessSplit::default()
+        });
+        let platform = bench.platform();
+        for _ in 0..self.split_waits {
+            if bench.stopped() {
+                return;
+            }
+            splitter.arm();
+            // The parts are told on the reference clock, whichever clock stamps the other waits.
+            let start = platform.now();
+            let deadline = start + self.task.requested;
+            let ended = waiter.wait(Target { remaining: self.task.requested, deadline });
+            let end = platform.now();
+            match splitter.last_switch_in() {
+                Some(seen) if ended == WaitEnd::TimedOut && seen.at > start && seen.at <= end => {
+                    split.attributed_count += 1;
+                    split.total.record((end - deadline).0);
+                    split.timer.record((seen.at - seen.run_queue_delay - deadline).0);
+                    split.run_queue.record(seen.run_queue_delay.0);
+                    split.wake_return.record((end - seen.at).0);
+                }
+                _ => split.unattributed_count += 1,
+            }
+        }
+    }
+}
+
+/// On a schedule where the wait can end at what is left of a period; call by call where that would be rounded away, by
+/// its argument (milliseconds) or by the system (the tick): its rounding would hide behind the schedule.
+fn natural_pace(info: &WaitInfo) -> Pace {
+    let is_fine = info.granularity.step <= Nanos(1_000) && info.slack != SlackRule::Tick;
+    if is_fine { Pace::Periodic } else { Pace::BackToBack }
+}
+
+impl Probe for WaitProbe {
+    fn label(&self) -> String {
+        format!("{} {}", self.wait, self.task.requested)
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        let per_wait = self.task.requested.max(self.recorder.series().asked_ns.unwrap_or(Nanos::ZERO)) + Nanos(70_000);
+        let phase = if self.task.pace == Pace::RandomPhase { Nanos::from_millis(10) } else { Nanos::ZERO };
+        let count = i64::try_from(self.task.count_max).unwrap_or(i64::MAX);
+        let split = per_wait * i64::try_from(self.split_waits).unwrap_or(0);
+        ((per_wait + phase) * count).min(self.task.time_max) + split
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        if self.recorder.is_unavailable() {
+            return;
+        }
+        self.recorder.series_mut().clock = bench.clock_name().to_owned();
+        let opened = find_wait(bench.platform(), &self.wait)
+            .ok_or(oversleep_record::Unavailable::NotOnThisPlatform)
+            .and_then(|wait| wait.open(bench.shared_platform()));
+        let mut waiter = match opened {
+            Ok(waiter) => waiter,
+            Err(reason) => return self.recorder.unavailable(reason),
+        };
+        let left = self.count.saturating_sub(self.recorder.series().counts.recorded);
+        let task = WaitTask { count_max: self.task.count_max.min(left), round: self.rounds_run, ..self.task };
+        self.rounds_run += 1;
+        if let Err(reason) = wait_loop::run(bench, &mut *waiter, &task, &mut self.recorder) {
+            return self.recorder.unavailable(reason);
+        }
+        self.split_round(bench, &mut *waiter);
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.recorder]
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        let mut series = self.recorder.into_series(partial);
+        series.split = self.split;
+        measured.series.push(series);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+    use crate::platform::sim::Overshoot;
+
+    #[test]
+    fn keys_write_requests_as_people_type_them() {
+        let keys = [
+            (0, "0ns"),
+            (1, "1ns"),
+            (300_000, "300us"),
+            (1_000_000, "1ms"),
+            (1_500_000, "1.5ms"),
+            (1_001_000, "1.001ms"),
+            (100_000_000, "100ms"),
+            (60_000_000_001, "60.000000001s"),
+        ];
+        for (ns, key) in keys {
+            assert_eq!(duration_key(Nanos(ns)), key);
+            assert_eq!(key.parse(), Ok(Nanos(ns)), "and reads back");
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_split_add_up_to_the_total() {
+        let machine = testing::machine()
+            .with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)))
+            .with_delay_per_hog("nanosleep", Nanos(3_000));
+        let sim = crate::platform::sim::Sim::start(machine.build());
+        let amount = Amount { count: 20, time: Nanos::MAX, rounds: 2 };
+        let probe = WaitProbe::new(&*sim, "B5", "nanosleep", Nanos::from_millis(1), "", amount)
+            .under(Conditions::as_found().with_load("spin", 2))
+            .split(10);
+        let measured = testing::measure_on(sim, vec![probe.boxed()]);
+        let split = measured.series[0].split.as_ref().unwrap();
+        assert_eq!((split.attributed_count, split.unattributed_count), (10, 0));
+        let p50 = |part: &Distribution| part.p50().unwrap();
+        assert_eq!(p50(&split.run_queue), 6_000);
+        assert_eq!(p50(&split.wake_return), 20, "one clock read");
+        // The histogram keeps three digits.
+        assert!((p50(&split.timer) - 64_000).abs() <= 64);
+        assert!((p50(&split.total) - 70_020).abs() <= 70);
+    }
+
+    #[test]
+    fn a_wait_that_never_left_its_cpu_is_unattributed() {
+        let sim = crate::platform::sim::Sim::start(testing::machine().build());
+        let amount = Amount { count: 7, time: Nanos::MAX, rounds: 3 };
+        let probe = WaitProbe::new(&*sim, "B5", "spin", Nanos::from_millis(1), "", amount).split(6);
+        let series = testing::measure_on(sim, vec![probe.boxed()]).series.remove(0);
+        let split = series.split.unwrap();
+        assert_eq!((split.attributed_count, split.unattributed_count), (0, 6));
+        assert_eq!(series.counts.recorded, 7, "the rounds share seven values, not three times three");
+    }
+
+    #[test]
+    fn conditions_are_applied_recorded_and_ended() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
+        let sim = crate::platform::sim::Sim::start(machine.build());
+        let amount = Amount { count: 30, time: Nanos::MAX, rounds: 3 };
+        let slack = |ns| Conditions::as_found().with("slack", oversleep_record::conditions::Setting::Nanos(Nanos(ns)));
+        let probe = |suffix: &str, conditions| {
+            WaitProbe::new(&*sim, "C2", "nanosleep", Nanos::from_millis(1), suffix, amount).under(conditions).boxed()
+        };
+        let probes = vec![probe("a", Conditions::as_found()), probe("b", slack(1)), probe("c", Conditions::as_found())];
+        let measured = testing::measure_on(sim.clone(), probes);
+        let p50: Vec<i64> = measured.series.iter().map(|series| series.distribution.p50().unwrap() / 1_000).collect();
+        assert_eq!(p50, [64, 14, 64]);
+        assert!(measured.series[1].conditions.all_held());
+        assert_eq!(measured.series[0].rounds.len(), 3);
+    }
+}

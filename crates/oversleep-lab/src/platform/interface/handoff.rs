@@ -1,0 +1,41 @@
+//! Hand-offs: the ways one thread wakes another.
+
+use std::sync::Arc;
+
+use oversleep_record::Unavailable;
+
+/// What is known of a hand-off.
+#[derive(Clone, Debug)]
+pub struct HandoffInfo {
+    /// Registry name: `futex`, `condvar`, `semaphore`, `eventfd`, `pipe`.
+    pub name: &'static str,
+    /// The calls as a programmer writes them.
+    pub call: &'static str,
+    /// One or two sentences: who uses it and what to beware of.
+    pub doc: &'static str,
+    /// Version of the system that introduced it.
+    pub since: &'static str,
+    /// The vendor's page.
+    pub page: &'static str,
+}
+
+/// A kind of hand-off.
+pub trait HandoffKind: Send + Sync {
+    /// What is known of it.
+    fn info(&self) -> &HandoffInfo;
+
+    /// A new one, unsignalled.
+    ///
+    /// # Errors
+    /// Why it can't be had here.
+    fn open(&self) -> Result<Arc<dyn Handoff>, Unavailable>;
+}
+
+/// One signal between threads: counts like a semaphore with at most one waiter.
+pub trait Handoff: Send + Sync {
+    /// Wakes the waiter, or lets the next [`Handoff::wait`] pass.
+    fn post(&self);
+
+    /// Blocks until posted. Signals don't end it.
+    fn wait(&self);
+}

@@ -1,0 +1,95 @@
+//! What can be observed: CPUs, counters, switch-ins, and what this process is allowed.
+
+use oversleep_record::{Disturbance, Nanos, Unavailable};
+
+/// A class of CPU cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CpuKind {
+    /// The machine has one class only, or says nothing of classes.
+    Uniform,
+    /// The fast class.
+    Performance,
+    /// The thrifty class.
+    Efficiency,
+}
+
+/// One CPU this process may run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cpu {
+    /// The system's number.
+    pub number: u32,
+    /// Its class.
+    pub kind: CpuKind,
+}
+
+/// Counters at one moment, as far as they can be seen; absolute values since an arbitrary origin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CounterReading {
+    /// The moment, on the reference clock.
+    pub at: Nanos,
+    /// Values in the fields of a disturbance; `window_ns` is not used.
+    pub totals: Disturbance,
+}
+
+impl CounterReading {
+    /// What happened from `self` to `later`.
+    pub fn until(&self, later: &CounterReading) -> Disturbance {
+        fn span(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
+            // Some counters (steal on live migration) have been seen to go back; such a window is unknown, not negative.
+            let difference = b? - a?;
+            (difference >= Nanos::ZERO).then_some(difference)
+        }
+        fn count(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+            b?.checked_sub(a?)
+        }
+        let (a, b) = (&self.totals, &later.totals);
+        Disturbance {
+            window_ns: later.at - self.at,
+            steal_ns: span(a.steal_ns, b.steal_ns),
+            cpu_pressure_ns: span(a.cpu_pressure_ns, b.cpu_pressure_ns),
+            other_cpu_ns: span(a.other_cpu_ns, b.other_cpu_ns),
+            run_delay_ns: span(a.run_delay_ns, b.run_delay_ns),
+            voluntary_switches: count(a.voluntary_switches, b.voluntary_switches),
+            involuntary_switches: count(a.involuntary_switches, b.involuntary_switches),
+            minor_faults: count(a.minor_faults, b.minor_faults),
+            major_faults: count(a.major_faults, b.major_faults),
+            throttled_ns: span(a.throttled_ns, b.throttled_ns),
+            throttled_periods: count(a.throttled_periods, b.throttled_periods),
+            timer_interrupts: count(a.timer_interrupts, b.timer_interrupts),
+            own_cpu_ns: span(a.own_cpu_ns, b.own_cpu_ns),
+        }
+    }
+}
+
+/// The calling thread's last switch-in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchIn {
+    /// When the thread got a CPU, on the reference clock.
+    pub at: Nanos,
+    /// How long it had been runnable and waiting for one just before.
+    pub run_queue_delay: Nanos,
+}
+
+/// Watches the thread that made it.
+pub trait Splitter {
+    /// Forgets what happened until now; call it just before a wait.
+    fn arm(&mut self);
+
+    /// The switch-in that ended the wait since [`Splitter::arm`]: the last one. `None` where the thread was never
+    /// switched out, or an event was lost.
+    fn last_switch_in(&mut self) -> Option<SwitchIn>;
+
+    /// How it watches, for the record.
+    fn method(&self) -> &'static str;
+}
+
+/// Something this process may or may not see or change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ability {
+    /// Short name: `real-time policies`, `switch-in times`.
+    pub name: String,
+    /// What it is good for here.
+    pub gives: String,
+    /// Present, with how it was seen; or absent, with the reason and how to allow it.
+    pub state: Result<String, Unavailable>,
+}

@@ -1,0 +1,118 @@
+//! What the processor, or the hypervisor in its place, says of itself (x86-64).
+
+use std::sync::OnceLock;
+
+use oversleep_record::Unavailable;
+use raw_cpuid::{CpuId, CpuIdReaderNative, native_cpuid::cpuid_count};
+
+use crate::platform::linux::splitter;
+
+fn cpuid() -> CpuId<CpuIdReaderNative> {
+    CpuId::new()
+}
+
+/// Whether there is a time-stamp counter.
+pub fn tsc_present() -> bool {
+    cpuid().get_feature_info().is_some_and(|features| features.has_tsc())
+}
+
+/// Whether it can be read with the CPU's number, in order.
+pub fn rdtscp_present() -> bool {
+    cpuid().get_extended_processor_and_feature_identifiers().is_some_and(|features| features.has_rdtscp())
+}
+
+/// Whether the counter runs at one rate in all power states.
+pub fn tsc_invariant() -> Option<bool> {
+    cpuid().get_advanced_power_mgmt_info().map(|info| info.has_invariant_tsc())
+}
+
+/// Whether the local timer can be armed with a value of the counter.
+pub fn tsc_deadline() -> Option<bool> {
+    cpuid().get_feature_info().map(|features| features.has_tsc_deadline())
+}
+
+/// Ticks per second as stated, and by whom. Looked up once: each look costs a trap in a virtual machine.
+pub fn tsc_hz() -> Result<(u64, &'static str), Unavailable> {
+    static STATED: OnceLock<Result<(u64, &'static str), Unavailable>> = OnceLock::new();
+    STATED.get_or_init(find_tsc_hz).clone()
+}
+
+fn find_tsc_hz() -> Result<(u64, &'static str), Unavailable> {
+    let cpuid = cpuid();
+    let by_hypervisor = hypervisor_leaves()
+        .into_iter()
+        .filter(|leaf| leaf.last >= leaf.base + 0x10)
+        .map(|leaf| u64::from(cpuid_count(leaf.base + 0x10, 0).eax) * 1000)
+        .find(|&hz| hz > 0);
+    if let Some(hz) = by_hypervisor {
+        return Ok((hz, "CPUID leaf 40000010h"));
+    }
+    if let Some(hz) = cpuid.get_tsc_info().and_then(|info| info.tsc_frequency()) {
+        return Ok((hz, "CPUID leaf 15h"));
+    }
+    let has_ratio = cpuid.get_tsc_info().is_some_and(|info| info.numerator() > 0 && info.denominator() > 0);
+    let base_mhz = cpuid.get_processor_frequency_info().map_or(0, |info| info.processor_base_frequency());
+    // Processors that give the ratio but not the crystal's frequency run the counter at their base frequency; the
+    // kernel derives the crystal the same way.
+    if has_ratio && base_mhz > 0 {
+        return Ok((u64::from(base_mhz) * 1_000_000, "CPUID leaf 16h"));
+    }
+    // The kernel measured it at boot, and shows its conversion to ns in the page of a perf event.
+    if let Some(hz) = splitter::kernel_counter_hz() {
+        return Ok((hz, "kernel"));
+    }
+    Err(Unavailable::no_hardware("statement of the time-stamp counter's frequency (CPUID 15h, 16h, 40000010h, kernel)"))
+}
+
+/// Maker of the processor: `GenuineIntel`, `AuthenticAMD`.
+pub fn vendor() -> Option<String> {
+    cpuid().get_vendor_info().map(|vendor| vendor.as_str().to_owned())
+}
+
+/// Its name as sold.
+pub fn brand() -> Option<String> {
+    let brand = cpuid().get_processor_brand_string()?.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
+    (!brand.is_empty()).then_some(brand)
+}
+
+/// One block of leaves in the range that hypervisors answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HypervisorLeaf {
+    /// First leaf of the block.
+    pub base: u32,
+    /// Last leaf of the block.
+    pub last: u32,
+    /// Twelve characters by which it names itself.
+    pub signature: String,
+}
+
+/// The hypervisors that show themselves: one that imitates another puts its own block 100h further.
+pub fn hypervisor_leaves() -> Vec<HypervisorLeaf> {
+    if !runs_under_hypervisor() {
+        return Vec::new();
+    }
+    (0..4)
+        .map(|block| 0x4000_0000 + block * 0x100)
+        .filter_map(|base| {
+            let answer = cpuid_count(base, 0);
+            let bytes: Vec<u8> = [answer.ebx, answer.ecx, answer.edx].iter().flat_map(|r| r.to_le_bytes()).collect();
+            let signature = String::from_utf8_lossy(&bytes).trim_end_matches(['\0', ' ']).to_owned();
+            // KVM of old leaves the last leaf at 0 and means its first two.
+            let last = if answer.eax == 0 { base + 1 } else { answer.eax };
+            let plausible = (base..base + 0x100).contains(&last) && !signature.is_empty();
+            plausible.then_some(HypervisorLeaf { base, last, signature })
+        })
+        .collect()
+}
+
+/// Whether KVM tells its guest of stolen time.
+pub fn kvm_steal_time() -> Option<bool> {
+    let kvm = hypervisor_leaves().into_iter().find(|leaf| leaf.signature == "KVMKVMKVM")?;
+    const STEAL_TIME: u32 = 1 << 5;
+    Some(cpuid_count(kvm.base + 1, 0).eax & STEAL_TIME != 0)
+}
+
+/// Whether the processor says that it is not a real one.
+pub fn runs_under_hypervisor() -> bool {
+    cpuid().get_feature_info().is_some_and(|features| features.has_hypervisor())
+}

@@ -1,0 +1,41 @@
+//! The libraries a program reads clocks and waits through: the C library, and our own.
+
+use oversleep_record::environment::FactValue;
+
+use super::{Answer, Entry, text};
+
+pub(super) const FACTS: &[Entry] = &[
+    Entry {
+        name: "libc.name",
+        doc: "The C library this program was built with.",
+        source: "build",
+        read: |_| {
+            Ok(text(if cfg!(target_env = "musl") {
+                "musl"
+            } else if cfg!(target_env = "gnu") {
+                "glibc"
+            } else {
+                "other"
+            }))
+        },
+    },
+    Entry {
+        name: "oversleep.clock",
+        doc: "The clock the oversleep library chose here, and why each faster one was not.",
+        source: "oversleep::Clock::why",
+        read: |_| Ok(FactValue::Text(oversleep::Clock::why().to_string())),
+    },
+    Entry { name: "libc.version", doc: "Its version as running.", source: "gnu_get_libc_version", read: |_| version() },
+];
+
+#[cfg(target_env = "gnu")]
+fn version() -> Answer {
+    // SAFETY: returns a constant string that ends with a zero byte.
+    let version = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) };
+    Ok(FactValue::Text(version.to_string_lossy().into_owned()))
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn version() -> Answer {
+    Err(oversleep_record::Unavailable::missing("a version that this C library tells at run time"))
+}

@@ -1,0 +1,117 @@
+//! The time-stamp counter of x86, and whether it can be trusted as a clock.
+
+use oversleep_record::Unavailable;
+use oversleep_record::environment::FactValue;
+
+use super::{Answer, Entry, Machine, virtualisation};
+
+pub(super) const FACTS: &[Entry] = &[
+    Entry {
+        name: "cpu.tsc.present",
+        doc: "Whether the processor has a time-stamp counter.",
+        source: "CPUID leaf 1",
+        read: |_| counter::present().map(FactValue::Flag),
+    },
+    Entry {
+        name: "cpu.tsc.invariant",
+        doc: "Whether it runs at one rate whatever the power state; otherwise it is no clock.",
+        source: "CPUID leaf 80000007h",
+        read: |_| counter::invariant().map(FactValue::Flag),
+    },
+    Entry {
+        name: "cpu.tsc.hz",
+        doc: "Ticks per second as the processor, the hypervisor or the kernel states it.",
+        source: "CPUID leaf 15h, 16h or 40000010h, or the page of a perf event",
+        read: |_| counter::hz().map(|hz| FactValue::Integer(hz as i64)),
+    },
+    Entry {
+        name: "cpu.tsc.deadline",
+        doc: "Whether the local timer can be armed with a value of the counter, which is cheap and exact.",
+        source: "CPUID leaf 1",
+        read: |_| counter::deadline().map(FactValue::Flag),
+    },
+    Entry {
+        name: "cpu.tsc.kernel_unstable",
+        doc: "Whether the kernel has dropped the counter as a clocksource although the processor calls it invariant.",
+        source: "CPUID against available_clocksource",
+        read: |machine| {
+            let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+            let offered = machine.files.text(path)?;
+            dropped(counter::present()? && counter::invariant()?, &offered, &hypervisor(machine))
+        },
+    },
+];
+
+fn hypervisor(machine: &Machine<'_>) -> String {
+    virtualisation::hypervisor(machine.files).unwrap_or_default()
+}
+
+/// The kernel registers `tsc` on every machine with a usable counter and stops offering it once its watchdog, or the
+/// firmware, has called it unstable. Xen and Hyper-V have clocksources of their own and may hide it from the start,
+/// which says nothing.
+fn dropped(invariant: bool, offered: &str, hypervisor: &str) -> Answer {
+    let listed = offered.split_whitespace().any(|name| name == "tsc");
+    if invariant && !listed && matches!(hypervisor, "xen" | "hyper-v") {
+        return Err(Unavailable::Nonsense { what: format!("{hypervisor} offers its own clocksource instead of tsc") });
+    }
+    Ok(FactValue::Flag(invariant && !listed))
+}
+
+#[cfg(target_arch = "x86_64")]
+mod counter {
+    use oversleep_record::Unavailable;
+
+    use crate::platform::linux::environment::cpuid;
+
+    pub fn present() -> Result<bool, Unavailable> {
+        Ok(cpuid::tsc_present())
+    }
+
+    pub fn invariant() -> Result<bool, Unavailable> {
+        cpuid::tsc_invariant().ok_or_else(|| Unavailable::no_hardware("CPUID leaf 80000007h"))
+    }
+
+    pub fn deadline() -> Result<bool, Unavailable> {
+        cpuid::tsc_deadline().ok_or_else(|| Unavailable::no_hardware("CPUID leaf 1"))
+    }
+
+    pub fn hz() -> Result<u64, Unavailable> {
+        cpuid::tsc_hz().map(|(hz, _)| hz)
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod counter {
+    use oversleep_record::Unavailable;
+
+    pub fn present() -> Result<bool, Unavailable> {
+        Err(Unavailable::NotOnThisPlatform)
+    }
+
+    pub fn invariant() -> Result<bool, Unavailable> {
+        Err(Unavailable::NotOnThisPlatform)
+    }
+
+    pub fn deadline() -> Result<bool, Unavailable> {
+        Err(Unavailable::NotOnThisPlatform)
+    }
+
+    pub fn hz() -> Result<u64, Unavailable> {
+        Err(Unavailable::NotOnThisPlatform)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invariant_counter_that_is_not_offered_was_dropped() {
+        assert_eq!(dropped(true, "tsc hpet acpi_pm", "none"), Ok(FactValue::Flag(false)));
+        assert_eq!(dropped(true, "hpet acpi_pm", "none"), Ok(FactValue::Flag(true)));
+        assert_eq!(dropped(true, "kvm-clock tsc acpi_pm", "kvm"), Ok(FactValue::Flag(false)));
+        assert_eq!(dropped(false, "hpet acpi_pm", "none"), Ok(FactValue::Flag(false)));
+        assert!(dropped(true, "hyperv_clocksource_tsc_page acpi_pm", "hyper-v").is_err());
+        assert!(dropped(true, "xen", "xen").is_err());
+    }
+}

@@ -1,0 +1,32 @@
+//! Computation without memory or system calls.
+
+use oversleep_record::Unavailable;
+
+use crate::platform::interface::{Load, LoadInfo, LoadKind};
+use crate::platform::linux::threads;
+
+pub(super) struct Spin;
+
+static INFO: LoadInfo = LoadInfo {
+    name: "spin",
+    doc: "Pure computation, without a pause: each hog takes a whole CPU while the scheduler lets it.",
+};
+
+/// A few µs, so that a hog stops soon.
+const TURN: u64 = 1_000;
+
+impl LoadKind for Spin {
+    fn info(&self) -> &LoadInfo {
+        &INFO
+    }
+
+    fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
+        super::start(hogs, || {
+            Ok(|stopped: &dyn Fn() -> bool| {
+                while !stopped() {
+                    threads::work(TURN);
+                }
+            })
+        })
+    }
+}

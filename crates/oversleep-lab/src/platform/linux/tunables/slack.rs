@@ -1,0 +1,124 @@
+//! Timer slack of the calling thread, held by the library's own guard.
+
+use oversleep::{TimerSlack, TimerSlackGuard, Why};
+use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::{Nanos, Unavailable};
+
+use super::{already, denied, not_a_setting, wrong_kind};
+use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+
+pub(super) struct Slack;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "slack",
+    call: "prctl(PR_SET_TIMERSLACK)",
+    doc: "How much later than asked the kernel may wake this thread from a timed wait, so that it can serve several \
+          timers at once. 50 µs by default, none under a real-time policy; poll and select use the larger of it and a \
+          share of their timeout.",
+    scope: Scope::Thread,
+    since: "2.6.28",
+    page: "https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html",
+};
+
+const RIGHT: &str = "a span from 1ns up (0 would stand for the thread's default)";
+
+fn nanos(slack: std::time::Duration) -> Nanos {
+    Nanos(i64::try_from(slack.as_nanos()).unwrap_or(i64::MAX))
+}
+
+fn reason(denied: &oversleep::Denied) -> Unavailable {
+    match denied.why {
+        Why::Unsupported { .. } => Unavailable::NotOnThisPlatform,
+        Why::Forbidden { call, .. } => Unavailable::not_permitted(call, denied.how),
+        Why::Failed { call, errno } => Unavailable::failed(call, std::io::Error::from_raw_os_error(errno)),
+        why => Unavailable::failed(INFO.call, why),
+    }
+}
+
+impl Tunable for Slack {
+    fn info(&self) -> &TunableInfo {
+        &INFO
+    }
+
+    fn current(&self) -> Result<Setting, Unavailable> {
+        TimerSlack::current().map(|slack| Setting::Nanos(nanos(slack))).map_err(|denied| reason(&denied))
+    }
+
+    fn validate(&self, setting: &Setting) -> Result<(), String> {
+        understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
+    }
+
+    fn settings_to_compare(&self) -> Vec<Setting> {
+        // From none to a whole request of 1 ms and beyond; the second is the kernel's default.
+        [1, 50_000, 200_000, 1_000_000, 5_000_000].map(|ns| Setting::Nanos(Nanos(ns))).to_vec()
+    }
+
+    fn apply(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>) {
+        let Some((asked, span)) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
+        let guard = TimerSlack::hold(span);
+        match *guard.outcome() {
+            oversleep::Outcome::Applied { was, now } if nanos(now) == asked => {
+                let outcome =
+                    Outcome::Applied { was: Some(Setting::Nanos(nanos(was))), now: Setting::Nanos(nanos(now)) };
+                (outcome, Some(Box::new(Held { _guard: guard })))
+            }
+            oversleep::Outcome::Applied { now, .. } => {
+                denied(Unavailable::failed(INFO.call, format!("the slack became {} instead", nanos(now))))
+            }
+            // A thread under a real-time policy has none, which stands for the finest that can be asked for only.
+            oversleep::Outcome::AlreadyFiner { is } if nanos(is) == asked || asked == Nanos(1) => {
+                already(Setting::Nanos(nanos(is)))
+            }
+            oversleep::Outcome::AlreadyFiner { .. } => {
+                denied(Unavailable::failed(INFO.call, "a thread under a real-time policy has no slack"))
+            }
+            oversleep::Outcome::Denied(ref refusal) => denied(reason(refusal)),
+        }
+    }
+}
+
+fn understood(setting: &Setting) -> Option<(Nanos, std::time::Duration)> {
+    let &Setting::Nanos(asked) = setting else { return None };
+    Some((asked, asked.to_std().filter(|span| !span.is_zero())?))
+}
+
+struct Held {
+    _guard: TimerSlackGuard,
+}
+
+impl Restore for Held {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on_a_new_thread(body: impl FnOnce() + Send + 'static) {
+        std::thread::spawn(body).join().expect("no panic");
+    }
+
+    #[test]
+    fn is_applied_and_restored_also_while_unwinding() {
+        on_a_new_thread(|| {
+            let Ok(before) = Slack.current() else { return };
+            let asked = Setting::Nanos(Nanos(123_456));
+            let (outcome, guard) = Slack.apply(&asked);
+            assert_eq!(outcome, Outcome::Applied { was: Some(before.clone()), now: asked.clone() });
+            assert_eq!(Slack.current(), Ok(asked.clone()));
+            assert_eq!(Slack.apply(&asked).0, Outcome::AlreadySo { is: asked });
+            let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+                let _guard = guard;
+                std::panic::resume_unwind(Box::new("unwinds"));
+            }));
+            assert!(unwound.is_err());
+            assert_eq!(Slack.current(), Ok(before));
+        });
+    }
+
+    #[test]
+    fn refuses_zero_and_negative_spans() {
+        for ns in [0, -1, i64::MIN] {
+            let (outcome, guard) = Slack.apply(&Setting::Nanos(Nanos(ns)));
+            assert!(!outcome.holds() && guard.is_none(), "{ns}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What the entries say where the system refuses their calls: tried in a thread with a seccomp filter, as containers
+//! have.
+
+use oversleep_record::Unavailable;
+
+use super::entry::Entry;
+use super::{io_uring, message, poll, posix_timer, timerfd};
+
+/// Filters the calling thread for the rest of its life: `call` fails with `errno`. False where the thread may not.
+fn forbid(call: libc::c_long, errno: i32) -> bool {
+    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    let mut steps = [
+        // The first field of seccomp_data is the call's number.
+        step(LOAD, 0, 0, 0),
+        step(JUMP_IF_EQUAL, 0, 1, call as u32),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | errno as u32),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+    // SAFETY: the program is valid and copied by the call; both calls touch this thread alone.
+    // https://man7.org/linux/man-pages/man2/seccomp.2.html
+    unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    }
+}
+
+/// What `entry` says where `call` fails with `errno`; `None` where it can't be tried.
+fn reason(entry: &'static Entry, call: libc::c_long, errno: i32) -> Option<Unavailable> {
+    let body = move || forbid(call, errno).then(|| (entry.open)().err().expect("the call is forbidden"));
+    std::thread::spawn(body).join().unwrap()
+}
+
+#[test]
+fn a_refused_call_is_a_matter_of_permission() {
+    for (entry, call) in [
+        (&timerfd::TIMERFD, libc::SYS_timerfd_create),
+        (&posix_timer::TIMER_CREATE, libc::SYS_timer_create),
+        (&message::MQ_TIMEDRECEIVE, libc::SYS_mq_open),
+        (&poll::EPOLL_PWAIT2, libc::SYS_epoll_pwait2),
+        (&io_uring::IO_URING, libc::SYS_io_uring_setup),
+        (&io_uring::IO_URING, libc::SYS_io_uring_enter),
+    ] {
+        let Some(reason) = reason(entry, call, libc::EPERM) else { continue };
+        assert!(matches!(reason, Unavailable::NotPermitted { .. }), "{}: {reason:?}", entry.info.name);
+    }
+}
+
+#[test]
+fn a_call_the_kernel_does_not_know_is_missing_or_too_new() {
+    for (entry, call) in [
+        (&poll::EPOLL_PWAIT2, libc::SYS_epoll_pwait2),
+        (&io_uring::IO_URING, libc::SYS_io_uring_setup),
+        (&message::MQ_TIMEDRECEIVE, libc::SYS_mq_open),
+    ] {
+        let Some(reason) = reason(entry, call, libc::ENOSYS) else { continue };
+        let expected = matches!(reason, Unavailable::Missing { .. } | Unavailable::TooOld { .. });
+        assert!(expected, "{}: {reason:?}", entry.info.name);
+    }
+}
+
+#[test]
+fn a_full_descriptor_table_is_a_failure_in_the_systems_words() {
+    let Some(Unavailable::Failed { call, error }) = reason(&timerfd::TIMERFD, libc::SYS_timerfd_create, libc::EMFILE)
+    else {
+        return;
+    };
+    assert_eq!(call, "timerfd_create");
+    assert!(error.contains("os error 24"), "{error}");
+}

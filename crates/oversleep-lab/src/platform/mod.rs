@@ -1,0 +1,29 @@
+//! The platform map: every contact the laboratory has with an operating system, behind one interface.
+//!
+//! `interface/` says what a platform is; each folder beside it is one platform. Nothing outside this room knows which
+//! one it runs on. A new clock, wait, hand-off, tunable or load is one entry in its platform's registry.
+
+mod fn_clock;
+pub mod interface;
+mod library;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as native_platform;
+
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
+#[cfg(not(target_os = "linux"))]
+use unsupported as native_platform;
+
+pub mod sim;
+
+pub use interface::*;
+
+use std::sync::Arc;
+
+/// The machine this process runs on.
+pub fn native() -> Arc<dyn Platform> {
+    Arc::new(native_platform::Native::new())
+}

@@ -1,0 +1,273 @@
+//! A run from beginning to end: measure, explain, try the remedies, explain again, and put the result together.
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::environment::PlatformId;
+use oversleep_record::file::{Completion, Floor, SCHEMA, Tool};
+use oversleep_record::trial::{Trial, TrialPair};
+use oversleep_record::{Environment, Finding, Nanos, ResultFile, Unavailable, stats};
+
+use crate::catalogue::{self, Entry, Kind};
+use crate::explain;
+use crate::measure::{
+    Amount, Bench, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, duration_key, measure,
+};
+use crate::platform::{self, Ability, Platform, SharedPlatform};
+
+/// What to run.
+pub struct Request {
+    /// The command's name, for the record.
+    pub command: String,
+    /// Experiments, in the order of their series.
+    pub experiments: Vec<&'static Experiment>,
+    /// How much and under which conditions.
+    pub plan: Plan,
+    /// A name the user gave the result.
+    pub name: Option<String>,
+    /// Whether remedies are tried on the laboratory's own threads.
+    pub try_remedies: bool,
+}
+
+/// Why a run can't begin.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The clock that shall stamp can't be used.
+    #[error("clock '{clock}' can't stamp here: {reason}")]
+    Clock {
+        /// Its name.
+        clock: String,
+        /// Why.
+        reason: Unavailable,
+    },
+}
+
+/// The machine to measure, and the way in for everything outside of this crate.
+#[derive(Clone)]
+pub struct Laboratory {
+    platform: SharedPlatform,
+}
+
+impl Laboratory {
+    /// On the machine this process runs on.
+    pub fn here() -> Laboratory {
+        Laboratory { platform: platform::native() }
+    }
+
+    /// On any platform, modelled ones included.
+    pub fn on(platform: SharedPlatform) -> Laboratory {
+        Laboratory { platform }
+    }
+
+    /// Which platform it is.
+    pub fn platform_id(&self) -> PlatformId {
+        self.platform.id()
+    }
+
+    /// All entries of a kind.
+    pub fn entries(&self, kind: Kind) -> Vec<Entry> {
+        catalogue::entries(&self.platform, kind)
+    }
+
+    /// All names of a kind; cheap, for checking what was typed.
+    pub fn names(&self, kind: Kind) -> Vec<&'static str> {
+        catalogue::names(&*self.platform, kind)
+    }
+
+    /// What this process may see and change here.
+    pub fn abilities(&self) -> Vec<Ability> {
+        self.platform.abilities()
+    }
+
+    /// The facts about the machine.
+    pub fn environment(&self) -> Environment {
+        self.platform.environment()
+    }
+
+    /// How many CPUs this process may use.
+    pub fn cpu_count(&self) -> usize {
+        self.platform.cpus().len()
+    }
+
+    /// What is wrong with a setting, before anything is measured.
+    ///
+    /// # Errors
+    /// A sentence: unknown tunable, wrong kind of value, out of range.
+    pub fn validate(&self, tunable: &str, setting: &Setting) -> Result<(), String> {
+        match self.platform.tunable(tunable) {
+            None => Err(format!("'{tunable}' can't be changed on this platform")),
+            Some(tunable) => tunable.validate(setting),
+        }
+    }
+
+    /// Runs a request. When `stop` is raised the run ends after the wait in progress, and what was measured until then
+    /// is the result.
+    ///
+    /// # Errors
+    /// Only for what makes a run impossible; what can't be measured is noted in the result with its reason.
+    pub fn run(&self, request: &Request, stop: &StopFlag, progress: &mut dyn Progress) -> Result<ResultFile, RunError> {
+        let plan = &request.plan;
+        let bench = Bench::new(self.platform.clone(), stop.clone(), plan.clock.as_deref())
+            .map_err(|reason| RunError::Clock { clock: plan.clock.clone().unwrap_or_default(), reason })?;
+        let begun = self.platform.now();
+        let taken_unix_s = self.platform.unix_time_s();
+        let environment = self.platform.environment();
+        let floor = floor(&bench);
+        let probes = request.experiments.iter().flat_map(|experiment| (experiment.probes)(&*self.platform, plan));
+        let mut measured = Measured::default();
+        measure(&bench, probes.collect(), plan.time_max(), progress, &mut measured);
+        let mut file = ResultFile {
+            schema: SCHEMA.to_owned(),
+            tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+            taken_unix_s,
+            duration_ns: Nanos::ZERO,
+            completion: Completion::Complete,
+            command: request.command.clone(),
+            name: request.name.clone(),
+            platform: self.platform.id(),
+            environment,
+            floor: Some(floor),
+            clocks: in_registry_order(&*self.platform, &mut measured),
+            series: measured.series,
+            trials: Vec::new(),
+            findings: Vec::new(),
+        };
+        if request.try_remedies && !stop.is_raised() {
+            self.try_remedies(&bench, plan, progress, &mut file);
+        }
+        file.findings = explain(&file);
+        file.duration_ns = self.platform.now() - begun;
+        if stop.is_raised() {
+            file.completion = Completion::Interrupted;
+        }
+        Ok(file)
+    }
+
+    fn try_remedies(&self, bench: &Bench, plan: &Plan, progress: &mut dyn Progress, file: &mut ResultFile) {
+        let mut probes: Vec<Box<dyn Probe>> = Vec::new();
+        let mut trials = Vec::new();
+        for remedy in explain::remedies_to_try(file) {
+            let mut pairs = Vec::new();
+            for wait in &remedy.waits {
+                let amount = Amount {
+                    count: plan.depth.pick(40, 90, 2_000),
+                    time: plan.depth.pick(Nanos::from_millis(150), Nanos::from_millis(400), Nanos::from_secs(10)),
+                    rounds: plan.depth.pick(4, 6, 20),
+                };
+                let mut probe = |phase: &str, conditions| {
+                    let key = format!("trial/{}/{wait}/{}/{phase}", remedy.remedy, duration_key(remedy.requested));
+                    let probe = WaitProbe::new(&*self.platform, "trial", wait, remedy.requested, "", amount)
+                        .keyed(key.clone())
+                        .labelled("remedy", remedy.remedy)
+                        .labelled("phase", phase)
+                        .under(conditions);
+                    probes.push(probe.boxed());
+                    key
+                };
+                let before = probe("before", plan.conditions.clone());
+                let after = probe("after", plan.conditions_and(remedy.conditions.clone()));
+                pairs.push(TrialPair { before, after });
+            }
+            let (remedy, conditions) = (remedy.remedy.to_owned(), remedy.conditions);
+            trials.push(Trial { remedy, conditions, pairs });
+        }
+        let mut measured = Measured::default();
+        measure(bench, probes, plan.time_max(), progress, &mut measured);
+        file.series.extend(measured.series);
+        file.trials = trials;
+    }
+}
+
+/// The findings of a result, worked out from its data alone.
+pub fn explain(file: &ResultFile) -> Vec<Finding> {
+    explain::findings(file)
+}
+
+fn in_registry_order(platform: &dyn Platform, measured: &mut Measured) -> Vec<oversleep_record::ClockResult> {
+    platform.clocks().iter().filter_map(|clock| measured.clocks.remove(clock.info().name)).collect()
+}
+
+/// What a stamp costs and the least it can show.
+fn floor(bench: &Bench) -> Floor {
+    const BATCHES: usize = 15;
+    const READS: i64 = 200;
+    let mut costs = [0; BATCHES];
+    let mut smallest = Nanos::MAX;
+    let begun = bench.platform().now();
+    for cost in &mut costs {
+        // By the reference clock: a coarse stamping clock can't time its own reads.
+        let begun = bench.platform().now();
+        let mut previous = bench.stamp();
+        for _ in 1..READS {
+            let stamp = bench.stamp();
+            if stamp > previous {
+                smallest = smallest.min(stamp - previous);
+            }
+            previous = stamp;
+        }
+        *cost = (bench.platform().now() - begun).0 * 1_000 / READS;
+    }
+    let looked = bench.platform().now() - begun;
+    let read_cost_ps = stats::median(&mut costs).unwrap_or(0);
+    // A clock that did not move meanwhile moves by what it states, or by more than the whole look.
+    let stated = || bench.platform().clock(bench.clock_name()).and_then(|clock| clock.stated_step_ns());
+    let step_ns = if smallest < Nanos::MAX { smallest } else { stated().unwrap_or(looked) };
+    Floor { clock: bench.clock_name().to_owned(), read_cost_ps, step_ns }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::{Silent, experiment, testing};
+    use crate::platform::sim::{Overshoot, Sim};
+    use oversleep_record::finding::Verdict;
+
+    fn check(experiments: &[&str]) -> ResultFile {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
+        let request = Request {
+            command: "check".to_owned(),
+            experiments: experiments.iter().map(|id| experiment(id).expect("a known id")).collect(),
+            plan: Plan::default(),
+            name: None,
+            try_remedies: true,
+        };
+        Laboratory::on(Sim::start(machine.build())).run(&request, &StopFlag::new(), &mut Silent).expect("it runs")
+    }
+
+    #[test]
+    fn a_remedy_is_measured_without_and_with_it_and_the_sentence_says_which_is_which() {
+        let file = check(&["B5"]);
+        let trial = file.trials.iter().find(|trial| trial.remedy == "lower-timer-slack").expect("it was tried");
+        let pair = &trial.pairs[0];
+        let (before, after) = (file.series(&pair.before).unwrap(), file.series(&pair.after).unwrap());
+        assert!(before.conditions.is_as_found());
+        assert_eq!(after.conditions.setting("slack"), Some(&Setting::Nanos(Nanos(1))));
+        assert!(after.conditions.all_held());
+        assert!(after.distribution.p50() < before.distribution.p50());
+        let slack = file.findings.iter().find(|finding| finding.name == "timer-slack").unwrap();
+        assert_eq!(slack.verdict, Verdict::Found);
+        assert_eq!(
+            slack.sentence,
+            "every sleep here is 50 µs late because of timer slack; with slack 1 ns nanosleep was 14 µs late instead of \
+             64 µs"
+        );
+    }
+
+    #[test]
+    fn a_result_reads_back_as_it_was_and_a_model_says_so() {
+        let file = check(&["A1", "A2", "A4", "B1", "B3", "B5", "D4"]);
+        assert_eq!(file.platform.modelled.as_deref(), Some("test"));
+        assert_eq!(file.taken_unix_s, None);
+        let back = ResultFile::read(&file.write()).expect("it reads back");
+        assert_eq!(back.write(), file.write());
+    }
+
+    #[test]
+    fn the_floor_of_a_coarse_clock_is_its_step() {
+        let machine = testing::machine().build();
+        let platform: SharedPlatform = Sim::start(machine);
+        let bench = |clock| Bench::new(platform.clone(), StopFlag::new(), clock).unwrap();
+        assert_eq!(floor(&bench(None)).step_ns, Nanos(20));
+        let coarse = floor(&bench(Some("monotonic-coarse")));
+        assert_eq!(coarse.step_ns, Nanos::from_millis(4));
+        assert!((45_000..60_000).contains(&coarse.read_cost_ps), "{coarse:?}");
+    }
+}

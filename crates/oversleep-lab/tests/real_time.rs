@@ -1,0 +1,59 @@
+//! On the real machine, in real time: distributions with generous bounds, run with `-- --ignored`.
+
+use oversleep_lab::{Depth, Laboratory, Limit, Plan, Request, Silent, StopFlag, experiment};
+use oversleep_record::clock::Counts;
+use oversleep_record::{Nanos, ResultFile};
+
+fn run(experiments: &[&str], plan: Plan) -> ResultFile {
+    let request = Request {
+        command: "check".to_owned(),
+        experiments: experiments.iter().map(|id| experiment(id).expect("a known id")).collect(),
+        plan,
+        name: None,
+        try_remedies: false,
+    };
+    Laboratory::here().run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there")
+}
+
+#[test]
+#[ignore = "real time, some seconds"]
+fn every_wait_ends_and_most_of_them_soon() {
+    let plan = Plan { asks: vec![Nanos::from_millis(1)], limit: Some(Limit::Count(30)), ..Plan::default() };
+    let file = run(&["B5"], plan);
+    let mut measured = 0;
+    for series in file.series.iter().filter(|series| series.has_values()) {
+        measured += 1;
+        assert_eq!(series.counts.recorded, 30, "{}", series.key);
+        let p50 = Nanos(series.distribution.p50().expect("it has values"));
+        assert!(p50 < Nanos::from_millis(50), "{}: {p50}", series.key);
+    }
+    assert!(measured >= 5, "{measured} waits could be measured");
+}
+
+#[test]
+#[ignore = "real time, some seconds"]
+fn clocks_of_elapsed_time_agree() {
+    let file = run(&["A2"], Plan { depth: Depth::Normal, ..Plan::default() });
+    let mut compared = 0;
+    for clock in file.clocks.iter().filter(|clock| clock.counts == Counts::ElapsedTime) {
+        let Some(ratio) = clock.indicated_ratio() else { continue };
+        compared += 1;
+        assert!((0.9..1.1).contains(&ratio), "{}: {ratio}", clock.name);
+    }
+    assert!(compared >= 2);
+}
+
+#[test]
+#[ignore = "real time, some seconds"]
+fn more_slack_is_more_lateness() {
+    let file = run(&["C2"], Plan { limit: Some(Limit::Count(40)), ..Plan::default() });
+    let held = |series: &&oversleep_record::Series| series.has_values() && series.conditions.all_held();
+    let Some(sleep) = file.series.iter().find(held).map(|series| series.subject.clone()) else {
+        return eprintln!("SKIPPED: the resolution can't be changed here");
+    };
+    let lateness = |slack: &str| {
+        let series = file.series(&format!("C2/{sleep}/1ms/slack={slack}")).expect("one of the settings compared");
+        series.distribution.p50().expect("it has values")
+    };
+    assert!(lateness("5ms") > lateness("1ns"), "{} against {}", lateness("5ms"), lateness("1ns"));
+}

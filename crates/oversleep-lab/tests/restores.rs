@@ -1,0 +1,76 @@
+//! Whatever a measurement changes is as before afterwards, also when the measurement panics.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use oversleep_lab::catalogue::Kind;
+use oversleep_lab::measure::{Bench, Measured, Probe, SeriesRecorder, Silent, measure};
+use oversleep_lab::{Laboratory, StopFlag, platform};
+use oversleep_record::conditions::Setting;
+use oversleep_record::{Conditions, Nanos};
+
+/// What every tunable says of itself now, on this thread.
+fn as_it_stands() -> BTreeMap<&'static str, String> {
+    let tunables = Laboratory::here().entries(Kind::Tunable);
+    tunables.into_iter().map(|entry| (entry.name, format!("{:?}", entry.properties))).collect()
+}
+
+/// Everything at once: what this process may not change is denied, and that is restored too.
+fn everything() -> Conditions {
+    Conditions::as_found()
+        .with("slack", Setting::Nanos(Nanos(1)))
+        .with("policy", Setting::Policy { policy: "fifo".to_owned(), priority: 1 })
+        .with("pin", Setting::Cpus(vec![0]))
+        .with("lock-memory", Setting::Flag(true))
+        .with("dma-latency", Setting::Nanos(Nanos(0)))
+        .with_load("spin", 1)
+}
+
+struct Tampers {
+    conditions: Conditions,
+    panics: bool,
+    saw: Option<BTreeMap<&'static str, String>>,
+}
+
+impl Probe for Tampers {
+    fn label(&self) -> String {
+        "everything".to_owned()
+    }
+    fn rounds(&self) -> u32 {
+        1
+    }
+    fn round_estimate(&self) -> Nanos {
+        Nanos::ZERO
+    }
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+    fn round(&mut self, _bench: &Bench) {
+        self.saw = Some(as_it_stands());
+        assert!(!self.panics, "on purpose");
+    }
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        Vec::new()
+    }
+    fn finish(self: Box<Self>, _partial: bool, _measured: &mut Measured) {
+        let meanwhile = self.saw.expect("the round was run");
+        assert_ne!(meanwhile, as_it_stands(), "at least the slack was another while measuring");
+    }
+}
+
+fn run(panics: bool) {
+    let bench = Bench::new(platform::native(), StopFlag::new(), None).expect("the reference clock is always there");
+    let probe = Tampers { conditions: everything(), panics, saw: None };
+    measure(&bench, vec![Box::new(probe)], None, &mut Silent, &mut Measured::default());
+}
+
+/// One test, because lock-memory and dma-latency reach beyond the thread that holds them.
+#[test]
+fn everything_goes_back() {
+    let before = as_it_stands();
+    run(false);
+    assert_eq!(as_it_stands(), before);
+    let panicked = catch_unwind(AssertUnwindSafe(|| run(true)));
+    assert!(panicked.is_err(), "the panic reaches the caller");
+    assert_eq!(as_it_stands(), before);
+}
