@@ -1,0 +1,28 @@
+//! How thoroughly to measure.
+
+use clap::Args;
+use oversleep_lab::Depth;
+
+/// `--quick`, `--thorough`; neither is in between.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = "How much")]
+pub struct DepthArgs {
+    /// Fewer values: the large effects show (check: about 5 s)
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+
+    /// Many more values, enough for p99.9 (check: minutes)
+    #[arg(long)]
+    pub thorough: bool,
+}
+
+impl DepthArgs {
+    /// In the laboratory's terms.
+    pub fn depth(self) -> Depth {
+        match (self.quick, self.thorough) {
+            (true, _) => Depth::Quick,
+            (_, true) => Depth::Thorough,
+            _ => Depth::Normal,
+        }
+    }
+}

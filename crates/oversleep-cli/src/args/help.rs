@@ -1,0 +1,94 @@
+//! The words at the top and the bottom of the help.
+
+pub use crate::exit::CODES;
+
+/// What help opens with. Short lines, so that none is broken.
+pub const EXAMPLES: &str = "\
+Examples:
+  oversleep                                  what is wrong here, and what helps?
+  oversleep check --quick                    the same in about 5 s
+  oversleep waits nanosleep --ask 300us,1ms  how late does nanosleep end?
+  oversleep waits --slack 1ns --load spin    every wait, beside busy CPUs
+  oversleep clocks --json                    what clocks cost, as JSON
+  oversleep doctor                           what may be seen and changed here";
+
+/// At the head of `check`.
+pub const CHECK: &str = "\
+Examples:
+  oversleep check                        everything, in under 20 s
+  oversleep check --quick                the large effects, in about 5 s
+  oversleep check --only B2,D1           two experiments
+  oversleep check --out r.json --quiet   a result file, to show on any machine";
+
+/// At the head of `clocks`.
+pub const CLOCKS: &str = "\
+Examples:
+  oversleep clocks                       every clock: cost, step, trustworthiness
+  oversleep clocks monotonic tsc         two of them
+  oversleep clocks --list                their names, calls and properties";
+
+/// At the head of `waits`.
+pub const WAITS: &str = "\
+Examples:
+  oversleep waits                                      every way to wait
+  oversleep waits nanosleep epoll-wait --ask 1ms       two of them, at 1 ms
+  oversleep waits nanosleep --policy fifo:80 --for 5s  under a real-time policy, 5 s long
+  oversleep waits --list                               their names, calls and properties";
+
+/// At the head of `forkjoin`.
+pub const FORKJOIN: &str = "\
+Examples:
+  oversleep forkjoin                     blocked, spinning and polling workers side by side
+  oversleep forkjoin --count 100         with 100 fork-joins each";
+
+/// At the head of `handoff`.
+pub const HANDOFF: &str = "\
+Examples:
+  oversleep handoff                      every way of waking a thread
+  oversleep handoff futex pipe           two of them
+  oversleep handoff --list               their names and calls";
+
+/// At the head of `experiments`.
+pub const EXPERIMENTS: &str = "\
+Examples:
+  oversleep experiments                  all of them, by id
+  oversleep experiments B2               one: its question, method and published figures";
+
+/// At the head of `explain`.
+pub const EXPLAIN: &str = "\
+Examples:
+  oversleep explain                      every finding there is
+  oversleep explain timer-slack          one: cause, how we know, cure
+  oversleep explain OVS-L001             the same by its id";
+
+/// At the head of `report`.
+pub const REPORT: &str = "\
+Examples:
+  oversleep report r.json                show a result again
+  oversleep report r.json --html r.html  as a page
+  oversleep handoff --quick --json | oversleep report -";
+
+/// At the head of `completions`.
+pub const COMPLETIONS: &str = "\
+Examples:
+  oversleep completions bash > oversleep.bash  then `source oversleep.bash`
+  oversleep completions fish > oversleep.fish  into ~/.config/fish/completions";
+
+/// At the head of `man`.
+pub const MAN: &str = "\
+Examples:
+  oversleep man --out man1               then `man -l man1/oversleep.1`";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_broken() {
+        let all =
+            [EXAMPLES, CHECK, CLOCKS, WAITS, FORKJOIN, HANDOFF, EXPERIMENTS, EXPLAIN, REPORT, COMPLETIONS, MAN, CODES];
+        for line in all.iter().flat_map(|text| text.lines()) {
+            assert!(line.chars().count() <= 92, "{line}");
+        }
+    }
+}

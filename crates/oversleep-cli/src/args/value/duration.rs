@@ -1,0 +1,87 @@
+//! Durations: requests, run times, slack and latency bounds, each with its own limits.
+
+use oversleep_record::Nanos;
+
+/// Longest single wait: beyond it nothing is learned that a shorter one does not show.
+const REQUEST_MAX: Nanos = Nanos::from_secs(60);
+/// Longest time per series.
+const RUN_MAX: Nanos = Nanos::from_secs(24 * 3_600);
+/// Longest slack: a minute of it would already make every wait useless.
+const SLACK_MAX: Nanos = Nanos::from_secs(60);
+/// Longest bound on the exit from idle states; none takes a thousandth of it.
+const LATENCY_MAX: Nanos = Nanos::from_secs(60);
+
+fn span(text: &str) -> Result<Nanos, String> {
+    text.parse().map_err(|error: oversleep_record::units::DurationError| error.to_string())
+}
+
+fn positive(text: &str, what: &str, least: &str) -> Result<Nanos, String> {
+    // Nothing is nothing in every unit: no use in asking for one.
+    let span = if text.trim() == "0" { Nanos::ZERO } else { span(text)? };
+    if span > Nanos::ZERO { Ok(span) } else { Err(format!("{what} must be longer than nothing, like {least}")) }
+}
+
+fn at_most(span: Nanos, most: Nanos, message: &str) -> Result<Nanos, String> {
+    if span <= most { Ok(span) } else { Err(message.to_owned()) }
+}
+
+/// A wait to ask for.
+pub fn request(text: &str) -> Result<Nanos, String> {
+    let span = positive(text, "a wait", "300us or 1ms")?;
+    at_most(span, REQUEST_MAX, "a single wait may be 60s at most")
+}
+
+/// How long each series may take.
+pub fn run_time(text: &str) -> Result<Nanos, String> {
+    let span = positive(text, "the time per series", "5s")?;
+    at_most(span, RUN_MAX, "24h per series is the most")
+}
+
+/// Timer slack.
+pub fn slack(text: &str) -> Result<Nanos, String> {
+    let span = positive(text, "timer slack", "1ns (which is the least)")?;
+    at_most(span, SLACK_MAX, "60s of slack is the most")
+}
+
+/// A bound on the exit latency of idle states: `0`, or a duration of whole microseconds.
+pub fn latency_bound(text: &str) -> Result<Nanos, String> {
+    let span = if text.trim() == "0" { Nanos::ZERO } else { span(text)? };
+    if span < Nanos::ZERO {
+        return Err("a latency bound can't be negative; 0 forbids every idle state".to_owned());
+    }
+    if span.0 % 1_000 != 0 {
+        return Err("a latency bound is a whole number of microseconds, like 20us, or 0".to_owned());
+    }
+    at_most(span, LATENCY_MAX, "60s is the most; no idle state takes that long to leave")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_have_limits_on_both_sides() {
+        assert_eq!(request("300us"), Ok(Nanos(300_000)));
+        assert_eq!(request("60s"), Ok(REQUEST_MAX));
+        assert_eq!(request("0ms").unwrap_err(), "a wait must be longer than nothing, like 300us or 1ms");
+        assert_eq!(request("-1ms").unwrap_err(), "a wait must be longer than nothing, like 300us or 1ms");
+        assert_eq!(request("61s").unwrap_err(), "a single wait may be 60s at most");
+        assert!(request("1 parsec").unwrap_err().contains("'parsec' in '1 parsec' is not a unit of time"));
+        assert!(request("1e30").unwrap_err().contains("not a unit"));
+        assert!(request("").unwrap_err().contains("empty"));
+    }
+
+    #[test]
+    fn the_other_spans_have_their_own() {
+        assert_eq!(run_time("24h"), Ok(RUN_MAX));
+        assert_eq!(run_time("25h").unwrap_err(), "24h per series is the most");
+        assert!(run_time("0s").is_err());
+        assert_eq!(slack("1ns"), Ok(Nanos(1)));
+        assert!(slack("0ns").unwrap_err().contains("1ns (which is the least)"));
+        assert_eq!(latency_bound("0"), Ok(Nanos::ZERO));
+        assert_eq!(latency_bound("20us"), Ok(Nanos(20_000)));
+        assert!(latency_bound("500ns").unwrap_err().contains("whole number of microseconds"));
+        assert!(latency_bound("-1us").unwrap_err().contains("negative"));
+        assert!(latency_bound("5").unwrap_err().contains("no unit"));
+    }
+}

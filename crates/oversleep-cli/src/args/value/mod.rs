@@ -1,0 +1,16 @@
+//! Values as they are typed: one parser per kind, with its limits and its errors. What is allowed here, the machine may
+//! still refuse.
+
+mod count;
+mod cpus;
+mod duration;
+mod label;
+mod load;
+mod policy;
+
+pub use count::count;
+pub use cpus::{CpuList, cpus};
+pub use duration::{latency_bound, request, run_time, slack};
+pub use label::label;
+pub use load::{LoadWish, load};
+pub use policy::policy;

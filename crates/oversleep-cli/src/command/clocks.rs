@@ -1,0 +1,48 @@
+//! `clocks`: what each clock costs, how it steps, and whether it can be trusted.
+
+use clap::Args;
+use oversleep_lab::catalogue::Kind;
+
+use super::measuring::{self, Files};
+use super::registry;
+use crate::args::{ConditionArgs, DepthArgs, OutputArgs, help};
+use crate::exit::{Exit, Failure};
+use crate::request::{Wish, experiments};
+
+/// Measure clocks: cost per call, step, drift, and whether each can be trusted
+#[derive(Args, Debug)]
+#[command(before_help = help::CLOCKS, after_help = help::CODES)]
+pub struct Clocks {
+    /// Clocks to measure [default: all]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// List the clocks with their properties and whether they can be used here
+    #[arg(long)]
+    list: bool,
+
+    #[command(flatten)]
+    depth: DepthArgs,
+    #[command(flatten)]
+    conditions: ConditionArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Clocks {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        if self.list {
+            return registry::list(Kind::Clock, &self.names, &self.output);
+        }
+        let wish = Wish {
+            experiments: experiments::by_id(&["A1", "A2", "A3", "A4", "A5", "A6", "B3"]),
+            depth: self.depth.depth(),
+            subjects: self.names,
+            subject_kind: Some(Kind::Clock),
+            name: self.output.name.clone(),
+            ..Wish::new("clocks", self.conditions)
+        };
+        measuring::run(wish, &self.output, Files::AsAsked)
+    }
+}

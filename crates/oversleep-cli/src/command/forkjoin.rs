@@ -1,0 +1,36 @@
+//! `forkjoin`: what it costs to fork work to threads and join them, by how the workers wait.
+
+use clap::Args;
+
+use super::measuring::{self, Files};
+use crate::args::{ConditionArgs, CountArgs, DepthArgs, OutputArgs, help};
+use crate::exit::{Exit, Failure};
+use crate::request::{Wish, experiments};
+
+/// Measure fork-join: blocked, spinning and polling workers side by side
+#[derive(Args, Debug)]
+#[command(before_help = help::FORKJOIN, after_help = help::CODES)]
+pub struct ForkJoin {
+    #[command(flatten)]
+    depth: DepthArgs,
+    #[command(flatten)]
+    count: CountArgs,
+    #[command(flatten)]
+    conditions: ConditionArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl ForkJoin {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        let wish = Wish {
+            experiments: experiments::by_id(&["D1", "D2", "D3"]),
+            depth: self.depth.depth(),
+            limit: self.count.limit(),
+            name: self.output.name.clone(),
+            ..Wish::new("forkjoin", self.conditions)
+        };
+        measuring::run(wish, &self.output, Files::AsAsked)
+    }
+}

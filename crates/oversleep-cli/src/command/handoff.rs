@@ -1,0 +1,51 @@
+//! `handoff`: how long it takes to wake a thread.
+
+use clap::Args;
+use oversleep_lab::catalogue::Kind;
+
+use super::measuring::{self, Files};
+use super::registry;
+use crate::args::{ConditionArgs, CountArgs, DepthArgs, OutputArgs, help};
+use crate::exit::{Exit, Failure};
+use crate::request::{Wish, experiments};
+
+/// Measure hand-offs: how long from signalling a thread until it runs?
+#[derive(Args, Debug)]
+#[command(before_help = help::HANDOFF, after_help = help::CODES)]
+pub struct Handoff {
+    /// Hand-offs to measure [default: all]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// List the hand-offs and whether they can be used here
+    #[arg(long)]
+    list: bool,
+
+    #[command(flatten)]
+    depth: DepthArgs,
+    #[command(flatten)]
+    count: CountArgs,
+    #[command(flatten)]
+    conditions: ConditionArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Handoff {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        if self.list {
+            return registry::list(Kind::Handoff, &self.names, &self.output);
+        }
+        let wish = Wish {
+            experiments: experiments::by_id(&["D4"]),
+            depth: self.depth.depth(),
+            limit: self.count.limit(),
+            subjects: self.names,
+            subject_kind: Some(Kind::Handoff),
+            name: self.output.name.clone(),
+            ..Wish::new("handoff", self.conditions)
+        };
+        measuring::run(wish, &self.output, Files::AsAsked)
+    }
+}

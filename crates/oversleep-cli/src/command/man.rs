@@ -1,0 +1,109 @@
+//! `man`: manual pages, one for the command and one for each of its commands.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::builder::Resettable;
+use clap::{Args, CommandFactory};
+use clap_mangen::Man as Manual;
+
+use super::Cli;
+use crate::args::help;
+use crate::exit::{Exit, Failure};
+use crate::message;
+use crate::output::file;
+
+/// Write the manual pages
+#[derive(Args, Debug)]
+#[command(before_help = help::MAN)]
+pub struct Man {
+    /// Directory to write them into, which is made if needed
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+
+    /// No notes on standard error
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Man {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        file::check_in(&self.out).map_err(Failure::Failed)?;
+        let pages = pages();
+        for (name, command) in &pages {
+            let path = self.out.join(name);
+            page(command)
+                .and_then(|page| file::replace(&path, &page))
+                .map_err(|error| Failure::Failed(file::why_not(&path, &error)))?;
+        }
+        if !self.quiet {
+            message::note(&format!("Written: {} pages in {}", pages.len(), self.out.display()));
+        }
+        Ok(Exit::Fine)
+    }
+}
+
+/// Name of the file and command of each page.
+fn pages() -> Vec<(String, clap::Command)> {
+    let mut whole = Cli::command().disable_help_subcommand(true);
+    whole.build();
+    let commands = std::iter::once(whole.clone()).chain(whole.get_subcommands().cloned());
+    commands
+        .map(|command| {
+            let name = command.get_display_name().unwrap_or(command.get_name());
+            (format!("{name}.1"), command)
+        })
+        .collect()
+}
+
+/// A page: what clap knows, then the examples, then the exit codes as a section of their own.
+fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
+    let examples = command.get_before_help().map(ToString::to_string);
+    let codes = command.get_after_help().map(ToString::to_string);
+    let described = command.clone().before_help(Resettable::Reset).after_help(Resettable::Reset);
+    let mut page = Vec::new();
+    Manual::new(described)
+        .source(concat!("oversleep ", env!("CARGO_PKG_VERSION")))
+        .manual("oversleep")
+        .render(&mut page)?;
+    for (title, text) in [("EXAMPLES", examples), ("EXIT STATUS", codes)] {
+        let Some(text) = text else { continue };
+        writeln!(page, ".SH {title}\n.nf")?;
+        // The first line is the title again.
+        for line in text.lines().skip(1) {
+            writeln!(page, "{}", escaped(line))?;
+        }
+        writeln!(page, ".fi")?;
+    }
+    Ok(page)
+}
+
+/// A line that roff prints as it is.
+fn escaped(line: &str) -> String {
+    let text = line.replace('\\', "\\e").replace('-', "\\-");
+    if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_page_with_its_examples() {
+        let pages = pages();
+        let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+        assert!(names.starts_with(&["oversleep.1", "oversleep-check.1", "oversleep-clocks.1"]), "{names:?}");
+        for (name, command) in &pages {
+            let text = String::from_utf8(page(command).unwrap()).unwrap();
+            assert!(text.contains(".SH NAME") && text.contains(".SH DESCRIPTION"), "{name}");
+            assert_eq!(text.contains(".SH EXAMPLES"), name != "oversleep-doctor.1", "{name}");
+        }
+    }
+
+    #[test]
+    fn lines_are_printed_as_they_are() {
+        assert_eq!(escaped("a --b \\n"), "a \\-\\-b \\en");
+        assert_eq!(escaped(".x"), "\\&.x");
+    }
+}

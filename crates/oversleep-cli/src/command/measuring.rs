@@ -1,0 +1,105 @@
+//! What every measuring command does: check what was typed and where the result goes, measure, say what was refused,
+//! and deliver the result.
+
+use std::collections::BTreeMap;
+
+use oversleep_lab::{Laboratory, RunError, StopFlag};
+use oversleep_record::conditions::Outcome;
+use oversleep_record::series::Status;
+use oversleep_record::{Conditions, ResultFile};
+
+use crate::args::OutputArgs;
+use crate::exit::{self, Exit, Failure};
+use crate::interrupt;
+use crate::message;
+use crate::output::Delivery;
+use crate::progress::Meter;
+use crate::request::{Wish, names};
+
+/// Whether files are written that nobody named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// A result file and a page in the current directory, unless an output is named.
+    Automatic,
+    /// Only what was asked for.
+    AsAsked,
+}
+
+/// Runs a measuring command from its wish to its last message.
+pub fn run(wish: Wish, output: &OutputArgs, files: Files) -> Result<Exit, Failure> {
+    let lab = Laboratory::here();
+    refuse_a_name_as_file(&lab, &wish, output)?;
+    let request = wish.request(&lab)?;
+    let mut delivery = Delivery::prepare(output, files == Files::Automatic)?;
+    let stop = StopFlag::new();
+    interrupt::raise_on_signal(&stop);
+    let mut meter = Meter::new(!output.quiet);
+    let result = lab.run(&request, &stop, &mut meter);
+    meter.clear();
+    let file = result.map_err(|error| explain(&error))?;
+    warn_of_refusals(&file, &request.plan.conditions);
+    let ended = ended(&file);
+    if ended.is_err() {
+        // What was asked for is written all the same; nobody asked for files without a measurement in them.
+        delivery.only_what_was_named();
+    }
+    delivery.deliver(&file)?;
+    ended
+}
+
+/// `waits --json nanosleep` reads as if nanosleep were to be measured.
+fn refuse_a_name_as_file(lab: &Laboratory, wish: &Wish, output: &OutputArgs) -> Result<(), Failure> {
+    let (Some(kind), Some(path)) = (wish.subject_kind, output.json.as_ref().and_then(|path| path.to_str())) else {
+        return Ok(());
+    };
+    if names::of(lab, kind).contains(&path) {
+        return Err(Failure::usage(format!(
+            "--json would take '{path}' for a file; put the names first: oversleep {} {path} --json",
+            wish.command
+        )));
+    }
+    Ok(())
+}
+
+fn explain(error: &RunError) -> Failure {
+    match error {
+        RunError::Clock { .. } => {
+            Failure::failed(format!("{error}; leave --clock out, or choose another from `oversleep clocks --list`"))
+        }
+    }
+}
+
+/// One warning for each condition that was asked for and refused, however many series it concerns. What experiments
+/// and trials ask for by themselves is told in the report.
+fn warn_of_refusals(file: &ResultFile, asked: &Conditions) {
+    let mut refusals: BTreeMap<String, String> = BTreeMap::new();
+    for series in &file.series {
+        for (name, outcome) in &series.conditions.outcomes {
+            let setting = series.conditions.setting(name);
+            if let (Outcome::Denied { why }, Some(setting), true) = (outcome, setting, setting == asked.setting(name)) {
+                refusals.entry(format!("{name}={setting}")).or_insert_with(|| why.to_string());
+            }
+        }
+    }
+    for (condition, why) in refusals {
+        message::warning(&format!("measured without {condition}: {why}"));
+    }
+}
+
+fn ended(file: &ResultFile) -> Result<Exit, Failure> {
+    let exit = exit::of_result(file);
+    // An experiment of facts measures nothing; the facts stand in the heading.
+    let nothing_planned = file.series.is_empty() && file.clocks.is_empty();
+    let anything = nothing_planned || !file.clocks.is_empty() || file.series.iter().any(|series| series.has_values());
+    if anything || exit == Exit::Interrupted {
+        return Ok(exit);
+    }
+    let reason = file.series.iter().find_map(|series| match &series.status {
+        Status::Unavailable { reason } => Some(format!("{}: {reason}", series.subject)),
+        _ => None,
+    });
+    Err(Failure::failed(match reason {
+        Some(reason) => format!("nothing could be measured; {reason}"),
+        None => "nothing could be measured".to_owned(),
+    }))
+}

@@ -1,0 +1,173 @@
+//! The commands: one file each, with its options and what it does. A new one is a file, a line in [`Command`] and a line
+//! in [`Command::run`].
+
+mod check;
+mod clocks;
+mod completions;
+mod doctor;
+mod experiments;
+mod explain;
+mod forkjoin;
+mod handoff;
+mod man;
+mod measuring;
+mod registry;
+mod report;
+mod waits;
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::args::help;
+use crate::exit::{Exit, Failure};
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "oversleep",
+    version,
+    about = "Measures what clocks, sleeps, waits and threads really do here, explains why, and shows what helps",
+    long_about = "Ask for one millisecond of sleep. oversleep shows what you get, why, and how to get what you asked for.\n\n\
+        Without a command it runs `check`: it measures this machine in under 20 s, prints what it found in sentences, and \
+        leaves a result file and an HTML report in the current directory. It changes nothing on the machine unless asked \
+        to, works without privileges, and needs no network.",
+    before_help = help::EXAMPLES,
+    after_help = help::CODES,
+    override_usage = "oversleep [OPTIONS OF check]\n       oversleep <COMMAND> [OPTIONS]",
+    subcommand_required = true,
+    max_term_width = 110
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Colours: on a terminal unless NO_COLOR is set, always, or never
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
+    color: Color,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Check),
+    Clocks(clocks::Clocks),
+    Waits(waits::Waits),
+    Forkjoin(forkjoin::ForkJoin),
+    Handoff(handoff::Handoff),
+    Experiments(experiments::Experiments),
+    Explain(explain::Explain),
+    Report(report::Report),
+    Doctor(doctor::Doctor),
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+impl Cli {
+    /// What was typed. Where no command was, `check` is meant.
+    pub fn read() -> Cli {
+        Cli::parse_from(with_command(std::env::args_os().collect()))
+    }
+
+    /// Does what was asked.
+    ///
+    /// # Errors
+    /// What could not be done, in one message.
+    pub fn run(self) -> Result<Exit, Failure> {
+        let choice = match self.color {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+        self.command.run()
+    }
+}
+
+/// The arguments with `check` where they name no command: at their end, or before an option that is not the whole
+/// command's own.
+fn with_command(mut typed: Vec<OsString>) -> Vec<OsString> {
+    let mut at = 1;
+    while let Some(argument) = typed.get(at) {
+        match argument.to_str() {
+            Some("--color") if at + 1 == typed.len() => return typed,
+            Some("--color") => at += 2,
+            Some(argument) if argument.starts_with("--color=") => at += 1,
+            Some("-h" | "--help" | "-V" | "--version") => return typed,
+            Some(option) if option.starts_with('-') => break,
+            _ => return typed,
+        }
+    }
+    typed.insert(at.min(typed.len()), "check".into());
+    typed
+}
+
+impl Command {
+    fn run(self) -> Result<Exit, Failure> {
+        match self {
+            Command::Check(command) => command.run(),
+            Command::Clocks(command) => command.run(),
+            Command::Waits(command) => command.run(),
+            Command::Forkjoin(command) => command.run(),
+            Command::Handoff(command) => command.run(),
+            Command::Experiments(command) => command.run(),
+            Command::Explain(command) => command.run(),
+            Command::Report(command) => command.run(),
+            Command::Doctor(command) => command.run(),
+            Command::Completions(command) => command.run(),
+            Command::Man(command) => command.run(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn check_is_meant_where_no_command_is_typed() {
+        let read = |typed: &str| {
+            let typed = with_command(typed.split_whitespace().map(OsString::from).collect());
+            typed.iter().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        };
+        for (typed, meant) in [
+            ("oversleep", "oversleep check"),
+            ("oversleep --quick", "oversleep check --quick"),
+            ("oversleep --color never", "oversleep --color never check"),
+            ("oversleep --color=never -q", "oversleep --color=never check -q"),
+            ("oversleep --color never waits", "oversleep --color never waits"),
+            ("oversleep --help", "oversleep --help"),
+            ("oversleep -V", "oversleep -V"),
+            ("oversleep chekc", "oversleep chekc"),
+        ] {
+            assert_eq!(read(typed), meant);
+        }
+        assert_eq!(read("oversleep --color"), "oversleep --color", "clap then says which values there are");
+    }
+
+    #[test]
+    fn the_command_line_contradicts_itself_nowhere() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_and_option_has_help() {
+        fn look(command: &clap::Command) {
+            let name = command.get_name();
+            assert!(command.get_about().is_some(), "{name} has no description");
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{name}: {} has no help", argument.get_id());
+            }
+            command.get_subcommands().for_each(look);
+        }
+        look(&Cli::command());
+    }
+}

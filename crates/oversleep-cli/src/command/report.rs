@@ -1,0 +1,107 @@
+//! `report`: a result file shown again. Findings are worked out anew, so that an old result gains from what was learned
+//! since.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use oversleep_lab::explain;
+use oversleep_record::ResultFile;
+use oversleep_record::file::FILE_BYTES_MAX;
+
+use crate::args::{Document, OutputArgs, help};
+use crate::exit::{Exit, Failure};
+use crate::output::Delivery;
+
+/// Show result files again: on the terminal, as a page, as pictures
+///
+/// Works for results of any machine and system. Without an output option it prints the report; with one, it writes only
+/// what was asked for.
+#[derive(Args, Debug)]
+#[command(before_help = help::REPORT, after_help = help::CODES)]
+pub struct Report {
+    /// Result files; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Print the result as one JSON document with findings worked out anew, or write it to FILE
+    ///
+    /// The equals sign is required: without it FILE would be taken for another result to read.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+
+    /// Write one self-contained HTML page, which works offline; - is standard output
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Write the pictures as SVG files into a directory, which is made if needed
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+
+    /// Show every table and all code, not only the main ones
+    #[arg(long)]
+    full: bool,
+
+    /// No notes on standard error; warnings and errors remain
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Report {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        let named = [("--json", &self.json), ("--html", &self.html), ("--svg", &self.svg)];
+        if let Some((option, _)) = named.iter().find(|(_, path)| path.is_some()).filter(|_| self.files.len() > 1) {
+            return Err(Failure::usage(format!("{option} takes one result; run `oversleep report` once for each")));
+        }
+        for (option, path) in [("--json", &self.json), ("--html", &self.html)] {
+            if path.as_ref().is_some_and(|path| path.as_os_str() != "-" && self.files.contains(path)) {
+                return Err(Failure::usage(format!("{option} would replace the result it is made from")));
+            }
+        }
+        let output = OutputArgs {
+            json: self.json.clone(),
+            html: self.html.clone(),
+            svg: self.svg.clone(),
+            full: self.full,
+            quiet: self.quiet,
+            ..OutputArgs::default()
+        };
+        let results = self.files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+        let delivery = Delivery::only_named(&output)?;
+        for result in &results {
+            delivery.deliver(result)?;
+        }
+        Ok(Exit::Fine)
+    }
+}
+
+/// Reads a result and works out its findings.
+fn read(path: &Path) -> Result<ResultFile, Failure> {
+    let (name, bytes) = match Document::at(path) {
+        Document::Stdout => {
+            if io::stdin().is_terminal() {
+                return Err(Failure::usage(
+                    "- reads a result from standard input; pipe one in, like `oversleep waits --json | oversleep report -`",
+                ));
+            }
+            ("standard input".to_owned(), limited(io::stdin().lock()))
+        }
+        Document::File(path) => (format!("'{}'", path.display()), File::open(&path).and_then(limited)),
+    };
+    let bytes = bytes.map_err(|error| Failure::failed(format!("can't read {name}: {error}")))?;
+    if bytes.is_empty() {
+        return Err(Failure::failed(format!("can't use {name}: it is empty, not a result file")));
+    }
+    let mut result = ResultFile::read(&bytes).map_err(|error| Failure::failed(format!("can't use {name}: {error}")))?;
+    result.findings = explain::findings(&result);
+    Ok(result)
+}
+
+/// One byte more than any result has, so that a device without an end is told from a result.
+fn limited(source: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

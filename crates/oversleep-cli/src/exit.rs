@@ -1,0 +1,142 @@
+//! How the command ends: the exit codes, and the one error it may end with.
+
+use std::process::ExitCode;
+
+use oversleep_record::ResultFile;
+use oversleep_record::file::Completion;
+use oversleep_record::finding::Verdict;
+
+/// What the exit codes mean, for help and man pages. 3 is kept for assertions on results.
+pub const CODES: &str = "\
+Exit codes:
+    0  fine
+    1  failure: nothing could be measured, a file could not be read or written
+    2  usage: an unknown name, option or value
+    3  an assertion failed (reserved)
+    4  too disturbed to conclude: not one finding could be drawn from what was measured
+  130  interrupted: what was measured until then is shown and written";
+
+/// A command that ran to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All is fine.
+    Fine,
+    /// The machine was too disturbed for any conclusion.
+    TooDisturbed,
+    /// The user ended it early.
+    Interrupted,
+}
+
+/// Why a command could not do what was asked: one message with what, where and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// What was typed can't be meant.
+    #[error("{0}")]
+    Usage(String),
+    /// What was meant could not be done.
+    #[error("{0}")]
+    Failed(String),
+    /// Whoever read standard output has seen enough.
+    #[error("standard output was closed")]
+    ReaderGone,
+}
+
+impl Failure {
+    /// A failure of usage.
+    pub fn usage(message: impl Into<String>) -> Failure {
+        Failure::Usage(message.into())
+    }
+
+    /// Any other failure.
+    pub fn failed(message: impl Into<String>) -> Failure {
+        Failure::Failed(message.into())
+    }
+}
+
+/// The process's exit code for how a command ended.
+pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
+    ExitCode::from(match ended {
+        Ok(Exit::Fine) | Err(Failure::ReaderGone) => 0,
+        Err(Failure::Failed(_)) => 1,
+        Err(Failure::Usage(_)) => 2,
+        Ok(Exit::TooDisturbed) => 4,
+        Ok(Exit::Interrupted) => INTERRUPTED,
+    })
+}
+
+/// As shells count it: 128 + SIGINT.
+pub const INTERRUPTED: u8 = 130;
+
+/// How a run ended, read from its result.
+pub fn of_result(file: &ResultFile) -> Exit {
+    if file.completion == Completion::Interrupted {
+        Exit::Interrupted
+    } else if is_too_disturbed(file) {
+        Exit::TooDisturbed
+    } else {
+        Exit::Fine
+    }
+}
+
+/// Facts about the machine can be concluded from at any time; only what rests on a measurement counts here.
+fn is_too_disturbed(file: &ResultFile) -> bool {
+    let was_measured = |source: &str| file.series(source).is_some() || file.clock(source).is_some();
+    let mut disturbed = false;
+    for finding in &file.findings {
+        match finding.verdict {
+            Verdict::TooDisturbed => disturbed = true,
+            Verdict::Found | Verdict::Absent => {
+                if finding.evidence.iter().any(|evidence| was_measured(&evidence.source)) {
+                    return false;
+                }
+            }
+            Verdict::NotEnoughData => {}
+        }
+    }
+    disturbed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use oversleep_record::finding::{Evidence, Finding, Severity};
+
+    fn finding(verdict: Verdict, source: &str) -> Finding {
+        Finding {
+            id: "OVS-G000".to_owned(),
+            name: "name".to_owned(),
+            summary: String::new(),
+            severity: Severity::Note,
+            verdict,
+            sentence: String::new(),
+            evidence: vec![Evidence { source: source.to_owned(), says: String::new() }],
+            advice: Vec::new(),
+        }
+    }
+
+    fn exit_with(findings: Vec<Finding>) -> Exit {
+        let mut file = testing::result(&["B5/nanosleep/1ms"]);
+        file.findings = findings;
+        of_result(&file)
+    }
+
+    #[test]
+    fn one_conclusion_from_a_measurement_is_enough() {
+        let disturbed = finding(Verdict::TooDisturbed, "B5/nanosleep/1ms");
+        let fact = finding(Verdict::Absent, "cgroup.cpu_quota_cpus");
+        assert_eq!(exit_with(vec![]), Exit::Fine);
+        assert_eq!(exit_with(vec![fact.clone()]), Exit::Fine);
+        assert_eq!(exit_with(vec![disturbed.clone(), fact.clone()]), Exit::TooDisturbed);
+        let found = finding(Verdict::Found, "B5/nanosleep/1ms");
+        assert_eq!(exit_with(vec![disturbed, fact, found]), Exit::Fine);
+    }
+
+    #[test]
+    fn an_interrupted_run_is_interrupted_first_of_all() {
+        let mut file = testing::result(&[]);
+        file.completion = Completion::Interrupted;
+        file.findings = vec![finding(Verdict::TooDisturbed, "x")];
+        assert_eq!(of_result(&file), Exit::Interrupted);
+    }
+}

@@ -1,0 +1,162 @@
+//! Findings as cards: severity, sentence, what a remedy gained, and the evidence for whoever asks.
+
+use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
+use oversleep_record::{Nanos, ResultFile};
+
+use super::markup::Markup;
+use crate::view::findings::{self, Findings, SEVERITIES};
+use crate::view::head::heading;
+use crate::view::words::sentence;
+
+/// The section the page begins with.
+pub(super) fn section(m: &mut Markup, file: &ResultFile) {
+    let findings = Findings::of(file);
+    m.element("section", &[("id", "findings"), ("aria-labelledby", "findings-heading")], |m| {
+        m.leaf("h2", &[("id", "findings-heading")], &heading(file, "Findings"));
+        m.leaf("p", &[("class", "lead")], &findings.summary());
+        let mut told = Vec::new();
+        for severity in SEVERITIES {
+            if findings.found(severity).next().is_none() {
+                continue;
+            }
+            m.leaf("h3", &[], &heading(file, findings::title(severity)));
+            m.element("div", &[("class", "cards")], |m| {
+                findings.found(severity).for_each(|finding| card(m, file, finding, &mut told));
+            });
+        }
+        rest(m, file, &findings);
+    });
+}
+
+fn full_stop(text: &str) -> String {
+    format!("{}.", sentence(text.trim_end_matches('.')))
+}
+
+/// `timer-slack` as a heading: `Timer slack`.
+fn title(name: &str) -> String {
+    let words: Vec<&str> = name
+        .split('-')
+        .map(|word| match word {
+            "cpu" => "CPU",
+            "tsc" => "TSC",
+            other => other,
+        })
+        .collect();
+    sentence(&words.join(" "))
+}
+
+fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, told: &mut Vec<&'a str>) {
+    let severity = findings::noun(finding.severity);
+    let id = format!("finding-{}", finding.id.to_lowercase());
+    let title_id = format!("{id}-title");
+    let class = format!("card {severity}");
+    m.element("article", &[("class", &class), ("id", &id), ("aria-labelledby", &title_id)], |m| {
+        m.element("h4", &[("id", &title_id)], |m| {
+            m.leaf("span", &[("class", "badge")], severity);
+            m.text(&heading(file, &title(&finding.name)));
+            m.text(" ");
+            m.leaf("span", &[("class", "id")], &finding.id);
+        });
+        m.leaf("p", &[], &full_stop(&finding.sentence));
+        let (above, fresh): (Vec<&Advice>, Vec<&Advice>) =
+            finding.advice.iter().partition(|advice| told.contains(&advice.remedy.as_str()));
+        told.extend(fresh.iter().map(|advice| advice.remedy.as_str()));
+        if finding.severity == Severity::Note && !fresh.is_empty() {
+            // A note is for choosing by; what to do about it is for whoever asks.
+            m.element("details", &[], |m| {
+                m.leaf("summary", &[], "What to do");
+                fresh.iter().for_each(|advice| remedy(m, advice));
+            });
+        } else {
+            fresh.iter().for_each(|advice| remedy(m, advice));
+        }
+        if !above.is_empty() {
+            m.element("p", &[("class", "quiet")], |m| {
+                m.text("What to do, as above: ");
+                for (index, advice) in above.iter().enumerate() {
+                    m.text(if index > 0 { ", " } else { "" });
+                    m.leaf(
+                        "a",
+                        &[("href", &format!("#remedy-{}", advice.remedy))],
+                        &title(&advice.remedy).to_lowercase(),
+                    );
+                }
+                m.text(".");
+            });
+        }
+        m.element("details", &[], |m| {
+            m.leaf("summary", &[], "How we know");
+            m.leaf("p", &[("class", "quiet")], &full_stop(&finding.summary));
+            if !finding.evidence.is_empty() {
+                m.element("ul", &[("class", "evidence")], |m| {
+                    for evidence in &finding.evidence {
+                        m.element("li", &[], |m| {
+                            m.leaf("code", &[], &evidence.source);
+                            m.text(&format!(": {}", evidence.says));
+                        });
+                    }
+                });
+            }
+        });
+    });
+}
+
+fn remedy(m: &mut Markup, advice: &Advice) {
+    m.element("div", &[("class", "remedy"), ("id", &format!("remedy-{}", advice.remedy))], |m| {
+        m.leaf("p", &[], &full_stop(&advice.sentence));
+        if let Tried::Measured { subject, before_p50_ns, after_p50_ns, .. } = &advice.tried {
+            gain(m, subject, *before_p50_ns, *after_p50_ns);
+        }
+        let class = match advice.tried {
+            Tried::Measured { helped: true, .. } => "tried helped",
+            _ => "tried",
+        };
+        m.leaf("p", &[("class", class)], &full_stop(&findings::outcome(&advice.tried)));
+        if let Some(example) = &advice.example {
+            m.element("details", &[], |m| {
+                m.leaf("summary", &[], &format!("Code for {}", advice.remedy));
+                m.element("pre", &[("tabindex", "0")], |m| m.leaf("code", &[], example));
+            });
+        }
+    });
+}
+
+/// Two bars, before and after. Early medians (below zero) have none.
+fn gain(m: &mut Markup, subject: &str, before: i64, after: i64) {
+    let longest = before.max(after).max(1) as f64;
+    let label = format!("Median lateness of {subject}: {} before, {} after", Nanos(before), Nanos(after));
+    m.element("div", &[("class", "gain"), ("role", "img"), ("aria-label", &label)], |m| {
+        for (name, value, class) in [("before", before, "bar"), ("after", after, "bar after")] {
+            let width = format!("width:{:.1}%", value.max(0) as f64 / longest * 100.0);
+            m.leaf("span", &[], name);
+            m.element("span", &[("class", "track")], |m| m.leaf("span", &[("class", class), ("style", &width)], ""));
+            m.leaf("span", &[], &Nanos(value).to_string());
+        }
+    });
+}
+
+fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
+    let lists = [
+        (Verdict::TooDisturbed, "Too disturbed to conclude", true),
+        (Verdict::NotEnoughData, "Not enough data", false),
+        (Verdict::Absent, "Looked for and not so here", false),
+    ];
+    for (verdict, title, is_open) in lists {
+        let all: Vec<&Finding> = findings.with(verdict).collect();
+        if all.is_empty() {
+            continue;
+        }
+        let open: &[(&str, &str)] = if is_open { &[("open", "")] } else { &[] };
+        m.element("details", open, |m| {
+            m.leaf("summary", &[], &heading(file, &format!("{title} ({})", all.len())));
+            m.element("ul", &[("class", "evidence")], |m| {
+                for finding in all {
+                    m.element("li", &[], |m| {
+                        m.leaf("span", &[("class", "id")], &finding.id);
+                        m.text(&format!(" {}: {}.", finding.name, finding.sentence.trim_end_matches('.')));
+                    });
+                }
+            });
+        });
+    }
+}

@@ -1,0 +1,117 @@
+//! Markup that can't come out unbalanced or unescaped: elements close themselves, text and attributes are escaped.
+
+/// A document under construction.
+#[derive(Default)]
+pub(super) struct Markup {
+    out: String,
+}
+
+impl Markup {
+    /// An element with its content.
+    pub fn element(&mut self, name: &str, attributes: &[(&str, &str)], content: impl FnOnce(&mut Markup)) {
+        self.open(name, attributes);
+        content(self);
+        self.out.push_str("</");
+        self.out.push_str(name);
+        self.out.push('>');
+        if matches!(
+            name,
+            "p" | "li" | "tr" | "h1" | "h2" | "h3" | "h4" | "section" | "table" | "figure" | "article" | "details"
+        ) {
+            self.out.push('\n');
+        }
+    }
+
+    /// An element that holds text only.
+    pub fn leaf(&mut self, name: &str, attributes: &[(&str, &str)], text: &str) {
+        self.element(name, attributes, |m| m.text(text));
+    }
+
+    /// An element that has no content and no end.
+    pub fn void(&mut self, name: &str, attributes: &[(&str, &str)]) {
+        self.open(name, attributes);
+    }
+
+    fn open(&mut self, name: &str, attributes: &[(&str, &str)]) {
+        self.out.push('<');
+        self.out.push_str(name);
+        for (attribute, value) in attributes {
+            self.out.push(' ');
+            self.out.push_str(attribute);
+            self.out.push_str("=\"");
+            escape_into(&mut self.out, value);
+            self.out.push('"');
+        }
+        self.out.push('>');
+    }
+
+    /// Text, escaped.
+    pub fn text(&mut self, text: &str) {
+        escape_into(&mut self.out, text);
+    }
+
+    /// Markup of our own: pictures and style sheets. Never text of a result.
+    pub fn trusted(&mut self, markup: &str) {
+        self.out.push_str(markup);
+    }
+
+    /// The document.
+    pub fn finish(self) -> String {
+        self.out
+    }
+}
+
+/// Safe in content and in quoted attributes; what HTML has no place for becomes `�`.
+fn escape_into(out: &mut String, text: &str) {
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(letter),
+            // Marks that turn the direction of writing can make a text read as another one.
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
+            letter if letter.is_control() => out.push('\u{fffd}'),
+            letter => out.push(letter),
+        }
+    }
+}
+
+/// JSON for a `<script type="application/json">`: nothing in it can end the element or begin a comment.
+pub(super) fn json_for_script(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match letter {
+            '<' | '>' | '&' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                safe.push_str(&format!("\\u{:04x}", letter as u32));
+            }
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_can_not_become_markup() {
+        let mut m = Markup::default();
+        m.element("p", &[("title", "\"><script>")], |m| m.text("</p><script>alert('1') & \u{1}\u{202e}"));
+        assert_eq!(
+            m.finish(),
+            "<p title=\"&quot;&gt;&lt;script&gt;\">&lt;/p&gt;&lt;script&gt;alert(&#39;1&#39;) &amp; \u{fffd}\u{fffd}</p>\n"
+        );
+    }
+
+    #[test]
+    fn json_stays_json_and_in_its_element() {
+        let value = serde_json::json!({"name": "</script><!--<script>&\u{202e}"});
+        let safe = json_for_script(&value.to_string());
+        assert!(!safe.contains('<'));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
+    }
+}

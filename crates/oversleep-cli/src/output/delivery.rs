@@ -1,0 +1,269 @@
+//! One result to all the places it was asked for.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use oversleep_record::ResultFile;
+
+use super::{date, file, pages, stdout};
+use crate::args::{Document, OutputArgs};
+use crate::exit::Failure;
+use crate::message;
+use crate::terminal::Detail;
+
+/// The places, tried and found fit before measuring.
+#[derive(Debug, Default)]
+pub struct Delivery {
+    json: Vec<PathBuf>,
+    html: Option<PathBuf>,
+    svg: Option<PathBuf>,
+    /// Where files go that nobody named.
+    automatic: Option<PathBuf>,
+    stdout: Stdout,
+    quiet: bool,
+    detail: Detail,
+}
+
+/// What standard output shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stdout {
+    /// The report.
+    #[default]
+    Report,
+    /// The result as JSON.
+    Json,
+    /// The page.
+    Html,
+    /// Nothing: only files were asked for.
+    Nothing,
+}
+
+impl Delivery {
+    /// Looks at every place before anything is measured. With `automatic`, a result file and a page are left in the
+    /// current directory unless a place is named.
+    ///
+    /// # Errors
+    /// The first place that can't be written, or two documents for one place.
+    pub fn prepare(args: &OutputArgs, automatic: bool) -> Result<Delivery, Failure> {
+        let mut delivery = Delivery::named(args)?;
+        let named = args.json.is_some() || args.html.is_some() || args.svg.is_some() || args.out.is_some();
+        if automatic && !named {
+            delivery.automatic = automatic_directory();
+        }
+        Ok(delivery)
+    }
+
+    /// Only the places named, and the report only where none is.
+    ///
+    /// # Errors
+    /// As [`Delivery::prepare`].
+    pub fn only_named(args: &OutputArgs) -> Result<Delivery, Failure> {
+        let mut delivery = Delivery::named(args)?;
+        let files = args.json.is_some() || args.html.is_some() || args.svg.is_some() || args.out.is_some();
+        if files && delivery.stdout == Stdout::Report {
+            delivery.stdout = Stdout::Nothing;
+        }
+        Ok(delivery)
+    }
+
+    /// Leaves out the files nobody named.
+    pub fn only_what_was_named(&mut self) {
+        self.automatic = None;
+    }
+
+    fn named(args: &OutputArgs) -> Result<Delivery, Failure> {
+        let detail = if args.full { Detail::Full } else { Detail::Brief };
+        let mut delivery = Delivery { svg: args.svg.clone(), quiet: args.quiet, detail, ..Delivery::default() };
+        for (option, path) in [("--json", &args.json), ("--out", &args.out)] {
+            match path.as_deref().map(Document::at) {
+                None => {}
+                Some(Document::Stdout) => delivery.claim_stdout(Stdout::Json, option)?,
+                Some(Document::File(path)) => delivery.json.push(path),
+            }
+        }
+        match args.html.as_deref().map(Document::at) {
+            None => {}
+            Some(Document::Stdout) => delivery.claim_stdout(Stdout::Html, "--html")?,
+            Some(Document::File(path)) => delivery.html = Some(path),
+        }
+        if delivery.html.as_ref().is_some_and(|html| delivery.json.contains(html)) {
+            return Err(Failure::usage("--html and the JSON result name the same file; give each its own"));
+        }
+        delivery.json.dedup();
+        for path in delivery.json.iter().chain(&delivery.html) {
+            file::check(path).map_err(Failure::Failed)?;
+        }
+        if let Some(directory) = &delivery.svg {
+            file::check_in(directory).map_err(Failure::Failed)?;
+        }
+        Ok(delivery)
+    }
+
+    fn claim_stdout(&mut self, document: Stdout, option: &str) -> Result<(), Failure> {
+        if self.stdout != Stdout::Report && self.stdout != document {
+            return Err(Failure::usage(format!("{option}: standard output takes one document; give the other a file")));
+        }
+        self.stdout = document;
+        Ok(())
+    }
+
+    /// Brings the result everywhere. Where that fails the others are still served, and a copy is kept elsewhere.
+    ///
+    /// # Errors
+    /// One message with every place that failed and where the result is now.
+    pub fn deliver(&self, result: &ResultFile) -> Result<(), Failure> {
+        let json = result.write();
+        let mut tally = Tally::default();
+        for path in &self.json {
+            tally.file(path, file::replace(path, &json), true);
+        }
+        if let Some(path) = &self.html {
+            tally.file(path, file::replace(path, &pages::html(result)), false);
+        }
+        if let Some(directory) = &self.svg {
+            match pages::svg(result, directory) {
+                Ok(count) => tally.written.push(format!("{count} pictures in {}", directory.display())),
+                Err(error) => tally.failed.push(file::why_not(directory, &error)),
+            }
+        }
+        if let Some(directory) = &self.automatic {
+            let stem = stem(result);
+            tally.created(directory, file::create(directory, &stem, "json", &json), true);
+            tally.created(directory, file::create(directory, &stem, "html", &pages::html(result)), false);
+        }
+        match self.show(result, &json) {
+            Ok(()) => tally.kept |= self.stdout == Stdout::Json,
+            Err(Failure::ReaderGone) => tally.reader_gone = true,
+            Err(error) => tally.failed.push(error.to_string()),
+        }
+        if !self.quiet && !tally.written.is_empty() {
+            message::note(&format!("Written: {}", tally.written.join(", ")));
+        }
+        self.conclude(result, &json, tally)
+    }
+
+    fn show(&self, result: &ResultFile, json: &[u8]) -> Result<(), Failure> {
+        match self.stdout {
+            Stdout::Report => stdout::text(&pages::text(result, self.detail)),
+            Stdout::Json => stdout::bytes(json),
+            Stdout::Html => stdout::bytes(&pages::html(result)),
+            Stdout::Nothing => Ok(()),
+        }
+    }
+
+    fn conclude(&self, result: &ResultFile, json: &[u8], tally: Tally) -> Result<(), Failure> {
+        if tally.failed.is_empty() {
+            return if tally.reader_gone { Err(Failure::ReaderGone) } else { Ok(()) };
+        }
+        let failed = tally.failed.join("; ");
+        if tally.kept {
+            return Err(Failure::failed(format!("{failed} (the result itself is written: see `oversleep report`)")));
+        }
+        let refuge = std::env::temp_dir();
+        if let Ok(path) = file::create(&refuge, &stem(result), "json", json) {
+            let path = path.display();
+            return Err(Failure::failed(format!("{failed}; the result is kept in {path} (`oversleep report {path}`)")));
+        }
+        // The last place there is; a terminal would only scroll the report away.
+        let free = matches!(self.stdout, Stdout::Report | Stdout::Nothing) && !io::stdout().is_terminal();
+        if free && stdout::bytes(json).is_ok() {
+            return Err(Failure::failed(format!("{failed}; the result is the last line on standard output")));
+        }
+        Err(Failure::failed(format!("{failed}; no other place took the result either")))
+    }
+}
+
+/// What became of each place.
+#[derive(Debug, Default)]
+struct Tally {
+    written: Vec<String>,
+    failed: Vec<String>,
+    /// Whether the result as JSON stands in one of them.
+    kept: bool,
+    reader_gone: bool,
+}
+
+impl Tally {
+    fn file(&mut self, path: &Path, outcome: io::Result<()>, is_result: bool) {
+        match outcome {
+            Ok(()) => {
+                self.written.push(path.display().to_string());
+                self.kept |= is_result;
+            }
+            Err(error) => self.failed.push(file::why_not(path, &error)),
+        }
+    }
+
+    fn created(&mut self, directory: &Path, outcome: io::Result<PathBuf>, is_result: bool) {
+        match outcome {
+            Ok(path) => self.file(&path, Ok(()), is_result),
+            Err(error) => self.file(directory, Err(error), is_result),
+        }
+    }
+}
+
+/// The current directory, or the one for temporary files where it can't be written: that a shell stands in a place
+/// without rights is no reason not to measure.
+fn automatic_directory() -> Option<PathBuf> {
+    let refuge = std::env::temp_dir();
+    for (index, directory) in [PathBuf::new(), refuge].into_iter().enumerate() {
+        if file::check(&directory.join("oversleep.json")).is_ok() {
+            if index > 0 {
+                let place = directory.display();
+                message::warning(&format!("the current directory can't be written; the report will be in {place}"));
+            }
+            return Some(directory);
+        }
+    }
+    message::warning("neither the current directory nor the one for temporary files can be written; no report is left");
+    None
+}
+
+/// `oversleep-2025-01-31T12-34-56Z`.
+fn stem(result: &ResultFile) -> String {
+    let now = || {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
+        i64::try_from(since.as_secs()).ok()
+    };
+    format!("oversleep-{}", date::stamp(result.taken_unix_s.or_else(now).unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    fn args() -> OutputArgs {
+        OutputArgs { quiet: true, ..OutputArgs::default() }
+    }
+
+    #[test]
+    fn standard_output_takes_one_document() {
+        let both = OutputArgs { json: Some("-".into()), html: Some("-".into()), ..args() };
+        let error = Delivery::prepare(&both, false).unwrap_err();
+        assert_eq!(error.to_string(), "--html: standard output takes one document; give the other a file");
+        let twice = OutputArgs { json: Some("-".into()), out: Some("-".into()), ..args() };
+        assert_eq!(Delivery::prepare(&twice, false).unwrap().stdout, Stdout::Json);
+    }
+
+    #[test]
+    fn a_report_asked_for_as_files_stays_off_the_screen() {
+        let home = tempfile::tempdir().unwrap();
+        let page = OutputArgs { html: Some(home.path().join("r.html")), ..args() };
+        assert_eq!(Delivery::only_named(&page).unwrap().stdout, Stdout::Nothing);
+        assert_eq!(Delivery::prepare(&page, true).unwrap().stdout, Stdout::Report);
+        assert!(Delivery::prepare(&page, true).unwrap().automatic.is_none());
+        assert_eq!(Delivery::only_named(&args()).unwrap().stdout, Stdout::Report);
+    }
+
+    #[test]
+    fn one_file_holds_one_thing() {
+        let same = OutputArgs { out: Some("r".into()), html: Some("r".into()), ..args() };
+        assert!(matches!(Delivery::prepare(&same, false), Err(Failure::Usage(_))));
+    }
+
+    #[test]
+    fn files_are_named_after_when_the_run_began() {
+        assert_eq!(stem(&testing::result(&[])), "oversleep-2023-11-14T22-13-20Z");
+    }
+}

@@ -1,0 +1,96 @@
+//! Grid lines, tick labels and axis names. Minor ticks get a short mark and no grid line.
+
+use super::scale::Tick;
+use super::svg::{Anchor, Canvas};
+
+/// Pixel centre, so that a one-pixel line is one pixel wide.
+pub fn crisp(at: f64) -> f64 {
+    at.floor() + 0.5
+}
+
+/// A vertical axis at `x`: labels to its left, grid lines to `x_end`.
+pub fn left(c: &mut Canvas, ticks: &[Tick], x: f64, x_end: f64) {
+    for tick in ticks {
+        let y = crisp(tick.at);
+        if tick.label.is_empty() {
+            c.line((x - 3.0, y), (x, y), "axis s thin");
+        } else {
+            c.line((x, y), (x_end, y), "grid s");
+            c.text((x - 8.0, y + 4.0), Anchor::End, "soft t", &tick.label);
+        }
+    }
+}
+
+/// A horizontal axis at `y`: labels beneath it, grid lines up to `y_end`.
+pub fn bottom(c: &mut Canvas, ticks: &[Tick], y: f64, y_end: f64) {
+    for tick in ticks {
+        let x = crisp(tick.at);
+        if tick.label.is_empty() {
+            c.line((x, y), (x, y + 3.0), "axis s thin");
+        } else {
+            c.line((x, y_end), (x, y), "grid s");
+            c.text((x, y + 16.0), Anchor::Middle, "soft t", &tick.label);
+        }
+    }
+}
+
+/// Vertical grid lines with the labels above them, for charts of rows that are read from the top.
+pub fn top(c: &mut Canvas, ticks: &[Tick], y: f64, y_end: f64) {
+    for tick in ticks {
+        let x = crisp(tick.at);
+        if tick.label.is_empty() {
+            c.line((x, y - 3.0), (x, y), "axis s thin");
+        } else {
+            c.line((x, y), (x, y_end), "grid s");
+            c.text((x, y - 7.0), Anchor::Middle, "soft t", &tick.label);
+        }
+    }
+}
+
+/// Moves labels apart: given the wanted positions in ascending order, the positions closest to them that are at least `gap`
+/// apart and, as far as there is room, inside the range.
+pub fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
+    // Blocks of touching labels, each centred on the mean of what its members want; blocks that meet merge.
+    let mut blocks: Vec<(f64, usize, f64)> = Vec::new();
+    for &want in wanted {
+        let mut block = (want, 1, want);
+        while let Some(&(start, n, sum)) = blocks.last() {
+            if start + n as f64 * gap <= block.0 {
+                break;
+            }
+            blocks.pop();
+            let members = n + block.1;
+            // A member behind k others wants its own place less k gaps.
+            let sum = sum + block.2 - block.1 as f64 * n as f64 * gap;
+            block = (bounded(sum / members as f64, members, gap, low, high), members, sum);
+        }
+        blocks.push((bounded(block.0, block.1, gap, low, high), block.1, block.2));
+    }
+    blocks.iter().flat_map(|&(start, n, _)| (0..n).map(move |i| start + i as f64 * gap)).collect()
+}
+
+fn bounded(start: f64, members: usize, gap: f64, low: f64, high: f64) -> f64 {
+    start.min(high - (members - 1) as f64 * gap).max(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_with_room_stay() {
+        assert_eq!(spread(&[10.0, 50.0, 90.0], 12.0, 0.0, 100.0), [10.0, 50.0, 90.0]);
+    }
+
+    #[test]
+    fn crowded_labels_move_apart_and_stay_inside() {
+        assert_eq!(spread(&[50.0, 50.0, 50.0], 10.0, 0.0, 100.0), [40.0, 50.0, 60.0]);
+        assert_eq!(spread(&[1.0, 2.0], 10.0, 0.0, 100.0), [0.0, 10.0]);
+        for wanted in [vec![98.0, 99.0, 99.0, 100.0], vec![0.0, 5.0, 6.0, 40.0, 41.0, 95.0, 97.0], vec![30.0; 8]] {
+            let got = spread(&wanted, 10.0, 0.0, 100.0);
+            assert_eq!(got.len(), wanted.len());
+            assert!(got.windows(2).all(|w| w[1] - w[0] >= 10.0 - 1e-9), "{got:?}");
+            assert!(got[0] >= 0.0 && got[got.len() - 1] <= 100.0 + 1e-9, "{got:?}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Fork–join by the way the main thread waits: every duration as two clocks read it.
+//!
+//! A published "16 ms per fork–join" came from the clock and from the way of waiting, not from the join; the two rows per
+//! style show which.
+
+use super::axis;
+use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::scale::Scale;
+use super::stats;
+use super::svg::{Anchor, Canvas};
+use super::text::{self, Unit, time_us};
+
+const HEADING: &str = "Fork and join, by the way of waiting";
+const LANE: f64 = 34.0;
+const STYLE: f64 = 2.0 * LANE + 16.0;
+/// Width of a bin, px.
+const BAR: f64 = 4.0;
+const RIGHT: f64 = WIDTH - 92.0;
+
+/// One way of waiting.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ForkJoinStyle {
+    /// Its name: `blocked`.
+    pub label: String,
+    /// Durations by the coarse clock, ms.
+    pub coarse_ms: Vec<f64>,
+    /// Durations by the precise clock, ms.
+    pub precise_ms: Vec<f64>,
+}
+
+/// Fork–join durations by wait style.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ForkJoin {
+    /// The words around it.
+    pub frame: Frame,
+    /// Name of the coarse clock.
+    pub coarse_label: String,
+    /// Name of the precise clock.
+    pub precise_label: String,
+    /// What the work alone takes, ms, where that is known.
+    pub work_ms: Option<f64>,
+    /// The styles, in the order they are shown.
+    pub styles: Vec<ForkJoinStyle>,
+}
+
+impl ForkJoin {
+    /// The picture as a stand-alone SVG document, which may also be put into a page as it is.
+    pub fn svg(&self) -> String {
+        let styles: Vec<&ForkJoinStyle> =
+            self.styles.iter().filter(|s| stats::sorted(&s.precise_ms).len() >= 2).collect();
+        if styles.is_empty() {
+            return frame::without_data(&self.frame, HEADING, "no style of waiting was timed twice");
+        }
+        let all = stats::sorted(
+            &styles.iter().flat_map(|s| s.precise_ms.iter().chain(&s.coarse_ms).copied()).collect::<Vec<_>>(),
+        );
+        let work = self.work_ms.filter(|w| w.is_finite());
+        let top = stats::robust_top(&all).unwrap_or(1.0).max(work.unwrap_or(0.0));
+        let widest = styles.iter().map(|s| text::width_px(&s.label, 12.0)).fold(60.0, f64::max);
+        let left = (widest + 34.0).min(210.0);
+        // Positions, not lengths: the axis need not start at zero, and the differences are what matters here.
+        let margin = 0.06 * (top - all[0]).max(top.abs() * 0.05);
+        let low = work.map_or(all[0], |w| w.min(all[0])) - margin;
+        let x = Scale::linear(low, top + margin, left, RIGHT);
+        let height = STYLE * styles.len() as f64 + 20.0;
+        let words = self.words(&styles, &x, all[all.len() - 1]);
+        let legend = [
+            Key::new("coarse", &format!("coarse clock: {}", self.coarse_label)),
+            Key::new("precise", &format!("precise clock: {}", self.precise_label)),
+        ];
+        frame::figure(&self.frame, &words, &legend, height + 40.0, |c| {
+            let unit = Unit::for_us(top * 1e3);
+            axis::bottom(c, &x.ticks(unit.us / 1e3, 50.0), height, 14.0);
+            c.line((left, axis::crisp(height)), (RIGHT, axis::crisp(height)), "axis s");
+            c.text(
+                ((left + RIGHT) / 2.0, height + 34.0),
+                Anchor::Middle,
+                "soft t",
+                &format!("duration of one fork–join, {}", unit.symbol),
+            );
+            if let Some(work) = work {
+                let at = axis::crisp(x.px(work));
+                c.line((at, 12.0), (at, height), "ink s dash");
+                let label = format!("the work alone, {}", time_us(work * 1e3));
+                let near_right = at + text::width_px(&label, 11.0) > RIGHT;
+                c.text((at, 7.0), if near_right { Anchor::End } else { Anchor::Start }, "ink t", &label);
+            }
+            for (i, style) in styles.iter().enumerate() {
+                let y = 20.0 + STYLE * i as f64;
+                c.text(
+                    (left - 14.0, y + LANE + 4.0),
+                    Anchor::End,
+                    "ink",
+                    &text::fitted(&style.label, 12.0, left - 30.0),
+                );
+                lane(c, &style.label, "coarse", &style.coarse_ms, &x, y);
+                lane(c, &style.label, "precise", &style.precise_ms, &x, y + LANE);
+                if i + 1 < styles.len() {
+                    c.line(
+                        (16.0, axis::crisp(y + 2.0 * LANE + 8.0)),
+                        (WIDTH - 16.0, axis::crisp(y + 2.0 * LANE + 8.0)),
+                        "grid s",
+                    );
+                }
+            }
+        })
+    }
+
+    fn words(&self, styles: &[&ForkJoinStyle], x: &Scale, longest_ms: f64) -> Words {
+        let median = |v: &[f64]| stats::median(v).map_or_else(|| "unknown".to_owned(), |m| time_us(m * 1e3));
+        let each: Vec<String> = styles.iter().map(|s| format!("{} {}", s.label, median(&s.precise_ms))).collect();
+        let mut finding = format!("Median by the precise clock: {}.", each.join(", "));
+        let kinds = |v: &[f64]| {
+            let mut sorted = stats::sorted(v);
+            sorted.dedup();
+            sorted.len()
+        };
+        let coarse: Vec<f64> = styles.iter().flat_map(|s| s.coarse_ms.iter().copied()).collect();
+        let precise: usize = styles.iter().map(|s| stats::sorted(&s.precise_ms).len()).sum();
+        if (1..=8).contains(&kinds(&coarse)) && precise > 16 {
+            let mut values = stats::sorted(&coarse);
+            values.dedup();
+            let values: Vec<String> = values.iter().map(|v| time_us(v * 1e3)).collect();
+            finding.push_str(&format!(" The coarse clock knows only {}.", values.join(", ")));
+        }
+        let detail = styles
+            .iter()
+            .map(|s| {
+                format!(
+                    "{}: median {} by the precise clock, {} by the coarse one.",
+                    s.label,
+                    median(&s.precise_ms),
+                    median(&s.coarse_ms)
+                )
+            })
+            .collect::<Vec<_>>()
+            .join(" ");
+        let mut caveat = "▲ median. In each row the tallest bar has the full height.".to_owned();
+        let beyond =
+            styles.iter().flat_map(|s| s.precise_ms.iter().chain(&s.coarse_ms)).filter(|v| **v > x.high()).count();
+        if beyond > 0 {
+            caveat.push_str(&format!(
+                " {} beyond the axis (triangles), up to {}.",
+                text::count(beyond),
+                time_us(longest_ms * 1e3)
+            ));
+        }
+        Words { heading: HEADING, finding, detail, caveat }
+    }
+}
+
+/// One row: a fine histogram on its own base line, the median as a triangle beneath it and in figures at the right.
+fn lane(c: &mut Canvas, style: &str, class: &str, values_ms: &[f64], x: &Scale, y: f64) {
+    let sorted = stats::sorted(values_ms);
+    let Some(median) = stats::quantile(&sorted, 0.5) else {
+        c.text((x.px(x.low()) + 6.0, y + LANE - 8.0), Anchor::Start, "soft t", "not timed with this clock");
+        return;
+    };
+    let base = y + LANE - 3.0;
+    let mut bars: Vec<(i64, usize)> = Vec::new();
+    for at in sorted.iter().filter(|v| **v <= x.high()).map(|v| (x.px(*v) / BAR).floor() as i64) {
+        match bars.last_mut() {
+            Some((place, held)) if *place == at => *held += 1,
+            _ => bars.push((at, 1)),
+        }
+    }
+    let tallest = bars.iter().map(|b| b.1).max().unwrap_or(1) as f64;
+    let n = sorted.len();
+    let tip = format!(
+        "{style}, {class} clock: median {}, {}",
+        time_us(median * 1e3),
+        text::plural(n, "duration", "durations")
+    );
+    c.marks(class, &tip, |c| {
+        for &(place, held) in &bars {
+            // One duration among thousands still shows.
+            let height = (held as f64 / tallest * (LANE - 9.0)).max(2.0);
+            let left = place as f64 * BAR;
+            let share = text::share(held as f64 / n as f64);
+            let bar_tip = format!("{style}, {class} clock: {} ({share})", text::plural(held, "duration", "durations"));
+            c.marks("", &bar_tip, |c| c.rounded((left + 0.3, base - height), (BAR - 0.6, height), 1.0, "f", None));
+            if bars.len() <= 4 {
+                c.text((left + BAR + 4.0, base - 2.0), Anchor::Start, "t halo", &share);
+            }
+        }
+        if sorted[n - 1] > x.high() {
+            c.path(&format!("M{:.1} {:.1}v8l7 -4z", RIGHT - 2.0, base - 8.0), "f");
+        }
+        c.line((x.px(x.low()), axis::crisp(base)), (RIGHT, axis::crisp(base)), "s thin");
+        let at = x.px(median);
+        c.path(&format!("M{at:.1} {:.1}l4 6h-8z", base + 1.5), "f");
+        c.text((RIGHT + 12.0, base - 4.0), Anchor::Start, "b", &time_us(median * 1e3));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::well_formed;
+    use super::*;
+
+    fn picture(styles: Vec<ForkJoinStyle>) -> ForkJoin {
+        ForkJoin {
+            frame: Frame::new("f"),
+            coarse_label: "COARSE".to_owned(),
+            precise_label: "PRECISE <&\">".to_owned(),
+            work_ms: Some(15.0),
+            styles,
+        }
+    }
+
+    fn style(label: &str, coarse_ms: Vec<f64>, precise_ms: Vec<f64>) -> ForkJoinStyle {
+        ForkJoinStyle { label: label.to_owned(), coarse_ms, precise_ms }
+    }
+
+    #[test]
+    fn says_what_the_coarse_clock_can_say() {
+        let precise = || (0..20).map(|i| 15.0 + f64::from(i) * 0.01).collect();
+        let coarse = || (0..20).map(|i| if i % 3 == 0 { 12.0 } else { 16.0 }).collect();
+        let p = picture(vec![style("blocked", coarse(), precise()), style("spinning", coarse(), precise())]);
+        let svg = p.svg();
+        well_formed(&svg);
+        assert_eq!(svg, p.svg());
+        assert!(
+            svg.contains(
+                "blocked 15.1\u{a0}ms, spinning 15.1\u{a0}ms. The coarse clock knows only 12\u{a0}ms, 16\u{a0}ms."
+            ),
+            "{svg}"
+        );
+    }
+
+    #[test]
+    fn a_style_without_one_clock_says_so() {
+        assert!(picture(vec![style("blocked", vec![], vec![1.0, 2.0])]).svg().contains("not timed with this clock"));
+    }
+
+    #[test]
+    fn empty_extreme_and_many() {
+        for styles in [vec![], vec![style("x", vec![1.0], vec![f64::NAN, 1.0])]] {
+            let svg = picture(styles).svg();
+            well_formed(&svg);
+            assert!(svg.contains("Not enough data"));
+        }
+        well_formed(&picture(vec![style("x", vec![-1.0, 1e5], vec![1e-6, 1e5])]).svg());
+        let many = picture(vec![style("x", vec![16.0; 50_000], (0..50_000).map(f64::from).collect())]).svg();
+        well_formed(&many);
+        assert!(many.len() < 60_000, "{} bytes", many.len());
+    }
+}

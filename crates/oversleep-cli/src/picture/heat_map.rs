@@ -1,0 +1,146 @@
+//! A table of medians with a colour behind each: waits by asked durations.
+
+use super::frame::{self, Frame, WIDTH, Words};
+use super::svg::{Anchor, Canvas};
+use super::text::{self, signed_us};
+use super::{stats, theme};
+
+const HEADING: &str = "Median lateness, wait by duration asked";
+const ROW: f64 = 23.0;
+
+/// Median lateness of waits (rows) by asked duration (columns).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HeatMap {
+    /// The words around it.
+    pub frame: Frame,
+    /// The durations asked, as they are to be read: `1 ms`.
+    pub columns: Vec<String>,
+    /// Name of the wait, and its median lateness in µs per column, `None` where it wasn't measured.
+    pub rows: Vec<(String, Vec<Option<f64>>)>,
+}
+
+impl HeatMap {
+    /// The picture as a stand-alone SVG document, which may also be put into a page as it is.
+    pub fn svg(&self) -> String {
+        let cells = stats::sorted(&self.rows.iter().flat_map(|r| self.cells(&r.1)).flatten().collect::<Vec<_>>());
+        if cells.is_empty() {
+            return frame::without_data(&self.frame, HEADING, "no median lateness is known");
+        }
+        let positive: Vec<f64> = cells.iter().copied().filter(|v| *v > 0.0).collect();
+        let (low, high) = (positive.first().copied().unwrap_or(1.0), positive.last().copied().unwrap_or(1.0));
+        let widest = self.rows.iter().map(|r| text::width_px(&r.0, 12.0)).fold(60.0, f64::max);
+        let left = (widest + 30.0).min(250.0);
+        let cell = ((WIDTH - 16.0 - left) / self.columns.len() as f64).min(120.0);
+        let words = self.words();
+        frame::figure(&self.frame, &words, &[], 20.0 + ROW * self.rows.len() as f64, |c| {
+            for (i, column) in self.columns.iter().enumerate() {
+                c.text(
+                    (left + cell * (i as f64 + 0.5), 11.0),
+                    Anchor::Middle,
+                    "soft t",
+                    &text::fitted(column, 11.0, cell - 4.0),
+                );
+            }
+            for (i, (label, values)) in self.rows.iter().enumerate() {
+                let y = 20.0 + ROW * i as f64;
+                c.text((left - 10.0, y + 15.0), Anchor::End, "ink", &text::fitted(label, 12.0, left - 26.0));
+                for (k, value) in self.cells(values).enumerate() {
+                    let at = (left + cell * k as f64, y);
+                    draw_cell(c, &format!("{label}, {}", self.columns[k]), value, shade(value, low, high), at, cell);
+                }
+            }
+        })
+    }
+
+    /// One value per column: short rows are filled up with unknowns, and what isn't finite is unknown.
+    fn cells<'a>(&self, values: &'a [Option<f64>]) -> impl Iterator<Item = Option<f64>> + use<'a> {
+        (0..self.columns.len()).map(|i| values.get(i).copied().flatten().filter(|v| v.is_finite()))
+    }
+
+    fn words(&self) -> Words {
+        let named: Vec<(f64, String)> = self
+            .rows
+            .iter()
+            .flat_map(|(label, values)| {
+                self.cells(values)
+                    .zip(&self.columns)
+                    .filter_map(move |(v, column)| Some((v?, format!("{label}, {column}"))))
+            })
+            .collect();
+        let least = named.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+        let most = named.iter().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        let finding = match (least, most) {
+            (Some(least), Some(most)) => {
+                format!("From {} ({}) to {} ({}).", signed_us(least.0), least.1, signed_us(most.0), most.1)
+            }
+            _ => String::new(),
+        };
+        let detail = named.iter().map(|(v, name)| format!("{name}: {}.", signed_us(*v))).collect::<Vec<_>>().join(" ");
+        Words { heading: HEADING, finding, detail, caveat: String::new() }
+    }
+}
+
+/// The step of the ramp, by ratio; early waits get the lightest.
+fn shade(value: Option<f64>, low: f64, high: f64) -> Option<usize> {
+    let steps = theme::RAMP.len() as f64;
+    // Colours span at least one decade, so that noise between equal waits doesn't look like a finding.
+    let span = (high / low).log10().max(1.0);
+    value.map(|v| ((v.max(low) / low).log10() / span * steps).clamp(0.0, steps - 1.0) as usize)
+}
+
+fn draw_cell(c: &mut Canvas, name: &str, value: Option<f64>, shade: Option<usize>, at: (f64, f64), width: f64) {
+    let label = value.map_or_else(|| "–".to_owned(), signed_us);
+    let tip = value.map_or_else(|| format!("{name}: not measured"), |_| format!("{name}: {label}"));
+    c.marks("", &tip, |c| {
+        let fill = shade.map(|s| theme::RAMP[s]);
+        c.rounded((at.0 + 1.0, at.1 + 1.0), (width - 2.0, ROW - 2.0), 3.0, "band f", fill);
+        let class = match shade {
+            Some(s) if s + 2 >= theme::RAMP.len() => "onshade t",
+            Some(_) => "onfill t",
+            None => "soft t",
+        };
+        let middle = (at.0 + width / 2.0, at.1 + 15.5);
+        c.text(middle, Anchor::Middle, class, &text::fitted(&label, 11.0, width - 2.0));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::well_formed;
+    use super::*;
+
+    fn map(rows: Vec<(&str, Vec<Option<f64>>)>) -> HeatMap {
+        let rows = rows.into_iter().map(|(l, v)| (l.to_owned(), v)).collect();
+        HeatMap { frame: Frame::new("h"), columns: vec!["300 µs".to_owned(), "1 ms<&>".to_owned()], rows }
+    }
+
+    #[test]
+    fn names_the_extremes() {
+        let p = map(vec![("poll", vec![Some(700.0), Some(66.0)]), ("timerfd", vec![Some(12.0), None])]);
+        let svg = p.svg();
+        well_formed(&svg);
+        assert_eq!(svg, p.svg());
+        assert!(svg.contains("From +12\u{a0}µs (timerfd, 300 µs) to +700\u{a0}µs (poll, 300 µs)"));
+        assert!(svg.contains("not measured"));
+    }
+
+    #[test]
+    fn shades_go_by_ratio() {
+        assert_eq!(shade(Some(1.0), 1.0, 1e7), Some(0));
+        assert_eq!(shade(Some(1e7), 1.0, 1e7), Some(6));
+        assert_eq!(shade(Some(-4.0), 1.0, 1e7), Some(0));
+        assert_eq!(shade(Some(66.0), 65.0, 66.0), Some(0), "equal waits look equal");
+        assert_eq!(shade(None, 1.0, 10.0), None);
+    }
+
+    #[test]
+    fn empty_and_broken() {
+        for rows in [vec![], vec![("a", vec![])], vec![("a", vec![Some(f64::NAN)])]] {
+            let svg = map(rows).svg();
+            well_formed(&svg);
+            assert!(svg.contains("Not enough data"));
+        }
+        well_formed(&HeatMap::default().svg());
+        well_formed(&map(vec![("a", vec![Some(1e-3), Some(1e8)]), ("early", vec![Some(-1.0), Some(0.0)])]).svg());
+    }
+}

@@ -1,0 +1,67 @@
+//! The conditions as typed, as the laboratory knows them.
+
+use oversleep_lab::Laboratory;
+use oversleep_lab::catalogue::Kind;
+use oversleep_record::Conditions;
+use oversleep_record::conditions::Setting;
+
+use super::names;
+use crate::args::ConditionArgs;
+use crate::exit::Failure;
+
+/// The words policies are written with, for suggestions; which of them there are, the platform says.
+const POLICIES: [&str; 5] = ["other", "batch", "idle", "fifo", "rr"];
+
+/// What was asked for, checked against what this platform has.
+pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, Failure> {
+    let wishes = [
+        ("slack", args.slack.map(Setting::Nanos)),
+        ("policy", args.policy.clone()),
+        ("pin", args.pin.as_ref().map(|list| Setting::Cpus(list.0.clone()))),
+        ("lock-memory", args.lock_memory.then_some(Setting::Flag(true))),
+        ("dma-latency", args.dma_latency.map(Setting::Nanos)),
+    ];
+    let mut conditions = Conditions::as_found();
+    for (tunable, setting) in wishes {
+        let Some(setting) = setting else { continue };
+        lab.validate(tunable, &setting).map_err(|why| refusal(tunable, &setting, &why))?;
+        conditions = conditions.with(tunable, setting);
+    }
+    let kinds = args.load.iter().map(|load| load.kind.clone()).collect();
+    names::checked(lab, Kind::Load, kinds)?;
+    for load in &args.load {
+        let hogs = load.hogs.unwrap_or_else(|| u32::try_from(lab.cpu_count()).unwrap_or(1).max(1));
+        conditions = conditions.with_load(&load.kind, hogs);
+    }
+    Ok(conditions)
+}
+
+/// Why a setting can't be meant, in the words of the command line.
+fn refusal(tunable: &str, setting: &Setting, why: &str) -> Failure {
+    let stated = format!("{tunable}={setting}; ");
+    let why = why.strip_prefix(&stated).unwrap_or(why);
+    let meant = match setting {
+        Setting::Policy { policy, .. } if !POLICIES.contains(&policy.as_str()) => names::nearest(policy, &POLICIES),
+        _ => None,
+    };
+    Failure::usage(match meant {
+        Some(meant) => format!("can't use --{tunable} {setting}: did you mean '{meant}'? Otherwise {why}"),
+        None => format!("can't use --{tunable} {setting}: {why}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_would_be_right() {
+        let policy = |policy: &str, priority| Setting::Policy { policy: policy.to_owned(), priority };
+        let range = refusal("policy", &policy("fifo", 800), "policy=fifo:800; give fifo:1 to fifo:99");
+        assert_eq!(range.to_string(), "can't use --policy fifo:800: give fifo:1 to fifo:99");
+        let name = refusal("policy", &policy("fofo", 0), "give fifo");
+        assert_eq!(name.to_string(), "can't use --policy fofo: did you mean 'fifo'? Otherwise give fifo");
+        let cpu = refusal("pin", &Setting::Cpus(vec![7]), "no CPU 7 here");
+        assert_eq!(cpu.to_string(), "can't use --pin 7: no CPU 7 here");
+    }
+}

@@ -1,0 +1,104 @@
+//! What was typed becomes what is meant: names are looked up, settings checked against the machine, and everything put
+//! into one request to the laboratory. Nothing is measured or changed here.
+
+mod conditions;
+pub mod experiments;
+pub mod names;
+
+use oversleep_lab::catalogue::Kind;
+use oversleep_lab::{Depth, Experiment, Laboratory, Limit, Plan, Request};
+use oversleep_record::Nanos;
+use oversleep_record::series::Pace;
+
+use crate::args::ConditionArgs;
+use crate::exit::Failure;
+
+/// What a measuring command was asked for, as typed.
+pub struct Wish {
+    /// The command's name.
+    pub command: &'static str,
+    /// Experiments, by id.
+    pub experiments: Vec<&'static Experiment>,
+    /// How thoroughly.
+    pub depth: Depth,
+    /// Waits to ask for.
+    pub asks: Vec<Nanos>,
+    /// Values or time per series.
+    pub limit: Option<Limit>,
+    /// How waits follow one another.
+    pub pace: Option<Pace>,
+    /// Names of what to measure.
+    pub subjects: Vec<String>,
+    /// What they are names of.
+    pub subject_kind: Option<Kind>,
+    /// Conditions.
+    pub conditions: ConditionArgs,
+    /// The result's name.
+    pub name: Option<String>,
+    /// Whether remedies are tried.
+    pub try_remedies: bool,
+}
+
+impl Wish {
+    /// A wish for nothing yet.
+    pub fn new(command: &'static str, conditions: ConditionArgs) -> Wish {
+        Wish {
+            command,
+            experiments: Vec::new(),
+            depth: Depth::Normal,
+            asks: Vec::new(),
+            limit: None,
+            pace: None,
+            subjects: Vec::new(),
+            subject_kind: None,
+            conditions,
+            name: None,
+            try_remedies: false,
+        }
+    }
+
+    /// The request it comes to.
+    ///
+    /// # Errors
+    /// Unknown names, and settings that can't be meant.
+    pub fn request(self, lab: &Laboratory) -> Result<Request, Failure> {
+        let subjects = match self.subject_kind {
+            Some(kind) => names::checked(lab, kind, self.subjects)?,
+            None => Vec::new(),
+        };
+        let conditions = conditions::conditions(lab, &self.conditions)?;
+        let clock = names::checked(lab, Kind::Clock, self.conditions.clock.into_iter().collect())?.pop();
+        let asks = distinct(self.asks);
+        let (depth, limit, pace) = (self.depth, self.limit, self.pace);
+        let plan = Plan { depth, asks, limit, pace, conditions, subjects, clock, ..Plan::default() };
+        Ok(Request {
+            command: self.command.to_owned(),
+            experiments: self.experiments,
+            plan,
+            name: self.name,
+            try_remedies: self.try_remedies,
+        })
+    }
+}
+
+/// Each request once, in the order they were typed.
+fn distinct(asks: Vec<Nanos>) -> Vec<Nanos> {
+    let mut kept: Vec<Nanos> = Vec::new();
+    for ask in asks {
+        if !kept.contains(&ask) {
+            kept.push(ask);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_request_is_measured_once() {
+        let ms = Nanos::from_millis(1);
+        assert_eq!(distinct(vec![ms, Nanos(300_000), ms]), [ms, Nanos(300_000)]);
+    }
+}

@@ -1,0 +1,111 @@
+//! Names of registries: looked up, and where one is unknown, the nearest suggested.
+
+use oversleep_lab::Laboratory;
+use oversleep_lab::catalogue::Kind;
+
+use crate::exit::Failure;
+
+/// How alike a name must be to be suggested, from 0 to 1.
+const ALIKE_MIN: f64 = 0.75;
+
+/// All names of a kind.
+pub fn of(lab: &Laboratory, kind: Kind) -> Vec<&'static str> {
+    lab.names(kind)
+}
+
+/// What one of a kind is called, and where all of them are listed.
+fn words(kind: Kind) -> (&'static str, Option<&'static str>) {
+    match kind {
+        Kind::Clock => ("clock", Some("oversleep clocks --list")),
+        Kind::Wait => ("wait", Some("oversleep waits --list")),
+        Kind::Handoff => ("hand-off", Some("oversleep handoff --list")),
+        Kind::Tunable => ("tunable", Some("oversleep doctor")),
+        Kind::Load => ("load", None),
+    }
+}
+
+/// The names as given, each once, if all of them are known.
+///
+/// # Errors
+/// The first that is unknown, with the nearest that is known.
+pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<String>, Failure> {
+    if names.is_empty() {
+        return Ok(names);
+    }
+    let known = of(lab, kind);
+    let mut kept: Vec<String> = Vec::new();
+    for name in names {
+        if !known.contains(&name.as_str()) {
+            let (what, list) = words(kind);
+            return Err(unknown(what, &name, &known, list));
+        }
+        if !kept.contains(&name) {
+            kept.push(name);
+        }
+    }
+    Ok(kept)
+}
+
+/// That a name is unknown, what was probably meant, and where all are listed.
+pub fn unknown(what: &str, name: &str, known: &[&str], list: Option<&str>) -> Failure {
+    let all = match list {
+        Some(command) => format!("`{command}` lists them all"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    Failure::usage(match nearest(name, known) {
+        Some(near) => format!("unknown {what} '{name}'; did you mean '{near}'? {}", sentence(&all)),
+        None => format!("unknown {what} '{name}'; {all}"),
+    })
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The known name most like the one given; case and `_` for `-` don't count.
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let plain = |name: &str| name.to_lowercase().replace('_', "-");
+    let given = plain(name);
+    let likeness = |known: &str| {
+        let known = plain(known);
+        // A part of a name is what people remember of it.
+        let part = given.len() >= 3 && known.contains(&given);
+        strsim::jaro_winkler(&given, &known).max(if part { 0.9 } else { 0.0 })
+    };
+    let (best, alike) = known.iter().map(|known| (*known, likeness(known))).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    (alike >= ALIKE_MIN).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggests_what_was_probably_meant() {
+        let known = ["nanosleep", "clock-nanosleep", "epoll-wait", "so-rcvtimeo", "futex"];
+        for (given, meant) in [
+            ("nanoslep", Some("nanosleep")),
+            ("clock_nanosleep", Some("clock-nanosleep")),
+            ("EPOLL-WAIT", Some("epoll-wait")),
+            ("rcvtimeo", Some("so-rcvtimeo")),
+            ("fuxet", Some("futex")),
+            ("zzz", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(given, &known), meant, "{given}");
+        }
+        assert_eq!(nearest("x", &[]), None);
+    }
+
+    #[test]
+    fn says_what_to_do() {
+        let with_list = unknown("wait", "nanoslep", &["nanosleep"], Some("oversleep waits --list"));
+        let text = "unknown wait 'nanoslep'; did you mean 'nanosleep'? `oversleep waits --list` lists them all";
+        assert_eq!(with_list.to_string(), text);
+        let without = unknown("load", "zzz", &["spin", "memory"], None);
+        assert_eq!(without.to_string(), "unknown load 'zzz'; there are spin, memory");
+        let near = unknown("load", "spim", &["spin", "memory"], None);
+        assert_eq!(near.to_string(), "unknown load 'spim'; did you mean 'spin'? There are spin, memory");
+    }
+}

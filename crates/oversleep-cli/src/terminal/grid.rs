@@ -1,0 +1,174 @@
+//! A table in lines: aligned columns, two blanks between them, no rules.
+//!
+//! Where room is scarce, columns of the highest rank go first; then the last column of words wraps; then names are cut.
+//! What went is not silently gone: the result file and the browser's report hold it.
+
+use crate::view::table::{Cell, Column, Kind, Table, Tone};
+
+use super::style::paint;
+use super::text::{clean, columns, fitted, wrapped};
+
+const GAP: usize = 2;
+/// Least room in which words are wrapped rather than their column dropped.
+const WORDS_MIN: usize = 24;
+
+/// The lines of a table, heading first.
+pub fn lines(table: &Table, width: usize) -> Vec<String> {
+    let cleaned: Vec<Vec<Cell>> = table
+        .rows
+        .iter()
+        .map(|row| row.iter().map(|cell| Cell { text: clean(&cell.text), tone: cell.tone }).collect())
+        .collect();
+    let natural: Vec<usize> = table
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| {
+            let cells = cleaned.iter().map(|row| columns(&row[index].text)).max().unwrap_or(0);
+            cells.max(columns(&column.head))
+        })
+        .collect();
+    let (shown, widths) = layout(&table.columns, natural, width);
+    let mut lines = vec![head(table, &shown, &widths)];
+    for row in &cleaned {
+        lines.extend(row_lines(table, row, &shown, &widths));
+    }
+    lines
+}
+
+/// Which columns are shown, and how wide each is.
+fn layout(all: &[Column], mut widths: Vec<usize>, width: usize) -> (Vec<usize>, Vec<usize>) {
+    let mut shown: Vec<usize> = (0..all.len()).collect();
+    let total = |shown: &[usize], widths: &[usize]| {
+        shown.iter().map(|&index| widths[index]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
+    };
+    // The last column may wrap where it holds words, so it needs less than it would like.
+    let wrapping = (all.len() > 1 && all[all.len() - 1].kind == Kind::Words).then(|| all.len() - 1);
+    let needed = |shown: &[usize], widths: &[usize]| match wrapping {
+        Some(last) if shown.contains(&last) => total(shown, widths) - widths[last] + widths[last].min(WORDS_MIN),
+        _ => total(shown, widths),
+    };
+    while needed(&shown, &widths) > width {
+        let Some(victim) =
+            shown.iter().copied().filter(|&index| all[index].rank > 0).max_by_key(|&index| (all[index].rank, index))
+        else {
+            break;
+        };
+        shown.retain(|&index| index != victim);
+    }
+    if let Some(last) = wrapping.filter(|last| shown.contains(last)) {
+        let others = total(&shown, &widths) - widths[last];
+        widths[last] = widths[last].min(width.saturating_sub(others).max(WORDS_MIN.min(widths[last])));
+    }
+    // Only columns that may not go are left: the widest are cut until all fit.
+    while total(&shown, &widths) > width {
+        let Some(widest) = shown.iter().copied().max_by_key(|&index| widths[index]).filter(|&index| widths[index] > 2)
+        else {
+            break;
+        };
+        widths[widest] -= 1;
+    }
+    (shown, widths)
+}
+
+fn head(table: &Table, shown: &[usize], widths: &[usize]) -> String {
+    let cells: Vec<(String, Kind, Tone)> =
+        shown.iter().map(|&index| (clean(&table.columns[index].head), table.columns[index].kind, Tone::Soft)).collect();
+    joined(&cells, shown, widths)
+}
+
+fn row_lines(table: &Table, row: &[Cell], shown: &[usize], widths: &[usize]) -> Vec<String> {
+    let last = shown.last().copied().filter(|&index| table.columns[index].kind == Kind::Words && shown.len() > 1);
+    let tail = last.map(|index| wrapped(&row[index].text, widths[index])).unwrap_or_default();
+    (0..tail.len().max(1))
+        .map(|line| {
+            let cells: Vec<(String, Kind, Tone)> = shown
+                .iter()
+                .map(|&index| {
+                    let text = match (line, Some(index) == last) {
+                        (_, true) => tail.get(line).cloned().unwrap_or_default(),
+                        (0, false) => row[index].text.clone(),
+                        _ => String::new(),
+                    };
+                    (text, table.columns[index].kind, row[index].tone)
+                })
+                .collect();
+            joined(&cells, shown, widths)
+        })
+        .collect()
+}
+
+fn joined(cells: &[(String, Kind, Tone)], shown: &[usize], widths: &[usize]) -> String {
+    let mut line = String::new();
+    let mut blanks = 0;
+    for ((text, kind, tone), &index) in cells.iter().zip(shown) {
+        let text = fitted(text, widths[index]);
+        let missing = widths[index] - columns(&text);
+        let (before, after) = if *kind == Kind::Figure { (missing, 0) } else { (0, missing) };
+        if !text.is_empty() {
+            line.extend(std::iter::repeat_n(' ', blanks + before));
+            line.push_str(&paint(*tone, &text));
+            blanks = after + GAP;
+        } else {
+            blanks += missing + GAP;
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::table::{figures, words};
+
+    fn table() -> Table {
+        let mut table = Table::new(
+            "t",
+            vec![words("wait", 0), figures("p50", 0), figures("p90", 2), figures("max", 1), words("why", 0)],
+        );
+        table.row(vec!["nanosleep".into(), "66.1 µs".into(), "70 µs".into(), "1.07 ms".into(), "".into()]);
+        table.row(vec![
+            "poll".into(),
+            "–".into(),
+            "–".into(),
+            "–".into(),
+            "a long reason that has to be wrapped to fit".into(),
+        ]);
+        table
+    }
+
+    #[test]
+    fn figures_stand_to_the_right_and_words_to_the_left() {
+        assert_eq!(
+            lines(&table(), 100)[1..],
+            [
+                "nanosleep  66.1 µs  70 µs  1.07 ms",
+                "poll             –      –        –  a long reason that has to be wrapped to fit"
+            ]
+        );
+    }
+
+    #[test]
+    fn columns_go_by_rank_and_the_last_words_wrap() {
+        let narrow = lines(&table(), 46);
+        assert_eq!(
+            narrow[1..],
+            [
+                "nanosleep  66.1 µs",
+                "poll             –  a long reason that has to",
+                "                    be wrapped to fit"
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_is_ever_wider_than_the_room() {
+        let mut wide = table();
+        wide.rows[0][0] = "a-name-that-is-longer-than-any-terminal-is-wide-and-goes-on-and-on".into();
+        for width in 20..120 {
+            for line in lines(&wide, width) {
+                assert!(columns(&crate::terminal::tests::plain(&line)) <= width, "{width}: {line}");
+            }
+        }
+    }
+}

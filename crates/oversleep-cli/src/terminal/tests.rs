@@ -1,0 +1,105 @@
+//! The whole report: exact, and safe whatever a result holds.
+
+use oversleep_record::file::Completion;
+use oversleep_record::{ResultFile, Unavailable};
+
+use super::text::columns;
+use crate::view::testing::{Sheet, hostile, rich, rounds};
+
+/// The text without its styles.
+pub fn plain(styled: &str) -> String {
+    let mut text = String::new();
+    let mut letters = styled.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\u{1b}' {
+            letters.by_ref().find(|letter| letter.is_ascii_alphabetic());
+        } else {
+            text.push(letter);
+        }
+    }
+    text
+}
+
+fn report(file: &ResultFile, width: usize) -> String {
+    plain(&super::report(file, width, super::Detail::Full))
+}
+
+/// What stands before the findings, whose words belong to the laboratory and are tested there.
+fn measurements(report: &str) -> &str {
+    report.split("\nFindings\n").next().unwrap_or_default()
+}
+
+#[test]
+fn a_full_report_reads_like_this() {
+    insta::assert_snapshot!("full-100", measurements(&report(&rich().file, 100)));
+}
+
+#[test]
+fn a_report_ends_in_findings_with_what_was_gained() {
+    let text = report(&rich().file, 100);
+    let findings = text.split("\nFindings\n").nth(1).expect("findings");
+    let slack = findings.find("■ OVS-L001 timer-slack\n").expect("the slack is found");
+    let gain = "Measured here on nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %); it helped.";
+    assert!(findings[slack..].contains(gain), "{findings}");
+    assert!(findings.find("Costs: ") < findings.find("Notes: "));
+    assert!(findings.contains("\nNot enough data: ") && findings.contains("\nLooked for and not so here: "));
+}
+
+#[test]
+fn a_close_up_reads_like_this() {
+    let mut series = rounds("B5/nanosleep/1ms", &[66_000, 67_000, 66_000, 190_000], 500);
+    series.counts.expected = Some(2_000);
+    insta::assert_snapshot!("close-up-80", measurements(&report(&Sheet::linux().series(series).file, 80)));
+}
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for file in [rich().file, hostile(), Sheet::linux().file] {
+        for width in [40, 60, 80, 100, 160] {
+            for line in report(&file, width).lines() {
+                assert!(columns(line) <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_only_escapes_are_our_own_styles() {
+    let styled = super::report(&hostile(), 100, super::Detail::Full);
+    for (at, _) in styled.match_indices('\u{1b}') {
+        let end = styled[at..].find('m').map(|end| &styled[at..=at + end]);
+        let allowed = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+        assert!(end.is_some_and(|end| allowed.contains(&end)), "{end:?}");
+    }
+    // The hostile texts bring no escape along: each style that begins also ends.
+    let ends = styled.matches("\u{1b}[0m").count();
+    assert!(ends > 0 && !styled.contains('\u{202e}') && !plain(&styled).contains('\u{1b}'));
+    assert!(plain(&styled).contains("\u{fffd}[31m"));
+}
+
+#[test]
+fn an_empty_result_is_a_short_report() {
+    let text = report(&Sheet::linux().file, 80);
+    assert!(text.starts_with("oversleep check\nLinux x86_64\n18 s long · 0 values in 0 series\n"), "{text}");
+    assert!(text.contains("Findings\nNothing was found; "));
+}
+
+#[test]
+fn interrupted_and_modelled_runs_say_so_first() {
+    let mut file = rich().file;
+    file.completion = Completion::Interrupted;
+    file.platform.modelled = Some("windows-10-2004".into());
+    let text = report(&file, 80);
+    let head: String = text.lines().take(9).collect::<Vec<_>>().join("\n");
+    assert!(head.contains("Interrupted: ") && head.contains("(modelled: windows-10-2004)"), "{head}");
+    assert!(text.contains("\nClocks (modelled: windows-10-2004)"));
+}
+
+#[test]
+fn what_is_unavailable_is_told_once_with_its_reason() {
+    let reason = || Unavailable::missing("a timer");
+    let sheet = Sheet::linux().unavailable("B5/poll/1ms", reason()).unavailable("B5/select/1ms", reason());
+    let text = report(&sheet.file, 80);
+    assert!(text.contains("poll, select  a timer is missing here"), "{text}");
+    assert!(!text.contains("0 ns"), "unknown is never zero");
+}

@@ -1,0 +1,128 @@
+//! Text that fits: made safe, measured in columns, wrapped.
+
+/// The text without anything a terminal would obey: control characters (escape sequences among them) and marks that turn
+/// the direction of writing become `�`; tabs and line ends become spaces.
+pub fn clean(text: &str) -> String {
+    text.chars()
+        .map(|letter| match letter {
+            '\n' | '\r' | '\t' => ' ',
+            letter if letter.is_control() || turns_direction(letter) => '\u{fffd}',
+            letter => letter,
+        })
+        .collect()
+}
+
+fn turns_direction(letter: char) -> bool {
+    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Columns a letter takes: two for East Asian wide ones and pictographs, else one. Combining marks are counted too, which
+/// makes a line at most too short.
+pub fn columns_of(letter: char) -> usize {
+    match letter as u32 {
+        0x1100..=0x115f
+        | 0x2e80..=0x303e
+        | 0x3041..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f000..=0x1faff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+/// Columns a text takes.
+pub fn columns(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+/// The text in lines of at most that many columns, broken between words; a longer word is cut into pieces.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(2);
+    let text = with_units_bound(text);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        for letter in word.chars() {
+            if columns(&line) + columns_of(letter) > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(letter);
+        }
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines.iter().map(|line| line.replace(BOUND, " ")).collect()
+}
+
+const BOUND: char = '\u{a0}';
+
+/// A blank between a figure and its unit does not break a line.
+fn with_units_bound(text: &str) -> String {
+    let mut bound = text.to_owned();
+    for unit in ["ns", "µs", "ms", "s", "%", "ppm"] {
+        let mut from = 0;
+        let pattern = format!(" {unit}");
+        while let Some(at) = bound[from..].find(&pattern).map(|at| at + from) {
+            let after_figure = bound[..at].ends_with(|letter: char| letter.is_ascii_digit());
+            let ends_here = bound[at + pattern.len()..].chars().next().is_none_or(|letter| !letter.is_alphanumeric());
+            from = at + pattern.len();
+            if after_figure && ends_here {
+                bound.replace_range(at..at + 1, "\u{a0}");
+                from += 1;
+            }
+        }
+    }
+    bound
+}
+
+/// The text cut to that many columns, with `…` where something is missing.
+pub fn fitted(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for letter in text.chars() {
+        if columns(&kept) + columns_of(letter) + 1 > width {
+            break;
+        }
+        kept.push(letter);
+    }
+    kept.push('…');
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_speaks_to_the_terminal() {
+        assert_eq!(clean("a\u{1b}[31mb\u{7}\nc\u{202e}d\u{9b}2J"), "a\u{fffd}[31mb\u{fffd} c\u{fffd}d\u{fffd}2J");
+    }
+
+    #[test]
+    fn lines_never_exceed_the_width() {
+        for width in 2..30 {
+            for line in wrapped("how late waits end 日本語の長い名前 and averyveryverylongwordwithoutabreak", width)
+            {
+                assert!(columns(&line) <= width, "{line}");
+            }
+        }
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("it took 66.1 µs or 5 minutes", 12), ["it took", "66.1 µs or 5", "minutes"]);
+        assert_eq!(wrapped("", 7), [] as [&str; 0]);
+        assert_eq!(fitted("clock-nanosleep-abs", 8), "clock-n…");
+        assert_eq!(fitted("poll", 8), "poll");
+    }
+}

@@ -1,0 +1,223 @@
+//! What stands before every table: which machine, which run, the floor under the figures, and what was not to be seen.
+
+use oversleep_record::environment::FactValue;
+use oversleep_record::file::Completion;
+use oversleep_record::series::Status;
+use oversleep_record::{Nanos, ResultFile, Unavailable};
+
+use super::{select, words};
+
+/// The name of the modelled machine, where it is one.
+pub fn modelled(file: &ResultFile) -> Option<&str> {
+    file.platform.modelled.as_deref()
+}
+
+/// A heading, with `modelled …` where the machine is a model: no figure of a model may pass for a measured one.
+pub fn heading(file: &ResultFile, text: &str) -> String {
+    match modelled(file) {
+        Some(profile) => format!("{text} (modelled: {profile})"),
+        None => text.to_owned(),
+    }
+}
+
+/// `oversleep check`, with the name the user gave the result.
+pub fn title(file: &ResultFile) -> String {
+    let name = file.name.as_ref().map(|name| format!(": {name}")).unwrap_or_default();
+    format!("oversleep {}{name}", file.command)
+}
+
+/// The machine: system, kernel, processor, what it runs in.
+pub fn machine(file: &ResultFile) -> Vec<String> {
+    let facts = &file.environment;
+    let os = match file.platform.os.as_str() {
+        "linux" => "Linux",
+        "windows" => "Windows",
+        "macos" => "macOS",
+        other => other,
+    };
+    let mut parts = vec![match facts.text("kernel.release") {
+        Some(release) => format!("{os} {release} {}", file.platform.arch),
+        None => format!("{os} {}", file.platform.arch),
+    }];
+    let count = facts.integer("cpu.count");
+    parts.extend(match (count, facts.text("cpu.model")) {
+        (Some(count), Some(model)) => Some(format!("{count} × {}", model.trim())),
+        (Some(count), None) => Some(words::counted(count.unsigned_abs(), "CPU")),
+        (None, Some(model)) => Some(model.trim().to_owned()),
+        (None, None) => None,
+    });
+    if let Some(allowed) = facts.integer("cpu.allowed").filter(|&allowed| Some(allowed) != count) {
+        parts.push(format!("{allowed} of them allowed"));
+    }
+    parts.extend(
+        facts.text("virtualisation.hypervisor").filter(|&name| name != "none").map(|name| format!("{name} guest")),
+    );
+    parts.extend(facts.text("virtualisation.wsl").filter(|&name| name != "none").map(str::to_owned));
+    parts.extend(facts.text("container.kind").filter(|&name| name != "none").map(|name| format!("in {name}")));
+    parts
+}
+
+/// The run: when and for how long.
+pub fn run(file: &ResultFile) -> Vec<String> {
+    let mut parts = Vec::new();
+    parts.extend(file.taken_unix_s.and_then(words::date));
+    let took = if modelled(file).is_some() { "in virtual time" } else { "long" };
+    parts.push(format!("{} {took}", file.duration_ns));
+    let values: u64 = file.series.iter().map(|series| series.counts.recorded).sum();
+    parts.push(format!("{} in {}", words::counted(values, "value"), words::counted_series(file.series.len())));
+    parts
+}
+
+/// What must be known before any figure is read: an interrupted run, a model.
+pub fn warnings(file: &ResultFile) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(profile) = modelled(file) {
+        warnings.push(format!(
+            "Modelled: these are the figures of a model of {profile} in virtual time, not of a machine."
+        ));
+    }
+    if file.completion == Completion::Interrupted {
+        warnings.push(
+            "Interrupted: the run was stopped before its end. What was measured until then is all here.".to_owned(),
+        );
+    }
+    warnings
+}
+
+/// The floor under every figure.
+pub fn floor(file: &ResultFile) -> Option<String> {
+    let floor = file.floor.as_ref()?;
+    Some(format!(
+        "Stamps ({}) cost {} and step {}; never subtracted.",
+        floor.clock,
+        words::cost(floor.read_cost_ps),
+        floor.step_ns
+    ))
+}
+
+/// What the system states about its timers (C1).
+pub fn timers(file: &ResultFile) -> Option<String> {
+    let facts = &file.environment;
+    let mut parts = Vec::new();
+    if let Some(slack) = facts.nanos("timer.slack_ns") {
+        let default = facts.nanos("timer.default_slack_ns").filter(|&default| default != slack);
+        parts.push(format!(
+            "timer slack {slack}{}",
+            default.map(|default| format!(" (default {default})")).unwrap_or_default()
+        ));
+    }
+    parts.extend(facts.integer("timer.hz").map(|hz| format!("HZ {hz}")));
+    parts.extend(
+        facts
+            .flag("timer.high_resolution")
+            .map(|on| if on { "high-resolution timers".to_owned() } else { "no high-resolution timers".to_owned() }),
+    );
+    parts.extend(facts.text("clocksource.current").map(|name| match facts.flag("clocksource.vdso") {
+        Some(true) => format!("clocksource {name} (no system call)"),
+        Some(false) => format!("clocksource {name} (by system call)"),
+        None => format!("clocksource {name}"),
+    }));
+    parts.extend(facts.text("kernel.preemption").map(|model| format!("preemption {model}")));
+    parts.extend(facts.text("sched.policy").map(|policy| match facts.integer("sched.nice") {
+        Some(nice) if nice != 0 => format!("policy {policy}, nice {nice}"),
+        _ => format!("policy {policy}"),
+    }));
+    (!parts.is_empty()).then(|| words::sentence(&parts.join(" · ")))
+}
+
+/// What could not be seen and what was refused, in sentences. A reason is given where something can be done about it.
+pub fn missing(file: &ResultFile) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let is_refusal = |reason: &Unavailable| matches!(reason, Unavailable::NotPermitted { .. });
+    let of_interest = |reason: &Unavailable| !matches!(reason, Unavailable::NotAsked | Unavailable::NotOnThisPlatform);
+    let plain: Vec<&str> = file
+        .environment
+        .unknown()
+        .filter(|(_, reason)| of_interest(reason) && !is_refusal(reason))
+        .map(|(name, _)| name)
+        .collect();
+    if !plain.is_empty() {
+        sentences.push(format!("Not to be seen here: {}.", plain.join(", ")));
+    }
+    let refused: Vec<String> = file
+        .environment
+        .unknown()
+        .filter(|(_, reason)| is_refusal(reason))
+        .map(|(name, reason)| format!("{name} ({reason})"))
+        .collect();
+    if !refused.is_empty() {
+        sentences.push(format!("Not permitted to see: {}.", refused.join("; ")));
+    }
+    let partial = file.series.iter().filter(|series| series.status == Status::Partial).count();
+    if partial > 0 && file.completion == Completion::Complete {
+        sentences.push(format!(
+            "Cut short when the time was up: {} of {}; what they hold is good.",
+            words::grouped(partial as i64),
+            words::counted_series(file.series.len())
+        ));
+    }
+    let denials = select::denials(file);
+    if !denials.is_empty() {
+        sentences.push(format!("Refused: {}.", denials.join("; ")));
+    }
+    sentences
+}
+
+/// A fact's value as text; an unknown one is its reason.
+pub fn fact_text(name: &str, value: &FactValue) -> String {
+    match value {
+        FactValue::Text(text) if text.is_empty() => "(empty)".to_owned(),
+        FactValue::Text(text) => text.clone(),
+        FactValue::Integer(number) if name.ends_with("_bytes") => words::grouped(*number),
+        FactValue::Integer(number) => number.to_string(),
+        FactValue::Real(number) => number.to_string(),
+        FactValue::Nanos(Nanos(0)) => "0 ns".to_owned(),
+        FactValue::Nanos(span) => span.to_string(),
+        FactValue::Flag(true) => "yes".to_owned(),
+        FactValue::Flag(false) => "no".to_owned(),
+        FactValue::List(items) if items.is_empty() => "none".to_owned(),
+        FactValue::List(items) => items.join(", "),
+        FactValue::Unknown(reason) => format!("unknown: {reason}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Sheet;
+    use super::*;
+
+    #[test]
+    fn names_the_machine() {
+        let sheet = Sheet::linux()
+            .text("kernel.release", "6.18.5")
+            .integer("cpu.count", 2)
+            .text("cpu.model", "AMD EPYC ")
+            .integer("cpu.allowed", 1)
+            .text("virtualisation.hypervisor", "kvm")
+            .text("container.kind", "none");
+        assert_eq!(machine(&sheet.file), ["Linux 6.18.5 x86_64", "2 × AMD EPYC", "1 of them allowed", "kvm guest"]);
+        assert_eq!(machine(&Sheet::linux().file), ["Linux x86_64"]);
+    }
+
+    #[test]
+    fn names_what_is_missing() {
+        let missing_file = || FactValue::Unknown(Unavailable::missing("/sys/devices"));
+        let sheet = Sheet::linux()
+            .fact("cpufreq.driver", missing_file())
+            .fact("cpufreq.governor", missing_file())
+            .fact("cpu.tsc.hz", FactValue::Unknown(Unavailable::NotOnThisPlatform));
+        assert_eq!(missing(&sheet.file), ["Not to be seen here: cpufreq.driver, cpufreq.governor."]);
+    }
+
+    #[test]
+    fn a_model_and_an_interruption_are_said_first() {
+        let mut file = Sheet::linux().file;
+        assert!(warnings(&file).is_empty());
+        assert_eq!(heading(&file, "Clocks"), "Clocks");
+        file.platform.modelled = Some("windows-10-2004".into());
+        file.completion = Completion::Interrupted;
+        assert_eq!(warnings(&file).len(), 2);
+        assert_eq!(heading(&file, "Clocks"), "Clocks (modelled: windows-10-2004)");
+        assert!(run(&file).contains(&"18 s in virtual time".to_owned()));
+    }
+}

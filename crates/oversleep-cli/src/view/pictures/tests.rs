@@ -1,0 +1,66 @@
+//! Every picture of a result, and none without data.
+
+use std::collections::HashSet;
+
+use super::*;
+use crate::view::testing::{Sheet, rich};
+
+#[test]
+fn every_kind_of_picture_is_drawn_once() {
+    let pictures = all(&rich().file);
+    let names: Vec<&str> = pictures.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "two-clocks",
+            "sweep-nanosleep",
+            "percentiles",
+            "split",
+            "waits-by-request",
+            "slack",
+            "before-after-lower-timer-slack",
+            "clock-cost",
+            "fork-join"
+        ]
+    );
+    assert!(pictures.iter().all(|(_, svg)| !svg.contains("Not enough data")));
+}
+
+#[test]
+fn no_data_is_no_picture() {
+    assert_eq!(all(&Sheet::linux().file), []);
+}
+
+#[test]
+fn names_are_safe_and_differ() {
+    let mut file = rich().file;
+    let mut again = file.trials[0].clone();
+    again.remedy = "lower timer/../slack".into();
+    file.trials.push(again);
+    let names: Vec<String> = all(&file).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{names:?}");
+    assert!(names.iter().all(|name| !name.contains(['/', '.', ' '])), "{names:?}");
+    assert_eq!(safe_name(&["sweep", "</script>"]), "sweep-script");
+}
+
+#[test]
+fn a_model_says_so_in_every_picture() {
+    let mut file = rich().file;
+    file.platform.modelled = Some("windows-10-2004".into());
+    for (name, svg) in all(&file) {
+        assert!(svg.contains("modelled: windows-10-2004"), "{name}");
+    }
+}
+
+#[test]
+fn curves_end_where_the_data_do() {
+    let mut distribution = Distribution::new();
+    (1..=1_000).for_each(|value| distribution.record(value * 1_000));
+    let carried = carried(&distribution).unwrap();
+    let last = carried.points.last().unwrap();
+    assert!((last.0 - 0.99).abs() < 1e-9, "{last:?}");
+    assert!(carried.points.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
+    let mut few = Distribution::new();
+    (0..19).for_each(|value| few.record(value));
+    assert_eq!(super::carried(&few), None);
+}

@@ -1,0 +1,128 @@
+//! Which series of a result belong together.
+
+use std::collections::BTreeSet;
+
+use oversleep_record::conditions::{Conditions, Outcome, Setting};
+use oversleep_record::series::{Status, distinct_rounds};
+use oversleep_record::{Disturbance, Nanos, ResultFile, Series, Unavailable};
+
+/// The request nearly every program makes; tables and pictures that show one request show this one.
+pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
+
+/// Series of an experiment that have values.
+pub fn measured<'a>(file: &'a ResultFile, experiment: &'a str) -> impl Iterator<Item = &'a Series> {
+    file.experiment(experiment).filter(|series| series.has_values())
+}
+
+/// Why a series has no values, where it says.
+pub fn unavailable(series: &Series) -> Option<&Unavailable> {
+    match &series.status {
+        Status::Unavailable { reason } => Some(reason),
+        _ => None,
+    }
+}
+
+/// Distinct requests of these series, shortest first.
+pub fn requests<'a>(series: impl Iterator<Item = &'a Series>) -> Vec<Nanos> {
+    series.filter_map(|series| series.requested_ns).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Distinct subjects in the order they come.
+pub fn subjects<'a>(series: impl Iterator<Item = &'a Series>) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    for series in series {
+        if !seen.contains(&series.subject.as_str()) {
+            seen.push(series.subject.as_str());
+        }
+    }
+    seen
+}
+
+/// The request to show where only one is: 1 ms, else the one nearest to it.
+pub fn common_request<'a>(series: impl Iterator<Item = &'a Series>) -> Option<Nanos> {
+    requests(series).into_iter().min_by_key(|&asked| (asked - COMMON_REQUEST).0.saturating_abs())
+}
+
+/// The setting of one tunable a series was to be measured under.
+pub fn setting<'a>(series: &'a Series, tunable: &str) -> Option<&'a Setting> {
+    series.conditions.setting(tunable)
+}
+
+/// Load kept up during a series: `spin:2`.
+pub fn load(series: &Series) -> Option<String> {
+    let all: Vec<String> = series.conditions.load.iter().map(ToString::to_string).collect();
+    (!all.is_empty()).then(|| all.join(" + "))
+}
+
+/// The conditions a series was measured under and what became of each; `None` as found.
+pub fn conditions(conditions: &Conditions) -> Option<String> {
+    if conditions.is_as_found() {
+        return None;
+    }
+    let tunables = conditions.asked.iter().map(|(name, asked)| match conditions.outcomes.get(name) {
+        Some(Outcome::Applied { was: Some(was), now }) => format!("{name} {now} (was {was})"),
+        Some(Outcome::Applied { was: None, now }) => format!("{name} {now}"),
+        Some(Outcome::AlreadySo { is }) => format!("{name} {is} (it was so already)"),
+        Some(Outcome::Denied { why }) => format!("{name} {asked} denied: {why}"),
+        None => format!("{name} {asked} asked for; what became of it is not recorded"),
+    });
+    let loads = conditions.load.iter().map(|load| format!("load {load}"));
+    Some(tunables.chain(loads).collect::<Vec<_>>().join("; "))
+}
+
+/// What was asked for and refused, each once: `policy fifo:1: why`.
+pub fn denials(file: &ResultFile) -> Vec<String> {
+    let mut all = BTreeSet::new();
+    // What every series asked for, the user asked for; what an experiment wants is told where its table stands.
+    let asked_by_all = |name: &str, series: &Series| {
+        file.series.iter().all(|other| other.conditions.setting(name) == series.conditions.setting(name))
+    };
+    for series in &file.series {
+        for (name, outcome) in &series.conditions.outcomes {
+            if let (Outcome::Denied { why }, true) = (outcome, asked_by_all(name, series)) {
+                let asked = series.conditions.asked.get(name).map(|asked| format!(" {asked}")).unwrap_or_default();
+                all.insert(format!("{name}{asked}: {why}"));
+            }
+        }
+    }
+    all.into_iter().collect()
+}
+
+/// What the machine did during these series. Series that were measured at the same time count once.
+pub fn disturbance<'a>(series: impl Iterator<Item = &'a Series>) -> Disturbance {
+    distinct_rounds(series).into_iter().fold(Disturbance::default(), |sum, round| sum.merged(&round.disturbance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Sheet, rounds};
+    use super::*;
+
+    #[test]
+    fn a_window_shared_by_two_series_counts_once() {
+        let pair = [rounds("B1/nanosleep/1ms/coarse", &[0; 3], 9), rounds("B1/nanosleep/1ms/precise", &[1; 3], 9)];
+        assert_eq!(disturbance(pair.iter()).window_ns, pair[0].disturbance().window_ns);
+    }
+
+    #[test]
+    fn conditions_tell_what_became_of_them() {
+        let asked = Conditions::as_found().with("policy", Setting::Policy { policy: "fifo".into(), priority: 80 });
+        assert_eq!(conditions(&Conditions::as_found()), None);
+        assert_eq!(conditions(&asked).as_deref(), Some("policy fifo:80 asked for; what became of it is not recorded"));
+        let mut denied = asked.with_load("spin", 2);
+        let why = Unavailable::not_permitted("SCHED_FIFO", "grant CAP_SYS_NICE");
+        denied.outcomes.insert("policy".into(), Outcome::Denied { why });
+        assert_eq!(
+            conditions(&denied).as_deref(),
+            Some("policy fifo:80 denied: SCHED_FIFO is not permitted here (grant CAP_SYS_NICE); load spin:2")
+        );
+    }
+
+    #[test]
+    fn the_common_request_is_a_millisecond_or_the_nearest() {
+        let sheet = Sheet::linux().steady("B5/poll/300us", 1).steady("B5/poll/1ms", 1).steady("B5/poll/5ms", 1);
+        assert_eq!(common_request(sheet.file.series.iter()), Some(Nanos::from_millis(1)));
+        assert_eq!(common_request(sheet.file.series[2..].iter()), Some(Nanos::from_millis(5)));
+        assert_eq!(common_request([].iter()), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! Help and lists: what they say, and that all of them are there.
+
+mod support;
+
+use support::Home;
+
+const COMMANDS: [&str; 11] = [
+    "check",
+    "clocks",
+    "waits",
+    "forkjoin",
+    "handoff",
+    "experiments",
+    "explain",
+    "report",
+    "doctor",
+    "completions",
+    "man",
+];
+
+fn stdout(args: &[&str]) -> String {
+    Home::new().run(args).fine().stdout
+}
+
+#[test]
+fn help_opens_with_examples_and_ends_with_exit_codes() {
+    insta::assert_snapshot!("help", stdout(&["--help"]));
+    insta::assert_snapshot!("help_waits", stdout(&["waits", "-h"]));
+    for option in ["-h", "--help"] {
+        let help = stdout(&[option]);
+        assert!(help.starts_with("Examples:\n  oversleep "), "{help}");
+        for command in COMMANDS {
+            assert!(help.contains(&format!("\n  {command} ")), "{command} is not in {option}");
+        }
+        assert!(help.contains("130  interrupted"));
+    }
+}
+
+#[test]
+fn every_command_explains_itself() {
+    for command in COMMANDS {
+        let (short, long) = (stdout(&[command, "-h"]), stdout(&[command, "--help"]));
+        assert!(short.contains("Usage: oversleep"), "{command}");
+        assert!(long.len() >= short.len(), "{command}");
+        assert_eq!(long, stdout(&["help", command]), "{command}");
+        if command != "doctor" {
+            assert!(short.starts_with("Examples:\n  oversleep "), "{command}: {short}");
+        }
+    }
+}
+
+#[test]
+fn the_version_is_the_crates() {
+    let version = format!("oversleep {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(stdout(&["--version"]), version);
+    assert_eq!(stdout(&["-V"]), version);
+}
+
+#[test]
+fn experiments_are_listed_and_explained() {
+    let list = stdout(&["experiments"]);
+    for id in ["A1", "A6", "B12", "C6", "D4"] {
+        assert!(list.lines().any(|line| line.starts_with(&format!("{id} "))), "{id}: {list}");
+    }
+    let one = stdout(&["experiments", "b2"]);
+    assert!(one.starts_with("B2 ") && one.contains("Published by others") && one.contains("Windows"), "{one}");
+    let all = json(&["experiments", "--json"]);
+    assert_eq!(all.as_array().expect("a list").len(), 23);
+    assert_eq!(json(&["experiments", "B2", "--json"])["id"], "B2");
+}
+
+#[test]
+fn findings_are_listed_and_explained() {
+    let list = stdout(&["explain"]);
+    assert!(list.contains("OVS-L001  timer-slack"), "{list}");
+    let by_id = stdout(&["explain", "ovs-l001"]);
+    assert_eq!(by_id, stdout(&["explain", "timer-slack"]));
+    assert!(
+        by_id.contains("How we know") && by_id.contains("lower-timer-slack") && by_id.contains("PR_SET_TIMERSLACK")
+    );
+    assert_eq!(json(&["explain", "timer-slack", "--json"])["id"], "OVS-L001");
+    assert!(json(&["explain", "--json"]).as_array().expect("a list").len() >= 20);
+}
+
+#[test]
+fn registries_are_listed() {
+    for (command, names) in
+        [("clocks", ["monotonic", "realtime"]), ("waits", ["nanosleep", "hybrid"]), ("handoff", ["condvar", "pipe"])]
+    {
+        let list = stdout(&[command, "--list"]);
+        for name in names {
+            assert!(list.lines().any(|line| line.starts_with(&format!("{name}  "))), "{name}: {list}");
+            assert_eq!(json(&[command, "--list", name, "--json"])[0]["name"], name);
+        }
+    }
+}
+
+#[test]
+fn doctor_says_what_can_be_changed() {
+    let text = stdout(&["doctor"]);
+    for option in ["--slack", "--policy", "--pin", "--lock-memory", "--dma-latency"] {
+        assert!(text.contains(option), "{option}: {text}");
+    }
+    let document = json(&["doctor", "--json"]);
+    assert_eq!(document["tunables"].as_array().expect("a list").len(), 5);
+    assert!(document["environment"]["kernel.release"].is_object(), "{document}");
+    for ability in document["abilities"].as_array().expect("a list") {
+        let field = if ability["present"] == true { "how" } else { "why" };
+        assert!(ability[field].is_string() || ability[field].is_object(), "{ability}");
+    }
+}
+
+#[test]
+fn lists_have_no_styles_where_nobody_asked() {
+    assert!(!stdout(&["doctor"]).contains('\x1b'));
+    assert!(!stdout(&["--color", "never", "doctor"]).contains('\x1b'));
+    assert!(stdout(&["doctor", "--color", "always"]).contains('\x1b'));
+    let home = Home::new();
+    let output = home.command().args(["doctor"]).env("NO_COLOR", "1").output().expect("it starts");
+    assert!(!output.stdout.contains(&0x1b));
+}
+
+fn json(args: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&stdout(args)).expect("one JSON document")
+}

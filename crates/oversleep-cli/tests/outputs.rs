@@ -1,0 +1,164 @@
+//! Where results go: standard output, files, pictures, and again from a file.
+
+mod support;
+
+use std::fs;
+
+use oversleep_record::ResultFile;
+use oversleep_record::conditions::Setting;
+use oversleep_record::file::Completion;
+use support::{Home, SHORT};
+
+fn short_with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    SHORT.iter().chain(more).copied().collect()
+}
+
+fn read(home: &Home, name: &str) -> ResultFile {
+    ResultFile::read(&fs::read(home.path().join(name)).expect("it is there")).expect("it is a result")
+}
+
+#[test]
+fn a_measurement_shows_its_report_and_leaves_nothing() {
+    let home = Home::new();
+    let ended = home.run(SHORT).fine();
+    assert!(ended.stdout.contains("nanosleep"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains('\x1b'), "styles without a terminal");
+    assert!(home.files().is_empty() && home.temporary_files().is_empty());
+    let coloured = home.run(short_with(&["--color", "always"])).fine();
+    assert!(coloured.stdout.contains('\x1b'));
+}
+
+#[test]
+fn json_on_standard_output_is_one_document_and_nothing_else() {
+    let home = Home::new();
+    for option in [&["--json"][..], &["--json", "-"], &["--out", "-"], &["--json", "--quiet"]] {
+        let result = home.run(short_with(option)).fine().result();
+        assert_eq!((result.command.as_str(), result.completion), ("waits", Completion::Complete));
+        let series = result.series("B5/nanosleep/1ms").expect("measured");
+        assert_eq!(series.counts.recorded, 3);
+        assert_eq!(result.name, None);
+    }
+    assert!(home.files().is_empty());
+}
+
+#[test]
+fn files_are_written_where_they_are_wanted() {
+    let home = Home::new();
+    let outputs = ["--out", "r.json", "--json", "s.json", "--html", "r.html", "--svg", "pictures", "--name", "a name"];
+    let ended = home.run(short_with(&outputs)).fine();
+    assert_eq!(home.files(), ["pictures", "r.html", "r.json", "s.json"]);
+    assert!(ended.stderr.contains("Written: "), "{}", ended.stderr);
+    assert!(ended.stdout.contains("nanosleep"), "the report is shown too");
+    assert_eq!(read(&home, "r.json"), read(&home, "s.json"));
+    assert_eq!(read(&home, "r.json").name.as_deref(), Some("a name"));
+    let page = fs::read_to_string(home.path().join("r.html")).expect("text");
+    assert!(page.to_lowercase().starts_with("<!doctype html>"));
+    for picture in fs::read_dir(home.path().join("pictures")).expect("made") {
+        let path = picture.expect("readable").path();
+        assert!(fs::read_to_string(&path).expect("text").contains("<svg"), "{path:?}");
+    }
+}
+
+#[test]
+fn a_named_file_is_replaced() {
+    let home = Home::new();
+    fs::write(home.path().join("r.json"), "old").expect("writable");
+    let ended = home.run(short_with(&["--out", "r.json", "--quiet"])).fine();
+    assert_eq!(ended.stderr, "", "quiet");
+    assert_eq!(read(&home, "r.json").command, "waits");
+    assert_eq!(home.files(), ["r.json"]);
+}
+
+#[test]
+fn a_report_shows_a_result_again() {
+    let home = Home::new();
+    let shown = home.run(short_with(&["--out", "r.json"])).fine().stdout;
+    assert_eq!(home.run(["report", "r.json"]).fine().stdout, shown);
+    let json = home.run(["report", "r.json", "--json"]).fine().stdout;
+    assert_eq!(json.into_bytes(), fs::read(home.path().join("r.json")).expect("readable"));
+    let twice = home.run(["report", "r.json", "r.json"]).fine().stdout;
+    assert_eq!(twice, format!("{shown}{shown}"));
+    let written = home.run(["report", "r.json", "--html", "r.html", "--json=s.json", "--quiet"]).fine();
+    assert_eq!((written.stdout.as_str(), written.stderr.as_str()), ("", ""));
+    assert_eq!(read(&home, "s.json"), read(&home, "r.json"));
+    assert!(home.files().contains(&"r.html".to_owned()));
+    let page = home.run(["report", "r.json", "--html", "-"]).fine().stdout;
+    assert_eq!(page, fs::read_to_string(home.path().join("r.html")).expect("text"));
+    let mut command = home.command();
+    let from_stdin = fs::File::open(home.path().join("r.json")).expect("readable");
+    let output = command.args(["report", "-"]).stdin(from_stdin).output().expect("it starts");
+    assert_eq!(String::from_utf8(output.stdout).expect("text"), shown);
+}
+
+#[test]
+fn check_leaves_a_result_and_a_page_and_clobbers_none() {
+    let home = Home::new();
+    let check = ["check", "--quick", "--only", "B5", "--ask", "1ms", "--count", "3", "--no-remedies"];
+    let ended = home.run(check).fine();
+    let files = home.files();
+    let [page, result] = files.as_slice() else { panic!("{files:?}") };
+    assert!(page.starts_with("oversleep-20") && page.ends_with("Z.html"), "{page}");
+    assert!(result.starts_with("oversleep-20") && result.ends_with("Z.json"), "{result}");
+    assert!(ended.stderr.contains(&format!("Written: {result}, {page}")), "{}", ended.stderr);
+    assert_eq!(read(&home, result).command, "check");
+    // Without a command it is check, and within the same second it takes other names.
+    home.run(&check[1..]).fine();
+    assert_eq!(home.files().len(), 4);
+    home.run(check.into_iter().chain(["--json"])).fine();
+    assert_eq!(home.files().len(), 4, "a named place is the only one");
+}
+
+#[test]
+fn conditions_reach_the_measurement() {
+    let home = Home::new();
+    let result = home.run(short_with(&["--slack", "1ns", "--load", "spin:1", "--json"])).fine().result();
+    let conditions = &result.series("B5/nanosleep/1ms").expect("measured").conditions;
+    assert_eq!(conditions.setting("slack"), Some(&Setting::Nanos(oversleep_record::Nanos(1))));
+    assert_eq!(conditions.load[0].to_string(), "spin:1");
+    assert!(conditions.outcomes.contains_key("slack"));
+}
+
+#[test]
+fn a_condition_that_is_refused_is_a_warning() {
+    let home = Home::new();
+    let ended = home.run(short_with(&["--policy", "fifo:1", "--json"])).fine();
+    let result = ended.result();
+    let conditions = &result.series("B5/nanosleep/1ms").expect("measured").conditions;
+    let warned = ended.stderr.contains("warning: measured without policy=fifo:1: ");
+    assert_eq!(warned, !conditions.all_held(), "{}", ended.stderr);
+}
+
+#[test]
+fn yields_and_spins_are_measured_by_name_too() {
+    let home = Home::new();
+    let spin = home.run(["waits", "spin", "--ask", "1ms", "--count", "3", "--json"]).fine().result();
+    assert!(spin.series("B5/spin/1ms").is_some_and(|series| series.counts.recorded == 3));
+    let yields = home.run(["waits", "sched-yield", "--quick", "--json"]).fine().result();
+    assert!(yields.series("B7/sched-yield/idle").is_some_and(|series| series.has_values()));
+}
+
+#[test]
+fn experiments_without_measurements_of_their_own_show_facts_or_what_they_read() {
+    let home = Home::new();
+    let facts = home.run(["check", "--only", "C1", "--no-remedies"]).fine();
+    assert!(facts.stdout.contains("Stamps ("), "{}", facts.stdout);
+    let verdict = home.run(["check", "--only", "A6", "--quick", "--no-remedies", "--json"]).fine().result();
+    assert!(verdict.clocks.iter().any(|clock| clock.steps.is_some() && clock.cost_series.is_some()));
+}
+
+#[test]
+fn clocks_and_hand_offs_are_measured_by_name() {
+    let home = Home::new();
+    let clocks = home.run(["clocks", "monotonic", "--quick", "--json"]).fine().result();
+    assert_eq!(clocks.command, "clocks");
+    assert!(clocks.clock("monotonic").is_some_and(|clock| clock.cost_series.is_some()));
+    let handoff = home.run(["handoff", "pipe", "--count", "6", "--json"]).fine().result();
+    assert!(handoff.series("D4/pipe/one-way").is_some_and(|series| series.has_values()));
+    assert!(handoff.series.iter().all(|series| series.subject == "pipe"));
+}
+
+#[test]
+fn fork_joins_are_measured() {
+    let result = Home::new().run(["forkjoin", "--quick", "--count", "3", "--json"]).fine().result();
+    assert!(result.experiment("D1").any(|series| series.has_values()));
+}

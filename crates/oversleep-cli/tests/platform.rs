@@ -1,0 +1,293 @@
+//! What only one kind of system has: signals, devices that are full, arguments that are no text.
+#![cfg(unix)]
+
+mod support;
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+
+use oversleep_record::ResultFile;
+use oversleep_record::file::Completion;
+use support::{Ended, Home, SHORT};
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("sh").arg("-c").arg(format!("kill -{name} {}", child.id())).status().expect("a shell");
+    assert!(sent.success());
+}
+
+/// A run that would take hours, once it is sure to heed signals: the announcement of its length comes after that.
+fn long_run(home: &Home, more: &[&str]) -> (Child, BufReader<std::process::ChildStderr>) {
+    let mut child = home
+        .command()
+        .args(["waits", "nanosleep", "--for", "24h"])
+        .args(more)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
+    let mut line = String::new();
+    stderr.read_line(&mut line).expect("readable");
+    let announced = "warning: this will take about 24 h; Ctrl-C ends it and keeps what was measured\n";
+    assert_eq!(line, announced);
+    (child, stderr)
+}
+
+#[test]
+fn what_was_measured_is_kept_when_it_is_interrupted() {
+    for name in ["INT", "TERM"] {
+        let home = Home::new();
+        let (child, mut stderr) = long_run(&home, &["--ask", "1ms", "--out", "r.json"]);
+        // Enough time for some waits on any machine.
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        signal(&child, name);
+        let mut lines = String::new();
+        std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
+        let ended = Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
+        assert!(lines.starts_with("finishing the wait in progress; press again to quit at once\n"), "{lines}");
+        assert!(ended.stdout.contains("nanosleep"), "the report is shown: {}", ended.stdout);
+        let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
+        assert_eq!(result.completion, Completion::Interrupted);
+        assert!(result.series[0].has_values());
+    }
+}
+
+#[test]
+fn the_second_signal_ends_it_at_once() {
+    let home = Home::new();
+    let (mut child, mut stderr) = long_run(&home, &["--ask", "60s", "--out", "r.json"]);
+    for said in ["finishing the wait in progress", "quitting at once"] {
+        signal(&child, "INT");
+        let mut line = String::new();
+        stderr.read_line(&mut line).expect("readable");
+        assert!(line.starts_with(said), "{line}");
+    }
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert!(home.files().is_empty(), "{:?}", home.files());
+}
+
+#[test]
+fn arguments_that_are_no_text_are_refused_or_taken_as_paths() {
+    let home = Home::new();
+    let no_text = OsStr::from_bytes(b"\xff\xfe.json");
+    for args in [[OsStr::new("waits"), no_text], [OsStr::new("explain"), no_text], [no_text, no_text]] {
+        home.run(args).with_code(2);
+    }
+    let short = SHORT.iter().map(OsStr::new);
+    home.run(short.chain([OsStr::new("--out"), no_text])).fine();
+    assert!(fs::metadata(home.path().join(no_text)).is_ok());
+    home.run([OsStr::new("report"), no_text]).fine();
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    for args in [&["experiments"][..], &["explain"], &["completions", "bash"], &SHORT] {
+        let home = Home::new();
+        let mut child =
+            home.command().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        drop(child.stdout.take());
+        let ended = Ended::of(child.wait_with_output().expect("it ends")).fine();
+        assert_eq!(ended.stderr, "", "{args:?}");
+    }
+}
+
+/// A device that is full, where there is one.
+fn full() -> Option<File> {
+    fs::OpenOptions::new().write(true).open("/dev/full").ok()
+}
+
+#[test]
+fn a_full_device_loses_nothing() {
+    let (Some(_), home) = (full(), Home::new()) else { return eprintln!("skipped: no /dev/full here") };
+    let ended = home.run(SHORT.iter().chain(&["--out", "/dev/full", "--quiet"])).with_code(1);
+    assert!(ended.stdout.contains("nanosleep"), "the report is shown all the same");
+    kept(&home, &ended.stderr, "error: can't write '/dev/full': ");
+    assert!(fs::metadata("/dev/full").is_ok_and(|found| !found.is_file()), "a device is not replaced by a file");
+}
+
+#[test]
+fn full_standard_output_loses_nothing() {
+    for option in [&["--json"][..], &[], &["--html", "-"]] {
+        let (Some(full), home) = (full(), Home::new()) else { return eprintln!("skipped: no /dev/full here") };
+        let output = home.command().args(SHORT).args(option).stdout(full).output().expect("it starts");
+        let ended = Ended::of(output).with_code(1);
+        kept(&home, &ended.stderr, "error: can't write to standard output: ");
+    }
+    let (Some(full), home) = (full(), Home::new()) else { return };
+    let output = home.command().arg("experiments").stdout(full).output().expect("it starts");
+    assert!(Ended::of(output).with_code(1).stderr.starts_with("error: can't write to standard output: "));
+}
+
+/// The message names a file that holds the result.
+#[track_caller]
+fn kept(home: &Home, stderr: &str, begins: &str) {
+    assert!(stderr.starts_with(begins) && stderr.contains("the result is kept in "), "{stderr}");
+    let kept = home.temporary_files();
+    let [name] = kept.as_slice() else { panic!("{kept:?}") };
+    assert!(stderr.contains(name.as_str()), "{stderr}");
+    let path = home.path().join("temp").join(name);
+    assert!(ResultFile::read(&fs::read(&path).expect("readable")).is_ok_and(|result| result.series[0].has_values()));
+}
+
+#[test]
+fn with_no_place_left_the_result_goes_to_standard_output() {
+    let (Some(_), home) = (full(), Home::new()) else { return eprintln!("skipped: no /dev/full here") };
+    let mut command = home.command();
+    command.args(SHORT).args(["--out", "/dev/full"]).env("TMPDIR", "/dev/null/nowhere");
+    let ended = Ended::of(command.output().expect("it starts")).with_code(1);
+    assert!(ended.stderr.contains("the result is the last line on standard output"), "{}", ended.stderr);
+    let last = ended.stdout.lines().last().expect("a line");
+    assert!(ResultFile::read(last.as_bytes()).is_ok());
+}
+
+/// A file system of its own; taken away with the guard.
+struct Mounted(std::path::PathBuf);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let home = Home::new();
+    let disk = home.path().join("disk");
+    fs::create_dir(&disk).expect("a directory");
+    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).arg(&disk).output();
+    if !mount.is_ok_and(|mount| mount.status.success()) {
+        return eprintln!("skipped: this user may not mount a small file system");
+    }
+    let _mounted = Mounted(disk.clone());
+    fs::write(disk.join("old.json"), "old").expect("there is room for this");
+    let ended = home.run(SHORT.iter().chain(&["--out", "disk/old.json"])).with_code(1);
+    kept(&home, &ended.stderr, "error: can't write 'disk/old.json': ");
+    assert_eq!(fs::read(disk.join("old.json")).expect("still there"), b"old", "the old file is untouched");
+    assert_eq!(fs::read_dir(&disk).expect("readable").count(), 1, "nothing half written is left");
+}
+
+#[test]
+fn an_unwritable_directory_is_no_reason_not_to_measure() {
+    let home = Home::new();
+    let nowhere =
+        if fs::metadata("/proc/self").is_ok() { "/proc" } else { return eprintln!("skipped: no /proc here") };
+    let mut command = home.command();
+    command.current_dir(nowhere).args(["--only", "B5", "--ask", "1ms", "--count", "3", "--no-remedies"]);
+    let ended = Ended::of(command.output().expect("it starts")).fine();
+    assert!(ended.stderr.starts_with("warning: the current directory can't be written; "), "{}", ended.stderr);
+    assert_eq!(home.temporary_files().len(), 2, "{:?}", home.temporary_files());
+    let named = home.run(SHORT.iter().chain(&["--out", "/proc/r.json"])).with_code(1);
+    assert!(named.stderr.starts_with("error: can't write '/proc/r.json': "), "{}", named.stderr);
+}
+
+#[test]
+fn a_link_stays_a_link() {
+    let home = Home::new();
+    fs::write(home.path().join("real.json"), "old").expect("writable");
+    std::os::unix::fs::symlink("real.json", home.path().join("link.json")).expect("a link");
+    home.run(SHORT.iter().chain(&["--out", "link.json"])).fine();
+    assert!(fs::symlink_metadata(home.path().join("link.json")).expect("there").is_symlink());
+    assert!(fs::metadata(home.path().join("real.json")).expect("there").len() > 100);
+}
+
+/// Runs a line of documentation. One that measures for long is interrupted as soon as it heeds it; all the rest runs to
+/// its end.
+fn run_line(home: &Home, line: &str) {
+    if line.contains(['|', '>', ';', '&']) {
+        let output = home.prepared(Command::new("sh")).args(["-ec", line]).output().expect("a shell");
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+    // On a busy machine it may take a while until signals are heeded; one that kills says so.
+    for delay_ms in [200, 800, 3_200, 12_800] {
+        let mut child =
+            home.command().args(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        for _ in 0..delay_ms / 20 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            if child.try_wait().expect("it can be asked").is_some() {
+                break;
+            }
+        }
+        if child.try_wait().expect("it can be asked").is_none() {
+            signal(&child, "INT");
+        }
+        let output = child.wait_with_output().expect("it ends");
+        if output.status.signal().is_none() {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(matches!(output.status.code(), Some(0 | 4 | 130)), "{line}: {:?} {stderr}", output.status);
+            return;
+        }
+    }
+    panic!("{line}: signals are never heeded");
+}
+
+/// A place with the results that lines of documentation read.
+fn furnished(lines: &[String]) -> Home {
+    let home = Home::new();
+    home.run(SHORT.iter().chain(&["--out", "r.json"])).fine();
+    for line in lines.iter().filter(|line| line.starts_with("oversleep report ")) {
+        for word in line.split_whitespace().filter(|word| word.ends_with(".json") && !word.starts_with('-')) {
+            if !home.path().join(word).exists() {
+                fs::copy(home.path().join("r.json"), home.path().join(word)).expect("writable");
+            }
+        }
+    }
+    home
+}
+
+#[test]
+fn every_example_of_the_help_runs() {
+    let mut lines = Vec::new();
+    for command in [
+        "",
+        "check",
+        "clocks",
+        "waits",
+        "forkjoin",
+        "handoff",
+        "experiments",
+        "explain",
+        "report",
+        "completions",
+        "man",
+    ] {
+        let help = Home::new().run(command.split_whitespace().chain(["-h"])).fine().stdout;
+        let examples = help.lines().skip(1).take_while(|line| !line.is_empty());
+        let before = lines.len();
+        lines.extend(examples.map(|line| line.trim().split("  ").next().unwrap_or_default().to_owned()));
+        assert!(lines.len() > before, "{command} has no examples");
+    }
+    let home = furnished(&lines);
+    for line in &lines {
+        assert!(line.starts_with("oversleep"), "{line}");
+        run_line(&home, line);
+    }
+}
+
+#[test]
+fn every_command_of_the_readme_runs() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let Ok(text) = fs::read_to_string(readme) else { return eprintln!("skipped: no README beside the crates") };
+    let mut lines = Vec::new();
+    let mut in_console = false;
+    for line in text.lines() {
+        match line.trim() {
+            "```console" => in_console = true,
+            "```" => in_console = false,
+            line if in_console => {
+                lines.extend(line.strip_prefix("$ ").filter(|line| line.starts_with("oversleep")).map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+    assert!(!lines.is_empty(), "the README has no ```console block with a `$ oversleep` line");
+    let home = furnished(&lines);
+    for line in &lines {
+        run_line(&home, line);
+    }
+}

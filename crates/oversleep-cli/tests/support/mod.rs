@@ -1,0 +1,113 @@
+//! What the tests of the command share: a directory to stand in, and the command run in it.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use oversleep_record::ResultFile;
+
+/// A measurement that takes a few ms.
+pub const SHORT: [&str; 6] = ["waits", "nanosleep", "--ask", "1ms", "--count", "3"];
+
+/// A directory of the test's own, with one for temporary files in it.
+pub struct Home {
+    directory: tempfile::TempDir,
+}
+
+impl Home {
+    pub fn new() -> Home {
+        let directory = tempfile::tempdir().expect("a directory");
+        std::fs::create_dir(directory.path().join("temp")).expect("a directory");
+        Home { directory }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The files in it, hidden ones too, but for the directory of temporary files.
+    pub fn files(&self) -> Vec<String> {
+        names(self.path()).into_iter().filter(|name| name != "temp").collect()
+    }
+
+    /// The files in the directory of temporary files.
+    pub fn temporary_files(&self) -> Vec<String> {
+        names(&self.path().join("temp"))
+    }
+
+    /// The command, standing there, as if nothing in the environment concerned it.
+    pub fn command(&self) -> Command {
+        self.prepared(Command::new(binary()))
+    }
+
+    /// Any program, standing there; `oversleep` is found by name.
+    pub fn prepared(&self, mut command: Command) -> Command {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let directory = binary().parent().expect("it is in a directory").to_owned();
+        command
+            .current_dir(self.path())
+            .env("PATH", format!("{}:{path}", directory.display()))
+            .env("TMPDIR", self.path().join("temp"))
+            .env("COLUMNS", "100")
+            .env_remove("NO_COLOR")
+            .env_remove("CLICOLOR_FORCE")
+            .env_remove("CLICOLOR")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub fn run<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ended {
+        Ended::of(self.command().args(args).output().expect("it starts"))
+    }
+}
+
+pub fn binary() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_oversleep"))
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("readable");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// How it ended.
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    pub fn of(output: Output) -> Ended {
+        Ended {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
+        }
+    }
+
+    /// It ended well.
+    #[track_caller]
+    pub fn fine(self) -> Ended {
+        self.with_code(0)
+    }
+
+    /// It ended so.
+    #[track_caller]
+    pub fn with_code(self, code: i32) -> Ended {
+        assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Standard output is one result and nothing else.
+    #[track_caller]
+    pub fn result(&self) -> ResultFile {
+        let read = ResultFile::read(self.stdout.as_bytes());
+        read.unwrap_or_else(|error| panic!("{error}: {}\nstderr: {}", self.stdout, self.stderr))
+    }
+}

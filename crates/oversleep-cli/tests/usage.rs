@@ -1,0 +1,175 @@
+//! What can't be meant ends in one message with what, where and what to do, and exit code 2, before anything is measured.
+
+mod support;
+
+use support::{Ended, Home};
+
+#[track_caller]
+fn refused(args: &[&str]) -> String {
+    let home = Home::new();
+    let Ended { stdout, stderr, .. } = home.run(args).with_code(2);
+    assert_eq!(stdout, "", "{args:?}");
+    assert!(home.files().is_empty(), "{args:?} left {:?}", home.files());
+    stderr
+}
+
+#[track_caller]
+fn says(args: &[&str], message: &str) {
+    let stderr = refused(args);
+    assert_eq!(stderr.lines().next(), Some(message), "{args:?}: {stderr}");
+}
+
+#[test]
+fn unknown_names_come_with_a_suggestion() {
+    for (args, message) in [
+        (
+            &["waits", "nanoslep"][..],
+            "error: unknown wait 'nanoslep'; did you mean 'nanosleep'? `oversleep waits --list` lists them all",
+        ),
+        (
+            &["waits", "nanosleep", "epoll_wait"],
+            "error: unknown wait 'epoll_wait'; did you mean 'epoll-wait'? `oversleep waits --list` lists them all",
+        ),
+        (
+            &["clocks", "monotonik"],
+            "error: unknown clock 'monotonik'; did you mean 'monotonic'? `oversleep clocks --list` lists them all",
+        ),
+        (
+            &["waits", "--clock", "monotonik"],
+            "error: unknown clock 'monotonik'; did you mean 'monotonic'? `oversleep clocks --list` lists them all",
+        ),
+        (
+            &["handoff", "condvra"],
+            "error: unknown hand-off 'condvra'; did you mean 'condvar'? `oversleep handoff --list` lists them all",
+        ),
+        (&["handoff", "--list", "q"], "error: unknown hand-off 'q'; `oversleep handoff --list` lists them all"),
+        (
+            &["waits", "--load", "spim:2"],
+            "error: unknown load 'spim'; did you mean 'spin'? There are spin, memory, syscalls, timers",
+        ),
+        (
+            &["check", "--only", "B2,B99"],
+            "error: unknown experiment 'B99'; did you mean 'B9'? `oversleep experiments` lists them all",
+        ),
+        (
+            &["explain", "timer-slak"],
+            "error: unknown finding 'timer-slak'; did you mean 'timer-slack'? `oversleep explain` lists them all",
+        ),
+        (
+            &["waits", "--json", "nanosleep"],
+            "error: --json would take 'nanosleep' for a file; put the names first: oversleep waits nanosleep --json",
+        ),
+        (&["chekc"], "error: unrecognized subcommand 'chekc'"),
+    ] {
+        says(args, message);
+    }
+    assert!(refused(&["waits", "--policy", "fofo:80"]).contains("did you mean 'fifo'?"));
+}
+
+#[test]
+fn absurd_durations_are_refused() {
+    let waits = |option, value| refused(&["waits", "nanosleep", option, value]);
+    for (option, value, what) in [
+        ("--ask", "1 parsec", "'parsec' in '1 parsec' is not a unit of time here; use ns, us, ms, s, min or h"),
+        ("--ask", "1e30", "'e30' in '1e30' is not a unit of time here"),
+        ("--ask", "0ms", "a wait must be longer than nothing"),
+        ("--ask", "-1ms", "a wait must be longer than nothing"),
+        ("--ask", "5", "'5' has no unit"),
+        ("--ask", "", "an empty duration"),
+        ("--ask", "1ms,", "an empty duration"),
+        ("--ask", "61s", "a single wait may be 60s at most"),
+        ("--ask", "99999999999999h", "longer than 292 years"),
+        ("--ask", "0.5ns", "finer than a nanosecond"),
+        ("--for", "25h", "24h per series is the most"),
+        ("--for", "0s", "the time per series must be longer than nothing"),
+        ("--for", "-5s", "the time per series must be longer than nothing"),
+        ("--slack", "0ns", "1ns (which is the least)"),
+        ("--dma-latency", "500ns", "a whole number of microseconds"),
+        ("--dma-latency", "-1us", "can't be negative"),
+    ] {
+        let stderr = waits(option, value);
+        assert!(stderr.contains(what) && stderr.contains(option), "{option} {value}: {stderr}");
+    }
+}
+
+#[test]
+fn absurd_counts_and_lists_are_refused() {
+    for (option, value, what) in [
+        ("--count", "0", "0 values tell nothing"),
+        ("--count", "-5", "'-5' is negative"),
+        ("--count", "1e30", "'1e30' is not a whole number"),
+        ("--count", "1000000001", "1000000000 values per series is the most"),
+        ("--count", "", "an empty count"),
+        ("--load", "spin:0", "not a number of hogs"),
+        ("--load", "", "a load without a kind"),
+        ("--pin", "", "not a list of CPUs"),
+        ("--pin", "3-1", "'3-1' runs backwards"),
+        ("--pin", "-1", "not a list of CPUs"),
+        ("--policy", "fifo:high", "'high' is not a priority"),
+        ("--policy", "", "a policy without a name"),
+        ("--policy", "fifo:100", "can't use --policy fifo:100: "),
+        ("--policy", "fifo", "can't use --policy fifo: "),
+        ("--name", "", "an empty name"),
+        ("--pace", "sometimes", "invalid value 'sometimes'"),
+    ] {
+        let stderr = refused(&["waits", "nanosleep", option, value]);
+        assert!(stderr.contains(what) && stderr.contains(option), "{option} {value}: {stderr}");
+    }
+}
+
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    for args in [
+        &["waits", "--count", "3", "--for", "1s"][..],
+        &["check", "--quick", "--thorough"],
+        &["waits", "--json", "-", "--html", "-"],
+        &["waits", "--out", "r", "--html", "r"],
+        &["report"],
+        &["report", "a", "b", "--html", "c"],
+        &["report", "a.json", "--json=a.json"],
+        &["man"],
+        &["completions", "csh"],
+    ] {
+        let stderr = refused(args);
+        assert!(stderr.starts_with("error: "), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
+fn places_that_can_not_be_written_are_found_before_measuring() {
+    let home = Home::new();
+    for (args, what) in [
+        (["--out", "no/r.json"], "error: can't write 'no/r.json': its directory is not there; make it first\n"),
+        (["--html", "temp"], "error: can't write 'temp': it is a directory; name a file in it\n"),
+        (["--json", ""], "error: a value is required for '--json [<FILE>]' but none was supplied\n"),
+    ] {
+        // An hour of measuring would follow if the place were looked at last.
+        let ended = home.run(["waits", "nanosleep", "--for", "1h"].into_iter().chain(args));
+        assert!(matches!(ended.code, Some(1 | 2)), "{args:?}: {:?}", ended.code);
+        assert!(ended.stderr.starts_with(what), "{args:?}: {}", ended.stderr);
+        assert_eq!(ended.stdout, "");
+    }
+    assert!(home.files().is_empty(), "{:?}", home.files());
+}
+
+#[test]
+fn results_that_can_not_be_read_are_named() {
+    let home = Home::new();
+    let write = |name: &str, text: &str| std::fs::write(home.path().join(name), text).expect("writable");
+    write("empty", "");
+    write("text", "hello");
+    write("other", r#"{"schema":"oversleep-result/99"}"#);
+    write("short", r#"{"schema":"oversleep-result/1"}"#);
+    for (name, what) in [
+        ("nothing", "error: can't read 'nothing': "),
+        ("temp", "error: can't read 'temp': "),
+        ("empty", "error: can't use 'empty': it is empty, not a result file"),
+        ("text", "error: can't use 'text': not a result file: "),
+        ("other", "error: can't use 'other': written in schema 'oversleep-result/99'; this version reads "),
+        ("short", "error: can't use 'short': not a result file: missing field"),
+    ] {
+        let ended = home.run(["report", name]).with_code(1);
+        assert!(ended.stderr.starts_with(what), "{name}: {}", ended.stderr);
+        assert_eq!(ended.stdout, "");
+    }
+}
