@@ -1,0 +1,147 @@
+//! The laboratory in this process: which conditions are permitted here, and experiments run without the command.
+
+use oversleep_lab::platform::{self, Restore};
+use oversleep_lab::{Laboratory, Limit, Plan, Request, Silent, StopFlag, experiment};
+use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::series::{Pace, Series};
+use oversleep_record::{Conditions as Asked, Nanos};
+
+use crate::Reason;
+use crate::machine::Machine;
+
+/// The real-time priority of the comparisons.
+pub const PRIORITY: i32 = 80;
+
+/// The conditions both sides run under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// The CPU they are kept on.
+    pub cpu: u32,
+    /// Another one, for a main thread that only waits for the measuring one; `None` where there is none.
+    pub main_cpu: Option<u32>,
+    /// Priority under `SCHED_FIFO`; `None` is `SCHED_OTHER`.
+    pub fifo: Option<i32>,
+    /// Whether memory is locked.
+    pub lock_memory: bool,
+}
+
+impl Conditions {
+    /// Those to compare under on this machine, `SCHED_OTHER` first; and a reason for each that isn't permitted.
+    pub fn to_compare(machine: &Machine) -> (Vec<Conditions>, Vec<Reason>) {
+        let mut refused = Vec::new();
+        let mut is_permitted = |tunable: &str, setting: &Setting| match permitted(tunable, setting) {
+            Ok(()) => true,
+            Err(reason) => {
+                refused.push(format!("{tunable} {setting}: {reason}"));
+                false
+            }
+        };
+        let lock_memory = is_permitted("lock-memory", &Setting::Flag(true));
+        let cpu = machine.pin();
+        let main_cpu = machine.cpus.iter().copied().find(|other| *other != cpu);
+        let other = Conditions { cpu, main_cpu, fifo: None, lock_memory };
+        let fifo = Conditions { fifo: Some(PRIORITY), ..other };
+        let all = if is_permitted("policy", &fifo.policy()) { vec![other, fifo] } else { vec![other] };
+        (all, refused)
+    }
+
+    /// The policy as the laboratory takes it.
+    pub fn policy(&self) -> Setting {
+        match self.fifo {
+            Some(priority) => Setting::Policy { policy: "fifo".to_owned(), priority },
+            None => Setting::Policy { policy: "other".to_owned(), priority: 0 },
+        }
+    }
+
+    /// All of it as the laboratory takes it.
+    pub fn asked(&self) -> Asked {
+        let asked = Asked::as_found().with("policy", self.policy()).with("pin", Setting::Cpus(vec![self.cpu]));
+        if self.lock_memory { asked.with("lock-memory", Setting::Flag(true)) } else { asked }
+    }
+
+    /// Applies them to the calling thread until the guards are dropped, which go back last first.
+    ///
+    /// # Errors
+    /// Which one the system refused, and why.
+    pub fn apply(&self) -> Result<Vec<Box<dyn Restore>>, Reason> {
+        let native = platform::native();
+        let mut guards = Vec::new();
+        for (name, setting) in &self.asked().asked {
+            let tunable = native.tunable(name).ok_or_else(|| format!("no {name} on this platform"))?;
+            let (outcome, guard) = tunable.apply(setting);
+            if let Outcome::Denied { why } = outcome {
+                return Err(format!("{name} {setting}: {why}"));
+            }
+            guards.extend(guard);
+        }
+        guards.reverse();
+        Ok(guards)
+    }
+}
+
+/// A try that is undone at once, on a thread of its own.
+fn permitted(tunable: &str, setting: &Setting) -> Result<(), Reason> {
+    let try_it = || {
+        let native = platform::native();
+        let tunable = native.tunable(tunable).ok_or_else(|| "not on this platform".to_owned())?;
+        match tunable.apply(setting).0 {
+            Outcome::Denied { why } => Err(why.to_string()),
+            _ => Ok(()),
+        }
+    };
+    std::thread::scope(|scope| scope.spawn(try_it).join().unwrap_or_else(|_| Err("the try panicked".to_owned())))
+}
+
+/// Runs one experiment for one subject and hands back its series of that key.
+fn series_of(id: &str, key: &str, plan: Plan) -> Result<Series, Reason> {
+    let experiment = experiment(id).ok_or_else(|| format!("no experiment {id}"))?;
+    let request =
+        Request { command: "waits".to_owned(), experiments: vec![experiment], plan, name: None, try_remedies: false };
+    let file = Laboratory::here().run(&request, &StopFlag::new(), &mut Silent).map_err(|error| error.to_string())?;
+    file.series(key).cloned().ok_or_else(|| format!("no series {key}"))
+}
+
+/// The laboratory's cost of one read of that clock, in ns: the median of its batches.
+///
+/// # Errors
+/// That the clock can't be read here.
+pub fn clock_cost_ns(clock: &str) -> Result<f64, Reason> {
+    let plan = Plan { subjects: vec![clock.to_owned()], ..Plan::default() };
+    let series = series_of("A1", &format!("A1/{clock}"), plan)?;
+    let ps = crate::pairs::median(&series.samples.value.iter().map(|ps| *ps as f64).collect::<Vec<_>>());
+    ps.map(|ps| ps / 1e3).ok_or_else(|| format!("{clock} has no values here"))
+}
+
+/// The laboratory's periodic waits of 1 ms.
+///
+/// # Errors
+/// That they can't be measured, or not under these conditions.
+pub fn periodic(wait: &str, conditions: &Conditions, count: u64) -> Result<crate::ours::Run, Reason> {
+    let plan = Plan {
+        subjects: vec![wait.to_owned()],
+        asks: vec![Nanos::from_millis(1)],
+        limit: Some(Limit::Count(count)),
+        pace: Some(Pace::Periodic),
+        conditions: conditions.asked(),
+        ..Plan::default()
+    };
+    crate::ours::Run::of(&series_of("B5", &format!("B5/{wait}/1ms"), plan)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_said_in_the_laboratorys_terms() {
+        let conditions = Conditions { cpu: 1, main_cpu: Some(0), fifo: Some(80), lock_memory: true };
+        assert_eq!(conditions.asked().to_string(), "lock-memory=on pin=1 policy=fifo:80");
+        let plain = Conditions { cpu: 0, main_cpu: None, fifo: None, lock_memory: false };
+        assert_eq!(plain.asked().to_string(), "pin=0 policy=other");
+    }
+
+    #[test]
+    fn a_tunable_nobody_has_is_refused() {
+        assert_eq!(permitted("no-such-tunable", &Setting::Flag(true)), Err("not on this platform".to_owned()));
+    }
+}

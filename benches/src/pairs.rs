@@ -1,0 +1,128 @@
+//! Pairs of figures taken one right after the other, and what their ratios say.
+
+/// Figures of ours and of the peer, pair by pair, in one unit.
+#[derive(Clone, Debug, Default)]
+pub struct Pairs {
+    ours: Vec<f64>,
+    peer: Vec<f64>,
+}
+
+/// What the pairs say together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// How many pairs have a ratio.
+    pub pairs: usize,
+    /// Median of the ratios ours / peer.
+    pub ratio: f64,
+    /// Smallest of them.
+    pub ratio_min: f64,
+    /// Largest of them.
+    pub ratio_max: f64,
+    /// In how many pairs ours is the larger figure; half of them is chance.
+    pub larger: usize,
+    /// Median of our figures.
+    pub ours: f64,
+    /// Median of the peer's figures.
+    pub peer: f64,
+}
+
+impl Pairs {
+    /// Adds a pair.
+    pub fn push(&mut self, ours: f64, peer: f64) {
+        self.ours.push(ours);
+        self.peer.push(peer);
+    }
+
+    /// The ratios ours / peer, for the judge. A pair whose peer is not above zero has none.
+    pub fn ratios(&self) -> Vec<f64> {
+        self.ours.iter().zip(&self.peer).filter(|(_, peer)| **peer > 0.0).map(|(ours, peer)| ours / peer).collect()
+    }
+
+    /// All of it in short; `None` where no pair has a ratio.
+    pub fn summary(&self) -> Option<Summary> {
+        let ratios = self.ratios();
+        let (ratio_min, ratio_max) = range(&ratios)?;
+        Some(Summary {
+            pairs: ratios.len(),
+            ratio: median(&ratios)?,
+            ratio_min,
+            ratio_max,
+            larger: ratios.iter().filter(|ratio| **ratio > 1.0).count(),
+            ours: median(&self.ours)?,
+            peer: median(&self.peer)?,
+        })
+    }
+
+    /// By what share of a run the peer typically differs from its own run before (the median of these): how far two
+    /// runs of one and the same program lie apart on this machine right now.
+    pub fn peer_unrest(&self) -> Option<f64> {
+        let shares: Vec<f64> =
+            self.peer.windows(2).filter(|two| two[0] > 0.0).map(|two| (two[1] / two[0] - 1.0).abs()).collect();
+        median(&shares)
+    }
+}
+
+fn range(values: &[f64]) -> Option<(f64, f64)> {
+    let min = values.iter().copied().reduce(f64::min)?;
+    Some((min, values.iter().copied().reduce(f64::max)?))
+}
+
+/// The median; the mean of the middle two where their number is even.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        length if length % 2 == 1 => Some(sorted[middle]),
+        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
+    }
+}
+
+/// The smallest value that at least the share `share` of all doesn't exceed. Sorts them.
+pub fn quantile(values: &mut [i64], share: f64) -> Option<i64> {
+    values.sort_unstable();
+    let rank = rank(values.len() as u64, share)?;
+    values.get(usize::try_from(rank - 1).ok()?).copied()
+}
+
+/// The rank, from 1, of the quantile among that many values.
+pub fn rank(count: u64, share: f64) -> Option<u64> {
+    (count > 0).then(|| ((count as f64 * share).ceil() as u64).clamp(1, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ratio_is_the_median_of_ratios_not_the_ratio_of_medians() {
+        let mut pairs = Pairs::default();
+        for (ours, peer) in [(10.0, 10.0), (40.0, 20.0), (30.0, 30.0)] {
+            pairs.push(ours, peer);
+        }
+        let summary = pairs.summary().unwrap();
+        assert_eq!((summary.ratio, summary.ratio_min, summary.ratio_max), (1.0, 1.0, 2.0));
+        assert_eq!((summary.ours, summary.peer, summary.pairs, summary.larger), (30.0, 20.0, 3, 1));
+        assert_eq!(pairs.peer_unrest(), Some(0.75), "twice, then one and a half times");
+    }
+
+    #[test]
+    fn without_ratios_there_is_no_summary() {
+        let mut pairs = Pairs::default();
+        assert_eq!((pairs.summary(), pairs.peer_unrest()), (None, None));
+        pairs.push(1.0, 0.0);
+        assert_eq!(pairs.summary(), None);
+    }
+
+    #[test]
+    fn medians_and_quantiles() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(&[]), None);
+        let mut values: Vec<i64> = (1..=200).rev().collect();
+        assert_eq!((quantile(&mut values, 0.5), quantile(&mut values, 0.99)), (Some(100), Some(198)));
+        assert_eq!((quantile(&mut values, 0.0), quantile(&mut values, 1.0)), (Some(1), Some(200)));
+        assert_eq!(quantile(&mut [], 0.5), None);
+    }
+}

@@ -1,0 +1,115 @@
+//! `cargo xtask header`: the C header, from the functions and comments of the C interface.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Where it is kept, from the project's root.
+const PATH: &str = "crates/oversleep-capi/include/oversleep.h";
+const CRATE: &str = "crates/oversleep-capi";
+/// What every name in it begins with.
+#[cfg(test)]
+const PREFIX: &str = "oversleep_";
+/// The modules, in the order in which a reader needs them. What is named here must be there, and the other way round.
+const MODULES: &[&str] =
+    &["lib", "status", "clock", "outcome", "sleep", "pacer", "backoff", "thread", "slack", "resolution"];
+/// Modules that show nothing to C.
+const INNER: &[&str] = &["boundary", "tests"];
+
+/// Runs the chore. Exit code 0: written, or current; 1: `--check` found it stale.
+pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
+    let check = match args {
+        [] => false,
+        [one] if one == "--check" => true,
+        _ => return Err(format!("header knows --check, not `{}`", args.join(" "))),
+    };
+    let (path, current) = (root.join(PATH), document(root)?);
+    if !check {
+        std::fs::write(&path, current).map_err(|e| format!("could not write {PATH}: {e}"))?;
+        println!("header: wrote {PATH}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let committed = std::fs::read_to_string(&path).map_err(|e| format!("could not read {PATH}: {e}"))?;
+    if committed == current {
+        println!("header: {PATH} is current");
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("{PATH} does not say what the interface says; run `cargo xtask header` and look at what changed");
+    Ok(ExitCode::from(1))
+}
+
+/// The header as it is kept.
+fn document(root: &Path) -> Result<String, String> {
+    let config = cbindgen::Config::from_file(root.join(CRATE).join("cbindgen.toml"))
+        .map_err(|e| format!("could not read cbindgen.toml: {e}"))?;
+    let mut builder = cbindgen::Builder::new().with_config(config);
+    for source in sources(root)? {
+        builder = builder.with_src(source);
+    }
+    let bindings = builder.generate().map_err(|e| format!("could not make the header: {e}"))?;
+    let mut header = Vec::new();
+    bindings.write(&mut header);
+    String::from_utf8(header).map_err(|e| format!("the header is not UTF-8: {e}"))
+}
+
+fn sources(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let src = root.join(CRATE).join("src");
+    let entries = std::fs::read_dir(&src).map_err(|e| format!("could not read {}: {e}", src.display()))?;
+    for entry in entries.filter_map(Result::ok) {
+        let path = entry.path();
+        let module = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+        if !MODULES.contains(&module.as_str()) && !INNER.contains(&module.as_str()) {
+            return Err(format!("the module `{module}` has no place in the header: name it in xtask/src/header.rs"));
+        }
+    }
+    Ok(MODULES.iter().map(|module| src.join(format!("{module}.rs"))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_committed_header_says_what_the_interface_says() {
+        let root = crate::project_root();
+        let committed = std::fs::read_to_string(root.join(PATH)).unwrap();
+        assert!(committed == document(&root).unwrap(), "run `cargo xtask header` and look at what changed in {PATH}");
+    }
+
+    /// The names that a text defines or declares: words before `(` in Rust, and all of ours in C.
+    fn functions(text: &str, before: &str) -> BTreeSet<String> {
+        let words = text.match_indices(before).map(|(at, _)| &text[at + before.len()..]);
+        words.map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn every_exported_function_is_in_the_header_with_a_comment() {
+        let root = crate::project_root();
+        let header = std::fs::read_to_string(root.join(PATH)).unwrap();
+        let lines: Vec<&str> = header.lines().collect();
+        let sources: Vec<String> =
+            sources(&root).unwrap().iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+        let exported = functions(&sources.concat(), "extern \"C\" fn ");
+        assert!(exported.len() > 40, "{exported:?}");
+        for name in &exported {
+            assert!(name.starts_with(PREFIX), "{name}");
+            let at = lines.iter().position(|line| !line.starts_with(' ') && line.contains(&format!("{name}(")));
+            let at = at.unwrap_or_else(|| panic!("{name} is not in the header"));
+            assert_eq!(lines[at - 1], " */", "{name} has no comment");
+        }
+    }
+
+    #[test]
+    fn every_name_has_the_prefix_and_no_rust_shows() {
+        let header = std::fs::read_to_string(crate::project_root().join(PATH)).unwrap();
+        let macros = functions(&header, "#define ");
+        assert!(macros.len() >= 4 && macros.iter().all(|name| name.starts_with("OVERSLEEP_")), "{macros:?}");
+        for line in header.lines() {
+            if let Some(name) = line.strip_prefix("} ").or_else(|| line.strip_prefix("typedef struct ")) {
+                let named = name.starts_with(PREFIX) || name.starts_with('{') || name.ends_with("// extern \"C\"");
+                assert!(named, "{line}");
+            }
+            assert!(!line.contains("[`") && !line.contains("::") && !line.contains("SAFETY"), "{line}");
+        }
+    }
+}

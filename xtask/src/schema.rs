@@ -1,0 +1,129 @@
+//! `cargo xtask schema`: the JSON schema of the result file, from the types that read it.
+//!
+//! The types say what a field is and what it is for; this file adds what their derivation leaves out: title and
+//! identity, the ranges of the integers, and the unit that each name ends in.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use oversleep_record::ResultFile;
+use schemars::Schema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::transform_subschemas;
+use serde_json::Value;
+
+/// Where it is kept, from the project's root.
+const PATH: &str = "schema/result-v1.schema.json";
+const ID: &str = "urn:oversleep:schema:result:1";
+const TITLE: &str = "oversleep result, version 1";
+/// The last word of a name, and the unit it stands for.
+const UNITS: &[(&str, &str)] = &[("ns", "ns"), ("us", "µs"), ("ps", "ps"), ("s", "s"), ("hz", "Hz"), ("ppm", "ppm")];
+
+/// Runs the chore. Exit code 0: written, or current; 1: `--check` found it stale.
+pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
+    let check = match args {
+        [] => false,
+        [one] if one == "--check" => true,
+        _ => return Err(format!("schema knows --check, not `{}`", args.join(" "))),
+    };
+    let (path, current) = (root.join(PATH), document());
+    if !check {
+        std::fs::write(&path, current).map_err(|e| format!("could not write {PATH}: {e}"))?;
+        println!("schema: wrote {PATH}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let committed = std::fs::read_to_string(&path).map_err(|e| format!("could not read {PATH}: {e}"))?;
+    if committed == current {
+        println!("schema: {PATH} is current");
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("{PATH} does not say what the types say; run `cargo xtask schema` and look at what changed");
+    Ok(ExitCode::from(1))
+}
+
+/// The schema as it is kept: indented, in alphabetical order, ending in a newline.
+fn document() -> String {
+    let settings =
+        SchemaSettings::draft2020_12().with_transform(integer_ranges).with_transform(units).with_transform(prose);
+    let mut schema = settings.for_deserialize().into_generator().into_root_schema_for::<ResultFile>();
+    schema.insert("$id".to_owned(), ID.into());
+    schema.insert("title".to_owned(), TITLE.into());
+    let mut document = schema.to_value();
+    // A no-op unless some other package of the build makes JSON objects keep their order.
+    document.sort_all_objects();
+    let mut text = serde_json::to_string_pretty(&document).expect("a schema is plain data");
+    text.push('\n');
+    text
+}
+
+/// What an integer's `format` means, as the range the reader accepts: `format` alone does not refuse anything.
+fn integer_ranges(schema: &mut Schema) {
+    transform_subschemas(&mut integer_ranges, schema);
+    let format = schema.remove("format");
+    let (lowest, highest): (Value, Value) = match format.as_ref().and_then(Value::as_str) {
+        Some("int32") => (i32::MIN.into(), i32::MAX.into()),
+        Some("int64") => (i64::MIN.into(), i64::MAX.into()),
+        Some("uint32") => (0.into(), u32::MAX.into()),
+        Some("uint64") => (0.into(), u64::MAX.into()),
+        // A number with a fraction: JSON can't write the ones that are not finite.
+        Some("double") | None => return,
+        Some(other) => panic!("the record types have a new format, {other}: say its range here"),
+    };
+    // A type may have stated a narrower range of its own.
+    let schema = schema.ensure_object();
+    schema.entry("minimum").or_insert(lowest);
+    schema.entry("maximum").or_insert(highest);
+}
+
+/// The unit of every figure whose name ends in one, as the annotation `x-unit`.
+fn units(schema: &mut Schema) {
+    transform_subschemas(&mut units, schema);
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (name, property) in properties {
+        let unit = UNITS.iter().find(|(suffix, _)| name.rsplit('_').next() == Some(suffix));
+        if let (Some((_, unit)), Some(property)) = (unit, property.as_object_mut()) {
+            property.insert("x-unit".to_owned(), (*unit).into());
+        }
+    }
+}
+
+/// Descriptions for readers in any language: paragraphs on one line each, and no Rust.
+fn prose(schema: &mut Schema) {
+    transform_subschemas(&mut prose, schema);
+    let Some(Value::String(text)) = schema.get_mut("description") else { return };
+    let paragraphs: Vec<String> = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();
+    *text = paragraphs.join("\n\n").replace(". `None` ", ". Absent ").replace("`None`", "absent");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_schema_says_what_the_types_say() {
+        let committed = std::fs::read_to_string(crate::project_root().join(PATH)).unwrap();
+        assert!(committed == document(), "run `cargo xtask schema` and look at what changed in {PATH}");
+    }
+
+    #[test]
+    fn every_field_is_described_and_every_span_has_its_unit() {
+        let document: Value = serde_json::from_str(&document()).unwrap();
+        let mut pending = vec![(String::from("#"), &document)];
+        while let Some((at, value)) = pending.pop() {
+            for (name, property) in value.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let tag = property.get("const").is_some() || name == "value";
+                assert!(tag || property.get("description").is_some(), "{at}/{name} has no description");
+                assert_eq!(name.ends_with("_ns"), property.get("x-unit") == Some(&"ns".into()), "{at}/{name}");
+            }
+            match value {
+                Value::Object(members) => {
+                    // Conditions on fields that are described elsewhere.
+                    let described = members.iter().filter(|(k, _)| !["if", "then", "else"].contains(&k.as_str()));
+                    pending.extend(described.map(|(k, v)| (format!("{at}/{k}"), v)));
+                }
+                Value::Array(items) => pending.extend(items.iter().map(|item| (at.clone(), item))),
+                _ => {}
+            }
+        }
+    }
+}

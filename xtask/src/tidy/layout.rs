@@ -1,0 +1,80 @@
+//! How the text lies on the page: no white space at line ends, a newline at the file's end, and in Rust no tabs and no
+//! line that can't be read side by side with another file.
+
+use super::Check;
+use super::finding::Findings;
+use super::tree::{File, Tree};
+
+pub const CHECK: Check =
+    Check { name: "layout", about: "no trailing white space, tabs (.rs), missing final newline, lines over 140", run };
+
+const CHARS_MAX: usize = 140;
+
+/// Recorded output, and texts kept as others wrote them.
+const VERBATIM: &[&str] = &["/fixtures/", "/golden/", "/snapshots/", "/corpus/"];
+
+fn run(tree: &Tree, findings: &mut Findings) {
+    for file in tree.files() {
+        let verbatim = VERBATIM.iter().any(|part| file.path.contains(part)) || file.path.ends_with(".snap");
+        if verbatim || file.text.is_empty() {
+            continue;
+        }
+        let mut last = 0;
+        for (i, line) in file.text.split_terminator('\n').enumerate() {
+            last = i + 1;
+            if line.ends_with(char::is_whitespace) {
+                findings.add(&file.path, last, "white space at the line's end", "remove it");
+            }
+            if file.rust.is_some() {
+                look_at_rust(file, line, last, findings);
+            }
+        }
+        if !file.text.ends_with('\n') {
+            findings.add(&file.path, last, "no newline at the file's end", "add one");
+        } else if file.text.ends_with("\n\n") {
+            findings.add(&file.path, last, "empty line at the file's end", "remove it");
+        }
+    }
+}
+
+fn look_at_rust(file: &File, line: &str, number: usize, findings: &mut Findings) {
+    if line.contains('\t') {
+        findings.add(&file.path, number, "tab", "use spaces (`cargo fmt`)");
+    }
+    let chars = line.chars().count();
+    // An address can't be broken, and a long literal is broken only where its meaning allows.
+    let literal = file.source().literal_chars.get(number - 1).copied().unwrap_or(0);
+    if chars - literal.min(chars) > CHARS_MAX && !line.contains("://") {
+        findings.add(&file.path, number, format!("{chars} characters, more than {CHARS_MAX}"), "break the line");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::finding::said;
+
+    #[test]
+    fn each_fault_is_found() {
+        for (path, text, what) in [
+            ("a.md", "a \n", "a.md:1: white space at the line's end"),
+            ("a.sh", "a\nb", "a.sh:2: no newline at the file's end"),
+            ("a.rs", "//! A.\n\n", "a.rs:2: empty line at the file's end"),
+            ("a.rs", "fn a() {\n\tb();\n}\n", "a.rs:2: tab"),
+        ] {
+            assert_eq!(said(&CHECK, &[(path, text)]), [what], "{text:?}");
+        }
+        let long = format!("// {}\n", "é".repeat(138));
+        assert_eq!(said(&CHECK, &[("a.rs", &long)]), ["a.rs:1: 141 characters, more than 140"]);
+    }
+
+    #[test]
+    fn what_cannot_be_broken_may_be_long() {
+        let word = "x".repeat(150);
+        for text in [format!("// https://a.org/{word}\n"), format!("const A: &str = \"{word}\";\n")] {
+            assert!(said(&CHECK, &[("a.rs", &text)]).is_empty(), "{text}");
+        }
+        assert!(said(&CHECK, &[("a.md", &format!("{word}\n")), ("Makefile", "a:\n\tb\n")]).is_empty());
+        assert!(said(&CHECK, &[("tests/golden/a.txt", "a \n"), ("b.snap", "a \n"), ("empty", "")]).is_empty());
+    }
+}

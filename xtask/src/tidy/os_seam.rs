@@ -1,0 +1,101 @@
+//! The operating system is known below `platform/` and `sys/` only; everything else is the same code everywhere, and
+//! runs on the modelled machine too. A condition on the system, a binding to it or a processor's own instruction
+//! elsewhere would be a second seam.
+
+use super::Check;
+use super::arrows::{ARCH_PLACES, is_in, is_os_room};
+use super::finding::Findings;
+use super::paths;
+use super::tree::Tree;
+
+pub const CHECK: Check =
+    Check { name: "os-seam", about: "the system and the processor are known only below platform/ and sys/", run };
+
+const OS_CONDITIONS: &[&str] = &["target_os", "windows", "unix", "target_family", "target_env", "target_vendor"];
+const ARCH_CONDITIONS: &[&str] = &["target_arch", "target_feature"];
+const OS_PATHS: &[&[&str]] = &[&["libc"], &["windows_sys"], &["windows"], &["nix"], &["rustix"], &["std", "os"]];
+const ARCH_PATHS: &[&[&str]] = &[&["std", "arch"], &["core", "arch"], &["raw_cpuid"]];
+const REMEDY: &str = "move it below platform/ (laboratory) or sys/ (library) and ask through their interface";
+const REMEDY_IN_TESTS: &str =
+    "a test of one system is named sys.rs or platform.rs, or stands in tests/sys/ or tests/platform/";
+
+fn run(tree: &Tree, findings: &mut Findings) {
+    for file in tree.rust_files() {
+        if !file.path.starts_with("crates/") || is_os_room(&file.path) {
+            continue;
+        }
+        let remedy = if file.path.contains("/tests/") { REMEDY_IN_TESTS } else { REMEDY };
+        let arch_is_fine = is_in(&file.path, ARCH_PLACES);
+        let source = file.source();
+        for (i, token) in source.tokens.iter().enumerate() {
+            let open = match () {
+                () if !(token.is("cfg") || token.is("cfg_attr")) => continue,
+                () if source.reads(i + 1, &["("]) => i + 1,
+                () if source.reads(i + 1, &["!", "("]) => i + 2,
+                () => continue,
+            };
+            // Of a `cfg_attr` only the condition counts, but an attribute's own words don't collide with these.
+            for word in &source.tokens[open..source.past_closing(open)] {
+                let text = word.text.as_str();
+                if OS_CONDITIONS.contains(&text) || (ARCH_CONDITIONS.contains(&text) && !arch_is_fine) {
+                    findings.add(&file.path, word.line, format!("a condition on `{text}`"), remedy);
+                }
+            }
+        }
+        for path in paths::uses(source, &[]) {
+            let begins = |starts: &[&[&str]]| {
+                let mut starts = starts.iter();
+                starts.any(|s| path.segments.len() >= s.len() && path.segments.iter().zip(*s).all(|(a, b)| a == b))
+            };
+            if begins(OS_PATHS) || (begins(ARCH_PATHS) && !arch_is_fine) {
+                findings.add(&file.path, path.line, format!("`{}` used", path.segments.join("::")), remedy);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::finding::said;
+
+    #[test]
+    fn conditions_outside_the_seam_are_found() {
+        let path = "crates/oversleep-lab/src/measure/waits.rs";
+        for text in [
+            "#[cfg(target_os = \"linux\")]",
+            "#[cfg(any(test, not(unix)))]",
+            "#![cfg_attr(windows, allow(x))]",
+            "fn f() { if cfg!(windows) {} }",
+            "#[cfg(target_arch = \"x86_64\")]",
+            "#[cfg(target_family = \"unix\")]",
+            "use std::os::fd::AsRawFd;",
+            "fn f() { libc::getpid(); }",
+            "use std::arch::asm;",
+        ] {
+            assert_eq!(said(&CHECK, &[(path, text)]).len(), 1, "{text}");
+            for fine in ["crates/oversleep-lab/src/platform/linux/a.rs", "crates/oversleep/src/sys.rs", "benches/a.rs"]
+            {
+                assert!(said(&CHECK, &[(fine, text)]).is_empty(), "{fine}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_conditions_are_fine() {
+        let text = "#[cfg(test)]\nmod tests {}\n#[cfg(feature = \"unix\")]\nfn unix() {}\n// cfg(unix)\nuse std::fmt;";
+        assert!(said(&CHECK, &[("crates/oversleep-record/src/lib.rs", text)]).is_empty());
+    }
+
+    #[test]
+    fn the_librarys_clock_knows_the_processor_but_not_the_system() {
+        let path = "crates/oversleep/src/clock/tsc.rs";
+        assert!(
+            said(&CHECK, &[(path, "#[cfg(target_arch = \"x86_64\")]\nuse core::arch::x86_64::_rdtsc;")]).is_empty()
+        );
+        assert_eq!(
+            said(&CHECK, &[(path, "#[cfg(all(unix, target_arch = \"x86_64\"))]")]),
+            [format!("{path}:1: a condition on `unix`")]
+        );
+    }
+}

@@ -1,0 +1,114 @@
+//! `unsafe` is written in the rooms [`UNSAFE_PLACES`] names and nowhere else, and each block, `impl`, `extern` block
+//! and attribute has a `// SAFETY:` comment directly above (or before it on its line) that says why it is sound.
+//! An `unsafe fn` is a promise asked of its callers: its place is checked, its `# Safety` section is clippy's to ask.
+
+use super::Check;
+use super::arrows::{UNSAFE_PLACES, is_in};
+use super::finding::Findings;
+use super::rust::Source;
+use super::tree::Tree;
+
+pub const CHECK: Check =
+    Check { name: "unsafe-code", about: "unsafe stays in its rooms, and each use says // SAFETY: why", run };
+
+fn run(tree: &Tree, findings: &mut Findings) {
+    for file in tree.rust_files() {
+        let source = file.source();
+        for (i, token) in source.tokens.iter().enumerate() {
+            if !token.is("unsafe") {
+                continue;
+            }
+            if !is_in(&file.path, UNSAFE_PLACES) {
+                findings.add(
+                    &file.path,
+                    token.line,
+                    "unsafe outside its rooms",
+                    "move it behind a safe function in a room of UNSAFE_PLACES (xtask/src/tidy/arrows.rs)",
+                );
+            }
+            if needs_reason(source, i) && !has_reason(source, token.line) {
+                findings.add(
+                    &file.path,
+                    token.line,
+                    "unsafe without a reason",
+                    "say directly above it, in a `// SAFETY:` comment, why it is sound",
+                );
+            }
+        }
+    }
+}
+
+fn needs_reason(source: &Source, at: usize) -> bool {
+    // `unsafe fn`, `unsafe extern "C" fn` and `unsafe trait` ask something of others.
+    let rest = source.tokens[at + 1..].iter().filter(|t| !t.is("\"") && !t.is("extern"));
+    let next = rest.map(|t| t.text.as_str()).next();
+    !matches!(next, Some("fn" | "trait"))
+}
+
+/// Looks from the line of the `unsafe` up through the statement it is in, its attributes and its comments.
+fn has_reason(source: &Source, line: usize) -> bool {
+    let code: Vec<&str> = source.code.lines().collect();
+    let comments: Vec<&str> = source.comments.lines().collect();
+    let mut at = line - 1;
+    loop {
+        if comments.get(at).is_some_and(|comment| comment.contains("SAFETY:")) {
+            return true;
+        }
+        let Some(above) = at.checked_sub(1) else { return false };
+        let (text, comment) = (code[above].trim(), comments[above].trim());
+        let ended = if text.is_empty() {
+            comment.is_empty()
+        } else {
+            text.ends_with([';', '{', '}', ',']) && !text.starts_with("#[")
+        };
+        if ended {
+            return false;
+        }
+        at = above;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::finding::said;
+
+    const ROOM: &str = "crates/oversleep/src/sys/linux.rs";
+
+    #[test]
+    fn unsafe_outside_its_rooms_is_found() {
+        let text = "fn f() {\n    // SAFETY: sound.\n    unsafe { g() }\n}\n";
+        assert!(said(&CHECK, &[(ROOM, text)]).is_empty());
+        for path in ["crates/oversleep-record/src/lib.rs", "crates/oversleep-lab/src/measure/a.rs", "fuzz/a.rs"] {
+            assert_eq!(said(&CHECK, &[(path, text)]), [format!("{path}:3: unsafe outside its rooms")]);
+        }
+    }
+
+    #[test]
+    fn a_reason_is_asked_of_blocks_impls_externs_and_attributes() {
+        for text in [
+            "fn f() {\n    unsafe { g() }\n}\n",
+            "unsafe impl Send for A {}\n",
+            "unsafe extern \"C\" {\n    fn f();\n}\n",
+            "#[unsafe(no_mangle)]\nfn f() {}\n",
+            "fn f() {\n    // SAFETY: for the first only.\n    unsafe { g() };\n    unsafe { h() };\n}\n",
+            "// SAFETY: cut off by the empty line.\n\nunsafe impl Send for A {}\n",
+            "fn f() {\n    let safety = \"SAFETY:\";\n    unsafe { g() }\n}\n",
+        ] {
+            assert_eq!(said(&CHECK, &[(ROOM, text)]).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_reason_may_stand_above_the_whole_statement() {
+        for text in [
+            "fn f() {\n    // SAFETY: sound,\n    // and said so at length.\n    let a =\n        b(unsafe { g() });\n}\n",
+            "// SAFETY: sound.\n#[allow(dead_code)]\nunsafe impl Send for A {}\n",
+            "fn f() {\n    let a = /* SAFETY: sound. */ unsafe { g() };\n}\n",
+            "/// # Safety\n/// Call it once.\npub unsafe fn f() {}\n",
+            "type F = unsafe extern \"C\" fn(i32);\n",
+        ] {
+            assert!(said(&CHECK, &[(ROOM, text)]).is_empty(), "{text}");
+        }
+    }
+}
