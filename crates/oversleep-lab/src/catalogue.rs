@@ -111,6 +111,8 @@ fn waits(platform: &SharedPlatform) -> Vec<Entry> {
                 SlackRule::ThreadSlackOrShare => "thread's slack, or 0.1 % of the timeout",
                 SlackRule::None => "none",
                 SlackRule::Tick => "next tick",
+                SlackRule::TimerResolution => "next timer interrupt",
+                SlackRule::ClassShare => "a share by service class",
                 SlackRule::NoTimer => "no timer",
             };
             Entry {

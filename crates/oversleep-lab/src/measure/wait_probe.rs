@@ -187,7 +187,8 @@ impl WaitProbe {
 /// On a schedule where the wait can end at what is left of a period; call by call where that would be rounded away, by
 /// its argument (milliseconds) or by the system (the tick): its rounding would hide behind the schedule.
 fn natural_pace(info: &WaitInfo) -> Pace {
-    let is_fine = info.granularity.step <= Nanos(1_000) && info.slack != SlackRule::Tick;
+    let on_a_grid = matches!(info.slack, SlackRule::Tick | SlackRule::TimerResolution);
+    let is_fine = info.granularity.step <= Nanos(1_000) && !on_a_grid;
     if is_fine { Pace::Periodic } else { Pace::BackToBack }
 }
 

@@ -38,8 +38,9 @@ const THREADS: usize = 8;
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
-    let Some(slack) = platform.tunable("slack") else { return Vec::new() };
-    slack
+    let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
+    let name = resolution.info().name;
+    resolution
         .settings_to_compare()
         .into_iter()
         .map(|setting| -> Box<dyn Probe> {
@@ -49,9 +50,9 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             };
             let recorder = |counted: &str| {
                 let mut series = Series::new("C6", sleep.name, Quantity::WakeupsPerSecond, Unit::Hz);
-                series.key = format!("C6/{}/slack={shown}/{counted}", sleep.name);
+                series.key = format!("C6/{}/{name}={shown}/{counted}", sleep.name);
                 series.requested_ns = Some(Nanos::from_millis(1));
-                series.conditions = plan.conditions_and(Conditions::as_found().with("slack", setting.clone()));
+                series.conditions = plan.conditions_and(Conditions::as_found().with(name, setting.clone()));
                 series.labels.insert("threads".to_owned(), THREADS.to_string());
                 series.labels.insert("counted".to_owned(), counted.to_owned());
                 SeriesRecorder::new(series, 16)
@@ -62,7 +63,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 wakeups: recorder("wakeups"),
                 window: plan.depth.pick(Nanos::from_millis(40), Nanos::from_millis(60), Nanos::from_secs(1)),
                 rounds: plan.depth.pick(1, 2, 10),
-                conditions: plan.conditions_and(Conditions::as_found().with("slack", setting.clone())),
+                conditions: plan.conditions_and(Conditions::as_found().with(name, setting.clone())),
                 setting,
             })
         })
@@ -80,7 +81,7 @@ struct Coalescing {
 }
 
 impl Coalescing {
-    /// Starts the sleepers; each applies the slack itself, since not every system hands it on to new threads.
+    /// Starts the sleepers; each applies the setting itself, since not every system hands it on to new threads.
     fn start(
         &self,
         bench: &Bench,
@@ -93,7 +94,7 @@ impl Coalescing {
                 (Arc::clone(bench.shared_platform()), Arc::clone(over), Arc::clone(wakeups));
             let (wait, setting) = (self.wait, self.setting.clone());
             let body = Box::new(move || {
-                let _slack = platform.tunable("slack").map(|slack| slack.apply(&setting));
+                let _held = platform.resolution_tunable().map(|resolution| resolution.apply(&setting));
                 let Some(mut waiter) = platform.wait(wait).and_then(|wait| wait.open(&platform).ok()) else {
                     return;
                 };

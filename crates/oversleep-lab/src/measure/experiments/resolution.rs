@@ -54,7 +54,8 @@ pub(super) static C2: Experiment = Experiment {
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    let Some(slack) = platform.tunable("slack") else { return Vec::new() };
+    let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
+    let name = resolution.info().name;
     let mut waits: Vec<String> = [Family::Sleep, Family::Poll, Family::Timer]
         .into_iter()
         .filter_map(|family| choose::first_of(platform, family))
@@ -70,16 +71,16 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     }
     .limited_by(plan);
     let mut probes = Vec::new();
-    for setting in slack.settings_to_compare() {
+    for setting in resolution.settings_to_compare() {
         let shown = match &setting {
             Setting::Nanos(span) => duration_key(*span),
             other => other.to_string(),
         };
         for wait in &waits {
             for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
-                let conditions = plan.conditions_and(Conditions::as_found().with("slack", setting.clone()));
+                let conditions = plan.conditions_and(Conditions::as_found().with(name, setting.clone()));
                 probes.push(
-                    WaitProbe::new(platform, "C2", wait, requested, &format!("slack={shown}"), amount)
+                    WaitProbe::new(platform, "C2", wait, requested, &format!("{name}={shown}"), amount)
                         // Slack beyond the period would make a schedule miss every other deadline.
                         .paced(oversleep_record::series::Pace::BackToBack)
                         .under(conditions)

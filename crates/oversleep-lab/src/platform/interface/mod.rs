@@ -6,6 +6,7 @@
 mod clock;
 mod handoff;
 mod load;
+mod neighbour;
 mod observe;
 mod tunable;
 mod wait;
@@ -13,12 +14,14 @@ mod wait;
 pub use clock::{Clock, ClockInfo};
 pub use handoff::{Handoff, HandoffInfo, HandoffKind};
 pub use load::{Load, LoadInfo, LoadKind};
+pub use neighbour::Neighbour;
 pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn};
 pub use tunable::{Restore, Scope, Tunable, TunableInfo};
 pub use wait::{Family, Granularity, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
 use std::sync::Arc;
 
+use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
 
@@ -65,6 +68,15 @@ pub trait Platform: Send + Sync {
     /// The reason where the system refuses another thread.
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable>;
 
+    /// Starts another process that holds this setting of the resolution tunable, or nothing, and returns when it does.
+    ///
+    /// # Errors
+    /// Why no process can be started here.
+    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
+        let _ = setting;
+        Err(Unavailable::NotOnThisPlatform)
+    }
+
     /// What the machine is. May take some ms; called once per run.
     fn environment(&self) -> Environment;
 
@@ -110,6 +122,11 @@ impl dyn Platform + '_ {
     /// The tunable of that name.
     pub fn tunable(&self, name: &str) -> Option<&dyn Tunable> {
         self.tunables().iter().map(AsRef::as_ref).find(|tunable| tunable.info().name == name)
+    }
+
+    /// What decides how exactly this system's timers end, where a program can change it.
+    pub fn resolution_tunable(&self) -> Option<&dyn Tunable> {
+        self.tunables().iter().map(AsRef::as_ref).find(|tunable| tunable.info().sets_resolution)
     }
 
     /// The load kind of that name.

@@ -25,6 +25,8 @@ pub struct TunableInfo {
     pub doc: &'static str,
     /// How far a change reaches.
     pub scope: Scope,
+    /// Whether it is what decides how exactly this system's timers end: slack, resolution, tier. At most one is.
+    pub sets_resolution: bool,
     /// Version of the system that introduced it.
     pub since: &'static str,
     /// The vendor's page.

@@ -75,6 +75,10 @@ pub enum SlackRule {
     None,
     /// The scheduler's tick decides (timer wheel, jiffies).
     Tick,
+    /// The timer interrupt decides, whose period a program can shorten by a request.
+    TimerResolution,
+    /// A share of the request that the thread's service class decides, up to a cap.
+    ClassShare,
     /// No timer is involved.
     NoTimer,
 }

@@ -72,12 +72,15 @@ impl Tunable for Pin {
 }
 
 fn info(name: &'static str, doc: &'static str) -> TunableInfo {
-    TunableInfo { name, call: "model", doc, scope: Scope::Thread, since: "", page: "" }
+    TunableInfo { name, call: "model", doc, scope: Scope::Thread, sets_resolution: false, since: "", page: "" }
 }
 
 pub(super) fn registry(kernel: &Arc<Kernel>) -> Vec<Box<dyn Tunable>> {
     vec![
-        Box::new(Slack { info: info("slack", "Modelled timer slack."), kernel: Arc::clone(kernel) }),
+        Box::new(Slack {
+            info: TunableInfo { sets_resolution: true, ..info("slack", "Modelled timer slack.") },
+            kernel: Arc::clone(kernel),
+        }),
         Box::new(Pin { info: info("pin", "Accepted; modelled CPUs are alike.") }),
     ]
 }

@@ -18,6 +18,7 @@ static INFO: TunableInfo = TunableInfo {
     doc: "Forbids idle states that take longer to leave than this, on all CPUs, while held. Zero means polling instead \
           of idling: wake-ups are fastest, and the machine draws power as if busy.",
     scope: Scope::MachineWhileHeld,
+    sets_resolution: false,
     since: "2.6.25",
     page: "https://docs.kernel.org/power/pm_qos_interface.html",
 };

@@ -17,6 +17,7 @@ static INFO: TunableInfo = TunableInfo {
     doc: "Keeps all memory of this process resident, so that no page fault that waits for a disk falls into a \
           measurement. Whole-process locks are not inherited, so before the first one memory counts as unlocked.",
     scope: Scope::Process,
+    sets_resolution: false,
     since: "2.0",
     page: "https://man7.org/linux/man-pages/man2/mlockall.2.html",
 };

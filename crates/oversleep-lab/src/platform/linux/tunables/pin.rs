@@ -15,6 +15,7 @@ static INFO: TunableInfo = TunableInfo {
     doc: "Keeps this thread on the given CPUs: no migration, one core's caches and idle states, and no escape from \
           what else runs there.",
     scope: Scope::Thread,
+    sets_resolution: false,
     since: "2.6",
     page: "https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html",
 };

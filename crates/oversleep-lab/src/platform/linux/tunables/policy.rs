@@ -18,6 +18,7 @@ static INFO: TunableInfo = TunableInfo {
           and idle share the rest by nice value. Without privileges nice can only be raised and idle not left again, so \
           the way back may be refused: measure on a thread that ends.",
     scope: Scope::Thread,
+    sets_resolution: false,
     since: "3.14",
     page: "https://man7.org/linux/man-pages/man2/sched_setattr.2.html",
 };

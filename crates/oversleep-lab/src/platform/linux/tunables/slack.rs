@@ -16,6 +16,7 @@ static INFO: TunableInfo = TunableInfo {
           timers at once. 50 µs by default, none under a real-time policy; poll and select use the larger of it and a \
           share of their timeout.",
     scope: Scope::Thread,
+    sets_resolution: true,
     since: "2.6.28",
     page: "https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html",
 };
