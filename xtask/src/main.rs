@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod cross;
 mod header;
 mod install_capi;
 mod schema;
@@ -17,6 +18,11 @@ struct Chore {
 }
 
 const CHORES: &[Chore] = &[
+    Chore {
+        name: "cross",
+        about: "check Windows, aarch64 Linux and macOS from here, running what can be run; names limit it",
+        run: cross::command,
+    },
     Chore {
         name: "header",
         about: "write the header of the C interface; --check only says whether the committed one is current",

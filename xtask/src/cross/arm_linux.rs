@@ -1,0 +1,44 @@
+//! Linux on aarch64: linked by the cross compiler, run under qemu's user-mode emulation.
+
+use std::path::Path;
+
+use super::Cross;
+use super::command_runs::{self, Carrier};
+use super::toolchain::Toolchain;
+
+const TARGET: &str = "aarch64-unknown-linux-gnu";
+const LINKER: &str = "aarch64-linux-gnu-gcc";
+const QEMU: &str = "qemu-aarch64";
+/// Where Debian puts the other architecture's C library.
+const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
+
+pub fn check(cross: &mut Cross) {
+    let toolchain = match Toolchain::for_target(TARGET, &mut cross.prerequisites) {
+        Ok(toolchain) => toolchain,
+        Err(reason) => return cross.report.skip("arm-linux", &reason),
+    };
+    if let Err(reason) = cross.prerequisites.program(LINKER, &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"]) {
+        return cross.report.skip("arm-linux", &reason);
+    }
+    if toolchain.has_clippy() {
+        let mut clippy = toolchain.cargo("clippy", &cross.root);
+        clippy.args(super::PRODUCT).args(["--all-targets", "--", "-D", "warnings"]);
+        cross.report.step("arm-linux: clippy", 8, &[0], &clippy);
+    } else {
+        cross.report.skip("arm-linux: clippy", "this toolchain has no clippy");
+    }
+    let emulated = cross
+        .prerequisites
+        .program(QEMU, &["qemu-user"])
+        .and_then(|()| cross.prerequisites.file(Path::new(LIBRARIES), &["libc6-dev-arm64-cross"]));
+    if let Err(reason) = emulated {
+        return cross.report.skip("arm-linux: under qemu-user", &reason);
+    }
+    let mut tests = toolchain.cargo("test", &cross.root);
+    tests.env(toolchain.variable("LINKER"), LINKER);
+    tests.env(toolchain.variable("RUNNER"), format!("{QEMU} -L {LIBRARIES}"));
+    tests.args(super::TESTED).arg("--no-fail-fast");
+    cross.report.step("arm-linux: tests under qemu-user", 12, &[0], &tests);
+    let carrier = Carrier { name: "qemu-user", program: QEMU, arguments: &["-L", LIBRARIES], environment: &[] };
+    command_runs::check(cross, "arm-linux", &toolchain, &carrier, &tests);
+}

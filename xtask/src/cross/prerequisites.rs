@@ -1,0 +1,99 @@
+//! What a cross check needs besides a Rust toolchain: looked for, installed where that is allowed, otherwise a reason.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Finds and installs.
+pub struct Prerequisites {
+    may_install: bool,
+    lists_updated: bool,
+}
+
+impl Prerequisites {
+    /// Installs nothing unless allowed.
+    pub fn new(may_install: bool) -> Prerequisites {
+        Prerequisites { may_install, lists_updated: false }
+    }
+
+    /// Makes sure that a program is there, if need be by installing Debian packages.
+    ///
+    /// # Errors
+    /// What is missing and why it stays so.
+    pub fn program(&mut self, program: &str, packages: &[&str]) -> Result<(), String> {
+        if on_path(program).is_some() {
+            return Ok(());
+        }
+        self.debian(packages).map_err(|reason| format!("no {program} here: {reason}"))?;
+        on_path(program).map(|_| ()).ok_or_else(|| format!("{} brought no {program}", packages.join(" ")))
+    }
+
+    /// Makes sure that a file is there.
+    ///
+    /// # Errors
+    /// What is missing and why it stays so.
+    pub fn file(&mut self, file: &Path, packages: &[&str]) -> Result<(), String> {
+        if file.exists() {
+            return Ok(());
+        }
+        self.debian(packages).map_err(|reason| format!("no {} here: {reason}", file.display()))?;
+        if file.exists() { Ok(()) } else { Err(format!("{} brought no {}", packages.join(" "), file.display())) }
+    }
+
+    fn debian(&mut self, packages: &[&str]) -> Result<(), String> {
+        if !self.may_install {
+            return Err(format!("install {}", packages.join(" ")));
+        }
+        if on_path("apt-get").is_none() {
+            return Err(format!("this is no Debian to install {} on", packages.join(" ")));
+        }
+        if !is_root() {
+            return Err(format!("only root may install {}", packages.join(" ")));
+        }
+        if !self.lists_updated {
+            quietly(Command::new("apt-get").args(["-q", "update"]));
+            self.lists_updated = true;
+        }
+        let mut install = Command::new("apt-get");
+        install.args(["-q", "install", "-y", "--no-install-recommends"]).args(packages);
+        if quietly(install.env("DEBIAN_FRONTEND", "noninteractive")) {
+            println!("installed {}", packages.join(" "));
+            return Ok(());
+        }
+        Err(format!("apt-get could not install {}", packages.join(" ")))
+    }
+
+    /// Whether anything may be installed.
+    pub fn may_install(&self) -> bool {
+        self.may_install
+    }
+}
+
+/// Runs a command without its output; whether it succeeded.
+pub fn quietly(command: &mut Command) -> bool {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Where a program is.
+pub fn on_path(program: &str) -> Option<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(program)).find(|file| file.is_file())
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_needs_no_installing_and_what_is_missing_says_what_to_install() {
+        let mut none = Prerequisites::new(false);
+        assert_eq!(none.program("sh", &["dash"]), Ok(()));
+        assert_eq!(none.file(Path::new("/"), &["base-files"]), Ok(()));
+        let missing = none.program("no-such-program", &["such-a-package"]);
+        assert_eq!(missing, Err("no no-such-program here: install such-a-package".to_owned()));
+    }
+}

@@ -1,0 +1,144 @@
+//! The steps of a cross check: run with a limit, logged, and summed up at the end.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+/// Lines of a failed step's log that are shown.
+const TAIL_LINES: usize = 60;
+
+enum Outcome {
+    Ok,
+    Failed(String),
+    Skipped(String),
+}
+
+struct Line {
+    name: String,
+    outcome: Outcome,
+    took_s: u64,
+}
+
+/// What happened so far.
+pub struct Report {
+    logs: PathBuf,
+    lines: Vec<Line>,
+}
+
+impl Report {
+    /// A report whose logs go into that directory.
+    pub fn new(logs: PathBuf) -> Result<Report, String> {
+        fs::create_dir_all(&logs).map_err(|error| format!("{}: {error}", logs.display()))?;
+        Ok(Report { logs, lines: Vec::new() })
+    }
+
+    /// Runs a command for at most that many minutes, its output going to a log; the log's end is shown where it fails.
+    /// Exit codes in `fine` count as success. Returns whether it succeeded.
+    pub fn step(&mut self, name: &str, minutes_max: u32, fine: &[i32], command: &Command) -> bool {
+        println!("=== {name}");
+        let begun = Instant::now();
+        let log = self.logs.join(format!("{}.log", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")));
+        let outcome = match run_limited(command, minutes_max, &log) {
+            Ok(code) if fine.contains(&code) => Outcome::Ok,
+            Ok(124 | 137) => Outcome::Failed(format!("stopped after {minutes_max} min")),
+            Ok(code) => Outcome::Failed(format!("exit code {code}")),
+            Err(reason) => Outcome::Failed(reason),
+        };
+        let fine = matches!(outcome, Outcome::Ok);
+        if !fine {
+            println!("{}", tail(&log));
+        }
+        self.add(name, outcome, begun.elapsed().as_secs());
+        fine
+    }
+
+    /// Runs a check written here.
+    pub fn check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String>) {
+        println!("=== {name}");
+        let begun = Instant::now();
+        let outcome = check().map_or_else(Outcome::Failed, |()| Outcome::Ok);
+        self.add(name, outcome, begun.elapsed().as_secs());
+    }
+
+    /// Notes what can't be done here, and why.
+    pub fn skip(&mut self, name: &str, reason: &str) {
+        self.add(name, Outcome::Skipped(reason.to_owned()), 0);
+    }
+
+    fn add(&mut self, name: &str, outcome: Outcome, took_s: u64) {
+        self.lines.push(Line { name: name.to_owned(), outcome, took_s });
+        println!("{}", shown(self.lines.last().expect("just added")));
+    }
+
+    /// Prints the summary. Exit code 0 where nothing failed.
+    pub fn close(self) -> ExitCode {
+        println!("\n=== cross: summary");
+        for line in &self.lines {
+            println!("{}", shown(line));
+        }
+        let failed = self.lines.iter().any(|line| matches!(line.outcome, Outcome::Failed(_)));
+        if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    }
+}
+
+fn shown(line: &Line) -> String {
+    let (word, reason) = match &line.outcome {
+        Outcome::Ok => ("ok", ""),
+        Outcome::Failed(reason) => ("FAILED", reason.as_str()),
+        Outcome::Skipped(reason) => ("SKIPPED", reason.as_str()),
+    };
+    let colon = if reason.is_empty() { "" } else { ": " };
+    format!("{word:<8} {:>5} s  {}{colon}{reason}", line.took_s, line.name)
+}
+
+/// Runs a command under `timeout`, which also ends what it started. The exit code, 124 or 137 where time was up.
+pub fn run_limited(command: &Command, minutes_max: u32, log: &Path) -> Result<i32, String> {
+    let output = File::create(log).map_err(|error| format!("{}: {error}", log.display()))?;
+    let errors = output.try_clone().map_err(|error| error.to_string())?;
+    let mut limited = Command::new("timeout");
+    limited.args(["--kill-after=30s", &format!("{minutes_max}m")]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    if let Some(directory) = command.get_current_dir() {
+        limited.current_dir(directory);
+    }
+    limited.stdin(Stdio::null()).stdout(output).stderr(errors);
+    let status = limited.status().map_err(|error| format!("timeout: {error}"))?;
+    status.code().ok_or_else(|| format!("{status}"))
+}
+
+/// The last lines of a log.
+pub fn tail(log: &Path) -> String {
+    let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_judged_by_its_exit_code_and_a_skip_is_no_failure() {
+        let logs = std::env::temp_dir().join(format!("oversleep-xtask-report-{}", std::process::id()));
+        let mut report = Report::new(logs.clone()).unwrap();
+        let exits = |code: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", &format!("echo said; exit {code}")]);
+            command
+        };
+        assert!(report.step("fine", 1, &[0], &exits("0")));
+        assert!(report.step("as good", 1, &[0, 4], &exits("4")));
+        assert_eq!(tail(&logs.join("fine.log")), "said");
+        report.skip("absent", "no such thing here");
+        assert!(report.lines.iter().all(|line| !matches!(line.outcome, Outcome::Failed(_))));
+        assert!(!report.step("bad", 1, &[0], &exits("3")));
+        assert_eq!(shown(report.lines.last().unwrap()), "FAILED       0 s  bad: exit code 3");
+        fs::remove_dir_all(logs).unwrap();
+    }
+}

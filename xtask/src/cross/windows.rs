@@ -1,0 +1,83 @@
+//! Windows, x86-64, GNU: linked by mingw, run under Wine.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::Cross;
+use super::command_runs::{self, Carrier};
+use super::report::{run_limited, tail};
+use super::toolchain::Toolchain;
+
+const TARGET: &str = "x86_64-pc-windows-gnu";
+const LINKER: &str = "x86_64-w64-mingw32-gcc";
+/// Debian keeps the 64-bit loader here; the `wine` beside it on the path asks for a 32-bit one that is not needed.
+const WINE: &str = "wine";
+
+/// Rust's standard library takes its random numbers from here; Wine 8 has no such library. RtlGenRandom is the older name
+/// of the same source.
+const PROCESS_PRNG: &str = "\
+#include <stddef.h>
+__declspec(dllimport) unsigned char __stdcall SystemFunction036(void *buffer, unsigned long length);
+__declspec(dllexport) int __stdcall ProcessPrng(void *buffer, size_t length) {
+    return SystemFunction036(buffer, (unsigned long)length);
+}
+";
+
+pub fn check(cross: &mut Cross) {
+    let toolchain = match Toolchain::for_target(TARGET, &mut cross.prerequisites) {
+        Ok(toolchain) => toolchain,
+        Err(reason) => return cross.report.skip("windows", &reason),
+    };
+    if let Err(reason) = cross.prerequisites.program(LINKER, &["gcc-mingw-w64-x86-64"]) {
+        return cross.report.skip("windows", &reason);
+    }
+    if toolchain.has_clippy() {
+        let mut clippy = toolchain.cargo("clippy", &cross.root);
+        clippy.args(super::PRODUCT).args(["--all-targets", "--", "-D", "warnings"]);
+        cross.report.step("windows: clippy", 8, &[0], &clippy);
+    } else {
+        cross.report.skip("windows: clippy", "this toolchain has no clippy");
+    }
+    let prefix = match wine_prefix(cross) {
+        Ok(prefix) => prefix,
+        Err(reason) => return cross.report.skip("windows: under Wine", &reason),
+    };
+    let mut tests = toolchain.cargo("test", &cross.root);
+    tests.env(toolchain.variable("LINKER"), LINKER).env(toolchain.variable("RUNNER"), WINE);
+    tests.envs(environment(&prefix)).args(super::TESTED).arg("--no-fail-fast");
+    cross.report.step("windows: tests under Wine", 12, &[0], &tests);
+    let environment = environment(&prefix);
+    let carrier = Carrier { name: "Wine", program: WINE, arguments: &[], environment: &environment };
+    command_runs::check(cross, "windows", &toolchain, &carrier, &tests);
+    super::prerequisites::quietly(Command::new("wineserver").arg("-k").env("WINEPREFIX", &prefix));
+}
+
+/// What Wine needs to know: where its files are, that it shall keep its notes to itself, and that it needs no browser.
+fn environment(prefix: &Path) -> [(&'static str, &Path); 3] {
+    [("WINEPREFIX", prefix), ("WINEDEBUG", Path::new("-all")), ("WINEDLLOVERRIDES", Path::new("mscoree,mshtml="))]
+}
+
+/// A Wine prefix of its own, with what Wine lacks.
+fn wine_prefix(cross: &mut Cross) -> Result<PathBuf, String> {
+    cross.prerequisites.program(WINE, &["wine", "wine64"])?;
+    let prefix = cross.scratch.join("wine");
+    let system = prefix.join("drive_c/windows/system32");
+    if !system.join("kernel32.dll").exists() {
+        let mut boot = Command::new("wineboot");
+        boot.arg("--init").envs(environment(&prefix));
+        let log = cross.scratch.join("logs/wineboot.log");
+        let code = run_limited(&boot, 4, &log)?;
+        if code != 0 {
+            return Err(format!("wineboot: exit code {code}: {}", tail(&log)));
+        }
+    }
+    let (source, library) = (cross.scratch.join("process_prng.c"), system.join("bcryptprimitives.dll"));
+    std::fs::write(&source, PROCESS_PRNG).map_err(|error| format!("{}: {error}", source.display()))?;
+    let mut compile = Command::new(LINKER);
+    compile.args(["-shared", "-O2", "-o"]).arg(&library).arg(&source).arg("-ladvapi32");
+    let log = cross.scratch.join("logs/process_prng.log");
+    match run_limited(&compile, 1, &log)? {
+        0 => Ok(prefix),
+        code => Err(format!("{LINKER}: exit code {code}: {}", tail(&log))),
+    }
+}
