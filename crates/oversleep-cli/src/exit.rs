@@ -25,6 +25,8 @@ pub enum Exit {
     TooDisturbed,
     /// The user ended it early.
     Interrupted,
+    /// A program was run; this is how it ended.
+    Program(i32),
 }
 
 /// Why a command could not do what was asked: one message with what, where and what to do.
@@ -61,6 +63,11 @@ pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
         Err(Failure::Usage(_)) => 2,
         Ok(Exit::TooDisturbed) => 4,
         Ok(Exit::Interrupted) => INTERRUPTED,
+        // Windows has codes that don't fit into a byte.
+        Ok(Exit::Program(code)) => match u8::try_from(*code) {
+            Ok(code) => code,
+            Err(_) => std::process::exit(*code),
+        },
     })
 }
 

@@ -2,10 +2,11 @@
 //! ends the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 
 use oversleep_lab::StopFlag;
 
-use crate::exit::INTERRUPTED;
+use crate::exit::{Failure, INTERRUPTED};
 use crate::message;
 
 /// Raises the flag on the first signal. Where signals can't be caught, they end the process as ever.
@@ -24,4 +25,25 @@ pub fn raise_on_signal(stop: &StopFlag) {
     if let Err(error) = ctrlc::set_handler(handler) {
         message::warning(&format!("Ctrl-C will end this run without its results: {error}"));
     }
+}
+
+/// Waits until the first signal.
+///
+/// # Errors
+/// Signals can't be caught: waiting would never end well.
+pub fn wait_for_signal() -> Result<(), Failure> {
+    let (to_here, from_handler) = mpsc::channel();
+    let handler = move || {
+        let _ = to_here.send(());
+    };
+    ctrlc::set_handler(handler).map_err(|error| Failure::failed(format!("can't wait for Ctrl-C: {error}")))?;
+    // The handler, and with it the other end, lives as long as the process.
+    let _ = from_handler.recv();
+    Ok(())
+}
+
+/// Ctrl-C is for the program that is run; this process ends when that does.
+pub fn leave_to_programs() {
+    // Where signals can't be caught they end this process first: no reason not to run the program.
+    let _ = ctrlc::set_handler(|| {});
 }

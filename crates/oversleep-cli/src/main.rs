@@ -26,6 +26,9 @@ use std::process::ExitCode;
 use crate::exit::Failure;
 
 fn main() -> ExitCode {
+    if let Some(code) = oversleep_lab::run_if_neighbour() {
+        return code;
+    }
     let ended = command::Cli::read().run();
     match &ended {
         Ok(_) | Err(Failure::ReaderGone) => {}

@@ -2,14 +2,22 @@
 //!
 //! `platform` is every contact with the operating system, `measure` the experiments, `explain` the findings. Rooms don't
 //! import one another except `measure → platform`; the modules at this level compose them: [`Laboratory`] is the way in,
-//! `session` runs experiments, tries remedies and puts the result together, `catalogue` lists what there is.
+//! `session` runs experiments, tries remedies and puts the result together, `resolution` holds a timer resolution while a
+//! program runs, `catalogue` lists what there is.
+//!
+//! A program that calls [`run_if_neighbour`] first thing in its `main` lets experiments start it again as a neighbour.
 
 pub mod catalogue;
 pub mod explain;
 pub mod measure;
 pub mod platform;
+mod resolution;
 mod session;
 
-pub use measure::{Depth, Experiment, Limit, Plan, Progress, Published, Silent, StopFlag, experiment, registry};
-pub use platform::Ability;
+pub use measure::{
+    Depth, Experiment, Limit, Plan, Progress, Published, Silent, StopFlag, experiment, of_check, registry,
+};
+pub use platform::run_if_asked as run_if_neighbour;
+pub use platform::{Ability, Holders, ResolutionHolders, ResolutionRow};
+pub use resolution::{HeldResolution, ResolutionTunable};
 pub use session::{Laboratory, Request, RunError};

@@ -43,7 +43,7 @@ pub enum RunError {
 /// The machine to measure, and the way in for everything outside of this crate.
 #[derive(Clone)]
 pub struct Laboratory {
-    platform: SharedPlatform,
+    pub(crate) platform: SharedPlatform,
 }
 
 impl Laboratory {

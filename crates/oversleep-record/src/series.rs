@@ -34,6 +34,12 @@ pub enum Quantity {
     WakeupsPerSecond,
     /// Generations per second.
     GenerationsPerSecond,
+    /// The timer resolution as the system states it, while something was held.
+    StatedResolution,
+    /// Time spent in one idle state per second and CPU.
+    IdleResidency,
+    /// Power drawn by the processor packages together.
+    Power,
 }
 
 /// The unit of a series' values.
@@ -47,6 +53,8 @@ pub enum Unit {
     Ps,
     /// Times per second.
     Hz,
+    /// Milliwatts.
+    Mw,
 }
 
 /// How the waits of a series follow one another.

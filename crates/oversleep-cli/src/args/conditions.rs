@@ -29,6 +29,10 @@ pub struct ConditionArgs {
     #[arg(long, value_name = "SPAN", value_parser = value::slack, allow_hyphen_values = true)]
     pub slack: Option<Nanos>,
 
+    /// Timer resolution to hold while measuring, like 1ms, on systems that have one (Windows) [default: as found]
+    #[arg(long, value_name = "SPAN", value_parser = value::resolution, allow_hyphen_values = true)]
+    pub resolution: Option<Nanos>,
+
     /// Keep the measuring threads on these CPUs, like 1 or 0,2-3
     #[arg(long, value_name = "CPUS", value_parser = value::cpus, allow_hyphen_values = true)]
     pub pin: Option<CpuList>,

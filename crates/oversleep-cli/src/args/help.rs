@@ -48,6 +48,38 @@ Examples:
   oversleep handoff futex pipe           two of them
   oversleep handoff --list               their names and calls";
 
+/// At the head of `resolution`.
+pub const RESOLUTION: &str = "\
+Examples:
+  oversleep resolution show              what the system grants, and who inherits it
+  oversleep resolution hold 1ms -- ls    a program that runs while 1 ms is held
+  oversleep resolution sweep             what each setting does to this process
+  oversleep resolution neighbours        what other processes' settings do to it";
+
+/// At the head of `resolution show`.
+pub const RESOLUTION_SHOW: &str = "\
+Examples:
+  oversleep resolution show              what the system says, and who holds what
+  oversleep resolution show --json       the same as JSON, without any names";
+
+/// At the head of `resolution hold`.
+pub const RESOLUTION_HOLD: &str = "\
+Examples:
+  oversleep resolution hold 1ms -- echo done  a program that runs while 1 ms is held
+  oversleep resolution hold 1ms               until Ctrl-C";
+
+/// At the head of `resolution sweep`.
+pub const RESOLUTION_SWEEP: &str = "\
+Examples:
+  oversleep resolution sweep                     a sleep, a poll and a timer at each setting
+  oversleep resolution sweep thread-sleep        one wait at each setting";
+
+/// At the head of `resolution neighbours`.
+pub const RESOLUTION_NEIGHBOURS: &str = "\
+Examples:
+  oversleep resolution neighbours                table and curve
+  oversleep resolution neighbours --quick        in a few seconds";
+
 /// At the head of `experiments`.
 pub const EXPERIMENTS: &str = "\
 Examples:
@@ -85,9 +117,11 @@ mod tests {
 
     #[test]
     fn no_line_is_broken() {
+        let resolution =
+            [RESOLUTION, RESOLUTION_SHOW, RESOLUTION_HOLD, RESOLUTION_SWEEP, RESOLUTION_NEIGHBOURS].into_iter();
         let all =
             [EXAMPLES, CHECK, CLOCKS, WAITS, FORKJOIN, HANDOFF, EXPERIMENTS, EXPLAIN, REPORT, COMPLETIONS, MAN, CODES];
-        for line in all.iter().flat_map(|text| text.lines()) {
+        for line in resolution.chain(all).flat_map(str::lines) {
             assert!(line.chars().count() <= 92, "{line}");
         }
     }

@@ -1,6 +1,7 @@
 //! `check`: everything, and the remedies.
 
 use clap::Args;
+use oversleep_lab::of_check;
 
 use super::measuring::{self, Files};
 use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, OutputArgs, help};
@@ -9,7 +10,7 @@ use crate::request::{Wish, experiments};
 
 /// Measure everything, say what is wrong, try what helps (the default)
 ///
-/// Runs every experiment, looks for every finding, and tries harmless remedies on its own threads to show what they gain.
+/// Runs the experiments (those that start other processes with --thorough or --only alone), looks for every finding, and tries harmless remedies on its own threads to show what they gain.
 /// Unless an output is named, leaves oversleep-<UTC date and time>.json and .html in the current directory.
 #[derive(Args, Debug, Default)]
 #[command(before_help = help::CHECK, after_help = help::CODES)]
@@ -38,7 +39,10 @@ pub struct Check {
 impl Check {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let experiments = if self.only.is_empty() { experiments::all() } else { experiments::named(&self.only)? };
+        let experiments = match self.only.is_empty() {
+            true => of_check(self.depth.depth()),
+            false => experiments::named(&self.only)?,
+        };
         let wish = Wish {
             experiments,
             depth: self.depth.depth(),

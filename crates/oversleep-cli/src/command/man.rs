@@ -48,13 +48,16 @@ impl Man {
 fn pages() -> Vec<(String, clap::Command)> {
     let mut whole = Cli::command().disable_help_subcommand(true);
     whole.build();
-    let commands = std::iter::once(whole.clone()).chain(whole.get_subcommands().cloned());
-    commands
-        .map(|command| {
-            let name = command.get_display_name().unwrap_or(command.get_name());
-            (format!("{name}.1"), command)
-        })
-        .collect()
+    let mut pages = Vec::new();
+    add_pages(&whole, &mut pages);
+    pages
+}
+
+/// A command before its own commands.
+fn add_pages(command: &clap::Command, pages: &mut Vec<(String, clap::Command)>) {
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    pages.push((format!("{name}.1"), command.clone()));
+    command.get_subcommands().for_each(|command| add_pages(command, pages));
 }
 
 /// A page: what clap knows, then the examples, then the exit codes as a section of their own.

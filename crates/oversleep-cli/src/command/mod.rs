@@ -13,6 +13,7 @@ mod man;
 mod measuring;
 mod registry;
 mod report;
+mod resolution;
 mod waits;
 
 use std::ffi::OsString;
@@ -62,6 +63,7 @@ enum Command {
     Waits(waits::Waits),
     Forkjoin(forkjoin::ForkJoin),
     Handoff(handoff::Handoff),
+    Resolution(resolution::Resolution),
     Experiments(experiments::Experiments),
     Explain(explain::Explain),
     Report(report::Report),
@@ -117,6 +119,7 @@ impl Command {
             Command::Waits(command) => command.run(),
             Command::Forkjoin(command) => command.run(),
             Command::Handoff(command) => command.run(),
+            Command::Resolution(command) => command.run(),
             Command::Experiments(command) => command.run(),
             Command::Explain(command) => command.run(),
             Command::Report(command) => command.run(),

@@ -16,6 +16,7 @@ const POLICIES: [&str; 5] = ["other", "batch", "idle", "fifo", "rr"];
 pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, Failure> {
     let wishes = [
         ("slack", args.slack.map(Setting::Nanos)),
+        ("resolution", args.resolution.map(Setting::Nanos)),
         ("policy", args.policy.clone()),
         ("pin", args.pin.as_ref().map(|list| Setting::Cpus(list.0.clone()))),
         ("lock-memory", args.lock_memory.then_some(Setting::Flag(true))),
@@ -24,7 +25,7 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
     let mut conditions = Conditions::as_found();
     for (tunable, setting) in wishes {
         let Some(setting) = setting else { continue };
-        lab.validate(tunable, &setting).map_err(|why| refusal(tunable, &setting, &why))?;
+        lab.validate(tunable, &setting).map_err(|why| refusal(tunable, &setting, &hinted(lab, tunable, why)))?;
         conditions = conditions.with(tunable, setting);
     }
     let kinds = args.load.iter().map(|load| load.kind.clone()).collect();
@@ -34,6 +35,16 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
         conditions = conditions.with_load(&load.kind, hogs);
     }
     Ok(conditions)
+}
+
+/// What this system calls what another calls `slack` or `resolution`.
+fn hinted(lab: &Laboratory, tunable: &str, why: String) -> String {
+    match lab.resolution_tunable() {
+        Some(here) if ["slack", "resolution"].contains(&tunable) && here.name != tunable => {
+            format!("{why}; here it is --{}", here.name)
+        }
+        _ => why,
+    }
 }
 
 /// Why a setting can't be meant, in the words of the command line.

@@ -5,11 +5,6 @@ use oversleep_lab::{Experiment, experiment, registry};
 use super::names;
 use crate::exit::Failure;
 
-/// Every experiment.
-pub fn all() -> Vec<&'static Experiment> {
-    registry().to_vec()
-}
-
 /// Those of the ids, in the registry's order.
 pub fn by_id(ids: &[&str]) -> Vec<&'static Experiment> {
     registry().iter().copied().filter(|experiment| ids.contains(&experiment.id)).collect()
@@ -54,7 +49,13 @@ mod tests {
 
     #[test]
     fn commands_name_experiments_there_are() {
-        for wanted in [&["A1", "A2", "A3", "A4", "A5", "A6", "B3"][..], &["D1", "D2", "D3"], &["D4"]] {
+        for wanted in [
+            &["A1", "A2", "A3", "A4", "A5", "A6", "B3"][..],
+            &["D1", "D2", "D3"],
+            &["D4"],
+            &["C1", "C2"],
+            &["C3", "C4", "C5"],
+        ] {
             assert_eq!(ids(&by_id(wanted)), wanted);
         }
         assert_eq!(ids(&for_waits(&[])), ["B5", "B12"]);

@@ -26,6 +26,7 @@ pub fn value(unit: Unit, value: i64) -> String {
         Unit::Ns => Nanos(value).to_string(),
         Unit::Ps => cost(value),
         Unit::Hz => format!("{}/s", grouped(value)),
+        Unit::Mw => format!("{} mW", grouped(value)),
     }
 }
 

@@ -94,6 +94,7 @@ pub(super) fn value_text(series: &Series, value: i64) -> String {
         Unit::Ns => Nanos(value).to_string(),
         Unit::Ps => super::text::cost(value),
         Unit::Hz => format!("{value}/s"),
+        Unit::Mw => format!("{value} mW"),
     }
 }
 

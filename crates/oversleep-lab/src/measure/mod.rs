@@ -19,12 +19,14 @@ mod wait_probe;
 
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod ticking;
 
 pub use bench::{Bench, StopFlag};
 pub use composed_waits::{all_waits, find_wait};
 pub use plan::{Depth, Limit, Plan};
 pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;
-pub use registry::{Experiment, Published, experiment, registry};
+pub use registry::{Experiment, Published, experiment, of_check, registry};
 pub use rounds::{Progress, Silent, measure};
 pub use wait_probe::{Amount, WaitProbe, duration_key};

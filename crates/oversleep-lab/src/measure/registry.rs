@@ -1,7 +1,7 @@
 //! The registry of experiments: what each is, where it comes from, and the probes it consists of.
 
 use super::experiments;
-use super::plan::Plan;
+use super::plan::{Depth, Plan};
 use super::probe::Probe;
 use crate::platform::Platform;
 
@@ -41,6 +41,13 @@ pub fn registry() -> &'static [&'static Experiment] {
     experiments::ALL
 }
 
+/// The experiments a check of that depth consists of.
+pub fn of_check(depth: Depth) -> Vec<&'static Experiment> {
+    let is_long = |experiment: &Experiment| experiments::LONG.iter().any(|long| long.id == experiment.id);
+    let all = registry().iter().copied();
+    all.filter(|experiment| depth == Depth::Thorough || !is_long(experiment)).collect()
+}
+
 /// The experiment of that id, in either case.
 pub fn experiment(id: &str) -> Option<&'static Experiment> {
     registry().iter().copied().find(|experiment| experiment.id.eq_ignore_ascii_case(id))
@@ -51,11 +58,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_a_thorough_check_starts_other_processes() {
+        let ids = |depth| of_check(depth).iter().map(|experiment| experiment.id).collect::<Vec<_>>();
+        assert_eq!(ids(Depth::Thorough).len(), registry().len());
+        for depth in [Depth::Quick, Depth::Normal] {
+            assert!(["C3", "C4", "C5"].iter().all(|id| !ids(depth).contains(id)));
+            assert_eq!(ids(depth).len(), registry().len() - 3);
+        }
+    }
+
+    #[test]
     fn every_entry_is_documented_and_in_order() {
         let ids: Vec<&str> = registry().iter().map(|experiment| experiment.id).collect();
         let wanted = [
             "A1", "A2", "A3", "A4", "A5", "A6", "B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8", "B9", "B12", "C1",
-            "C2", "C6", "D1", "D2", "D3", "D4",
+            "C2", "C3", "C4", "C5", "C6", "D1", "D2", "D3", "D4",
         ];
         assert_eq!(ids, wanted);
         for experiment in registry() {

@@ -1,5 +1,6 @@
 //! The probe of most experiments: one wait, one request, one pace, one set of conditions.
 
+use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::{Conditions, Distribution, Nanos};
@@ -15,6 +16,14 @@ use crate::platform::{Platform, SlackRule, Target, WaitEnd, WaitInfo, Waiter};
 /// A request as keys write it, exactly: `300us`, `1.5ms`, `1.001ms`.
 pub fn duration_key(span: Nanos) -> String {
     format!("{span:#}").replace(' ', "").replace('µ', "u")
+}
+
+/// A setting as keys write it: `1ms`, `fifo:80`.
+pub fn setting_key(setting: &Setting) -> String {
+    match setting {
+        Setting::Nanos(span) => duration_key(*span),
+        other => other.to_string(),
+    }
 }
 
 /// Builds a [`WaitProbe`].
@@ -306,7 +315,7 @@ mod tests {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
         let sim = crate::platform::sim::Sim::start(machine.build());
         let amount = Amount { count: 30, time: Nanos::MAX, rounds: 3 };
-        let slack = |ns| Conditions::as_found().with("slack", oversleep_record::conditions::Setting::Nanos(Nanos(ns)));
+        let slack = |ns| Conditions::as_found().with("slack", Setting::Nanos(Nanos(ns)));
         let probe = |suffix: &str, conditions| {
             WaitProbe::new(&*sim, "C2", "nanosleep", Nanos::from_millis(1), suffix, amount).under(conditions).boxed()
         };

@@ -6,6 +6,7 @@
 mod fn_clock;
 pub mod interface;
 mod library;
+mod neighbour_process;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -17,9 +18,21 @@ mod unsupported;
 #[cfg(not(target_os = "linux"))]
 use unsupported as native_platform;
 
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+use unix::app as native_app;
+
+#[cfg(not(unix))]
+mod app;
+#[cfg(not(unix))]
+use app as native_app;
+
 pub mod sim;
 
 pub use interface::*;
+pub use native_app::run as run_app;
+pub use neighbour_process::run_if_asked;
 
 use std::sync::Arc;
 

@@ -5,10 +5,12 @@ use std::sync::OnceLock;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
+use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::interface::*;
+use super::neighbour_process;
 
 /// The machine this process runs on.
 pub struct Native {
@@ -86,6 +88,10 @@ impl Platform for Native {
         thread
             .map(|thread| Box::new(Thread(thread)) as Box<dyn ThreadHandle>)
             .map_err(|error| Unavailable::failed("starting a thread", error))
+    }
+
+    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
+        neighbour_process::start(setting)
     }
 
     fn environment(&self) -> Environment {

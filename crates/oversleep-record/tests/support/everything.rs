@@ -247,6 +247,9 @@ fn series() -> Vec<Series> {
         of_quantity("D1", "spinning", Quantity::ForkJoin, Unit::Ns, &[120_000]),
         of_quantity("C6", "nanosleep", Quantity::WakeupsPerSecond, Unit::Hz, &[936]),
         of_quantity("D3", "spinning", Quantity::GenerationsPerSecond, Unit::Hz, &[31_000]),
+        of_quantity("C3", "resolution", Quantity::StatedResolution, Unit::Ns, &[1_000_000]),
+        of_quantity("C5", "C6", Quantity::IdleResidency, Unit::Ns, &[950_000_000]),
+        of_quantity("C5", "package-power", Quantity::Power, Unit::Mw, &[4_200]),
         of_values(wait("trial/lower-timer-slack/nanosleep/1ms/before", Pace::BackToBack), &[66_000], 0),
         of_values(wait("trial/lower-timer-slack/nanosleep/1ms/after", Pace::BackToBack), &[14_000], 0),
     ]

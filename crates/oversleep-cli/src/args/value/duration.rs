@@ -43,6 +43,12 @@ pub fn slack(text: &str) -> Result<Nanos, String> {
     at_most(span, SLACK_MAX, "60s of slack is the most")
 }
 
+/// A timer resolution.
+pub fn resolution(text: &str) -> Result<Nanos, String> {
+    let span = positive(text, "a timer resolution", "500us or 1ms")?;
+    at_most(span, SLACK_MAX, "60s is the most")
+}
+
 /// A bound on the exit latency of idle states: `0`, or a duration of whole microseconds.
 pub fn latency_bound(text: &str) -> Result<Nanos, String> {
     let span = if text.trim() == "0" { Nanos::ZERO } else { span(text)? };
@@ -76,6 +82,8 @@ mod tests {
         assert_eq!(run_time("24h"), Ok(RUN_MAX));
         assert_eq!(run_time("25h").unwrap_err(), "24h per series is the most");
         assert!(run_time("0s").is_err());
+        assert_eq!(resolution("0.5ms"), Ok(Nanos(500_000)));
+        assert!(resolution("0").is_err() && resolution("61s").is_err());
         assert_eq!(slack("1ns"), Ok(Nanos(1)));
         assert!(slack("0ns").unwrap_err().contains("1ns (which is the least)"));
         assert_eq!(latency_bound("0"), Ok(Nanos::ZERO));

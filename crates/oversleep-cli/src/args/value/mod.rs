@@ -7,10 +7,12 @@ mod duration;
 mod label;
 mod load;
 mod policy;
+mod setting;
 
 pub use count::count;
 pub use cpus::{CpuList, cpus};
-pub use duration::{latency_bound, request, run_time, slack};
+pub use duration::{latency_bound, request, resolution, run_time, slack};
 pub use label::label;
 pub use load::{LoadWish, load};
 pub use policy::policy;
+pub use setting::setting;

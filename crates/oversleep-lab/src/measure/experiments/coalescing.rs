@@ -13,7 +13,7 @@ use crate::measure::plan::Plan;
 use crate::measure::probe::{Measured, Probe};
 use crate::measure::recorder::SeriesRecorder;
 use crate::measure::registry::{Experiment, Published};
-use crate::measure::wait_probe::duration_key;
+use crate::measure::wait_probe::setting_key;
 use crate::platform::{Platform, Target, ThreadHandle};
 
 pub(super) static C6: Experiment = Experiment {
@@ -44,10 +44,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         .settings_to_compare()
         .into_iter()
         .map(|setting| -> Box<dyn Probe> {
-            let shown = match &setting {
-                Setting::Nanos(span) => duration_key(*span),
-                other => other.to_string(),
-            };
+            let shown = setting_key(&setting);
             let recorder = |counted: &str| {
                 let mut series = Series::new("C6", sleep.name, Quantity::WakeupsPerSecond, Unit::Hz);
                 series.key = format!("C6/{}/{name}={shown}/{counted}", sleep.name);

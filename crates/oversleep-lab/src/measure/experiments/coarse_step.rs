@@ -81,31 +81,7 @@ impl Probe for CoarseStep {
     }
 
     fn round(&mut self, bench: &Bench) {
-        let platform = bench.platform();
-        let clock = platform.clocks()[self.index].as_ref();
-        let scale = choose::scale_of(platform, self.index);
-        let begun = bench.stamp();
-        // The way to the first change is part of a step only; whole steps begin there.
-        let mut previous = clock.read();
-        let first = loop {
-            let raw = clock.read();
-            if raw != previous || bench.stamp() - begun > LOOK_MAX || bench.stopped() {
-                break raw;
-            }
-        };
-        previous = first;
-        while scale.span(first, previous) < DISTANCE && bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
-            let raw = clock.read();
-            if raw != previous {
-                let at = bench.stamp();
-                let step = scale.span(previous, raw);
-                if step < Nanos::ZERO {
-                    self.recorder.count_backward();
-                }
-                self.recorder.record(bench.since_origin(at), step.0);
-                previous = raw;
-            }
-        }
+        record_steps(bench, self.index, &mut self.recorder);
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
@@ -114,6 +90,35 @@ impl Probe for CoarseStep {
 
     fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
         measured.series.push(self.recorder.into_series(partial));
+    }
+}
+
+/// Polls the clock of that index until it has moved 32 ms; every change is a value.
+pub(super) fn record_steps(bench: &Bench, index: usize, recorder: &mut SeriesRecorder) {
+    let platform = bench.platform();
+    let clock = platform.clocks()[index].as_ref();
+    let scale = choose::scale_of(platform, index);
+    let begun = bench.stamp();
+    // The way to the first change is part of a step only; whole steps begin there.
+    let mut previous = clock.read();
+    let first = loop {
+        let raw = clock.read();
+        if raw != previous || bench.stamp() - begun > LOOK_MAX || bench.stopped() {
+            break raw;
+        }
+    };
+    previous = first;
+    while scale.span(first, previous) < DISTANCE && bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
+        let raw = clock.read();
+        if raw != previous {
+            let at = bench.stamp();
+            let step = scale.span(previous, raw);
+            if step < Nanos::ZERO {
+                recorder.count_backward();
+            }
+            recorder.record(bench.since_origin(at), step.0);
+            previous = raw;
+        }
     }
 }
 

@@ -10,7 +10,9 @@ mod coarse_step;
 mod fork_join;
 mod generations;
 mod handoffs;
+mod idle_cost;
 mod load;
+mod neighbours;
 mod phase;
 mod policies;
 mod resolution;
@@ -43,9 +45,15 @@ pub(super) const ALL: &[&Experiment] = &[
     &spinning::B12,
     &resolution::C1,
     &resolution::C2,
+    &neighbours::C3,
+    &neighbours::C4,
+    &idle_cost::C5,
     &coalescing::C6,
     &fork_join::D1,
     &fork_join::D2,
     &generations::D3,
     &handoffs::D4,
 ];
+
+/// Those that start other processes or need seconds per setting: a check runs them only where it is thorough.
+pub(super) const LONG: &[&Experiment] = &[&neighbours::C3, &neighbours::C4, &idle_cost::C5];

@@ -6,9 +6,8 @@ use super::choose;
 use crate::measure::plan::Plan;
 use crate::measure::probe::Probe;
 use crate::measure::registry::{Experiment, Published};
-use crate::measure::wait_probe::{Amount, WaitProbe, duration_key};
+use crate::measure::wait_probe::{Amount, WaitProbe, setting_key};
 use crate::platform::{Family, Platform};
-use oversleep_record::conditions::Setting;
 
 pub(super) static C1: Experiment = Experiment {
     id: "C1",
@@ -72,10 +71,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     .limited_by(plan);
     let mut probes = Vec::new();
     for setting in resolution.settings_to_compare() {
-        let shown = match &setting {
-            Setting::Nanos(span) => duration_key(*span),
-            other => other.to_string(),
-        };
+        let shown = setting_key(&setting);
         for wait in &waits {
             for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
                 let conditions = plan.conditions_and(Conditions::as_found().with(name, setting.clone()));

@@ -5,17 +5,21 @@
 
 mod clock;
 mod handoff;
+mod idle;
 mod load;
 mod neighbour;
 mod observe;
+mod resolution;
 mod tunable;
 mod wait;
 
 pub use clock::{Clock, ClockInfo};
 pub use handoff::{Handoff, HandoffInfo, HandoffKind};
+pub use idle::{IdleReading, IdleState, Package};
 pub use load::{Load, LoadInfo, LoadKind};
 pub use neighbour::Neighbour;
 pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn};
+pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
 pub use tunable::{Restore, Scope, Tunable, TunableInfo};
 pub use wait::{Family, Granularity, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
@@ -75,6 +79,24 @@ pub trait Platform: Send + Sync {
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
         let _ = setting;
         Err(Unavailable::NotOnThisPlatform)
+    }
+
+    /// What the system tells about its timer resolution beyond the facts of the environment, found out by asking it now.
+    fn resolution_rows(&self) -> Vec<ResolutionRow> {
+        Vec::new()
+    }
+
+    /// Which processes hold which setting of the resolution tunable.
+    ///
+    /// # Errors
+    /// Why the system doesn't tell, and what would.
+    fn resolution_holders(&self) -> Result<ResolutionHolders, Unavailable> {
+        Err(resolution::nobody_tells(&self.id()))
+    }
+
+    /// Idle states and energy as they stand now. Two readings give residency and power.
+    fn idle_counters(&self) -> IdleReading {
+        IdleReading::unknown(self.now(), Unavailable::NotOnThisPlatform)
     }
 
     /// What the machine is. May take some ms; called once per run.

@@ -12,6 +12,9 @@ mod cpus;
 mod environment;
 mod files;
 mod handoffs;
+mod holders;
+mod idle;
+mod inheritance;
 mod load;
 mod os;
 mod splitter;
@@ -21,13 +24,15 @@ mod waits;
 
 use std::sync::OnceLock;
 
+use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::interface::{
-    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Platform, Splitter, ThreadHandle, Tunable, Wait,
+    Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, Neighbour, Platform, ResolutionHolders,
+    ResolutionRow, Splitter, ThreadHandle, Tunable, Wait,
 };
-use super::library;
+use super::{library, neighbour_process};
 
 /// The machine this process runs on. Making one costs nothing; each registry is built when it is first asked for.
 #[derive(Default)]
@@ -98,6 +103,22 @@ impl Platform for Native {
 
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
         threads::spawn(name, body)
+    }
+
+    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
+        neighbour_process::start(setting)
+    }
+
+    fn resolution_rows(&self) -> Vec<ResolutionRow> {
+        inheritance::rows()
+    }
+
+    fn resolution_holders(&self) -> Result<ResolutionHolders, Unavailable> {
+        holders::by_slack(&files::Disk, std::process::id())
+    }
+
+    fn idle_counters(&self) -> IdleReading {
+        idle::read(&files::Disk, self.now(), &self.cpus())
     }
 
     fn environment(&self) -> Environment {

@@ -1,0 +1,66 @@
+//! `resolution hold`: a setting held while a program runs, or until Ctrl-C.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use oversleep_lab::Laboratory;
+use oversleep_record::conditions::{Outcome, Setting};
+
+use crate::args::{help, value};
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::message;
+
+/// Hold a setting while a program runs, or until Ctrl-C
+///
+/// Says what was granted and whom it reaches, and ends with the program's own exit code. A refusal is said, and the program
+/// is run all the same.
+#[derive(Args, Debug)]
+#[command(before_help = help::RESOLUTION_HOLD, after_help = help::CODES)]
+pub(super) struct Hold {
+    /// What to hold: a span, like 1ms or 1ns, or a word where this system has words
+    #[arg(value_name = "SETTING", value_parser = value::setting, allow_hyphen_values = true)]
+    setting: Setting,
+
+    /// The program with its arguments, after --
+    #[arg(value_name = "PROGRAM", last = true)]
+    program: Vec<OsString>,
+
+    /// Don't say what was granted; refusals remain
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Hold {
+    pub(super) fn run(self) -> Result<Exit, Failure> {
+        let lab = Laboratory::here();
+        let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
+        let setting = &self.setting;
+        let held = lab.hold_resolution(setting);
+        let held = held.map_err(|why| Failure::usage(format!("can't hold {name} {setting}: {why}")))?;
+        match &held.outcome {
+            Outcome::Denied { why } => message::warning(&format!("{name} is not held at {setting}: {why}")),
+            granted if !self.quiet => message::note(&format!("{}; {}", words(name, granted), held.reach)),
+            _ => {}
+        }
+        let Some((program, arguments)) = self.program.split_first() else {
+            if held.outcome.holds() && !self.quiet {
+                message::note("until Ctrl-C");
+            }
+            interrupt::wait_for_signal()?;
+            return Ok(Exit::Fine);
+        };
+        interrupt::leave_to_programs();
+        let ended = held.run(program, arguments);
+        ended.map(Exit::Program).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
+    }
+}
+
+fn words(name: &str, granted: &Outcome) -> String {
+    match granted {
+        Outcome::Applied { was: Some(was), now } => format!("{name} is held at {now} (it was {was})"),
+        Outcome::Applied { was: None, now } => format!("{name} is held at {now}"),
+        Outcome::AlreadySo { is } => format!("{name} is {is} already"),
+        Outcome::Denied { why } => format!("{name} is not held: {why}"),
+    }
+}

@@ -1,0 +1,112 @@
+//! `resolution`: what decides how exactly timers end here: seen, held, swept, and what neighbours do to it.
+
+mod hold;
+mod show;
+
+use clap::{Args, Subcommand};
+use oversleep_lab::catalogue::Kind;
+
+use super::measuring::{self, Files};
+use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, OutputArgs, help};
+use crate::exit::{Exit, Failure};
+use crate::request::{Wish, experiments};
+
+/// See, hold and measure the timer resolution: yours, and what neighbours do to it
+///
+/// What decides how exactly timers end has a name of its own on each system: timer slack on Linux, timer resolution on
+/// Windows, a tier or service class on macOS.
+#[derive(Args, Debug)]
+#[command(before_help = help::RESOLUTION, after_help = help::CODES)]
+pub struct Resolution {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    Show(show::Show),
+    Hold(hold::Hold),
+    Sweep(Sweep),
+    Neighbours(Neighbours),
+}
+
+impl Resolution {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        match self.task {
+            Task::Show(task) => task.run(),
+            Task::Hold(task) => task.run(),
+            Task::Sweep(task) => task.run(),
+            Task::Neighbours(task) => task.run(),
+        }
+    }
+}
+
+/// Measure what each setting does to this process's own waits
+#[derive(Args, Debug)]
+#[command(before_help = help::RESOLUTION_SWEEP, after_help = help::CODES)]
+struct Sweep {
+    /// Waits to measure [default: the plainest sleep, poll and timer]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    #[command(flatten)]
+    depth: DepthArgs,
+    #[command(flatten)]
+    ask: AskArgs,
+    #[command(flatten)]
+    limit: LimitArgs,
+    #[command(flatten)]
+    conditions: ConditionArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Sweep {
+    fn run(self) -> Result<Exit, Failure> {
+        let wish = Wish {
+            experiments: experiments::by_id(&["C2"]),
+            depth: self.depth.depth(),
+            asks: self.ask.ask,
+            limit: self.limit.limit(),
+            subjects: self.names,
+            subject_kind: Some(Kind::Wait),
+            name: self.output.name.clone(),
+            ..Wish::new("resolution sweep", self.conditions)
+        };
+        measuring::run(wish, &self.output, Files::AsAsked)
+    }
+}
+
+/// Measure what other processes' settings do to this one, which asks for nothing
+///
+/// Other processes are started one at a time, each holding one setting, then two that hold different ones. They end with
+/// the measurement, whatever happens to it.
+#[derive(Args, Debug)]
+#[command(before_help = help::RESOLUTION_NEIGHBOURS, after_help = help::CODES)]
+struct Neighbours {
+    #[command(flatten)]
+    depth: DepthArgs,
+    #[command(flatten)]
+    ask: AskArgs,
+    #[command(flatten)]
+    limit: LimitArgs,
+    #[command(flatten)]
+    conditions: ConditionArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Neighbours {
+    fn run(self) -> Result<Exit, Failure> {
+        let wish = Wish {
+            experiments: experiments::by_id(&["C3", "C4"]),
+            depth: self.depth.depth(),
+            asks: self.ask.ask,
+            limit: self.limit.limit(),
+            name: self.output.name.clone(),
+            ..Wish::new("resolution neighbours", self.conditions)
+        };
+        measuring::run(wish, &self.output, Files::AsAsked)
+    }
+}

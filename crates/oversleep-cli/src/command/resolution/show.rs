@@ -1,0 +1,159 @@
+//! `resolution show`: what the system says of its timers, who inherits a setting, and who holds which.
+
+use clap::Args;
+use oversleep_lab::{Laboratory, ResolutionHolders, ResolutionTunable};
+use oversleep_record::environment::{Fact, FactValue};
+use oversleep_record::{Environment, Unavailable};
+use serde_json::{Value, json};
+
+use crate::args::help;
+use crate::exit::{Exit, Failure};
+use crate::listing::{FAINT, MISSING, Page, STRONG, width};
+use crate::output::stdout;
+use crate::view::head::fact_text;
+use crate::view::words::grouped;
+
+/// Say what the system grants, who inherits it, and who holds what where the system tells
+///
+/// Nothing on the machine is changed: what is tried is tried on a thread and on children that end at once.
+#[derive(Args, Debug)]
+#[command(before_help = help::RESOLUTION_SHOW)]
+pub(super) struct Show {
+    /// As one JSON document
+    #[arg(long)]
+    json: bool,
+
+    /// Name the processes that hold each setting
+    #[arg(long, conflicts_with = "json")]
+    processes: bool,
+}
+
+/// Facts that say how timers run; the rest of the machine is `doctor`'s.
+const FACTS: [&str; 3] = ["timer.", "clocksource.", "qpc."];
+
+impl Show {
+    pub(super) fn run(self) -> Result<Exit, Failure> {
+        let lab = Laboratory::here();
+        let tunable = lab.resolution_tunable();
+        let environment = lab.environment();
+        let holders = lab.resolution_holders();
+        if self.json {
+            stdout::json(&document(&lab, tunable.as_ref(), &environment, &holders))?;
+        } else {
+            stdout::text(&page(&lab, tunable.as_ref(), &environment, &holders, self.processes))?;
+        }
+        Ok(Exit::Fine)
+    }
+}
+
+fn facts(environment: &Environment) -> impl Iterator<Item = (&String, &Fact)> {
+    environment.facts.iter().filter(|(name, _)| FACTS.iter().any(|prefix| name.starts_with(prefix)))
+}
+
+fn document(
+    lab: &Laboratory,
+    tunable: Option<&ResolutionTunable>,
+    environment: &Environment,
+    holders: &Result<ResolutionHolders, Unavailable>,
+) -> Value {
+    let tunable = tunable.map(|tunable| {
+        json!({
+            "name": tunable.name,
+            "call": tunable.call,
+            "reach": tunable.reach,
+            "current": tunable.current.as_ref().ok(),
+            "unknown": tunable.current.as_ref().err(),
+        })
+    });
+    let rows = lab.resolution_rows();
+    let found = |row: &oversleep_lab::ResolutionRow| json!({ "what": row.what, "how": row.how, "says": row.says.as_ref().ok(), "unknown": row.says.as_ref().err() });
+    let holders = match holders {
+        // Names of processes say what somebody runs: they are for the terminal alone.
+        Ok(holders) => json!({
+            "settings": holders
+                .settings
+                .iter()
+                .map(|held| json!({ "setting": held.setting, "processes": held.process_count }))
+                .collect::<Vec<Value>>(),
+            "unknown_processes": holders.unknown_count,
+        }),
+        Err(why) => json!({ "unknown": why }),
+    };
+    json!({
+        "platform": lab.platform_id(),
+        "tunable": tunable,
+        "facts": facts(environment).collect::<std::collections::BTreeMap<_, _>>(),
+        "inheritance": rows.iter().map(found).collect::<Vec<Value>>(),
+        "holders": holders,
+    })
+}
+
+fn page(
+    lab: &Laboratory,
+    tunable: Option<&ResolutionTunable>,
+    environment: &Environment,
+    holders: &Result<ResolutionHolders, Unavailable>,
+    with_names: bool,
+) -> String {
+    let mut page = Page::new(width());
+    let id = lab.platform_id();
+    page.line(&format!("{STRONG}What decides how exactly timers end on {}, {}{STRONG:#}", id.os, id.arch));
+    match tunable {
+        Some(tunable) => {
+            let now = tunable.current.as_ref().map_or_else(|why| format!("unknown: {why}"), ToString::to_string);
+            page.line(&format!("  {STRONG}{}{STRONG:#}  now {now}  {FAINT}{}{FAINT:#}", tunable.name, tunable.call));
+            page.paragraph(4, tunable.doc);
+            page.hanging("    ", 4, &format!("Changed, {}.", tunable.reach));
+        }
+        None => page.paragraph(2, "No program can change it here."),
+    }
+    page.heading("What the system says");
+    let longest = facts(environment).map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (name, fact) in facts(environment) {
+        let text = fact_text(name, &fact.value);
+        let text =
+            if matches!(fact.value, FactValue::Unknown(_)) { format!("{MISSING}{text}{MISSING:#}") } else { text };
+        page.hanging(&format!("  {name:longest$}"), longest + 4, &text);
+    }
+    if facts(environment).next().is_none() {
+        page.paragraph(2, "Nothing that this version asks for.");
+    }
+    let rows = lab.resolution_rows();
+    if !rows.is_empty() {
+        page.heading("Who inherits it, found out just now");
+        let longest = rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
+        for row in &rows {
+            let says = row.says.as_ref().map_or_else(|why| format!("unknown: {why}"), Clone::clone);
+            page.hanging(&format!("  {:longest$}", row.what), longest + 4, &says);
+        }
+    }
+    page.heading("Who holds what");
+    match holders {
+        Ok(holders) => list(&mut page, holders, with_names),
+        Err(why) => page.paragraph(2, &format!("Unknown: {why}.")),
+    }
+    page.finish()
+}
+
+fn list(page: &mut Page, holders: &ResolutionHolders, with_names: bool) {
+    for held in &holders.settings {
+        let mut text = counted_processes(held.process_count);
+        if with_names {
+            text = format!("{text}: {}", held.names.join(", "));
+        }
+        page.hanging(&format!("  {:>8}", held.setting.to_string()), 12, &text);
+    }
+    if holders.unknown_count > 0 {
+        page.paragraph(2, &format!("{} would not tell.", counted_processes(holders.unknown_count)));
+    }
+    if holders.settings.is_empty() && holders.unknown_count == 0 {
+        page.paragraph(2, "No other process is to be seen from here.");
+    }
+    if !with_names && !holders.settings.is_empty() {
+        page.paragraph(2, "--processes names them.");
+    }
+}
+
+fn counted_processes(count: u64) -> String {
+    format!("{} {}", grouped(count), if count == 1 { "process" } else { "processes" })
+}

@@ -1,0 +1,321 @@
+//! C3 and C4: what other processes' requests do to a process that asked for nothing.
+
+use oversleep_record::clock::Counts;
+use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::series::{Pace, Quantity, Series, Unit};
+use oversleep_record::{Conditions, Nanos, Unavailable};
+
+use super::{choose, coarse_step};
+use crate::measure::bench::Bench;
+use crate::measure::plan::{Limit, Plan};
+use crate::measure::probe::{Measured, Probe};
+use crate::measure::recorder::SeriesRecorder;
+use crate::measure::registry::{Experiment, Published};
+use crate::measure::wait_loop::{self, WaitTask};
+use crate::measure::wait_probe::{duration_key, setting_key};
+use crate::platform::{Neighbour, Platform, Scope, Target, Tunable, WaitInfo};
+
+pub(super) static C3: Experiment = Experiment {
+    id: "C3",
+    reads: &[],
+    title: "a neighbour's resolution",
+    question: "What does the timer resolution that another process asks for do to this one?",
+    doc: "One other process at a time holds a setting of the resolution tunable: 1, 2 … 15 ms where that is a span of the \
+          system's timer, the settings worth comparing elsewhere (slack on Linux), and once nothing at all. This process \
+          asks for nothing. At each step it records the resolution the system states, the steps of the coarse clocks and \
+          its own plain sleep, back to back. Where the resolution is the machine's, all three follow the neighbour; \
+          where it is the process's own, none does.",
+    published: &[
+        Published {
+            os: "windows",
+            what: "Sleep(1) beside a neighbour that holds 1 ms, Windows 10 1909 and before",
+            value: "1.0 to 2.0 ms",
+            source: "several, Windows 7 to 10 1909",
+        },
+        Published {
+            os: "windows",
+            what: "the same since Windows 10 2004",
+            value: "15.99 ms",
+            source: "timer resolution studies, Windows 10 2004",
+        },
+    ],
+    probes: one_at_a_time,
+};
+
+pub(super) static C4: Experiment = Experiment {
+    id: "C4",
+    reads: &[],
+    title: "the lowest request wins",
+    question: "Which of several requests for a timer resolution counts, and what remains when its owner leaves?",
+    doc: "This process sleeps and asks for nothing. First nobody asks; then B asks for 2 ms; then C asks for 4 ms while B \
+          still holds its own; then B leaves. Where one resolution serves the machine the finest request counts for as \
+          long as its owner lives, and the next finest takes its place. Measured at each step as in C3, in this order \
+          within each round.",
+    published: &[Published {
+        os: "windows",
+        what: "2 ms and 4 ms requested by two processes",
+        value: "2 ms until its owner ends, then 4 ms",
+        source: "timeBeginPeriod's documentation; several, Windows 7 to 10 1909",
+    }],
+    probes: lowest_wins,
+};
+
+/// What a change of the machine's timer needs to take effect: more than any default tick.
+const SETTLING: Nanos = Nanos::from_millis(20);
+
+fn one_at_a_time(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
+    let mut steps = vec![Vec::new()];
+    steps.extend(settings(resolution).into_iter().map(|setting| vec![setting]));
+    steps.into_iter().filter_map(|held| NeighbourProbe::boxed(platform, plan, "C3", vec![held])).collect()
+}
+
+fn lowest_wins(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
+    let asked = [2, 4].map(|ms| Setting::Nanos(Nanos::from_millis(ms)));
+    let pair = if asked.iter().all(|setting| resolution.validate(setting).is_ok()) {
+        Vec::from(asked)
+    } else {
+        settings(resolution).into_iter().take(2).collect()
+    };
+    let [b, c] = pair.as_slice() else { return Vec::new() };
+    let steps = vec![vec![], vec![b.clone()], vec![b.clone(), c.clone()], vec![c.clone()]];
+    NeighbourProbe::boxed(platform, plan, "C4", steps).into_iter().collect()
+}
+
+/// 1 to 15 ms where a setting is a span of a timer that others share; otherwise what is worth comparing.
+fn settings(resolution: &dyn Tunable) -> Vec<Setting> {
+    let mut settings = resolution.settings_to_compare();
+    let are_spans = settings.iter().all(|setting| matches!(setting, Setting::Nanos(_)));
+    if are_spans && resolution.info().scope != Scope::Thread {
+        settings = (1..=15).map(|ms| Setting::Nanos(Nanos::from_millis(ms))).collect();
+    }
+    settings.retain(|setting| resolution.validate(setting).is_ok());
+    settings
+}
+
+/// What is recorded while the same neighbours hold the same settings.
+struct Step {
+    /// What the neighbours hold; empty is one neighbour that holds nothing.
+    held: Vec<Setting>,
+    /// By request.
+    sleeps: Vec<(Nanos, SeriesRecorder)>,
+    /// By the clock's index in the registry.
+    clock_steps: Vec<(usize, SeriesRecorder)>,
+    stated: SeriesRecorder,
+}
+
+/// The neighbours of one step, by what they were asked for.
+type Neighbours = Vec<(Option<Setting>, Box<dyn Neighbour>)>;
+
+/// Steps in their order within each round; a neighbour that is needed again stays.
+struct NeighbourProbe {
+    steps: Vec<Step>,
+    sleep: &'static str,
+    /// Sleeps of each step and round, and the longest time for them.
+    count: u64,
+    time: Nanos,
+    rounds: u32,
+    rounds_run: u32,
+    conditions: Conditions,
+}
+
+impl NeighbourProbe {
+    fn boxed(
+        platform: &dyn Platform,
+        plan: &Plan,
+        experiment: &str,
+        steps: Vec<Vec<Setting>>,
+    ) -> Option<Box<dyn Probe>> {
+        let sleep = choose::plain_sleep(platform)?;
+        let rounds = plan.depth.pick(1, 3, 10);
+        let (count, time) = match plan.limit {
+            None => (
+                plan.depth.pick(40, 80, 500),
+                plan.depth.pick(Nanos::from_millis(250), Nanos::from_millis(400), Nanos::from_secs(3)),
+            ),
+            Some(Limit::Count(count)) => (count.div_ceil(u64::from(rounds)), Nanos::MAX),
+            Some(Limit::Time(time)) => (u64::MAX, Nanos(time.0 / i64::from(rounds))),
+        };
+        let planned = count.min(10_000) * u64::from(rounds);
+        let steps = steps.into_iter().map(|held| Step::new(platform, plan, experiment, sleep, held, planned)).collect();
+        let conditions = plan.conditions.clone();
+        Some(Box::new(NeighbourProbe { steps, sleep: sleep.name, count, time, rounds, rounds_run: 0, conditions }))
+    }
+}
+
+impl Step {
+    fn new(
+        platform: &dyn Platform,
+        plan: &Plan,
+        experiment: &str,
+        sleep: &WaitInfo,
+        held: Vec<Setting>,
+        planned: u64,
+    ) -> Step {
+        let label = match held.as_slice() {
+            [] => "none".to_owned(),
+            held => held.iter().map(setting_key).collect::<Vec<_>>().join("+"),
+        };
+        let series = |subject: &str, quantity, what: &str| {
+            let mut series = Series::new(experiment, subject, quantity, Unit::Ns);
+            series.key = format!("{experiment}/{subject}/{what}/neighbour={label}");
+            series.labels.insert("neighbour".to_owned(), label.clone());
+            series.conditions = plan.conditions.clone();
+            series
+        };
+        let sleep_of = |requested: Nanos| {
+            let mut series = series(sleep.name, Quantity::Lateness, &duration_key(requested));
+            series.requested_ns = Some(requested);
+            series.asked_ns = Some(sleep.asked(requested));
+            series.pace = Some(Pace::BackToBack);
+            (requested, SeriesRecorder::new(series, planned))
+        };
+        let steps_of = |name: &'static str| {
+            let index = platform.clocks().iter().position(|clock| clock.info().name == name);
+            let mut series = series(name, Quantity::Step, "step");
+            series.clock = name.to_owned();
+            (index.expect("it is of this registry"), SeriesRecorder::new(series, 1_000))
+        };
+        let tunable = platform.resolution_tunable().map_or("", |tunable| tunable.info().name);
+        let clocks = choose::coarse_clocks(platform).into_iter().map(|clock| clock.info());
+        let tells_time = |counts: Counts| !matches!(counts, Counts::ProcessCpuTime | Counts::ThreadCpuTime);
+        Step {
+            sleeps: plan.asks_or(&[Nanos::from_millis(1)]).into_iter().map(sleep_of).collect(),
+            clock_steps: clocks.filter(|info| tells_time(info.counts)).map(|info| steps_of(info.name)).collect(),
+            stated: SeriesRecorder::new(series(tunable, Quantity::StatedResolution, "stated"), 16),
+            held,
+        }
+    }
+
+    fn recorders(&mut self) -> impl Iterator<Item = &mut SeriesRecorder> {
+        let sleeps = self.sleeps.iter_mut().map(|(_, recorder)| recorder);
+        let steps = self.clock_steps.iter_mut().map(|(_, recorder)| recorder);
+        sleeps.chain(steps).chain([&mut self.stated])
+    }
+
+    fn unavailable(&mut self, reason: &Unavailable) {
+        self.recorders().for_each(|recorder| recorder.unavailable(reason.clone()));
+    }
+
+    /// Brings the neighbours to what this step wants: who isn't wanted leaves, who is missing is started.
+    fn gather(&mut self, bench: &Bench, neighbours: &mut Neighbours) -> Result<(), Unavailable> {
+        let wanted: Vec<Option<Setting>> =
+            if self.held.is_empty() { vec![None] } else { self.held.iter().cloned().map(Some).collect() };
+        neighbours.retain(|(holds, _)| wanted.contains(holds));
+        for setting in wanted {
+            if !neighbours.iter().any(|(holds, _)| *holds == setting) {
+                let neighbour = bench.platform().neighbour(setting.as_ref())?;
+                neighbours.push((setting, neighbour));
+            }
+        }
+        let mut granted = Vec::new();
+        for (_, neighbour) in neighbours.iter() {
+            match neighbour.outcome() {
+                Some(Outcome::Denied { why }) => return Err(why.clone()),
+                Some(Outcome::Applied { now: is, .. } | Outcome::AlreadySo { is }) => granted.push(setting_key(is)),
+                None => {}
+            }
+        }
+        if !granted.is_empty() {
+            let granted = granted.join("+");
+            self.recorders().for_each(|recorder| {
+                recorder.series_mut().labels.insert("granted".to_owned(), granted.clone());
+            });
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, bench: &Bench, sleep: &str, task: &WaitTask) {
+        let platform = bench.platform();
+        let opened = platform.wait(sleep).ok_or(Unavailable::NotOnThisPlatform);
+        let mut waiter = match opened.and_then(|wait| wait.open(bench.shared_platform())) {
+            Ok(waiter) => waiter,
+            Err(reason) => return self.unavailable(&reason),
+        };
+        waiter.wait(Target { remaining: SETTLING, deadline: platform.now() + SETTLING });
+        let clock = bench.clock_name().to_owned();
+        match platform.resolution_tunable().ok_or(Unavailable::NotOnThisPlatform).and_then(|tunable| tunable.current())
+        {
+            Ok(Setting::Nanos(stated)) => {
+                self.stated.series_mut().clock.clone_from(&clock);
+                self.stated.record(bench.since_origin(bench.stamp()), stated.0);
+            }
+            Ok(other) => self.stated.unavailable(Unavailable::Nonsense { what: format!("'{other}' is no span") }),
+            Err(reason) => self.stated.unavailable(reason),
+        }
+        for (requested, recorder) in &mut self.sleeps {
+            recorder.series_mut().clock.clone_from(&clock);
+            let task = WaitTask { requested: *requested, ..*task };
+            if let Err(reason) = wait_loop::run(bench, &mut *waiter, &task, recorder) {
+                recorder.unavailable(reason);
+            }
+        }
+        for (index, recorder) in &mut self.clock_steps {
+            coarse_step::record_steps(bench, *index, recorder);
+        }
+    }
+}
+
+impl Probe for NeighbourProbe {
+    fn label(&self) -> String {
+        let held = self.steps.iter().flat_map(|step| &step.held).max().map(ToString::to_string);
+        format!("{} beside a neighbour that holds {}", self.sleep, held.unwrap_or_else(|| "nothing".to_owned()))
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        let of_step = |step: &Step| {
+            let count = i64::try_from(self.count).unwrap_or(i64::MAX);
+            let sleeps = step.sleeps.iter().map(|(requested, _)| ((*requested + Nanos(70_000)) * count).min(self.time));
+            sleeps.sum::<Nanos>() + Nanos::from_millis(40) * step.clock_steps.len() as i64 + SETTLING
+        };
+        self.steps.iter().map(of_step).sum()
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        let task = WaitTask {
+            requested: Nanos::ZERO,
+            pace: Pace::BackToBack,
+            count_max: self.count,
+            time_max: self.time,
+            round: self.rounds_run,
+        };
+        self.rounds_run += 1;
+        let mut neighbours = Neighbours::new();
+        for step in &mut self.steps {
+            if bench.stopped()
+                || step.stated.is_unavailable() && step.sleeps.iter().all(|sleep| sleep.1.is_unavailable())
+            {
+                continue;
+            }
+            match step.gather(bench, &mut neighbours) {
+                Ok(()) => step.record(bench, self.sleep, &task),
+                Err(reason) => step.unavailable(&reason),
+            }
+        }
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        self.steps.iter_mut().flat_map(Step::recorders).collect()
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        for step in self.steps {
+            let sleeps = step.sleeps.into_iter().map(|(_, recorder)| recorder);
+            let steps = step.clock_steps.into_iter().map(|(_, recorder)| recorder);
+            let all = sleeps.chain(steps).chain([step.stated]);
+            measured.series.extend(all.map(|recorder| recorder.into_series(partial)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! What a system tells of its timer resolution and of those who hold it.
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::Setting;
+use oversleep_record::environment::PlatformId;
+
+/// One line of what the system tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolutionRow {
+    /// What it is about: `after fork and exec`.
+    pub what: &'static str,
+    /// What was found, or why nothing was.
+    pub says: Result<String, Unavailable>,
+    /// How it was found.
+    pub how: &'static str,
+}
+
+/// Who holds what, as far as the system tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResolutionHolders {
+    /// By setting, in its order.
+    pub settings: Vec<Holders>,
+    /// Processes that would not tell.
+    pub unknown_count: u64,
+}
+
+/// The processes that hold one setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holders {
+    /// What they hold.
+    pub setting: Setting,
+    /// How many they are.
+    pub process_count: u64,
+    /// Their names, each once; for the terminal only, never for a result file.
+    pub names: Vec<String>,
+}
+
+/// Why a system doesn't tell who holds what. Windows knows, but shows it to administrators in a report only:
+/// <https://learn.microsoft.com/windows-hardware/design/device-experiences/powercfg-command-line-options#energy>.
+pub(super) fn nobody_tells(id: &PlatformId) -> Unavailable {
+    if id.os == "windows" && id.modelled.is_none() {
+        return Unavailable::not_permitted(
+            "asking who requested which resolution",
+            "no call tells; as administrator run `powercfg /energy` and read 'Platform Timer Resolution' in its report",
+        );
+    }
+    Unavailable::NotOnThisPlatform
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_says_what_would_tell() {
+        let id = |modelled: Option<&str>| PlatformId {
+            os: "windows".to_owned(),
+            arch: "x86_64".to_owned(),
+            modelled: modelled.map(str::to_owned),
+        };
+        assert!(nobody_tells(&id(None)).to_string().contains("powercfg /energy"));
+        assert_eq!(nobody_tells(&id(Some("windows-11"))), Unavailable::NotOnThisPlatform);
+    }
+}

@@ -1,0 +1,3 @@
+//! What every Unix has alike.
+
+pub mod app;

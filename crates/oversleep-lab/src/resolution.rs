@@ -1,0 +1,112 @@
+//! The timer resolution outside of measurements: what the system says of it, and holding one while a program runs.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::{Outcome, Setting};
+
+use crate::platform::{self, ResolutionHolders, ResolutionRow, Restore, Scope, Tunable};
+use crate::session::Laboratory;
+
+/// What decides how exactly timers end here, where a program can change it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolutionTunable {
+    /// Its name, also the option of measuring commands: `slack`, `resolution`.
+    pub name: &'static str,
+    /// The call that changes it.
+    pub call: &'static str,
+    /// What it does to timing.
+    pub doc: &'static str,
+    /// Its value for the calling thread now.
+    pub current: Result<Setting, Unavailable>,
+    /// Whom a change reaches, in one sentence.
+    pub reach: &'static str,
+}
+
+/// A setting held until this is dropped. It belongs to the thread that asked for it.
+pub struct HeldResolution {
+    /// What became of the request.
+    pub outcome: Outcome,
+    /// Whom it reaches, in one sentence.
+    pub reach: &'static str,
+    _guard: Option<Box<dyn Restore>>,
+}
+
+impl Laboratory {
+    /// What decides how exactly timers end here; `None` where a program can't change it.
+    pub fn resolution_tunable(&self) -> Option<ResolutionTunable> {
+        let tunable = self.platform.resolution_tunable()?;
+        let info = tunable.info();
+        let (name, call, doc) = (info.name, info.call, info.doc);
+        Some(ResolutionTunable { name, call, doc, current: tunable.current(), reach: reach(info.scope) })
+    }
+
+    /// What the system tells of its timers beyond the environment's facts, found out by asking it now: on Linux who
+    /// inherits timer slack, measured with a thread and real children.
+    pub fn resolution_rows(&self) -> Vec<ResolutionRow> {
+        self.platform.resolution_rows()
+    }
+
+    /// Which processes hold which setting.
+    ///
+    /// # Errors
+    /// Why the system doesn't tell, and what would.
+    pub fn resolution_holders(&self) -> Result<ResolutionHolders, Unavailable> {
+        self.platform.resolution_holders()
+    }
+
+    /// Holds a setting for the calling thread, or as far as the tunable reaches.
+    ///
+    /// # Errors
+    /// One sentence where it can't be meant here. A refusal is an outcome, not an error.
+    pub fn hold_resolution(&self, setting: &Setting) -> Result<HeldResolution, String> {
+        let tunable = self.platform.resolution_tunable();
+        let tunable: &dyn Tunable = tunable.ok_or("no program can change the timer resolution of this system")?;
+        tunable.validate(setting)?;
+        let (outcome, guard) = tunable.apply(setting);
+        Ok(HeldResolution { outcome, reach: reach(tunable.info().scope), _guard: guard })
+    }
+}
+
+impl HeldResolution {
+    /// Runs a program to its end while the setting is held, and returns its exit code; one that a signal ended has 128
+    /// more than the signal's number.
+    ///
+    /// # Errors
+    /// It can't be started.
+    pub fn run(&self, program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
+        platform::run_app(program, arguments)
+    }
+}
+
+fn reach(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Thread => {
+            "it reaches the thread that asks, and what that thread starts: threads and programs inherit it"
+        }
+        Scope::Process => "it reaches the process that asks and no other: a program must ask for it itself",
+        Scope::MachineWhileHeld => "the whole machine has it for as long as a process holds it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::Nanos;
+
+    use super::*;
+    use crate::measure::testing;
+    use crate::platform::sim::Sim;
+
+    #[test]
+    fn a_setting_is_held_as_long_as_the_guard_lives() {
+        let lab = Laboratory::on(Sim::start(testing::machine().build()));
+        let now = || lab.resolution_tunable().expect("the model has slack").current;
+        let before = now();
+        let held = lab.hold_resolution(&Setting::Nanos(Nanos(7))).expect("a span");
+        assert!(held.outcome.holds());
+        assert_eq!(now(), Ok(Setting::Nanos(Nanos(7))));
+        drop(held);
+        assert_eq!(now(), before);
+    }
+}
