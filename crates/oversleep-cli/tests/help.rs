@@ -4,12 +4,13 @@ mod support;
 
 use support::Home;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "check",
     "clocks",
     "waits",
     "forkjoin",
     "handoff",
+    "resolution",
     "experiments",
     "explain",
     "report",
@@ -65,7 +66,7 @@ fn experiments_are_listed_and_explained() {
     let one = stdout(&["experiments", "b2"]);
     assert!(one.starts_with("B2 ") && one.contains("Published by others") && one.contains("Windows"), "{one}");
     let all = json(&["experiments", "--json"]);
-    assert_eq!(all.as_array().expect("a list").len(), 23);
+    assert_eq!(all.as_array().expect("a list").len(), 26);
     assert_eq!(json(&["experiments", "B2", "--json"])["id"], "B2");
 }
 

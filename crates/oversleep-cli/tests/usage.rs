@@ -84,6 +84,7 @@ fn absurd_durations_are_refused() {
         ("--for", "0s", "the time per series must be longer than nothing"),
         ("--for", "-5s", "the time per series must be longer than nothing"),
         ("--slack", "0ns", "1ns (which is the least)"),
+        ("--resolution", "0ms", "a timer resolution must be longer than nothing"),
         ("--dma-latency", "500ns", "a whole number of microseconds"),
         ("--dma-latency", "-1us", "can't be negative"),
     ] {

@@ -10,7 +10,8 @@ use crate::request::{Wish, experiments};
 
 /// Measure everything, say what is wrong, try what helps (the default)
 ///
-/// Runs the experiments (those that start other processes with --thorough or --only alone), looks for every finding, and tries harmless remedies on its own threads to show what they gain.
+/// Runs the experiments (those that start other processes only with --thorough or --only), looks for every finding, and
+/// tries harmless remedies on its own threads to show what they gain.
 /// Unless an output is named, leaves oversleep-<UTC date and time>.json and .html in the current directory.
 #[derive(Args, Debug, Default)]
 #[command(before_help = help::CHECK, after_help = help::CODES)]

@@ -131,6 +131,7 @@ fn caption(name: &str) -> String {
         ("split", "B5"),
         ("waits-by-request", "B5"),
         ("slack", "C2"),
+        ("neighbours", "C3"),
         ("clock-cost", "A1"),
         ("fork-join", "D1"),
     ];

@@ -1,6 +1,7 @@
 //! From a result to the input of its pictures. A picture without data is not drawn at all.
 
 use oversleep_lab::explain::verdicts::{Validity, clock_table};
+use oversleep_record::conditions::Setting;
 use oversleep_record::{Distribution, Nanos, ResultFile, Series};
 
 use super::head;
@@ -21,6 +22,7 @@ pub fn all(file: &ResultFile) -> Vec<Picture> {
     pictures.extend(lateness_split(file));
     pictures.extend(waits_by_request(file));
     pictures.extend(slack_sweep(file));
+    pictures.extend(neighbours::neighbours(file));
     pictures.extend(before_after(file));
     pictures.extend(clock_cost(file));
     pictures.extend(fork_join(file));
@@ -214,11 +216,12 @@ fn waits_by_request(file: &ResultFile) -> Option<Picture> {
 }
 
 fn slack_sweep(file: &ResultFile) -> Option<Picture> {
+    let tunable = slack::tunable(file, "C2")?;
     let settings = slack::settings(file, "C2");
     let rows: Vec<(String, Vec<Option<f64>>)> = subjects(measured(file, "C2"))
         .into_iter()
         .map(|wait| {
-            let late = |&setting: &Nanos| slack::at(file, wait, setting)?.distribution.p50().map(us);
+            let late = |setting: &&Setting| slack::at(file, wait, setting)?.distribution.p50().map(us);
             (wait.to_owned(), settings.iter().map(late).collect())
         })
         .collect();
@@ -226,10 +229,15 @@ fn slack_sweep(file: &ResultFile) -> Option<Picture> {
         return None;
     }
     let name = safe_name(&["slack"]);
-    let note = "Columns: the timer slack held by the measuring thread. A row that does not change ignores it.";
+    let words = slack::in_words(tunable);
+    let note = format!("Columns: the {words} held by the measuring thread. A row that does not change ignores it.");
+    let exact = |setting: &&Setting| match setting {
+        Setting::Nanos(span) => format!("{span:#}"),
+        other => other.to_string(),
+    };
     let picture = picture::HeatMap {
-        frame: frame(file, &name, "Median lateness by timer slack", note),
-        columns: settings.iter().map(|setting| format!("{setting:#}")).collect(),
+        frame: frame(file, &name, &format!("Median lateness by {words}"), &note),
+        columns: settings.iter().map(exact).collect(),
         rows,
     };
     Some((name, picture.svg()))
@@ -352,5 +360,6 @@ fn fork_join(file: &ResultFile) -> Option<Picture> {
     Some((name, picture.svg()))
 }
 
+mod neighbours;
 #[cfg(test)]
 mod tests;

@@ -125,11 +125,15 @@ fn quantity_of(experiment: &str, key: &str) -> (Quantity, Unit) {
         "B1" | "B2" => (Quantity::Elapsed, Unit::Ns),
         "B3" => (Quantity::Step, Unit::Ns),
         "B7" => (Quantity::Cost, Unit::Ns),
-        "C6" => (Quantity::WakeupsPerSecond, Unit::Hz),
+        "C3" | "C4" if key.contains("/stated/") => (Quantity::StatedResolution, Unit::Ns),
+        "C3" | "C4" if key.contains("/step/") => (Quantity::Step, Unit::Ns),
+        "C5" if key.contains("/residency/") => (Quantity::IdleResidency, Unit::Ns),
+        "C5" if key.contains("/power/") => (Quantity::Power, Unit::Mw),
+        "C5" | "C6" => (Quantity::WakeupsPerSecond, Unit::Hz),
         "D1" | "D2" => (Quantity::ForkJoin, Unit::Ns),
         "D3" => (Quantity::GenerationsPerSecond, Unit::Hz),
         "D4" => (Quantity::HandoffLatency, Unit::Ns),
-        "B4" | "B5" | "B6" | "B8" | "B9" | "B12" | "C2" | "trial" => (Quantity::Lateness, Unit::Ns),
+        "B4" | "B5" | "B6" | "B8" | "B9" | "B12" | "C2" | "C3" | "C4" | "trial" => (Quantity::Lateness, Unit::Ns),
         _ => panic!("no such experiment in {key}"),
     }
 }
@@ -154,6 +158,9 @@ pub fn rounds(key: &str, values: &[i64], count: u64) -> Series {
             series.asked_ns = Some(span);
         } else if let Some(slack) = part.strip_prefix("slack=") {
             conditions = conditions.with("slack", Setting::Nanos(slack.parse().expect("a span")));
+            series.labels.extend((experiment == "C5").then(|| ("held".to_owned(), slack.to_owned())));
+        } else if let Some(held) = part.strip_prefix("neighbour=") {
+            series.labels.insert("neighbour".into(), held.into());
         } else if let Some(policy) = part.strip_prefix("policy=") {
             let (policy, priority) = policy.split_once(':').unwrap_or((policy, "0"));
             let priority = priority.parse().expect("a priority");
@@ -164,7 +171,9 @@ pub fn rounds(key: &str, values: &[i64], count: u64) -> Series {
             let name = match (experiment, part) {
                 ("B6", _) => "phase",
                 ("B7", _) => "competition",
-                ("C6", _) => "counted",
+                ("C5", "idle" | "sleeping") => "activity",
+                ("C5" | "C6", _) => "counted",
+                ("C3" | "C4", _) => "what",
                 ("D4", _) => "way",
                 _ => "clock_role",
             };
@@ -292,6 +301,16 @@ pub fn rich() -> Sheet {
         .steady("B12/hybrid/1ms", 111)
         .steady("C2/nanosleep/1ms/slack=1ns", 14_000)
         .steady("C2/nanosleep/1ms/slack=50us", 66_000)
+        .steady("C3/nanosleep/1ms/neighbour=none", 66_000)
+        .steady("C3/monotonic-coarse/step/neighbour=none", 4_000_000)
+        .steady("C3/slack/stated/neighbour=none", 50_000)
+        .steady("C3/nanosleep/1ms/neighbour=1ms", 66_200)
+        .steady("C3/monotonic-coarse/step/neighbour=1ms", 4_000_000)
+        .steady("C3/slack/stated/neighbour=1ms", 50_000)
+        .steady("C5/nanosleep/wakeups/idle/slack=1ns", 2)
+        .steady("C5/nanosleep/wakeups/sleeping/slack=1ns", 980)
+        .steady("C5/C1/residency/sleeping/slack=1ns", 910_000_000)
+        .steady("C5/packages/power/sleeping/slack=1ns", 4_200)
         .steady("C6/nanosleep/interrupts/slack=1ns", 8_000)
         .steady("C6/nanosleep/wakeups/slack=1ns", 7_400)
         .steady("D1/blocked/coarse", 12_000_000)

@@ -1,7 +1,7 @@
 //! `resolution show`: what the system says of its timers, who inherits a setting, and who holds which.
 
 use clap::Args;
-use oversleep_lab::{Laboratory, ResolutionHolders, ResolutionTunable};
+use oversleep_lab::{Laboratory, ResolutionHolders, ResolutionRow, ResolutionTunable};
 use oversleep_record::environment::{Fact, FactValue};
 use oversleep_record::{Environment, Unavailable};
 use serde_json::{Value, json};
@@ -66,7 +66,10 @@ fn document(
         })
     });
     let rows = lab.resolution_rows();
-    let found = |row: &oversleep_lab::ResolutionRow| json!({ "what": row.what, "how": row.how, "says": row.says.as_ref().ok(), "unknown": row.says.as_ref().err() });
+    let found = |row: &ResolutionRow| {
+        let (says, unknown) = (row.says.as_ref().ok(), row.says.as_ref().err());
+        json!({ "what": row.what, "how": row.how, "says": says, "unknown": unknown })
+    };
     let holders = match holders {
         // Names of processes say what somebody runs: they are for the terminal alone.
         Ok(holders) => json!({

@@ -18,6 +18,7 @@ fn every_kind_of_picture_is_drawn_once() {
             "split",
             "waits-by-request",
             "slack",
+            "neighbours",
             "before-after-lower-timer-slack",
             "clock-cost",
             "fork-join"

@@ -4,6 +4,7 @@ mod clocks;
 mod conditions;
 mod detail;
 mod disturbance;
+pub mod neighbours;
 pub mod slack;
 mod sleeps;
 pub mod split;
@@ -17,7 +18,7 @@ use super::table::Section;
 
 /// Everything that has data.
 pub fn all(file: &ResultFile) -> Vec<Section> {
-    let build: [fn(&ResultFile) -> Option<Section>; 19] = [
+    let build: [fn(&ResultFile) -> Option<Section>; 21] = [
         clocks::clocks,
         clocks::coarse_steps,
         clocks::two_clocks,
@@ -33,6 +34,8 @@ pub fn all(file: &ResultFile) -> Vec<Section> {
         conditions::policies,
         conditions::load,
         slack::slack,
+        neighbours::neighbours,
+        neighbours::costs,
         slack::coalescing,
         threads::fork_join,
         threads::generations,
@@ -70,7 +73,7 @@ mod tests {
         let ids: HashSet<&str> = sections.iter().map(|section| section.id).collect();
         assert_eq!(ids.len(), sections.len(), "ids are unique");
         // Only the close-up of few series is missing.
-        assert_eq!(sections.len(), 19, "{ids:?}");
+        assert_eq!(sections.len(), 21, "{ids:?}");
         for section in &sections {
             assert!(!section.experiments.is_empty() || section.id == "disturbance", "{}", section.id);
             for table in &section.tables {

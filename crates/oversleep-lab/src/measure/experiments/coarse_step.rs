@@ -81,7 +81,7 @@ impl Probe for CoarseStep {
     }
 
     fn round(&mut self, bench: &Bench) {
-        record_steps(bench, self.index, &mut self.recorder);
+        record_steps(bench, self.index, DISTANCE, &mut self.recorder);
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
@@ -93,8 +93,8 @@ impl Probe for CoarseStep {
     }
 }
 
-/// Polls the clock of that index until it has moved 32 ms; every change is a value.
-pub(super) fn record_steps(bench: &Bench, index: usize, recorder: &mut SeriesRecorder) {
+/// Polls the clock of that index until it has moved that far, and at least once; every change is a value.
+pub(super) fn record_steps(bench: &Bench, index: usize, distance: Nanos, recorder: &mut SeriesRecorder) {
     let platform = bench.platform();
     let clock = platform.clocks()[index].as_ref();
     let scale = choose::scale_of(platform, index);
@@ -108,7 +108,7 @@ pub(super) fn record_steps(bench: &Bench, index: usize, recorder: &mut SeriesRec
         }
     };
     previous = first;
-    while scale.span(first, previous) < DISTANCE && bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
+    while scale.span(first, previous) < distance && bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
         let raw = clock.read();
         if raw != previous {
             let at = bench.stamp();

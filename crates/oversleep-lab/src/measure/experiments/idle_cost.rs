@@ -37,10 +37,10 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
     let mut settings = vec![None];
     settings.extend(resolution.settings_to_compare().into_iter().map(Some));
-    let rounds = plan.depth.pick(1, 3, 10);
+    let rounds = plan.depth.pick(1, 2, 10);
     let window = match plan.limit {
         Some(Limit::Time(time)) => Nanos(time.0 / i64::from(rounds)),
-        _ => plan.depth.pick(Nanos::from_millis(200), Nanos::from_millis(500), Nanos::from_secs(2)),
+        _ => plan.depth.pick(Nanos::from_millis(200), Nanos::from_millis(400), Nanos::from_secs(2)),
     };
     let states: Vec<String> = match platform.idle_counters().states {
         Ok(states) => states.into_iter().map(|state| state.name).collect(),
@@ -230,10 +230,10 @@ mod tests {
         let per_second = |activity: &str, held: &str| {
             let key = format!("C5/nanosleep/wakeups/{activity}/slack={held}");
             let series = measured.series.iter().find(|series| series.key == key).expect("it was measured");
-            assert_eq!(series.counts.recorded, 3);
-            series.distribution.p50().expect("three rounds")
+            assert_eq!(series.counts.recorded, 2);
+            series.distribution.p50().expect("two rounds")
         };
-        assert_eq!(per_second("idle", "as-found"), 2, "one pause of 500 ms");
+        assert_eq!(per_second("idle", "as-found"), 2, "one pause of 400 ms");
         // One wake-up per 1 ms + slack + 14 us.
         assert!((975..=990).contains(&per_second("sleeping", "1ns")), "{}", per_second("sleeping", "1ns"));
         assert!((650..=665).contains(&per_second("sleeping", "500us")), "{}", per_second("sleeping", "500us"));

@@ -63,6 +63,9 @@ pub(super) static C4: Experiment = Experiment {
 /// What a change of the machine's timer needs to take effect: more than any default tick.
 const SETTLING: Nanos = Nanos::from_millis(20);
 
+/// How far a coarse clock is followed: two default ticks. There may be several such clocks.
+const CLOCK_DISTANCE: Nanos = Nanos::from_millis(20);
+
 fn one_at_a_time(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
     let mut steps = vec![Vec::new()];
@@ -128,11 +131,11 @@ impl NeighbourProbe {
         steps: Vec<Vec<Setting>>,
     ) -> Option<Box<dyn Probe>> {
         let sleep = choose::plain_sleep(platform)?;
-        let rounds = plan.depth.pick(1, 3, 10);
+        let rounds = plan.depth.pick(1, 2, 10);
         let (count, time) = match plan.limit {
             None => (
                 plan.depth.pick(40, 80, 500),
-                plan.depth.pick(Nanos::from_millis(250), Nanos::from_millis(400), Nanos::from_secs(3)),
+                plan.depth.pick(Nanos::from_millis(150), Nanos::from_millis(200), Nanos::from_secs(3)),
             ),
             Some(Limit::Count(count)) => (count.div_ceil(u64::from(rounds)), Nanos::MAX),
             Some(Limit::Time(time)) => (u64::MAX, Nanos(time.0 / i64::from(rounds))),
@@ -252,7 +255,7 @@ impl Step {
             }
         }
         for (index, recorder) in &mut self.clock_steps {
-            coarse_step::record_steps(bench, *index, recorder);
+            coarse_step::record_steps(bench, *index, CLOCK_DISTANCE, recorder);
         }
     }
 }
@@ -271,7 +274,7 @@ impl Probe for NeighbourProbe {
         let of_step = |step: &Step| {
             let count = i64::try_from(self.count).unwrap_or(i64::MAX);
             let sleeps = step.sleeps.iter().map(|(requested, _)| ((*requested + Nanos(70_000)) * count).min(self.time));
-            sleeps.sum::<Nanos>() + Nanos::from_millis(40) * step.clock_steps.len() as i64 + SETTLING
+            sleeps.sum::<Nanos>() + CLOCK_DISTANCE * 2 * step.clock_steps.len() as i64 + SETTLING
         };
         self.steps.iter().map(of_step).sum()
     }

@@ -1,0 +1,262 @@
+//! What a neighbour's setting does to this process: its own sleep, what the system states, what a coarse clock does.
+
+use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::scale::Scale;
+use super::svg::{Anchor, Canvas};
+use super::text::{self, time_us};
+use super::{axis, stats};
+
+const HEADING: &str = "What a neighbour's setting does to this process";
+const LEFT: f64 = 58.0;
+const RIGHT: f64 = 640.0;
+const BOTTOM: f64 = 300.0;
+const HEIGHT: f64 = BOTTOM + 42.0;
+/// More sleeps than this per step are thinned by rank.
+const CAP_PER_STEP: usize = 120;
+/// Medians this much apart, µs, are not the same wake-up with other noise.
+const SAME_US: f64 = 300.0;
+
+/// What was seen while a neighbour held one setting.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NeighbourStep {
+    /// What it held: `2ms`, `none`.
+    pub label: String,
+    /// What each of this process's sleeps took, ms.
+    pub slept_ms: Vec<f64>,
+    /// The resolution the system stated here, ms.
+    pub stated_ms: Option<f64>,
+    /// The coarse clock's step, ms.
+    pub clock_step_ms: Option<f64>,
+}
+
+/// All steps in their order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Neighbours {
+    /// The words around it.
+    pub frame: Frame,
+    /// The sleep: `nanosleep of 1 ms`.
+    pub wait_label: String,
+    /// The coarse clock; may be empty.
+    pub clock_label: String,
+    /// The steps.
+    pub steps: Vec<NeighbourStep>,
+}
+
+/// One line of medians.
+struct Line {
+    class: &'static str,
+    name: String,
+    /// By step; `None` where nothing is known.
+    values_ms: Vec<Option<f64>>,
+}
+
+impl Neighbours {
+    /// The picture as a stand-alone SVG document, which may also be put into a page as it is.
+    pub fn svg(&self) -> String {
+        let slept: Vec<Option<f64>> = self.steps.iter().map(|step| stats::median(&step.slept_ms)).collect();
+        let known = slept.iter().flatten().count();
+        if known < 2 {
+            return frame::without_data(&self.frame, HEADING, "it takes the sleeps of at least two steps");
+        }
+        let lines = self.lines(&slept);
+        let all = self.steps.iter().flat_map(|step| step.slept_ms.iter().copied());
+        let all = stats::sorted(
+            &all.chain(lines.iter().flat_map(|line| line.values_ms.iter().flatten().copied())).collect::<Vec<_>>(),
+        );
+        let medians = lines.iter().flat_map(|line| line.values_ms.iter().flatten().copied()).fold(0.0, f64::max);
+        let top = stats::robust_top(&all).unwrap_or(1.0).max(medians).max(1e-6);
+        let y = Scale::linear(all[0].min(0.0), top * 1.06, BOTTOM, 0.0);
+        let beyond = all.iter().filter(|value| **value > y.high()).count();
+        let legend: Vec<Key> = lines.iter().map(|line| Key::new(line.class, &line.name)).collect();
+        frame::figure(&self.frame, &self.words(&slept, beyond, all[all.len() - 1]), &legend, HEIGHT, |c| {
+            self.draw(c, &lines, &y);
+        })
+    }
+
+    fn lines(&self, slept: &[Option<f64>]) -> Vec<Line> {
+        let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+        let lines = [
+            ("precise", self.wait_label.clone(), slept.to_vec()),
+            (
+                "accent",
+                "resolution stated here".to_owned(),
+                self.steps.iter().map(|step| finite(step.stated_ms)).collect(),
+            ),
+            (
+                "coarse",
+                format!("step of {}", if self.clock_label.is_empty() { "a coarse clock" } else { &self.clock_label }),
+                self.steps.iter().map(|step| finite(step.clock_step_ms)).collect(),
+            ),
+        ];
+        let lines = lines.into_iter().map(|(class, name, values_ms)| Line { class, name, values_ms });
+        lines.filter(|line| line.values_ms.iter().any(Option::is_some)).collect()
+    }
+
+    fn words(&self, slept: &[Option<f64>], beyond: usize, longest_ms: f64) -> Words {
+        let named: Vec<(&str, f64)> = self
+            .steps
+            .iter()
+            .zip(slept)
+            .filter_map(|(step, slept)| Some((step.label.as_str(), (*slept)? * 1e3)))
+            .collect();
+        let least = named.iter().min_by(|a, b| a.1.total_cmp(&b.1)).copied().unwrap_or_default();
+        let most = named.iter().max_by(|a, b| a.1.total_cmp(&b.1)).copied().unwrap_or_default();
+        let wait = if self.wait_label.is_empty() { "The sleep" } else { &self.wait_label };
+        let finding = if most.1 - least.1 <= SAME_US {
+            format!(
+                "No neighbour's setting reaches this process: {wait} takes {} to {} whatever is held.",
+                time_us(least.1),
+                time_us(most.1)
+            )
+        } else {
+            format!(
+                "{wait} takes from {} (neighbour holds {}) to {} ({}), although this process asked for nothing.",
+                time_us(least.1),
+                least.0,
+                time_us(most.1),
+                most.0
+            )
+        };
+        let also = |name: &str, value_ms: Option<f64>| {
+            value_ms
+                .filter(|value| value.is_finite())
+                .map(|value| format!(", {name} {}", time_us(value * 1e3)))
+                .unwrap_or_default()
+        };
+        let detail = self
+            .steps
+            .iter()
+            .zip(slept)
+            .map(|(step, slept)| {
+                let slept = slept.map_or_else(|| "not measured".to_owned(), |slept| time_us(slept * 1e3));
+                format!(
+                    "{}: sleep {slept}{}{}.",
+                    step.label,
+                    also("stated", step.stated_ms),
+                    also("clock step", step.clock_step_ms)
+                )
+            })
+            .collect::<Vec<_>>()
+            .join(" ");
+        let mut caveat = String::new();
+        if self.steps.iter().any(|step| step.slept_ms.len() > CAP_PER_STEP) {
+            caveat = format!(
+                "Of more sleeps per step {CAP_PER_STEP} are shown, evenly by rank, with both extremes; medians use all. "
+            );
+        }
+        if beyond > 0 {
+            let sleeps = text::plural(beyond, "sleep", "sleeps");
+            caveat.push_str(&format!("{sleeps} above the axis, up to {}.", time_us(longest_ms * 1e3)));
+        }
+        Words { heading: HEADING, finding, detail, caveat: caveat.trim_end().to_owned() }
+    }
+
+    fn draw(&self, c: &mut Canvas, lines: &[Line], y: &Scale) {
+        let room = (RIGHT - LEFT) / self.steps.len() as f64;
+        let at = |index: usize| LEFT + room * (index as f64 + 0.5);
+        axis::left(c, &y.ticks(1.0, 36.0), LEFT, RIGHT);
+        c.text((LEFT, -7.0), Anchor::Start, "soft t", "ms");
+        c.line((LEFT, axis::crisp(BOTTOM)), (RIGHT, axis::crisp(BOTTOM)), "axis s");
+        for (index, step) in self.steps.iter().enumerate() {
+            let label = text::fitted(&step.label, 11.0, room - 2.0);
+            c.text((at(index), BOTTOM + 16.0), Anchor::Middle, "soft t", &label);
+            let shown = stats::thinned(&stats::sorted(&step.slept_ms), CAP_PER_STEP);
+            if shown.is_empty() {
+                continue;
+            }
+            let tip =
+                format!("neighbour holds {}: {}", step.label, text::plural(step.slept_ms.len(), "sleep", "sleeps"));
+            let spread = (room / 2.0 - 3.0).clamp(0.0, 8.0);
+            let aside = |rank: usize| ((rank * 7 % 11) as f64 / 5.0 - 1.0) * spread;
+            let dots: Vec<(f64, f64)> = shown
+                .iter()
+                .enumerate()
+                .filter(|(_, slept)| **slept <= y.high())
+                .map(|(rank, slept)| (at(index) + aside(rank), y.px(*slept)))
+                .collect();
+            c.marks("precise", &tip, |c| c.dots(&dots, "dots small"));
+        }
+        c.text(((LEFT + RIGHT) / 2.0, BOTTOM + 34.0), Anchor::Middle, "soft t", "what the neighbour holds");
+        for line in lines {
+            let points = |(index, value): (usize, &Option<f64>)| value.map(|value| (at(index), y.px(value)));
+            // A gap where nothing is known, not a line across it.
+            for run in line.values_ms.iter().enumerate().map(points).collect::<Vec<_>>().split(Option::is_none) {
+                let run: Vec<(f64, f64)> = run.iter().copied().flatten().collect();
+                c.polyline(&run, &format!("{} s w2", line.class));
+                if let [alone] = run[..] {
+                    c.circle(alone, 2.5, &format!("{} f", line.class));
+                }
+            }
+        }
+        end_labels(c, lines, y);
+    }
+}
+
+/// The name of each line beside its last value.
+fn end_labels(c: &mut Canvas, lines: &[Line], y: &Scale) {
+    let mut ends: Vec<(f64, &Line)> =
+        lines.iter().filter_map(|line| Some((y.px((*line.values_ms.last()?)?), line))).collect();
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let wanted: Vec<f64> = ends.iter().map(|(at, _)| *at).collect();
+    for (place, (_, line)) in axis::spread(&wanted, 14.0, 0.0, BOTTOM).iter().zip(&ends) {
+        let name = match line.class {
+            "precise" => "own sleep",
+            "accent" => "stated",
+            _ => "clock step",
+        };
+        c.text((RIGHT + 10.0, place + 4.0), Anchor::Start, &format!("{} t b", line.class), name);
+    }
+}
+
+const _: () = assert!(RIGHT + 100.0 < WIDTH, "the labels at the ends of the lines need room");
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::well_formed;
+    use super::*;
+
+    fn picture(steps: &[(&str, f64, Option<f64>)]) -> Neighbours {
+        let step = |&(label, slept, period): &(&str, f64, Option<f64>)| NeighbourStep {
+            label: label.to_owned(),
+            slept_ms: vec![slept; 5],
+            stated_ms: period,
+            clock_step_ms: period,
+        };
+        Neighbours {
+            frame: Frame::new("n"),
+            wait_label: "Sleep of 1 ms".to_owned(),
+            clock_label: "system-time<&>".to_owned(),
+            steps: steps.iter().map(step).collect(),
+        }
+    }
+
+    #[test]
+    fn says_what_reaches_this_process() {
+        let p = picture(&[("none", 15.625, Some(15.625)), ("1ms", 2.0, Some(1.0)), ("2ms<\">", 2.0, Some(2.0))]);
+        let svg = p.svg();
+        well_formed(&svg);
+        assert_eq!(svg, p.svg());
+        assert!(svg.contains("takes from 2\u{a0}ms (neighbour holds 1ms) to 15.6\u{a0}ms (none)"), "{svg}");
+        let alike = picture(&[("none", 1.066, None), ("1ms", 1.07, None)]).svg();
+        well_formed(&alike);
+        assert!(alike.contains("reaches this process: Sleep of 1 ms takes 1.07\u{a0}ms to 1.07\u{a0}ms whatever"));
+        assert!(!alike.contains("clock step"), "what is not known is not drawn");
+    }
+
+    #[test]
+    fn broken_and_extreme_values() {
+        for steps in
+            [&[][..], &[("none", 1.0, None)], &[("none", f64::NAN, None), ("1ms", f64::INFINITY, Some(f64::NAN))]]
+        {
+            let svg = picture(steps).svg();
+            well_formed(&svg);
+            assert!(svg.contains("Not enough data"));
+        }
+        well_formed(&picture(&[("a", 1e-6, Some(1e-6)), ("b", 100_000.0, None), ("c", -1.0, Some(3.0))]).svg());
+        let mut many = picture(&[("a", 1.0, None), ("b", 2.0, None)]);
+        many.steps[0].slept_ms = (0..10_000).map(f64::from).collect();
+        let svg = many.svg();
+        well_formed(&svg);
+        assert!(svg.len() < 40_000 && svg.contains("evenly by rank"), "{} bytes", svg.len());
+    }
+}

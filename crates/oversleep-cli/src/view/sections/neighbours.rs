@@ -1,0 +1,321 @@
+//! What other processes' settings do to this one (C3, C4), and what holding a setting costs (C5).
+
+use oversleep_record::series::Quantity;
+use oversleep_record::{Nanos, ResultFile, Series};
+
+use crate::view::select::measured;
+use crate::view::table::{Cell, Section, Table, figures, words};
+use crate::view::words::{UNKNOWN, median, or_dash, percent, value};
+
+/// Sleeps that differ by less are taken for the same: more than any noise of a wake-up, less than any tick.
+const SAME: Nanos = Nanos(300_000);
+
+/// What the neighbours of a series held: `2ms`, `none`.
+pub fn neighbour(series: &Series) -> Option<&str> {
+    series.label("neighbour")
+}
+
+/// What neighbours held in the steps of an experiment, in the order of its steps.
+pub fn steps<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
+    let mut steps = Vec::new();
+    for held in file.experiment(experiment).filter_map(neighbour) {
+        if !steps.contains(&held) {
+            steps.push(held);
+        }
+    }
+    steps
+}
+
+/// A label as a person writes it: `2 ms and 4 ms`, `nothing`.
+pub fn in_words(label: &str) -> String {
+    let one = |setting: &str| match setting {
+        "none" => "nothing".to_owned(),
+        "as-found" => "as found".to_owned(),
+        setting => setting.parse().map_or_else(|_| setting.to_owned(), |span: Nanos| span.to_string()),
+    };
+    label.split('+').map(one).collect::<Vec<_>>().join(" and ")
+}
+
+/// The series of one kind within a step; a coarse clock's has its name.
+pub fn of_step<'a>(
+    file: &'a ResultFile,
+    experiment: &'a str,
+    step: &'a str,
+    quantity: Quantity,
+) -> impl Iterator<Item = &'a Series> {
+    measured(file, experiment).filter(move |series| series.quantity == quantity && neighbour(series) == Some(step))
+}
+
+/// The coarse clock's step: the least seen, since whoever is kept from looking sees several at once.
+pub fn least_step(series: &Series) -> Option<i64> {
+    series.distribution.min().filter(|&least| least > 0).or_else(|| series.distribution.p50())
+}
+
+/// What this process's own sleep took in a step, as a median.
+pub fn slept(file: &ResultFile, experiment: &str, step: &str) -> Option<Nanos> {
+    let series = of_step(file, experiment, step, Quantity::Lateness).next()?;
+    Some(series.requested_ns? + Nanos(series.distribution.p50()?))
+}
+
+/// The coarse clock that is drawn and told of first: the one whose step varies most between steps.
+pub fn telling_clock(file: &ResultFile, experiment: &str) -> Option<String> {
+    let all = steps(file, experiment);
+    let clocks = coarse_clocks(file, experiment);
+    let spread = |clock: &&str| {
+        let of_clock = |step: &&str| {
+            let mut series = of_step(file, experiment, step, Quantity::Step);
+            series.find(|series| series.subject == **clock).and_then(least_step)
+        };
+        let found: Vec<i64> = all.iter().filter_map(of_clock).collect();
+        found.iter().max().unwrap_or(&0) - found.iter().min().unwrap_or(&0)
+    };
+    // Of equals the first: the registry's order.
+    clocks.into_iter().rev().max_by_key(spread).map(str::to_owned)
+}
+
+fn coarse_clocks<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
+    let mut clocks: Vec<&str> = Vec::new();
+    for series in file.experiment(experiment).filter(|series| series.quantity == Quantity::Step) {
+        if !clocks.contains(&series.subject.as_str()) {
+            clocks.push(&series.subject);
+        }
+    }
+    clocks
+}
+
+pub fn neighbours(file: &ResultFile) -> Option<Section> {
+    let tables: Vec<Table> = [
+        ("C3", "This process, which asked for nothing, while one neighbour holds a setting"),
+        ("C4", "The same while two neighbours come and the first leaves again"),
+    ]
+    .into_iter()
+    .filter_map(|(experiment, caption)| table(file, experiment, caption))
+    .collect();
+    let experiments = ["C3", "C4"].into_iter().filter(|id| measured(file, id).next().is_some()).collect();
+    let notes = [reached(file), lowest(file)].into_iter().flatten().collect();
+    (!tables.is_empty()).then_some(Section {
+        id: "neighbours",
+        title: "Neighbours and their resolution",
+        experiments,
+        tables,
+        notes,
+        notes_suffice: false,
+    })
+}
+
+fn table(file: &ResultFile, experiment: &str, caption: &str) -> Option<Table> {
+    let clocks = coarse_clocks(file, experiment);
+    let asked = measured(file, experiment).find_map(|series| series.requested_ns);
+    let sleep = asked.map_or_else(|| "own sleep".to_owned(), |asked| format!("own sleep of {asked}"));
+    let mut columns = vec![
+        words("neighbour holds", 0),
+        words("granted", 2),
+        figures("stated here", 1),
+        figures(sleep, 0),
+        figures("p90", 2),
+    ];
+    columns.extend(
+        clocks
+            .iter()
+            .enumerate()
+            .map(|(index, clock)| figures(format!("step of {clock}"), u8::try_from(index + 1).unwrap_or(u8::MAX))),
+    );
+    let mut table = Table::new(caption, columns);
+    for step in steps(file, experiment) {
+        let sleep = of_step(file, experiment, step, Quantity::Lateness).next();
+        let took = |late: Option<i64>| {
+            let series = sleep?;
+            Some(value(series.unit, series.requested_ns?.0 + late?))
+        };
+        let p50 = took(sleep.and_then(|series| series.distribution.p50()));
+        let is_few = sleep
+            .is_some_and(|series| median(series.unit, &series.distribution).is_some_and(|text| text.starts_with('~')));
+        let granted = file.experiment(experiment).filter(|series| neighbour(series) == Some(step));
+        let mut row: Vec<Cell> = vec![
+            in_words(step).into(),
+            or_dash(granted.filter_map(|series| series.label("granted")).next().map(in_words)).into(),
+            of_step(file, experiment, step, Quantity::StatedResolution).next().map_or_else(
+                || UNKNOWN.into(),
+                |series| {
+                    // One reading per round is all there is to read.
+                    Cell::from(or_dash(series.distribution.p50().map(|stated| value(series.unit, stated))))
+                },
+            ),
+            or_dash(p50.map(|text| if is_few { format!("~{text}") } else { text })).into(),
+            or_dash(took(sleep.and_then(|series| series.distribution.safe_quantile(0.9)))).into(),
+        ];
+        row.extend(clocks.iter().map(|clock| {
+            let mut of_clock = of_step(file, experiment, step, Quantity::Step);
+            of_clock
+                .find(|series| series.subject == *clock)
+                .and_then(|series| Some(value(series.unit, least_step(series)?)))
+                .map_or_else(|| UNKNOWN.into(), Cell::from)
+        }));
+        table.row(row);
+    }
+    let has_values = measured(file, experiment).next().is_some();
+    has_values.then(|| table.without_empty_columns())
+}
+
+/// Whether what one neighbour held made a difference to this process.
+fn reached(file: &ResultFile) -> Option<String> {
+    let slept: Vec<Nanos> = steps(file, "C3").into_iter().filter_map(|step| slept(file, "C3", step)).collect();
+    let (least, most) = (*slept.iter().min()?, *slept.iter().max()?);
+    if slept.len() < 2 {
+        return None;
+    }
+    Some(if most - least <= SAME {
+        format!("No neighbour's setting reached this process: its sleep took {least} to {most} whatever was held.")
+    } else {
+        format!("A neighbour's setting reached this process: its sleep took from {least} to {most}, by what was held.")
+    })
+}
+
+/// With whose setting alone the sleeps beside two neighbours agree.
+fn lowest(file: &ResultFile) -> Option<String> {
+    let steps = steps(file, "C4");
+    let both = steps.iter().find(|step| step.contains('+'))?;
+    let (first, second) = both.split_once('+')?;
+    let [with_both, with_first, with_second] =
+        [both, first, second].map(|step| slept(file, "C4", step)).into_iter().collect::<Option<Vec<_>>>()?[..]
+    else {
+        return None;
+    };
+    let differ = |a: Nanos, b: Nanos| Nanos((a - b).0.abs()) > SAME;
+    if !differ(with_first, with_second) {
+        return None;
+    }
+    let (like, alone) = match (differ(with_both, with_first), differ(with_both, with_second)) {
+        (false, true) => (first, with_first),
+        (true, false) => (second, with_second),
+        _ => return None,
+    };
+    let (first, second, like) = (in_words(first), in_words(second), in_words(like));
+    Some(format!(
+        "While {first} and {second} were both held the sleep took {with_both}, as with {like} alone ({alone})."
+    ))
+}
+
+/// What holding a setting costs.
+pub fn costs(file: &ResultFile) -> Option<Section> {
+    let counted = |series: &Series, what: &str| series.label("counted") == Some(what);
+    let mut states: Vec<&str> = Vec::new();
+    let mut rows: Vec<(&str, &str)> = Vec::new();
+    for series in measured(file, "C5") {
+        if counted(series, "residency") && !states.contains(&series.subject.as_str()) {
+            states.push(&series.subject);
+        }
+        let row = (series.label("held")?, series.label("activity")?);
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    let mut columns =
+        vec![words("held", 0), words("thread", 0), figures("timer interrupts", 0), figures("its wake-ups", 0)];
+    columns.extend(states.iter().map(|state| figures(format!("in {state}"), 1)));
+    columns.push(figures("power", 0));
+    let mut table =
+        Table::new("Interrupts, wake-ups, share of the time in idle states, and power, by what is held", columns);
+    let shown = |series: &Series| {
+        let median = series.distribution.p50()?;
+        let is_share = series.quantity == Quantity::IdleResidency;
+        Some(if is_share { percent(Nanos(median).as_secs_f64()) } else { value(series.unit, median) })
+    };
+    for (held, activity) in rows {
+        let of_row = |what: &str, subject: Option<&str>| {
+            let mut series = measured(file, "C5")
+                .filter(|series| series.label("held") == Some(held) && series.label("activity") == Some(activity));
+            let found = series
+                .find(|series| counted(series, what) && subject.is_none_or(|subject| series.subject == subject))
+                .and_then(shown);
+            Cell::from(or_dash(found))
+        };
+        let mut row: Vec<Cell> = vec![
+            in_words(held).into(),
+            if activity == "idle" { "sleeps through".into() } else { "sleeps 1 ms each".into() },
+            of_row("interrupts", None),
+            of_row("wakeups", None),
+        ];
+        row.extend(states.iter().map(|state| of_row("residency", Some(state))));
+        row.push(of_row("power", None));
+        table.row(row);
+    }
+    let note = "Interrupts, idle time and power are the whole machine's, other programs included.";
+    (!table.rows.is_empty()).then(|| {
+        Section::of("resolution-cost", "What holding costs", &["C5"], table.without_empty_columns()).note(note)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::testing::Sheet;
+
+    /// `C3` with these sleeps beyond 1 ms, stated resolutions and clock steps, all in ms.
+    fn sheet(experiment: &str, steps: &[(&str, i64, i64)]) -> Sheet {
+        let mut sheet = Sheet::windows();
+        for (step, late_ms, period_ms) in steps {
+            sheet = sheet
+                .steady(&format!("{experiment}/sleep/1ms/neighbour={step}"), late_ms * 1_000_000)
+                .steady(&format!("{experiment}/resolution/stated/neighbour={step}"), period_ms * 1_000_000)
+                .steady(&format!("{experiment}/get-tick-count/step/neighbour={step}"), 15_625_000)
+                .steady(&format!("{experiment}/system-time/step/neighbour={step}"), period_ms * 1_000_000);
+        }
+        sheet
+    }
+
+    #[test]
+    fn a_machine_wide_resolution_is_told_in_table_and_words() {
+        let file = sheet("C3", &[("none", 14, 15), ("1ms", 1, 1), ("2ms", 1, 2)]).file;
+        let section = neighbours(&file).expect("there are values");
+        let texts: Vec<Vec<&str>> =
+            section.tables[0].rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!(
+            texts,
+            [
+                ["nothing", "15 ms", "15 ms", "15.6 ms", "15 ms"],
+                ["1 ms", "1 ms", "2 ms", "15.6 ms", "1 ms"],
+                ["2 ms", "2 ms", "2 ms", "15.6 ms", "2 ms"],
+            ]
+        );
+        assert_eq!(
+            section.notes,
+            ["A neighbour's setting reached this process: its sleep took from 2 ms to 15 ms, by what was held."]
+        );
+        assert_eq!(telling_clock(&file, "C3").as_deref(), Some("system-time"));
+        let alike = sheet("C3", &[("none", 14, 15), ("1ms", 14, 15)]).file;
+        let section = neighbours(&alike).expect("there are values");
+        assert_eq!(
+            section.notes,
+            ["No neighbour's setting reached this process: its sleep took 15 ms to 15 ms whatever was held."]
+        );
+        assert_eq!(telling_clock(&alike, "C3").as_deref(), Some("get-tick-count"), "of equals the first");
+    }
+
+    #[test]
+    fn which_of_two_requests_counts_is_said_only_where_it_shows() {
+        let steps = [("none", 14, 15), ("2ms", 1, 2), ("2ms+4ms", 1, 2), ("4ms", 3, 4)];
+        let says = "While 2 ms and 4 ms were both held the sleep took 2 ms, as with 2 ms alone (2 ms).";
+        assert_eq!(lowest(&sheet("C4", &steps).file).as_deref(), Some(says));
+        let alike = [("none", 0, 1), ("2ms", 0, 1), ("2ms+4ms", 0, 1), ("4ms", 0, 1)];
+        assert_eq!(lowest(&sheet("C4", &alike).file), None);
+        assert_eq!(lowest(&sheet("C4", &steps[..3]).file), None, "a step is missing");
+    }
+
+    #[test]
+    fn costs_have_a_row_for_each_setting_and_activity() {
+        let file = Sheet::linux()
+            .steady("C5/nanosleep/wakeups/idle/slack=1ns", 2)
+            .steady("C5/nanosleep/wakeups/sleeping/slack=1ns", 980)
+            .steady("C5/nanosleep/interrupts/sleeping/slack=1ns", 1_900)
+            .steady("C5/C1/residency/sleeping/slack=1ns", 910_000_000)
+            .file;
+        let section = costs(&file).expect("there are values");
+        let rows: Vec<Vec<&str>> =
+            section.tables[0].rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!(
+            rows,
+            [["1 ns", "sleeps through", "–", "2/s", "–"], ["1 ns", "sleeps 1 ms each", "1,900/s", "980/s", "91 %"]]
+        );
+    }
+}

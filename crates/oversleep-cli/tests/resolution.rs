@@ -1,0 +1,165 @@
+//! `resolution`: what is said, held and measured, and that neighbours end with the measurement.
+
+mod support;
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use oversleep_record::series::{Quantity, Status};
+use support::Home;
+
+#[test]
+fn show_says_what_decides_and_names_nobody_unasked() {
+    let home = Home::new();
+    let text = home.run(["resolution", "show"]).fine().stdout;
+    for heading in ["What decides how exactly timers end", "What the system says", "Who holds what"] {
+        assert!(text.contains(heading), "{heading}: {text}");
+    }
+    let json = home.run(["resolution", "show", "--json"]).fine().stdout;
+    let document: serde_json::Value = serde_json::from_str(&json).expect("one JSON document");
+    assert!(document["facts"].is_object() && document["inheritance"].is_array(), "{json}");
+    for held in document["holders"]["settings"].as_array().into_iter().flatten() {
+        let fields: Vec<&String> = held.as_object().expect("an object").keys().collect();
+        assert_eq!(fields, ["processes", "setting"], "names are for the terminal alone");
+    }
+    home.run(["resolution", "show", "--json", "--processes"]).with_code(2);
+}
+
+/// Timer slack as Linux shows it to the process itself.
+const OWN_SLACK: &str = "/proc/self/timerslack_ns";
+
+#[test]
+fn children_inherit_what_is_held_when_they_are_started() {
+    if fs::read(OWN_SLACK).is_err() {
+        return eprintln!("skipped: no timer slack here");
+    }
+    let text = Home::new().run(["resolution", "show"]).fine().stdout;
+    assert!(text.contains("a child: set, fork, exec  inherits it: 778 µs as held"), "{text}");
+}
+
+#[test]
+fn a_program_runs_with_what_is_held_and_its_exit_code_is_passed_on() {
+    let home = Home::new();
+    if fs::read(OWN_SLACK).is_err() {
+        return eprintln!("skipped: no timer slack here");
+    }
+    let script = format!("cat {OWN_SLACK}; exit 7");
+    let ended = home.run(["resolution", "hold", "2ms", "--", "sh", "-c", &script]).with_code(7);
+    assert_eq!(ended.stdout, "2000000\n");
+    assert!(ended.stderr.starts_with("slack is held at 2 ms (it was "), "{}", ended.stderr);
+    let quiet = home.run(["resolution", "hold", "-q", "1ns", "--", "cat", OWN_SLACK]).fine();
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("1\n", ""));
+    let killed = home.run(["resolution", "hold", "-q", "1ns", "--", "sh", "-c", "kill -KILL $$"]);
+    killed.with_code(128 + 9);
+}
+
+#[test]
+fn what_can_not_be_held_or_run_is_said() {
+    let home = Home::new();
+    for (args, code, says) in [
+        (&["resolution", "hold", "0ms", "--", "true"][..], 2, "must be longer than nothing"),
+        (&["resolution", "hold", "no-such-word", "--", "true"], 2, "error: can't hold "),
+        (
+            &["resolution", "hold", "1ms", "-q", "--", "no-such-program-anywhere"],
+            1,
+            "error: can't run 'no-such-program",
+        ),
+        (&["resolution", "hold"], 2, "error: "),
+        (&["resolution", "hold", "1ms", "true"], 2, "error: "),
+        (&["resolution"], 2, "Examples:"),
+        (&["resolution", "sweep", "nanoslep"], 2, "did you mean 'nanosleep'?"),
+    ] {
+        let ended = home.run(args).with_code(code);
+        assert!(ended.stderr.contains(says), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_setting_goes_by_its_name_on_this_system() {
+    let home = Home::new();
+    if fs::read(OWN_SLACK).is_err() {
+        return eprintln!("skipped: no timer slack here");
+    }
+    let ended = home.run(["waits", "nanosleep", "--resolution", "1ms", "--count", "1"]).with_code(2);
+    assert!(ended.stderr.contains("can't use --resolution 1 ms") && ended.stderr.contains("here it is --slack"));
+}
+
+#[test]
+fn a_sweep_has_a_series_for_each_setting() {
+    let home = Home::new();
+    let result = home.run(["resolution", "sweep", "--count", "2", "--json"]).fine().result();
+    assert_eq!(result.command, "resolution sweep");
+    assert!(result.series.len() > 3 && result.series.iter().all(|series| series.experiment == "C2"));
+    assert!(result.series.iter().any(|series| series.has_values()));
+}
+
+#[test]
+fn neighbours_are_measured_beside_and_shown() {
+    let home = Home::new();
+    let args = ["resolution", "neighbours", "--quick", "--count", "2", "--out", "r.json", "--html", "r.html"];
+    let ended = home.run(args).fine();
+    assert!(ended.stdout.contains("Neighbours and their resolution"), "{}", ended.stdout);
+    let bytes = fs::read(home.path().join("r.json")).expect("written");
+    let result = oversleep_record::ResultFile::read(&bytes).expect("a result");
+    for experiment in ["C3", "C4"] {
+        let steps: Vec<&str> = result
+            .experiment(experiment)
+            .filter(|series| series.quantity == Quantity::Lateness)
+            .map(|series| series.label("neighbour").expect("labelled"))
+            .collect();
+        assert!(steps.contains(&"none") && steps.len() >= 4, "{experiment}: {steps:?}");
+    }
+    for series in &result.series {
+        assert_eq!(series.status, Status::Complete, "{}", series.key);
+        assert!(series.conditions.is_as_found(), "{}: this process asks for nothing", series.key);
+    }
+    let page = fs::read_to_string(home.path().join("r.html")).expect("written");
+    assert!(page.contains("What a neighbour"), "the picture is part of the page");
+}
+
+/// The children of a process that still run; `None` where that can't be seen.
+fn children(parent: &Child) -> Option<Vec<u32>> {
+    let processes = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_child = |pid: &u32| status(*pid).is_some_and(|(_, its_parent)| its_parent == parent.id());
+    Some(processes.filter(is_child).collect())
+}
+
+/// State and parent of a process.
+fn status(pid: u32) -> Option<(char, u32)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = text.get(text.rfind(')')? + 1..)?.split_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+#[test]
+fn neighbours_die_with_a_parent_that_is_killed() {
+    let home = Home::new();
+    let mut command = home.command();
+    command.args(["resolution", "neighbours", "--for", "1h", "--quiet"]);
+    let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let mut seen = Vec::new();
+    for _ in 0..500 {
+        std::thread::sleep(Duration::from_millis(20));
+        match children(&parent) {
+            None => break,
+            Some(found) => seen = found,
+        }
+        if !seen.is_empty() {
+            break;
+        }
+    }
+    parent.kill().expect("it runs");
+    parent.wait().expect("it ends");
+    if fs::metadata("/proc/self/stat").is_err() {
+        return eprintln!("skipped: no list of processes here");
+    }
+    assert_eq!(seen.len(), 1, "one neighbour at a time");
+    // One that has ended and that nobody waits for remains as a name only.
+    let is_gone = |pid: &u32| status(*pid).is_none_or(|(state, _)| state == 'Z');
+    let all_gone = (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        seen.iter().all(is_gone)
+    });
+    assert!(all_gone, "{seen:?} still run");
+}
