@@ -11,6 +11,7 @@ use oversleep_record::{Nanos, Unavailable};
 
 use super::interface::*;
 use super::neighbour_process;
+use super::threads;
 
 /// The machine this process runs on.
 pub struct Native {
@@ -49,13 +50,7 @@ impl Platform for Native {
     }
 
     fn work(&self, units: u64) {
-        let mut state = black_box(0x9e37_79b9_7f4a_7c15_u64);
-        for _ in 0..units {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-        }
-        black_box(state);
+        threads::work(units);
     }
 
     fn clocks(&self) -> &[Box<dyn Clock>] {
@@ -84,10 +79,7 @@ impl Platform for Native {
     }
 
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
-        let thread = std::thread::Builder::new().name(name.replace('\0', "")).spawn(body);
-        thread
-            .map(|thread| Box::new(Thread(thread)) as Box<dyn ThreadHandle>)
-            .map_err(|error| Unavailable::failed("starting a thread", error))
+        threads::spawn(name, body)
     }
 
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
@@ -112,20 +104,6 @@ impl Platform for Native {
 
     fn unix_time_s(&self) -> Option<i64> {
         i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
-    }
-}
-
-struct Thread(std::thread::JoinHandle<()>);
-
-impl ThreadHandle for Thread {
-    fn is_finished(&self) -> bool {
-        self.0.is_finished()
-    }
-
-    fn join(self: Box<Self>) {
-        if let Err(panic) = self.0.join() {
-            std::panic::resume_unwind(panic);
-        }
     }
 }
 

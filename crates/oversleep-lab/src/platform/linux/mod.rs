@@ -18,7 +18,6 @@ mod inheritance;
 mod load;
 mod os;
 mod splitter;
-mod threads;
 mod tunables;
 mod waits;
 
@@ -32,7 +31,7 @@ use super::interface::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, Neighbour, Platform, ResolutionHolders,
     ResolutionRow, Splitter, ThreadHandle, Tunable, Wait,
 };
-use super::{library, neighbour_process};
+use super::{library, neighbour_process, threads};
 
 /// The machine this process runs on. Making one costs nothing; each registry is built when it is first asked for.
 #[derive(Default)]

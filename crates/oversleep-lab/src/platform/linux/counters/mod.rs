@@ -112,7 +112,7 @@ fn cpu_time(clock: libc::clockid_t) -> Option<Nanos> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::linux::threads;
+    use crate::platform::threads;
 
     #[test]
     fn counters_only_grow() {

@@ -3,7 +3,7 @@
 use oversleep_record::Unavailable;
 
 use crate::platform::interface::{Load, LoadInfo, LoadKind};
-use crate::platform::linux::threads;
+use crate::platform::threads;
 
 pub(super) struct Spin;
 

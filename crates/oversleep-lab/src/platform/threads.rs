@@ -1,4 +1,4 @@
-//! Threads of the measurement, and the work they are given.
+//! Threads of the measurement, and the work they are given: the same on every real machine.
 
 use std::hint::black_box;
 use std::panic::resume_unwind;
@@ -22,13 +22,13 @@ impl ThreadHandle for Handle {
     }
 }
 
-/// Starts a thread. The kernel shows the first 15 bytes of its name.
+/// Starts a thread. Linux shows the first 15 bytes of its name.
 pub fn spawn(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
     // A zero byte in a name would make the builder panic.
     let builder = Builder::new().name(name.replace('\0', ""));
     match builder.spawn(body) {
         Ok(handle) => Ok(Box::new(Handle(handle))),
-        Err(error) => Err(Unavailable::failed("pthread_create", error)),
+        Err(error) => Err(Unavailable::failed("starting a thread", error)),
     }
 }
 

@@ -1,0 +1,159 @@
+//! What several rooms of this platform share: the reference clock, calls that not every Windows has, and the words for
+//! calls that failed. A call used in one place lives there.
+
+use std::ffi::CStr;
+use std::io;
+use std::mem::transmute_copy;
+use std::sync::OnceLock;
+
+use oversleep_record::{Nanos, Unavailable};
+use windows_sys::Win32::Foundation::{HMODULE, RtlNtStatusToDosError};
+use windows_sys::Win32::System::LibraryLoader::{
+    GetModuleHandleA, GetProcAddress, LOAD_LIBRARY_SEARCH_SYSTEM32, LoadLibraryExA,
+};
+use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
+
+/// Ticks of the performance counter.
+#[inline(always)]
+pub fn performance_count() -> u64 {
+    let mut count = 0;
+    // SAFETY: `count` is valid to write to. The call can't fail since Windows XP.
+    // https://learn.microsoft.com/windows/win32/api/profileapi/nf-profileapi-queryperformancecounter
+    unsafe { QueryPerformanceCounter(&raw mut count) };
+    count.unsigned_abs()
+}
+
+/// Ticks of the performance counter per second; fixed at boot.
+#[inline]
+pub fn performance_frequency() -> u64 {
+    static HZ: OnceLock<u64> = OnceLock::new();
+    *HZ.get_or_init(|| {
+        let mut hz = 0;
+        // SAFETY: `hz` is valid to write to. The call can't fail since Windows XP.
+        // https://learn.microsoft.com/windows/win32/api/profileapi/nf-profileapi-queryperformancefrequency
+        unsafe { QueryPerformanceFrequency(&raw mut hz) };
+        hz.unsigned_abs().max(1)
+    })
+}
+
+/// The reference clock: the performance counter in ns. Wide arithmetic, because the product of ticks and 10⁹ passes 64
+/// bits half an hour after boot where the counter runs at 10 MHz.
+#[inline]
+pub fn now() -> Nanos {
+    Nanos(ticks_to_ns(performance_count(), performance_frequency()) as i64)
+}
+
+fn ticks_to_ns(ticks: u64, per_second: u64) -> u64 {
+    (u128::from(ticks) * 1_000_000_000 / u128::from(per_second)) as u64
+}
+
+/// A failed call with the error it just left.
+pub fn failed(call: &str) -> Unavailable {
+    Unavailable::failed(call, io::Error::last_os_error())
+}
+
+/// A failed call of the native interface, which returns its status. https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-rtlntstatustodoserror
+pub fn failed_status(call: &str, status: i32) -> Unavailable {
+    // SAFETY: takes a number and returns one.
+    let error = unsafe { RtlNtStatusToDosError(status) };
+    Unavailable::failed(call, io::Error::from_raw_os_error(error as i32))
+}
+
+/// A function of the system that older versions lack, looked up when first asked for.
+pub struct Newer<F> {
+    library: &'static CStr,
+    name: &'static CStr,
+    since: &'static str,
+    found: OnceLock<Option<F>>,
+}
+
+impl<F: Copy> Newer<F> {
+    /// The function of that name in one of the system's own libraries.
+    ///
+    /// # Safety
+    /// `F` is the type of a pointer to a function as that library exports it.
+    pub const unsafe fn new(library: &'static CStr, name: &'static CStr, since: &'static str) -> Newer<F> {
+        assert!(size_of::<F>() == size_of::<usize>(), "not a pointer to a function");
+        Newer { library, name, since, found: OnceLock::new() }
+    }
+
+    /// The function, if this system has it.
+    #[inline]
+    pub fn get(&self) -> Option<F> {
+        *self.found.get_or_init(|| self.look_up())
+    }
+
+    /// The function.
+    ///
+    /// # Errors
+    /// The version that has it.
+    pub fn required(&self) -> Result<F, Unavailable> {
+        self.get().ok_or_else(|| Unavailable::TooOld { needs: self.since.to_owned() })
+    }
+
+    fn look_up(&self) -> Option<F> {
+        let module = system_library(self.library)?;
+        // SAFETY: the module is one of the system's, which are never unloaded here, and the name ends with a zero byte.
+        // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-getprocaddress
+        let function = unsafe { GetProcAddress(module, self.name.as_ptr().cast()) }?;
+        // SAFETY: both are pointers to functions; who made `self` promised the type.
+        Some(unsafe { transmute_copy(&function) })
+    }
+}
+
+/// One of the system's own libraries: as it is loaded already, else from the system's folder and nowhere else.
+fn system_library(name: &CStr) -> Option<HMODULE> {
+    // SAFETY: the name ends with a zero byte.
+    // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-getmodulehandlea
+    let loaded = unsafe { GetModuleHandleA(name.as_ptr().cast()) };
+    if !loaded.is_null() {
+        return Some(loaded);
+    }
+    // SAFETY: as above; no file handle is given, as the call demands.
+    // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-loadlibraryexa
+    let loaded = unsafe { LoadLibraryExA(name.as_ptr().cast(), std::ptr::null_mut(), LOAD_LIBRARY_SEARCH_SYSTEM32) };
+    (!loaded.is_null()).then_some(loaded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type NoArguments = unsafe extern "system" fn() -> u64;
+
+    #[test]
+    fn what_the_system_has_is_found_and_what_it_lacks_has_a_reason() {
+        // SAFETY: the type of the call. https://learn.microsoft.com/windows/win32/api/sysinfoapi/nf-sysinfoapi-gettickcount64
+        static PRESENT: Newer<NoArguments> = unsafe { Newer::new(c"kernel32.dll", c"GetTickCount64", "Windows Vista") };
+        // SAFETY: there are no such functions to be called.
+        static ABSENT: Newer<NoArguments> = unsafe { Newer::new(c"kernel32.dll", c"NoSuchCall", "Windows 99") };
+        // SAFETY: as above.
+        static NOWHERE: Newer<NoArguments> = unsafe { Newer::new(c"no-such.dll", c"NoSuchCall", "Windows 99") };
+        let ticks = PRESENT.required().expect("since Windows Vista");
+        // SAFETY: takes nothing and returns a number.
+        assert!(unsafe { ticks() } > 0);
+        assert_eq!(ABSENT.required().err(), Some(Unavailable::TooOld { needs: "Windows 99".to_owned() }));
+        assert!(NOWHERE.get().is_none());
+    }
+
+    #[test]
+    fn ticks_become_ns_also_where_the_product_passes_64_bits() {
+        assert_eq!(ticks_to_ns(1, 10_000_000), 100);
+        assert_eq!(ticks_to_ns(3_579_545, 3_579_545), 1_000_000_000);
+        let a_year = 365 * 24 * 3_600;
+        assert_eq!(ticks_to_ns(a_year * 24_000_000, 24_000_000), a_year * 1_000_000_000);
+    }
+
+    #[test]
+    fn the_reference_clock_goes_forward() {
+        let first = now();
+        assert!(first > Nanos::ZERO && now() >= first);
+    }
+
+    #[test]
+    fn a_status_is_told_in_the_systems_words() {
+        // STATUS_ACCESS_DENIED
+        let Unavailable::Failed { error, .. } = failed_status("NtAny", 0xc000_0022_u32 as i32) else { panic!() };
+        assert!(error.contains("os error 5"), "{error}");
+    }
+}
