@@ -92,6 +92,7 @@ pub const UNSAFE_PLACES: &[&str] = &[
     "crates/oversleep-lab/src/platform/unix/",
     "crates/oversleep-lab/src/platform/macos/",
     "crates/oversleep-lab/src/platform/windows/",
+    "crates/oversleep-lab/src/platform/processor/",
     // The C interface is made of foreign pointers.
     "crates/oversleep-capi/src/",
     // The bare loops the laboratory is held against.

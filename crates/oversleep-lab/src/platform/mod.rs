@@ -4,9 +4,13 @@
 //! one it runs on. A new clock, wait, hand-off, tunable or load is one entry in its platform's registry.
 
 mod fn_clock;
+mod hogs;
 pub mod interface;
 mod library;
 mod neighbour_process;
+mod processor;
+mod std_clocks;
+mod survey;
 mod threads;
 
 #[cfg(target_os = "linux")]

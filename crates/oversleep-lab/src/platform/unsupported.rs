@@ -1,17 +1,13 @@
 //! Any operating system without a room of its own yet: what the standard library offers, and honest refusals.
 
-use std::hint::black_box;
-use std::sync::OnceLock;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::interface::*;
-use super::neighbour_process;
-use super::threads;
+use super::{neighbour_process, std_clocks, threads};
 
 /// The machine this process runs on.
 pub struct Native {
@@ -22,14 +18,8 @@ pub struct Native {
 impl Native {
     /// This machine.
     pub fn new() -> Native {
-        Native { clocks: vec![Box::new(StdInstant)], waits: vec![Box::new(ThreadSleep)] }
+        Native { clocks: std_clocks::registry(), waits: vec![Box::new(ThreadSleep)] }
     }
-}
-
-fn elapsed_ns() -> u64 {
-    static ORIGIN: OnceLock<Instant> = OnceLock::new();
-    let now = Instant::now();
-    now.saturating_duration_since(*ORIGIN.get_or_init(|| now)).as_nanos() as u64
 }
 
 impl Platform for Native {
@@ -38,7 +28,7 @@ impl Platform for Native {
     }
 
     fn now(&self) -> Nanos {
-        Nanos(elapsed_ns() as i64)
+        Nanos(std_clocks::elapsed_ns() as i64)
     }
 
     fn reference_clock(&self) -> &'static str {
@@ -104,54 +94,6 @@ impl Platform for Native {
 
     fn unix_time_s(&self) -> Option<i64> {
         i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
-    }
-}
-
-struct StdInstant;
-
-static INSTANT: ClockInfo = ClockInfo {
-    name: "std-instant",
-    call: "std::time::Instant::now()",
-    doc: "Rust's clock for durations, counted from the first read in this process.",
-    counts: Counts::ElapsedTime,
-    epoch: Epoch::Process,
-    unit: "ns",
-    across_suspend: AcrossSuspend::Unspecified,
-    bits: 64,
-    may_avoid_syscall: true,
-    since: "Rust 1.8",
-    page: "https://doc.rust-lang.org/std/time/struct.Instant.html",
-};
-
-impl Clock for StdInstant {
-    fn info(&self) -> &ClockInfo {
-        &INSTANT
-    }
-
-    fn available(&self) -> Result<(), Unavailable> {
-        Ok(())
-    }
-
-    fn stated_frequency_hz(&self) -> Option<u64> {
-        Some(1_000_000_000)
-    }
-
-    fn stated_step_ns(&self) -> Option<Nanos> {
-        None
-    }
-
-    fn read(&self) -> u64 {
-        elapsed_ns()
-    }
-
-    fn read_batch(&self, count: u64) {
-        for _ in 0..count {
-            black_box(elapsed_ns());
-        }
-    }
-
-    fn read_into(&self, out: &mut [u64]) {
-        out.fill_with(|| black_box(elapsed_ns()));
     }
 }
 

@@ -3,10 +3,10 @@
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 
-use super::Entry;
 use crate::platform::linux::environment;
 use crate::platform::linux::os::{self, Resource, capability};
 use crate::platform::linux::tunables::{self, dma_latency, lock_memory, policy};
+use crate::platform::survey::Entry;
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {

@@ -3,11 +3,11 @@
 use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
 
-use super::Entry;
 use crate::platform::linux::cgroup;
 use crate::platform::linux::environment;
 use crate::platform::linux::files::{Disk, Files};
 use crate::platform::linux::splitter::{SwitchWatch, ThreadStatFile};
+use crate::platform::survey::Entry;
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {

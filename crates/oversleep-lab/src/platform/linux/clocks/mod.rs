@@ -1,7 +1,6 @@
 //! Every clock that can be read on Linux, each an entry with its documentation.
 
 mod counters;
-mod language;
 mod legacy;
 mod posix;
 
@@ -9,14 +8,14 @@ pub(in crate::platform::linux) use posix::clock_ns_by_call;
 
 use crate::platform::fn_clock::{COMMON, FnClock, always, none};
 use crate::platform::interface::Clock;
-use crate::platform::library;
+use crate::platform::{library, processor, std_clocks};
 
 /// All clocks, available or not.
 pub fn registry() -> Vec<Box<dyn Clock>> {
     let mut clocks = posix::registry();
     clocks.extend(legacy::registry());
-    clocks.extend(counters::registry());
-    clocks.extend(language::registry());
+    clocks.extend(processor::clocks::registry::<counters::LinuxRules>());
+    clocks.extend(std_clocks::registry());
     clocks.extend(library::clocks());
     clocks
 }

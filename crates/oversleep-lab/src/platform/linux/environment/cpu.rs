@@ -88,7 +88,7 @@ mod identity {
     use oversleep_record::Unavailable;
 
     use super::Machine;
-    use crate::platform::linux::environment::cpuid;
+    use crate::platform::processor::cpuid;
 
     pub fn vendor(_: &Machine<'_>) -> Result<String, Unavailable> {
         cpuid::vendor().ok_or_else(|| Unavailable::no_hardware("vendor in CPUID"))

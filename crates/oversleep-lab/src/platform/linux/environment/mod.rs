@@ -6,8 +6,6 @@
 
 mod clocksource;
 mod cpu;
-#[cfg(target_arch = "x86_64")]
-pub mod cpuid;
 mod frequency;
 mod groups;
 mod idle;
@@ -17,7 +15,7 @@ mod observation;
 mod power;
 mod sched;
 mod timer;
-mod tsc;
+pub(super) mod tsc;
 mod vdso;
 mod virtualisation;
 

@@ -53,7 +53,7 @@ fn stolen_ticks(stat: &str) -> Option<u64> {
 
 #[cfg(target_arch = "x86_64")]
 fn kvm_tells() -> Option<bool> {
-    super::cpuid::kvm_steal_time()
+    crate::platform::processor::cpuid::kvm_steal_time()
 }
 
 #[cfg(not(target_arch = "x86_64"))]

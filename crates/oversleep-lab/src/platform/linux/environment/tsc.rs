@@ -42,6 +42,11 @@ pub(super) const FACTS: &[Entry] = &[
     },
 ];
 
+/// Ticks per second as stated.
+pub fn stated_hz() -> Option<u64> {
+    counter::hz().ok()
+}
+
 fn hypervisor(machine: &Machine<'_>) -> String {
     virtualisation::hypervisor(machine.files).unwrap_or_default()
 }
@@ -59,9 +64,12 @@ fn dropped(invariant: bool, offered: &str, hypervisor: &str) -> Answer {
 
 #[cfg(target_arch = "x86_64")]
 mod counter {
+    use std::sync::OnceLock;
+
     use oversleep_record::Unavailable;
 
-    use crate::platform::linux::environment::cpuid;
+    use crate::platform::linux::splitter;
+    use crate::platform::processor::cpuid;
 
     pub fn present() -> Result<bool, Unavailable> {
         Ok(cpuid::tsc_present())
@@ -76,7 +84,9 @@ mod counter {
     }
 
     pub fn hz() -> Result<u64, Unavailable> {
-        cpuid::tsc_hz().map(|(hz, _)| hz)
+        // The kernel measured it at boot, and shows its conversion to ns in the page of a perf event. Opened once.
+        static BY_KERNEL: OnceLock<Option<u64>> = OnceLock::new();
+        cpuid::tsc_hz().or_else(|why| BY_KERNEL.get_or_init(splitter::kernel_counter_hz).ok_or(why))
     }
 }
 

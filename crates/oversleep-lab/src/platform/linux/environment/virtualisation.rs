@@ -6,6 +6,8 @@ use oversleep_record::environment::FactValue;
 use super::{Entry, text};
 use crate::platform::linux::files::Files;
 use crate::platform::linux::os;
+#[cfg(target_arch = "x86_64")]
+use crate::platform::processor::cpuid;
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
@@ -50,12 +52,7 @@ pub(super) fn hypervisor(files: &dyn Files) -> Result<String, Unavailable> {
 
 #[cfg(target_arch = "x86_64")]
 fn by_processor(_: &dyn Files) -> Result<String, Unavailable> {
-    use super::cpuid;
-    let signatures: Vec<String> = cpuid::hypervisor_leaves().into_iter().map(|leaf| leaf.signature).collect();
-    if signatures.is_empty() && cpuid::runs_under_hypervisor() {
-        return Ok("other".to_owned());
-    }
-    Ok(by_signatures(&signatures).to_owned())
+    Ok(cpuid::hypervisor().to_owned())
 }
 
 /// ARM has no such register; firmware tables may say, and where they don't, nobody can tell.
@@ -70,32 +67,6 @@ fn by_processor(files: &dyn Files) -> Result<String, Unavailable> {
             Ok("none".to_owned())
         }
         Err(_) => Err(Unavailable::missing("a statement of the hypervisor (device tree)")),
-    }
-}
-
-/// Names by which hypervisors sign. KVM and Xen imitate Hyper-V when asked to and then sign a second time, so that
-/// name counts only where no other stands beside it.
-#[cfg(any(test, target_arch = "x86_64"))]
-fn by_signatures(signatures: &[String]) -> &'static str {
-    let name = |signature: &String| match signature.as_str() {
-        "KVMKVMKVM" | "Linux KVM Hv" => "kvm",
-        "Microsoft Hv" => "hyper-v",
-        "VMwareVMware" => "vmware",
-        "XenVMMXenVMM" => "xen",
-        "VBoxVBoxVBox" => "virtualbox",
-        "bhyve bhyve" => "bhyve",
-        "TCGTCGTCGTCG" => "qemu",
-        "ACRNACRNACRN" => "acrn",
-        "prl hyperv" | "lrpepyh  vr" => "parallels",
-        "QNXQVMBSQG" => "qnx",
-        "VirtualApple" => "rosetta",
-        _ => "other",
-    };
-    let names: Vec<&str> = signatures.iter().map(name).collect();
-    match names.iter().find(|&&name| name != "hyper-v") {
-        Some(name) => name,
-        None if names.is_empty() => "none",
-        None => "hyper-v",
     }
 }
 
@@ -147,17 +118,6 @@ mod tests {
         assert_eq!(wsl("5.15.90.1-microsoft-standard-WSL2"), "wsl2");
         assert_eq!(wsl("6.1.0-18-amd64"), "none");
         assert_eq!(wsl("6.8.0-1015-azure"), "none");
-    }
-
-    #[test]
-    fn hypervisors_sign_and_imitate() {
-        let told = |signatures: &[&str]| by_signatures(&signatures.iter().map(|&s| s.to_owned()).collect::<Vec<_>>());
-        assert_eq!(told(&[]), "none");
-        assert_eq!(told(&["KVMKVMKVM"]), "kvm");
-        assert_eq!(told(&["Microsoft Hv"]), "hyper-v");
-        assert_eq!(told(&["Microsoft Hv", "KVMKVMKVM"]), "kvm");
-        assert_eq!(told(&["Microsoft Hv", "XenVMMXenVMM"]), "xen");
-        assert_eq!(told(&["Jailhouse"]), "other");
     }
 
     #[test]

@@ -1,95 +1,33 @@
-//! Background load: threads that compete with what is measured, each kind an entry with its loop.
+//! Background load on Linux: threads that compete with what is measured, each kind an entry.
 
-mod memory;
-mod spin;
-mod syscalls;
+mod machine;
 mod timers;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
-use std::thread::{Builder, JoinHandle};
-
-use oversleep_record::Unavailable;
-
 use super::tunables::policy;
-use crate::platform::interface::{Load, LoadKind};
+use crate::platform::hogs::Starter;
+use crate::platform::hogs::memory::Memory;
+use crate::platform::hogs::spin::Spin;
+use crate::platform::hogs::syscalls::Syscalls;
+use crate::platform::interface::LoadKind;
+
+/// Hogs inherit the CPUs of the thread that starts them, but never its real-time policy: a loop under one could take
+/// the machine away from everybody.
+const HOGS: Starter = Starter { enter: policy::leave_real_time };
 
 /// All kinds of load.
 pub fn registry() -> Vec<Box<dyn LoadKind>> {
-    vec![Box::new(spin::Spin), Box::new(memory::Memory), Box::new(syscalls::Syscalls), Box::new(timers::Timers)]
-}
-
-/// More threads than this are a slip of the hand, not a load.
-const MOST_HOGS: u32 = 1024;
-
-/// Running hogs.
-struct Hogs {
-    stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Load for Hogs {}
-
-impl Drop for Hogs {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        for thread in self.threads.drain(..) {
-            // A hog that panicked has stopped too.
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Starts hogs and returns when all of them run. `prepare` gets what a hog needs, on its own thread; the loop it
-/// returns runs until the signal.
-///
-/// Hogs inherit the CPUs of the thread that starts them, but never its real-time policy: a loop under one could take
-/// the machine away from everybody.
-fn start<P, B>(hogs: u32, prepare: P) -> Result<Box<dyn Load>, Unavailable>
-where
-    P: Fn() -> Result<B, Unavailable> + Send + Sync + 'static,
-    B: FnOnce(&dyn Fn() -> bool),
-{
-    if !(1..=MOST_HOGS).contains(&hogs) {
-        return Err(Unavailable::Nonsense { what: format!("{hogs} hogs; give 1 to {MOST_HOGS}") });
-    }
-    let stop = Arc::new(AtomicBool::new(false));
-    let prepare = Arc::new(prepare);
-    let (ready, all_ready) = mpsc::channel();
-    // Owned by the guard from the first thread on, so that an error on the way stops those already started.
-    let mut started = Hogs { stop: Arc::clone(&stop), threads: Vec::new() };
-    for _ in 0..hogs {
-        let (stop, prepare, ready) = (Arc::clone(&stop), Arc::clone(&prepare), ready.clone());
-        let body = move || {
-            policy::leave_real_time();
-            match prepare() {
-                Ok(hog) => {
-                    let _ = ready.send(Ok(()));
-                    hog(&|| stop.load(Ordering::Relaxed));
-                }
-                Err(why) => {
-                    let _ = ready.send(Err(why));
-                }
-            }
-        };
-        let thread = Builder::new().name("hog".to_owned()).spawn(body);
-        started.threads.push(thread.map_err(|error| Unavailable::failed("pthread_create", error))?);
-    }
-    drop(ready);
-    for _ in 0..hogs {
-        match all_ready.recv() {
-            Ok(outcome) => outcome?,
-            Err(_) => return Err(Unavailable::failed("starting hogs", "one ended before it ran")),
-        }
-    }
-    Ok(Box::new(started))
+    vec![
+        Box::new(Spin(HOGS)),
+        Box::new(Memory { hogs: HOGS, sizes: machine::sizes }),
+        Box::new(Syscalls { hogs: HOGS, call: machine::enter_the_kernel }),
+        Box::new(timers::Timers),
+    ]
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicU32;
-
     use super::*;
+    use crate::platform::hogs::MOST_HOGS;
 
     #[test]
     fn every_kind_starts_and_stops() {
@@ -100,33 +38,11 @@ mod tests {
     }
 
     #[test]
-    fn hogs_run_when_start_returns_and_are_gone_after_the_drop() {
-        let seen = Arc::new(AtomicU32::new(0));
-        let inside = Arc::clone(&seen);
-        let load = start(3, move || {
-            let seen = Arc::clone(&inside);
-            seen.fetch_add(1, Ordering::Relaxed);
-            Ok(move |stopped: &dyn Fn() -> bool| {
-                while !stopped() {
-                    std::thread::yield_now();
-                }
-                seen.fetch_add(10, Ordering::Relaxed);
-            })
-        });
-        let load = load.expect("started");
-        assert_eq!(seen.load(Ordering::Relaxed), 3);
-        drop(load);
-        assert_eq!(seen.load(Ordering::Relaxed), 33);
-    }
-
-    #[test]
-    fn absurd_counts_and_failures_are_reasons() {
+    fn absurd_counts_are_reasons() {
         for kind in registry() {
             for hogs in [0, MOST_HOGS + 1, u32::MAX] {
                 assert!(kind.start(hogs).is_err(), "{} {hogs}", kind.info().name);
             }
         }
-        let failing = || Err::<fn(&dyn Fn() -> bool), _>(Unavailable::missing("a tool"));
-        assert_eq!(start(2, failing).err(), Some(Unavailable::missing("a tool")));
     }
 }

@@ -25,7 +25,7 @@ impl LoadKind for Timers {
     }
 
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
-        super::start(hogs, || {
+        super::HOGS.start(hogs, || {
             let mut timer = periodic_timer()?;
             Ok(move |stopped: &dyn Fn() -> bool| {
                 let mut expirations = [0; 8];

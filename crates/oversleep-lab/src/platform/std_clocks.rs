@@ -5,11 +5,17 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
-use super::{COMMON, FnClock, always, none};
-use crate::platform::interface::{Clock, ClockInfo};
+use super::fn_clock::{COMMON, FnClock, always, none};
+use super::interface::{Clock, ClockInfo};
 
 /// An instant shows no number, so reads are counted from the first one.
 static ORIGIN: OnceLock<Instant> = OnceLock::new();
+
+/// Nanoseconds since the first read.
+pub(super) fn elapsed_ns() -> u64 {
+    let now = Instant::now();
+    now.saturating_duration_since(*ORIGIN.get_or_init(|| now)).as_nanos() as u64
+}
 
 pub(super) fn registry() -> Vec<Box<dyn Clock>> {
     vec![
@@ -17,8 +23,8 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             info: ClockInfo {
                 name: "std-instant",
                 call: "std::time::Instant::now()",
-                doc: "Rust's clock for durations: CLOCK_MONOTONIC. The value shown counts from the first read in \
-                      this process; that subtraction is part of the cost.",
+                doc: "Rust's clock for durations: CLOCK_MONOTONIC on Linux, QueryPerformanceCounter on Windows. The value \
+                      shown counts from the first read in this process; that subtraction is part of the cost.",
                 epoch: Epoch::Process,
                 since: "Rust 1.8",
                 page: "https://doc.rust-lang.org/std/time/struct.Instant.html",
@@ -27,16 +33,14 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             available: always,
             frequency_hz: || Some(1_000_000_000),
             step: none,
-            read: || {
-                let now = Instant::now();
-                now.saturating_duration_since(*ORIGIN.get_or_init(|| now)).as_nanos() as u64
-            },
+            read: elapsed_ns,
         }),
         Box::new(FnClock {
             info: ClockInfo {
                 name: "std-systemtime",
                 call: "std::time::SystemTime::now()",
-                doc: "Rust's time of day: CLOCK_REALTIME. It can be set, and steps then; not for durations.",
+                doc: "Rust's time of day: CLOCK_REALTIME on Linux, GetSystemTimePreciseAsFileTime on Windows. It can be \
+                      set, and steps then; not for durations.",
                 counts: Counts::TimeOfDay,
                 epoch: Epoch::Unix,
                 across_suspend: AcrossSuspend::Continues,

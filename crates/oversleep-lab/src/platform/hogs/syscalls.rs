@@ -4,13 +4,20 @@ use std::io::{PipeReader, PipeWriter, Read, Write};
 
 use oversleep_record::Unavailable;
 
+use super::Starter;
 use crate::platform::interface::{Load, LoadInfo, LoadKind};
 
-pub(super) struct Syscalls;
+/// The kind.
+pub struct Syscalls {
+    /// How hogs are started.
+    pub hogs: Starter,
+    /// A call that enters the kernel and does next to nothing there.
+    pub call: fn(),
+}
 
 static INFO: LoadInfo = LoadInfo {
     name: "syscalls",
-    doc: "Enters and leaves the kernel without a pause (getppid, and a byte through a pipe): takes a CPU, mostly in \
+    doc: "Enters and leaves the kernel without a pause (a small call, and a byte through a pipe): takes a CPU, mostly in \
           kernel mode, as a busy server does.",
 };
 
@@ -20,19 +27,19 @@ impl LoadKind for Syscalls {
     }
 
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
-        super::start(hogs, || {
+        let enter = self.call;
+        self.hogs.start(hogs, move || {
             let (reader, writer) = std::io::pipe().map_err(|error| Unavailable::failed("pipe", error))?;
-            Ok(move |stopped: &dyn Fn() -> bool| call(reader, writer, stopped))
+            Ok(move |stopped: &dyn Fn() -> bool| call(enter, reader, writer, stopped))
         })
     }
 }
 
-fn call(mut reader: PipeReader, mut writer: PipeWriter, stopped: &dyn Fn() -> bool) {
+fn call(enter: fn(), mut reader: PipeReader, mut writer: PipeWriter, stopped: &dyn Fn() -> bool) {
     let mut byte = [0];
     while !stopped() {
         for _ in 0..16 {
-            // SAFETY: takes nothing and can't fail.
-            unsafe { libc::getppid() };
+            enter();
         }
         // One byte is written before one is read, so neither blocks; should one fail, the other must not be waited for.
         if writer.write_all(&byte).is_ok() {

@@ -2,10 +2,12 @@
 
 use oversleep_record::Unavailable;
 
+use super::Starter;
 use crate::platform::interface::{Load, LoadInfo, LoadKind};
 use crate::platform::threads;
 
-pub(super) struct Spin;
+/// The kind.
+pub struct Spin(pub Starter);
 
 static INFO: LoadInfo = LoadInfo {
     name: "spin",
@@ -21,7 +23,7 @@ impl LoadKind for Spin {
     }
 
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
-        super::start(hogs, || {
+        self.0.start(hogs, || {
             Ok(|stopped: &dyn Fn() -> bool| {
                 while !stopped() {
                     threads::work(TURN);

@@ -5,8 +5,6 @@ use std::sync::OnceLock;
 use oversleep_record::Unavailable;
 use raw_cpuid::{CpuId, CpuIdReaderNative, native_cpuid::cpuid_count};
 
-use crate::platform::linux::splitter;
-
 fn cpuid() -> CpuId<CpuIdReaderNative> {
     CpuId::new()
 }
@@ -31,13 +29,14 @@ pub fn tsc_deadline() -> Option<bool> {
     cpuid().get_feature_info().map(|features| features.has_tsc_deadline())
 }
 
-/// Ticks per second as stated, and by whom. Looked up once: each look costs a trap in a virtual machine.
-pub fn tsc_hz() -> Result<(u64, &'static str), Unavailable> {
-    static STATED: OnceLock<Result<(u64, &'static str), Unavailable>> = OnceLock::new();
+/// Ticks per second as the processor or the hypervisor states it. Looked up once: each look costs a trap in a virtual
+/// machine.
+pub fn tsc_hz() -> Result<u64, Unavailable> {
+    static STATED: OnceLock<Result<u64, Unavailable>> = OnceLock::new();
     STATED.get_or_init(find_tsc_hz).clone()
 }
 
-fn find_tsc_hz() -> Result<(u64, &'static str), Unavailable> {
+fn find_tsc_hz() -> Result<u64, Unavailable> {
     let cpuid = cpuid();
     let by_hypervisor = hypervisor_leaves()
         .into_iter()
@@ -45,23 +44,19 @@ fn find_tsc_hz() -> Result<(u64, &'static str), Unavailable> {
         .map(|leaf| u64::from(cpuid_count(leaf.base + 0x10, 0).eax) * 1000)
         .find(|&hz| hz > 0);
     if let Some(hz) = by_hypervisor {
-        return Ok((hz, "CPUID leaf 40000010h"));
+        return Ok(hz);
     }
     if let Some(hz) = cpuid.get_tsc_info().and_then(|info| info.tsc_frequency()) {
-        return Ok((hz, "CPUID leaf 15h"));
+        return Ok(hz);
     }
     let has_ratio = cpuid.get_tsc_info().is_some_and(|info| info.numerator() > 0 && info.denominator() > 0);
     let base_mhz = cpuid.get_processor_frequency_info().map_or(0, |info| info.processor_base_frequency());
     // Processors that give the ratio but not the crystal's frequency run the counter at their base frequency; the
     // kernel derives the crystal the same way.
     if has_ratio && base_mhz > 0 {
-        return Ok((u64::from(base_mhz) * 1_000_000, "CPUID leaf 16h"));
+        return Ok(u64::from(base_mhz) * 1_000_000);
     }
-    // The kernel measured it at boot, and shows its conversion to ns in the page of a perf event.
-    if let Some(hz) = splitter::kernel_counter_hz() {
-        return Ok((hz, "kernel"));
-    }
-    Err(Unavailable::no_hardware("statement of the time-stamp counter's frequency (CPUID 15h, 16h, 40000010h, kernel)"))
+    Err(Unavailable::no_hardware("statement of the time-stamp counter's frequency (CPUID 15h, 16h, 40000010h)"))
 }
 
 /// Maker of the processor: `GenuineIntel`, `AuthenticAMD`.
@@ -115,4 +110,51 @@ pub fn kvm_steal_time() -> Option<bool> {
 /// Whether the processor says that it is not a real one.
 pub fn runs_under_hypervisor() -> bool {
     cpuid().get_feature_info().is_some_and(|features| features.has_hypervisor())
+}
+
+/// The hypervisor's common name, `none` on bare metal.
+pub fn hypervisor() -> &'static str {
+    let signatures: Vec<String> = hypervisor_leaves().into_iter().map(|leaf| leaf.signature).collect();
+    if signatures.is_empty() && runs_under_hypervisor() { "other" } else { by_signatures(&signatures) }
+}
+
+/// Names by which hypervisors sign. KVM and Xen imitate Hyper-V when asked to and then sign a second time, so that
+/// name counts only where no other stands beside it.
+fn by_signatures(signatures: &[String]) -> &'static str {
+    let name = |signature: &String| match signature.as_str() {
+        "KVMKVMKVM" | "Linux KVM Hv" => "kvm",
+        "Microsoft Hv" => "hyper-v",
+        "VMwareVMware" => "vmware",
+        "XenVMMXenVMM" => "xen",
+        "VBoxVBoxVBox" => "virtualbox",
+        "bhyve bhyve" => "bhyve",
+        "TCGTCGTCGTCG" => "qemu",
+        "ACRNACRNACRN" => "acrn",
+        "prl hyperv" | "lrpepyh  vr" => "parallels",
+        "QNXQVMBSQG" => "qnx",
+        "VirtualApple" => "rosetta",
+        _ => "other",
+    };
+    let names: Vec<&str> = signatures.iter().map(name).collect();
+    match names.iter().find(|&&name| name != "hyper-v") {
+        Some(name) => name,
+        None if names.is_empty() => "none",
+        None => "hyper-v",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hypervisors_sign_and_imitate() {
+        let told = |signatures: &[&str]| by_signatures(&signatures.iter().map(|&s| s.to_owned()).collect::<Vec<_>>());
+        assert_eq!(told(&[]), "none");
+        assert_eq!(told(&["KVMKVMKVM"]), "kvm");
+        assert_eq!(told(&["Microsoft Hv"]), "hyper-v");
+        assert_eq!(told(&["Microsoft Hv", "KVMKVMKVM"]), "kvm");
+        assert_eq!(told(&["Microsoft Hv", "XenVMMXenVMM"]), "xen");
+        assert_eq!(told(&["Jailhouse"]), "other");
+    }
 }
