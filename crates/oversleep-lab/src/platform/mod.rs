@@ -3,6 +3,7 @@
 //! `interface/` says what a platform is; each folder beside it is one platform. Nothing outside this room knows which
 //! one it runs on. A new clock, wait, hand-off, tunable or load is one entry in its platform's registry.
 
+mod cpu_list;
 mod fn_clock;
 mod hogs;
 pub mod interface;

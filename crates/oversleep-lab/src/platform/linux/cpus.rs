@@ -72,33 +72,18 @@ pub fn parse_list(text: &str) -> Option<Vec<u32>> {
     Some(cpus)
 }
 
-/// The kernel's list format again: `0-3,8`.
-pub fn format_list(cpus: &[u32]) -> String {
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for &cpu in cpus {
-        match ranges.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(cpu) => *last = cpu,
-            _ => ranges.push((cpu, cpu)),
-        }
-    }
-    let texts = ranges.into_iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
-    texts.collect::<Vec<_>>().join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::platform::linux::files::Sample;
 
     #[test]
-    fn lists_are_read_and_written() {
+    fn lists_are_read() {
         assert_eq!(parse_list("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
         assert_eq!(parse_list("\n"), Some(vec![]));
         for bad in ["(null)", "3-1", "0-4294967295", "a", "1-2-3"] {
             assert_eq!(parse_list(bad), None, "{bad}");
         }
-        assert_eq!(format_list(&[0, 1, 2, 8, 10, 11]), "0-2,8,10-11");
-        assert_eq!(format_list(&[]), "");
     }
 
     #[test]

@@ -100,20 +100,25 @@ pub fn hypervisor_leaves() -> Vec<HypervisorLeaf> {
         .collect()
 }
 
-/// Whether KVM tells its guest of stolen time.
-pub fn kvm_steal_time() -> Option<bool> {
-    let kvm = hypervisor_leaves().into_iter().find(|leaf| leaf.signature == "KVMKVMKVM")?;
-    const STEAL_TIME: u32 = 1 << 5;
-    Some(cpuid_count(kvm.base + 1, 0).eax & STEAL_TIME != 0)
-}
-
 /// Whether the processor says that it is not a real one.
 pub fn runs_under_hypervisor() -> bool {
     cpuid().get_feature_info().is_some_and(|features| features.has_hypervisor())
 }
 
-/// The hypervisor's common name, `none` on bare metal.
+/// Whether Hyper-V runs here and this is the system that starts its guests, which is none itself.
+/// <https://learn.microsoft.com/virtualization/hyper-v-on-windows/tlfs/feature-discovery>
+fn is_hyper_v_root() -> bool {
+    const CREATE_PARTITIONS: u32 = 1;
+    let features = |leaf: &HypervisorLeaf| cpuid_count(leaf.base + 3, 0).ebx;
+    let leaves = hypervisor_leaves();
+    leaves.iter().any(|leaf| leaf.signature == "Microsoft Hv" && features(leaf) & CREATE_PARTITIONS != 0)
+}
+
+/// The hypervisor's common name, `none` on bare metal and for the system that starts Hyper-V's guests.
 pub fn hypervisor() -> &'static str {
+    if is_hyper_v_root() {
+        return "none";
+    }
     let signatures: Vec<String> = hypervisor_leaves().into_iter().map(|leaf| leaf.signature).collect();
     if signatures.is_empty() && runs_under_hypervisor() { "other" } else { by_signatures(&signatures) }
 }

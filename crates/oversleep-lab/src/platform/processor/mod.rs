@@ -3,3 +3,4 @@
 pub(super) mod clocks;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod cpuid;
+pub(super) mod tsc;

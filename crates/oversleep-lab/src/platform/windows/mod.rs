@@ -4,12 +4,14 @@
 //! registry's list. A call that is younger than Windows 7 is looked up when it is first needed ([`os::Newer`]), so that
 //! an older system answers with a reason instead of refusing to start the program.
 
+mod abilities;
 mod clocks;
 mod counters;
 mod environment;
 mod handoffs;
 mod load;
 mod os;
+mod processors;
 mod tunables;
 mod waits;
 
@@ -19,8 +21,7 @@ use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::interface::{
-    Ability, Clock, CounterReading, Cpu, CpuKind, HandoffKind, LoadKind, Platform, Splitter, ThreadHandle, Tunable,
-    Wait,
+    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Platform, Splitter, ThreadHandle, Tunable, Wait,
 };
 use super::{library, threads};
 
@@ -32,6 +33,7 @@ pub struct Native {
     handoffs: OnceLock<Vec<Box<dyn HandoffKind>>>,
     tunables: OnceLock<Vec<Box<dyn Tunable>>>,
     loads: OnceLock<Vec<Box<dyn LoadKind>>>,
+    counters: counters::SystemCounters,
 }
 
 impl Native {
@@ -87,8 +89,7 @@ impl Platform for Native {
     }
 
     fn cpus(&self) -> Vec<Cpu> {
-        let count = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-        (0..count).map(|number| Cpu { number, kind: CpuKind::Uniform }).collect()
+        processors::cpus()
     }
 
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
@@ -100,7 +101,7 @@ impl Platform for Native {
     }
 
     fn counters(&self) -> CounterReading {
-        counters::read()
+        self.counters.read()
     }
 
     fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable> {
@@ -109,7 +110,7 @@ impl Platform for Native {
     }
 
     fn abilities(&self) -> Vec<Ability> {
-        Vec::new()
+        abilities::survey()
     }
 
     fn unix_time_s(&self) -> Option<i64> {

@@ -4,7 +4,7 @@ use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
 
 use super::{Answer, Entry, Machine};
-use crate::platform::interface::{Cpu, CpuKind};
+use crate::platform::cpu_list;
 use crate::platform::linux::{cpus, os};
 
 pub(super) const FACTS: &[Entry] = &[
@@ -39,7 +39,7 @@ pub(super) const FACTS: &[Entry] = &[
         name: "cpu.kinds",
         doc: "Classes of the CPUs that this process may use; the thrifty ones wake up and run slower.",
         source: "/sys/devices/cpu_core/cpus, /sys/devices/cpu_atom/cpus, cpu_capacity",
-        read: |machine| Ok(FactValue::List(kinds(&cpus::cpus(machine.files)))),
+        read: |machine| Ok(FactValue::List(cpu_list::kinds(&cpus::cpus(machine.files)))),
     },
     Entry {
         name: "cpu.smt",
@@ -59,18 +59,6 @@ fn online(machine: &Machine<'_>) -> Answer {
         count @ 1.. => Ok(FactValue::Integer(count)),
         _ => Err(os::failed("sysconf(_SC_NPROCESSORS_ONLN)")),
     }
-}
-
-fn kinds(cpus: &[Cpu]) -> Vec<String> {
-    let names =
-        [(CpuKind::Performance, "performance"), (CpuKind::Efficiency, "efficiency"), (CpuKind::Uniform, "uniform")];
-    let of_kind = |kind| cpus.iter().filter(|cpu| cpu.kind == kind).map(|cpu| cpu.number).collect::<Vec<_>>();
-    names
-        .into_iter()
-        .map(|(kind, name)| (name, of_kind(kind)))
-        .filter(|(_, numbers)| !numbers.is_empty())
-        .map(|(name, numbers)| format!("{name} {}", cpus::format_list(&numbers)))
-        .collect()
 }
 
 fn smt(machine: &Machine<'_>) -> Answer {
@@ -203,14 +191,6 @@ mod tests {
         assert_eq!(designs[0].1, "Cortex-A55");
         assert_eq!(designs[1], ("0x99".to_owned(), "implementer 0x99 part 0x001".to_owned()));
         assert!(arm_designs("model name : Intel(R) Xeon(R)\n").is_empty());
-    }
-
-    #[test]
-    fn kinds_are_listed_with_their_cpus() {
-        let cpu = |number, kind| Cpu { number, kind };
-        let hybrid = [cpu(0, CpuKind::Performance), cpu(1, CpuKind::Performance), cpu(4, CpuKind::Efficiency)];
-        assert_eq!(kinds(&hybrid), ["performance 0-1", "efficiency 4"]);
-        assert_eq!(kinds(&[cpu(0, CpuKind::Uniform), cpu(2, CpuKind::Uniform)]), ["uniform 0,2"]);
     }
 
     #[test]

@@ -51,9 +51,15 @@ fn stolen_ticks(stat: &str) -> Option<u64> {
     stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok()
 }
 
+/// Whether KVM tells its guest of stolen time.
 #[cfg(target_arch = "x86_64")]
 fn kvm_tells() -> Option<bool> {
-    crate::platform::processor::cpuid::kvm_steal_time()
+    use raw_cpuid::native_cpuid::cpuid_count;
+
+    const STEAL_TIME: u32 = 1 << 5;
+    let leaves = crate::platform::processor::cpuid::hypervisor_leaves();
+    let kvm = leaves.into_iter().find(|leaf| leaf.signature == "KVMKVMKVM")?;
+    Some(cpuid_count(kvm.base + 1, 0).eax & STEAL_TIME != 0)
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -1,9 +1,13 @@
 //! The time-stamp counter of x86, and whether it can be trusted as a clock.
 
+use std::sync::OnceLock;
+
 use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
 
 use super::{Answer, Entry, Machine, virtualisation};
+use crate::platform::linux::splitter;
+use crate::platform::processor::tsc as counter;
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
@@ -22,7 +26,7 @@ pub(super) const FACTS: &[Entry] = &[
         name: "cpu.tsc.hz",
         doc: "Ticks per second as the processor, the hypervisor or the kernel states it.",
         source: "CPUID leaf 15h, 16h or 40000010h, or the page of a perf event",
-        read: |_| counter::hz().map(|hz| FactValue::Integer(hz as i64)),
+        read: |_| hz().map(|hz| FactValue::Integer(hz as i64)),
     },
     Entry {
         name: "cpu.tsc.deadline",
@@ -44,7 +48,17 @@ pub(super) const FACTS: &[Entry] = &[
 
 /// Ticks per second as stated.
 pub fn stated_hz() -> Option<u64> {
-    counter::hz().ok()
+    hz().ok()
+}
+
+/// Where the processor doesn't say, the kernel may: it measured the rate at boot, and shows its conversion to ns in the
+/// page of a perf event. Opened once.
+fn hz() -> Result<u64, Unavailable> {
+    static BY_KERNEL: OnceLock<Option<u64>> = OnceLock::new();
+    counter::hz().or_else(|why| match why {
+        Unavailable::NotOnThisPlatform => Err(why),
+        _ => BY_KERNEL.get_or_init(splitter::kernel_counter_hz).ok_or(why),
+    })
 }
 
 fn hypervisor(machine: &Machine<'_>) -> String {
@@ -60,55 +74,6 @@ fn dropped(invariant: bool, offered: &str, hypervisor: &str) -> Answer {
         return Err(Unavailable::Nonsense { what: format!("{hypervisor} offers its own clocksource instead of tsc") });
     }
     Ok(FactValue::Flag(invariant && !listed))
-}
-
-#[cfg(target_arch = "x86_64")]
-mod counter {
-    use std::sync::OnceLock;
-
-    use oversleep_record::Unavailable;
-
-    use crate::platform::linux::splitter;
-    use crate::platform::processor::cpuid;
-
-    pub fn present() -> Result<bool, Unavailable> {
-        Ok(cpuid::tsc_present())
-    }
-
-    pub fn invariant() -> Result<bool, Unavailable> {
-        cpuid::tsc_invariant().ok_or_else(|| Unavailable::no_hardware("CPUID leaf 80000007h"))
-    }
-
-    pub fn deadline() -> Result<bool, Unavailable> {
-        cpuid::tsc_deadline().ok_or_else(|| Unavailable::no_hardware("CPUID leaf 1"))
-    }
-
-    pub fn hz() -> Result<u64, Unavailable> {
-        // The kernel measured it at boot, and shows its conversion to ns in the page of a perf event. Opened once.
-        static BY_KERNEL: OnceLock<Option<u64>> = OnceLock::new();
-        cpuid::tsc_hz().or_else(|why| BY_KERNEL.get_or_init(splitter::kernel_counter_hz).ok_or(why))
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-mod counter {
-    use oversleep_record::Unavailable;
-
-    pub fn present() -> Result<bool, Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
-    }
-
-    pub fn invariant() -> Result<bool, Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
-    }
-
-    pub fn deadline() -> Result<bool, Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
-    }
-
-    pub fn hz() -> Result<u64, Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
-    }
 }
 
 #[cfg(test)]

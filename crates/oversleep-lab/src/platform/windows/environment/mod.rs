@@ -1,8 +1,127 @@
-//! What Windows says about the machine, as facts: each an entry with its source.
+//! Facts about the machine that matter to timing: a registry of entries, one file per theme.
+//!
+//! What may enter: what changes how long waits, clock reads and wake-ups take, or explains a difference between two
+//! machines. What may not: anything that identifies a person or a host — no host or user name, serial number, product
+//! key, machine id, path, or the name somebody gave to a power plan.
 
-use oversleep_record::environment::Environment;
+mod cpu;
+mod power;
+mod registry;
+pub(super) mod system;
+pub(super) mod timer;
 
-/// All facts.
+use oversleep_record::Unavailable;
+use oversleep_record::environment::{Environment, FactValue};
+
+/// One fact: what it is called, what it says, and how it is learned.
+pub(super) struct Entry {
+    /// Stable dotted name.
+    pub name: &'static str,
+    /// One sentence: what it means for timing.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the reference that is generated from the registries"))]
+    pub doc: &'static str,
+    /// The call that tells.
+    pub source: &'static str,
+    /// Learns it.
+    pub read: fn() -> Answer,
+}
+
+/// A fact, or why it can't be learned here.
+pub(super) type Answer = Result<FactValue, Unavailable>;
+
+/// Every fact there is on Windows.
+fn entries() -> impl Iterator<Item = &'static Entry> {
+    [system::FACTS, timer::FACTS, cpu::FACTS, power::FACTS].into_iter().flatten()
+}
+
+/// Facts of this machine.
 pub(super) fn collect() -> Environment {
-    Environment::default()
+    let mut environment = Environment::default();
+    for entry in entries() {
+        environment.set(entry.name, (entry.read)().unwrap_or_else(FactValue::Unknown), entry.source);
+    }
+    // On Windows itself there is no such fact, not even an unknown one.
+    if let Some(version) = system::wine_version() {
+        environment.set("os.wine_version", FactValue::Text(version), "wine_get_version");
+    }
+    environment
+}
+
+fn text(words: &str) -> FactValue {
+    FactValue::Text(words.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const NAMES: &[&str] = &[
+        "cpu.allowed",
+        "cpu.count",
+        "cpu.kinds",
+        "cpu.model",
+        "cpu.smt",
+        "cpu.tsc.deadline",
+        "cpu.tsc.hz",
+        "cpu.tsc.invariant",
+        "cpu.tsc.present",
+        "cpu.vendor",
+        "os.build",
+        "os.is_server",
+        "os.name",
+        "oversleep.clock",
+        "power.on_battery",
+        "power.plan",
+        "power.source",
+        "qpc.frequency_hz",
+        "qpc.likely_source",
+        "sched.priority_class",
+        "sched.priority_separation",
+        "timer.global_requests",
+        "timer.high_resolution",
+        "timer.increment_ns",
+        "timer.period_default_ns",
+        "timer.period_min_ns",
+        "timer.period_now_ns",
+        "timer.requests_per_process",
+        "virtualisation.hypervisor",
+    ];
+
+    #[test]
+    fn the_registry_holds_every_fact_once() {
+        let names: Vec<&str> = entries().map(|entry| entry.name).collect();
+        let sorted: BTreeSet<&str> = names.iter().copied().collect();
+        assert_eq!(sorted.len(), names.len(), "one twice");
+        assert_eq!(sorted.into_iter().collect::<Vec<_>>(), NAMES);
+        assert!(entries().all(|entry| entry.doc.ends_with('.') && !entry.source.is_empty()));
+    }
+
+    #[test]
+    fn every_windows_and_wine_tells_its_build_its_counter_and_its_periods() {
+        let environment = collect();
+        assert!(environment.integer("os.build").is_some_and(|build| build > 2_600));
+        assert!(environment.integer("qpc.frequency_hz").is_some_and(|hz| hz >= 1_000_000));
+        let period = |name: &str| environment.nanos(name).unwrap_or_else(|| panic!("{name}"));
+        assert!(period("timer.period_min_ns") <= period("timer.period_now_ns"));
+        assert!(period("timer.period_now_ns") <= period("timer.period_default_ns"));
+        assert!(environment.integer("cpu.count").is_some_and(|count| count >= 1));
+    }
+
+    #[test]
+    fn wine_is_named_where_it_is_and_nowhere_else() {
+        assert_eq!(collect().facts.contains_key("os.wine_version"), system::wine_version().is_some());
+    }
+
+    #[test]
+    fn nothing_here_names_the_host_or_its_user() {
+        let said = format!("{:?}", collect());
+        for variable in ["COMPUTERNAME", "USERNAME", "USERPROFILE", "USERDOMAIN"] {
+            // Short names may well be part of another word.
+            if let Some(secret) = std::env::var(variable).ok().filter(|text| text.len() > 6) {
+                assert!(!said.contains(&secret), "{variable}");
+            }
+        }
+    }
 }

@@ -1,0 +1,42 @@
+//! What may be changed.
+
+use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::{Nanos, Unavailable};
+
+use crate::platform::survey::Entry;
+use crate::platform::windows::environment::timer;
+use crate::platform::windows::{processors, tunables};
+
+pub(super) const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "timer resolution",
+        gives: "--resolution 1ms: waits end within a millisecond or two instead of up to 15.6 ms later",
+        look: || try_setting("resolution", &Setting::Nanos(Nanos::from_millis(1)), "a period of 1 ms was granted"),
+    },
+    Entry {
+        name: "high-resolution timers",
+        gives: "waits of half a millisecond that need no timer resolution",
+        look: || timer::high_resolution_timers().map(|()| "CreateWaitableTimerExW made one".to_owned()),
+    },
+    Entry {
+        name: "pinning to CPUs",
+        gives: "--pin 1: one core's behaviour instead of a mixture",
+        look: || {
+            let cpus = processors::allowed()?;
+            let last = Setting::Cpus(cpus.last().copied().into_iter().collect());
+            try_setting("pin", &last, &format!("{} CPUs may be used", cpus.len()))
+        },
+    },
+];
+
+/// Whether a tunable takes a setting, undone at once.
+fn try_setting(name: &str, setting: &Setting, seen: &str) -> Result<String, Unavailable> {
+    let tunables = tunables::registry();
+    let tunable = tunables.iter().find(|tunable| tunable.info().name == name);
+    let (outcome, guard) = tunable.ok_or(Unavailable::NotOnThisPlatform)?.apply(setting);
+    drop(guard);
+    match outcome {
+        Outcome::Denied { why } => Err(why),
+        _ => Ok(seen.to_owned()),
+    }
+}

@@ -1,0 +1,43 @@
+//! What may be seen.
+
+use oversleep_record::Unavailable;
+
+use crate::platform::survey::Entry;
+use crate::platform::windows::{counters, os, processors};
+
+const TRACE: &str = "an administrator: a kernel trace (Event Tracing for Windows)";
+
+pub(super) const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "other programs' CPU time",
+        gives: "how busy the machine was apart from this process",
+        look: || match counters::busy() {
+            Some(_) => Ok("GetSystemTimes tells it".to_owned()),
+            None => Err(os::failed("GetSystemTimes")),
+        },
+    },
+    Entry {
+        name: "own CPU time",
+        gives: "what a wait or a spin costs",
+        look: || match (counters::cycles(), os::thread_cpu_time()) {
+            (Some(_), _) => Ok("QueryThreadCycleTime counts".to_owned()),
+            (None, Some(_)) => Ok("GetThreadTimes counts, by whole ticks of the clock interrupt".to_owned()),
+            (None, None) => Err(os::failed("GetThreadTimes")),
+        },
+    },
+    Entry {
+        name: "switch-in times",
+        gives: "splits lateness into timer, run queue and return",
+        look: || Err(Unavailable::not_permitted("seeing a thread's switches", TRACE)),
+    },
+    Entry {
+        name: "timer interrupts",
+        gives: "how many there were while something was measured",
+        look: || Err(Unavailable::not_permitted("counting timer interrupts", TRACE)),
+    },
+    Entry {
+        name: "kinds of cores",
+        gives: "tells fast cores from thrifty ones",
+        look: || processors::cores().map(|cores| format!("{} cores and their classes are listed", cores.len())),
+    },
+];

@@ -1,0 +1,47 @@
+//! Values of the system's registry.
+
+use oversleep_record::Unavailable;
+use windows_sys::Win32::Foundation::{ERROR_FILE_NOT_FOUND, ERROR_SUCCESS};
+use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_DWORD, RegGetValueW};
+
+/// A number below `HKEY_LOCAL_MACHINE`; `None` where it is not set.
+pub(super) fn machine_number(key: &str, value: &str) -> Result<Option<u32>, Unavailable> {
+    let (wide_key, wide_value) = (wide(key), wide(value));
+    let (mut number, mut bytes) = (0_u32, size_of::<u32>() as u32);
+    // SAFETY: both names end with a zero, and `number` is valid to write to for the length stated.
+    // https://learn.microsoft.com/windows/win32/api/winreg/nf-winreg-reggetvaluew
+    let error = unsafe {
+        RegGetValueW(
+            HKEY_LOCAL_MACHINE,
+            wide_key.as_ptr(),
+            wide_value.as_ptr(),
+            RRF_RT_REG_DWORD,
+            std::ptr::null_mut(),
+            (&raw mut number).cast(),
+            &raw mut bytes,
+        )
+    };
+    match error {
+        ERROR_SUCCESS => Ok(Some(number)),
+        ERROR_FILE_NOT_FOUND => Ok(None),
+        error => {
+            let error = std::io::Error::from_raw_os_error(error as i32);
+            Err(Unavailable::failed(format!("RegGetValueW({value})"), error))
+        }
+    }
+}
+
+fn wide(text: &str) -> Vec<u16> {
+    text.encode_utf16().chain([0]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_set_is_none() {
+        assert_eq!(machine_number("SYSTEM\\CurrentControlSet\\Control", "NoSuchValueHere"), Ok(None));
+        assert_eq!(machine_number("SYSTEM\\NoSuchKeyHere", "Value"), Ok(None));
+    }
+}
