@@ -24,9 +24,18 @@ mod windows;
 #[cfg(target_os = "windows")]
 use windows as native_platform;
 
-#[cfg(not(any(target_os = "linux", target_os = "windows")))]
+#[cfg(any(test, target_os = "macos"))]
+mod coalescing;
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(any(test, target_os = "macos"))]
+mod timebase;
+#[cfg(target_os = "macos")]
+use macos as native_platform;
+
+#[cfg(not(any(target_os = "linux", target_os = "windows", target_os = "macos")))]
 mod unsupported;
-#[cfg(not(any(target_os = "linux", target_os = "windows")))]
+#[cfg(not(any(target_os = "linux", target_os = "windows", target_os = "macos")))]
 use unsupported as native_platform;
 
 #[cfg(unix)]

@@ -23,8 +23,8 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             info: ClockInfo {
                 name: "std-instant",
                 call: "std::time::Instant::now()",
-                doc: "Rust's clock for durations: CLOCK_MONOTONIC on Linux, QueryPerformanceCounter on Windows. The value \
-                      shown counts from the first read in this process; that subtraction is part of the cost.",
+                doc: "Rust's clock for durations: CLOCK_MONOTONIC on Linux, QueryPerformanceCounter on Windows, \
+                      CLOCK_UPTIME_RAW on macOS. The value shown counts from the first read in this process; that subtraction is part of the cost.",
                 epoch: Epoch::Process,
                 since: "Rust 1.8",
                 page: "https://doc.rust-lang.org/std/time/struct.Instant.html",

@@ -1,0 +1,76 @@
+//! Facts about the machine that matter to timing: a registry of entries, one file per theme.
+//!
+//! What may enter: what changes how long waits, clock reads and wake-ups take, or explains a difference between two
+//! machines. What may not: anything that identifies a person or a host — no host name, user, address, serial number,
+//! hardware model with its serial, path or process name.
+
+mod cpu;
+mod host;
+mod sched;
+mod timer;
+
+use oversleep_record::Unavailable;
+use oversleep_record::environment::{Environment, FactValue};
+
+pub(super) use cpu::tsc_hz;
+pub(super) use sched::real_time;
+pub(super) use timer::tiers;
+
+use super::sysctl;
+
+/// One fact: what it is called, what it says, and how it is learned.
+pub struct Entry {
+    /// Stable dotted name.
+    pub name: &'static str,
+    /// One sentence: what it means for timing.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the reference that is generated from the registries"))]
+    pub doc: &'static str,
+    /// The call or name that tells.
+    pub source: &'static str,
+    /// Learns it.
+    pub read: fn() -> Answer,
+}
+
+/// A fact, or why it can't be learned here.
+pub type Answer = Result<FactValue, Unavailable>;
+
+/// Every fact there is.
+pub fn registry() -> impl Iterator<Item = &'static Entry> {
+    [host::FACTS, timer::FACTS, cpu::FACTS, sched::FACTS].into_iter().flatten()
+}
+
+/// Facts of this machine.
+pub fn collect() -> Environment {
+    let mut environment = Environment::default();
+    for entry in registry() {
+        environment.set(entry.name, (entry.read)().unwrap_or_else(FactValue::Unknown), entry.source);
+    }
+    environment
+}
+
+fn text(words: &str) -> FactValue {
+    FactValue::Text(words.to_owned())
+}
+
+fn named_text(name: &str) -> Answer {
+    sysctl::text(name).map(FactValue::Text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_fact_stands_once_and_is_described() {
+        let names: Vec<&str> = registry().map(|entry| entry.name).collect();
+        let sorted: BTreeSet<&str> = names.iter().copied().collect();
+        assert_eq!(sorted.len(), names.len(), "one twice");
+        assert!(registry().all(|entry| entry.doc.ends_with('.') && !entry.source.is_empty()));
+        let environment = collect();
+        for name in ["kernel.release", "cpu.count", "cpu.model", "timer.timebase", "sched.policy"] {
+            assert!(environment.known(name).is_some(), "{name}: {:?}", environment.facts[name]);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Hand-offs through memory and what lies beneath it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::Thread;
+
+use super::Kind;
+use crate::platform::macos::dispatch::Semaphore;
+use crate::platform::macos::os;
+use crate::platform::macos::semaphore::MachSemaphore;
+use crate::platform::{Handoff, HandoffInfo};
+
+pub(super) static CONDVAR: Kind = Kind {
+    info: HandoffInfo {
+        name: "condvar",
+        call: "Condvar::notify_one and Condvar::wait",
+        doc: "The common way: a mutex, a state and a condition variable, here Rust's over pthread's. The notice is given \
+              after the mutex is free.",
+        since: "macOS 10.12",
+        page: "https://doc.rust-lang.org/std/sync/struct.Condvar.html",
+    },
+    open: || Ok(Arc::new(Condition { count: Mutex::new(0), posted: Condvar::new() })),
+};
+
+struct Condition {
+    count: Mutex<u64>,
+    posted: Condvar,
+}
+
+impl Handoff for Condition {
+    fn post(&self) {
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.posted.notify_one();
+    }
+
+    fn wait(&self) {
+        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut count = self.posted.wait_while(count, |count| *count == 0).unwrap_or_else(PoisonError::into_inner);
+        *count -= 1;
+    }
+}
+
+pub(super) static THREAD_PARK: Kind = Kind {
+    info: HandoffInfo {
+        name: "thread-park",
+        call: "Thread::unpark and std::thread::park",
+        doc: "Rust's parking, here a dispatch semaphore per thread: wakes a thread by its handle. Channels and executors \
+              build on it. A post holds a short lock to find the waiting thread.",
+        since: "macOS 10.12",
+        page: "https://doc.rust-lang.org/std/thread/fn.park.html",
+    },
+    open: || Ok(Arc::new(Park { count: AtomicU32::new(0), waiter: Mutex::new(None) })),
+};
+
+/// The waiting thread leaves its handle, then looks at the count; a post raises the count, then looks for the handle.
+/// Both take the same lock in between, so one of them sees the other.
+struct Park {
+    count: AtomicU32,
+    waiter: Mutex<Option<Thread>>,
+}
+
+impl Handoff for Park {
+    fn post(&self) {
+        self.count.fetch_add(1, Ordering::Release);
+        // Unparked with the lock free, or the woken thread might meet it.
+        let waiter = self.waiter.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(thread) = waiter {
+            thread.unpark();
+        }
+    }
+
+    fn wait(&self) {
+        let take =
+            || self.count.fetch_update(Ordering::Acquire, Ordering::Relaxed, |count| count.checked_sub(1)).is_ok();
+        *self.waiter.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::thread::current());
+        while !take() {
+            // A notice for this or for anything else of the thread's; the count decides.
+            std::thread::park();
+        }
+    }
+}
+
+pub(super) static MACH_SEMAPHORE: Kind = Kind {
+    info: HandoffInfo {
+        name: "mach-semaphore",
+        call: "semaphore_signal and semaphore_wait",
+        doc: "Mach's semaphore: every signal and every wait is a call into the kernel. Engines and audio code use it; \
+              unnamed POSIX semaphores don't exist here.",
+        since: "Mac OS X 10.0",
+        page: "https://developer.apple.com/library/archive/documentation/Darwin/Conceptual/KernelProgramming/synchronization/synchronization.html",
+    },
+    open: || Ok(Arc::new(Mach(MachSemaphore::new()?))),
+};
+
+struct Mach(MachSemaphore);
+
+impl Handoff for Mach {
+    fn post(&self) {
+        let error = self.0.signal();
+        assert!(error == os::SUCCESS, "{}", os::mach_failed("semaphore_signal", error));
+    }
+
+    fn wait(&self) {
+        loop {
+            match self.0.wait() {
+                os::SUCCESS => return,
+                // A signal.
+                os::ABORTED => {}
+                error => panic!("{}", os::mach_failed("semaphore_wait", error)),
+            }
+        }
+    }
+}
+
+pub(super) static DISPATCH_SEMAPHORE: Kind = Kind {
+    info: HandoffInfo {
+        name: "dispatch-semaphore",
+        call: "dispatch_semaphore_signal and dispatch_semaphore_wait",
+        doc: "Grand Central Dispatch's semaphore: a count in memory, and Mach's semaphore only where somebody waits.",
+        since: "Mac OS X 10.6",
+        page: "https://developer.apple.com/documentation/dispatch/1452919-dispatch_semaphore_signal",
+    },
+    open: || Ok(Arc::new(Dispatch(Semaphore::new()?))),
+};
+
+struct Dispatch(Semaphore);
+
+impl Handoff for Dispatch {
+    fn post(&self) {
+        self.0.signal();
+    }
+
+    fn wait(&self) {
+        self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conformance::check;
+    use super::*;
+
+    #[test]
+    fn locks_conform() {
+        for kind in [&CONDVAR, &THREAD_PARK, &MACH_SEMAPHORE, &DISPATCH_SEMAPHORE] {
+            check(kind);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The ways one thread wakes another on macOS, as entries of one table.
+//!
+//! Each is what a careful programmer writes with that primitive: a count that a post before the wait raises, so it is
+//! never lost, and a wait that goes on after signals and stray wake-ups. A post always notifies, also where nobody
+//! waits, so that its cost doesn't depend on who came first.
+
+#[cfg(test)]
+mod conformance;
+mod file;
+mod lock;
+
+use std::io::{Error, ErrorKind};
+use std::sync::Arc;
+
+use oversleep_record::Unavailable;
+
+use crate::platform::{Handoff, HandoffInfo, HandoffKind};
+
+/// The hand-offs of macOS, in the order in which they are listed.
+pub(super) fn registry() -> Vec<Box<dyn HandoffKind>> {
+    let kinds = [
+        &lock::CONDVAR,
+        &lock::THREAD_PARK,
+        &lock::MACH_SEMAPHORE,
+        &lock::DISPATCH_SEMAPHORE,
+        &file::PIPE,
+        &file::KEVENT_USER,
+    ];
+    kinds.into_iter().map(|kind| Box::new(kind) as Box<dyn HandoffKind>).collect()
+}
+
+/// One entry of the table.
+struct Kind {
+    info: HandoffInfo,
+    open: fn() -> Result<Arc<dyn Handoff>, Unavailable>,
+}
+
+impl HandoffKind for &'static Kind {
+    fn info(&self) -> &HandoffInfo {
+        &self.info
+    }
+
+    fn open(&self) -> Result<Arc<dyn Handoff>, Unavailable> {
+        (self.open)()
+    }
+}
+
+/// Whether the last call of this thread was ended by a signal; any other error is a bug here or a closed descriptor,
+/// and going on would leave the other thread asleep for ever.
+fn interrupted(call: &str) -> bool {
+    let error = Error::last_os_error();
+    assert!(error.kind() == ErrorKind::Interrupted, "{call}: {error}");
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_is_described() {
+        for kind in &registry() {
+            let info = kind.info();
+            assert!(info.doc.ends_with('.') && info.call.contains(" and "), "{}", info.name);
+            assert!(info.since.contains("OS ") && info.page.starts_with("https://"), "{}", info.name);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Memory that can't be paged out: the kernel has the call's number and refuses it.
+
+use std::io::Error;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::{Outcome, Setting};
+
+use super::{Applied, NotSend, already, denied, not_a_setting, wrong_kind};
+use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+
+pub(super) struct LockMemory;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "lock-memory",
+    call: "mlockall(MCL_CURRENT | MCL_FUTURE)",
+    doc: "Keeps all memory of this process resident. macOS declares the call and answers that it is not implemented; single \
+          ranges can be locked, a whole process can't.",
+    scope: Scope::Process,
+    sets_resolution: false,
+    since: "no version of macOS so far",
+    page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/mlock.2.html",
+};
+
+const RIGHT: &str = "on or off";
+
+/// How many guards hold the lock, should a system grant it; the last one releases it.
+static HOLDERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the process may lock all it has; leaves nothing locked that wasn't.
+///
+/// # Errors
+/// That it is not implemented, or the system's words.
+fn lock() -> Result<(), Unavailable> {
+    // SAFETY: takes flags only.
+    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } == 0 {
+        return Ok(());
+    }
+    let error = Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::ENOSYS | libc::ENOTSUP) => Err(Unavailable::NotOnThisPlatform),
+        _ => Err(Unavailable::failed(INFO.call, error)),
+    }
+}
+
+impl Tunable for LockMemory {
+    fn info(&self) -> &TunableInfo {
+        &INFO
+    }
+
+    fn current(&self) -> Result<Setting, Unavailable> {
+        Ok(Setting::Flag(HOLDERS.load(Ordering::Relaxed) > 0))
+    }
+
+    fn validate(&self, setting: &Setting) -> Result<(), String> {
+        let is_flag = matches!(setting, Setting::Flag(_));
+        is_flag.then_some(()).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
+    }
+
+    fn apply(&self, setting: &Setting) -> Applied {
+        match setting {
+            Setting::Flag(false) if HOLDERS.load(Ordering::Relaxed) == 0 => already(Setting::Flag(false)),
+            Setting::Flag(false) => {
+                denied(Unavailable::failed(INFO.call, "another part of this process holds its memory locked"))
+            }
+            Setting::Flag(true) => {
+                if let Err(why) = lock() {
+                    return denied(why);
+                }
+                let guard = Box::new(Guard { _thread: NotSend::default() });
+                // Also where it was so already: that holder may let go before this one.
+                match HOLDERS.fetch_add(1, Ordering::Relaxed) {
+                    0 => {
+                        let was = Some(Setting::Flag(false));
+                        (Outcome::Applied { was, now: Setting::Flag(true) }, Some(guard))
+                    }
+                    _ => (Outcome::AlreadySo { is: Setting::Flag(true) }, Some(guard)),
+                }
+            }
+            _ => wrong_kind(INFO.name, setting, RIGHT),
+        }
+    }
+}
+
+struct Guard {
+    _thread: NotSend,
+}
+
+impl Restore for Guard {}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if HOLDERS.fetch_sub(1, Ordering::Relaxed) == 1 {
+            // SAFETY: takes nothing.
+            unsafe { libc::munlockall() };
+        }
+    }
+}

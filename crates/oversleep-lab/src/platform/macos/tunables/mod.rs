@@ -1,0 +1,126 @@
+//! What a measurement may change on macOS, each an entry with its way back.
+//!
+//! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, so a panic that unwinds restores
+//! too. Guards of one thread are dropped in reverse order.
+
+mod affinity;
+mod latency;
+mod lock_memory;
+mod pin;
+pub mod policy;
+mod qos;
+mod thread_policy;
+
+pub use latency::tier;
+pub use qos::class;
+
+use std::marker::PhantomData;
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::{Outcome, Setting};
+
+use crate::platform::interface::{Restore, Tunable};
+
+/// All tunables.
+pub fn registry() -> Vec<Box<dyn Tunable>> {
+    vec![
+        Box::new(latency::Latency),
+        Box::new(qos::Qos),
+        Box::new(policy::Policy),
+        Box::new(pin::Pin),
+        Box::new(affinity::Affinity),
+        Box::new(lock_memory::LockMemory),
+    ]
+}
+
+/// What becomes of a setting, undone at once.
+pub fn try_setting(name: &str, setting: &Setting) -> Outcome {
+    let registry = registry();
+    let tunable = registry.iter().find(|tunable| tunable.info().name == name);
+    tunable.map_or(Outcome::Denied { why: Unavailable::NotOnThisPlatform }, |tunable| tunable.apply(setting).0)
+}
+
+/// Keeps a guard on its thread.
+type NotSend = PhantomData<*const ()>;
+
+type Applied = (Outcome, Option<Box<dyn Restore>>);
+
+fn denied(why: Unavailable) -> Applied {
+    (Outcome::Denied { why }, None)
+}
+
+fn already(is: Setting) -> Applied {
+    (Outcome::AlreadySo { is }, None)
+}
+
+fn wrong_kind(tunable: &str, setting: &Setting, right: &str) -> Applied {
+    denied(Unavailable::Nonsense { what: not_a_setting(tunable, setting, right) })
+}
+
+fn not_a_setting(tunable: &str, setting: &Setting, right: &str) -> String {
+    format!("{tunable}={setting}; give {right}")
+}
+
+/// A word as a setting, with its number.
+fn word(word: &str, number: i32) -> Setting {
+    Setting::Policy { policy: word.to_owned(), priority: number }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::Nanos;
+
+    use super::*;
+
+    #[test]
+    fn every_tunable_refuses_a_setting_of_another_kind() {
+        let settings = [Setting::Nanos(Nanos(1)), Setting::Flag(true), Setting::Cpus(vec![0]), word("no-such-word", 0)];
+        for tunable in registry() {
+            let takes = match tunable.info().name {
+                "lock-memory" => 1,
+                "pin" => 2,
+                _ => usize::MAX,
+            };
+            for (_, setting) in settings.iter().enumerate().filter(|(kind, _)| *kind != takes) {
+                assert!(tunable.validate(setting).is_err(), "{} took {setting}", tunable.info().name);
+                let (outcome, guard) = tunable.apply(setting);
+                assert!(!outcome.holds() && guard.is_none(), "{} took {setting}", tunable.info().name);
+            }
+        }
+    }
+
+    #[test]
+    fn one_tunable_decides_how_exactly_timers_end() {
+        let deciding: Vec<&str> = registry()
+            .iter()
+            .map(|tunable| tunable.info())
+            .filter(|info| info.sets_resolution)
+            .map(|i| i.name)
+            .collect();
+        assert_eq!(deciding, ["latency"]);
+    }
+
+    #[test]
+    fn what_is_applied_holds_and_is_put_back() {
+        for (name, setting) in [
+            ("latency", word("tier-3", 0)),
+            ("qos", word("utility", 0)),
+            ("policy", word("time-constraint", 0)),
+            ("policy", word("fifo", 40)),
+        ] {
+            std::thread::spawn(move || {
+                let registry = registry();
+                let tunable = registry.iter().find(|tunable| tunable.info().name == name).expect("registered");
+                let before = tunable.current();
+                let (outcome, guard) = tunable.apply(&setting);
+                if outcome.holds() {
+                    assert_eq!(tunable.current(), Ok(setting), "{name}");
+                }
+                drop(guard);
+                assert_eq!(tunable.current(), before, "{name}");
+            })
+            .join()
+            .expect("no panic");
+        }
+    }
+}

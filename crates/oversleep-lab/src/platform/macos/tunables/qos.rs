@@ -1,0 +1,139 @@
+//! The service class of the calling thread.
+
+use std::ffi::c_int;
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::{Outcome, Setting};
+
+use super::thread_policy::Class;
+use super::{Applied, NotSend, already, denied, not_a_setting, word, wrong_kind};
+use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::macos::os;
+
+pub(super) struct Qos;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "qos",
+    call: "pthread_set_qos_class_self_np",
+    doc: "How much the user waits for this thread: it decides priority, how much timers are coalesced (user-interactive least, \
+          utility and background most) and, on machines with two kinds of cores, where the thread runs (background on the \
+          thrifty ones).",
+    scope: Scope::Thread,
+    sets_resolution: false,
+    since: "OS X 10.10",
+    page: "https://developer.apple.com/library/archive/documentation/Performance/Conceptual/power_efficiency_guidelines_osx/PrioritizeWorkAtTheTaskLevel.html",
+};
+
+const RIGHT: &str = "user-interactive, user-initiated, default, utility or background (relative priority 0 to -15), as in \
+    utility:-1";
+const ALLOW: &str = "set the class on a thread that was never given a scheduling policy: one that was has left the classes \
+    for good";
+
+/// Numbers of `<sys/qos.h>`. The last two can be found, not asked for.
+const CLASSES: [(&str, u32); 7] = [
+    ("user-interactive", 0x21),
+    ("user-initiated", 0x19),
+    ("default", 0x15),
+    ("utility", 0x11),
+    ("background", 0x09),
+    ("maintenance", 0x05),
+    ("unspecified", Class::NONE),
+];
+const CAN_BE_ASKED_FOR: usize = 5;
+
+fn name(number: u32) -> String {
+    let known = CLASSES.iter().find(|(_, class)| *class == number);
+    known.map_or_else(|| format!("class-{number:#x}"), |(name, _)| (*name).to_owned())
+}
+
+fn understood(setting: &Setting) -> Option<Class> {
+    let Setting::Policy { policy, priority } = setting else { return None };
+    let (_, number) = CLASSES[..CAN_BE_ASKED_FOR].iter().find(|(name, _)| name == policy)?;
+    (-15..=0).contains(priority).then_some(Class { number: *number, relative: *priority })
+}
+
+impl Class {
+    fn setting(self) -> Setting {
+        word(&name(self.number), self.relative)
+    }
+}
+
+/// The calling thread's class.
+///
+/// # Errors
+/// Why it can't be read.
+pub fn class() -> Result<Setting, Unavailable> {
+    Class::current().map(Class::setting).map_err(|error| os::failed_with("pthread_get_qos_class_np", error))
+}
+
+fn refused(error: c_int) -> Unavailable {
+    match error {
+        libc::EPERM => Unavailable::not_permitted(INFO.call, ALLOW),
+        error => os::failed_with(INFO.call, error),
+    }
+}
+
+impl Tunable for Qos {
+    fn info(&self) -> &TunableInfo {
+        &INFO
+    }
+
+    fn current(&self) -> Result<Setting, Unavailable> {
+        class()
+    }
+
+    fn validate(&self, setting: &Setting) -> Result<(), String> {
+        understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
+    }
+
+    fn settings_to_compare(&self) -> Vec<Setting> {
+        CLASSES[..CAN_BE_ASKED_FOR].iter().map(|(name, _)| word(name, 0)).collect()
+    }
+
+    fn apply(&self, setting: &Setting) -> Applied {
+        let Some(asked) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
+        let was = match Class::current() {
+            Ok(was) => was,
+            Err(error) => return denied(os::failed_with("pthread_get_qos_class_np", error)),
+        };
+        if was == asked {
+            return already(setting.clone());
+        }
+        if let Err(error) = asked.enter() {
+            return denied(refused(error));
+        }
+        let guard = Guard { was, _thread: NotSend::default() };
+        (Outcome::Applied { was: Some(was.setting()), now: setting.clone() }, Some(Box::new(guard)))
+    }
+}
+
+struct Guard {
+    was: Class,
+    _thread: NotSend,
+}
+
+impl Restore for Guard {}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // A thread that was in no class can't leave them again; it ends soon.
+        let _ = self.was.enter();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_by_name_and_number() {
+        for (known, number) in &CLASSES[..CAN_BE_ASKED_FOR] {
+            assert_eq!(understood(&word(known, -15)), Some(Class { number: *number, relative: -15 }));
+            assert_eq!(name(*number), *known);
+        }
+        for wrong in [word("maintenance", 0), word("utility", 1), word("utility", -16), Setting::Flag(true)] {
+            assert_eq!(understood(&wrong), None, "{wrong}");
+        }
+        assert_eq!(name(0x7), "class-0x7");
+    }
+}
