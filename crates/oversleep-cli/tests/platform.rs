@@ -20,10 +20,10 @@ fn signal(child: &Child, name: &str) {
 }
 
 /// A run that would take hours, once it is sure to heed signals: the announcement of its length comes after that.
-fn long_run(home: &Home, more: &[&str]) -> (Child, BufReader<std::process::ChildStderr>) {
+fn long_run(wait: &str, home: &Home, more: &[&str]) -> (Child, BufReader<std::process::ChildStderr>) {
     let mut child = home
         .command()
-        .args(["waits", "nanosleep", "--for", "24h"])
+        .args(["waits", wait, "--for", "24h"])
         .args(more)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -41,14 +41,14 @@ fn long_run(home: &Home, more: &[&str]) -> (Child, BufReader<std::process::Child
 fn what_was_measured_is_kept_when_it_is_interrupted() {
     for name in ["INT", "TERM"] {
         let home = Home::new();
-        let (child, mut stderr) = long_run(&home, &["--ask", "1ms", "--out", "r.json"]);
+        let (child, mut stderr) = long_run("nanosleep", &home, &["--ask", "1ms", "--out", "r.json"]);
         // Enough time for some waits on any machine.
         std::thread::sleep(std::time::Duration::from_millis(500));
         signal(&child, name);
         let mut lines = String::new();
         std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
         let ended = Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
-        assert!(lines.starts_with("finishing the wait in progress; press again to quit at once\n"), "{lines}");
+        assert!(lines.starts_with("ending with what was measured; press again to quit at once\n"), "{lines}");
         assert!(ended.stdout.contains("nanosleep"), "the report is shown: {}", ended.stdout);
         let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
         assert_eq!(result.completion, Completion::Interrupted);
@@ -56,11 +56,31 @@ fn what_was_measured_is_kept_when_it_is_interrupted() {
     }
 }
 
+/// The first signal doesn't wait for a wait of a minute, on systems that let it be ended.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_long_wait_is_ended_by_the_first_signal() {
+    let home = Home::new();
+    let (child, mut stderr) = long_run("nanosleep", &home, &["--ask", "60s", "--out", "r.json"]);
+    // Some of the first wait.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let sent = std::time::Instant::now();
+    signal(&child, "INT");
+    let mut lines = String::new();
+    std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
+    Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
+    assert!(sent.elapsed() < std::time::Duration::from_secs(30), "{lines}");
+    let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
+    assert_eq!(result.completion, Completion::Interrupted);
+    assert!(result.series[0].counts.interrupted >= 1);
+}
+
+/// `std::thread::sleep` goes on after a signal: the first one can't end it.
 #[test]
 fn the_second_signal_ends_it_at_once() {
     let home = Home::new();
-    let (mut child, mut stderr) = long_run(&home, &["--ask", "60s", "--out", "r.json"]);
-    for said in ["finishing the wait in progress", "quitting at once"] {
+    let (mut child, mut stderr) = long_run("thread-sleep", &home, &["--ask", "60s", "--out", "r.json"]);
+    for said in ["ending with what was measured", "quitting at once"] {
         signal(&child, "INT");
         let mut line = String::new();
         stderr.read_line(&mut line).expect("readable");
@@ -68,6 +88,22 @@ fn the_second_signal_ends_it_at_once() {
     }
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     assert!(home.files().is_empty(), "{:?}", home.files());
+}
+
+/// As `nohup` starts programs.
+#[test]
+fn what_was_ignored_stays_ignored() {
+    let home = Home::new();
+    let line = "trap '' HUP INT; exec \"$0\" waits nanosleep --ask 10ms --for 1500ms --quiet --out r.json";
+    let mut command = Command::new("sh");
+    command.current_dir(home.path()).args(["-c", line, env!("CARGO_BIN_EXE_oversleep")]).stdout(Stdio::null());
+    let child = command.spawn().expect("a shell");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    signal(&child, "HUP");
+    signal(&child, "INT");
+    Ended::of(child.wait_with_output().expect("it ends")).fine();
+    let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
+    assert_eq!(result.completion, Completion::Complete);
 }
 
 #[test]

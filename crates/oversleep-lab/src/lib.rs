@@ -17,6 +17,7 @@ mod session;
 pub use measure::{
     Depth, Experiment, Limit, Plan, Progress, Published, Silent, StopFlag, experiment, of_check, registry,
 };
+pub use platform::interruption;
 pub use platform::run_if_asked as run_if_neighbour;
 pub use platform::{Ability, Holders, ResolutionHolders, ResolutionRow};
 pub use resolution::{HeldResolution, ResolutionTunable};

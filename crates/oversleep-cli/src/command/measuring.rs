@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_lab::{Laboratory, RunError, StopFlag};
+use oversleep_lab::{Laboratory, RunError, StopFlag, interruption};
 use oversleep_record::conditions::Outcome;
 use oversleep_record::series::Status;
 use oversleep_record::{Conditions, ResultFile};
@@ -32,6 +32,7 @@ pub fn run(wish: Wish, output: &OutputArgs, files: Files) -> Result<Exit, Failur
     let request = wish.request(&lab)?;
     let mut delivery = Delivery::prepare(output, files == Files::Automatic)?;
     let stop = StopFlag::new();
+    interruption::fail_writes_beyond_the_limit();
     interrupt::raise_on_signal(&stop);
     let mut meter = Meter::new(!output.quiet);
     let result = lab.run(&request, &stop, &mut meter);

@@ -1,9 +1,11 @@
 //! Files: tried before they are needed, replaced as a whole or not at all, never clobbered unasked.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use super::unfinished::Unfinished;
 
 /// Whether a file can be put there, found out without leaving a trace.
 ///
@@ -69,21 +71,20 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Err(_) => None,
     };
     let target = resolved(path);
-    let beside = beside(&target);
-    let written = write_new(&beside, bytes, permissions).and_then(|()| fs::rename(&beside, &target));
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
+    let (part, beside) = written_beside(&target, bytes, permissions)?;
+    Unfinished::finish([part], || fs::rename(&beside, &target))
 }
 
-fn write_new(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> io::Result<()> {
-    let mut file = File::create_new(path)?;
+/// The bytes in a file of their own in the same directory.
+fn written_beside(target: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<(Unfinished, PathBuf)> {
+    let path = beside(target);
+    let (part, mut file) = Unfinished::make(&path, || File::create_new(&path))?;
     file.write_all(bytes)?;
     if let Some(permissions) = permissions {
         file.set_permissions(permissions)?;
     }
-    file.sync_all()
+    file.sync_all()?;
+    Ok((part, path))
 }
 
 /// Puts the bytes into a file that was not there: `stem.extension`, or `stem-2.extension` and so on.
@@ -99,15 +100,10 @@ pub fn create(directory: &Path, stem: &str, extension: &str, bytes: &[u8]) -> io
         };
         let path = directory.join(name);
         // Made empty first: that takes the name, so that replacing it clobbers nobody's file.
-        match File::create_new(&path) {
-            Ok(_) => {
-                return match replace(&path, bytes) {
-                    Ok(()) => Ok(path),
-                    Err(error) => {
-                        let _ = fs::remove_file(&path);
-                        Err(error)
-                    }
-                };
+        match Unfinished::make(&path, || File::create_new(&path)) {
+            Ok((name, _)) => {
+                let (part, beside) = written_beside(&path, bytes, None)?;
+                return Unfinished::finish([name, part], || fs::rename(&beside, &path)).map(|()| path);
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),

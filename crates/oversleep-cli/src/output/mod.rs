@@ -6,5 +6,6 @@ mod delivery;
 pub mod file;
 pub mod pages;
 pub mod stdout;
+pub mod unfinished;
 
 pub use delivery::Delivery;

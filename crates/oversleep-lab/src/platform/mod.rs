@@ -42,11 +42,15 @@ use unsupported as native_platform;
 mod unix;
 #[cfg(unix)]
 use unix::app as native_app;
+#[cfg(unix)]
+pub use unix::interruption;
 
 #[cfg(not(unix))]
 mod app;
 #[cfg(not(unix))]
 use app as native_app;
+#[cfg(not(unix))]
+pub mod interruption;
 
 pub mod sim;
 

@@ -1,3 +1,4 @@
 //! What every Unix has alike.
 
 pub mod app;
+pub mod interruption;

@@ -1,0 +1,85 @@
+//! Files being written: known, so that a process that quits at once leaves none of them behind.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Those that are there and not yet what they shall be.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn lock() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file that is not finished. It is removed when this is dropped, unless it was [finished](Unfinished::finish).
+#[derive(Debug)]
+pub struct Unfinished(PathBuf);
+
+impl Unfinished {
+    /// Knows of a file that `make` makes.
+    ///
+    /// # Errors
+    /// It could not be made.
+    pub fn make<T>(path: &Path, make: impl FnOnce() -> io::Result<T>) -> io::Result<(Unfinished, T)> {
+        let mut all = lock();
+        let made = make()?;
+        all.push(path.to_owned());
+        Ok((Unfinished(path.to_owned()), made))
+    }
+
+    /// Does what makes these files what they shall be; quitting can't come between.
+    ///
+    /// # Errors
+    /// That did not succeed; the files are gone then.
+    pub fn finish<const N: usize>(files: [Unfinished; N], last: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let mut all = lock();
+        let done = last();
+        if done.is_ok() {
+            all.retain(|path| files.iter().all(|file| file.0 != *path));
+        }
+        drop(all);
+        done
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let mut all = lock();
+        if let Some(at) = all.iter().position(|path| *path == self.0) {
+            let _ = fs::remove_file(all.swap_remove(at));
+        }
+    }
+}
+
+/// Removes them all, for a process that ends now: nothing can be begun or finished any more after it.
+pub fn remove_all() {
+    let all = lock();
+    for path in all.iter() {
+        let _ = fs::remove_file(path);
+    }
+    // Held until the end.
+    std::mem::forget(all);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_finished_does_not_stay() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("r.json");
+        let make = || Unfinished::make(&path, || File::create_new(&path)).unwrap().0;
+        drop(make());
+        assert!(!path.exists());
+        assert!(Unfinished::finish([make()], || Err(io::Error::other("no"))).is_err());
+        assert!(!path.exists());
+        Unfinished::finish([make()], || Ok(())).unwrap();
+        assert!(path.exists());
+        assert!(Unfinished::make(&path, || File::create_new(&path)).is_err(), "what others finished is not ours");
+        assert!(path.exists());
+    }
+}
