@@ -28,7 +28,8 @@ fn frequency() -> Option<u64> {
 pub(super) fn clocks() -> Vec<Box<dyn Clock>> {
     let common = ClockInfo {
         epoch: Epoch::Boot,
-        across_suspend: AcrossSuspend::Stops,
+        // As the clock it is steered to: only Windows's performance counter goes on.
+        across_suspend: if cfg!(windows) { AcrossSuspend::Continues } else { AcrossSuspend::Stops },
         since: "oversleep 0.1",
         page: CLOCK_PAGE,
         ..COMMON
@@ -38,8 +39,8 @@ pub(super) fn clocks() -> Vec<Box<dyn Clock>> {
             info: ClockInfo {
                 name: "oversleep",
                 call: "oversleep::Clock::now()",
-                doc: "The library's fastest valid clock, converted to ns of CLOCK_MONOTONIC: the processor's counter where \
-                      its checks pass, else the system's clock. Unordered: don't compare it across threads.",
+                doc: "The library's fastest valid clock, in ns of the reference clock: the processor's counter where its \
+                      checks pass, else the system's clock. Unordered: don't compare it across threads.",
                 ..common.clone()
             },
             available: always,

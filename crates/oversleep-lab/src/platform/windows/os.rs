@@ -7,6 +7,7 @@ use std::mem::transmute_copy;
 use std::sync::OnceLock;
 
 use oversleep_record::{Nanos, Unavailable};
+use windows_sys::Wdk::System::SystemInformation::NtQueryTimerResolution;
 use windows_sys::Win32::Foundation::{FILETIME, HMODULE, RtlNtStatusToDosError};
 use windows_sys::Win32::System::LibraryLoader::{
     GetModuleHandleA, GetProcAddress, LOAD_LIBRARY_SEARCH_SYSTEM32, LoadLibraryExA,
@@ -46,6 +47,30 @@ pub fn now() -> Nanos {
 
 fn ticks_to_ns(ticks: u64, per_second: u64) -> u64 {
     (u128::from(ticks) * 1_000_000_000 / u128::from(per_second)) as u64
+}
+
+/// Periods of the timer interrupt.
+#[derive(Clone, Copy, Debug)]
+pub struct TimerPeriods {
+    /// The longest, in effect while nobody asks for a shorter one.
+    pub default: Nanos,
+    /// The shortest that can be asked for.
+    pub shortest: Nanos,
+    /// The one in effect, by whoever asked.
+    pub now: Nanos,
+}
+
+/// Periods of the timer interrupt as the system states them.
+pub fn timer_periods() -> Result<TimerPeriods, Unavailable> {
+    let (mut longest, mut shortest, mut now) = (0, 0, 0);
+    // SAFETY: the three numbers are valid to write to.
+    // https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-exquerytimerresolution has the same values.
+    let status = unsafe { NtQueryTimerResolution(&raw mut longest, &raw mut shortest, &raw mut now) };
+    if status < 0 {
+        return Err(failed_status("NtQueryTimerResolution", status));
+    }
+    let nanos = |hundred_ns: u32| Nanos(i64::from(hundred_ns) * 100);
+    Ok(TimerPeriods { default: nanos(longest), shortest: nanos(shortest), now: nanos(now) })
 }
 
 /// No time, for a call to fill in.

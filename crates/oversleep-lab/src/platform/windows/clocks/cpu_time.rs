@@ -4,7 +4,7 @@ use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetCurrentThread};
 use windows_sys::Win32::System::WindowsProgramming::{QueryProcessCycleTime, QueryThreadCycleTime};
 
-use super::{COMMON, always, hundred_ns_hz, none};
+use super::{COMMON, always, clock_interrupt_period, hundred_ns_hz, none};
 use crate::platform::fn_clock::FnClock;
 use crate::platform::interface::{Clock, ClockInfo};
 use crate::platform::windows::os;
@@ -33,7 +33,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             },
             available: always,
             frequency_hz: hundred_ns_hz,
-            step: none,
+            step: clock_interrupt_period,
             read: || os::process_cpu_time().unwrap_or(0),
         }),
         Box::new(FnClock {
@@ -48,7 +48,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             },
             available: always,
             frequency_hz: hundred_ns_hz,
-            step: none,
+            step: clock_interrupt_period,
             read: || os::thread_cpu_time().unwrap_or(0),
         }),
         Box::new(FnClock {

@@ -5,7 +5,7 @@ use std::sync::atomic::{Ordering, fence};
 use oversleep_record::clock::AcrossSuspend;
 use windows_sys::Win32::System::WindowsProgramming::QueryUnbiasedInterruptTime;
 
-use super::{COMMON, always, hundred_ns_hz, none};
+use super::{COMMON, always, hundred_ns_hz, none, timer_period};
 use crate::platform::fn_clock::FnClock;
 use crate::platform::interface::{Clock, ClockInfo};
 use crate::platform::windows::os::Newer;
@@ -22,14 +22,14 @@ macro_rules! page {
 
 /// One entry whose call is looked up; a clock that is not available is not read.
 macro_rules! looked_up {
-    ($call:literal, $info:expr) => {{
+    ($call:literal, $step:expr, $info:expr) => {{
         // SAFETY: the type of the call: a pointer to the number it fills in.
         static CALL: Newer<Query> = unsafe { Newer::new(c"kernelbase.dll", $call, SINCE) };
         Box::new(FnClock {
             info: ClockInfo { since: SINCE, ..$info },
             available: || CALL.required().map(drop),
             frequency_hz: hundred_ns_hz,
-            step: none,
+            step: $step,
             read: || {
                 let mut time = 0;
                 if let Some(query) = CALL.get() {
@@ -46,6 +46,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
     vec![
         looked_up!(
             c"QueryInterruptTime",
+            timer_period,
             ClockInfo {
                 name: "interrupt-time",
                 call: "QueryInterruptTime",
@@ -57,6 +58,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
         ),
         looked_up!(
             c"QueryInterruptTimePrecise",
+            none,
             ClockInfo {
                 name: "interrupt-time-precise",
                 call: "QueryInterruptTimePrecise",
@@ -77,7 +79,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             },
             available: always,
             frequency_hz: hundred_ns_hz,
-            step: none,
+            step: timer_period,
             read: || {
                 let mut time = 0;
                 // SAFETY: `time` is valid to write to.
@@ -88,6 +90,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
         }),
         looked_up!(
             c"QueryUnbiasedInterruptTimePrecise",
+            none,
             ClockInfo {
                 name: "unbiased-interrupt-time-precise",
                 call: "QueryUnbiasedInterruptTimePrecise",
@@ -109,7 +112,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             },
             available: always,
             frequency_hz: hundred_ns_hz,
-            step: none,
+            step: timer_period,
             read: shared_interrupt_time,
         }),
     ]

@@ -14,6 +14,7 @@ pub(super) use tick::clock_interrupt_period;
 
 use crate::platform::fn_clock;
 use crate::platform::interface::{Clock, ClockInfo};
+use crate::platform::windows::os;
 use crate::platform::{library, processor, std_clocks};
 
 /// What most of these clocks have in common: 100 ns since boot.
@@ -25,8 +26,9 @@ const HUNDRED_NS_HZ: u64 = 10_000_000;
 /// All clocks, available or not.
 pub(super) fn registry() -> Vec<Box<dyn Clock>> {
     let mut clocks = counters::registry();
-    clocks.extend(interrupt::registry());
+    // The tick count comes first of the coarse clocks: it is the one that programs are timed with.
     clocks.extend(tick::registry());
+    clocks.extend(interrupt::registry());
     clocks.extend(system_time::registry());
     clocks.extend(cpu_time::registry());
     clocks.extend(runtime::registry());
@@ -42,6 +44,11 @@ fn hundred_ns_hz() -> Option<u64> {
 
 fn milliseconds_hz() -> Option<u64> {
     Some(1_000)
+}
+
+/// The timer period in effect now, by which clocks step that are as of the last timer interrupt.
+fn timer_period() -> Option<Nanos> {
+    os::timer_periods().ok().map(|periods| periods.now)
 }
 
 /// Not older than every Windows that Rust's standard library runs on.
@@ -61,14 +68,14 @@ mod tests {
 
     const NAMES: [&str; 26] = [
         "qpc",
+        "get-tick-count-64",
+        "get-tick-count",
+        "time-get-time",
         "interrupt-time",
         "interrupt-time-precise",
         "unbiased-interrupt-time",
         "unbiased-interrupt-time-precise",
         "shared-interrupt-time",
-        "get-tick-count",
-        "get-tick-count-64",
-        "time-get-time",
         "system-time",
         "system-time-precise",
         "process-times",
@@ -149,6 +156,33 @@ mod tests {
                 "{coarse} {before} {fine} {between} {after}"
             );
         }
+    }
+
+    /// Experiments find coarse clocks by their stated step.
+    #[test]
+    fn coarse_clocks_state_their_step_and_others_none() {
+        let coarse = [
+            "get-tick-count-64",
+            "get-tick-count",
+            "time-get-time",
+            "interrupt-time",
+            "unbiased-interrupt-time",
+            "shared-interrupt-time",
+            "system-time",
+            "process-times",
+            "thread-times",
+        ];
+        for clock in registry().iter().filter(|clock| !clock.info().name.starts_with("oversleep")) {
+            let step = clock.stated_step_ns();
+            assert_eq!(step.is_some(), coarse.contains(&clock.info().name), "{} {step:?}", clock.info().name);
+            assert!(step.is_none_or(|step| step > Nanos::ZERO), "{}", clock.info().name);
+        }
+        assert!(
+            registry()
+                .iter()
+                .find(|clock| clock.stated_step_ns().is_some())
+                .is_some_and(|first| { first.info().name == "get-tick-count-64" })
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use oversleep_record::clock::{Counts, Epoch};
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::SystemInformation::GetSystemTimeAsFileTime;
 
-use super::{COMMON, always, hundred_ns_hz, none};
+use super::{COMMON, always, hundred_ns_hz, none, timer_period};
 use crate::platform::fn_clock::FnClock;
 use crate::platform::interface::{Clock, ClockInfo};
 use crate::platform::windows::os::{self, Newer};
@@ -30,7 +30,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             },
             available: always,
             frequency_hz: hundred_ns_hz,
-            step: none,
+            step: timer_period,
             read: || {
                 let mut time = os::NO_FILETIME;
                 // SAFETY: `time` is valid to write to.

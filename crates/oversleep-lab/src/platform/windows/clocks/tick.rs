@@ -4,7 +4,7 @@ use oversleep_record::Nanos;
 use windows_sys::Win32::Media::timeGetTime;
 use windows_sys::Win32::System::SystemInformation::{GetSystemTimeAdjustment, GetTickCount, GetTickCount64};
 
-use super::{COMMON, always, milliseconds_hz, none};
+use super::{COMMON, always, milliseconds_hz, timer_period};
 use crate::platform::fn_clock::FnClock;
 use crate::platform::interface::{Clock, ClockInfo};
 
@@ -12,6 +12,22 @@ const MILLISECONDS: ClockInfo = ClockInfo { unit: "ms", ..COMMON };
 
 pub(super) fn registry() -> Vec<Box<dyn Clock>> {
     vec![
+        Box::new(FnClock {
+            info: ClockInfo {
+                name: "get-tick-count-64",
+                call: "GetTickCount64",
+                doc: "Milliseconds since boot in steps of 15 or 16 ms, whatever timer resolution is asked for: a program \
+                      timed with it seems to take 0, 15 or 16 ms.",
+                since: "Windows Vista",
+                page: "https://learn.microsoft.com/windows/win32/api/sysinfoapi/nf-sysinfoapi-gettickcount64",
+                ..MILLISECONDS
+            },
+            available: always,
+            frequency_hz: milliseconds_hz,
+            step: clock_interrupt_period,
+            // SAFETY: takes nothing and returns a number.
+            read: || unsafe { GetTickCount64() },
+        }),
         Box::new(FnClock {
             info: ClockInfo {
                 name: "get-tick-count",
@@ -31,22 +47,6 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
         }),
         Box::new(FnClock {
             info: ClockInfo {
-                name: "get-tick-count-64",
-                call: "GetTickCount64",
-                doc: "Milliseconds since boot in steps of 15 or 16 ms, whatever timer resolution is asked for: a program \
-                      timed with it seems to take 0, 15 or 16 ms.",
-                since: "Windows Vista",
-                page: "https://learn.microsoft.com/windows/win32/api/sysinfoapi/nf-sysinfoapi-gettickcount64",
-                ..MILLISECONDS
-            },
-            available: always,
-            frequency_hz: milliseconds_hz,
-            step: clock_interrupt_period,
-            // SAFETY: takes nothing and returns a number.
-            read: || unsafe { GetTickCount64() },
-        }),
-        Box::new(FnClock {
-            info: ClockInfo {
                 name: "time-get-time",
                 call: "timeGetTime",
                 doc: "Milliseconds since boot in steps of the timer period in effect on the machine, no finer than 1 ms. \
@@ -58,11 +58,16 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             },
             available: always,
             frequency_hz: milliseconds_hz,
-            step: none,
+            step: timer_period_in_milliseconds,
             // SAFETY: takes nothing and returns a number.
             read: || u64::from(unsafe { timeGetTime() }),
         }),
     ]
+}
+
+/// This clock's unit hides what is finer.
+fn timer_period_in_milliseconds() -> Option<Nanos> {
+    timer_period().map(|period| period.max(Nanos::from_millis(1)))
 }
 
 /// The period of the clock interrupt by which the system keeps its time, which the tick count advances by.

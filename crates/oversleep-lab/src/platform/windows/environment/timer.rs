@@ -2,7 +2,6 @@
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{Nanos, Unavailable};
-use windows_sys::Wdk::System::SystemInformation::NtQueryTimerResolution;
 use windows_sys::Win32::Foundation::CloseHandle;
 use windows_sys::Win32::System::Threading::{
     CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CreateWaitableTimerExW, TIMER_ALL_ACCESS,
@@ -17,19 +16,19 @@ pub(super) const FACTS: &[Entry] = &[
         name: "timer.period_default_ns",
         doc: "Longest period of the timer interrupt, in effect while nobody asks for a shorter one.",
         source: "NtQueryTimerResolution",
-        read: || periods().map(|periods| FactValue::Nanos(periods.default)),
+        read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.default)),
     },
     Entry {
         name: "timer.period_min_ns",
         doc: "Shortest period of the timer interrupt that can be asked for.",
         source: "NtQueryTimerResolution",
-        read: || periods().map(|periods| FactValue::Nanos(periods.shortest)),
+        read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.shortest)),
     },
     Entry {
         name: "timer.period_now_ns",
         doc: "Period of the timer interrupt as found: shorter than the default where some process asks for it.",
         source: "NtQueryTimerResolution",
-        read: || periods().map(|periods| FactValue::Nanos(periods.now)),
+        read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.now)),
     },
     Entry {
         name: "timer.increment_ns",
@@ -69,25 +68,6 @@ pub(super) const FACTS: &[Entry] = &[
         read: || likely_source(os::performance_frequency(), tsc::invariant() == Ok(true)).map(text),
     },
 ];
-
-/// Periods of the timer interrupt.
-struct Periods {
-    default: Nanos,
-    shortest: Nanos,
-    now: Nanos,
-}
-
-fn periods() -> Result<Periods, Unavailable> {
-    let (mut longest, mut shortest, mut now) = (0, 0, 0);
-    // SAFETY: the three numbers are valid to write to.
-    // https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-exquerytimerresolution has the same values.
-    let status = unsafe { NtQueryTimerResolution(&raw mut longest, &raw mut shortest, &raw mut now) };
-    if status < 0 {
-        return Err(os::failed_status("NtQueryTimerResolution", status));
-    }
-    let nanos = |hundred_ns: u32| Nanos(i64::from(hundred_ns) * 100);
-    Ok(Periods { default: nanos(longest), shortest: nanos(shortest), now: nanos(now) })
-}
 
 fn increment() -> Result<Nanos, Unavailable> {
     let step = crate::platform::windows::clocks::clock_interrupt_period();
