@@ -91,6 +91,7 @@ pub(super) struct Process {
 
 impl Process {
     /// The setting the child began with.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux's timer slack is inherited"))]
     pub(super) fn found(&self) -> Result<Setting, Unavailable> {
         self.answer.found.clone()
     }

@@ -3,4 +3,5 @@
 pub(super) mod clocks;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod cpuid;
+#[cfg(any(target_os = "linux", target_os = "windows"))]
 pub(super) mod tsc;

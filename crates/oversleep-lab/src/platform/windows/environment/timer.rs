@@ -75,18 +75,19 @@ fn increment() -> Result<Nanos, Unavailable> {
 }
 
 /// The setting that takes back the rule of Windows 10 2004; absent unless somebody set it.
-/// <https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod> states the rule.
-fn global_requests() -> Result<bool, Unavailable> {
+/// <https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod> states the rule; the setting is only
+/// reported: <https://randomascii.wordpress.com/2020/10/04/windows-timer-resolution-the-great-rule-change>, comments.
+pub(in crate::platform::windows) fn global_requests() -> Result<bool, Unavailable> {
     let key = "SYSTEM\\CurrentControlSet\\Control\\Session Manager\\kernel";
     Ok(registry::machine_number(key, "GlobalTimerResolutionRequests")?.is_some_and(|setting| setting != 0))
 }
 
 /// First build of Windows 10 2004.
 const PER_PROCESS_SINCE: u32 = 19_041;
-/// First build that knows the setting: Server 2022, and with it Windows 11.
+/// First build that is reported to know the setting: Server 2022, and with it Windows 11.
 const SETTING_SINCE: u32 = 20_348;
 
-fn per_process(build: u32, global_requests: bool) -> bool {
+pub(in crate::platform::windows) fn per_process(build: u32, global_requests: bool) -> bool {
     build >= PER_PROCESS_SINCE && !(global_requests && build >= SETTING_SINCE)
 }
 
@@ -107,9 +108,9 @@ pub(in crate::platform::windows) fn high_resolution_timers() -> Result<(), Unava
     Ok(())
 }
 
-/// <https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps> names the sources. Windows
-/// divides an invariant TSC to 10 MHz since 10 1809; before, it showed the TSC's rate divided by 1024. The other sources
-/// run at fixed rates of their own.
+/// <https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps> names the sources. Of an
+/// invariant TSC Windows makes a counter of 10 MHz, in older versions one of the TSC's rate divided by 1024. The other
+/// sources run at fixed rates of their own.
 fn likely_source(hz: u64, invariant_tsc: bool) -> Result<&'static str, Unavailable> {
     if cfg!(target_arch = "aarch64") {
         return Ok("generic-timer");

@@ -1,0 +1,79 @@
+//! What Windows tells about its timer resolution beyond the facts.
+
+use oversleep_record::Unavailable;
+
+use super::environment::{system, timer};
+use super::os;
+use crate::platform::interface::ResolutionRow;
+
+/// What is in effect and whom a request reaches, asked now.
+pub(super) fn rows() -> Vec<ResolutionRow> {
+    vec![
+        row("period in effect on the machine", "NtQueryTimerResolution", os::timer_periods().map(in_effect)),
+        row("whom a request reaches", "RtlGetVersion; registry, GlobalTimerResolutionRequests", reach()),
+        row(
+            "while all windows are hidden",
+            "RtlGetVersion",
+            system::version().map(|version| hidden(version.build).to_owned()),
+        ),
+    ]
+}
+
+fn row(what: &'static str, how: &'static str, says: Result<String, Unavailable>) -> ResolutionRow {
+    ResolutionRow { what, says, how }
+}
+
+fn in_effect(periods: os::TimerPeriods) -> String {
+    let os::TimerPeriods { default, shortest, now } = periods;
+    if now < default {
+        format!("{now}, because some process asked for it; {default} by default, {shortest} at best")
+    } else {
+        format!("{now}: nobody asks for less; {shortest} at best")
+    }
+}
+
+fn reach() -> Result<String, Unavailable> {
+    let per_process = timer::per_process(system::version()?.build, timer::global_requests()?);
+    Ok(if per_process {
+        "the process that makes it; the waits of others keep to the default"
+    } else {
+        "every process of the machine; the shortest request wins"
+    }
+    .to_owned())
+}
+
+/// <https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod>, remarks.
+fn hidden(build: u32) -> &'static str {
+    const DROPPED_SINCE: u32 = 22_000;
+    if build >= DROPPED_SINCE {
+        "the request may be dropped, unless the process opts out of power throttling"
+    } else {
+        "the request stays"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::Nanos;
+
+    use super::*;
+
+    #[test]
+    fn a_shorter_period_is_somebodys_wish() {
+        let periods = |now| os::TimerPeriods { default: Nanos(15_625_000), shortest: Nanos(500_000), now: Nanos(now) };
+        assert_eq!(in_effect(periods(15_625_000)), "15.6 ms: nobody asks for less; 500 µs at best");
+        let said = in_effect(periods(1_000_000));
+        assert_eq!(said, "1 ms, because some process asked for it; 15.6 ms by default, 500 µs at best");
+    }
+
+    #[test]
+    fn requests_of_hidden_processes_are_dropped_since_windows_11() {
+        assert_eq!(hidden(19_045), "the request stays");
+        assert!(hidden(22_000).contains("dropped"));
+    }
+
+    #[test]
+    fn every_row_says_something() {
+        assert!(rows().iter().all(|row| row.says.is_ok()), "{:?}", rows());
+    }
+}
