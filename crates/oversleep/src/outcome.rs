@@ -101,7 +101,7 @@ pub enum Why {
         /// The system's error number.
         errno: i32,
     },
-    /// The call reported success, yet reading the value back shows no change.
+    /// The call reported success, yet reading the value back shows another one than was asked for.
     Ignored {
         /// The system call or resource.
         call: &'static str,
@@ -118,7 +118,7 @@ impl fmt::Display for Why {
             Self::Failed { call, errno } => {
                 write!(f, "{call} failed ({})", std::io::Error::from_raw_os_error(errno))
             }
-            Self::Ignored { call } => write!(f, "{call} reported success and changed nothing"),
+            Self::Ignored { call } => write!(f, "{call} reported success and didn't set what was asked for"),
         }
     }
 }

@@ -40,7 +40,11 @@ fn a_stopped_process_sees_the_time_that_passed() {
     let signal = |name: &str, pid: u32| Command::new("sh").args(["-c", &format!("kill {name} {pid}")]).status();
     let mut stopped = child("a_stopped_process_sees_the_time_that_passed").spawn().unwrap();
     let mut lines = BufReader::new(stopped.stdout.take().unwrap()).lines().map_while(Result::ok);
-    lines.find(|line| line.contains("ready")).expect("the child runs");
+    if !lines.any(|line| line.contains("ready")) {
+        // What a process ends with whose program can't be begun: under a user-mode emulator the kernel knows no way to.
+        assert_eq!(stopped.wait().unwrap().code(), Some(127), "the child runs");
+        return println!("this program can't be started from itself here");
+    }
     if signal("-STOP", stopped.id()).is_ok_and(|status| status.success()) {
         thread::sleep(Duration::from_millis(500));
         signal("-CONT", stopped.id()).unwrap();
