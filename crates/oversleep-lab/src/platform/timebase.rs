@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_deadline_in_ticks_is_never_before_the_one_in_nanoseconds() {
         for base in [(125, 3), (1, 1), (1_000, 19), (3, 125)].map(|(n, d)| Timebase::new(n, d).expect("no zero")) {
-            for nanos in [0, 1, 41, 42, 999_999_999, 86_400_000_000_000, 1 << 60] {
+            for nanos in [0, 1, 41, 42, 999_999_999, 86_400_000_000_000, 1 << 50] {
                 let ticks = base.ticks_up(nanos);
                 assert!(base.nanos(ticks) >= nanos, "{base}: {nanos}");
                 assert!(ticks == 0 || base.nanos(ticks - 1) < nanos, "{base}: {nanos} is not the first such tick");

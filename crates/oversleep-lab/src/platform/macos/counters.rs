@@ -13,7 +13,7 @@ use crate::platform::interface::CounterReading;
 
 // SAFETY: as <mach/mach_host.h> and <mach/vm_map.h> declare them, in libSystem.
 unsafe extern "C" {
-    // https://developer.apple.com/documentation/kernel/1502854-host_processor_info
+    // https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/mach_host.defs
     fn host_processor_info(
         host: Port,
         flavor: i32,
@@ -21,7 +21,7 @@ unsafe extern "C" {
         info: *mut *mut u32,
         words: *mut u32,
     ) -> KernReturn;
-    // https://developer.apple.com/documentation/kernel/1585284-vm_deallocate
+    // https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/vm_map.defs
     fn vm_deallocate(task: Port, address: usize, bytes: usize) -> KernReturn;
 }
 

@@ -21,11 +21,11 @@ pub const TIMED_OUT: KernReturn = 49;
 // SAFETY: as <mach/mach_time.h>, <mach/mach_init.h> and <mach/mach_error.h> declare them, in libSystem. The libc crate
 // marks its own declarations as deprecated in favour of another crate.
 unsafe extern "C" {
-    // https://developer.apple.com/documentation/kernel/1646200-mach_timebase_info
+    // https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/mach_time.h
     fn mach_timebase_info(info: *mut TimebaseInfo) -> KernReturn;
-    // https://developer.apple.com/documentation/kernel/1537751-mach_error_string (a static text)
+    // https://github.com/apple-oss-distributions/xnu/blob/main/libsyscall/mach/mach/mach_error.h (a static text)
     fn mach_error_string(error: KernReturn) -> *const c_char;
-    // https://developer.apple.com/documentation/kernel/1502514-mach_host_self
+    // https://github.com/apple-oss-distributions/xnu/blob/main/libsyscall/mach/mach/mach_init.h
     fn mach_host_self() -> Port;
     /// This process's own port, which the library fetches before `main`; the macro `mach_task_self()` reads it.
     static mach_task_self_: Port;
@@ -52,7 +52,7 @@ pub fn host() -> Port {
 
 /// The port of the calling thread. It stays the thread's own: nothing is to be released.
 pub fn thread() -> Port {
-    // SAFETY: the calling thread exists. https://developer.apple.com/documentation/kernel
+    // SAFETY: the calling thread exists. https://github.com/apple-oss-distributions/libpthread
     unsafe { libc::pthread_mach_thread_np(libc::pthread_self()) }
 }
 

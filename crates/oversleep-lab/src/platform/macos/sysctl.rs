@@ -19,7 +19,7 @@ fn bytes(name: &str) -> Result<Vec<u8>, Unavailable> {
     let null = std::ptr::null_mut();
     let mut length = 0;
     // SAFETY: without a buffer the call only stores the length.
-    // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/sysctlbyname.3.html
+    // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/sysctl.3.html
     if unsafe { libc::sysctlbyname(terminated.as_ptr(), null, &raw mut length, null, 0) } != 0 {
         return Err(reason(io::Error::last_os_error()));
     }

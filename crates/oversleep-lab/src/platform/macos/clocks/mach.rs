@@ -7,16 +7,16 @@ use super::{FnClock, HERE, always, none};
 use crate::platform::interface::{Clock, ClockInfo};
 use crate::platform::macos::os;
 
-// SAFETY: as <mach/mach_time.h> and <mach/mach_approx_time.h> declare them, in libSystem; they take nothing and can't
+// SAFETY: as <mach/mach_time.h> declares them, in libSystem; they take nothing and can't
 // fail. The libc crate marks its own declaration of the first as deprecated in favour of another crate.
 unsafe extern "C" {
     // https://developer.apple.com/documentation/kernel/1462446-mach_absolute_time
     fn mach_absolute_time() -> u64;
-    // https://developer.apple.com/documentation/kernel/1646199-mach_continuous_time
+    // https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/mach_time.h
     fn mach_continuous_time() -> u64;
-    // https://developer.apple.com/documentation/kernel/1646195-mach_approximate_time
+    // https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/mach_time.h
     fn mach_approximate_time() -> u64;
-    // https://developer.apple.com/documentation/kernel/1646193-mach_continuous_approximate_time
+    // https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/mach_time.h
     fn mach_continuous_approximate_time() -> u64;
 }
 
@@ -60,7 +60,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             ClockInfo {
                 name: "mach-continuous",
                 doc: "mach_absolute_time plus the time asleep.",
-                page: "https://developer.apple.com/documentation/kernel/1646199-mach_continuous_time",
+                page: "https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/mach_time.h",
                 ..continues()
             }
         ),
@@ -72,7 +72,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
                 doc: "mach_absolute_time as the kernel last noted it, read from memory: the cheapest clock here where the \
                       kernel keeps it, else as fine and as dear as the exact one.",
                 since: "OS X 10.10",
-                page: "https://developer.apple.com/documentation/kernel/1646195-mach_approximate_time",
+                page: "https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/mach_time.h",
                 ..HERE
             }
         ),
@@ -82,7 +82,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             ClockInfo {
                 name: "mach-continuous-approximate",
                 doc: "mach_continuous_time as the kernel last noted it.",
-                page: "https://developer.apple.com/documentation/kernel/1646193-mach_continuous_approximate_time",
+                page: "https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/mach_time.h",
                 ..continues()
             }
         ),

@@ -12,11 +12,8 @@ use crate::platform::processor::clocks::Rules;
 use crate::platform::{library, processor, std_clocks};
 
 /// What most clocks here have in common, for the entries to change what differs.
-const HERE: ClockInfo = ClockInfo {
-    since: "macOS 10.12",
-    page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/clock_gettime.3.html",
-    ..COMMON
-};
+const HERE: ClockInfo =
+    ClockInfo { since: "macOS 10.12", page: "https://keith.github.io/xcode-man-pages/clock_gettime.3.html", ..COMMON };
 
 fn nanosecond() -> Option<Nanos> {
     Some(Nanos(1))

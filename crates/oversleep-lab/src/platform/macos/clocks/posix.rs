@@ -9,7 +9,7 @@ use crate::platform::macos::os;
 
 // SAFETY: as <time.h> declares it, in libSystem since macOS 10.12.
 unsafe extern "C" {
-    // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/clock_gettime_nsec_np.3.html
+    // https://keith.github.io/xcode-man-pages/clock_gettime.3.html
     fn clock_gettime_nsec_np(clock: libc::clockid_t) -> u64;
 }
 

@@ -118,7 +118,7 @@ pub(super) static DISPATCH_SEMAPHORE: Kind = Kind {
         call: "dispatch_semaphore_signal and dispatch_semaphore_wait",
         doc: "Grand Central Dispatch's semaphore: a count in memory, and Mach's semaphore only where somebody waits.",
         since: "Mac OS X 10.6",
-        page: "https://developer.apple.com/documentation/dispatch/1452919-dispatch_semaphore_signal",
+        page: "https://developer.apple.com/documentation/dispatch/dispatch_semaphore_signal",
     },
     open: || Ok(Arc::new(Dispatch(Semaphore::new()?))),
 };

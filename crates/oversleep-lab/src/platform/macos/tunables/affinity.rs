@@ -18,7 +18,7 @@ static INFO: TunableInfo = TunableInfo {
     scope: Scope::Thread,
     sets_resolution: false,
     since: "Mac OS X 10.5, Intel",
-    page: "https://developer.apple.com/library/archive/releasenotes/Performance/RN-AffinityAPI/",
+    page: "https://developer.apple.com/library/archive/releasenotes/Performance/RN-AffinityAPI/index.html",
 };
 
 const RIGHT: &str = "tag with a number above 0, as in tag:1";

@@ -16,7 +16,7 @@ static INFO: TunableInfo = TunableInfo {
     scope: Scope::Thread,
     sets_resolution: false,
     since: "no version of macOS",
-    page: "https://developer.apple.com/library/archive/releasenotes/Performance/RN-AffinityAPI/",
+    page: "https://developer.apple.com/library/archive/releasenotes/Performance/RN-AffinityAPI/index.html",
 };
 
 const RIGHT: &str = "one or more CPU numbers";

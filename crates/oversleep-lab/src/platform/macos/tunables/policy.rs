@@ -78,7 +78,7 @@ fn posix() -> Result<(c_int, libc::sched_param), c_int> {
     // SAFETY: all-zero is a valid value of this structure of numbers and padding.
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: the calling thread exists, and there is room for both.
-    // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/pthread_getschedparam.3.html
+    // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/pthread.3.html
     match unsafe { libc::pthread_getschedparam(libc::pthread_self(), &raw mut policy, &raw mut parameters) } {
         0 => Ok((policy, parameters)),
         error => Err(error),

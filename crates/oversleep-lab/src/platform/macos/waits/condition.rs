@@ -19,7 +19,7 @@ const RELATIVE_INFO: WaitInfo = WaitInfo {
     zero: ZeroMeans::ReturnsAtOnce,
     slack: SlackRule::ClassShare,
     since: "Mac OS X 10.4",
-    page: "https://opensource.apple.com/source/libpthread/",
+    page: "https://github.com/apple-oss-distributions/libpthread",
 };
 
 pub(super) static COND_TIMEDWAIT_RELATIVE: Entry =

@@ -30,7 +30,7 @@ pub(super) static SOURCE: Entry = Entry {
               wish: the system coalesces it nevertheless, by the class of the thread that serves the queue's timers.",
         slack: SlackRule::ClassShare,
         since: "Mac OS X 10.6",
-        page: "https://developer.apple.com/documentation/dispatch/1385606-dispatch_source_set_timer",
+        page: "https://developer.apple.com/documentation/dispatch/dispatch_source_set_timer",
         ..INFO
     },
     open: || open(false),

@@ -45,7 +45,7 @@ pub(super) static PSELECT: Entry = Entry {
         zero: ZeroMeans::ReturnsAtOnce,
         slack: SlackRule::ClassShare,
         since: "Mac OS X 10.5",
-        page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/pselect.2.html",
+        page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/select.2.html",
     },
     open: || proved(Stateless(pselect)),
 };

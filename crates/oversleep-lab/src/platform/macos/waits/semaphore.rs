@@ -45,7 +45,7 @@ pub(super) static DISPATCH_SEMAPHORE: Entry = Entry {
         doc: "Grand Central Dispatch's semaphore: Swift and Objective-C code, and Rust's parking. No system call while it \
               is free; its timeout is a dispatch_time, counted on mach_absolute_time.",
         since: "Mac OS X 10.6",
-        page: "https://developer.apple.com/documentation/dispatch/1453087-dispatch_semaphore_wait",
+        page: "https://developer.apple.com/documentation/dispatch/dispatch_semaphore_wait",
         ..INFO
     },
     open: || -> Result<Box<dyn Waiter>, Unavailable> { proved(Dispatch(dispatch::Semaphore::new()?)) },

@@ -31,7 +31,7 @@ fn nanosleep(target: Target) -> WaitEnd {
 
 // SAFETY: as <mach/mach_time.h> declares it, in libSystem.
 unsafe extern "C" {
-    // https://developer.apple.com/documentation/kernel/1646202-mach_wait_until
+    // https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/mach_time.h
     fn mach_wait_until(deadline: u64) -> KernReturn;
 }
 

@@ -15,7 +15,7 @@ const INFO: WaitInfo = WaitInfo {
     zero: ZeroMeans::NoArgument,
     slack: SlackRule::NoTimer,
     since: "Mac OS X 10.0",
-    page: "https://opensource.apple.com/source/libpthread/",
+    page: "https://github.com/apple-oss-distributions/libpthread",
 };
 
 pub(super) static SCHED_YIELD: Entry = Entry { info: INFO, open: || proved(Stateless(sched_yield)) };
@@ -27,7 +27,7 @@ fn sched_yield(_target: Target) -> WaitEnd {
 
 // SAFETY: as <mach/mach_traps.h> declares it, in libSystem.
 unsafe extern "C" {
-    // https://opensource.apple.com/source/xnu/ (osfmk/mach/mach_traps.h)
+    // https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/mach_traps.h
     fn swtch_pri(priority: libc::c_int) -> libc::boolean_t;
 }
 
@@ -37,7 +37,7 @@ pub(super) static SWTCH_PRI: Entry = Entry {
         call: "swtch_pri(0)",
         doc: "Mach's own yield, beneath sched_yield: it lowers the thread's priority until it runs again, so that anybody \
               else comes first.",
-        page: "https://opensource.apple.com/source/xnu/",
+        page: "https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/mach/mach_traps.h",
         ..INFO
     },
     open: || proved(Stateless(lower_and_yield)),
