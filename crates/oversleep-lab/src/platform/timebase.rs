@@ -79,6 +79,7 @@ mod tests {
         assert_eq!(slow.nanos(year * 10), base.nanos(year * 10));
         assert_eq!(base.nanos(u64::MAX), u64::MAX);
         assert_eq!(Timebase::new(3, 125).expect("no zero").ticks_up(u64::MAX), u64::MAX);
+        assert_eq!((Timebase::NANOSECONDS.hz(), Timebase::NANOSECONDS.nanos(7)), (1_000_000_000, 7));
         assert_eq!(Timebase::new(0, 3).or(Timebase::new(125, 0)), None);
     }
 }
