@@ -33,6 +33,7 @@ pub(super) struct Hold {
 
 impl Hold {
     pub(super) fn run(self) -> Result<Exit, Failure> {
+        super::measurable()?;
         let lab = Laboratory::here();
         let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
         let setting = &self.setting;

@@ -4,6 +4,7 @@ mod hold;
 mod show;
 
 use clap::{Args, Subcommand};
+use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
 
 use super::measuring::{self, Files};
@@ -36,10 +37,16 @@ impl Resolution {
         match self.task {
             Task::Show(task) => task.run(),
             Task::Hold(task) => task.run(),
-            Task::Sweep(task) => task.run(),
-            Task::Neighbours(task) => task.run(),
+            Task::Sweep(task) => measurable().and_then(|()| task.run()),
+            Task::Neighbours(task) => measurable().and_then(|()| task.run()),
         }
     }
+}
+
+/// There is something to set.
+fn measurable() -> Result<(), Failure> {
+    let tunable = Laboratory::here().resolution_tunable();
+    tunable.map(drop).ok_or_else(|| Failure::failed("no program can change the timer resolution of this system"))
 }
 
 /// Measure what each setting does to this process's own waits

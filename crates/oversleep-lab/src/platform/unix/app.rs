@@ -45,12 +45,24 @@ extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
     let program = PROGRAM.load(Ordering::SeqCst);
     // SAFETY: the system hands a valid record to a handler installed with SA_SIGINFO; `kill` may be called in one.
     unsafe {
-        match (*info).si_code == libc::SI_USER {
+        match is_from_a_process(&*info) {
             true if program > 0 => _ = libc::kill(program, signal),
             true => WAITING.store(signal, Ordering::SeqCst),
             false => {}
         }
     }
+}
+
+/// Whether `kill` sent it, not a terminal. A sender in another namespace has no number here, but a code all the same.
+#[cfg(not(target_vendor = "apple"))]
+fn is_from_a_process(info: &libc::siginfo_t) -> bool {
+    info.si_code == libc::SI_USER
+}
+
+/// Whether `kill` sent it, not a terminal: only then there is a sender.
+#[cfg(target_vendor = "apple")]
+fn is_from_a_process(info: &libc::siginfo_t) -> bool {
+    info.si_pid != 0
 }
 
 /// One signal that is passed on until the guard is dropped.

@@ -1,0 +1,74 @@
+//! Real neighbours. This program is its own neighbour, so it has a `main` of its own instead of a test harness.
+
+use std::process::{Command, ExitCode};
+
+use oversleep_lab::platform::{self, Platform};
+use oversleep_lab::run_if_neighbour;
+use oversleep_record::Nanos;
+use oversleep_record::conditions::{Outcome, Setting};
+
+fn main() -> ExitCode {
+    let native = platform::native();
+    // Nobody has said yet that this program answers: started as a neighbour, it would start neighbours itself.
+    assert!(std::env::args().any(|argument| argument.starts_with("hold-as")) || native.neighbour(None).is_err());
+    if let Some(code) = run_if_neighbour() {
+        return code;
+    }
+    if std::env::args().any(|argument| argument == STARTED_BY_ITSELF) {
+        println!("{STARTED_BY_ITSELF}");
+        return ExitCode::SUCCESS;
+    }
+    if !can_be_started_by_itself() {
+        println!("neighbours: skipped: programs like this one can't be started from here (an emulator)");
+        return ExitCode::SUCCESS;
+    }
+    one_that_holds_nothing(&*native);
+    one_that_holds_something(&*native);
+    many_one_after_the_other(&*native);
+    println!("neighbours: 3 passed");
+    ExitCode::SUCCESS
+}
+
+/// An argument, and the answer to it.
+const STARTED_BY_ITSELF: &str = "--started-by-itself";
+
+/// Not below an emulator of another processor that the kernel knows nothing of.
+fn can_be_started_by_itself() -> bool {
+    let program = std::env::current_exe().expect("this program has a place");
+    let answered = Command::new(program).arg(STARTED_BY_ITSELF).output();
+    answered.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).trim() == STARTED_BY_ITSELF)
+}
+
+fn one_that_holds_nothing(native: &dyn Platform) {
+    let neighbour = native.neighbour(None).expect("this program answers");
+    assert_eq!(neighbour.outcome(), None);
+}
+
+fn one_that_holds_something(native: &dyn Platform) {
+    let asked = Setting::Nanos(Nanos::from_millis(2));
+    let own = || native.resolution_tunable().and_then(|tunable| tunable.current().ok());
+    let before = own();
+    let neighbour = native.neighbour(Some(&asked)).expect("this program answers");
+    let outcome = neighbour.outcome().expect("it was asked");
+    match native.resolution_tunable() {
+        Some(tunable) if tunable.validate(&asked).is_ok() => assert!(outcome.holds(), "{outcome:?}"),
+        _ => assert!(matches!(outcome, Outcome::Denied { .. }), "{outcome:?}"),
+    }
+    drop(neighbour);
+    assert_eq!(own(), before, "what it held is gone with it");
+}
+
+/// Each of them ends: a hundred that stayed would show, and waiting for one that never ends would never end.
+fn many_one_after_the_other(native: &dyn Platform) {
+    let is_child = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let parent = stat.rsplit(')').next().and_then(|fields| fields.split_whitespace().nth(1)?.parse().ok());
+        parent == Some(std::process::id())
+    };
+    for _ in 0..20 {
+        drop(native.neighbour(None).expect("this program answers"));
+    }
+    let Ok(processes) = std::fs::read_dir("/proc") else { return };
+    let processes = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    assert_eq!(processes.filter(is_child).count(), 0, "children are left");
+}
