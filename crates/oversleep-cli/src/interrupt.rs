@@ -44,17 +44,18 @@ fn end_waits() {
     }
 }
 
-/// Waits until the first signal.
+/// Waits until the first signal. `ready` is called once one would be heeded.
 ///
 /// # Errors
 /// Signals can't be caught: waiting would never end well.
-pub fn wait_for_signal() -> Result<(), Failure> {
+pub fn wait_for_signal(ready: impl FnOnce()) -> Result<(), Failure> {
     let (to_here, from_handler) = mpsc::channel();
     let handler = move || {
         let _ = to_here.send(());
     };
     interruption::leaving_ignored(|| ctrlc::set_handler(handler))
         .map_err(|error| Failure::failed(format!("can't wait for Ctrl-C: {error}")))?;
+    ready();
     // The handler, and with it the other end, lives as long as the process.
     let _ = from_handler.recv();
     Ok(())

@@ -114,6 +114,32 @@ fn what_was_ignored_stays_ignored() {
 }
 
 #[test]
+fn holding_ends_with_a_signal_and_a_program_gets_what_is_sent_to_its_keeper() {
+    let home = Home::new();
+    let hold = |program: &[&str]| {
+        let mut command = home.command();
+        command.args(["resolution", "hold", "1ms"]).args(program).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("it starts")
+    };
+    let mut alone = hold(&[]);
+    let mut lines = BufReader::new(alone.stderr.take().expect("piped")).lines();
+    let heeds_signals = lines.any(|line| line.is_ok_and(|line| line == "until Ctrl-C"));
+    if heeds_signals {
+        signal(&alone, "INT");
+    }
+    let ended = alone.wait().expect("it ends");
+    assert_eq!((heeds_signals, ended.code()), (true, Some(0)));
+
+    let script = "trap 'exit 3' TERM; echo ready; sleep 5 >/dev/null 2>&1 & wait; exit 1";
+    let mut keeper = hold(&["--", "sh", "-c", script]);
+    let mut ready = String::new();
+    BufReader::new(keeper.stdout.take().expect("piped")).read_line(&mut ready).expect("readable");
+    assert_eq!(ready, "ready\n");
+    signal(&keeper, "TERM");
+    assert_eq!(keeper.wait().expect("it ends").code(), Some(3));
+}
+
+#[test]
 fn arguments_that_are_no_text_are_refused_or_taken_as_paths() {
     let home = Home::new();
     let no_text = OsStr::from_bytes(b"\xff\xfe.json");

@@ -45,10 +45,11 @@ impl Hold {
             _ => {}
         }
         let Some((program, arguments)) = self.program.split_first() else {
-            if held.outcome.holds() && !self.quiet {
-                message::note("until Ctrl-C");
-            }
-            interrupt::wait_for_signal()?;
+            interrupt::wait_for_signal(|| {
+                if !self.quiet {
+                    message::note("until Ctrl-C");
+                }
+            })?;
             return Ok(Exit::Fine);
         };
         interrupt::leave_to_programs();
