@@ -152,8 +152,9 @@ impl Distribution {
         early.into_iter().rev().chain(late)
     }
 
-    /// The view corrected for coordinated omission: for each value above `interval`, the values that a schedule of
-    /// that interval would have seen meanwhile are added (value − interval, value − 2·interval …).
+    /// The view corrected for coordinated omission: for each value of `interval` and above, the values that a schedule
+    /// of that interval would have seen meanwhile are added: value − interval, value − 2·interval … down to the last
+    /// deadline that had passed (value mod interval).
     ///
     /// Meant for series that issue the next request only after the last one ended. A series on absolute deadlines
     /// holds those values already.
@@ -166,17 +167,27 @@ impl Distribution {
         if fills > OMISSION_FILLS_MAX {
             return None;
         }
-        let late = self.late.clone_correct(step);
-        let mut sum = self.sum;
-        // The added values, summed from the same buckets, keep the mean consistent with the counts.
+        let mut corrected = self.clone();
         for bucket in self.late.iter_recorded() {
-            let (value, count) = (bucket.value_iterated_to(), bucket.count_at_value());
-            let added = value.saturating_sub(1) / step;
-            let added_sum = i128::from(added) * i128::from(value)
-                - i128::from(step) * (i128::from(added) * i128::from(added + 1) / 2);
-            sum = sum.saturating_add(added_sum.saturating_mul(i128::from(count)));
+            // The middle of a bucket, not its end: a value just below a multiple of the interval must not gain a deadline.
+            let middle = self.late.median_equivalent(bucket.value_iterated_to());
+            let value = middle.clamp(self.min.max(0).unsigned_abs(), self.max.max(0).unsigned_abs());
+            let mut missed = value;
+            while missed >= step {
+                missed -= step;
+                corrected.record_many(missed, bucket.count_at_value());
+            }
         }
-        Some(Distribution { late, early: self.early.clone(), min: self.min, max: self.max, sum })
+        Some(corrected)
+    }
+
+    /// Adds a value of zero or above that many times.
+    fn record_many(&mut self, value: u64, count: u64) {
+        self.late.saturating_record_n(value, count);
+        let value = i64::try_from(value).unwrap_or(i64::MAX);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.sum = self.sum.saturating_add(i128::from(value) * i128::from(count));
     }
 
     /// Values of zero and above as a histogram, for writers of other formats.
@@ -239,8 +250,28 @@ mod tests {
         recorded.record(500 * millisecond);
         let corrected = recorded.corrected_for_omission(millisecond).unwrap();
         assert_eq!(recorded.count_above(millisecond), 1);
-        let late = corrected.count_above(millisecond / 2);
-        assert!((498..=502).contains(&late), "{late}");
+        assert_eq!(corrected.count_above(millisecond / 2), 500);
+        assert_eq!(corrected.count(), 4_501 + 500, "499 to 1 ms, and the deadline at the stall's very end");
+    }
+
+    #[test]
+    fn correcting_fills_down_to_the_last_deadline_that_had_passed() {
+        let corrected = of([200, 3_300]).corrected_for_omission(1_000).unwrap();
+        let values: Vec<i64> = corrected.buckets().map(|(value, _)| value).collect();
+        let near = |value: i64, exact: i64| (value - exact).abs() * 1_000 <= exact;
+        let exact = [200, 300, 1_300, 2_300, 3_300];
+        assert!(values.len() == 5 && values.iter().zip(exact).all(|(&value, exact)| near(value, exact)), "{values:?}");
+        let mean = corrected.mean().unwrap();
+        assert!((mean - 1_480.0).abs() < 3.0, "{mean}");
+        assert_eq!(of([900]).corrected_for_omission(1_000).unwrap(), of([900]), "nothing was missed");
+    }
+
+    #[test]
+    fn correcting_learns_a_new_least_value() {
+        let corrected = of([2_050]).corrected_for_omission(1_000).unwrap();
+        let near = |value: Option<i64>, exact: i64| value.is_some_and(|value| (value - exact).abs() <= 3);
+        assert!(near(corrected.min(), 50) && near(corrected.quantile(0.1), 50), "{:?}", corrected.min());
+        assert_eq!(corrected.max(), Some(2_050));
     }
 
     #[test]
@@ -255,7 +286,7 @@ mod tests {
     fn counts_at_the_end_of_their_range_saturate() {
         let mut full = of([-7, 3_000, 9_000_000]);
         full.late.record_n(1_000, u64::MAX - 3).unwrap();
-        let corrected = full.corrected_for_omission(1_000).unwrap();
+        let corrected = full.corrected_for_omission(2_000).unwrap();
         let mut twice = full.clone();
         twice.merge(&full);
         for distribution in [full, corrected, twice] {

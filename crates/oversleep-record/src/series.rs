@@ -220,10 +220,15 @@ impl Series {
     }
 
     /// The series as a schedule without omission would have seen it: deadlines missed while a call overran are filled
-    /// in, from the calls alone. `None` for series without a request, and where the request is absurdly short.
+    /// in, from the calls alone. The schedule's interval is what was requested, whatever the call rounded it to.
+    ///
+    /// `None` for series without a schedule (call by call, where each call is its own deadline and none can be missed),
+    /// and where the request is absurdly short.
     pub fn corrected(&self) -> Option<Distribution> {
-        let interval = self.asked_ns.or(self.requested_ns)?.0;
-        self.calls().corrected_for_omission(interval)
+        if self.pace != Some(Pace::Periodic) {
+            return None;
+        }
+        self.calls().corrected_for_omission(self.requested_ns?.0)
     }
 
     /// The values of calls that were really made.
@@ -244,5 +249,23 @@ impl Series {
     /// A label's value.
     pub fn label(&self, name: &str) -> Option<&str> {
         self.labels.get(name).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_corrected_view_follows_the_schedule_not_the_rounding() {
+        let mut series = Series::new("B5", "poll", Quantity::Lateness, Unit::Ns);
+        (series.requested_ns, series.asked_ns) = (Some(Nanos(300_000)), Some(Nanos::from_millis(1)));
+        series.distribution.record(760_000);
+        for pace in [None, Some(Pace::BackToBack), Some(Pace::RandomPhase)] {
+            series.pace = pace;
+            assert_eq!(series.corrected(), None, "{pace:?} has no schedule to miss");
+        }
+        series.pace = Some(Pace::Periodic);
+        assert_eq!(series.corrected().map(|corrected| corrected.count()), Some(3), "760, 460 and 160 µs");
     }
 }
