@@ -4,10 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::distribution::Distribution;
 
+use crate::units::Nanos;
+
 /// The three-way split an unprivileged process can make of its own waits.
 ///
 /// With D the deadline, R the switch-in, q the run-queue delay just before it and E the program's own clock read after
 /// the wait: (R − q − D) + q + (E − R) = E − D exactly, sample by sample.
+///
+/// A wait that wakes before its deadline and spins until then spends none of its lateness on the timer or the run queue:
+/// where R < D ≤ E the whole of E − D is the return, and D − R is recorded apart as time awake before the deadline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatenessSplit {
@@ -21,8 +26,57 @@ pub struct LatenessSplit {
     pub timer: Distribution,
     /// Runnable and waiting for a CPU (q), in ns.
     pub run_queue: Distribution,
-    /// From the switch-in to the program's own clock read (E − R), in ns.
+    /// From the switch-in (the deadline, where the thread was awake by then) to the program's own clock read, in ns.
     pub wake_return: Distribution,
+    /// Time awake before the deadline (D − R) of the waits that had it, in ns: a wait that ends by spinning. No part of
+    /// the lateness.
+    #[serde(default)]
+    pub awake_before: Distribution,
     /// How it was seen.
     pub method: String,
+}
+
+impl LatenessSplit {
+    /// Adds one wait of which all parts were seen: its deadline, its switch-in and the run-queue delay before it, and
+    /// the program's clock read after it.
+    pub fn record(&mut self, deadline: Nanos, switch_in: Nanos, run_queue_delay: Nanos, end: Nanos) {
+        let late = end - deadline;
+        let (timer, run_queue, wake_return) = if switch_in < deadline && deadline <= end {
+            self.awake_before.record((deadline - switch_in).0);
+            (Nanos::ZERO, Nanos::ZERO, late)
+        } else {
+            (switch_in - run_queue_delay - deadline, run_queue_delay, end - switch_in)
+        };
+        self.attributed_count += 1;
+        self.total.record(late.0);
+        self.timer.record(timer.0);
+        self.run_queue.record(run_queue.0);
+        self.wake_return.record(wake_return.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn medians(deadline: i64, switch_in: i64, delay: i64, end: i64) -> [Option<i64>; 5] {
+        let mut split = LatenessSplit::default();
+        split.record(Nanos(deadline), Nanos(switch_in), Nanos(delay), Nanos(end));
+        [&split.total, &split.timer, &split.run_queue, &split.wake_return, &split.awake_before].map(Distribution::p50)
+    }
+
+    #[test]
+    fn a_sleep_s_parts_add_up_to_its_lateness() {
+        assert_eq!(medians(1_000, 1_070, 10, 1_080), [Some(80), Some(60), Some(10), Some(10), None]);
+    }
+
+    #[test]
+    fn spinning_before_the_deadline_is_no_part_of_the_lateness() {
+        assert_eq!(medians(1_000, 520, 10, 1_040), [Some(40), Some(0), Some(0), Some(40), Some(480)]);
+    }
+
+    #[test]
+    fn a_wait_that_ended_early_keeps_its_sign() {
+        assert_eq!(medians(1_000, 950, 10, 970), [Some(-30), Some(-60), Some(10), Some(20), None]);
+    }
 }

@@ -183,8 +183,12 @@ fn lateness_split(file: &ResultFile) -> Option<Picture> {
         Some(asked) => format!("Where the lateness of waits of {asked} goes"),
         None => "Where the lateness goes".to_owned(),
     };
+    let mut note = "Medians of each part; they add up to the median lateness only roughly.".to_owned();
+    if let Some(spinning) = split::spinning(&rows) {
+        note = format!("{note} {spinning}");
+    }
     let picture = picture::SplitBars {
-        frame: frame(file, &name, &heading, "Medians of each part; they add up to the median lateness only roughly."),
+        frame: frame(file, &name, &heading, &note),
         parts: vec![part("timer, slack and waking"), part("run queue"), part("return to the program")],
         rows: rows.iter().map(bar).collect(),
     };
@@ -246,7 +250,8 @@ fn slack_sweep(file: &ResultFile) -> Option<Picture> {
 fn before_after(file: &ResultFile) -> Vec<Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
     for trial in &file.trials {
-        let p99 = |series: &Series| series.distribution.safe_quantile(0.99).map(us);
+        // Of the calls, as in the sentence beside it.
+        let p99 = |series: &Series| series.calls().safe_quantile(0.99).map(us);
         let rows: Vec<picture::BeforeAfterRow> = trial
             .pairs
             .iter()
@@ -255,9 +260,9 @@ fn before_after(file: &ResultFile) -> Vec<Picture> {
                 let held = after.conditions.all_held();
                 held.then_some(picture::BeforeAfterRow {
                     label: after.subject.clone(),
-                    before_p50_us: us(before.distribution.p50()?),
+                    before_p50_us: us(before.calls().p50()?),
                     before_p99_us: p99(before),
-                    after_p50_us: us(after.distribution.p50()?),
+                    after_p50_us: us(after.calls().p50()?),
                     after_p99_us: p99(after),
                 })
             })

@@ -5,7 +5,7 @@ use oversleep_record::split::LatenessSplit;
 use oversleep_record::stats::VALUES_MIN;
 use oversleep_record::{Distribution, Nanos, ResultFile, Series};
 
-use super::read::{SLEEPS, wait_series};
+use super::read::{sleeps_of, wait_series};
 use super::text::list;
 
 /// One figure per part of the lateness.
@@ -17,7 +17,7 @@ pub struct Parts {
     pub timer: Nanos,
     /// Runnable and waiting for a CPU.
     pub run_queue: Nanos,
-    /// From the switch-in to the program's own clock read.
+    /// From the switch-in (or from the deadline, where the thread was awake by then) to the program's own clock read.
     pub wake_return: Nanos,
 }
 
@@ -41,6 +41,8 @@ pub struct SplitRow {
     pub medians: Parts,
     /// Mean of each part; these add up to the mean total.
     pub means: Parts,
+    /// Median time awake before the deadline, of a wait that usually is: it ends by spinning. No part of the lateness.
+    pub awake_before: Option<Nanos>,
     /// Waits of which all parts were seen.
     pub attributed_count: u64,
     /// Waits of which a part was not seen; they are in none of the figures.
@@ -69,17 +71,27 @@ fn row_of(split: &LatenessSplit, key: &str, wait: &str, requested_ns: Option<Nan
         requested_ns,
         medians: parts(|distribution| distribution.p50().map(Nanos))?,
         means: parts(|distribution| distribution.mean().map(|mean| Nanos(mean.round() as i64)))?,
+        awake_before: usual_spin(split),
         attributed_count: split.attributed_count,
         unattributed_count: split.unattributed_count,
         method: split.method.clone(),
     })
 }
 
+/// The median time awake before the deadline, where most waits had some.
+fn usual_spin(split: &LatenessSplit) -> Option<Nanos> {
+    let is_usual = split.awake_before.count().saturating_mul(2) > split.attributed_count;
+    split.awake_before.p50().filter(|_| is_usual).map(Nanos)
+}
+
 /// The split of the plainest sleep; where it was seen too few times, that of all plain sleeps together, which take the
 /// same way through the kernel.
 pub(super) fn of_sleeps(file: &ResultFile) -> Option<SplitRow> {
-    let split: Vec<&Series> =
-        SLEEPS.iter().filter_map(|wait| wait_series(file, wait)).filter(|series| series.split.is_some()).collect();
+    let split: Vec<&Series> = sleeps_of(file)
+        .iter()
+        .filter_map(|wait| wait_series(file, wait))
+        .filter(|series| series.split.is_some())
+        .collect();
     let plainest = row(split.first()?);
     if plainest.as_ref().is_some_and(|row| row.attributed_count >= VALUES_MIN) {
         return plainest;
@@ -93,6 +105,7 @@ pub(super) fn of_sleeps(file: &ResultFile) -> Option<SplitRow> {
         pool.timer.merge(&part.timer);
         pool.run_queue.merge(&part.run_queue);
         pool.wake_return.merge(&part.wake_return);
+        pool.awake_before.merge(&part.awake_before);
         pool.method.clone_from(&part.method);
     }
     let keys = list(&alike.iter().map(|series| series.key.as_str()).collect::<Vec<_>>());
@@ -141,6 +154,21 @@ mod tests {
         );
         assert_eq!(rows[1].means.remainder(), Nanos::ZERO);
         assert_eq!(rows[1].unattributed_count, 2);
+    }
+
+    #[test]
+    fn a_wait_that_spins_at_its_end_is_not_late_by_its_spinning() {
+        let mut series = rounds("B5/oversleep-sleep-until/1ms", &[60; 4], 20);
+        let mut split = LatenessSplit::default();
+        for _ in 0..80 {
+            split.record(Nanos(1_000_000), Nanos(952_000), Nanos(2_000), Nanos(1_000_060));
+        }
+        series.split = Some(split);
+        let row = row(&series).unwrap();
+        let spun = Parts { total: Nanos(60), timer: Nanos::ZERO, run_queue: Nanos::ZERO, wake_return: Nanos(60) };
+        assert_eq!((row.medians, row.awake_before), (spun, Some(Nanos(48_000))));
+        let sleep = with_split("B5/nanosleep/1ms", 52_000, 3_000, 11_000);
+        assert_eq!(super::row(&sleep).unwrap().awake_before, None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::split::LatenessSplit;
-use oversleep_record::{Conditions, Distribution, Nanos};
+use oversleep_record::{Conditions, Nanos};
 
 use super::bench::Bench;
 use super::composed_waits::find_wait;
@@ -160,14 +160,9 @@ impl WaitProbe {
             return;
         }
         let Ok(mut splitter) = bench.platform().splitter() else { return };
-        let split = self.split.get_or_insert_with(|| LatenessSplit {
-            method: splitter.method().to_owned(),
-            total: Distribution::new(),
-            timer: Distribution::new(),
-            run_queue: Distribution::new(),
-            wake_return: Distribution::new(),
-            ..LatenessSplit::default()
-        });
+        let split = self
+            .split
+            .get_or_insert_with(|| LatenessSplit { method: splitter.method().to_owned(), ..LatenessSplit::default() });
         let platform = bench.platform();
         for _ in 0..self.split_waits {
             if bench.stopped() {
@@ -181,11 +176,7 @@ impl WaitProbe {
             let end = platform.now();
             match splitter.last_switch_in() {
                 Some(seen) if ended == WaitEnd::TimedOut && seen.at > start && seen.at <= end => {
-                    split.attributed_count += 1;
-                    split.total.record((end - deadline).0);
-                    split.timer.record((seen.at - seen.run_queue_delay - deadline).0);
-                    split.run_queue.record(seen.run_queue_delay.0);
-                    split.wake_return.record((end - seen.at).0);
+                    split.record(deadline, seen.at, seen.run_queue_delay, end);
                 }
                 _ => split.unattributed_count += 1,
             }
@@ -291,7 +282,7 @@ mod tests {
         let measured = testing::measure_on(sim, vec![probe.boxed()]);
         let split = measured.series[0].split.as_ref().unwrap();
         assert_eq!((split.attributed_count, split.unattributed_count), (10, 0));
-        let p50 = |part: &Distribution| part.p50().unwrap();
+        let p50 = |part: &oversleep_record::Distribution| part.p50().unwrap();
         assert_eq!(p50(&split.run_queue), 6_000);
         assert_eq!(p50(&split.wake_return), 20, "one clock read");
         // The histogram keeps three digits.

@@ -225,6 +225,7 @@ fn series() -> Vec<Series> {
         timer: of([-100, 52_000, 53_000]),
         run_queue: of([0, 0, 1_000]),
         wake_return: of([66_100, 15_000, 14_000]),
+        awake_before: of([48_000]),
         method: "context-switch records of the thread".to_owned(),
     });
     let conditions =

@@ -44,6 +44,7 @@ pub fn split(file: &ResultFile) -> Option<Section> {
                 kind: Kind::Bar,
                 rank: 1,
             },
+            figures("awake before", 2),
             figures("waits", 2),
             figures("not seen", 3),
         ],
@@ -60,20 +61,35 @@ pub fn split(file: &ResultFile) -> Option<Section> {
             row.medians.run_queue.to_string().into(),
             row.medians.wake_return.to_string().into(),
             Cell::from(bar(&row.medians, longest)),
+            row.awake_before.map(|span| span.to_string()).unwrap_or_default().into(),
             grouped(row.attributed_count).into(),
             grouped(row.unattributed_count).into(),
         ]);
     }
     let method = rows.first().map(|row| row.method.as_str()).filter(|method| !method.is_empty());
     let method = method.map(|method| format!("Seen by: {method}."));
-    let mut section = Section::of("split", "Where the lateness goes", &["B5"], table);
+    let mut section = Section::of("split", "Where the lateness goes", &["B5"], table.without_empty_columns());
     section.notes.push(sentence(&format!(
         "timer: rounding, slack, the timer and waking (until the thread could run); queue: waiting for a CPU; return: until \
          the program read its clock. The parts of each wait add up; their medians do so only roughly. \
          Measured on waits of their own at {at}."
     )));
+    section.notes.extend(spinning(&rows));
     section.notes.extend(method);
     Some(section)
+}
+
+/// The waits that are awake before their deadline on purpose, which a reader of the bars can't see.
+pub fn spinning(rows: &[SplitRow]) -> Option<String> {
+    let awake: Vec<String> =
+        rows.iter().filter_map(|row| Some(format!("{} by {}", row.wait, row.awake_before?))).collect();
+    (!awake.is_empty()).then(|| {
+        format!(
+            "Woken before the deadline, and spinning until it: {}. That time is no part of the lateness; nothing of the \
+             timer or the queue is left in it.",
+            awake.join(", ")
+        )
+    })
 }
 
 /// What the longest whole bar stands for: the longest row that is no more than five times the median one. Longer rows are
@@ -107,6 +123,23 @@ fn bar(parts: &Parts, longest: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_that_spins_says_so_beside_its_bar() {
+        use crate::view::testing::Sheet;
+
+        let plain = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).split(52_000, 3_000, 11_000);
+        assert!(!split(&plain.file).unwrap().tables[0].columns.iter().any(|column| column.head == "awake before"));
+        let mut both = plain.steady("B5/hybrid/1ms", 60).split(0, 0, 60);
+        if let Some(split) = both.file.series.last_mut().and_then(|series| series.split.as_mut()) {
+            (0..80).for_each(|_| split.awake_before.record(48_000));
+        }
+        let section = split(&both.file).unwrap();
+        let column = section.tables[0].columns.iter().position(|column| column.head == "awake before").unwrap();
+        let shown: Vec<&str> = section.tables[0].rows.iter().map(|row| row[column].text.as_str()).collect();
+        assert_eq!(shown, ["48 µs", ""]);
+        assert!(section.notes.iter().any(|note| note.contains("spinning until it: hybrid by 48 µs")));
+    }
 
     #[test]
     fn bars_are_to_scale_and_never_overflow() {
