@@ -7,7 +7,7 @@ use oversleep_record::stats::{VALUES_MIN, share_of_rounds_lower};
 use oversleep_record::trial::TrialPair;
 use oversleep_record::{Nanos, ResultFile, Series, Trial};
 
-use super::read::{COMMON_REQUEST, judge, median_of, wait_series, waits_of};
+use super::read::{COMMON_REQUEST, judge, median_of, sleeps_of, values, wait_series, waits_of};
 use super::remedies::{self, Harmless, RemedyEntry};
 use super::text::{counted, list};
 
@@ -48,11 +48,11 @@ pub(super) fn tried(file: &ResultFile, entry: &RemedyEntry) -> Tried {
     }
 }
 
-/// The series of a trial's pair, those of nanosleep first: every report names the plainest wait where it can.
+/// The series of a trial's pair, those of the plainest sleep first: every report names the plainest wait where it can.
 fn pairs<'a>(file: &'a ResultFile, trial: &'a Trial) -> Vec<(&'a Series, &'a Series)> {
     let both = |pair: &TrialPair| Some((file.series(&pair.before)?, file.series(&pair.after)?));
     let mut pairs: Vec<(&Series, &Series)> = trial.pairs.iter().filter_map(both).collect();
-    pairs.sort_by_key(|(before, _)| before.subject != "nanosleep");
+    pairs.sort_by_key(|(before, _)| before.subject != sleeps_of(file)[0]);
     pairs
 }
 
@@ -61,7 +61,7 @@ fn of_trial(file: &ResultFile, trial: &Trial) -> Tried {
     if let Some(why) = pairs.iter().find_map(|(_, after)| refusal(after)) {
         return Tried::Refused { why };
     }
-    let enough = |series: &Series| series.distribution.count() >= VALUES_MIN;
+    let enough = |series: &Series| values(series).count() >= VALUES_MIN;
     match pairs.iter().find(|(before, after)| enough(before) && enough(after)) {
         Some((before, after)) => measured(before, after),
         None => Tried::NotTried { why: not_measured(&pairs) },
@@ -74,7 +74,7 @@ fn not_measured(pairs: &[(&Series, &Series)]) -> String {
         Some((before, after)) => match [before, after].map(|series| &series.status) {
             [Status::Unavailable { reason }, _] | [_, Status::Unavailable { reason }] => reason.to_string(),
             _ => {
-                let fewest = before.distribution.count().min(after.distribution.count());
+                let fewest = values(before).count().min(values(after).count());
                 format!("the trial holds only {}; {VALUES_MIN} are needed", counted(fewest, "value"))
             }
         },
@@ -97,7 +97,7 @@ fn refusal(series: &Series) -> Option<String> {
 
 /// Before and after as figures, and whether the rounds agree that it helped.
 pub(super) fn measured(before: &Series, after: &Series) -> Tried {
-    let p99 = |series: &Series| series.distribution.safe_quantile(0.99);
+    let p99 = |series: &Series| values(series).safe_quantile(0.99);
     Tried::Measured {
         subject: after.subject.clone(),
         instead_of: (before.subject != after.subject).then(|| before.subject.clone()),
@@ -147,6 +147,16 @@ pub(super) fn first_wait<'a>(file: &'a ResultFile, waits: &'a [&'a str]) -> Opti
 /// The same wait asked for as long as `other` was.
 pub(super) fn wait_like<'a>(file: &'a ResultFile, wait: &'a str, other: &Series) -> Option<&'a Series> {
     waits_of(file, wait).find(|series| series.requested_ns == other.requested_ns && judge(series).is_ok())
+}
+
+/// The plainest sleep of this system that can carry a conclusion.
+pub(super) fn plain_sleep(file: &ResultFile) -> Option<&Series> {
+    sleeps_of(file).iter().find_map(|wait| wait_named(file, wait))
+}
+
+/// The plainest sleep asked for as long as `other` was.
+pub(super) fn sleep_like<'a>(file: &'a ResultFile, other: &Series) -> Option<&'a Series> {
+    sleeps_of(file).iter().find_map(|wait| wait_like(file, wait, other))
 }
 
 /// The hybrid wait of experiment B12, at 1 ms where there is a choice.

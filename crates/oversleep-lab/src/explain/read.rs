@@ -26,8 +26,15 @@ pub(super) fn settle(looked: Look<Conclusion>) -> Conclusion {
 /// The request most programs make, and that every experiment includes.
 pub(super) const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 
-/// Waits that do nothing but sleep, plainest first.
-pub(super) const SLEEPS: [&str; 5] = ["nanosleep", "clock-nanosleep", "clock-nanosleep-abs", "thread-sleep", "usleep"];
+/// Waits that do nothing but sleep on the system's ordinary timer, plainest first. The standard library's sleep is one of
+/// them except on Windows, where it uses a high-resolution timer since Rust 1.75.
+pub(super) fn sleeps_of(file: &ResultFile) -> &'static [&'static str] {
+    match file.platform.os.as_str() {
+        "windows" => &["sleep", "sleep-ex", "nt-delay-execution"],
+        "macos" => &["nanosleep", "usleep", "thread-sleep"],
+        _ => &["nanosleep", "clock-nanosleep", "clock-nanosleep-abs", "thread-sleep", "usleep"],
+    }
+}
 
 /// "… was not measured", with the reason where the run ended early.
 pub(super) fn not_measured(file: &ResultFile, what: &str) -> Conclusion {
@@ -51,7 +58,7 @@ pub(super) fn judge(series: &Series) -> Look<()> {
     if let Status::Unavailable { reason } = &series.status {
         return Err(Conclusion::lacks(format!("{key} could not be measured: {reason}")));
     }
-    let count = series.distribution.count();
+    let count = values(series).count();
     let is_batched = series.quantity == Quantity::Cost && series.unit == Unit::Ps;
     let needed = if is_batched { BATCHES_MIN } else { VALUES_MIN };
     if count < needed {
@@ -78,9 +85,18 @@ pub(super) fn judge(series: &Series) -> Look<()> {
     }
 }
 
+/// The values a sentence about a wait rests on: those of its calls. A deadline that had passed before the call could be
+/// made says how late the schedule was, and nothing about what the call does.
+pub(super) fn values(series: &Series) -> &Distribution {
+    match series.quantity {
+        Quantity::Lateness => series.calls(),
+        _ => &series.distribution,
+    }
+}
+
 /// The median of a series that has values.
 pub(super) fn median_of(series: &Series) -> i64 {
-    series.distribution.p50().unwrap_or_default()
+    values(series).p50().unwrap_or_default()
 }
 
 /// The median of a series in ns.
@@ -98,13 +114,27 @@ pub(super) fn value_text(series: &Series, value: i64) -> String {
     }
 }
 
-/// `p50 66.1 µs, p99 115 µs (2,000 values)`, p99 only where enough values lie beyond it.
+/// `p50 66.1 µs, p99 115 µs (2,000 values)`, p99 only where enough values lie beyond it; of waits the calls made, with
+/// the deadlines missed beside them told apart.
 pub(super) fn summary(series: &Series) -> String {
-    let tail = match series.distribution.safe_quantile(0.99) {
-        Some(p99) => format!(", p99 {}", value_text(series, p99)),
-        None => String::new(),
+    let figures = |distribution: &Distribution| {
+        let tail = match distribution.safe_quantile(0.99) {
+            Some(p99) => format!(", p99 {}", value_text(series, p99)),
+            None => String::new(),
+        };
+        format!("p50 {}{tail}", value_text(series, distribution.p50().unwrap_or_default()))
     };
-    format!("p50 {}{tail} ({})", value_text(series, median_of(series)), counted(series.distribution.count(), "value"))
+    let (used, all) = (values(series), &series.distribution);
+    match all.count().saturating_sub(used.count()) {
+        0 => format!("{} ({})", figures(used), counted(used.count(), "value")),
+        missed => format!(
+            "{} ({}; with {} missed {})",
+            figures(used),
+            counted(used.count(), "call"),
+            counted(missed, "deadline"),
+            figures(all)
+        ),
+    }
 }
 
 /// Every lateness series of a wait in experiment B5, whatever was asked.
@@ -120,8 +150,8 @@ pub(super) fn wait_series<'a>(file: &'a ResultFile, wait: &'a str) -> Option<&'a
 
 /// The plainest sleep measured, fit for a conclusion: what other waits are compared with.
 pub(super) fn reference_sleep(file: &ResultFile) -> Look<&Series> {
-    let mut measured = SLEEPS.iter().filter_map(|wait| wait_series(file, wait));
-    let series = measured.next().ok_or_else(|| not_measured(file, "B5/nanosleep/1ms"))?;
+    let mut measured = sleeps_of(file).iter().filter_map(|wait| wait_series(file, wait));
+    let series = measured.next().ok_or_else(|| not_measured(file, &format!("B5/{}/1ms", sleeps_of(file)[0])))?;
     judge(series)?;
     Ok(series)
 }
@@ -194,7 +224,7 @@ pub(super) fn pooled(name: &str, members: &[&Series]) -> Option<Series> {
     pool.key = super::text::list(&members.iter().map(|series| series.key.as_str()).collect::<Vec<_>>());
     pool.requested_ns = first.requested_ns;
     pool.distribution = members.iter().fold(Distribution::new(), |mut sum, series| {
-        sum.merge(&series.distribution);
+        sum.merge(values(series));
         sum
     });
     pool.counts.recorded = pool.distribution.count();
@@ -235,6 +265,18 @@ mod tests {
         let wild = rounds("B5/nanosleep/1ms", &[66_000, 400_000, 9_000, 900_000], 20);
         assert!(matches!(judge(&wild), Err(Conclusion::TooDisturbed(_))));
         assert_eq!(judge(&rounds("B5/nanosleep/1ms", &[66_000; 4], 20)), Ok(()));
+    }
+
+    #[test]
+    fn a_sentence_about_a_wait_rests_on_its_calls() {
+        let mut series = rounds("B5/poll/300us", &[760_000; 4], 20);
+        series.calls_only = Some(series.distribution.clone());
+        (0..160).for_each(|_| series.distribution.record(160_000));
+        assert_eq!(p50(&series).round_down_to(Nanos(1_000)), Nanos(760_000));
+        assert_eq!(summary(&series), "p50 760 µs (80 calls; with 160 deadlines missed p50 160 µs)");
+        let mut step = rounds("B3/monotonic-coarse", &[4_000_000; 4], 20);
+        step.calls_only = Some(Distribution::new());
+        assert_eq!(summary(&step), "p50 4 ms (80 values)", "only waits miss deadlines");
     }
 
     #[test]

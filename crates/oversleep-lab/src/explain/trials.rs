@@ -2,7 +2,7 @@
 
 use oversleep_record::{Conditions, Nanos, ResultFile};
 
-use super::read::{COMMON_REQUEST, SLEEPS, is_real_time, wait_series};
+use super::read::{COMMON_REQUEST, is_real_time, sleeps_of, wait_series};
 use super::remedies::{self, Harmless};
 
 /// Slack below which lowering it can't be told from noise.
@@ -39,10 +39,10 @@ pub fn remedies_to_try(file: &ResultFile) -> Vec<RemedyTrialSpec> {
     let real_time_already = environment.text("sched.policy").is_some_and(is_real_time);
     let slack = environment.nanos("timer.slack_ns");
     if !real_time_already && slack.is_none_or(|slack| slack >= SLACK_WORTH) {
-        let kinds: [&[&str]; 3] = [&SLEEPS, &["futex", "cond-timedwait"], &["epoll-pwait2", "ppoll", "poll"]];
+        let kinds: [&[&str]; 3] = [sleeps_of(file), &["futex", "cond-timedwait"], &["epoll-pwait2", "ppoll", "poll"]];
         add("lower-timer-slack", kinds.iter().filter_map(|kind| first_measured(file, kind)).collect());
     }
-    let sleep: Vec<String> = first_measured(file, &SLEEPS).into_iter().collect();
+    let sleep: Vec<String> = first_measured(file, sleeps_of(file)).into_iter().collect();
     if !real_time_already && environment.flag("sched.rt_permitted") == Some(true) {
         add("real-time-policy", sleep);
     }

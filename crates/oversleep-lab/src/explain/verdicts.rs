@@ -44,8 +44,10 @@ pub struct ClockVerdict {
     pub cost_ps: Option<i64>,
     /// Its cost by the cost of the cheapest clock here, valid or not.
     pub ratio_to_fastest: Option<f64>,
-    /// The step it moves by.
+    /// The step it was seen to move by.
     pub step_ns: Option<Nanos>,
+    /// The step the system states for it, which is not always the one it moves by.
+    pub stated_step_ns: Option<Nanos>,
     /// Share of the reference waits it indicated.
     pub indicated_ratio: Option<f64>,
     /// Parts per million it runs fast (or slow) against the reference.
@@ -135,7 +137,8 @@ fn verdict(file: &ResultFile, clock: &ClockResult) -> ClockVerdict {
         unavailable: clock.unavailable.clone(),
         cost_ps: series.and_then(|series| series.distribution.p50()),
         ratio_to_fastest: None,
-        step_ns: step(clock),
+        step_ns: seen_step(clock),
+        stated_step_ns: clock.stated_step_ns,
         indicated_ratio: clock.indicated_ratio(),
         drift_ppm: clock.drift.map(|drift| drift.ppm),
         counts: clock.counts,
@@ -148,7 +151,11 @@ fn verdict(file: &ResultFile, clock: &ClockResult) -> ClockVerdict {
 
 /// The step a clock moves by: what was seen, else what the system states.
 pub(super) fn step(clock: &ClockResult) -> Option<Nanos> {
-    clock.steps.and_then(|steps| steps.median_ns.or(steps.smallest_ns)).or(clock.stated_step_ns)
+    seen_step(clock).or(clock.stated_step_ns)
+}
+
+fn seen_step(clock: &ClockResult) -> Option<Nanos> {
+    clock.steps.and_then(|steps| steps.median_ns.or(steps.smallest_ns))
 }
 
 /// What a clock counts, where that is not time that passes.
@@ -187,8 +194,9 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
             }
         }
     }
-    match step(clock) {
-        Some(step) if step > STEP_MAX => against.push(format!("moves in steps of {step}")),
+    match (seen_step(clock), clock.stated_step_ns) {
+        (Some(step), _) if step > STEP_MAX => against.push(format!("moves in steps of {step}")),
+        (None, Some(step)) if step > STEP_MAX => against.push(format!("states steps of {step}")),
         _ => {}
     }
     if let Some(wrap) = clock.wraps_after_ns.filter(|&wrap| wrap < WRAP_MIN) {
@@ -335,6 +343,21 @@ mod tests {
         assert_eq!(
             verdict_of(Sheet::linux(), good_clock("tsc")),
             (Some(Validity::Unproven), "not known whether the TSC is invariant".into())
+        );
+    }
+
+    #[test]
+    fn a_stated_step_does_not_pass_for_a_seen_one() {
+        let stated =
+            ClockResult { steps: None, stated_step_ns: Some(Nanos(4_000_000)), ..good_clock("monotonic-coarse") };
+        let table = clock_table(&Sheet::linux().clock(stated.clone()).file);
+        let row = table.row("monotonic-coarse").unwrap();
+        assert_eq!((row.step_ns, row.stated_step_ns), (None, Some(Nanos(4_000_000))));
+        assert_eq!(row.reasons, ["states steps of 4 ms", "its steps were not observed"]);
+        let seen = ClockResult { steps: Some(Steps { median_ns: Some(Nanos(10)), ..Steps::default() }), ..stated };
+        assert_eq!(
+            clock_table(&Sheet::linux().clock(seen).file).row("monotonic-coarse").unwrap().step_ns,
+            Some(Nanos(10))
         );
     }
 

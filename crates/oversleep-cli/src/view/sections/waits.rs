@@ -8,7 +8,7 @@ use super::clocks::extreme;
 use super::detail;
 use crate::view::select::{self, common_request, measured, requests, subjects};
 use crate::view::table::{Cell, Section, Table, Tone, figures, words};
-use crate::view::words::{FEW_VALUES, UNKNOWN, grouped, median, median_of, or_dash, quantile, value};
+use crate::view::words::{FEW_VALUES, UNKNOWN, grouped, median, median_of, or_dash, percent, quantile, value};
 
 /// Which requests go first where room is scarce: the common one stays, then the shortest, then the rest.
 fn rank(requests: &[Nanos], index: usize, common: Nanos) -> u8 {
@@ -58,6 +58,7 @@ pub fn waits(file: &ResultFile) -> Option<Section> {
     }
     let mut section = Section::of("waits", "Waits: how late they end", &["B5"], table);
     section.notes.extend(roundings(file));
+    section.notes.extend(schedules_missed(file));
     Some(section.note_if(few.then(|| format!("{}.", FEW_VALUES))))
 }
 
@@ -78,6 +79,32 @@ pub fn roundings(file: &ResultFile) -> Option<String> {
     let all: Vec<String> =
         by_rounding.into_iter().map(|(rounding, waits)| format!("{}: {rounding}", waits.join(", "))).collect();
     (!all.is_empty()).then(|| format!("Asked of the system after the call's own rounding: {}.", all.join("; ")))
+}
+
+/// Share of missed deadlines from which a median says more about the schedule than about the wait.
+const MISSED_WORTH: f64 = 0.05;
+
+/// Series whose medians are those of a schedule that could not be kept.
+fn schedules_missed(file: &ResultFile) -> Option<String> {
+    let share = |series: &Series| series.counts.missed as f64 / series.counts.recorded.max(1) as f64;
+    let missed: Vec<String> = measured(file, "B5")
+        .filter(|series| share(series) >= MISSED_WORTH)
+        .map(|series| {
+            let calls = or_dash(median(series.unit, series.calls()));
+            format!(
+                "{} {} ({} missed; the calls alone {calls})",
+                series.subject,
+                or_dash(series.requested_ns),
+                percent(share(series))
+            )
+        })
+        .collect();
+    (!missed.is_empty()).then(|| {
+        format!(
+            "Deadlines that passed before the wait could be called count with the lateness they had: {}.",
+            missed.join("; ")
+        )
+    })
 }
 
 pub fn at_one_request(file: &ResultFile) -> Option<Section> {
@@ -171,4 +198,25 @@ pub fn unavailable(file: &ResultFile) -> Option<Section> {
 /// A value of a series' distribution, or the dash.
 pub(super) fn at(series: &Series, share: f64) -> String {
     or_dash(series.distribution.quantile(share).map(|found| value(series.unit, found)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{Sheet, rounds};
+    use super::*;
+
+    #[test]
+    fn a_schedule_that_could_not_be_kept_is_named() {
+        let mut series = rounds("B5/poll/300us", &[760_000; 4], 20);
+        series.calls_only = Some(series.distribution.clone());
+        (0..160).for_each(|_| series.distribution.record(160_000));
+        (series.counts.recorded, series.counts.missed) = (240, 160);
+        let sheet = Sheet::linux().steady("B5/poll/1ms", 66_000).series(series);
+        assert_eq!(
+            schedules_missed(&sheet.file).unwrap(),
+            "Deadlines that passed before the wait could be called count with the lateness they had: poll 300 µs (67 % \
+             missed; the calls alone 760 µs)."
+        );
+        assert_eq!(schedules_missed(&Sheet::linux().steady("B5/poll/1ms", 66_000).file), None);
+    }
 }

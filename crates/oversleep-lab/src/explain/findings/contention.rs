@@ -5,7 +5,7 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
-use super::super::read::{Look, SLEEPS, judge, observed, p50, settle, summary, wait_series};
+use super::super::read::{Look, judge, observed, p50, settle, sleeps_of, summary, values, wait_series};
 use super::super::split;
 use super::super::text::{counted, number, percent};
 
@@ -143,7 +143,7 @@ fn cpu_pressure(file: &ResultFile) -> Look<Conclusion> {
 fn oversubscribed(file: &ResultFile) -> Look<Conclusion> {
     let cpus = file.environment.integer("cpu.count").filter(|&cpus| cpus > 0);
     let load = file.environment.real("load.average_1min");
-    let sleep = SLEEPS.iter().find_map(|wait| wait_series(file, wait).filter(|series| judge(series).is_ok()));
+    let sleep = sleeps_of(file).iter().find_map(|wait| wait_series(file, wait).filter(|series| judge(series).is_ok()));
     let parts = split::of_sleeps(file).filter(|row| row.attributed_count >= oversleep_record::stats::VALUES_MIN);
     if let Some(row) = &parts {
         let medians = row.medians;
@@ -189,7 +189,7 @@ fn oversubscribed(file: &ResultFile) -> Look<Conclusion> {
 /// The built-in load that lengthened a sleep's tail the most, where it did so clearly.
 fn loaded_tail(file: &ResultFile, idle: &Series) -> Option<Statement> {
     // p99 needs a thousand values; where there are fewer, the median has to show it.
-    let figure = |series: &Series| match series.distribution.safe_quantile(0.99) {
+    let figure = |series: &Series| match values(series).safe_quantile(0.99) {
         Some(p99) => (Nanos(p99), "p99"),
         None => (p50(series), "p50"),
     };

@@ -155,6 +155,22 @@ mod tests {
     }
 
     #[test]
+    fn missed_deadlines_do_not_enter_what_a_call_waited() {
+        let mut periodic = asked("B5/poll/300us", 760_000, 1_000_000);
+        periodic.pace = Some(oversleep_record::series::Pace::Periodic);
+        periodic.calls_only = Some(periodic.distribution.clone());
+        for late in [160_000, 460_000] {
+            (0..80).for_each(|_| periodic.distribution.record(late));
+        }
+        periodic.counts.missed = 160;
+        assert_eq!(
+            says(&Sheet::linux().series(periodic), "OVS-L004").1,
+            "poll asked for 300 µs waited 1.06 ms: the timeout of poll is in whole milliseconds, so 300 µs became 1 ms, \
+             700 µs of the 760 µs it was late"
+        );
+    }
+
+    #[test]
     fn milliseconds_absent_or_unknown() {
         let exact = Sheet::linux().series(asked("B5/poll/300us", 60_000, 300_000));
         assert_eq!(

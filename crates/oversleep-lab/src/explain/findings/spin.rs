@@ -5,7 +5,7 @@ use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::super::advice::wait_like;
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
-use super::super::read::{COMMON_REQUEST, Look, SLEEPS, judge, not_measured, p50, settle, summary};
+use super::super::read::{COMMON_REQUEST, Look, judge, not_measured, p50, settle, sleeps_of, summary};
 use super::super::text::percent;
 
 /// How much more exact than a sleep a hybrid must be to be worth its CPU.
@@ -72,7 +72,7 @@ fn spin_cost(file: &ResultFile) -> Look<Conclusion> {
         .ok_or_else(|| not_measured(file, "B12/hybrid/1ms"))?;
     judge(hybrid)?;
     let requested = hybrid.requested_ns.unwrap_or_default();
-    let sleep = SLEEPS
+    let sleep = sleeps_of(file)
         .iter()
         .find_map(|wait| wait_like(file, wait, hybrid))
         .ok_or_else(|| not_measured(file, &format!("a sleep of {requested} beside {}", hybrid.key)))?;

@@ -147,7 +147,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
         harmless: Harmless::NotTriedBecause("the spin experiment measures it; it did not run here"),
         compare: Some(|file| {
             let after = advice::hybrid(file)?;
-            let before = advice::wait_like(file, "nanosleep", after)?;
+            let before = advice::sleep_like(file, after)?;
             Some(advice::measured(before, after))
         }),
     },
@@ -163,7 +163,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
         ),
         harmless: Harmless::NotTriedBecause("the waits experiment measures it; it did not run here"),
         compare: Some(|file| {
-            let before = advice::wait_named(file, "nanosleep")?;
+            let before = advice::plain_sleep(file)?;
             let after = advice::wait_like(file, "oversleep-sleep-until", before)?;
             Some(advice::measured(before, after))
         }),
