@@ -30,6 +30,10 @@ pub fn clocks(file: &ResultFile) -> Option<Section> {
     for row in readable {
         table.row(clock_row(row, file.clock(&row.name), answer.fastest_valid.as_deref()));
     }
+    let stated = answer
+        .rows
+        .iter()
+        .any(|row| row.unavailable.is_none() && row.step_ns.is_none() && row.stated_step_ns.is_some());
     let absent: Vec<String> =
         answer.rows.iter().filter_map(|row| Some(format!("{} ({})", row.name, row.unavailable.as_ref()?))).collect();
     let absent = (!absent.is_empty()).then(|| format!("Can't be read here: {}.", absent.join("; ")));
@@ -45,10 +49,22 @@ pub fn clocks(file: &ResultFile) -> Option<Section> {
         notes_suffice: false,
     };
     section.notes.extend(absent);
+    section
+        .notes
+        .extend(stated.then(|| "A step in brackets is what the system states; it was not observed.".to_owned()));
     if !table.rows.is_empty() {
         section.tables.push(table.without_empty_columns());
     }
     Some(section)
+}
+
+/// The step a clock was seen to move by; in brackets the one the system states, where none was seen.
+fn step(row: &ClockVerdict) -> String {
+    match (row.step_ns, row.stated_step_ns) {
+        (Some(seen), _) => seen.to_string(),
+        (None, Some(stated)) => format!("({stated})"),
+        (None, None) => UNKNOWN.to_owned(),
+    }
 }
 
 fn clock_row(row: &ClockVerdict, clock: Option<&ClockResult>, fastest: Option<&str>) -> Vec<Cell> {
@@ -73,7 +89,7 @@ fn clock_row(row: &ClockVerdict, clock: Option<&ClockResult>, fastest: Option<&s
         Cell::from(row.name.as_str()).toned(if is_fastest { Tone::Strong } else { Tone::Plain }),
         or_dash(row.cost_ps.map(cost)).into(),
         or_dash(row.ratio_to_fastest.map(|ratio| format!("{ratio:.1}"))).into(),
-        or_dash(row.step_ns).into(),
+        step(row).into(),
         or_dash(shows).into(),
         backward.unwrap_or_else(|| UNKNOWN.into()),
         or_dash(clock.and_then(|clock| clock.drift).map(drift)).into(),
