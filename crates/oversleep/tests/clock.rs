@@ -1,31 +1,18 @@
 //! The clock on the real machine. No figure of how fast anything is: only order, and agreement with the operating
 //! system's clock within what the documentation allows.
 
-use std::process::{Command, Stdio};
+mod child;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use oversleep::clock::{Clock, Instant, Source, monotonic_ns};
 
+use child::{child, is_child};
+
 /// A line may be this far ahead of the operating system's clock, and no further.
 const LEAD_MAX_NS: u64 = 100_000;
-
-/// When this variable is set, the test of that name is a child of this very program and only reports.
-const CHILD: &str = "OVERSLEEP_TEST_CHILD";
-
-/// What a process ends with whose program can't be begun: under a user-mode emulator the kernel knows no way to.
-const NO_SUCH_PROGRAM: i32 = 127;
-
-fn child(test: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("the test knows itself"));
-    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, "1").stdout(Stdio::piped());
-    command
-}
-
-fn is_child() -> bool {
-    std::env::var_os(CHILD).is_some()
-}
 
 #[test]
 fn readings_on_all_cores_are_in_order() {
@@ -96,9 +83,6 @@ fn the_environment_can_forbid_the_counter() {
         return;
     }
     let output = child("the_environment_can_forbid_the_counter").env("OVERSLEEP_CLOCK", "os").output().unwrap();
-    if output.status.code() == Some(NO_SUCH_PROGRAM) {
-        return println!("this program can't be started from itself here");
-    }
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("source os"), "{said}");
     // Where there is a counter at all, its reason is that one.

@@ -16,7 +16,10 @@ use crate::sys;
 use margin::Learned;
 
 /// How long the median sleep may spin. The rest of a sleep's CPU time is the operating system's own.
-const BUDGET_NS: u64 = 50_000;
+///
+/// A thread that waits once and spins the rest pays for its margin, whoever made it: this one keeps the whole sleep at
+/// or below the CPU time of one that is woken a fixed 125 µs before with the default slack.
+const BUDGET_NS: u64 = 40_000;
 /// Shorter waits than this aren't worth asking for: falling asleep and waking up takes about as long.
 const WAIT_MIN_NS: u64 = 4_000;
 /// Durations up to 2^16, 2^18, … ns (66 µs, 262 µs, 1.05 ms, 4.2 ms, 17 ms, 67 ms), and longer.
@@ -67,9 +70,9 @@ pub fn sleep_until(deadline: Instant) {
 /// * **CPU**: the operating system is asked to wake the thread one *margin* before the deadline, and the thread spins
 ///   (with the processor's pause hint, never yielding) for what is left of it. The margin is the smallest that covers
 ///   this machine's lateness for durations of this class, learned from the sleeps themselves, and at most the median
-///   lateness and 50 µs more: so the median sleep spins for at most 50 µs ([`Sleeper::with_budget`] changes that), and
+///   lateness and 40 µs more: so the median sleep spins for at most 40 µs ([`Sleeper::with_budget`] changes that), and
 ///   none for longer than its margin, which [`Slept`] shows. A sleep shorter than the margin only spins, unless that
-///   would be more than 100 µs, twice the budget: then it waits, and may end late.
+///   would be more than 80 µs, twice the budget: then it waits, and may end late.
 /// * **Oversubscription**: lateness that no margin within the budget covers, because another thread has the processor,
 ///   does not widen the margin.
 /// * **Timer slack** is 1 ns during the wait and what it was before afterwards (Linux); where that is forbidden, the
@@ -120,7 +123,7 @@ impl Sleeper {
         Self { learned: [const { Learned::new() }; CLASSES], budget_ns: BUDGET_NS }
     }
 
-    /// Changes how long the median sleep may spin, from 50 µs. With zero the margin is the median lateness, and half
+    /// Changes how long the median sleep may spin, from 40 µs. With zero the margin is the median lateness, and half
     /// of the sleeps end late.
     pub fn with_budget(mut self, budget: Duration) -> Self {
         self.budget_ns = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);

@@ -61,7 +61,8 @@ pub(crate) fn coarse_step_ns() -> Option<u64> {
     (result == 0).then_some(step.tv_sec as u64 * 1_000_000_000 + step.tv_nsec as u64)
 }
 
-/// Whether this process may read the time-stamp counter. Other architectures know no such prohibition.
+/// Whether this process may read the processor's counter: on x86 since Linux 2.6.26, on AArch64 since 6.12. Kernels and
+/// architectures without that prohibition refuse the call.
 pub(crate) fn counter_is_readable() -> bool {
     let mut mode: libc::c_int = libc::PR_TSC_ENABLE;
     // SAFETY: PR_GET_TSC writes one int. Where the call doesn't exist or is forbidden, `mode` stays as it is.

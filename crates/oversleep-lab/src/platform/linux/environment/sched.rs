@@ -22,13 +22,15 @@ pub(super) const FACTS: &[Entry] = &[
     },
     Entry {
         name: "sched.rt_runtime_us",
-        doc: "CPU time that real-time threads may use per period; −1 is unlimited.",
+        doc: "CPU time that real-time threads may use per period; −1 is unlimited. Since Linux 6.12 it binds them only where \
+              the kernel groups real-time threads (CONFIG_RT_GROUP_SCHED); else the fair server (/sys/kernel/debug/sched/\
+              fair_server) keeps a share for ordinary threads that wait.",
         source: "/proc/sys/kernel/sched_rt_runtime_us",
         read: |machine| machine.integer("/proc/sys/kernel/sched_rt_runtime_us"),
     },
     Entry {
         name: "sched.rt_period_us",
-        doc: "The period of that limit; real-time threads that used it up stop for the rest.",
+        doc: "The period of that limit; real-time threads that used it up stop for the rest, where it binds them.",
         source: "/proc/sys/kernel/sched_rt_period_us",
         read: |machine| machine.integer("/proc/sys/kernel/sched_rt_period_us"),
     },

@@ -1,25 +1,17 @@
-//! What needs signals, and so a Unix.
-#![cfg(unix)]
+//! A stopped process: the time that passed is shown, by `SIGSTOP` from outside.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 use oversleep::clock::{Clock, monotonic_ns};
 
-/// When this variable is set, the test is a child of this very program and only reports.
-const CHILD: &str = "OVERSLEEP_TEST_CHILD";
-
-fn child(test: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("the test knows itself"));
-    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, "1").stdout(Stdio::piped());
-    command
-}
+use super::child::{child, is_child};
 
 #[test]
 fn a_stopped_process_sees_the_time_that_passed() {
-    if std::env::var_os(CHILD).is_some() {
+    if is_child() {
         let (outer_ns, start, inner_ns) = (monotonic_ns(), Clock::now_ordered(), monotonic_ns());
         println!("ready");
         // Until it is stopped, and then continued, no two readings are far apart.
@@ -38,7 +30,7 @@ fn a_stopped_process_sees_the_time_that_passed() {
     }
     // The shell's own `kill`, because a program of that name isn't everywhere.
     let signal = |name: &str, pid: u32| Command::new("sh").args(["-c", &format!("kill {name} {pid}")]).status();
-    let mut stopped = child("a_stopped_process_sees_the_time_that_passed").spawn().unwrap();
+    let mut stopped = child("stopped::a_stopped_process_sees_the_time_that_passed").spawn().unwrap();
     let mut lines = BufReader::new(stopped.stdout.take().unwrap()).lines().map_while(Result::ok);
     if !lines.any(|line| line.contains("ready")) {
         // What a process ends with whose program can't be begun: under a user-mode emulator the kernel knows no way to.

@@ -1,0 +1,150 @@
+//! Every refusal is an outcome, and time goes on: with a seccomp filter as containers have, and without privileges.
+//!
+//! A filter and a user belong to a thread and can't be taken back; each test has a process of its own, because the clock
+//! is chosen once per process.
+
+use std::time::Duration;
+
+use oversleep::clock::{Clock, Reason, Source, monotonic_ns};
+use oversleep::resolution::What;
+use oversleep::{Denied, Instant, Outcome, Resolution, Sleeper, TimerSlack, Why};
+
+use super::child::{child, is_child};
+
+/// Filters the calling thread for the rest of its life: each of these calls fails with `errno`. False where the thread
+/// may not filter itself (no seccomp in this kernel, or an emulator).
+fn forbid(calls: &[libc::c_long], errno: i32) -> bool {
+    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    // The first field of seccomp_data is the call's number.
+    let mut steps = vec![step(LOAD, 0, 0, 0)];
+    for &call in calls {
+        steps.push(step(JUMP_IF_EQUAL, 0, 1, call as u32));
+        steps.push(step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | errno as u32));
+    }
+    steps.push(step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW));
+    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+    // SAFETY: the program is valid and copied by the call; both calls touch this thread alone.
+    // https://man7.org/linux/man-pages/man2/seccomp.2.html
+    unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    }
+}
+
+/// Runs `body` in a child process that is the test of this name.
+fn alone(test: &str, body: impl FnOnce()) {
+    if is_child() {
+        return body();
+    }
+    let output = child(&format!("refused::{test}")).output().expect("the test can start itself");
+    let said = String::from_utf8_lossy(&output.stdout);
+    // Were the name wrong, no test would run and none would fail.
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+fn is_refusal(denied: &Denied, of: &str, by: i32) -> bool {
+    matches!(denied.why, Why::Forbidden { call, errno } if call.contains(of) && errno == by) && !denied.how.is_empty()
+}
+
+fn is_refused<T>(outcome: &Outcome<T>, of: &str, by: i32) -> bool {
+    outcome.denied().is_some_and(|denied| is_refusal(denied, of, by))
+}
+
+/// Sleeps of a millisecond end at their deadline or later by the system's clock, whatever is refused.
+fn sleeps_on_time() -> Option<Outcome<Duration>> {
+    let mut sleeper = Sleeper::new();
+    let mut last = None;
+    for _ in 0..5 {
+        let deadline = Instant::now() + Duration::from_millis(1);
+        last = sleeper.sleep_until(deadline).slack.or(last);
+        assert!(monotonic_ns() >= deadline.as_nanos() && Instant::now() >= deadline);
+    }
+    last
+}
+
+#[test]
+fn without_prctl_the_slack_stays_and_that_is_said() {
+    alone("without_prctl_the_slack_stays_and_that_is_said", || {
+        for errno in [libc::EPERM, libc::ENOSYS] {
+            std::thread::spawn(move || {
+                if !forbid(&[libc::SYS_prctl], errno) {
+                    return;
+                }
+                assert!(TimerSlack::current().is_err_and(|denied| is_refusal(&denied, "prctl", errno)));
+                assert!(is_refused(TimerSlack::hold(Duration::from_nanos(1)).outcome(), "prctl", errno));
+                let held = Resolution::harmless().hold();
+                assert!(is_refused(held.outcome(What::TimerSlack).expect("asked for"), "prctl", errno));
+                assert!(is_refused(&sleeps_on_time().expect("it waited"), "prctl", errno));
+                // Nor can it be asked whether the counter may be read, which changes nothing.
+                assert!(Clock::why().rejected.iter().all(|&(_, reason)| reason != Reason::ReadForbidden));
+            })
+            .join()
+            .unwrap();
+        }
+    });
+}
+
+#[test]
+fn without_the_usual_wait_another_one_serves() {
+    alone("without_the_usual_wait_another_one_serves", || {
+        if forbid(&[libc::SYS_clock_nanosleep, libc::SYS_nanosleep], libc::EPERM) {
+            sleeps_on_time();
+            oversleep::sleep(Duration::from_millis(1));
+        }
+    });
+}
+
+#[test]
+fn without_any_wait_it_still_ends_on_time() {
+    alone("without_any_wait_it_still_ends_on_time", || {
+        if forbid(&[libc::SYS_clock_nanosleep, libc::SYS_nanosleep, libc::SYS_ppoll], libc::ENOSYS) {
+            sleeps_on_time();
+        }
+    });
+}
+
+#[test]
+fn a_counter_that_nobody_vouches_for_is_not_used() {
+    alone("a_counter_that_nobody_vouches_for_is_not_used", || {
+        // Neither the kernel's opinion can be read, nor the cores be compared.
+        let calls = [libc::SYS_openat, libc::SYS_sched_setaffinity, libc::SYS_sched_getaffinity];
+        if !forbid(&calls, libc::EACCES) {
+            return;
+        }
+        let choice = Clock::why();
+        assert_eq!(choice.source, Source::Os, "{choice}");
+        let doubts = [Reason::Unverifiable, Reason::InvariantTscMissing];
+        assert!(choice.rejected.iter().any(|(_, reason)| doubts.contains(reason)), "{choice}");
+        sleeps_on_time();
+    });
+}
+
+#[test]
+fn without_privileges_real_time_is_refused_and_the_rest_works() {
+    alone("without_privileges_real_time_is_refused_and_the_rest_works", || {
+        const NOBODY: libc::c_long = 65_534;
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the limit is valid for the call; the raw call changes the user of this thread alone, and with the user
+        // its privileges go. https://man7.org/linux/man-pages/man2/setresuid.2.html
+        unsafe {
+            libc::setrlimit(libc::RLIMIT_RTPRIO, &raw const none);
+            libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY);
+        }
+        let held = Resolution::harmless().real_time(1).cpu_latency(Duration::from_micros(10)).hold();
+        let outcome = |what| held.outcome(what).expect("asked for");
+        assert!(is_refused(outcome(What::RealTime), "sched_setscheduler", libc::EPERM), "{held:?}");
+        // Some systems give the device to ordinary users, others have none.
+        let latency = outcome(What::CpuLatency);
+        assert!(latency.denied().is_none_or(|denied| !denied.how.is_empty()), "{latency}");
+        assert!(outcome(What::TimerSlack).holds());
+        assert!(sleeps_on_time().expect("it waited").holds());
+        assert!(Clock::now_ordered() <= Clock::now_ordered());
+    });
+}
