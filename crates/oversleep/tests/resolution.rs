@@ -20,7 +20,11 @@ fn real_time_is_put_back_with_the_slack_that_was_held() {
         let before = TimerSlack::current();
         let (held, outcome) = real_time(7);
         let Outcome::Applied { was, now } = outcome else { return };
-        assert_eq!(now, Value::Scheduling(Scheduling::Fifo(7)));
+        // Only one of the systems' policies has numbers.
+        assert!(
+            matches!(now, Value::Scheduling(Scheduling::Fifo(7) | Scheduling::TimeCritical | Scheduling::Deadline)),
+            "{now:?}"
+        );
         // Less than what is held changes nothing.
         assert_eq!(real_time(5).1, Outcome::AlreadyFiner { is: now });
         drop(held);

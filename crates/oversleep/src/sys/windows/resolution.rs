@@ -1,14 +1,14 @@
 //! Windows: the process's timer resolution, and the priority of a thread.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use windows_sys::Wdk::System::SystemInformation::NtQueryTimerResolution;
+use windows_sys::Wdk::System::Threading::{NtQueryInformationProcess, PROCESSINFOCLASS};
 use windows_sys::Win32::System::Threading::{
-    GetCurrentProcess, GetCurrentThread, GetProcessInformation, GetThreadPriority,
-    PROCESS_POWER_THROTTLING_CURRENT_VERSION, PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION,
-    PROCESS_POWER_THROTTLING_STATE, ProcessPowerThrottling, SetProcessInformation, SetThreadPriority,
-    THREAD_PRIORITY_TIME_CRITICAL,
+    GetCurrentProcess, GetCurrentThread, GetThreadPriority, PROCESS_POWER_THROTTLING_CURRENT_VERSION,
+    PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION, PROCESS_POWER_THROTTLING_STATE, ProcessPowerThrottling,
+    SetProcessInformation, SetThreadPriority, THREAD_PRIORITY_TIME_CRITICAL,
 };
 
 use crate::outcome::{Denied, Outcome, Why};
@@ -23,14 +23,25 @@ unsafe extern "system" {
     fn NtSetTimerResolution(desired: u32, set: u8, current: *mut u32) -> i32;
 }
 
-/// The requests of this process that are outstanding, in units of 100 ns. The system remembers only one per process.
-static REQUESTS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+/// What this process asks for. The system remembers one request per process, so they are counted here.
+#[derive(Debug)]
+struct Requests {
+    /// Those outstanding, in units of 100 ns.
+    asked: Vec<u32>,
+    /// The control mask of power throttling as the first of them found it; `None` where Windows has no such rule.
+    throttling_before: Option<u32>,
+}
+
+static REQUESTS: Mutex<Requests> = Mutex::new(Requests { asked: Vec::new(), throttling_before: None });
+
+fn requests() -> MutexGuard<'static, Requests> {
+    REQUESTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A request for a timer resolution, taken back on drop.
 #[derive(Debug)]
 pub(crate) struct Timer {
     asked: u32,
-    throttling: Option<u32>,
 }
 
 /// Asks for this timer period, and that it stays while the process's windows are hidden (Windows 11). The request is
@@ -41,20 +52,23 @@ pub(crate) fn hold_timer(period: Duration) -> (Option<Timer>, Outcome<Duration>)
     // SAFETY: the three numbers are valid to write to.
     // https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-exquerytimerresolution has the same values.
     let status = unsafe { NtQueryTimerResolution(&raw mut coarsest, &raw mut finest, &raw mut was) };
-    let mut requests = REQUESTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    requests.push(asked);
-    let result = if status < 0 { Err(status) } else { request_finest(&requests) };
+    let mut requests = requests();
+    requests.asked.push(asked);
+    let result = if status < 0 { Err(status) } else { request_finest(&requests.asked) };
     match result {
         Ok(now) => {
+            if requests.asked.len() == 1 {
+                requests.throttling_before = ignore_hiding();
+            }
             let outcome = if now < was {
                 Outcome::Applied { was: units(was), now: units(now) }
             } else {
                 Outcome::AlreadyFiner { is: units(was) }
             };
-            (Some(Timer { asked, throttling: ignore_hiding() }), outcome)
+            (Some(Timer { asked }), outcome)
         }
         Err(errno) => {
-            requests.pop();
+            requests.asked.pop();
             let why = Why::Failed { call: "NtSetTimerResolution", errno };
             (None, Outcome::Denied(Denied { why, how: "ask for a period between 0.5 and 15.6 ms" }))
         }
@@ -76,15 +90,18 @@ fn request_finest(requests: &[u32]) -> Result<u32, i32> {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        let mut requests = REQUESTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(index) = requests.iter().position(|&asked| asked == self.asked) {
-            requests.swap_remove(index);
+        let mut requests = requests();
+        if let Some(index) = requests.asked.iter().position(|&asked| asked == self.asked) {
+            requests.asked.swap_remove(index);
         }
         // Taking back what was granted does not fail; drop has nobody to tell if it did.
-        let _ = request_finest(&requests);
-        if let Some(mut state) = throttling().filter(|_| self.throttling.is_some()) {
+        let _ = request_finest(&requests.asked);
+        if requests.asked.is_empty()
+            && let Some(before) = requests.throttling_before.take()
+            && let Some(mut state) = throttling()
+        {
             let bit = PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION;
-            state.ControlMask = state.ControlMask & !bit | self.throttling.unwrap_or(0) & bit;
+            state.ControlMask = state.ControlMask & !bit | before & bit;
             set_throttling(&state);
         }
     }
@@ -103,6 +120,8 @@ fn ignore_hiding() -> Option<u32> {
     set_throttling(&state).then_some(was.ControlMask)
 }
 
+/// What `ProcessPowerThrottling` is called one layer below.
+const POWER_THROTTLING_STATE: PROCESSINFOCLASS = 77;
 const STATE_SIZE: u32 = size_of::<PROCESS_POWER_THROTTLING_STATE>() as u32;
 
 fn throttling() -> Option<PROCESS_POWER_THROTTLING_STATE> {
@@ -111,12 +130,19 @@ fn throttling() -> Option<PROCESS_POWER_THROTTLING_STATE> {
         ControlMask: 0,
         StateMask: 0,
     };
-    // SAFETY: the state is valid to write to, for its size. The call is refused before Windows 11, and changes nothing.
-    // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getprocessinformation
-    let result = unsafe {
-        GetProcessInformation(GetCurrentProcess(), ProcessPowerThrottling, (&raw mut state).cast(), STATE_SIZE)
+    // SAFETY: the state is valid to write to, for its size. The class is refused before Windows 10 (1709).
+    // https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntqueryinformationprocess
+    // GetProcessInformation has the same answer, but its absence, as in Wine 8, ends the process.
+    let status = unsafe {
+        NtQueryInformationProcess(
+            GetCurrentProcess(),
+            POWER_THROTTLING_STATE,
+            (&raw mut state).cast(),
+            STATE_SIZE,
+            std::ptr::null_mut(),
+        )
     };
-    (result != 0).then_some(state)
+    (status >= 0).then_some(state)
 }
 
 fn set_throttling(state: &PROCESS_POWER_THROTTLING_STATE) -> bool {
@@ -170,4 +196,62 @@ pub(crate) enum CpuLatency {}
 pub(crate) fn hold_cpu_latency(_latency: Duration) -> (Option<CpuLatency>, Outcome<Duration>) {
     let why = Why::Unsupported { what: "limit on wake-up latency that a process can set" };
     (None, Outcome::Denied(Denied { why, how: "choose a power plan with a higher minimum processor state" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Periods that no other test asks for.
+    const PERIODS: [Duration; 2] = [Duration::from_micros(7_770), Duration::from_micros(8_880)];
+
+    fn outstanding(period: Duration) -> usize {
+        requests().asked.iter().filter(|&&asked| u128::from(asked) == period.as_nanos() / 100).count()
+    }
+
+    #[test]
+    fn requests_are_counted_and_taken_back_in_any_order() {
+        let [one, other] = PERIODS;
+        let (first, outcome) = hold_timer(one);
+        if first.is_none() {
+            assert!(outcome.denied().is_some_and(|denied| !denied.how.is_empty()) && outstanding(one) == 0);
+            return;
+        }
+        let ((second, _), (third, _)) = (hold_timer(other), hold_timer(one));
+        assert_eq!((outstanding(one), outstanding(other)), (2, 1));
+        drop(first);
+        assert_eq!((outstanding(one), outstanding(other)), (1, 1));
+        drop((second, third));
+        assert_eq!((outstanding(one), outstanding(other)), (0, 0));
+    }
+
+    #[test]
+    fn what_is_in_effect_is_what_was_asked_or_finer() {
+        let period = Duration::from_millis(4);
+        match hold_timer(period).1 {
+            Outcome::Applied { was, now } => assert!(now < was),
+            Outcome::AlreadyFiner { is } => assert!(is > Duration::ZERO),
+            Outcome::Denied(denied) => assert!(!denied.how.is_empty()),
+        }
+    }
+
+    #[test]
+    fn the_threads_priority_comes_back() {
+        // SAFETY: the pseudo-handle needs no closing.
+        // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getthreadpriority
+        let priority = || unsafe { GetThreadPriority(GetCurrentThread()) };
+        let before = priority();
+        let (held, outcome) = hold_real_time(10);
+        match outcome {
+            Outcome::Applied { was, now } => {
+                assert_eq!((was, now), (Scheduling::Ordinary, Scheduling::TimeCritical));
+                assert_eq!(priority(), THREAD_PRIORITY_TIME_CRITICAL);
+                assert_eq!(hold_real_time(10).1, Outcome::AlreadyFiner { is: now });
+                assert_eq!(priority(), THREAD_PRIORITY_TIME_CRITICAL);
+            }
+            outcome => assert!(outcome.denied().is_some_and(|denied| !denied.how.is_empty()), "{outcome:?}"),
+        }
+        drop(held);
+        assert_eq!(priority(), before);
+    }
 }
