@@ -1,5 +1,6 @@
 //! Every call to the operating system stands in `PLATFORM.md`, with why it is made and since when it is there. The calls
-//! are `libc::name(…)`, `SYS_name` and functions declared in `extern` blocks, below `platform/` and `sys/`.
+//! are `libc::name(…)`, `SYS_name`, functions imported from `windows_sys` and functions declared in `extern` blocks, below
+//! `platform/` and `sys/`.
 
 use std::collections::BTreeMap;
 
@@ -37,6 +38,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
 /// The names called, with the line of each call.
 fn calls(source: &Source) -> Vec<(String, usize)> {
     let tokens = &source.tokens;
+    let windows = imported_from_windows(source);
     let mut found = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         // `SYS_NICE` is a capability's name; the numbers of system calls are in small letters.
@@ -49,6 +51,8 @@ fn calls(source: &Source) -> Vec<(String, usize)> {
             if name.text.chars().any(char::is_lowercase) && !is_in_memory(&name.text) {
                 found.push((name.text.clone(), name.line));
             }
+        } else if windows.contains(&token.text.as_str()) && source.reads(i + 1, &["("]) {
+            found.push((token.text.clone(), token.line));
         } else if token.is("extern") && source.reads(i + 1, &["\"", "\"", "{"]) {
             let body = i + 3..source.past_closing(i + 3);
             let names = body.filter(|&at| tokens[at].is("fn")).filter_map(|at| tokens.get(at + 1));
@@ -56,6 +60,17 @@ fn calls(source: &Source) -> Vec<(String, usize)> {
         }
     }
     found
+}
+
+/// What a file imports from the bindings of Windows; those of its names that are called are calls.
+fn imported_from_windows(source: &Source) -> Vec<&str> {
+    let tokens = &source.tokens;
+    let mut names = Vec::new();
+    for i in (0..tokens.len()).filter(|&i| source.reads(i, &["use", "windows_sys"])) {
+        let tree = tokens[i..].iter().take_while(|token| !token.is(";"));
+        names.extend(tree.map(|token| token.text.as_str()).filter(|name| name.starts_with(char::is_alphabetic)));
+    }
+    names
 }
 
 /// Functions of libc that only read or build a value in memory.
@@ -104,6 +119,15 @@ mod tests {
     fn declared_functions_count_and_what_stays_in_memory_does_not() {
         let text = "unsafe extern \"C\" {\n    fn mach_wait_until(t: u64) -> i32;\n}\nfn f() { libc::CPU_SET(0, s); libc::sigemptyset(m); SYS_NICE }";
         assert_eq!(said(&CHECK, &[(ROOM, text)]), [format!("{ROOM}:2: PLATFORM.md doesn't name `mach_wait_until`")]);
+    }
+
+    #[test]
+    fn calls_of_windows_are_those_imported_from_its_bindings() {
+        let text = "use windows_sys::Win32::System::Threading::{\n    GetCurrentThread, INFINITE,\n};\n\
+                    fn f() {\n    own(GetCurrentThread(), INFINITE);\n}";
+        let path = "crates/oversleep-lab/src/platform/windows/os.rs";
+        assert_eq!(said(&CHECK, &[(path, text)]), [format!("{path}:5: PLATFORM.md doesn't name `GetCurrentThread`")]);
+        assert!(said(&CHECK, &[(path, text), (PAGE, "`GetCurrentThread`")]).is_empty());
     }
 
     #[test]
