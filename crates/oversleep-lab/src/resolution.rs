@@ -21,7 +21,7 @@ pub struct ResolutionTunable {
     /// Its value for the calling thread now.
     pub current: Result<Setting, Unavailable>,
     /// Whom a change reaches, in one sentence.
-    pub reach: &'static str,
+    pub reach: String,
 }
 
 /// A setting held until this is dropped. It belongs to the thread that asked for it.
@@ -29,7 +29,7 @@ pub struct HeldResolution {
     /// What became of the request.
     pub outcome: Outcome,
     /// Whom it reaches, in one sentence.
-    pub reach: &'static str,
+    pub reach: String,
     _guard: Option<Box<dyn Restore>>,
 }
 
@@ -39,7 +39,7 @@ impl Laboratory {
         let tunable = self.platform.resolution_tunable()?;
         let info = tunable.info();
         let (name, call, doc) = (info.name, info.call, info.doc);
-        Some(ResolutionTunable { name, call, doc, current: tunable.current(), reach: reach(info.scope) })
+        Some(ResolutionTunable { name, call, doc, current: tunable.current(), reach: reach(tunable) })
     }
 
     /// What the system tells of its timers beyond the environment's facts, found out by asking it now: on Linux who
@@ -65,7 +65,7 @@ impl Laboratory {
         let tunable: &dyn Tunable = tunable.ok_or("no program can change the timer resolution of this system")?;
         tunable.validate(setting)?;
         let (outcome, guard) = tunable.apply(setting);
-        Ok(HeldResolution { outcome, reach: reach(tunable.info().scope), _guard: guard })
+        Ok(HeldResolution { outcome, reach: reach(tunable), _guard: guard })
     }
 }
 
@@ -80,13 +80,16 @@ impl HeldResolution {
     }
 }
 
-fn reach(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Thread => {
-            "it reaches the thread that asks, and what that thread starts: threads and programs inherit it"
+fn reach(tunable: &dyn Tunable) -> String {
+    match (tunable.info().scope, tunable.inherited_by()) {
+        (Scope::Thread, Some(heirs)) => format!("it reaches the thread that asks; {heirs} started from it inherit it"),
+        (Scope::Thread, None) => {
+            "it reaches the thread that asks, and no program: one must ask for it itself".to_owned()
         }
-        Scope::Process => "it reaches the process that asks and no other: a program must ask for it itself",
-        Scope::MachineWhileHeld => "the whole machine has it for as long as a process holds it",
+        (Scope::Process, _) => {
+            "it reaches the process that asks and no other: a program must ask for it itself".to_owned()
+        }
+        (Scope::MachineWhileHeld, _) => "the whole machine has it for as long as a process holds it".to_owned(),
     }
 }
 

@@ -244,7 +244,7 @@ impl Step {
                 self.stated.series_mut().clock.clone_from(&clock);
                 self.stated.record(bench.since_origin(bench.stamp()), stated.0);
             }
-            Ok(other) => self.stated.unavailable(Unavailable::Nonsense { what: format!("'{other}' is no span") }),
+            Ok(_) => self.stated.unavailable(Unavailable::missing("a resolution that is a span")),
             Err(reason) => self.stated.unavailable(reason),
         }
         for (requested, recorder) in &mut self.sleeps {

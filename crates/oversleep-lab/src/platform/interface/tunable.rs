@@ -61,6 +61,11 @@ pub trait Tunable: Send + Sync {
     /// [`Outcome::Denied`] with what would be right.
     fn apply(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>);
 
+    /// What begins with the setting of the thread that starts it: `threads and programs`; `None` where nothing does.
+    fn inherited_by(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Settings worth measuring side by side here, the plainest first; empty where there is nothing to compare.
     fn settings_to_compare(&self) -> Vec<Setting> {
         Vec::new()

@@ -20,13 +20,15 @@ mod waits;
 
 use std::sync::OnceLock;
 
+use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::interface::{
-    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Platform, Splitter, ThreadHandle, Tunable, Wait,
+    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, Splitter, ThreadHandle, Tunable,
+    Wait,
 };
-use super::{library, threads};
+use super::{library, neighbour_process, threads};
 
 /// The machine this process runs on. Making one costs nothing; each registry is built when it is first asked for.
 #[derive(Default)]
@@ -97,6 +99,10 @@ impl Platform for Native {
 
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
         threads::spawn(name, body)
+    }
+
+    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
+        neighbour_process::start(setting)
     }
 
     fn environment(&self) -> Environment {

@@ -49,6 +49,10 @@ impl Tunable for Slack {
         understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
     }
 
+    fn inherited_by(&self) -> Option<&'static str> {
+        Some("threads and programs")
+    }
+
     fn settings_to_compare(&self) -> Vec<Setting> {
         // From none to a whole request of 1 ms and beyond; the second is the kernel's default.
         [1, 50_000, 200_000, 1_000_000, 5_000_000].map(|ns| Setting::Nanos(Nanos(ns))).to_vec()
