@@ -37,6 +37,8 @@ pub fn check(cross: &mut Cross) {
     let mut tests = toolchain.cargo("test", &cross.root);
     tests.env(toolchain.variable("LINKER"), LINKER);
     tests.env(toolchain.variable("RUNNER"), format!("{QEMU} -L {LIBRARIES}"));
+    // Tests that start themselves again need the emulator for it.
+    tests.env("OVERSLEEP_TEST_RUNNER", format!("{QEMU} -L {LIBRARIES}"));
     tests.args(super::TESTED).arg("--no-fail-fast");
     cross.report.step("arm-linux: tests under qemu-user", 12, &[0], &tests);
     let carrier = Carrier { name: "qemu-user", program: QEMU, arguments: &["-L", LIBRARIES], environment: &[] };

@@ -107,7 +107,7 @@ fn the_page_has_its_landmarks_and_headings_in_order() {
         assert_eq!(tags.iter().filter(|(tag, _)| tag == name).count(), 1, "{name}");
     }
     let levels: Vec<u8> =
-        tags.iter().filter_map(|(name, _)| name.strip_prefix('h').and_then(|level| level.parse().ok())).collect();
+        tags.iter().filter_map(|(name, _)| name.strip_prefix('h').and_then(|level| level.parse::<u8>().ok())).collect();
     assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
     let count = |name: &str| tags.iter().filter(|(tag, _)| tag == name).count();
     assert_eq!(count("table"), count("caption"));

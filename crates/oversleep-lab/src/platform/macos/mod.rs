@@ -11,6 +11,7 @@ mod cpus;
 mod dispatch;
 mod environment;
 mod handoffs;
+mod inheritance;
 mod load;
 mod os;
 mod semaphore;
@@ -25,8 +26,8 @@ use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::interface::{
-    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, Splitter, ThreadHandle, Tunable,
-    Wait,
+    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, ResolutionRow, Splitter,
+    ThreadHandle, Tunable, Wait,
 };
 use super::{library, neighbour_process, threads};
 
@@ -105,6 +106,10 @@ impl Platform for Native {
         neighbour_process::start(setting)
     }
 
+    fn resolution_rows(&self) -> Vec<ResolutionRow> {
+        inheritance::rows()
+    }
+
     fn environment(&self) -> Environment {
         environment::collect()
     }
@@ -114,10 +119,7 @@ impl Platform for Native {
     }
 
     fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable> {
-        Err(Unavailable::not_permitted(
-            "seeing this thread's switches",
-            "none: kdebug belongs to root and to one tool at a time",
-        ))
+        Err(Unavailable::missing("a record of its switches that a thread may read (kdebug is root's)"))
     }
 
     fn abilities(&self) -> Vec<Ability> {

@@ -4,21 +4,22 @@ use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
 
 use super::Entry;
-use crate::platform::interface::{Cpu, CpuKind};
+use crate::platform::cpu_list;
 use crate::platform::macos::{cpus, sysctl};
+use crate::platform::processor::tsc;
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
         name: "cpu.vendor",
         doc: "Who designed the processor.",
         source: "CPUID; Apple on its own silicon",
-        read: || processor::vendor().map(FactValue::Text),
+        read: || identity::vendor().map(FactValue::Text),
     },
     Entry {
         name: "cpu.model",
         doc: "Its name as sold.",
         source: "CPUID, or sysctl machdep.cpu.brand_string",
-        read: || processor::model().map(FactValue::Text),
+        read: || identity::model().map(FactValue::Text),
     },
     Entry {
         name: "cpu.count",
@@ -30,7 +31,7 @@ pub(super) const FACTS: &[Entry] = &[
         name: "cpu.kinds",
         doc: "Classes of the CPUs; the thrifty ones wake up and run slower, and threads of the background class stay there.",
         source: "sysctl hw.perflevel*.logicalcpu",
-        read: || Ok(FactValue::List(kinds(&cpus::cpus()))),
+        read: || Ok(FactValue::List(cpu_list::kinds(&cpus::cpus()))),
     },
     Entry {
         name: "cpu.smt",
@@ -42,19 +43,19 @@ pub(super) const FACTS: &[Entry] = &[
         name: "cpu.tsc.present",
         doc: "Whether the processor has a time-stamp counter.",
         source: "CPUID leaf 1",
-        read: || processor::present().map(FactValue::Flag),
+        read: || tsc::present().map(FactValue::Flag),
     },
     Entry {
         name: "cpu.tsc.invariant",
         doc: "Whether the counter runs at one rate in all power states: without that it is no clock.",
         source: "CPUID leaf 80000007h",
-        read: || processor::invariant().map(FactValue::Flag),
+        read: || tsc::invariant().map(FactValue::Flag),
     },
     Entry {
         name: "cpu.tsc.deadline",
         doc: "Whether the local timer can be armed with a value of the counter, which is cheap and exact.",
         source: "CPUID leaf 1",
-        read: || processor::deadline().map(FactValue::Flag),
+        read: || tsc::deadline().map(FactValue::Flag),
     },
     Entry {
         name: "cpu.tsc.hz",
@@ -68,26 +69,18 @@ fn nonsense(hz: u64) -> Unavailable {
     Unavailable::Nonsense { what: format!("{hz} Hz") }
 }
 
-fn kinds(cpus: &[Cpu]) -> Vec<String> {
-    let names =
-        [(CpuKind::Performance, "performance"), (CpuKind::Efficiency, "efficiency"), (CpuKind::Uniform, "uniform")];
-    let count = |kind| cpus.iter().filter(|cpu| cpu.kind == kind).count();
-    let told = names.into_iter().map(|(kind, name)| (name, count(kind))).filter(|(_, count)| *count > 0);
-    told.map(|(name, count)| format!("{name} {count}")).collect()
-}
-
 /// Ticks of the time-stamp counter per second.
 ///
 /// # Errors
 /// Why nobody states them.
 pub fn tsc_hz() -> Result<u64, Unavailable> {
-    processor::present()?;
+    tsc::present()?;
     let told = sysctl::integer("machdep.tsc.frequency").ok().and_then(|hz| u64::try_from(hz).ok()).filter(|&hz| hz > 0);
-    told.map_or_else(processor::hz, Ok)
+    told.map_or_else(tsc::hz, Ok)
 }
 
 #[cfg(target_arch = "x86_64")]
-mod processor {
+mod identity {
     use oversleep_record::Unavailable;
 
     use crate::platform::processor::cpuid;
@@ -99,26 +92,10 @@ mod processor {
     pub fn model() -> Result<String, Unavailable> {
         cpuid::brand().ok_or_else(|| Unavailable::no_hardware("brand string in CPUID"))
     }
-
-    pub fn deadline() -> Result<bool, Unavailable> {
-        cpuid::tsc_deadline().ok_or_else(|| Unavailable::no_hardware("CPUID leaf 1"))
-    }
-
-    pub fn present() -> Result<bool, Unavailable> {
-        Ok(cpuid::tsc_present())
-    }
-
-    pub fn invariant() -> Result<bool, Unavailable> {
-        cpuid::tsc_invariant().ok_or_else(|| Unavailable::no_hardware("CPUID leaf 80000007h"))
-    }
-
-    pub fn hz() -> Result<u64, Unavailable> {
-        cpuid::tsc_hz()
-    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-mod processor {
+mod identity {
     use oversleep_record::Unavailable;
 
     use crate::platform::macos::sysctl;
@@ -130,33 +107,5 @@ mod processor {
 
     pub fn model() -> Result<String, Unavailable> {
         sysctl::text("machdep.cpu.brand_string")
-    }
-
-    pub fn deadline() -> Result<bool, Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
-    }
-
-    pub fn present() -> Result<bool, Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
-    }
-
-    pub fn invariant() -> Result<bool, Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
-    }
-
-    pub fn hz() -> Result<u64, Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kinds_are_counted_not_numbered() {
-        let cpu = |number, kind| Cpu { number, kind };
-        let told = kinds(&[cpu(0, CpuKind::Efficiency), cpu(1, CpuKind::Performance), cpu(2, CpuKind::Performance)]);
-        assert_eq!(told, ["performance 2", "efficiency 1"]);
     }
 }

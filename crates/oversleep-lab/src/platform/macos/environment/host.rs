@@ -62,15 +62,17 @@ pub(super) const FACTS: &[Entry] = &[
 ];
 
 fn hypervisor() -> Result<&'static str, Unavailable> {
-    Ok(if sysctl::flag_or_no("kern.hv_vmm_present")? { hypervisor_name() } else { "none" })
+    match sysctl::integer("kern.hv_vmm_present") {
+        Ok(0) => Ok("none"),
+        // Before macOS 11 the kernel doesn't say, but every processor was Intel's.
+        Ok(_) | Err(Unavailable::Missing { .. }) => Ok(hypervisor_name()),
+        Err(why) => Err(why),
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 fn hypervisor_name() -> &'static str {
-    match crate::platform::processor::cpuid::hypervisor() {
-        "none" => "other",
-        name => name,
-    }
+    crate::platform::processor::cpuid::hypervisor()
 }
 
 /// Apple silicon has no register that says which.

@@ -35,9 +35,24 @@ pub fn registry() -> Vec<Box<dyn Tunable>> {
 
 /// What becomes of a setting, undone at once.
 pub fn try_setting(name: &str, setting: &Setting) -> Outcome {
+    apply(name, setting).0
+}
+
+/// What `body` says while a setting holds.
+///
+/// # Errors
+/// Why the setting doesn't hold.
+pub fn while_held<T>(name: &str, setting: &Setting, body: impl FnOnce() -> T) -> Result<T, Unavailable> {
+    match apply(name, setting) {
+        (Outcome::Denied { why }, _) => Err(why),
+        (_, _held) => Ok(body()),
+    }
+}
+
+fn apply(name: &str, setting: &Setting) -> Applied {
     let registry = registry();
     let tunable = registry.iter().find(|tunable| tunable.info().name == name);
-    tunable.map_or(Outcome::Denied { why: Unavailable::NotOnThisPlatform }, |tunable| tunable.apply(setting).0)
+    tunable.map_or_else(|| denied(Unavailable::NotOnThisPlatform), |tunable| tunable.apply(setting))
 }
 
 /// Keeps a guard on its thread.
