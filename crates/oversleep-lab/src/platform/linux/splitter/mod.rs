@@ -13,6 +13,13 @@ use oversleep_record::{Nanos, Unavailable};
 
 #[cfg(target_arch = "x86_64")]
 pub use counter_rate::kernel_counter_hz;
+
+/// Only x86-64's counter has a rate that has to be asked for: elsewhere the processor states it.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn kernel_counter_hz() -> Option<u64> {
+    None
+}
+
 pub use schedstat::{ThreadStat, ThreadStatFile};
 
 use super::tunables::NotSend;
