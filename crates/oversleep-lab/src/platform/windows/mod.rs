@@ -13,6 +13,8 @@ mod idle;
 mod load;
 mod os;
 mod processors;
+#[cfg(test)]
+mod released;
 mod resolution;
 mod tunables;
 mod waits;

@@ -11,7 +11,7 @@ use super::os;
 use crate::platform::interface::{Cpu, CpuKind};
 
 /// Logical processors in one group; a CPU's number here is this times its group, plus its place in the group.
-const GROUP_CPUS: u32 = 64;
+pub const GROUP_CPUS: u32 = 64;
 
 /// One core.
 #[derive(Clone, Debug, PartialEq, Eq)]

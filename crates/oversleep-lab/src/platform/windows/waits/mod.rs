@@ -1,8 +1,102 @@
 //! Every timed wait Windows offers to a program, as entries of one table.
+//!
+//! An entry is a [`WaitInfo`](crate::platform::WaitInfo) and the function that opens the wait, with its test beneath.
+//! Files go by family. The plainest call of a family stands first. Only waits of the operating system and of the
+//! standard library enter here: those composed of a wait and a clock (spinning, hybrids) belong to the experiments.
+//!
+//! All of them are relative: Windows takes a point in time only on the wall clock, which can be set.
+
+mod args;
+#[cfg(test)]
+mod conformance;
+mod entry;
+mod event;
+mod lock;
+mod message;
+mod object;
+mod poll;
+mod pool;
+mod sleep;
+mod timer;
+mod r#yield;
+
+pub(super) use event::{Event, wait_for};
+pub(super) use lock::{WAIT_ON_ADDRESS_CALL, WaitOnAddress};
+pub(super) use poll::CompletionPort;
 
 use crate::platform::interface::Wait;
 
-/// All entries, available or not.
+/// The waits of Windows, in the order in which they are listed.
 pub(super) fn registry() -> Vec<Box<dyn Wait>> {
-    Vec::new()
+    let entries = [
+        &sleep::SLEEP,
+        &sleep::SLEEP_EX,
+        &sleep::NT_DELAY_EXECUTION,
+        &sleep::THREAD_SLEEP,
+        &object::WAIT_FOR_SINGLE_OBJECT,
+        &object::WAIT_FOR_MULTIPLE_OBJECTS,
+        &lock::SLEEP_CONDITION_VARIABLE_CS,
+        &lock::SLEEP_CONDITION_VARIABLE_SRW,
+        &lock::WAIT_ON_ADDRESS,
+        &poll::SELECT,
+        &poll::WSA_POLL,
+        &poll::GET_QUEUED_COMPLETION_STATUS,
+        &timer::WAITABLE_TIMER,
+        &timer::WAITABLE_TIMER_TOLERANT,
+        &timer::WAITABLE_TIMER_HIGH_RESOLUTION,
+        &pool::THREAD_POOL_TIMER,
+        &pool::TIMER_QUEUE_TIMER,
+        &pool::TIME_SET_EVENT,
+        &message::SET_TIMER,
+        &r#yield::SWITCH_TO_THREAD,
+        &r#yield::SLEEP_ZERO,
+    ];
+    entries.into_iter().map(|entry| Box::new(entry) as Box<dyn Wait>).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::platform::Family;
+
+    #[test]
+    fn every_entry_is_described_under_its_own_name() {
+        let registry = registry();
+        let names: BTreeSet<&str> = registry.iter().map(|wait| wait.info().name).collect();
+        assert_eq!(names.len(), registry.len());
+        for wait in &registry {
+            let info = wait.info();
+            assert!(info.name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", info.name);
+            assert!(info.call.len() > 4 && info.doc.ends_with('.'), "{}", info.name);
+            assert!(info.since.starts_with("Windows "), "{}", info.name);
+            assert!(info.page.starts_with("https://"), "{}", info.name);
+            assert!(info.granularity.rounds_up && !info.absolute, "{}: a wait of ours never rounds down", info.name);
+        }
+    }
+
+    #[test]
+    fn the_plainest_of_a_family_comes_first() {
+        let first = |family| registry().iter().map(|wait| wait.info().clone()).find(|info| info.family == family);
+        for (family, name) in [
+            (Family::Sleep, "sleep"),
+            (Family::Lock, "wait-for-single-object"),
+            (Family::Poll, "select"),
+            (Family::Timer, "waitable-timer"),
+            (Family::Message, "set-timer"),
+            (Family::Yield, "switch-to-thread"),
+        ] {
+            assert_eq!(first(family).map(|info| info.name), Some(name));
+        }
+    }
+
+    #[test]
+    fn only_the_yields_have_no_deadline() {
+        for wait in registry() {
+            let yields = ["switch-to-thread", "sleep-zero"].contains(&wait.info().name);
+            assert_eq!(wait.info().is_timed(), !yields);
+            assert_ne!(wait.info().family, Family::Spin);
+        }
+    }
 }

@@ -1,0 +1,106 @@
+//! Whatever is opened is given back: handles, window objects and resolution requests are counted around many uses of
+//! every entry. Other tests open handles at the same time, so the counting runs in a process of its own.
+
+use std::process::Command;
+use std::time::Duration;
+
+use oversleep_record::Nanos;
+use oversleep_record::conditions::Setting;
+use windows_sys::Win32::System::Threading::{
+    GR_GDIOBJECTS, GR_USEROBJECTS, GetCurrentProcess, GetGuiResources, GetProcessHandleCount,
+};
+
+use super::{Native, handoffs, tunables, waits};
+use crate::platform::interface::{SharedPlatform, Target, WaitEnd};
+
+const USES: usize = 200;
+/// Threads of the system's pools come and go with a handle or two each; what leaks at every use exceeds this.
+const COMINGS_AND_GOINGS: u32 = 20;
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    handles: u32,
+    gdi: u32,
+    user: u32,
+    requests: usize,
+}
+
+fn held() -> Held {
+    let mut handles = 0;
+    // SAFETY: the pseudo-handle needs no closing, and the count is valid to write to.
+    // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getprocesshandlecount
+    assert_ne!(unsafe { GetProcessHandleCount(GetCurrentProcess(), &raw mut handles) }, 0);
+    // SAFETY: as above. https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-getguiresources
+    let resources = |kind| unsafe { GetGuiResources(GetCurrentProcess(), kind) };
+    let (gdi, user) = (resources(GR_GDIOBJECTS), resources(GR_USEROBJECTS));
+    Held { handles, gdi, user, requests: tunables::outstanding() }
+}
+
+/// Uses an entry many times; nothing may remain, some time after the last use at the latest.
+fn count(name: &str, mut once: impl FnMut()) {
+    // What the system makes at the first use stays: pools, libraries, the thread's queue.
+    (0..3).for_each(|_| once());
+    let before = held();
+    (0..USES).for_each(|_| once());
+    let is_back = |now: Held| {
+        now.handles <= before.handles + COMINGS_AND_GOINGS
+            && now.gdi <= before.gdi
+            && now.user <= before.user
+            && now.requests == before.requests
+    };
+    for _ in 0..50 {
+        if is_back(held()) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("{name}: {before:?} before, {:?} after", held());
+}
+
+#[test]
+#[ignore = "run by the test beneath, in a process of its own"]
+fn everything_is_given_back_alone() {
+    let platform: SharedPlatform = std::sync::Arc::new(Native::new());
+    for wait in waits::registry() {
+        count(wait.info().name, || {
+            let Ok(mut waiter) = wait.open(&platform) else { return };
+            let remaining = Nanos::from_micros(1);
+            let end = waiter.wait(Target { remaining, deadline: platform.now() + remaining });
+            assert!(!matches!(end, WaitEnd::Failed(_)), "{}: {end:?}", wait.info().name);
+        });
+    }
+    for kind in handoffs::registry() {
+        count(kind.info().name, || {
+            let Ok(handoff) = kind.open() else { return };
+            handoff.post();
+            handoff.wait();
+        });
+    }
+    for tunable in tunables::registry() {
+        let mut settings = tunable.settings_to_compare();
+        if settings.is_empty() {
+            settings.push(Setting::Cpus(vec![0]));
+        }
+        let found = tunable.current();
+        let mut settings = settings.iter().cycle();
+        count(tunable.info().name, || {
+            let (outcome, guard) = tunable.apply(settings.next().expect("a setting"));
+            assert!(outcome.holds() || guard.is_none(), "{outcome:?}");
+        });
+        // The resolution in effect is other processes' affair, too; the requests are counted.
+        if !tunable.info().sets_resolution {
+            assert_eq!(tunable.current(), found, "{}", tunable.info().name);
+        }
+    }
+    assert_eq!(tunables::outstanding(), 0);
+}
+
+#[test]
+fn everything_is_given_back() {
+    let this = std::env::current_exe().expect("the path of this program");
+    let alone = "platform::windows::released::everything_is_given_back_alone";
+    let output = Command::new(this).args(["--ignored", "--exact", alone]).output().expect("started");
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}

@@ -1,0 +1,120 @@
+//! The multimedia class scheduler: priority for threads of players and games.
+
+use std::cell::Cell;
+use std::ffi::CStr;
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::{Outcome, Setting};
+
+use super::{Applied, NotSend, already, denied, not_a_setting, wrong_kind};
+use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::windows::os::{self, Newer};
+
+pub(super) struct Mmcss;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "mmcss",
+    call: "AvSetMmThreadCharacteristicsA(Pro Audio)",
+    doc: "Puts this thread into the task Pro Audio, which a service of the system runs at high priority (up to 26) within a \
+          share of the CPU time: what audio engines do. It doesn't change the timer resolution by itself.",
+    scope: Scope::Thread,
+    sets_resolution: false,
+    since: "Windows Vista",
+    page: "https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avsetmmthreadcharacteristicsw",
+};
+
+const RIGHT: &str = "on or off";
+const TASK: &CStr = c"Pro Audio";
+
+type Join = unsafe extern "system" fn(task: *const u8, index: *mut u32) -> isize;
+type Leave = unsafe extern "system" fn(handle: isize) -> i32;
+
+// SAFETY: the type of the call. https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avsetmmthreadcharacteristicsa
+static JOIN: Newer<Join> = unsafe { Newer::new(c"avrt.dll", c"AvSetMmThreadCharacteristicsA", "Windows Vista") };
+// SAFETY: the type of the call. https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avrevertmmthreadcharacteristics
+static LEAVE: Newer<Leave> = unsafe { Newer::new(c"avrt.dll", c"AvRevertMmThreadCharacteristics", "Windows Vista") };
+
+thread_local! {
+    /// Whether this thread was put into the task here; the system can't be asked.
+    static JOINED: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Tunable for Mmcss {
+    fn info(&self) -> &TunableInfo {
+        &INFO
+    }
+
+    fn current(&self) -> Result<Setting, Unavailable> {
+        Ok(Setting::Flag(JOINED.get()))
+    }
+
+    fn validate(&self, setting: &Setting) -> Result<(), String> {
+        let is_flag = matches!(setting, Setting::Flag(_));
+        is_flag.then_some(()).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
+    }
+
+    fn settings_to_compare(&self) -> Vec<Setting> {
+        vec![Setting::Flag(false), Setting::Flag(true)]
+    }
+
+    fn apply(&self, setting: &Setting) -> Applied {
+        let &Setting::Flag(asked) = setting else { return wrong_kind(INFO.name, setting, RIGHT) };
+        if asked == JOINED.get() {
+            return already(Setting::Flag(asked));
+        }
+        if !asked {
+            return denied(Unavailable::failed(
+                INFO.call,
+                "another part of this measurement holds the thread in the task",
+            ));
+        }
+        let (join, leave) = match (JOIN.required(), LEAVE.required()) {
+            (Ok(join), Ok(leave)) => (join, leave),
+            (Err(why), _) | (_, Err(why)) => return denied(why),
+        };
+        let mut index = 0;
+        // SAFETY: the name ends with a zero byte and the index, zero for a new one, is valid to write to.
+        // https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avsetmmthreadcharacteristicsa
+        let handle = unsafe { join(TASK.as_ptr().cast(), &raw mut index) };
+        if handle == 0 {
+            return denied(os::failed(INFO.call));
+        }
+        JOINED.set(true);
+        let outcome = Outcome::Applied { was: Some(Setting::Flag(false)), now: Setting::Flag(true) };
+        (outcome, Some(Box::new(Member { handle, leave, _thread: NotSend::default() })))
+    }
+}
+
+struct Member {
+    handle: isize,
+    leave: Leave,
+    _thread: NotSend,
+}
+
+impl Restore for Member {}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        // SAFETY: the handle is this thread's, given back once. What was granted can be left.
+        // https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avrevertmmthreadcharacteristics
+        unsafe { (self.leave)(self.handle) };
+        JOINED.set(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_thread_is_in_the_task_until_the_guard_goes() {
+        let (outcome, guard) = Mmcss.apply(&Setting::Flag(true));
+        assert_eq!(Mmcss.current(), Ok(Setting::Flag(outcome.holds())));
+        if outcome.holds() {
+            assert_eq!(Mmcss.apply(&Setting::Flag(true)).0, Outcome::AlreadySo { is: Setting::Flag(true) });
+            assert!(!Mmcss.apply(&Setting::Flag(false)).0.holds());
+        }
+        drop(guard);
+        assert_eq!(Mmcss.current(), Ok(Setting::Flag(false)));
+    }
+}

@@ -1,0 +1,178 @@
+//! The CPUs the calling thread may run on.
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::{Outcome, Setting};
+use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
+use windows_sys::Win32::System::Threading::{GetCurrentThread, SetThreadGroupAffinity};
+
+use super::{Applied, NotSend, already, denied, not_a_setting, wrong_kind};
+use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::windows::os;
+use crate::platform::windows::processors::{self, GROUP_CPUS};
+
+pub(super) struct Pin;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "pin",
+    call: "SetThreadGroupAffinity",
+    doc: "Keeps this thread on the given CPUs: no migration, one core's caches and idle states, and no escape from \
+          what else runs there. The CPUs must be of one group of 64.",
+    scope: Scope::Thread,
+    sets_resolution: false,
+    since: "Windows 7",
+    page: "https://learn.microsoft.com/windows/win32/api/processtopologyapi/nf-processtopologyapi-setthreadgroupaffinity",
+};
+
+const RIGHT: &str = "one or more CPU numbers of one group of 64";
+
+/// The affinity that means these CPUs; `None` for none, or of several groups.
+fn affinity_of(cpus: &[u32]) -> Option<GROUP_AFFINITY> {
+    let group = cpus.first()? / GROUP_CPUS;
+    let mut affinity = GROUP_AFFINITY { Group: u16::try_from(group).ok()?, ..GROUP_AFFINITY::default() };
+    for cpu in cpus {
+        if cpu / GROUP_CPUS != group {
+            return None;
+        }
+        affinity.Mask |= 1_usize.checked_shl(cpu % GROUP_CPUS)?;
+    }
+    Some(affinity)
+}
+
+fn set(cpus: &[u32]) -> Result<(), Unavailable> {
+    let affinity = affinity_of(cpus).ok_or_else(|| Unavailable::failed(INFO.call, "CPUs of several groups"))?;
+    // SAFETY: the pseudo-handle needs no closing, the affinity is valid to read; a mask with a CPU that isn't allowed
+    // is refused. https://learn.microsoft.com/windows/win32/api/processtopologyapi/nf-processtopologyapi-setthreadgroupaffinity
+    match unsafe { SetThreadGroupAffinity(GetCurrentThread(), &raw const affinity, std::ptr::null_mut()) } {
+        0 => Err(os::failed(INFO.call)),
+        _ => Ok(()),
+    }
+}
+
+fn understood(setting: &Setting) -> Option<Vec<u32>> {
+    let Setting::Cpus(cpus) = setting else { return None };
+    let mut asked = cpus.clone();
+    asked.sort_unstable();
+    asked.dedup();
+    affinity_of(&asked).map(|_| asked)
+}
+
+fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
+    let lacking = Setting::Cpus(lacking.to_vec());
+    let allowed = Setting::Cpus(allowed.to_vec());
+    Unavailable::no_hardware(format!("CPU {lacking} that this process may use (it may use {allowed})"))
+}
+
+/// Refuses CPUs that this thread's group lacks. Another group's can't be told here: the call will.
+fn lacking(asked: &[u32], allowed: &[u32]) -> Vec<u32> {
+    let groups = |cpus: &[u32]| cpus.first().map(|cpu| cpu / GROUP_CPUS);
+    if groups(asked) == groups(allowed) {
+        asked.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+impl Tunable for Pin {
+    fn info(&self) -> &TunableInfo {
+        &INFO
+    }
+
+    fn current(&self) -> Result<Setting, Unavailable> {
+        processors::allowed().map(Setting::Cpus)
+    }
+
+    fn validate(&self, setting: &Setting) -> Result<(), String> {
+        let asked = understood(setting).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))?;
+        // Without the mask nothing is known to be wrong; applying will tell.
+        let Ok(allowed) = processors::allowed() else { return Ok(()) };
+        let lacking = lacking(&asked, &allowed);
+        if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed).to_string()) }
+    }
+
+    fn apply(&self, setting: &Setting) -> Applied {
+        let Some(asked) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
+        let was = match processors::allowed() {
+            Ok(was) => was,
+            Err(why) => return denied(why),
+        };
+        if was == asked {
+            return already(Setting::Cpus(was));
+        }
+        let guard = PinGuard { was, _thread: NotSend::default() };
+        if let Err(why) = set(&asked) {
+            let lacking = lacking(&asked, &guard.was);
+            return denied(if lacking.is_empty() { why } else { not_here(&lacking, &guard.was) });
+        }
+        match processors::allowed() {
+            Ok(now) if now == asked => {
+                let outcome = Outcome::Applied { was: Some(Setting::Cpus(guard.was.clone())), now: Setting::Cpus(now) };
+                (outcome, Some(Box::new(guard)))
+            }
+            Ok(now) => {
+                let missing: Vec<u32> = asked.into_iter().filter(|cpu| !now.contains(cpu)).collect();
+                denied(not_here(&missing, &guard.was))
+            }
+            Err(why) => denied(why),
+        }
+    }
+}
+
+struct PinGuard {
+    was: Vec<u32>,
+    _thread: NotSend,
+}
+
+impl Restore for PinGuard {}
+
+impl Drop for PinGuard {
+    fn drop(&mut self) {
+        // What was allowed is allowed again; there is nobody to tell otherwise.
+        let _ = set(&self.was);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_become_a_mask_in_their_group() {
+        let of = |cpus: &[u32]| affinity_of(cpus).map(|affinity| (affinity.Group, affinity.Mask));
+        assert_eq!(of(&[0, 2]), Some((0, 0b101)));
+        assert_eq!(of(&[65]), Some((1, 0b10)));
+        assert_eq!([of(&[]), of(&[0, 64]), of(&[u32::MAX])], [None; 3]);
+    }
+
+    #[test]
+    fn pins_to_one_cpu_and_back() {
+        std::thread::spawn(|| {
+            let before = processors::allowed().expect("affinity");
+            let last = Setting::Cpus(vec![*before.last().expect("a CPU")]);
+            let (outcome, guard) = Pin.apply(&last);
+            assert!(outcome.holds(), "{outcome:?}");
+            assert_eq!(Pin.current(), Ok(last));
+            drop(guard);
+            assert_eq!(processors::allowed(), Ok(before));
+        })
+        .join()
+        .expect("no panic");
+    }
+
+    #[test]
+    fn refuses_no_cpu_and_cpus_that_are_not_there_and_changes_nothing() {
+        std::thread::spawn(|| {
+            let before = processors::allowed().expect("affinity");
+            let absent = (0..GROUP_CPUS).find(|cpu| !before.contains(cpu));
+            let partly = absent.map(|absent| vec![before[0], absent]);
+            for cpus in
+                [Some(vec![]), absent.map(|absent| vec![absent]), Some(vec![u32::MAX]), partly].into_iter().flatten()
+            {
+                let (outcome, guard) = Pin.apply(&Setting::Cpus(cpus));
+                assert!(!outcome.holds() && guard.is_none(), "{outcome:?}");
+                assert_eq!(processors::allowed().as_ref(), Ok(&before));
+            }
+        })
+        .join()
+        .expect("no panic");
+    }
+}
