@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use oversleep_record::Nanos;
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
+use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::series::{Pace, Series};
 
 use super::bench::{Bench, StopFlag};
 use super::probe::{Measured, Probe};
 use super::rounds::{Silent, measure};
 use super::wait_probe::{Amount, WaitProbe};
-use crate::platform::sim::{ClockModel, ClockSource, Machine, Overshoot, Sim, Stall, WaitModel};
-use crate::platform::{ClockInfo, Family, Granularity, SharedPlatform, SlackRule, WaitInfo, ZeroMeans};
+use crate::platform::sim::{
+    ClockModel, ClockSource, Machine, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler, SchedulerKind, Sim,
+    Spread, Stall, Timing, TunableModel, WaitModel, Wake,
+};
+use crate::platform::{ClockInfo, Cpu, CpuKind, Family, Granularity, SharedPlatform, SlackRule, WaitInfo, ZeroMeans};
 
 /// Builds a machine step by step.
 #[derive(Clone)]
@@ -34,38 +38,73 @@ pub(crate) fn machine() -> MachineBuilder {
             page: "",
         },
         source,
-        read_cost_ns: Nanos(cost),
+        read_cost_ps: cost,
         step_ns: Nanos(step),
+        frequency_hz: 1_000_000_000,
         drift_ppm: 0,
         skew_ns: Nanos::ZERO,
     };
+    let fixed = |ns| Spread::fixed(Nanos(ns));
     MachineBuilder(Machine {
         name: "test".to_owned(),
         os: "linux".to_owned(),
         arch: "x86_64".to_owned(),
-        cpu_count: 2,
-        reference_read_cost_ns: Nanos(20),
+        seed: 1,
+        cpus: (0..2).map(|number| Cpu { number, kind: CpuKind::Uniform }).collect(),
+        scheduler: Scheduler {
+            kind: SchedulerKind::Fair,
+            slice_ns: Nanos(3_000_000),
+            preempt_delay: fixed(0),
+            policies: vec![Policy {
+                name: "other".to_owned(),
+                priority: (-20, 19),
+                rank: 0,
+                priority_is: PriorityIs::Nice,
+                weight: 1_024,
+                is_real_time: false,
+            }],
+        },
+        timing: Timing {
+            default_slack_ns: Nanos(50_000),
+            poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, most_ns: Nanos::from_millis(100) },
+            tick: None,
+            one_shot: OneShot { grid_ns: Nanos(1), p_two_tick: 1.0, p_late: 0.0 },
+            wheel_ns: Nanos::from_millis(4),
+            tiers: Vec::new(),
+        },
+        wake: Wake { cost: fixed(0), real_time: fixed(0), idle_exits: Vec::new() },
+        reference_clock: "monotonic",
         relax_cost_ns: Nanos(500),
         work_unit_cost_ns: Nanos(1_000),
         spawn_cost_ns: Nanos(15_000),
-        handoff_wake_ns: Nanos(5_000),
-        default_slack_ns: Nanos(50_000),
+        handoff_wake: fixed(5_000),
+        yield_cost: fixed(1_000),
         clocks: vec![
-            clock("monotonic", Counts::ElapsedTime, ClockSource::Elapsed, 20, 1),
-            clock("monotonic-coarse", Counts::ElapsedTime, ClockSource::Elapsed, 50, 4_000_000),
-            clock("clock", Counts::ProcessCpuTime, ClockSource::ThreadCpu, 280, 1_000),
+            clock("monotonic", Counts::ElapsedTime, ClockSource::Elapsed, 20_000, 1),
+            clock("monotonic-coarse", Counts::ElapsedTime, ClockSource::Elapsed, 50_000, 4_000_000),
+            clock("clock", Counts::ProcessCpuTime, ClockSource::ThreadCpu, 280_000, 1_000),
         ],
         waits: Vec::new(),
         handoffs: vec!["futex", "eventfd"],
+        tunables: vec![TunableModel::Slack, TunableModel::Policy, TunableModel::Pin],
+        facts: facts(),
         stalls: Vec::new(),
     })
     .with_yield()
 }
 
+fn facts() -> Environment {
+    let mut facts = Environment::default();
+    facts.set("cpu.count", FactValue::Integer(2), "model");
+    facts.set("timer.slack_ns", FactValue::Nanos(Nanos(50_000)), "model");
+    facts
+}
+
 impl MachineBuilder {
     fn add(mut self, name: &'static str, family: Family, granularity: Granularity, overshoot: Overshoot) -> Self {
         self.0.waits.push(WaitModel {
-            info: WaitInfo {
+            overshoot,
+            ..WaitModel::by_rule(WaitInfo {
                 name,
                 call: name,
                 doc: "modelled",
@@ -76,9 +115,7 @@ impl MachineBuilder {
                 slack: SlackRule::ThreadSlack,
                 since: "",
                 page: "",
-            },
-            overshoot,
-            delay_per_hog_ns: Nanos::ZERO,
+            })
         });
         self
     }
@@ -95,8 +132,15 @@ impl MachineBuilder {
         self.add(name, Family::Poll, Granularity::MILLISECOND, overshoot)
     }
 
-    pub(crate) fn with_delay_per_hog(mut self, name: &str, delay: Nanos) -> Self {
-        self.0.waits.iter_mut().filter(|wait| wait.info.name == name).for_each(|wait| wait.delay_per_hog_ns = delay);
+    /// What it takes a woken thread to displace another where every CPU is taken.
+    pub(crate) fn with_preempt_delay(mut self, delay: Nanos) -> Self {
+        self.0.scheduler.preempt_delay = Spread::fixed(delay);
+        self
+    }
+
+    /// That many CPUs, all alike.
+    pub(crate) fn with_cpus(mut self, count: u32) -> Self {
+        self.0.cpus = (0..count).map(|number| Cpu { number, kind: CpuKind::Uniform }).collect();
         self
     }
 

@@ -273,7 +273,7 @@ mod tests {
     fn the_parts_of_a_split_add_up_to_the_total() {
         let machine = testing::machine()
             .with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)))
-            .with_delay_per_hog("nanosleep", Nanos(3_000));
+            .with_preempt_delay(Nanos(6_000));
         let sim = crate::platform::sim::Sim::start(machine.build());
         let amount = Amount { count: 20, time: Nanos::MAX, rounds: 2 };
         let probe = WaitProbe::new(&*sim, "B5", "nanosleep", Nanos::from_millis(1), "", amount)

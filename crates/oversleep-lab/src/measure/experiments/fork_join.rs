@@ -298,7 +298,8 @@ mod tests {
 
     #[test]
     fn the_steps_are_the_clocks_and_the_polls() {
-        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        // A CPU for each worker and one for the main thread.
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000))).with_cpus(9);
         let sim = Sim::start(machine.build());
         let measured = testing::measure_on(sim.clone(), (D1.probes)(&*sim, &Plan::default()));
         let series = |key: &str| measured.series.iter().find(|series| series.key == key).expect(key);
@@ -309,6 +310,17 @@ mod tests {
         let polling = series("D1/polling/precise").distribution.p50().unwrap();
         assert!(polling - blocked > 100_000, "a poll comes late: {polling} against {blocked}");
         assert_eq!(series("D1/spinning/precise").counts.recorded, 33);
+    }
+
+    #[test]
+    fn with_fewer_cpus_than_threads_the_work_is_shared_out() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let measured = testing::measure_on(sim.clone(), vec![probe(&*sim, &Plan::default(), "D1", Style::Blocked)]);
+        let precise = measured.series.iter().find(|series| series.key == "D1/blocked/precise").unwrap();
+        // 24 ms of work on two CPUs, and the start of a thread.
+        let p50 = precise.distribution.p50().unwrap();
+        assert!((12_000_000..12_400_000).contains(&p50), "{p50}");
     }
 
     #[test]

@@ -2,28 +2,42 @@
 
 use std::sync::Arc;
 
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::Unavailable;
 
-use super::Machine;
 use super::kernel::Kernel;
+use super::machine::Machine;
+use super::spread::Spread;
 use crate::platform::interface::{Handoff, HandoffInfo, HandoffKind};
 
 struct SimHandoffKind {
     info: HandoffInfo,
-    wake: Nanos,
+    wake: Arc<Spread>,
     kernel: Arc<Kernel>,
 }
 
 struct SimHandoff {
     semaphore: usize,
-    wake: Nanos,
+    wake: Arc<Spread>,
     kernel: Arc<Kernel>,
 }
 
+impl Drop for SimHandoff {
+    fn drop(&mut self) {
+        self.kernel.remove_semaphore(self.semaphore);
+    }
+}
+
 pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn HandoffKind>> {
+    let wake = Arc::new(machine.handoff_wake.clone());
     let kind = |&name: &&'static str| -> Box<dyn HandoffKind> {
-        let info = HandoffInfo { name, call: "model", doc: "A modelled semaphore.", since: "", page: "" };
-        Box::new(SimHandoffKind { info, wake: machine.handoff_wake_ns, kernel: Arc::clone(kernel) })
+        let info = HandoffInfo {
+            name,
+            call: name,
+            doc: "Modelled: the waiter runs after the machine's wake cost, where a CPU is free.",
+            since: "",
+            page: "",
+        };
+        Box::new(SimHandoffKind { info, wake: Arc::clone(&wake), kernel: Arc::clone(kernel) })
     };
     machine.handoffs.iter().map(kind).collect()
 }
@@ -35,13 +49,13 @@ impl HandoffKind for SimHandoffKind {
 
     fn open(&self) -> Result<Arc<dyn Handoff>, Unavailable> {
         let semaphore = self.kernel.add_semaphore();
-        Ok(Arc::new(SimHandoff { semaphore, wake: self.wake, kernel: Arc::clone(&self.kernel) }))
+        Ok(Arc::new(SimHandoff { semaphore, wake: Arc::clone(&self.wake), kernel: Arc::clone(&self.kernel) }))
     }
 }
 
 impl Handoff for SimHandoff {
     fn post(&self) {
-        self.kernel.post(self.semaphore, self.wake);
+        self.kernel.post(self.semaphore, self.wake.draw(&self.kernel.random));
     }
 
     fn wait(&self) {

@@ -1,4 +1,4 @@
-//! Modelled load: a number of hogs, each of which adds the run-queue delay its machine states.
+//! Modelled load: threads that never sleep and compete for the CPUs.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ struct Spin {
 }
 
 struct Hogs {
-    count: u32,
+    slots: Vec<usize>,
     kernel: Arc<Kernel>,
 }
 
@@ -21,7 +21,7 @@ impl Load for Hogs {}
 
 impl Drop for Hogs {
     fn drop(&mut self) {
-        self.kernel.add_hogs(-i64::from(self.count));
+        self.kernel.remove_hogs(&self.slots);
     }
 }
 
@@ -31,8 +31,7 @@ impl LoadKind for Spin {
     }
 
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
-        self.kernel.add_hogs(i64::from(hogs));
-        Ok(Box::new(Hogs { count: hogs, kernel: Arc::clone(&self.kernel) }))
+        Ok(Box::new(Hogs { slots: self.kernel.add_hogs(hogs), kernel: Arc::clone(&self.kernel) }))
     }
 }
 

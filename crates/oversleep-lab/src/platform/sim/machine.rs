@@ -1,8 +1,12 @@
 //! What is modelled: plain data, no behaviour.
 
-use oversleep_record::Nanos;
+use oversleep_record::{Environment, Nanos};
 
-use crate::platform::interface::{ClockInfo, WaitInfo};
+use super::learned::Learned;
+use super::scheduler::Scheduler;
+use super::spread::Spread;
+use super::timing::Timing;
+use crate::platform::interface::{ClockInfo, Cpu, WaitInfo};
 
 /// A machine in figures.
 #[derive(Clone, Debug)]
@@ -13,26 +17,38 @@ pub struct Machine {
     pub os: String,
     /// `x86_64`, `aarch64`.
     pub arch: String,
-    /// CPUs. Threads beyond that number are not yet made to wait for one.
-    pub cpu_count: u32,
-    /// Cost of reading the reference clock.
-    pub reference_read_cost_ns: Nanos,
+    /// Everything random follows from it.
+    pub seed: u64,
+    /// Its CPUs; threads beyond their number wait for one.
+    pub cpus: Vec<Cpu>,
+    /// How CPUs are shared out.
+    pub scheduler: Scheduler,
+    /// What decides when timers end.
+    pub timing: Timing,
+    /// What a wake-up costs.
+    pub wake: Wake,
+    /// Registry name of the clock that deadlines are on.
+    pub reference_clock: &'static str,
     /// Cost of one turn of a spin loop.
     pub relax_cost_ns: Nanos,
     /// Cost of one unit of work.
     pub work_unit_cost_ns: Nanos,
     /// From a thread's creation until it runs.
     pub spawn_cost_ns: Nanos,
-    /// From a hand-off's post until the waiter runs.
-    pub handoff_wake_ns: Nanos,
-    /// Timer slack of every new thread.
-    pub default_slack_ns: Nanos,
+    /// From a hand-off's post, or a thread's end, until the waiter runs.
+    pub handoff_wake: Spread,
+    /// Cost of giving the CPU away when nobody wants it.
+    pub yield_cost: Spread,
     /// Clocks.
     pub clocks: Vec<ClockModel>,
     /// Waits.
     pub waits: Vec<WaitModel>,
     /// Hand-offs by name.
     pub handoffs: Vec<&'static str>,
+    /// What can be changed, by name.
+    pub tunables: Vec<TunableModel>,
+    /// Facts about the machine.
+    pub facts: Environment,
     /// Times in which nothing runs.
     pub stalls: Vec<Stall>,
 }
@@ -42,8 +58,12 @@ pub struct Machine {
 pub enum ClockSource {
     /// Virtual time.
     Elapsed,
+    /// Virtual time as of the last timer interrupt, whatever its period is now.
+    LastInterrupt,
     /// CPU time of the reading thread.
     ThreadCpu,
+    /// CPU time of all threads of the process.
+    ProcessCpu,
 }
 
 /// One clock of a machine.
@@ -53,25 +73,31 @@ pub struct ClockModel {
     pub info: ClockInfo,
     /// What it follows.
     pub source: ClockSource,
-    /// Cost of one read.
-    pub read_cost_ns: Nanos,
+    /// Cost of one read, in ps: most clocks take a few ns.
+    pub read_cost_ps: u64,
     /// It shows multiples of this.
     pub step_ns: Nanos,
+    /// Ticks per second of the raw value.
+    pub frequency_hz: u64,
     /// Parts per million it runs fast.
     pub drift_ppm: i64,
-    /// How far it is behind when read by every other thread: a skewed CPU.
+    /// How far it is behind on every other CPU.
     pub skew_ns: Nanos,
 }
 
 /// By how much a wait misses its deadline.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Overshoot {
+    /// As the rules of its system say ([`crate::platform::SlackRule`]), and the wake cost of the machine.
+    ByRule,
     /// Always the same; below zero is early.
     Fixed(Nanos),
     /// The thread's slack plus a wake cost.
     SlackPlus(Nanos),
     /// One after the other, over and over.
     Cycle(Vec<Nanos>),
+    /// As seen on a real machine.
+    Learned(Learned),
 }
 
 /// One wait of a machine.
@@ -81,8 +107,63 @@ pub struct WaitModel {
     pub info: WaitInfo,
     /// How late it is, idle.
     pub overshoot: Overshoot,
-    /// Run-queue delay added per running hog.
-    pub delay_per_hog_ns: Nanos,
+    /// What it costs beyond the machine's wake cost.
+    pub extra: Spread,
+    /// The shortest span it waits; shorter ones are stretched (`SetTimer` has 10 ms).
+    pub shortest_ns: Nanos,
+    /// By how much the system may put it off to serve it with others.
+    pub tolerance_ns: Nanos,
+    /// The timer resolution it holds while it waits (`timeSetEvent`).
+    pub raises_to_ns: Option<Nanos>,
+}
+
+impl WaitModel {
+    /// A wait that follows the rules of its system.
+    pub fn by_rule(info: WaitInfo) -> WaitModel {
+        WaitModel {
+            info,
+            overshoot: Overshoot::ByRule,
+            extra: Spread::fixed(Nanos::ZERO),
+            shortest_ns: Nanos::ZERO,
+            tolerance_ns: Nanos::ZERO,
+            raises_to_ns: None,
+        }
+    }
+}
+
+/// What a wake-up costs, from the timer until the thread runs, on a CPU that is free.
+#[derive(Clone, Debug)]
+pub struct Wake {
+    /// Interrupt and switch.
+    pub cost: Spread,
+    /// The same for a thread under a real-time policy.
+    pub real_time: Spread,
+    /// Idle states by how long the CPU was expected to idle, the shortest first: span from which on the state is chosen,
+    /// and what leaving it adds. Bounded by the latency limit a program holds.
+    pub idle_exits: Vec<(Nanos, Spread)>,
+}
+
+/// Something a measurement may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TunableModel {
+    /// Linux: timer slack of the thread.
+    Slack,
+    /// Windows: the timer resolution this process asks for.
+    Resolution,
+    /// macOS: the latency tier, which decides how far timers are put off.
+    LatencyTier,
+    /// macOS: the quality-of-service class.
+    Qos,
+    /// Scheduling policy and priority, in the words of this system.
+    Policy,
+    /// Windows 11: opting out of having a hidden program's request ignored.
+    PowerThrottling,
+    /// Affinity.
+    Pin,
+    /// Linux: the longest idle exit the machine may choose.
+    DmaLatency,
+    /// Accepted; no page of a model is ever absent.
+    LockMemory,
 }
 
 /// A time in which nothing runs: the process is stopped, or the machine is.

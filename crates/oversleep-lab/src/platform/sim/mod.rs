@@ -1,34 +1,51 @@
 //! A modelled machine in virtual time behind the platform interface.
 //!
 //! Experiments run on it unchanged and exactly: a clock read costs what the model says, a wait ends when the model
-//! says, and nothing takes real time. `kernel` is the event loop, `machine` says what is modelled, the other files put
-//! the model behind each part of the interface.
+//! says, and nothing takes real time. `machine` says what is modelled. `kernel` is the event loop with its CPUs,
+//! `timing` and `resolution` are the rules by which systems end timers, `scheduler` how CPUs are shared out, `systems`
+//! what each system offers; the other files put the model behind each part of the interface.
 
 mod clocks;
 mod handoffs;
 mod kernel;
+mod learned;
 mod loads;
 mod machine;
+mod resolution;
+mod scheduler;
+mod settings;
+mod spread;
+pub mod systems;
+#[cfg(test)]
+mod tests;
+mod timing;
 mod tunables;
 mod waits;
 
-pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, WaitModel};
+pub use learned::Learned;
+pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, TunableModel, WaitModel, Wake};
+pub use scheduler::{Policy, PriorityIs, Scheduler, SchedulerKind};
+pub use spread::Spread;
+pub use timing::{OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing};
 
 use std::sync::Arc;
 
+use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::interface::{
-    Ability, Clock, CounterReading, Cpu, CpuKind, HandoffKind, LoadKind, Platform, Splitter, SwitchIn, ThreadHandle,
+    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, Splitter, SwitchIn, ThreadHandle,
     Tunable, Wait,
 };
-use kernel::Kernel;
+use kernel::{Kernel, Model};
 
 /// A modelled machine, ready to run experiments.
 pub struct Sim {
     kernel: Arc<Kernel>,
     machine: Arc<Machine>,
+    /// Cost of reading the reference clock, in ps, and its step.
+    reference: (u64, Nanos),
     clocks: Vec<Box<dyn Clock>>,
     waits: Vec<Box<dyn Wait>>,
     handoffs: Vec<Box<dyn HandoffKind>>,
@@ -40,12 +57,21 @@ impl Sim {
     /// Starts the machine at virtual time zero. The calling thread is its first thread.
     pub fn start(machine: Machine) -> Arc<Sim> {
         let machine = Arc::new(machine);
-        let kernel = Kernel::new(machine.stalls.clone(), machine.default_slack_ns);
+        let kernel = Kernel::new(Model {
+            seed: machine.seed,
+            cpu_count: machine.cpus.len() as u32,
+            scheduler: machine.scheduler.clone(),
+            timing: machine.timing.clone(),
+            join_wake: machine.handoff_wake.clone(),
+            stalls: machine.stalls.clone(),
+        });
+        let reference = machine.clocks.iter().find(|clock| clock.info.name == machine.reference_clock);
         Arc::new(Sim {
+            reference: reference.map_or((0, Nanos(1)), |clock| (clock.read_cost_ps, clock.step_ns)),
             clocks: clocks::registry(&machine, &kernel),
             waits: waits::registry(&machine, &kernel),
             handoffs: handoffs::registry(&machine, &kernel),
-            tunables: tunables::registry(&kernel),
+            tunables: tunables::registry(&machine, &kernel),
             loads: loads::registry(&kernel),
             kernel,
             machine,
@@ -63,12 +89,13 @@ impl Platform for Sim {
     }
 
     fn now(&self) -> Nanos {
-        self.kernel.spend(self.machine.reference_read_cost_ns);
-        self.kernel.now()
+        let (cost_ps, step) = self.reference;
+        self.kernel.spend_ps(cost_ps);
+        self.kernel.now().round_down_to(step)
     }
 
     fn reference_clock(&self) -> &'static str {
-        "monotonic"
+        self.machine.reference_clock
     }
 
     fn relax(&self) {
@@ -101,19 +128,25 @@ impl Platform for Sim {
     }
 
     fn cpus(&self) -> Vec<Cpu> {
-        (0..self.machine.cpu_count).map(|number| Cpu { number, kind: CpuKind::Uniform }).collect()
+        self.machine.cpus.clone()
     }
 
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
         kernel::spawn(&self.kernel, name, self.machine.spawn_cost_ns, body)
     }
 
+    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
+        let tunable = (self as &dyn Platform).resolution_tunable();
+        Ok(Box::new(tunables::neighbour(tunable, &self.kernel, setting)?))
+    }
+
     fn environment(&self) -> Environment {
-        let mut environment = Environment::default();
-        let source = "model";
-        environment.set("cpu.count", FactValue::Integer(i64::from(self.machine.cpu_count)), source);
-        environment.set("timer.slack_ns", FactValue::Nanos(self.machine.default_slack_ns), source);
-        environment
+        let mut facts = self.machine.facts.clone();
+        if self.kernel.tick().is_some() {
+            let period = settings::resolution(&self.kernel);
+            facts.set("timer.period_now_ns", FactValue::Nanos(period), "model");
+        }
+        facts
     }
 
     fn counters(&self) -> CounterReading {

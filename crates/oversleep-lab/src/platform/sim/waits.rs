@@ -1,63 +1,117 @@
-//! Modelled waits.
+//! Modelled waits: what each was asked, who asks, and the rules that decide when it ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use oversleep_record::{Nanos, Unavailable};
 
-use super::kernel::Kernel;
-use super::{Machine, Overshoot, WaitModel};
-use crate::platform::interface::{Family, SharedPlatform, Target, Wait, WaitEnd, WaitInfo, Waiter};
+use super::kernel::{Kernel, Sleep, Slot, State};
+use super::machine::{Machine, Overshoot, WaitModel, Wake};
+use super::spread::Spread;
+use super::timing::{Asker, Expiry};
+use crate::platform::interface::{Family, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
-struct SimWait {
-    model: Arc<WaitModel>,
+/// A wait and the machine it is of.
+struct Shared {
+    model: WaitModel,
+    wake: Wake,
+    yield_cost: Spread,
     kernel: Arc<Kernel>,
     /// Position in an [`Overshoot::Cycle`], shared by all waiters so that rounds continue it.
-    turn: Arc<AtomicUsize>,
+    turn: AtomicUsize,
 }
+
+struct SimWait(Arc<Shared>);
 
 pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn Wait>> {
     let wait = |model: &WaitModel| -> Box<dyn Wait> {
-        Box::new(SimWait { model: Arc::new(model.clone()), kernel: Arc::clone(kernel), turn: Arc::default() })
+        Box::new(SimWait(Arc::new(Shared {
+            model: model.clone(),
+            wake: machine.wake.clone(),
+            yield_cost: machine.yield_cost.clone(),
+            kernel: Arc::clone(kernel),
+            turn: AtomicUsize::new(0),
+        })))
     };
     machine.waits.iter().map(wait).collect()
 }
 
 impl Wait for SimWait {
     fn info(&self) -> &WaitInfo {
-        &self.model.info
+        &self.0.model.info
     }
 
     fn open(&self, _platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
-        Ok(Box::new(SimWaiter {
-            model: Arc::clone(&self.model),
-            kernel: Arc::clone(&self.kernel),
-            turn: Arc::clone(&self.turn),
-        }))
+        Ok(Box::new(SimWaiter(Arc::clone(&self.0))))
     }
 }
 
-struct SimWaiter {
-    model: Arc<WaitModel>,
-    kernel: Arc<Kernel>,
-    turn: Arc<AtomicUsize>,
-}
+struct SimWaiter(Arc<Shared>);
 
 impl Waiter for SimWaiter {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &self.model.info;
-        if info.family == Family::Yield {
-            self.kernel.spend(Nanos(1_000));
+        let shared = &*self.0;
+        if shared.model.info.family == Family::Yield {
+            shared.kernel.give_way(shared.yield_cost.draw(&shared.kernel.random));
             return WaitEnd::TimedOut;
         }
-        let due = if info.absolute { target.deadline } else { self.kernel.now() + info.asked(target.remaining) };
-        let overshoot = match &self.model.overshoot {
-            Overshoot::Fixed(span) => *span,
-            Overshoot::SlackPlus(wake) => self.kernel.slack() + *wake,
-            Overshoot::Cycle(spans) => spans[self.turn.fetch_add(1, Ordering::Relaxed) % spans.len()],
-        };
-        let run_delay = self.model.delay_per_hog_ns * i64::from(self.kernel.hogs());
-        self.kernel.sleep_until(due + overshoot + run_delay, run_delay);
+        let held = shared.model.raises_to_ns.and_then(|period| shared.kernel.hold_resolution(period, true));
+        shared.kernel.sleep(|state, me| shared.plan(state, me, target));
+        if let Some((number, _)) = held {
+            shared.kernel.release_resolution(number);
+        }
         WaitEnd::TimedOut
+    }
+}
+
+impl Shared {
+    fn plan(&self, state: &State, me: Slot, target: Target) -> Sleep {
+        let (kernel, info) = (&*self.kernel, &self.model.info);
+        let now = kernel.now();
+        let asked = info.asked(target.remaining).max(self.model.shortest_ns);
+        let due = if info.absolute { target.deadline.max(now) } else { now + asked };
+        let asker = state.asker(me);
+        let exactly = |late: Nanos| Sleep { expiry: Expiry::at(due + late), wake: Nanos::ZERO };
+        match &self.model.overshoot {
+            Overshoot::Fixed(late) => exactly(*late),
+            Overshoot::SlackPlus(wake) => Sleep { expiry: Expiry { soft: due, hard: due + asker.slack }, wake: *wake },
+            Overshoot::Cycle(spans) => exactly(spans[self.turn.fetch_add(1, Ordering::Relaxed) % spans.len()]),
+            Overshoot::Learned(learned) => {
+                // Its lateness is against what was requested, rounding included.
+                let deadline = if info.absolute { due } else { now + target.remaining };
+                let late = learned.draw(target.remaining, asker.slack, &kernel.random);
+                Sleep { expiry: Expiry::at(deadline + late), wake: Nanos::ZERO }
+            }
+            Overshoot::ByRule => {
+                Sleep { expiry: self.expiry(state, &asker, now, due), wake: self.wake_cost(state, &asker, due - now) }
+            }
+        }
+    }
+
+    fn expiry(&self, state: &State, asker: &Asker, now: Nanos, due: Nanos) -> Expiry {
+        let (kernel, rule) = (&*self.kernel, self.model.info.slack);
+        let on_tick = matches!(rule, SlackRule::Tick | SlackRule::TimerResolution);
+        match (kernel.tick(), kernel.process_grid(state)) {
+            (Some(tick), Some(grid)) if on_tick => {
+                Expiry::at(tick.end(grid, now, due - now, self.model.tolerance_ns, &kernel.random))
+            }
+            _ => kernel.timing().expiry(rule, asker, now, due, &kernel.random),
+        }
+    }
+
+    /// From the timer until the thread could run. A CPU that idles leaves an idle state first, the deeper the longer
+    /// it was to idle.
+    fn wake_cost(&self, state: &State, asker: &Asker, span: Nanos) -> Nanos {
+        let random = &self.kernel.random;
+        let cost = if asker.is_real_time { &self.wake.real_time } else { &self.wake.cost };
+        let mut wake = cost.draw(random) + self.model.extra.draw(random);
+        let exits = self.wake.idle_exits.iter().rev();
+        if let Some((_, exit)) = exits.into_iter().find(|(from, _)| span >= *from)
+            && state.leaves_cpu_idle()
+        {
+            let exit = exit.draw(random);
+            wake += state.idle_exit_max().map_or(exit, |most| exit.min(most));
+        }
+        wake
     }
 }

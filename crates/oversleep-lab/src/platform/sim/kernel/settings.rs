@@ -1,0 +1,121 @@
+//! What threads and the process may change about themselves.
+
+use oversleep_record::Nanos;
+
+use super::Kernel;
+use super::state::{Slot, State};
+use crate::platform::sim::scheduler::Standing;
+use crate::platform::sim::timing::{Asker, Grid};
+
+impl State {
+    /// The thread as far as it decides about timers.
+    pub(in crate::platform::sim) fn asker(&self, slot: Slot) -> Asker {
+        let thread = &self.threads[slot];
+        Asker {
+            slack: if thread.standing.is_real_time { Nanos::ZERO } else { thread.slack },
+            is_real_time: thread.standing.is_real_time,
+            is_nice: !thread.standing.is_real_time && thread.standing.priority > 0,
+            tier: thread.tier,
+        }
+    }
+
+    pub(in crate::platform::sim) fn idle_exit_max(&self) -> Option<Nanos> {
+        self.idle_exit_max
+    }
+}
+
+impl Kernel {
+    pub(in crate::platform::sim) fn slack(&self) -> Nanos {
+        let me = self.me();
+        self.lock().asker(me).slack
+    }
+
+    pub(in crate::platform::sim) fn set_slack(&self, slack: Nanos) {
+        let me = self.me();
+        self.lock().threads[me].slack = slack;
+    }
+
+    pub(in crate::platform::sim) fn tier(&self) -> usize {
+        let me = self.me();
+        self.lock().threads[me].tier
+    }
+
+    pub(in crate::platform::sim) fn set_tier(&self, tier: usize) {
+        let me = self.me();
+        self.lock().threads[me].tier = tier;
+    }
+
+    pub(in crate::platform::sim) fn standing(&self) -> Standing {
+        let me = self.me();
+        self.lock().threads[me].standing
+    }
+
+    pub(in crate::platform::sim) fn set_standing(&self, standing: Standing) {
+        let me = self.me();
+        let mut state = self.lock();
+        state.threads[me].standing = standing;
+        self.publish_to(&mut state, me);
+    }
+
+    pub(in crate::platform::sim) fn affinity(&self) -> u64 {
+        let me = self.me();
+        self.lock().threads[me].affinity
+    }
+
+    /// The CPUs the caller may run on, bit by bit; it moves there at once.
+    pub(in crate::platform::sim) fn set_affinity(&self, affinity: u64) {
+        let me = self.me();
+        let mut state = self.lock();
+        state.threads[me].affinity = affinity;
+        if state.threads[me].may_use(state.threads[me].cpu) {
+            self.publish_to(&mut state, me);
+            return;
+        }
+        self.pause(&mut state, me);
+        self.leave_cpu(&mut state, me, super::Phase::Blocked);
+        self.make_ready(&mut state, me, None);
+        self.fill_cpus(&mut state);
+        self.pass_baton(state, me);
+    }
+
+    pub(in crate::platform::sim) fn idle_exit_max(&self) -> Option<Nanos> {
+        self.lock().idle_exit_max
+    }
+
+    pub(in crate::platform::sim) fn set_idle_exit_max(&self, most: Option<Nanos>) {
+        self.lock().idle_exit_max = most;
+    }
+
+    /// Asks for a period of the tick, for this process or for another one. `None` on a machine without a tick.
+    pub(in crate::platform::sim) fn hold_resolution(&self, requested: Nanos, is_own: bool) -> Option<(u64, Nanos)> {
+        let tick = self.tick()?;
+        let mut state = self.lock();
+        let held = state.requests.hold(tick, requested, is_own);
+        state.requests.arbitrate(tick, &self.hardware_grid, self.now());
+        Some(held)
+    }
+
+    pub(in crate::platform::sim) fn release_resolution(&self, number: u64) {
+        let Some(tick) = self.tick() else { return };
+        let mut state = self.lock();
+        state.requests.release(number);
+        state.requests.arbitrate(tick, &self.hardware_grid, self.now());
+    }
+
+    /// The grid this process's waits end on.
+    pub(in crate::platform::sim) fn process_grid(&self, state: &State) -> Option<Grid> {
+        Some(state.requests.process_grid(self.tick()?, &self.hardware_grid))
+    }
+
+    /// Whether this process opted out of having its requests ignored.
+    pub(in crate::platform::sim) fn opted_out(&self) -> bool {
+        self.lock().requests.opted_out
+    }
+
+    pub(in crate::platform::sim) fn set_opted_out(&self, opted_out: bool) {
+        let Some(tick) = self.tick() else { return };
+        let mut state = self.lock();
+        state.requests.opted_out = opted_out;
+        state.requests.arbitrate(tick, &self.hardware_grid, self.now());
+    }
+}

@@ -1,0 +1,187 @@
+//! Everything about threads that the lock guards.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Condvar};
+
+use oversleep_record::Nanos;
+
+use crate::platform::interface::SwitchIn;
+use crate::platform::sim::resolution::Requests;
+use crate::platform::sim::scheduler::Standing;
+use crate::platform::sim::timing::Expiry;
+
+/// Where a thread stands in the table. Slots of threads that ended are used again: a run starts thousands.
+pub(in crate::platform::sim) type Slot = usize;
+
+/// What a thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Phase {
+    /// On a CPU.
+    OnCpu {
+        /// Since when, or since it was last counted.
+        since: Nanos,
+        /// When it has to let others of its rank run.
+        slice_end: Nanos,
+    },
+    /// Wants a CPU.
+    Ready { since: Nanos },
+    /// Waits for a time.
+    Asleep {
+        /// When it could run.
+        at: Nanos,
+        /// When its timer may and must end.
+        expiry: Expiry,
+        /// From the timer's end until it could run.
+        wake: Nanos,
+        /// Set while it displaces another: since when it could run.
+        since: Option<Nanos>,
+        /// Whether another timer's interrupt ends it.
+        shares: bool,
+    },
+    /// Waits for another thread.
+    Blocked,
+    /// Ended; the slot is free.
+    Ended,
+}
+
+impl Phase {
+    /// Waits for a moment that is no timer's: its start, a wake-up by another thread.
+    pub(super) fn asleep(at: Nanos, since: Option<Nanos>) -> Phase {
+        Phase::Asleep { at, expiry: Expiry::at(at), wake: Nanos::ZERO, since, shares: true }
+    }
+}
+
+/// One thread.
+#[derive(Debug)]
+pub(in crate::platform::sim) struct Thread {
+    pub(super) phase: Phase,
+    /// What it has to compute until its code goes on.
+    pub(super) left: Nanos,
+    /// CPU time until it was last counted.
+    pub(super) used: Nanos,
+    /// CPU time by weight: who has the least is next.
+    pub(super) share_used: Nanos,
+    pub(super) cpu: u32,
+    /// Bit by bit the CPUs it may run on.
+    pub(super) affinity: u64,
+    pub(super) standing: Standing,
+    pub(super) slack: Nanos,
+    pub(super) tier: usize,
+    /// A competitor without code: it computes for ever, for no process of ours.
+    pub(super) is_hog: bool,
+    pub(super) voluntary_switches: u64,
+    pub(super) involuntary_switches: u64,
+    pub(super) run_delay: Nanos,
+    pub(super) switched_in: Option<SwitchIn>,
+    pub(super) joiners: Vec<Slot>,
+    pub(super) ended: Arc<AtomicBool>,
+    pub(super) baton: Arc<Condvar>,
+}
+
+impl Thread {
+    pub(super) fn new(phase: Phase, standing: Standing, slack: Nanos) -> Thread {
+        Thread {
+            phase,
+            left: Nanos::ZERO,
+            used: Nanos::ZERO,
+            share_used: Nanos::ZERO,
+            cpu: 0,
+            affinity: u64::MAX,
+            standing,
+            slack,
+            tier: 0,
+            is_hog: false,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            run_delay: Nanos::ZERO,
+            switched_in: None,
+            joiners: Vec::new(),
+            ended: Arc::default(),
+            baton: Arc::default(),
+        }
+    }
+
+    pub(super) fn may_use(&self, cpu: u32) -> bool {
+        self.affinity & (1 << (cpu % 64)) != 0
+    }
+}
+
+/// A counting semaphore.
+#[derive(Debug, Default)]
+pub(super) struct Semaphore {
+    pub(super) count: u64,
+    pub(super) waiters: Vec<Slot>,
+}
+
+/// Threads, CPUs and what they share.
+#[derive(Debug)]
+pub(in crate::platform::sim) struct State {
+    /// Who holds the baton.
+    pub(super) running: Slot,
+    pub(super) threads: Vec<Thread>,
+    /// The slots in use, a few at a time.
+    pub(super) live: Vec<Slot>,
+    pub(super) free: Vec<Slot>,
+    /// By number: who is on it.
+    pub(super) cpus: Vec<Option<Slot>>,
+    /// Who wants a CPU, the longest waiting first.
+    pub(super) ready: Vec<Slot>,
+    pub(super) semaphores: Vec<Semaphore>,
+    pub(super) free_semaphores: Vec<usize>,
+    /// CPU time of threads that ended.
+    pub(super) ended_cpu_time: Nanos,
+    /// Interrupts of one-shot timers.
+    pub(super) timer_interrupts: u64,
+    pub(super) requests: Requests,
+    /// The longest idle exit a program allows; `None` where none does.
+    pub(super) idle_exit_max: Option<Nanos>,
+}
+
+impl State {
+    /// One thread, which runs on CPU 0.
+    pub(super) fn new(cpu_count: u32, standing: Standing, slack: Nanos) -> State {
+        let first = Thread::new(Phase::OnCpu { since: Nanos::ZERO, slice_end: Nanos::MAX }, standing, slack);
+        let mut cpus = vec![None; cpu_count.max(1) as usize];
+        cpus[0] = Some(0);
+        State {
+            running: 0,
+            threads: vec![first],
+            live: vec![0],
+            free: Vec::new(),
+            cpus,
+            ready: Vec::new(),
+            semaphores: Vec::new(),
+            free_semaphores: Vec::new(),
+            ended_cpu_time: Nanos::ZERO,
+            timer_interrupts: 0,
+            requests: Requests::default(),
+            idle_exit_max: None,
+        }
+    }
+
+    pub(super) fn add(&mut self, thread: Thread) -> Slot {
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.threads[slot] = thread;
+                slot
+            }
+            None => {
+                self.threads.push(thread);
+                self.threads.len() - 1
+            }
+        };
+        self.live.push(slot);
+        slot
+    }
+
+    pub(super) fn remove(&mut self, slot: Slot) {
+        self.live.retain(|&live| live != slot);
+        self.threads[slot].phase = Phase::Ended;
+        self.free.push(slot);
+    }
+
+    /// Whether the CPU of the thread that leaves it now has nothing else to run.
+    pub(in crate::platform::sim) fn leaves_cpu_idle(&self) -> bool {
+        self.ready.is_empty()
+    }
+}

@@ -1,0 +1,221 @@
+//! Threads from start to join, and the semaphores they wake each other by.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use oversleep_record::{Nanos, Unavailable};
+
+use super::state::{Phase, Semaphore, Slot, Thread};
+use super::{CURRENT, Kernel};
+use crate::platform::interface::ThreadHandle;
+
+struct SimThread {
+    kernel: Arc<Kernel>,
+    slot: Slot,
+    ended: Arc<AtomicBool>,
+    thread: std::thread::JoinHandle<()>,
+}
+
+/// Starts a modelled thread; it first runs `cost` after now.
+pub(in crate::platform::sim) fn spawn(
+    kernel: &Arc<Kernel>,
+    name: &str,
+    cost: Nanos,
+    body: Box<dyn FnOnce() + Send>,
+) -> Result<Box<dyn ThreadHandle>, Unavailable> {
+    let (slot, ended) = kernel.add_thread(cost);
+    let shared = Arc::clone(kernel);
+    let started = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+        CURRENT.set((shared.id, slot));
+        shared.wait_for_baton(slot);
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+        shared.finish(slot);
+        if let Err(panic) = result {
+            std::panic::resume_unwind(panic);
+        }
+    });
+    match started {
+        Ok(thread) => Ok(Box::new(SimThread { kernel: Arc::clone(kernel), slot, ended, thread })),
+        Err(error) => {
+            kernel.forget_thread(slot);
+            Err(Unavailable::failed("starting a thread", error))
+        }
+    }
+}
+
+impl Kernel {
+    fn add_thread(&self, cost: Nanos) -> (Slot, Arc<AtomicBool>) {
+        let me = self.me();
+        let mut state = self.lock();
+        let due = self.after_stalls(self.now() + cost);
+        let parent = &state.threads[me];
+        let mut thread = Thread::new(Phase::asleep(due, None), parent.standing, parent.slack);
+        thread.tier = parent.tier;
+        thread.affinity = parent.affinity;
+        thread.share_used = parent.share_used;
+        let ended = Arc::clone(&thread.ended);
+        let slot = state.add(thread);
+        // Where no CPU is free, threads started together spread over all of them.
+        state.threads[slot].cpu = (slot % state.cpus.len()) as u32;
+        self.publish_to(&mut state, me);
+        (slot, ended)
+    }
+
+    fn forget_thread(&self, slot: Slot) {
+        let me = self.me();
+        let mut state = self.lock();
+        state.remove(slot);
+        self.publish_to(&mut state, me);
+    }
+
+    fn wait_for_baton(&self, slot: Slot) {
+        let mut state = self.lock();
+        let baton = Arc::clone(&state.threads[slot].baton);
+        while state.running != slot {
+            state = baton.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+    }
+
+    /// The caller's thread ends; the baton goes on.
+    fn finish(&self, me: Slot) {
+        let mut state = self.lock();
+        self.pause(&mut state, me);
+        let used = state.threads[me].used;
+        state.ended_cpu_time += used;
+        self.leave_cpu(&mut state, me, Phase::Ended);
+        state.threads[me].ended.store(true, Ordering::Relaxed);
+        for joiner in std::mem::take(&mut state.threads[me].joiners) {
+            let at = self.after_stalls(self.now() + self.join_wake());
+            state.threads[joiner].phase = Phase::asleep(at, None);
+        }
+        state.remove(me);
+        self.fill_cpus(&mut state);
+        let next = self.advance(&mut state);
+        state.threads[next].baton.notify_one();
+    }
+
+    fn join_wake(&self) -> Nanos {
+        self.model.join_wake.draw(&self.random)
+    }
+
+    /// The caller waits until another thread has ended.
+    fn wait_for_end(&self, slot: Slot, ended: &AtomicBool) {
+        let me = self.me();
+        let mut state = self.lock();
+        if ended.load(Ordering::Relaxed) {
+            return;
+        }
+        state.threads[slot].joiners.push(me);
+        self.block(state, me);
+    }
+
+    fn block(&self, mut state: std::sync::MutexGuard<'_, super::State>, me: Slot) {
+        self.pause(&mut state, me);
+        self.leave_cpu(&mut state, me, Phase::Blocked);
+        state.threads[me].voluntary_switches += 1;
+        self.fill_cpus(&mut state);
+        self.pass_baton(state, me);
+    }
+
+    pub(in crate::platform::sim) fn add_semaphore(&self) -> usize {
+        let mut state = self.lock();
+        if let Some(free) = state.free_semaphores.pop() {
+            state.semaphores[free] = Semaphore::default();
+            return free;
+        }
+        state.semaphores.push(Semaphore::default());
+        state.semaphores.len() - 1
+    }
+
+    pub(in crate::platform::sim) fn remove_semaphore(&self, semaphore: usize) {
+        self.lock().free_semaphores.push(semaphore);
+    }
+
+    pub(in crate::platform::sim) fn post(&self, semaphore: usize, wake_cost: Nanos) {
+        let me = self.me();
+        let mut state = self.lock();
+        match state.semaphores[semaphore].waiters.pop() {
+            Some(waiter) => {
+                let due = self.after_stalls(self.now() + wake_cost);
+                state.threads[waiter].phase = Phase::asleep(due, None);
+                self.publish_to(&mut state, me);
+            }
+            None => state.semaphores[semaphore].count += 1,
+        }
+    }
+
+    pub(in crate::platform::sim) fn wait(&self, semaphore: usize) {
+        let me = self.me();
+        let mut state = self.lock();
+        if state.semaphores[semaphore].count > 0 {
+            state.semaphores[semaphore].count -= 1;
+            return;
+        }
+        state.semaphores[semaphore].waiters.push(me);
+        self.block(state, me);
+    }
+
+    /// Starts competitors that compute for ever; they stop with [`Kernel::remove_hogs`].
+    pub(in crate::platform::sim) fn add_hogs(&self, count: u32) -> Vec<Slot> {
+        let me = self.me();
+        let mut state = self.lock();
+        self.pause(&mut state, me);
+        let plain = self.model.scheduler.plain();
+        let mut hogs = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            let mut hog = Thread::new(Phase::Blocked, plain, Nanos::ZERO);
+            hog.is_hog = true;
+            hog.share_used = state.threads[me].share_used;
+            let slot = state.add(hog);
+            hogs.push(slot);
+            self.make_ready(&mut state, slot, None);
+            // They were there before: each is somewhere in its slice.
+            let begun = Nanos((self.model.scheduler.slice_ns.0 as f64 * self.random.unit()) as i64);
+            let end = self.slice_end(self.now() - begun).max(self.now());
+            if let Phase::OnCpu { slice_end, .. } = &mut state.threads[slot].phase {
+                *slice_end = end;
+            }
+        }
+        self.publish_to(&mut state, me);
+        hogs
+    }
+
+    pub(in crate::platform::sim) fn remove_hogs(&self, hogs: &[Slot]) {
+        let me = self.me();
+        let mut state = self.lock();
+        for &hog in hogs {
+            state.ready.retain(|&ready| ready != hog);
+            if let Phase::OnCpu { .. } = state.threads[hog].phase {
+                self.leave_cpu(&mut state, hog, Phase::Ended);
+            }
+            state.remove(hog);
+        }
+        self.fill_cpus(&mut state);
+        self.publish_to(&mut state, me);
+    }
+
+    #[cfg(test)]
+    pub(in crate::platform::sim) fn table_sizes(&self) -> (usize, usize) {
+        let state = self.lock();
+        (state.threads.len(), state.semaphores.len())
+    }
+
+    /// Something changed while the caller runs: what it may do without asking did, too.
+    pub(super) fn publish_to(&self, state: &mut super::State, me: Slot) {
+        self.pause(state, me);
+        self.publish(state, me);
+    }
+}
+
+impl ThreadHandle for SimThread {
+    fn is_finished(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    fn join(self: Box<Self>) {
+        self.kernel.wait_for_end(self.slot, &self.ended);
+        if let Err(panic) = self.thread.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}

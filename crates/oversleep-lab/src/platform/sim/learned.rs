@@ -1,0 +1,59 @@
+//! Lateness as seen on a real machine: distributions per request, to draw from.
+
+use oversleep_record::Nanos;
+
+use super::spread::{Random, Spread};
+
+/// How late one wait was, by request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Learned {
+    /// Request and lateness, shortest request first; never empty.
+    requests: Vec<(Nanos, Spread)>,
+    /// The slack those waits had, where slack is part of their lateness: what changes with it afterwards.
+    slack: Option<Nanos>,
+}
+
+impl Learned {
+    /// From what was measured; `None` where nothing was.
+    pub fn new(mut requests: Vec<(Nanos, Spread)>, slack: Option<Nanos>) -> Option<Learned> {
+        requests.sort_by_key(|&(request, _)| request);
+        (!requests.is_empty()).then_some(Learned { requests, slack })
+    }
+
+    /// A lateness for a request of that length by a thread with that slack: between two measured requests, the same
+    /// quantile of both, weighted by where the request lies.
+    pub(super) fn draw(&self, requested: Nanos, slack: Nanos, random: &Random) -> Nanos {
+        let probability = random.unit();
+        let after = self.requests.iter().position(|&(at, _)| at >= requested);
+        let late = match after {
+            None => self.requests[self.requests.len() - 1].1.quantile(probability),
+            Some(0) => self.requests[0].1.quantile(probability),
+            Some(after) => {
+                let ((low_at, low), (high_at, high)) = (&self.requests[after - 1], &self.requests[after]);
+                let share = (requested - *low_at).0 as f64 / (*high_at - *low_at).0 as f64;
+                let (low, high) = (low.quantile(probability), high.quantile(probability));
+                low + Nanos(((high - low).0 as f64 * share) as i64)
+            }
+        };
+        late + self.slack.map_or(Nanos::ZERO, |was| slack - was)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_between_the_measured_ones_lie_between_them_and_slack_moves_all() {
+        let fixed = |ns| Spread::fixed(Nanos(ns));
+        let measured = vec![(Nanos(1_000_000), fixed(60_000)), (Nanos(3_000_000), fixed(80_000))];
+        let learned = Learned::new(measured, Some(Nanos(50_000))).unwrap();
+        let random = Random::seeded(1);
+        let late = |request, slack| learned.draw(Nanos(request), Nanos(slack), &random);
+        assert_eq!(late(1_000, 50_000), Nanos(60_000));
+        assert_eq!(late(2_000_000, 50_000), Nanos(70_000));
+        assert_eq!(late(9_000_000, 50_000), Nanos(80_000));
+        assert_eq!(late(1_000_000, 1), Nanos(10_001));
+        assert_eq!(Learned::new(Vec::new(), None), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! How CPUs are shared out: the figures of a scheduler, and what a policy means to it.
+
+use oversleep_record::Nanos;
+
+use super::spread::Spread;
+
+/// How CPUs are shared out among threads that want one.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    /// Whose turn it is.
+    pub kind: SchedulerKind,
+    /// How long a thread runs while another of its rank waits.
+    pub slice_ns: Nanos,
+    /// From being runnable until displacing another thread.
+    pub preempt_delay: Spread,
+    /// The policies a program can ask for; the first is every thread's own.
+    pub policies: Vec<Policy>,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedulerKind {
+    /// The thread that has had least; one that slept displaces one that ran.
+    Fair,
+    /// One after the other; slices end at timer interrupts, and only a higher rank displaces.
+    RoundRobin,
+}
+
+/// A policy, and the range of its priority.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// As the tunable takes it.
+    pub name: String,
+    /// Lowest and highest priority or nice value it takes.
+    pub priority: (i32, i32),
+    /// Threads of higher rank run before all of lower rank; the priority is added where it ranks.
+    pub rank: i32,
+    /// What the priority does.
+    pub priority_is: PriorityIs,
+    /// Share of the CPU against 1024 of others, at nice 0.
+    pub weight: u32,
+    /// Whether its threads' timers have no slack.
+    pub is_real_time: bool,
+}
+
+/// What a priority does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriorityIs {
+    /// Nothing: there is none.
+    Nothing,
+    /// It ranks: higher runs before lower.
+    Rank,
+    /// It is a nice value: each step up takes a fifth of the share.
+    Nice,
+}
+
+/// What the scheduler needs to know of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Standing {
+    pub policy: usize,
+    pub priority: i32,
+    pub rank: i32,
+    pub weight: u32,
+    pub is_real_time: bool,
+}
+
+impl Scheduler {
+    /// The standing of a policy; `None` for a name it doesn't know or a priority out of its range.
+    pub(super) fn standing(&self, policy: &str, priority: i32) -> Option<Standing> {
+        let index = self.policies.iter().position(|known| known.name == policy)?;
+        let known = &self.policies[index];
+        (known.priority.0..=known.priority.1).contains(&priority).then(|| known.standing(index, priority))
+    }
+
+    /// What a new thread has.
+    pub(super) fn plain(&self) -> Standing {
+        match self.policies.first() {
+            Some(first) => first.standing(0, 0),
+            None => Standing { policy: 0, priority: 0, rank: 0, weight: 1_024, is_real_time: false },
+        }
+    }
+}
+
+impl Policy {
+    fn standing(&self, index: usize, priority: i32) -> Standing {
+        // Five steps of nice are a factor of three: sched_prio_to_weight in kernel/sched/core.c is 1024 / 1.25^nice.
+        let weight = match self.priority_is {
+            PriorityIs::Nice => (f64::from(self.weight) / 1.25_f64.powi(priority)).round().max(1.0) as u32,
+            PriorityIs::Nothing | PriorityIs::Rank => self.weight.max(1),
+        };
+        Standing {
+            policy: index,
+            priority,
+            rank: self.rank + if self.priority_is == PriorityIs::Rank { priority } else { 0 },
+            weight,
+            is_real_time: self.is_real_time,
+        }
+    }
+
+    /// Which priorities it takes, for messages.
+    pub(super) fn range(&self) -> String {
+        match self.priority_is {
+            PriorityIs::Nothing => self.name.clone(),
+            PriorityIs::Rank => format!("{} (priority {} to {})", self.name, self.priority.0, self.priority.1),
+            PriorityIs::Nice => format!("{} (nice {} to {})", self.name, self.priority.0, self.priority.1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nice_is_a_share_and_a_priority_a_rank() {
+        let policy = |name: &str, priority, rank, priority_is| Policy {
+            name: name.to_owned(),
+            priority,
+            rank,
+            priority_is,
+            weight: 1_024,
+            is_real_time: rank > 0,
+        };
+        let scheduler = Scheduler {
+            kind: SchedulerKind::Fair,
+            slice_ns: Nanos(3_000_000),
+            preempt_delay: Spread::fixed(Nanos::ZERO),
+            policies: vec![
+                policy("other", (-20, 19), 0, PriorityIs::Nice),
+                policy("fifo", (1, 99), 100, PriorityIs::Rank),
+            ],
+        };
+        assert_eq!(scheduler.plain().weight, 1_024);
+        assert_eq!(scheduler.standing("other", 5).unwrap().weight, 336);
+        assert_eq!(scheduler.standing("other", 20), None);
+        assert_eq!(scheduler.standing("fifo", 80).unwrap().rank, 180);
+        assert_eq!(scheduler.standing("fifo", 0), None);
+        assert_eq!(scheduler.standing("batch", 0), None);
+        assert_eq!(scheduler.policies[1].range(), "fifo (priority 1 to 99)");
+    }
+}

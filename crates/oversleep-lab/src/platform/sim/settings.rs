@@ -1,0 +1,179 @@
+//! The parameters behind tunables: which settings each takes, and how it is read and set.
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::{Nanos, Unavailable};
+
+use super::kernel::Kernel;
+use super::machine::{Machine, TunableModel};
+use super::scheduler::{Policy, PriorityIs};
+use super::tunables::RESOLUTIONS;
+
+/// What a tunable changes, with the words it takes.
+#[derive(Clone, Debug)]
+pub(super) enum Parameter {
+    Slack,
+    Resolution,
+    /// Names of the tiers.
+    Tier(Vec<String>),
+    /// Names of the classes, and the tier of each.
+    Class(Vec<(String, usize)>),
+    Policy(Vec<Policy>),
+    PowerThrottling,
+    /// How many CPUs there are.
+    Pin(u32),
+    DmaLatency,
+    LockMemory,
+}
+
+/// The service classes of macOS and the latency tiers they stand for.
+const CLASSES: [(&str, &str); 5] = [
+    ("default", "tier-1"),
+    ("user-interactive", "tier-0"),
+    ("user-initiated", "tier-1"),
+    ("utility", "tier-3"),
+    ("background", "tier-3"),
+];
+
+impl Parameter {
+    pub(super) fn new(model: TunableModel, machine: &Machine) -> Parameter {
+        let tiers = &machine.timing.tiers;
+        match model {
+            TunableModel::Slack => Parameter::Slack,
+            TunableModel::Resolution => Parameter::Resolution,
+            TunableModel::LatencyTier => Parameter::Tier(tiers.iter().map(|tier| tier.name.clone()).collect()),
+            TunableModel::Qos => {
+                let tier = |name: &str| tiers.iter().position(|tier| tier.name == name);
+                let known = CLASSES.iter().filter_map(|&(class, name)| Some((class.to_owned(), tier(name)?)));
+                Parameter::Class(known.collect())
+            }
+            TunableModel::Policy => Parameter::Policy(machine.scheduler.policies.clone()),
+            TunableModel::PowerThrottling => Parameter::PowerThrottling,
+            TunableModel::Pin => Parameter::Pin(machine.cpus.len() as u32),
+            TunableModel::DmaLatency => Parameter::DmaLatency,
+            TunableModel::LockMemory => Parameter::LockMemory,
+        }
+    }
+
+    pub(super) fn takes(&self, setting: &Setting) -> bool {
+        match (self, setting) {
+            (Parameter::Slack, Setting::Nanos(span)) => *span > Nanos::ZERO,
+            (Parameter::Resolution, Setting::Nanos(span)) => *span > Nanos::ZERO,
+            (Parameter::DmaLatency, Setting::Nanos(span)) => *span >= Nanos::ZERO,
+            (Parameter::PowerThrottling | Parameter::LockMemory, Setting::Flag(_)) => true,
+            (Parameter::Pin(count), Setting::Cpus(cpus)) => {
+                !cpus.is_empty() && cpus.iter().all(|cpu| cpu < count && *cpu < 64)
+            }
+            (Parameter::Tier(names), Setting::Policy { policy, priority: 0 }) => names.contains(policy),
+            (Parameter::Class(classes), Setting::Policy { policy, priority: -15..=0 }) => {
+                classes.iter().any(|(name, _)| name == policy)
+            }
+            (Parameter::Policy(policies), Setting::Policy { policy, priority }) => policies
+                .iter()
+                .any(|known| known.name == *policy && (known.priority.0..=known.priority.1).contains(priority)),
+            _ => false,
+        }
+    }
+
+    /// What would be right, for messages.
+    pub(super) fn right(&self) -> String {
+        match self {
+            Parameter::Slack => "a span from 1ns up (0 would stand for the thread's default)".to_owned(),
+            Parameter::Resolution => "a span from 100ns up".to_owned(),
+            Parameter::DmaLatency => "a span from 0ns up".to_owned(),
+            Parameter::PowerThrottling | Parameter::LockMemory => "on or off".to_owned(),
+            Parameter::Pin(count) => format!("CPU numbers from 0 to {}", count.saturating_sub(1).min(63)),
+            Parameter::Tier(names) => names.join(", "),
+            Parameter::Class(classes) => classes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
+            Parameter::Policy(policies) => policies.iter().map(Policy::range).collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    pub(super) fn get(&self, kernel: &Kernel) -> Setting {
+        let word = |policy: &str, priority| Setting::Policy { policy: policy.to_owned(), priority };
+        match self {
+            Parameter::Slack => Setting::Nanos(kernel.slack()),
+            Parameter::Resolution => Setting::Nanos(resolution(kernel)),
+            Parameter::Tier(names) => word(names.get(kernel.tier()).map_or("", String::as_str), 0),
+            Parameter::Class(classes) => {
+                let tier = kernel.tier();
+                word(classes.iter().find(|(_, of)| *of == tier).map_or("default", |(name, _)| name.as_str()), 0)
+            }
+            Parameter::Policy(policies) => {
+                let standing = kernel.standing();
+                word(policies.get(standing.policy).map_or("", |policy| policy.name.as_str()), standing.priority)
+            }
+            Parameter::PowerThrottling => Setting::Flag(!kernel.opted_out()),
+            Parameter::Pin(count) => {
+                let affinity = kernel.affinity();
+                Setting::Cpus((0..*count).filter(|cpu| affinity & (1 << (cpu % 64)) != 0).collect())
+            }
+            Parameter::DmaLatency => Setting::Nanos(kernel.idle_exit_max().unwrap_or(NO_LIMIT)),
+            Parameter::LockMemory => Setting::Flag(false),
+        }
+    }
+
+    /// # Errors
+    /// Where the machine can't have it so.
+    pub(super) fn set(&self, kernel: &Kernel, setting: &Setting) -> Result<(), Unavailable> {
+        match (self, setting) {
+            (Parameter::Slack, Setting::Nanos(span)) => {
+                if kernel.standing().is_real_time {
+                    return Err(Unavailable::failed("slack", "a thread under a real-time policy has no slack"));
+                }
+                kernel.set_slack(*span);
+            }
+            (Parameter::DmaLatency, Setting::Nanos(span)) => {
+                kernel.set_idle_exit_max((*span < NO_LIMIT).then_some(*span));
+            }
+            (Parameter::PowerThrottling, Setting::Flag(on)) => kernel.set_opted_out(!on),
+            (Parameter::Pin(_), Setting::Cpus(cpus)) => {
+                kernel.set_affinity(cpus.iter().fold(0, |mask, cpu| mask | 1 << (cpu % 64)));
+            }
+            (Parameter::Tier(names), Setting::Policy { policy, .. }) => {
+                kernel.set_tier(names.iter().position(|name| name == policy).unwrap_or(0));
+            }
+            (Parameter::Class(classes), Setting::Policy { policy, .. }) => {
+                let tier = classes.iter().find(|(name, _)| name == policy).map_or(0, |(_, tier)| *tier);
+                kernel.set_tier(tier);
+            }
+            (Parameter::Policy(_), Setting::Policy { policy, priority }) => {
+                let standing = kernel.scheduler().standing(policy, *priority);
+                kernel.set_standing(standing.ok_or(Unavailable::NotOnThisPlatform)?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn to_compare(&self) -> Vec<Setting> {
+        let word = |policy: &str, priority| Setting::Policy { policy: policy.to_owned(), priority };
+        match self {
+            Parameter::Slack => [1, 50_000, 200_000, 1_000_000, 5_000_000].map(|ns| Setting::Nanos(Nanos(ns))).to_vec(),
+            Parameter::Resolution => RESOLUTIONS.map(Setting::Nanos).to_vec(),
+            Parameter::Tier(names) => names.iter().map(|name| word(name, 0)).collect(),
+            Parameter::Class(classes) => classes.iter().map(|(name, _)| word(name, 0)).collect(),
+            Parameter::Policy(policies) => {
+                let mut settings = Vec::new();
+                for policy in policies {
+                    let plain = if policy.priority_is == PriorityIs::Rank { policy.priority.0 } else { 0 };
+                    settings.push(word(&policy.name, plain));
+                    // A nice value shows on the plainest policy only.
+                    if policy.priority_is == PriorityIs::Nice && settings.len() == 1 {
+                        settings.push(word(&policy.name, 5));
+                    }
+                }
+                settings
+            }
+            Parameter::PowerThrottling => vec![Setting::Flag(true), Setting::Flag(false)],
+            Parameter::Pin(_) | Parameter::DmaLatency | Parameter::LockMemory => Vec::new(),
+        }
+    }
+}
+
+/// What stands for no limit at all: more than any idle state takes. Linux's own default is 2000 s.
+const NO_LIMIT: Nanos = Nanos(2_000_000_000_000);
+
+/// The period the timer interrupt has now, as the system states it.
+pub(super) fn resolution(kernel: &Kernel) -> Nanos {
+    kernel.hardware_grid.grid().period
+}

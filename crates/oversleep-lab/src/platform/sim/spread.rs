@@ -1,0 +1,128 @@
+//! Costs that vary: a distribution by its quantiles, and the seeded numbers that draw from it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use oversleep_record::Nanos;
+
+/// A span that is not always the same: quantiles, straight lines between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread(Vec<(f64, Nanos)>);
+
+impl Spread {
+    /// Always this.
+    pub fn fixed(span: Nanos) -> Spread {
+        Spread(vec![(0.0, span)])
+    }
+
+    /// Anything between the two, alike.
+    pub fn uniform(from: Nanos, to: Nanos) -> Spread {
+        Spread(vec![(0.0, from), (1.0, to)])
+    }
+
+    /// From quantiles in order: probability from 0 to 1, value. The first and the last value stand for what lies
+    /// outside.
+    ///
+    /// # Errors
+    /// A sentence: no quantile, a probability outside 0 … 1, or one that goes back.
+    pub fn from_quantiles(quantiles: Vec<(f64, Nanos)>) -> Result<Spread, String> {
+        if quantiles.is_empty() {
+            return Err("a distribution needs at least one value".to_owned());
+        }
+        if quantiles.iter().any(|&(probability, _)| !(0.0..=1.0).contains(&probability)) {
+            return Err("a quantile lies between 0 and 100".to_owned());
+        }
+        if quantiles.windows(2).any(|pair| pair[1].0 <= pair[0].0 || pair[1].1 < pair[0].1) {
+            return Err("quantiles go up, and their values with them".to_owned());
+        }
+        Ok(Spread(quantiles))
+    }
+
+    /// The value below which a share `probability` of all values lies.
+    pub fn quantile(&self, probability: f64) -> Nanos {
+        let last = self.0.len() - 1;
+        let after = self.0.iter().position(|&(at, _)| at >= probability).unwrap_or(last);
+        let (high_at, high) = self.0[after];
+        if after == 0 || probability >= high_at {
+            return high;
+        }
+        let (low_at, low) = self.0[after - 1];
+        let share = (probability - low_at) / (high_at - low_at);
+        low + Nanos(((high - low).0 as f64 * share) as i64)
+    }
+
+    /// One value.
+    pub(super) fn draw(&self, random: &Random) -> Nanos {
+        match self.0[..] {
+            [(_, only)] => only,
+            _ => self.quantile(random.unit()),
+        }
+    }
+}
+
+/// Numbers that look random and are the same for the same seed (SplitMix64, <https://prng.di.unimi.it/splitmix64.c>).
+/// Only the thread that runs draws, so the order of draws is the model's.
+#[derive(Debug)]
+pub(super) struct Random(AtomicU64);
+
+impl Random {
+    pub(super) fn seeded(seed: u64) -> Random {
+        Random(AtomicU64::new(seed))
+    }
+
+    fn next(&self) -> u64 {
+        let state = self.0.load(Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0.store(state, Ordering::Relaxed);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From 0 to below 1.
+    pub(super) fn unit(&self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// True in a share `probability` of all calls; no number is drawn where the answer is certain.
+    pub(super) fn happens(&self, probability: f64) -> bool {
+        probability >= 1.0 || (probability > 0.0 && self.unit() < probability)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_lie_between_their_quantiles() {
+        let spread = Spread::from_quantiles(vec![(0.0, Nanos(100)), (0.5, Nanos(200)), (1.0, Nanos(1_200))]).unwrap();
+        assert_eq!(spread.quantile(0.25), Nanos(150));
+        assert_eq!(spread.quantile(0.75), Nanos(700));
+        assert_eq!(spread.quantile(1.0), Nanos(1_200));
+        let random = Random::seeded(1);
+        let draws: Vec<Nanos> = (0..1_000).map(|_| spread.draw(&random)).collect();
+        let below = draws.iter().filter(|&&value| value < Nanos(200)).count();
+        assert!((450..550).contains(&below), "{below}");
+        assert!(draws.iter().all(|value| (Nanos(100)..=Nanos(1_200)).contains(value)));
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_numbers() {
+        let draw = |seed| {
+            let random = Random::seeded(seed);
+            (0..5).map(|_| random.next()).collect::<Vec<_>>()
+        };
+        assert_eq!(draw(7), draw(7));
+        assert_ne!(draw(7), draw(8));
+        // The first value of the reference implementation for seed 0.
+        assert_eq!(Random::seeded(0).next(), 0xe220_a839_7b1d_cdaf);
+    }
+
+    #[test]
+    fn what_is_no_distribution_is_refused() {
+        for quantiles in [vec![], vec![(1.5, Nanos(1))], vec![(0.5, Nanos(2)), (0.5, Nanos(3))]] {
+            assert!(Spread::from_quantiles(quantiles).is_err());
+        }
+        let falling = vec![(0.0, Nanos(2)), (0.5, Nanos(1))];
+        assert!(Spread::from_quantiles(falling).is_err());
+    }
+}
