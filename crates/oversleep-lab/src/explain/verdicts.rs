@@ -7,8 +7,8 @@ use super::text::{cost, counted, percent};
 
 /// Share by which a clock's reading of the reference wait may differ from it.
 const RATIO_TOLERANCE: f64 = 0.02;
-/// Coarsest step of a clock that can time what programs time.
-const STEP_MAX: Nanos = Nanos::from_millis(1);
+/// Coarsest step of a clock that can time what programs time: 1 ms, with room for the rounding of a median.
+const STEP_MAX: Nanos = Nanos(1_001_000);
 /// A clock that starts again sooner can't time an hour.
 const WRAP_MIN: Nanos = Nanos::from_secs(3_600);
 /// Rate error beyond what a disciplined clock is ever slewed by (500 ppm), with room for the frequency's own error.
@@ -359,6 +359,17 @@ mod tests {
             clock_table(&Sheet::linux().clock(seen).file).row("monotonic-coarse").unwrap().step_ns,
             Some(Nanos(10))
         );
+    }
+
+    #[test]
+    fn a_clock_of_milliseconds_times_milliseconds() {
+        let stepping = |median: i64| {
+            let steps = Steps { median_ns: Some(Nanos(median)), ..Steps::default() };
+            verdict_of(Sheet::linux(), ClockResult { steps: Some(steps), ..good_clock("time-get-time") }).0
+        };
+        // What a distribution of three digits says of steps of 1 ms beside longer ones.
+        assert_eq!(stepping(1_000_447), Some(Validity::Valid));
+        assert_eq!(stepping(1_002_000), Some(Validity::Invalid));
     }
 
     #[test]

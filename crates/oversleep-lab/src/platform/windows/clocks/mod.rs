@@ -171,6 +171,7 @@ mod tests {
             "system-time",
             "process-times",
             "thread-times",
+            "clock",
         ];
         for clock in registry().iter().filter(|clock| !clock.info().name.starts_with("oversleep")) {
             let step = clock.stated_step_ns();

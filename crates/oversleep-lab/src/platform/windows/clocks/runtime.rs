@@ -1,5 +1,6 @@
 //! The calls of the C library.
 
+use oversleep_record::Nanos;
 use oversleep_record::clock::{Counts, Epoch};
 
 use super::{COMMON, always, milliseconds_hz, none};
@@ -23,7 +24,8 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             },
             available: always,
             frequency_hz: milliseconds_hz,
-            step: none,
+            // CLOCKS_PER_SEC.
+            step: || Some(Nanos::from_millis(1)),
             // SAFETY: takes nothing and returns a number.
             read: || u64::try_from(unsafe { clock() }).unwrap_or(0),
         }),
