@@ -18,7 +18,7 @@ fn show_says_what_decides_and_names_nobody_unasked() {
     }
     let json = home.run(["resolution", "show", "--json"]).fine().stdout;
     let document: serde_json::Value = serde_json::from_str(&json).expect("one JSON document");
-    assert!(document["facts"].is_object() && document["inheritance"].is_array(), "{json}");
+    assert!(document["facts"].is_object() && document["found_now"].is_array(), "{json}");
     for held in document["holders"]["settings"].as_array().into_iter().flatten() {
         let fields: Vec<&String> = held.as_object().expect("an object").keys().collect();
         assert_eq!(fields, ["processes", "setting"], "names are for the terminal alone");

@@ -1,4 +1,4 @@
-//! `resolution show`: what the system says of its timers, who inherits a setting, and who holds which.
+//! `resolution show`: what the system says of its timers, whom a setting reaches, and who holds which.
 
 use clap::Args;
 use oversleep_lab::{Laboratory, ResolutionHolders, ResolutionRow, ResolutionTunable};
@@ -86,7 +86,7 @@ fn document(
         "platform": lab.platform_id(),
         "tunable": tunable,
         "facts": facts(environment).collect::<std::collections::BTreeMap<_, _>>(),
-        "inheritance": rows.iter().map(found).collect::<Vec<Value>>(),
+        "found_now": rows.iter().map(found).collect::<Vec<Value>>(),
         "holders": holders,
     })
 }
@@ -123,7 +123,7 @@ fn page(
     }
     let rows = lab.resolution_rows();
     if !rows.is_empty() {
-        page.heading("Who inherits it, found out just now");
+        page.heading("Found out just now");
         let longest = rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
         for row in &rows {
             let says = row.says.as_ref().map_or_else(|why| format!("unknown: {why}"), Clone::clone);
