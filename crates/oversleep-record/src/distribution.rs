@@ -163,19 +163,22 @@ impl Distribution {
     /// more than seconds.
     pub fn corrected_for_omission(&self, interval: i64) -> Option<Distribution> {
         let step = u64::try_from(interval).ok().filter(|&step| step > 0)?;
-        let fills: u128 = self.late.iter_recorded().map(|bucket| u128::from(bucket.value_iterated_to() / step)).sum();
-        if fills > OMISSION_FILLS_MAX {
+        // The middle of a bucket, not its end: a value just below a multiple of the interval must not gain a deadline.
+        let within = |value: u64| value.clamp(self.min.max(0).unsigned_abs(), self.max.max(0).unsigned_abs());
+        let late = self
+            .late
+            .iter_recorded()
+            .map(|bucket| (within(self.late.median_equivalent(bucket.value_iterated_to())), bucket.count_at_value()));
+        let late: Vec<(u64, u64)> = late.collect();
+        if late.iter().map(|&(value, _)| u128::from(value / step)).sum::<u128>() > OMISSION_FILLS_MAX {
             return None;
         }
         let mut corrected = self.clone();
-        for bucket in self.late.iter_recorded() {
-            // The middle of a bucket, not its end: a value just below a multiple of the interval must not gain a deadline.
-            let middle = self.late.median_equivalent(bucket.value_iterated_to());
-            let value = middle.clamp(self.min.max(0).unsigned_abs(), self.max.max(0).unsigned_abs());
+        for (value, count) in late {
             let mut missed = value;
             while missed >= step {
                 missed -= step;
-                corrected.record_many(missed, bucket.count_at_value());
+                corrected.record_many(missed, count);
             }
         }
         Some(corrected)
@@ -279,6 +282,7 @@ mod tests {
         let stalled = of([3_000_000_000_000]);
         assert_eq!(stalled.corrected_for_omission(1), None);
         assert_eq!(stalled.corrected_for_omission(0), None);
+        assert_eq!(of([i64::MAX]).corrected_for_omission(1_000_000), None, "beyond what a histogram tells apart");
         assert!(stalled.corrected_for_omission(1_000_000).is_some());
     }
 
