@@ -12,11 +12,18 @@ pub fn modelled(file: &ResultFile) -> Option<&str> {
     file.platform.modelled.as_deref()
 }
 
-/// A heading, with `modelled …` where the machine is a model: no figure of a model may pass for a measured one.
+/// The version of Wine the result was taken under, where it was.
+pub fn wine(file: &ResultFile) -> Option<&str> {
+    file.environment.text("os.wine_version")
+}
+
+/// A heading, with `modelled …` where the machine is a model, `under Wine …` where the system is one: no figure
+/// may pass for one of the real thing.
 pub fn heading(file: &ResultFile, text: &str) -> String {
-    match modelled(file) {
-        Some(profile) => format!("{text} (modelled: {profile})"),
-        None => text.to_owned(),
+    match (modelled(file), wine(file)) {
+        (Some(profile), _) => format!("{text} (modelled: {profile})"),
+        (None, Some(version)) => format!("{text} (under Wine {version})"),
+        (None, None) => text.to_owned(),
     }
 }
 
@@ -35,10 +42,16 @@ pub fn machine(file: &ResultFile) -> Vec<String> {
         "macos" => "macOS",
         other => other,
     };
-    let mut parts = vec![match facts.text("kernel.release") {
-        Some(release) => format!("{os} {release} {}", file.platform.arch),
-        None => format!("{os} {}", file.platform.arch),
+    // Elsewhere than on Linux a kernel's release is not the version people know.
+    let release = facts.text("kernel.release");
+    let name = facts.text("os.name").filter(|_| file.platform.os != "linux" || release.is_none());
+    let mut parts = vec![match (name, release) {
+        (Some(name), _) => format!("{name} {}", file.platform.arch),
+        (None, Some(release)) => format!("{os} {release} {}", file.platform.arch),
+        (None, None) => format!("{os} {}", file.platform.arch),
     }];
+    parts.extend(facts.integer("os.build").map(|build| format!("build {build}")));
+    parts.extend(wine(file).map(|version| format!("played by Wine {version}")));
     let count = facts.integer("cpu.count");
     parts.extend(match (count, facts.text("cpu.model")) {
         (Some(count), Some(model)) => Some(format!("{count} × {}", model.trim())),
@@ -76,6 +89,12 @@ pub fn warnings(file: &ResultFile) -> Vec<String> {
             "Modelled: these are the figures of a model of {profile} in virtual time, not of a machine."
         ));
     }
+    if let Some(version) = wine(file) {
+        warnings.push(format!(
+            "Measured under Wine {version}: these are Wine's figures on its host, not Windows'. Nothing is concluded about \
+             Windows."
+        ));
+    }
     if file.completion == Completion::Interrupted {
         warnings.push(
             "Interrupted: the run was stopped before its end. What was measured until then is all here.".to_owned(),
@@ -105,6 +124,11 @@ pub fn timers(file: &ResultFile) -> Option<String> {
             "timer slack {slack}{}",
             default.map(|default| format!(" (default {default})")).unwrap_or_default()
         ));
+    }
+    if let Some(period) = facts.nanos("timer.period_now_ns") {
+        let default = facts.nanos("timer.period_default_ns").filter(|&default| default != period);
+        let default = default.map(|default| format!(" (default {default})")).unwrap_or_default();
+        parts.push(format!("timer period {period}{default}"));
     }
     parts.extend(facts.integer("timer.hz").map(|hz| format!("HZ {hz}")));
     parts.extend(
@@ -197,6 +221,30 @@ mod tests {
             .text("container.kind", "none");
         assert_eq!(machine(&sheet.file), ["Linux 6.18.5 x86_64", "2 × AMD EPYC", "1 of them allowed", "kvm guest"]);
         assert_eq!(machine(&Sheet::linux().file), ["Linux x86_64"]);
+    }
+
+    #[test]
+    fn wine_is_said_wherever_windows_is() {
+        let windows = Sheet::windows().text("os.name", "Windows 11").integer("os.build", 22_631);
+        assert_eq!(machine(&windows.file), ["Windows 11 x86_64", "build 22631"]);
+        assert!(warnings(&windows.file).is_empty());
+        let wine = windows.text("os.wine_version", "8.0");
+        assert_eq!(machine(&wine.file), ["Windows 11 x86_64", "build 22631", "played by Wine 8.0"]);
+        assert_eq!(heading(&wine.file, "Clocks"), "Clocks (under Wine 8.0)");
+        assert_eq!(
+            warnings(&wine.file),
+            [
+                "Measured under Wine 8.0: these are Wine's figures on its host, not Windows'. Nothing is concluded about \
+              Windows."
+            ]
+        );
+    }
+
+    #[test]
+    fn the_period_stands_beside_the_default() {
+        let raised =
+            Sheet::windows().span("timer.period_default_ns", 15_625_000).span("timer.period_now_ns", 1_000_000);
+        assert_eq!(timers(&raised.file).unwrap(), "Timer period 1 ms (default 15.6 ms)");
     }
 
     #[test]

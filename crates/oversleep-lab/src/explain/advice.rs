@@ -18,9 +18,10 @@ const GAIN_SHARE_MIN: f64 = 0.1;
 /// Smallest gain worth a change.
 const GAIN_MIN: Nanos = Nanos(1_000);
 
-/// The advice of those remedies for this result.
+/// The advice of those remedies for this result, without those of other systems.
 pub(super) fn advise(file: &ResultFile, ids: &[&str]) -> Vec<Advice> {
-    ids.iter().filter_map(|id| remedies::get(id)).map(|entry| advice(file, entry)).collect()
+    let entries = ids.iter().filter_map(|id| remedies::get(id));
+    entries.filter(|entry| entry.scope.covers(file)).map(|entry| advice(file, entry)).collect()
 }
 
 fn advice(file: &ResultFile, entry: &RemedyEntry) -> Advice {
@@ -161,7 +162,8 @@ pub(super) fn sleep_like<'a>(file: &'a ResultFile, other: &Series) -> Option<&'a
 
 /// The hybrid wait of experiment B12, at 1 ms where there is a choice.
 pub(super) fn hybrid(file: &ResultFile) -> Option<&Series> {
-    let distance = |series: &&Series| series.requested_ns.map_or(i64::MAX, |asked| (asked - COMMON_REQUEST).0.abs());
+    let distance =
+        |series: &&Series| series.requested_ns.map_or(i64::MAX, |asked| (asked - COMMON_REQUEST).0.saturating_abs());
     file.experiment("B12")
         .filter(|series| series.subject == "hybrid" && series.quantity == Quantity::Lateness && judge(series).is_ok())
         .min_by_key(distance)

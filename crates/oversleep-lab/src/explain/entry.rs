@@ -10,6 +10,8 @@ pub enum Scope {
     Anywhere,
     /// Results taken on (or modelled after) this one: `linux`, `windows`, `macos`.
     Os(&'static str),
+    /// Results of every other system than this one.
+    Except(&'static str),
 }
 
 impl Scope {
@@ -18,6 +20,7 @@ impl Scope {
         match self {
             Scope::Anywhere => true,
             Scope::Os(os) => file.platform.os == os,
+            Scope::Except(os) => file.platform.os != os,
         }
     }
 }

@@ -4,7 +4,8 @@ use oversleep_record::ResultFile;
 use oversleep_record::finding::{Finding, Severity, Verdict};
 
 use super::advice::advise;
-use super::entry::FindingEntry;
+use super::entry::{FindingEntry, Scope};
+use super::read::wine_version;
 
 mod baseline;
 mod clock_reads;
@@ -13,6 +14,8 @@ mod contention;
 mod early;
 mod fork_join;
 mod idle;
+mod on_macos;
+mod on_windows;
 mod poll_slack;
 mod quota;
 mod real_time;
@@ -24,9 +27,10 @@ mod tsc;
 mod virtual_machine;
 mod wrong_clock;
 
+pub(super) use on_windows::half_millisecond::half_and_above;
 pub(super) use slack::EXACT_WAITS;
 
-static REGISTRY: [FindingEntry; 28] = [
+static REGISTRY: [FindingEntry; 42] = [
     slack::TIMER_SLACK,
     poll_slack::NICE_POLL_SLACK,
     poll_slack::LONG_TIMEOUT_SLACK,
@@ -46,6 +50,20 @@ static REGISTRY: [FindingEntry; 28] = [
     contention::OVERSUBSCRIBED,
     baseline::WAKE_UP_BASELINE,
     virtual_machine::GUEST,
+    on_windows::tick::DEFAULT_TICK,
+    on_windows::neighbour::NEIGHBOUR_RAISED,
+    on_windows::neighbour::OWN_REQUEST,
+    on_windows::hidden::HIDDEN_WINDOW,
+    on_windows::half_millisecond::HALF_MILLISECOND,
+    on_windows::tick_count::TICK_COUNT,
+    on_windows::coarse_time::COARSE_SYSTEM_TIME,
+    on_windows::early_return::EARLY_RETURN,
+    on_windows::high_resolution::HIGH_RESOLUTION_TIMER,
+    on_windows::tolerance::TIMER_TOLERANCE,
+    on_windows::power::RESOLUTION_POWER,
+    on_windows::wine::UNDER_WINE,
+    on_macos::TIMER_LEEWAY,
+    on_macos::TIME_CONSTRAINT,
     wrong_clock::CPU_TIME_CLOCK,
     clock_steps::COARSE_CLOCK,
     early::EARLY_WAKE_UPS,
@@ -88,7 +106,16 @@ fn concluded(file: &ResultFile, entry: &FindingEntry) -> Option<Finding> {
     if !entry.scope.covers(file) {
         return None;
     }
-    let (verdict, statement) = (entry.check)(file).into_parts()?;
+    let wine = wine_version(file).filter(|_| Scope::Os("windows").covers(file));
+    let is_of_windows = entry.scope != Scope::Anywhere && entry.id != on_windows::wine::UNDER_WINE.id;
+    let conclusion = match wine {
+        Some(version) if is_of_windows => on_windows::wine::not_asked(version),
+        _ => (entry.check)(file),
+    };
+    let (verdict, mut statement) = conclusion.into_parts()?;
+    if let Some(version) = wine.filter(|_| entry.scope == Scope::Anywhere && verdict != Verdict::NotEnoughData) {
+        statement.sentence = format!("under Wine {version}: {}", statement.sentence);
+    }
     // A cure is advice only where there is something to cure.
     let remedies = statement.remedies.unwrap_or(entry.remedies);
     let advice = if verdict == Verdict::Found { advise(file, remedies) } else { Vec::new() };

@@ -11,6 +11,8 @@ pub mod entry;
 pub mod findings;
 mod read;
 pub mod remedies;
+#[cfg(test)]
+mod robustness;
 pub mod split;
 #[cfg(test)]
 mod testing;

@@ -36,6 +36,11 @@ pub(super) fn sleeps_of(file: &ResultFile) -> &'static [&'static str] {
     }
 }
 
+/// The version of Wine a result for Windows was taken under. Its figures are those of Wine on its host.
+pub(super) fn wine_version(file: &ResultFile) -> Option<&str> {
+    file.environment.text("os.wine_version")
+}
+
 /// "… was not measured", with the reason where the run ended early.
 pub(super) fn not_measured(file: &ResultFile, what: &str) -> Conclusion {
     let why = match file.completion {
@@ -144,7 +149,8 @@ pub(super) fn waits_of<'a>(file: &'a ResultFile, wait: &'a str) -> impl Iterator
 
 /// The lateness of a wait in experiment B5: at 1 ms, else at the request nearest to it.
 pub(super) fn wait_series<'a>(file: &'a ResultFile, wait: &'a str) -> Option<&'a Series> {
-    let distance = |series: &&Series| series.requested_ns.map_or(i64::MAX, |asked| (asked - COMMON_REQUEST).0.abs());
+    let distance =
+        |series: &&Series| series.requested_ns.map_or(i64::MAX, |asked| (asked - COMMON_REQUEST).0.saturating_abs());
     waits_of(file, wait).filter(|series| series.has_values()).min_by_key(distance)
 }
 
@@ -196,7 +202,8 @@ pub(super) fn quiet_enough(file: &ResultFile, series: &Series, effect: Nanos) ->
     let cpus = file.environment.integer("cpu.count").filter(|&cpus| cpus > 0).unwrap_or(1);
     let per_wait = |counter: fn(&Disturbance) -> Option<Nanos>| -> Option<Nanos> {
         let rounds = series.rounds.iter().filter(|round| round.count > 0);
-        let shares = rounds.map(|round| Some(counter(&round.disturbance)?.0 / round.count as i64));
+        let shares =
+            rounds.map(|round| Some(counter(&round.disturbance)?.0 / i64::try_from(round.count).unwrap_or(i64::MAX)));
         median(&mut shares.collect::<Option<Vec<i64>>>()?).map(Nanos)
     };
     // The thread's own run delay says it exactly; pressure is any task's, and stands in where the delay is unseen.
@@ -204,7 +211,7 @@ pub(super) fn quiet_enough(file: &ResultFile, series: &Series, effect: Nanos) ->
     let pressure = || per_wait(|meanwhile| meanwhile.cpu_pressure_ns).map(|each| ("CPU pressure (PSI) came to", each));
     let steal = per_wait(|meanwhile| meanwhile.steal_ns).map(|each| ("the hypervisor took", Nanos(each.0 / cpus)));
     for (what, share) in [delay.or_else(pressure), steal].into_iter().flatten() {
-        if share.0 as f64 >= effect.0.abs() as f64 * INTERFERENCE_MAX && share > Nanos::ZERO {
+        if share.0 as f64 >= effect.0.saturating_abs() as f64 * INTERFERENCE_MAX && share > Nanos::ZERO {
             return Err(Conclusion::TooDisturbed(
                 Statement::new(format!(
                     "{what} {share} of each wait of {}: too much to tell an effect of {effect} from it",
@@ -232,10 +239,13 @@ pub(super) fn pooled(name: &str, members: &[&Series]) -> Option<Series> {
     Some(pool)
 }
 
-/// The kernel's tick: the step of the coarse clock, else 1/HZ.
+/// The system's tick: the step of the coarse clock, else 1/HZ, else the default timer period of Windows.
 pub(super) fn tick(file: &ResultFile) -> Option<Nanos> {
     let hz = file.environment.integer("timer.hz").filter(|&hz| hz > 0);
-    file.environment.nanos("timer.coarse_step_ns").or(hz.map(|hz| Nanos(1_000_000_000 / hz)))
+    file.environment
+        .nanos("timer.coarse_step_ns")
+        .or(hz.map(|hz| Nanos(1_000_000_000 / hz)))
+        .or(file.environment.nanos("timer.period_default_ns"))
 }
 
 /// Major and minor of the kernel's release: `6.18.5-cloud` → (6, 18).

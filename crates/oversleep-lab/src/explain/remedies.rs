@@ -3,7 +3,11 @@
 use oversleep_record::finding::Tried;
 use oversleep_record::{Conditions, ResultFile};
 
+use super::entry::Scope;
+
 mod machine;
+mod on_macos;
+mod on_windows;
 mod program;
 
 /// Whether a remedy can be tried here without asking.
@@ -20,6 +24,8 @@ pub enum Harmless {
 pub struct RemedyEntry {
     /// Stable id: `lower-timer-slack`.
     pub id: &'static str,
+    /// Results it is advised in.
+    pub scope: Scope,
     /// What it gains, in general.
     pub summary: &'static str,
     /// What to do, in a sentence.
@@ -32,9 +38,9 @@ pub struct RemedyEntry {
     pub compare: Option<fn(&ResultFile) -> Option<Tried>>,
 }
 
-/// Every remedy: those of a program first, then those of the machine's administrator.
+/// Every remedy: those of a program first, those of one system last, then those of the machine's administrator.
 pub fn registry() -> impl Iterator<Item = &'static RemedyEntry> {
-    program::REMEDIES.iter().chain(machine::REMEDIES)
+    program::REMEDIES.iter().chain(on_windows::REMEDIES).chain(on_macos::REMEDIES).chain(machine::REMEDIES)
 }
 
 /// The remedy of that id.

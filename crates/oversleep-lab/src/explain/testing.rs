@@ -17,7 +17,7 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    fn on(os: &str) -> Sheet {
+    pub(super) fn on(os: &str) -> Sheet {
         Sheet {
             file: ResultFile {
                 schema: SCHEMA.into(),
@@ -44,6 +44,10 @@ impl Sheet {
 
     pub(super) fn windows() -> Sheet {
         Sheet::on("windows")
+    }
+
+    pub(super) fn macos() -> Sheet {
+        Sheet::on("macos")
     }
 
     pub(super) fn fact(mut self, name: &str, value: FactValue) -> Sheet {
@@ -138,11 +142,12 @@ fn quantity_of(experiment: &str, key: &str) -> (Quantity, Unit) {
         "B1" | "B2" => (Quantity::Elapsed, Unit::Ns),
         "B3" => (Quantity::Step, Unit::Ns),
         "B7" => (Quantity::Cost, Unit::Ns),
-        "C6" => (Quantity::WakeupsPerSecond, Unit::Hz),
+        "C3" if key.contains("/step/") => (Quantity::Step, Unit::Ns),
+        "C5" | "C6" => (Quantity::WakeupsPerSecond, Unit::Hz),
         "D1" | "D2" => (Quantity::ForkJoin, Unit::Ns),
         "D3" => (Quantity::GenerationsPerSecond, Unit::Hz),
         "D4" => (Quantity::HandoffLatency, Unit::Ns),
-        "B4" | "B5" | "B6" | "B8" | "B9" | "B12" | "C2" | "trial" => (Quantity::Lateness, Unit::Ns),
+        "B4" | "B5" | "B6" | "B8" | "B9" | "B12" | "C2" | "C3" | "trial" => (Quantity::Lateness, Unit::Ns),
         _ => panic!("no such experiment in {key}"),
     }
 }
@@ -167,6 +172,10 @@ pub(super) fn rounds(key: &str, values: &[i64], count: u64) -> Series {
             series.asked_ns = Some(span);
         } else if let Some(slack) = part.strip_prefix("slack=") {
             conditions = conditions.with("slack", Setting::Nanos(slack.parse().expect("a span")));
+        } else if let Some(Ok(held)) = part.strip_prefix("resolution=").map(str::parse) {
+            conditions = conditions.with("resolution", Setting::Nanos(held));
+        } else if let Some(neighbour) = part.strip_prefix("neighbour=") {
+            series.labels.insert("neighbour".into(), neighbour.into());
         } else if let Some(policy) = part.strip_prefix("policy=") {
             let (policy, priority) = policy.split_once(':').unwrap_or((policy, "0"));
             let priority = priority.parse().expect("a priority");

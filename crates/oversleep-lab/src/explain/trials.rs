@@ -2,7 +2,7 @@
 
 use oversleep_record::{Conditions, Nanos, ResultFile};
 
-use super::read::{COMMON_REQUEST, is_real_time, sleeps_of, wait_series};
+use super::read::{COMMON_REQUEST, is_real_time, sleeps_of, wait_series, wine_version};
 use super::remedies::{self, Harmless};
 
 /// Slack below which lowering it can't be told from noise.
@@ -24,9 +24,6 @@ pub struct RemedyTrialSpec {
 /// The remedies worth trying, given what the first pass found. Only harmless ones: they concern the laboratory's own
 /// threads and are undone. One that the system may refuse is tried all the same; the refusal is an answer too.
 pub fn remedies_to_try(file: &ResultFile) -> Vec<RemedyTrialSpec> {
-    if file.platform.os != "linux" {
-        return Vec::new();
-    }
     let mut specs = Vec::new();
     let mut add = |remedy: &'static str, waits: Vec<String>| {
         if let Some(Harmless::TryHere(conditions)) = remedies::get(remedy).map(|entry| entry.harmless)
@@ -36,13 +33,26 @@ pub fn remedies_to_try(file: &ResultFile) -> Vec<RemedyTrialSpec> {
         }
     };
     let environment = &file.environment;
+    let sleep: Vec<String> = first_measured(file, sleeps_of(file)).into_iter().collect();
+    match file.platform.os.as_str() {
+        "linux" => {}
+        // What Wine grants says nothing about Windows.
+        "windows" if wine_version(file).is_none() => {
+            add("request-timer-resolution", sleep);
+            return specs;
+        }
+        "macos" => {
+            add("time-constraint-policy", sleep);
+            return specs;
+        }
+        _ => return specs,
+    }
     let real_time_already = environment.text("sched.policy").is_some_and(is_real_time);
     let slack = environment.nanos("timer.slack_ns");
     if !real_time_already && slack.is_none_or(|slack| slack >= SLACK_WORTH) {
         let kinds: [&[&str]; 3] = [sleeps_of(file), &["futex", "cond-timedwait"], &["epoll-pwait2", "ppoll", "poll"]];
         add("lower-timer-slack", kinds.iter().filter_map(|kind| first_measured(file, kind)).collect());
     }
-    let sleep: Vec<String> = first_measured(file, sleeps_of(file)).into_iter().collect();
     if !real_time_already && environment.flag("sched.rt_permitted") == Some(true) {
         add("real-time-policy", sleep);
     }
@@ -98,6 +108,17 @@ mod tests {
             .steady("B5/nanosleep/1ms", 14_000);
         assert_eq!(tried(&real_time), []);
         assert_eq!(tried(&Sheet::linux().span("timer.slack_ns", 50_000)), [], "no wait was measured");
-        assert_eq!(tried(&Sheet::windows().span("timer.slack_ns", 50_000).steady("B5/sleep/1ms", 1)), []);
+    }
+
+    #[test]
+    fn other_systems_are_tried_with_their_own_remedies() {
+        let windows = || Sheet::windows().steady("B5/sleep/1ms", 14_600_000);
+        let asked = ("request-timer-resolution", "resolution=1 ms".to_owned(), "sleep".to_owned());
+        assert_eq!(tried(&windows()), [asked]);
+        assert_eq!(tried(&windows().text("os.wine_version", "8.0")), []);
+        let macos = Sheet::macos().steady("B5/nanosleep/1ms", 265_000);
+        let real_time = ("time-constraint-policy", "policy=time-constraint".to_owned(), "nanosleep".to_owned());
+        assert_eq!(tried(&macos), [real_time]);
+        assert_eq!(tried(&Sheet::on("haiku").steady("B5/nanosleep/1ms", 265_000)), []);
     }
 }

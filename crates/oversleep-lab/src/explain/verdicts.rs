@@ -228,7 +228,7 @@ pub(super) fn off_ratio(clock: &ClockResult) -> Option<Result<(), f64>> {
     let total: Nanos = waits.iter().map(|wait| wait.reference_ns).sum();
     let of_steps = step(clock).map_or(Nanos::ZERO, |step| step * waits.len() as i64);
     let allowed = of_steps.max(Nanos((total.0 as f64 * RATIO_TOLERANCE) as i64));
-    Some(if off.0.abs() <= allowed.0 { Ok(()) } else { Err(ratio) })
+    Some(if off.0.saturating_abs() <= allowed.0 { Ok(()) } else { Err(ratio) })
 }
 
 /// Whether a bare counter went backwards between CPUs only because the processor moved its read ahead of the hand-over:

@@ -54,6 +54,16 @@ fn a_model_says_so_in_every_picture() {
 }
 
 #[test]
+fn wine_is_named_in_every_picture() {
+    let mut file = rich().file;
+    let version = oversleep_record::environment::FactValue::Text("8.0".into());
+    file.environment.set("os.wine_version", version, "test");
+    for (name, svg) in all(&file) {
+        assert!(svg.contains("under Wine 8.0"), "{name}");
+    }
+}
+
+#[test]
 fn curves_end_where_the_data_do() {
     let mut distribution = Distribution::new();
     (1..=1_000).for_each(|value| distribution.record(value * 1_000));

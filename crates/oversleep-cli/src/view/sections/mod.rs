@@ -45,8 +45,11 @@ pub fn all(file: &ResultFile) -> Vec<Section> {
 }
 
 /// What was published about these experiments on the same operating system, a line each; nothing for modelled machines'
-/// neighbours: the figures are told apart by their system only.
+/// neighbours: the figures are told apart by their system only. Nothing under Wine, which is not the system it plays.
 pub fn published(file: &ResultFile, ids: &[&str]) -> Vec<String> {
+    if super::head::wine(file).is_some() {
+        return Vec::new();
+    }
     let of = |id: &&str| experiment(id).map(|experiment| experiment.published).unwrap_or_default();
     ids.iter()
         .flat_map(of)
@@ -61,6 +64,13 @@ mod tests {
 
     use super::super::testing::{Sheet, rich};
     use super::*;
+
+    #[test]
+    fn figures_under_wine_are_not_compared_with_those_of_windows() {
+        let sheet = Sheet::windows();
+        assert!(!published(&sheet.file, &["B5", "C2"]).is_empty());
+        assert_eq!(published(&sheet.text("os.wine_version", "8.0").file, &["B5", "C2"]), [""; 0]);
+    }
 
     #[test]
     fn an_empty_result_has_no_sections() {

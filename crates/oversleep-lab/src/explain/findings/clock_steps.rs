@@ -32,7 +32,7 @@ How we know: the clock is polled without pause until it has moved often enough, 
 same sleeps are then stamped by the coarse and by the precise clock.\n\n\
 Cure: the precise clock for durations; the coarse one for time stamps in logs, caches and statistics, where its price \
 counts and a tick does not.",
-    remedies: &["use-precise-clock"],
+    remedies: &["use-precise-clock", "use-precise-system-clock"],
     check: |file| settle(coarse_clock(file)),
 };
 
@@ -84,7 +84,9 @@ fn coarse_clock(file: &ResultFile) -> Look<Conclusion> {
     }
     let hz = file.environment.integer("timer.hz").filter(|&hz| hz > 0);
     let tick = match hz {
-        Some(hz) if (Nanos(1_000_000_000 / hz) - step).0.abs() * 20 < step.0 => format!(" (1/HZ, HZ {hz})"),
+        Some(hz) if (Nanos(1_000_000_000 / hz) - step).0.saturating_abs().saturating_mul(20) < step.0 => {
+            format!(" (1/HZ, HZ {hz})")
+        }
         _ => String::new(),
     };
     let mut found = Statement::new(format!("{} moves in steps of {step}{tick}", series.subject))

@@ -28,7 +28,7 @@ How we know: lateness is signed, early wake-ups are counted and never clamped to
 on and the clock that stamped it are named, and whether the request was rounded down.\n\n\
 Cure: compute the deadline on the clock the wait uses, check that clock after the wait, and wait again for what is left. \
 Never assert in a test that at least the span has passed on another clock.",
-    remedies: &["compare-within-one-clock"],
+    remedies: &["compare-within-one-clock", "wait-for-the-rest"],
     check: |file| settle(early_wake_ups(file)),
 };
 
@@ -79,7 +79,8 @@ fn early_wake_ups(file: &ResultFile) -> Look<Conclusion> {
     let Some(worst) = early.iter().max_by(|one, other| share(one).total_cmp(&share(other))) else {
         return Ok(Conclusion::Absent(Statement::new(format!("none of {recorded} waits ended before its deadline"))));
     };
-    let earliest = |series: &Series| series.distribution.min().filter(|&min| min < 0).map(|min| Nanos(-min));
+    let earliest =
+        |series: &Series| series.distribution.min().filter(|&min| min < 0).map(|min| Nanos(min.saturating_neg()));
     let by = earliest(worst).map(|by| format!(", by up to {by}")).unwrap_or_default();
     let mut others: Vec<&str> =
         early.iter().map(|series| series.subject.as_str()).filter(|&wait| wait != worst.subject).collect();

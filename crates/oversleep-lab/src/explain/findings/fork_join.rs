@@ -27,7 +27,7 @@ How we know: the same calibrated work is joined blocked, spinning, and polling w
 with the precise and with the coarse clock at once. What only the coarse clock shows is the clock's; what only the \
 polling shows is the polling's.\n\n\
 Cure: block in the join and time it with the precise clock.",
-    remedies: &["block-instead-of-polling", "use-precise-clock"],
+    remedies: &["block-instead-of-polling", "use-precise-clock", "use-precise-system-clock"],
     check: |file| settle(fork_join(file)),
 };
 
@@ -48,7 +48,7 @@ fn fork_join(file: &ResultFile) -> Look<Conclusion> {
     // The coarse clock's grid: the smallest gap between two different readings.
     let step = coarse.and_then(|series| {
         let values: Vec<i64> = series.distribution.buckets().map(|(value, _)| value).collect();
-        let gaps = values.windows(2).map(|pair| Nanos(pair[1] - pair[0]));
+        let gaps = values.windows(2).map(|pair| Nanos(pair[1].saturating_sub(pair[0])));
         gaps.filter(|&gap| gap >= STEP_WORTH).min().or(super::super::read::tick(file))
     });
     let step = step.filter(|&step| step >= STEP_WORTH);

@@ -106,7 +106,7 @@ fn nice_poll_slack(file: &ResultFile) -> Look<Conclusion> {
     let statement = |sentence: String| {
         Statement::new(sentence).rests_on(&plain.key, summary(plain)).rests_on(&nice.key, summary(nice))
     };
-    if (p50(nice) - p50(plain)).0 * 2 < expected.0 {
+    if (p50(nice) - p50(plain)).0.saturating_mul(2) < expected.0 {
         return Ok(Conclusion::Absent(statement(format!(
             "nice {value} did not make {wait}'s {requested} timeout later ({} instead of {})",
             p50(nice),
@@ -169,7 +169,7 @@ fn long_timeout_slack(file: &ResultFile) -> Look<Conclusion> {
             let mut members = covered(IDLES_AS_DEEPLY);
             members.extend(asked(sleeps.clone(), longest));
             let wider = pool("plain sleeps and shorter timeouts", &members);
-            let is_later = |other: &Series| (p50(&calls) - p50(other)).0 * 2 > extra.0;
+            let is_later = |other: &Series| (p50(&calls) - p50(other)).0.saturating_mul(2) > extra.0;
             wider.filter(|wider| few.has_values() && is_later(wider) == is_later(&few)).or(Some(few))
         }
         None => shorter.and_then(|span| pool(&format!("timeouts of {span}"), &asked(polls.clone(), span))),
@@ -185,7 +185,7 @@ fn long_timeout_slack(file: &ResultFile) -> Look<Conclusion> {
     let rests =
         |statement: Statement| statement.rests_on(&calls.key, summary(&calls)).rests_on(&others.key, summary(&others));
     let (late, plain) = (p50(&calls), p50(&others));
-    if (late - plain).0 * 2 < extra.0 || slack == Nanos::ZERO {
+    if (late - plain).0.saturating_mul(2) < extra.0 || slack == Nanos::ZERO {
         return Ok(Conclusion::Absent(rests(Statement::new(format!(
             "{} with {longest} of timeout ended {late} late, {} {plain}: no share of the timeout was added",
             calls.subject, others.subject

@@ -129,7 +129,7 @@ fn throttling(file: &ResultFile) -> Look<Conclusion> {
     let lateness = measured.iter().filter(|series| series.quantity == Quantity::Lateness);
     let worst = lateness.filter_map(|series| Some((Nanos(series.distribution.max()?), &series.key))).max();
     // A stall of the gap's length shows as a wake-up that is nearly as late.
-    if let Some((late, key)) = worst.filter(|(late, _)| late.0 * 10 >= gap.0 * 8) {
+    if let Some((late, key)) = worst.filter(|(late, _)| late.0.saturating_mul(10) >= gap.0.saturating_mul(8)) {
         found.sentence.push_str(&format!("; the worst wake-up under a real-time policy was {late} late"));
         found = found.rests_on(key, format!("max {late}")).matters(Severity::Cost);
     }

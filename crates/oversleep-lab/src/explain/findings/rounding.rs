@@ -69,7 +69,8 @@ fn millisecond_timeout(file: &ResultFile) -> Look<Conclusion> {
     let rounded: Vec<&&Series> = measured.iter().filter(|series| rounded_by(series).is_some()).collect();
     // The worst in proportion is the clearest example.
     let ratio = |series: &Series| {
-        rounded_by(series).unwrap_or_default().0 * 1_000 / series.requested_ns.unwrap_or(Nanos(1)).0.max(1)
+        rounded_by(series).unwrap_or_default().0.saturating_mul(1_000)
+            / series.requested_ns.unwrap_or(Nanos(1)).0.max(1)
     };
     let Some(worst) = rounded.iter().max_by_key(|series| (ratio(series), p50(series))) else {
         let evidence = measured.iter().filter(is_fractional);
@@ -110,7 +111,7 @@ fn socket_timeout_tick(file: &ResultFile) -> Look<Conclusion> {
         let statement = Statement::new(sentence).rests_on(&series.key, summary(series));
         statement.rests_on("timer.coarse_step_ns", format!("a tick of {tick}"))
     };
-    if late.0 * 4 < tick.0 {
+    if late.0.saturating_mul(4) < tick.0 {
         return Ok(Conclusion::Absent(statement(format!(
             "a receive timeout of {wanted} ended {late} late, far less than the tick of {tick}"
         ))));

@@ -133,7 +133,7 @@ fn compared(file: &ResultFile, slack: Nanos, before: &Series, after: &Series) ->
     }
     let gain = late - still_late;
     // The slack itself where the gain is it, to the precision shown; else what was gained.
-    let is_whole = (gain - slack).0.abs() * 20 <= slack.0;
+    let is_whole = (gain - slack).0.saturating_abs().saturating_mul(20) <= slack.0;
     let share = if is_whole { format!("{slack} late") } else { format!("{gain} late (of {slack} allowed)") };
     let others = sound_pairs(file, "lower-timer-slack").into_iter().filter(|(other, _)| other.key != before.key);
     let mut found = statement(format!(

@@ -31,7 +31,7 @@ How we know: each whole millisecond from 1 to 15 is slept for in several passes,
 on a grid when many requests share few results.\n\n\
 Cure: on Windows raise the timer resolution or use a high-resolution waitable timer; on Linux boot a kernel with \
 high-resolution timers (highres=off must not be set). A hybrid of sleeping and spinning is exact where neither can be had.",
-    remedies: &["hybrid-wait"],
+    remedies: &["request-timer-resolution", "use-high-resolution-timer", "hybrid-wait"],
     check: |file| settle(sleep_grid(file)),
 };
 

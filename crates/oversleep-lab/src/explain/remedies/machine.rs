@@ -1,5 +1,6 @@
 //! Remedies for whoever administers the machine: they change it for everybody, so none is tried unasked.
 
+use super::super::entry::Scope;
 use super::{Harmless, RemedyEntry};
 
 const NEEDS_ROOT: &str = "it changes the whole machine and needs root";
@@ -8,6 +9,7 @@ const OUTSIDE: &str = "it is decided outside this machine";
 pub(super) const REMEDIES: &[RemedyEntry] = &[
     RemedyEntry {
         id: "permit-real-time",
+        scope: Scope::Os("linux"),
         summary: "Threads may ask for a real-time policy.",
         how: "Allow real-time priorities to the program's user: a limit, a unit setting, a capability, or a container \
               option.",
@@ -20,6 +22,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "lift-real-time-throttling",
+        scope: Scope::Os("linux"),
         summary: "Real-time threads are no longer stopped for the rest of each period.",
         how: "Keep real-time threads below 95 % of a CPU, so that the limit never acts; lift it only where every \
               real-time thread is known to sleep.",
@@ -29,6 +32,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "use-tsc-clocksource",
+        scope: Scope::Os("linux"),
         summary: "Clock reads are answered in user space, without a system call.",
         how: "Switch the clocksource to one with a vDSO path: tsc where the processor's TSC is invariant, kvm-clock or \
               hyperv_clocksource in a guest; find out from the boot log why the kernel did not.",
@@ -42,6 +46,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "dedicated-cpus",
+        scope: Scope::Anywhere,
         summary: "The hypervisor runs nothing else on this machine's CPUs.",
         how: "Choose an instance with dedicated or pinned CPUs, or move the neighbours to another host.",
         example: None,
@@ -50,6 +55,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "raise-cpu-quota",
+        scope: Scope::Os("linux"),
         summary: "Threads no longer stand still until the quota's next period.",
         how: "Raise or remove the CPU limit and keep the request (weight); else shorten the period, or lower the number \
               of busy threads to the quota.",
@@ -62,6 +68,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "fewer-runnable-threads",
+        scope: Scope::Anywhere,
         summary: "A woken thread finds a free CPU.",
         how: "Run no more busy threads than there are CPUs, move batch work to other machines or hours, or give it the \
               idle policy.",
@@ -71,6 +78,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "isolate-cpus",
+        scope: Scope::Os("linux"),
         summary: "Nothing else is scheduled where the punctual thread runs.",
         how: "Keep other tasks off one CPU (a cpuset, or isolcpus= at boot) and pin the thread to it.",
         example: Some("# systemd\nsystemctl set-property --runtime system.slice AllowedCPUs=0-2\ntaskset -c 3 ./app"),
@@ -79,6 +87,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "performance-governor",
+        scope: Scope::Os("linux"),
         summary: "The processor is at full speed when the timer fires.",
         how: "Choose the performance governor, or at least an energy preference other than power.",
         example: Some("# command\ncpupower frequency-set --governor performance"),

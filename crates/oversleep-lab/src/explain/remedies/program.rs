@@ -4,6 +4,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::{Conditions, Nanos};
 
 use super::super::advice;
+use super::super::entry::Scope;
 use super::{Harmless, RemedyEntry};
 
 fn slack_of_one() -> Conditions {
@@ -20,6 +21,7 @@ const FINER_CALLS: [(&str, &str); 2] = [("epoll-wait", "epoll-pwait2"), ("poll",
 pub(super) const REMEDIES: &[RemedyEntry] = &[
     RemedyEntry {
         id: "lower-timer-slack",
+        scope: Scope::Os("linux"),
         summary: "Sleeps and timeouts of the thread end without the delay the kernel adds to batch wake-ups.",
         how: "Set the timer slack of each thread that waits to 1 ns; 0 means the default, and threads inherit it from \
               the one that creates them.",
@@ -32,6 +34,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "real-time-policy",
+        scope: Scope::Os("linux"),
         summary: "The thread runs as soon as its timer fires, before every ordinary task, and its waits have no slack.",
         how: "Run the thread that must be on time under SCHED_FIFO; keep what it does between two waits short.",
         example: Some(
@@ -46,6 +49,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "forbid-deep-idle",
+        scope: Scope::Os("linux"),
         summary: "A processor that waits stays in an idle state it leaves within the stated latency.",
         how: "Hold /dev/cpu_dma_latency open with the longest acceptable exit latency in it (0 µs: none) for as long as \
               punctual wake-ups matter; it costs power.",
@@ -63,6 +67,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "choose-exact-primitive",
+        scope: Scope::Os("linux"),
         summary: "The kernel programs these timers exactly; the thread's slack does not apply to them.",
         how: "Wait on a timerfd (also in an event loop, beside the other descriptors) instead of on the timeout of the \
               call.",
@@ -84,6 +89,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "finer-timeout-call",
+        scope: Scope::Os("linux"),
         summary: "The timeout is taken in nanoseconds instead of whole milliseconds.",
         how: "Call epoll_pwait2 (Linux 5.11, glibc 2.35) instead of epoll_wait, and ppoll instead of poll.",
         example: Some(
@@ -102,6 +108,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "poll-before-receive",
+        scope: Scope::Os("linux"),
         summary: "The receive timeout runs on a high-resolution timer instead of on the kernel's tick.",
         how: "Leave SO_RCVTIMEO unset; wait with ppoll or epoll_pwait2 for the socket, then receive without blocking.",
         example: Some(
@@ -119,6 +126,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "absolute-timerfd-for-long-timeouts",
+        scope: Scope::Os("linux"),
         summary: "A long timeout ends on time: no share of it is added as slack.",
         how: "Put a timerfd with the deadline into the set that select, poll or epoll waits for, and give the call no \
               timeout of its own.",
@@ -137,6 +145,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "hybrid-wait",
+        scope: Scope::Anywhere,
         summary: "The operating system's wait covers most of the time, a short spin the rest: exact to well below a µs.",
         how: "Sleep until the deadline minus what this machine's sleeps are usually late, then spin on the clock with a \
               pause instruction.",
@@ -153,6 +162,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "sleep-with-oversleep",
+        scope: Scope::Anywhere,
         summary: "Learns how late this machine's waits are and spins only the rest; never early.",
         how: "Link the oversleep library and sleep to deadlines with its Sleeper; it keeps the timer slack low while it \
               waits and stops spinning where the machine is oversubscribed.",
@@ -170,6 +180,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "use-elapsed-clock",
+        scope: Scope::Anywhere,
         summary: "The figure is time that passed, not CPU time somebody used.",
         how: "Time with a monotonic clock of elapsed time; keep CPU-time clocks for how much work was done.",
         example: Some(
@@ -181,6 +192,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "use-precise-clock",
+        scope: Scope::Except("windows"),
         summary: "Readings differ by nanoseconds instead of by whole ticks.",
         how: "Time anything shorter than a hundred ticks with the precise clock; keep the coarse one for time stamps \
               where a tick does not matter.",
@@ -190,6 +202,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "compare-within-one-clock",
+        scope: Scope::Except("windows"),
         summary: "A wait and the code that checks it agree on when the deadline is.",
         how: "Compute the deadline on the clock the wait runs on, read that same clock afterwards, and wait again for \
               what is left.",
@@ -202,6 +215,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "read-with-a-fence",
+        scope: Scope::Anywhere,
         summary: "The processor can't move the read of its counter across what stands around it.",
         how: "Where two threads compare bare counter values, read the counter in order: rdtscp, or lfence before rdtsc; on \
               one thread, and for durations well above 100 ns, the plain read will do.",
@@ -211,14 +225,17 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "use-os-clock",
+        scope: Scope::Anywhere,
         summary: "The operating system corrects, orders and checks its clock; the bare counter has none of that.",
-        how: "Read CLOCK_MONOTONIC (std::time::Instant, std::chrono::steady_clock) instead of the counter.",
+        how: "Read CLOCK_MONOTONIC, on Windows QueryPerformanceCounter (std::time::Instant, std::chrono::steady_clock) \
+              instead of the counter.",
         example: None,
         harmless: Harmless::NotTriedBecause("the clock table shows both"),
         compare: None,
     },
     RemedyEntry {
         id: "read-clock-less",
+        scope: Scope::Anywhere,
         summary: "Fewer reads of an expensive clock.",
         how: "Read the clock once per batch, frame or request and pass the value on.",
         example: None,
@@ -227,6 +244,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "block-instead-of-polling",
+        scope: Scope::Anywhere,
         summary: "The waiting thread wakes when the work is done, not at the next step of a poll.",
         how: "Join with a condition variable, a futex or thread::join; where a state must be polled, let the last worker \
               signal it.",
@@ -236,6 +254,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "block-instead-of-yield",
+        scope: Scope::Anywhere,
         summary: "A thread that has nothing to do costs no CPU and wakes when it has.",
         how: "Wait on a futex, condition variable or semaphore; yield only inside a lock that is held for less than a \
               context switch.",
@@ -245,6 +264,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "keep-nice-at-zero",
+        scope: Scope::Os("linux"),
         summary: "Timeouts of select, poll and epoll keep their 0.1 % of slack instead of 0.5 %.",
         how: "Do not start a program with punctual timeouts under nice; bound its CPU with a cgroup weight instead, or \
               wait on a timerfd.",

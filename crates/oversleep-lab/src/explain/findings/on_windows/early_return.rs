@@ -1,0 +1,103 @@
+//! Timed waits of Windows 7 and 8, which may end a tick early.
+
+use oversleep_record::finding::Severity;
+use oversleep_record::series::Quantity;
+use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::{Nanos, ResultFile, Series};
+
+use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
+use super::super::super::read::{Look, not_measured, settle};
+use super::super::super::text::percent;
+use super::{BUILD_10, build, default_period};
+
+/// Earlier than this is not the stamps' own step.
+const EARLY_FROM: Nanos = Nanos(50_000);
+
+pub(in super::super) const EARLY_RETURN: FindingEntry = FindingEntry {
+    id: "OVS-W008",
+    name: "early-return",
+    summary: "Timed waits of Windows 7 and 8 count from the last tick and may end up to one tick early.",
+    applies_to: "Windows 7 to 8.1 (before build 10240); from Windows 10 on waits don't end early",
+    scope: Scope::Os("windows"),
+    severity: Severity::Fault,
+    explanation: "\
+Before Windows 10 a timeout was added to the time of the last clock interrupt instead of to the time of the call. A wait \
+called late in a tick is short of its span by nearly that tick, up to 15.6 ms at the default period. Loops that assume \
+that at least the span has passed spin, fire twice or compute rates that are too high.\n\n\
+How we know: lateness is signed; waits that ended early are counted and never clamped to zero.\n\n\
+Cure: read QueryPerformanceCounter after the wait, and wait again for the rest.",
+    remedies: &["wait-for-the-rest"],
+    check: |file| settle(early_return(file)),
+};
+
+fn early_return(file: &ResultFile) -> Look<Conclusion> {
+    let build = build(file)?;
+    if build >= BUILD_10 {
+        return Ok(Conclusion::NotApplicable);
+    }
+    let waits: Vec<&Series> = file.series.iter().filter(|series| series.quantity == Quantity::Lateness).collect();
+    let recorded: u64 = waits.iter().map(|series| series.counts.recorded).sum();
+    if recorded < VALUES_MIN {
+        return Err(not_measured(file, "a wait"));
+    }
+    let earliest = |series: &Series| Nanos(series.distribution.min().unwrap_or_default().min(0).saturating_neg());
+    let statement = |sentence: String| Statement::new(sentence).rests_on("os.build", build.to_string());
+    let early = waits.into_iter().filter(|series| earliest(series) >= EARLY_FROM);
+    let Some(worst) = early.max_by_key(|series| earliest(series)) else {
+        return Ok(Conclusion::Absent(statement(format!(
+            "none of {recorded} waits ended early, though build {build} may"
+        ))));
+    };
+    let share = worst.counts.early as f64 / worst.counts.recorded.max(1) as f64;
+    Ok(Conclusion::Found(
+        statement(format!(
+            "{} ended before its deadline in {} of its waits, by up to {}: on build {build} a timeout counts from the last \
+             tick, up to {} before the call",
+            worst.subject,
+            percent(share),
+            earliest(worst),
+            default_period(file)
+        ))
+        .rests_on(&worst.key, format!("{} of {} early", worst.counts.early, worst.counts.recorded)),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::finding::Verdict;
+
+    use super::super::super::super::testing::{Sheet, rounds};
+
+    fn says(sheet: &Sheet) -> (Verdict, String) {
+        let finding = sheet.finding("OVS-W008");
+        (finding.verdict, finding.sentence)
+    }
+
+    fn on_seven() -> Sheet {
+        Sheet::windows().integer("os.build", 7_601)
+    }
+
+    #[test]
+    fn a_wait_short_of_its_span() {
+        let values = [8_000_000, -9_000_000, 2_000_000, 11_000_000];
+        let sheet = on_seven().series(rounds("B5/sleep/16ms", &values, 20));
+        assert_eq!(
+            says(&sheet),
+            (
+                Verdict::Found,
+                "sleep ended before its deadline in 25 % of its waits, by up to 9 ms: on build 7601 a timeout counts from \
+                 the last tick, up to 15.6 ms before the call"
+                    .into()
+            )
+        );
+    }
+
+    #[test]
+    fn punctual_unmeasured_or_newer() {
+        let punctual = on_seven().series(rounds("B5/sleep/1ms", &[900_000, 900_000, 900_000, -300], 20));
+        assert_eq!(says(&punctual), (Verdict::Absent, "none of 80 waits ended early, though build 7601 may".into()));
+        assert_eq!(says(&on_seven()).0, Verdict::NotEnoughData);
+        assert_eq!(says(&Sheet::windows()).0, Verdict::NotEnoughData);
+        assert!(!Sheet::windows().integer("os.build", 19_045).lists("OVS-W008"), "the general finding asks there");
+    }
+}

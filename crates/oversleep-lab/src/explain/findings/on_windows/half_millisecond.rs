@@ -1,0 +1,120 @@
+//! Half a millisecond, which can be worse than a little more.
+
+use oversleep_record::finding::Severity;
+use oversleep_record::{Nanos, ResultFile, Series};
+
+use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
+use super::super::super::read::{Look, judge, not_measured, settle, summary};
+use super::{sleeps_with_request, took};
+
+/// The request that divides a millisecond, and those just above it.
+const HALF: Nanos = Nanos(500_000);
+const ABOVE_MAX: Nanos = Nanos(520_000);
+/// A difference that is a tick's, not the noise of wake-ups.
+const TICK_WORTH: Nanos = Nanos(200_000);
+
+pub(in super::super) const HALF_MILLISECOND: FindingEntry = FindingEntry {
+    id: "OVS-W005",
+    name: "half-millisecond",
+    summary: "Asking for exactly 0.5 ms can make a 1 ms wait longer than asking for 0.507 ms does.",
+    applies_to: "Windows 10 and 11 on hardware whose timer grid does not hold 0.5 ms exactly",
+    scope: Scope::Os("windows"),
+    severity: Severity::Note,
+    explanation: "\
+A request is granted on the grid of the timer's hardware, rounded down. Where 0.5 ms comes to 0.4992 ms, two ticks are \
+just short of a millisecond, and a wait of 1 ms, which never ends early, takes three. With 0.507 ms two ticks are \
+enough. That 1 ms is a whole multiple of what was asked for proves nothing, since it is not a multiple of what was \
+granted.\n\n\
+How we know: the plain sleep of 1 ms is measured while this process holds 0.5 ms and 0.507 ms, round by round in turn.\n\n\
+Cure: measure a few values around 0.5 ms on the hardware that matters and ask for the best, or wait on a \
+high-resolution timer.",
+    remedies: &["request-just-above-half", "use-high-resolution-timer"],
+    check: |file| settle(half_millisecond(file)),
+};
+
+/// The plain sleeps with 0.5 ms and with a little more held.
+pub(in super::super::super) fn half_and_above(file: &ResultFile) -> Look<(&Series, &Series)> {
+    let with = |is_meant: fn(Nanos) -> bool| {
+        sleeps_with_request(file)
+            .find(|(held, _)| is_meant(*held))
+            .map(|(_, series)| series)
+            .ok_or_else(|| not_measured(file, "a sleep of 1 ms with 0.5 ms and with 0.507 ms held (C2)"))
+    };
+    let (half, above) = (with(|held| held == HALF)?, with(|held| held > HALF && held <= ABOVE_MAX)?);
+    judge(half)?;
+    judge(above)?;
+    Ok((half, above))
+}
+
+fn half_millisecond(file: &ResultFile) -> Look<Conclusion> {
+    let (half, above) = half_and_above(file)?;
+    let held = sleeps_with_request(file).find(|(_, series)| series.key == above.key).map(|pair| pair.0);
+    let held = held.unwrap_or_default().0;
+    let sentence = format!(
+        "{} of 1 ms took {} with 0.5 ms requested and {} with 0.{} ms",
+        half.subject,
+        took(half),
+        took(above),
+        held / 1_000
+    );
+    let statement = |sentence: String| {
+        Statement::new(sentence).rests_on(&half.key, summary(half)).rests_on(&above.key, summary(above))
+    };
+    Ok(if took(half) - took(above) >= TICK_WORTH {
+        Conclusion::Found(statement(format!("{sentence}: the finer request costs a tick more")))
+    } else {
+        Conclusion::Absent(statement(format!("{sentence}: the finer request is no worse here")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::finding::{Tried, Verdict};
+
+    use super::super::super::super::testing::Sheet;
+
+    fn held(half: i64, above: i64) -> Sheet {
+        let sheet = Sheet::windows().steady("C2/sleep/1ms/resolution=500us", half);
+        sheet.steady("C2/sleep/1ms/resolution=507us", above)
+    }
+
+    fn says(sheet: &Sheet) -> (Verdict, String) {
+        let finding = sheet.finding("OVS-W005");
+        (finding.verdict, finding.sentence)
+    }
+
+    #[test]
+    fn the_finer_request_is_the_worse_one() {
+        let sheet = held(496_000, 21_000);
+        assert_eq!(
+            says(&sheet),
+            (
+                Verdict::Found,
+                "sleep of 1 ms took 1.5 ms with 0.5 ms requested and 1.02 ms with 0.507 ms: the finer request costs a tick \
+                 more"
+                    .into()
+            )
+        );
+        let tried = &sheet.finding("OVS-W005").advice[0].tried;
+        assert!(matches!(tried, Tried::Measured { before_p50_ns: 496_000, after_p50_ns: 21_000, helped: true, .. }));
+    }
+
+    #[test]
+    fn no_worse_not_measured_or_disturbed() {
+        assert_eq!(
+            says(&held(15_000, 21_000)),
+            (
+                Verdict::Absent,
+                "sleep of 1 ms took 1.01 ms with 0.5 ms requested and 1.02 ms with 0.507 ms: the finer request is no worse \
+                 here"
+                    .into()
+            )
+        );
+        let one = Sheet::windows().steady("C2/sleep/1ms/resolution=500us", 15_000);
+        assert_eq!(says(&one).0, Verdict::NotEnoughData);
+        let wild = Sheet::windows()
+            .wild("C2/sleep/1ms/resolution=500us", 496_000)
+            .steady("C2/sleep/1ms/resolution=507us", 21_000);
+        assert_eq!(says(&wild).0, Verdict::TooDisturbed);
+    }
+}

@@ -1,0 +1,84 @@
+//! Requests that are dropped while nobody can see the process.
+
+use oversleep_record::ResultFile;
+use oversleep_record::finding::Severity;
+
+use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
+use super::super::super::read::{Look, settle};
+use super::{BUILD_11, build, default_period};
+
+pub(in super::super) const HIDDEN_WINDOW: FindingEntry = FindingEntry {
+    id: "OVS-W004",
+    name: "hidden-window-request",
+    summary: "Windows 11 may drop a process's timer resolution request while its windows can't be seen and it is silent.",
+    applies_to: "Windows 11 (build 22000) and later, processes with windows; not Windows Server",
+    scope: Scope::Os("windows"),
+    severity: Severity::Note,
+    explanation: "\
+On Windows 11 a process that owns windows is not guaranteed a finer period than the default while all its windows are \
+fully covered, minimised or otherwise invisible and it plays no sound. The request stands and is honoured again later; \
+meanwhile its waits end on the default tick. A program that is punctual on the developer's screen is late when it is \
+minimised.\n\n\
+How we know: by the rule as Microsoft documents it for timeBeginPeriod and SetProcessInformation, and by the build that \
+runs here. It isn't measured: this process has no window.\n\n\
+Cure: opt out with PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION, or wait on a high-resolution timer.",
+    remedies: &["keep-resolution-while-hidden", "use-high-resolution-timer"],
+    check: |file| settle(hidden_window(file)),
+};
+
+fn hidden_window(file: &ResultFile) -> Look<Conclusion> {
+    let build = build(file)?;
+    if file.environment.flag("os.is_server") == Some(true) {
+        return Ok(Conclusion::NotApplicable);
+    }
+    let statement = |sentence: String| Statement::new(sentence).rests_on("os.build", build.to_string());
+    if build < BUILD_11 {
+        return Ok(Conclusion::Absent(statement(format!(
+            "build {build} keeps a request whether windows can be seen or not (until build {BUILD_11}, Windows 11)"
+        ))));
+    }
+    Ok(Conclusion::Found(statement(format!(
+        "on build {build} a program with windows may lose the timer period it asked for while they are all hidden and it \
+         is silent: its waits then end on the default tick of {} (documented, not measured here)",
+        default_period(file)
+    ))))
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::finding::{Tried, Verdict};
+
+    use super::super::super::super::testing::Sheet;
+
+    fn on(build: i64) -> Sheet {
+        Sheet::windows().integer("os.build", build)
+    }
+
+    #[test]
+    fn the_rule_holds_from_windows_11_on() {
+        let found = on(22_631).finding("OVS-W004");
+        assert_eq!(
+            (found.verdict, found.sentence.as_str()),
+            (
+                Verdict::Found,
+                "on build 22631 a program with windows may lose the timer period it asked for while they are all hidden \
+                 and it is silent: its waits then end on the default tick of 15.6 ms (documented, not measured here)"
+            )
+        );
+        assert!(matches!(found.advice[0].tried, Tried::NotTried { .. }));
+        let older = on(19_045).finding("OVS-W004");
+        assert_eq!(
+            (older.verdict, older.sentence.as_str()),
+            (
+                Verdict::Absent,
+                "build 19045 keeps a request whether windows can be seen or not (until build 22000, Windows 11)"
+            )
+        );
+    }
+
+    #[test]
+    fn servers_are_not_asked_and_unknown_builds_not_guessed() {
+        assert!(!on(26_100).flag("os.is_server", true).lists("OVS-W004"));
+        assert_eq!(Sheet::windows().finding("OVS-W004").verdict, Verdict::NotEnoughData);
+    }
+}
