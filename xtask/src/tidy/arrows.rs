@@ -65,7 +65,7 @@ pub const HOUSES: &[House] = &[
             Room { name: "emulate", rooms: &["platform::sim"], crates: &["oversleep_record"] },
         ],
         shared: &[],
-        composing: Some(&[]),
+        composing: Some(&["machines"]),
         never: &[],
     },
     House {

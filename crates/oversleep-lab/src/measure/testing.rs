@@ -43,6 +43,7 @@ pub(crate) fn machine() -> MachineBuilder {
         frequency_hz: 1_000_000_000,
         drift_ppm: 0,
         skew_ns: Nanos::ZERO,
+        unavailable: None,
     };
     let fixed = |ns| Spread::fixed(Nanos(ns));
     MachineBuilder(Machine {
@@ -63,6 +64,7 @@ pub(crate) fn machine() -> MachineBuilder {
                 weight: 1_024,
                 is_real_time: false,
             }],
+            initial: ("other".to_owned(), 0),
         },
         timing: Timing {
             default_slack_ns: Nanos(50_000),
@@ -72,7 +74,7 @@ pub(crate) fn machine() -> MachineBuilder {
             wheel_ns: Nanos::from_millis(4),
             tiers: Vec::new(),
         },
-        wake: Wake { cost: fixed(0), real_time: fixed(0), idle_exits: Vec::new() },
+        wake: Wake { cost: fixed(0), real_time: fixed(0), idle_exits: Vec::new(), real_time_idle_exits: Vec::new() },
         reference_clock: "monotonic",
         relax_cost_ns: Nanos(500),
         work_unit_cost_ns: Nanos(1_000),

@@ -56,7 +56,7 @@ impl Clock for SimClock {
     }
 
     fn available(&self) -> Result<(), Unavailable> {
-        Ok(())
+        self.model.unavailable.clone().map_or(Ok(()), Err)
     }
 
     fn stated_frequency_hz(&self) -> Option<u64> {
@@ -64,7 +64,8 @@ impl Clock for SimClock {
     }
 
     fn stated_step_ns(&self) -> Option<Nanos> {
-        Some(self.model.step_ns)
+        // Windows states a step for the tick counts alone; a clock as of the last interrupt has whatever period is held.
+        (self.model.source != ClockSource::LastInterrupt).then_some(self.model.step_ns)
     }
 
     fn read(&self) -> u64 {

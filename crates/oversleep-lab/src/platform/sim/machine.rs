@@ -1,6 +1,6 @@
 //! What is modelled: plain data, no behaviour.
 
-use oversleep_record::{Environment, Nanos};
+use oversleep_record::{Environment, Nanos, Unavailable};
 
 use super::learned::Learned;
 use super::scheduler::Scheduler;
@@ -83,6 +83,8 @@ pub struct ClockModel {
     pub drift_ppm: i64,
     /// How far it is behind on every other CPU.
     pub skew_ns: Nanos,
+    /// Why this machine hasn't got it, where it hasn't.
+    pub unavailable: Option<Unavailable>,
 }
 
 /// By how much a wait misses its deadline.
@@ -115,6 +117,8 @@ pub struct WaitModel {
     pub tolerance_ns: Nanos,
     /// The timer resolution it holds while it waits (`timeSetEvent`).
     pub raises_to_ns: Option<Nanos>,
+    /// Why this machine hasn't got it, where it hasn't.
+    pub unavailable: Option<Unavailable>,
 }
 
 impl WaitModel {
@@ -127,6 +131,7 @@ impl WaitModel {
             shortest_ns: Nanos::ZERO,
             tolerance_ns: Nanos::ZERO,
             raises_to_ns: None,
+            unavailable: None,
         }
     }
 }
@@ -141,6 +146,8 @@ pub struct Wake {
     /// Idle states by how long the CPU was expected to idle, the shortest first: span from which on the state is chosen,
     /// and what leaving it adds. Bounded by the latency limit a program holds.
     pub idle_exits: Vec<(Nanos, Spread)>,
+    /// The same for a thread under a real-time policy.
+    pub real_time_idle_exits: Vec<(Nanos, Spread)>,
 }
 
 /// Something a measurement may change.

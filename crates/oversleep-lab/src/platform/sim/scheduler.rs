@@ -13,8 +13,10 @@ pub struct Scheduler {
     pub slice_ns: Nanos,
     /// From being runnable until displacing another thread.
     pub preempt_delay: Spread,
-    /// The policies a program can ask for; the first is every thread's own.
+    /// The policies a program can ask for, the plainest first.
     pub policies: Vec<Policy>,
+    /// Name and priority of the policy a program starts under.
+    pub initial: (String, i32),
 }
 
 /// Whose turn it is.
@@ -72,12 +74,17 @@ impl Scheduler {
         (known.priority.0..=known.priority.1).contains(&priority).then(|| known.standing(index, priority))
     }
 
-    /// What a new thread has.
+    /// What a program starts with.
+    pub(super) fn initial(&self) -> Standing {
+        self.standing(&self.initial.0, self.initial.1).unwrap_or_else(|| self.plain())
+    }
+
+    /// What others have: the same, unless it is a privilege.
     pub(super) fn plain(&self) -> Standing {
-        match self.policies.first() {
-            Some(first) => first.standing(0, 0),
-            None => Standing { policy: 0, priority: 0, rank: 0, weight: 1_024, is_real_time: false },
-        }
+        let initial = self.standing(&self.initial.0, self.initial.1).filter(|initial| !initial.is_real_time);
+        let first = || self.policies.first().map(|first| first.standing(0, 0));
+        let nothing = Standing { policy: 0, priority: 0, rank: 0, weight: 1_024, is_real_time: false };
+        initial.or_else(first).unwrap_or(nothing)
     }
 }
 
@@ -129,7 +136,9 @@ mod tests {
                 policy("other", (-20, 19), 0, PriorityIs::Nice),
                 policy("fifo", (1, 99), 100, PriorityIs::Rank),
             ],
+            initial: ("fifo".to_owned(), 1),
         };
+        assert_eq!(scheduler.initial().rank, 101);
         assert_eq!(scheduler.plain().weight, 1_024);
         assert_eq!(scheduler.standing("other", 5).unwrap().weight, 336);
         assert_eq!(scheduler.standing("other", 20), None);

@@ -42,6 +42,9 @@ impl Wait for SimWait {
     }
 
     fn open(&self, _platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
+        if let Some(reason) = &self.0.model.unavailable {
+            return Err(reason.clone());
+        }
         Ok(Box::new(SimWaiter(Arc::clone(&self.0))))
     }
 }
@@ -103,10 +106,12 @@ impl Shared {
     /// it was to idle.
     fn wake_cost(&self, state: &State, asker: &Asker, span: Nanos) -> Nanos {
         let random = &self.kernel.random;
-        let cost = if asker.is_real_time { &self.wake.real_time } else { &self.wake.cost };
+        let (cost, exits) = match asker.is_real_time {
+            true => (&self.wake.real_time, &self.wake.real_time_idle_exits),
+            false => (&self.wake.cost, &self.wake.idle_exits),
+        };
         let mut wake = cost.draw(random) + self.model.extra.draw(random);
-        let exits = self.wake.idle_exits.iter().rev();
-        if let Some((_, exit)) = exits.into_iter().find(|(from, _)| span >= *from)
+        if let Some((_, exit)) = exits.iter().rev().find(|(from, _)| span >= *from)
             && state.leaves_cpu_idle()
         {
             let exit = exit.draw(random);

@@ -80,7 +80,7 @@ pub(super) struct Sleep {
 impl Kernel {
     pub(super) fn new(model: Model) -> Arc<Kernel> {
         let tick_period = model.timing.tick.as_ref().map_or(Nanos::ZERO, |tick| tick.default_ns);
-        let state = State::new(model.cpu_count, model.scheduler.plain(), model.timing.default_slack_ns);
+        let state = State::new(model.cpu_count, model.scheduler.initial(), model.timing.default_slack_ns);
         let kernel = Arc::new(Kernel {
             id: NEXT_KERNEL.fetch_add(1, Ordering::Relaxed),
             now: AtomicI64::new(0),

@@ -5,6 +5,7 @@ use oversleep_record::clock::{AcrossSuspend, Epoch};
 use super::{ClockRow, Follows, System, clock, wait};
 use crate::platform::interface::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
 use crate::platform::sim::machine::TunableModel;
+use crate::platform::sim::scheduler::{Policy, PriorityIs};
 
 /// Linux.
 pub static SYSTEM: System = System {
@@ -12,6 +13,7 @@ pub static SYSTEM: System = System {
     reference_clock: "monotonic",
     clocks,
     waits,
+    policies,
     handoffs: &["futex", "condvar", "semaphore", "eventfd", "pipe", "thread-park"],
     tunables: &[
         TunableModel::Slack,
@@ -24,6 +26,33 @@ pub static SYSTEM: System = System {
 
 const CLOCK_GETTIME: &str = "https://man7.org/linux/man-pages/man2/clock_gettime.2.html";
 const INTEL: &str = "https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sdm.html";
+
+fn policies() -> Vec<Policy> {
+    let fair = |name: &str, weight| Policy {
+        name: name.to_owned(),
+        priority: (-20, 19),
+        rank: 0,
+        priority_is: PriorityIs::Nice,
+        weight,
+        is_real_time: false,
+    };
+    let real_time = |name: &str| Policy {
+        name: name.to_owned(),
+        priority: (1, 99),
+        rank: 100,
+        priority_is: PriorityIs::Rank,
+        weight: 1_024,
+        is_real_time: true,
+    };
+    vec![
+        fair("other", 1_024),
+        fair("batch", 1_024),
+        // WEIGHT_IDLEPRIO in kernel/sched/sched.h.
+        Policy { priority: (0, 0), priority_is: PriorityIs::Nothing, ..fair("idle", 3) },
+        real_time("fifo"),
+        real_time("rr"),
+    ]
+}
 
 fn clocks() -> Vec<ClockRow> {
     use Follows::{Counter, KernelTick, ProcessCpu, ThreadCpu, Time};

@@ -5,6 +5,7 @@ use oversleep_record::clock::{AcrossSuspend, Epoch};
 use super::{ClockRow, Follows, System, clock, wait};
 use crate::platform::interface::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
 use crate::platform::sim::machine::TunableModel;
+use crate::platform::sim::scheduler::{Policy, PriorityIs};
 
 /// macOS.
 pub static SYSTEM: System = System {
@@ -12,12 +13,31 @@ pub static SYSTEM: System = System {
     reference_clock: "uptime-raw",
     clocks,
     waits,
+    policies,
     handoffs: &["condvar", "thread-park", "mach-semaphore", "dispatch-semaphore", "pipe", "kevent-user"],
     tunables: &[TunableModel::LatencyTier, TunableModel::Qos, TunableModel::Policy, TunableModel::LockMemory],
 };
 
 const GETTIME: &str = "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/clock_gettime_nsec_np.3.html";
 const TIMERS: &str = "https://developer.apple.com/library/archive/technotes/tn2169/_index.html";
+
+fn policies() -> Vec<Policy> {
+    let policy = |name: &str, rank, is_real_time| Policy {
+        name: name.to_owned(),
+        priority: (15, 47),
+        rank,
+        priority_is: PriorityIs::Rank,
+        weight: 1_024,
+        is_real_time,
+    };
+    // fifo and rr fix the priority and leave the coalescing.
+    vec![
+        policy("other", 0, false),
+        policy("rr", 0, false),
+        policy("fifo", 0, false),
+        Policy { priority: (0, 0), priority_is: PriorityIs::Nothing, ..policy("time-constraint", 100, true) },
+    ]
+}
 
 fn clocks() -> Vec<ClockRow> {
     use Follows::{Counter, ProcessCpu, ThreadCpu, Time};

@@ -9,6 +9,7 @@ use oversleep_record::Nanos;
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
 use super::machine::TunableModel;
+use super::scheduler::Policy;
 use crate::platform::interface::{ClockInfo, Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
 
 /// A system as far as programs see it.
@@ -22,6 +23,8 @@ pub struct System {
     pub clocks: fn() -> Vec<ClockRow>,
     /// Its waits.
     pub waits: fn() -> Vec<WaitInfo>,
+    /// Its policies, the plainest first.
+    pub policies: fn() -> Vec<Policy>,
     /// Its hand-offs.
     pub handoffs: &'static [&'static str],
     /// What it lets programs change.

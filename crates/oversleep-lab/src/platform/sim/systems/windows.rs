@@ -5,6 +5,7 @@ use oversleep_record::clock::{AcrossSuspend, Epoch};
 use super::{ClockRow, Follows, HUNDRED_NS, System, clock, wait};
 use crate::platform::interface::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
 use crate::platform::sim::machine::TunableModel;
+use crate::platform::sim::scheduler::{Policy, PriorityIs};
 
 /// Windows.
 pub static SYSTEM: System = System {
@@ -12,6 +13,7 @@ pub static SYSTEM: System = System {
     reference_clock: "qpc",
     clocks,
     waits,
+    policies,
     handoffs: &["event", "condition-variable", "wait-on-address", "semaphore"],
     tunables: &[
         TunableModel::Resolution,
@@ -27,6 +29,29 @@ macro_rules! api {
     ($page:literal) => {
         concat!("https://learn.microsoft.com/en-us/windows/win32/api/", $page)
     };
+}
+
+/// Thread priorities of a process of normal class.
+/// <https://learn.microsoft.com/en-us/windows/win32/procthread/scheduling-priorities>
+fn policies() -> Vec<Policy> {
+    let levels = [
+        ("normal", 8),
+        ("idle", 1),
+        ("lowest", 6),
+        ("below-normal", 7),
+        ("above-normal", 9),
+        ("highest", 10),
+        ("time-critical", 15),
+    ];
+    let policy = |(name, rank): (&str, i32)| Policy {
+        name: name.to_owned(),
+        priority: (0, 0),
+        rank,
+        priority_is: PriorityIs::Nothing,
+        weight: 1_024,
+        is_real_time: false,
+    };
+    levels.map(policy).to_vec()
 }
 
 fn clocks() -> Vec<ClockRow> {

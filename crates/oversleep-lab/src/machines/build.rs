@@ -1,0 +1,362 @@
+//! From a profile's figures to a machine that runs.
+
+use oversleep_record::environment::{Environment, FactValue};
+use oversleep_record::{Nanos, Unavailable};
+
+use super::MachineError;
+use super::profile::Profile;
+use super::value::Value;
+use crate::platform::sim::systems::{ClockRow, Follows, SYSTEMS, System};
+use crate::platform::sim::{
+    ClockModel, ClockSource, Machine, OneShot, PollShare, Reach, Scheduler, SchedulerKind, Spread, Tick, TickBase,
+    Tier, Timing, WaitModel, Wake,
+};
+use crate::platform::{Cpu, CpuKind, WaitInfo};
+
+/// More CPUs than this no profile has; an affinity is a word of that many bits.
+const CPUS_MAX: i64 = 64;
+
+/// Looks figures up, with what to take where a profile states none: the value that switches the rule off.
+struct Figures<'a>(&'a Profile);
+
+impl Figures<'_> {
+    fn value(&self, path: &str) -> Option<&Value> {
+        self.0.stated.get(path).map(|stated| &stated.value)
+    }
+
+    fn span(&self, path: &str) -> Nanos {
+        match self.value(path) {
+            Some(Value::Span(span)) => *span,
+            _ => Nanos::ZERO,
+        }
+    }
+
+    fn spread(&self, path: &str) -> Spread {
+        match self.value(path) {
+            Some(Value::Spread(spread)) => spread.clone(),
+            _ => Spread::fixed(Nanos::ZERO),
+        }
+    }
+
+    fn ladder(&self, path: &str) -> Vec<(Nanos, Spread)> {
+        match self.value(path) {
+            Some(Value::Ladder(ladder)) => ladder.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn share(&self, path: &str) -> f64 {
+        match self.value(path) {
+            Some(Value::Share(share)) => *share,
+            _ => 0.0,
+        }
+    }
+
+    fn share_ppm(&self, path: &str) -> i64 {
+        (self.share(path) * 1e6).round() as i64
+    }
+
+    fn integer(&self, path: &str) -> i64 {
+        match self.value(path) {
+            Some(Value::Integer(number)) => *number,
+            _ => 0,
+        }
+    }
+
+    fn flag(&self, path: &str) -> bool {
+        matches!(self.value(path), Some(Value::Flag(true)))
+    }
+
+    fn text(&self, path: &str) -> &str {
+        match self.value(path) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    fn cost_ps(&self, clock: &str) -> u64 {
+        match self.value(&format!("costs.{clock}")).or_else(|| self.value("costs.other")) {
+            Some(Value::Cost(ps)) => *ps,
+            _ => 0,
+        }
+    }
+
+    /// Why the machine hasn't got what is named so.
+    fn missing(&self, name: &str) -> Option<Unavailable> {
+        match self.value(&format!("since.{name}")) {
+            Some(Value::Text(needs)) => Some(Unavailable::TooOld { needs: needs.clone() }),
+            _ => None,
+        }
+    }
+
+    /// An error about that parameter.
+    fn wrong(&self, path: &str, why: impl Into<String>) -> MachineError {
+        let why = format!("'{path}': {}", why.into());
+        MachineError::Malformed { name: self.0.name.clone(), why }
+    }
+}
+
+/// The machine of a profile.
+pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineError> {
+    let figures = Figures(profile);
+    let os = figures.text("machine.os");
+    let system =
+        SYSTEMS.iter().find(|system| system.os == os).ok_or_else(|| figures.wrong("machine.os", "it is not stated"))?;
+    let count = figures.integer("cpus.count");
+    if !(1..=CPUS_MAX).contains(&count) {
+        return Err(figures.wrong("cpus.count", format!("a machine has 1 to {CPUS_MAX} CPUs")));
+    }
+    for path in ["work.unit", "work.relax"] {
+        if figures.span(path) <= Nanos::ZERO {
+            return Err(figures.wrong(path, "it must take time: a loop that takes none never ends"));
+        }
+    }
+    let timing = timing(&figures)?;
+    let clocks = clocks(&figures, system, &timing)?;
+    Ok(Machine {
+        name: profile.name.clone(),
+        os: os.to_owned(),
+        arch: figures.text("machine.arch").to_owned(),
+        seed,
+        cpus: cpus(&figures, count),
+        scheduler: scheduler(&figures, system)?,
+        wake: Wake {
+            cost: figures.spread("wake.cost"),
+            real_time: figures.spread("wake.real-time"),
+            idle_exits: figures.ladder("wake.idle-exits"),
+            real_time_idle_exits: figures.ladder("wake.real-time-idle-exits"),
+        },
+        reference_clock: system.reference_clock,
+        relax_cost_ns: figures.span("work.relax"),
+        work_unit_cost_ns: figures.span("work.unit"),
+        spawn_cost_ns: figures.span("wake.thread-start"),
+        handoff_wake: figures.spread("wake.handoff"),
+        yield_cost: figures.spread("wake.yield"),
+        clocks,
+        waits: (system.waits)().into_iter().map(|info| wait(&figures, info)).collect(),
+        handoffs: system.handoffs.to_vec(),
+        tunables: system.tunables.to_vec(),
+        facts: facts(&figures, &timing, count)?,
+        timing,
+        stalls: Vec::new(),
+    })
+}
+
+fn cpus(figures: &Figures<'_>, count: i64) -> Vec<Cpu> {
+    let thrifty = figures.integer("cpus.efficiency").min(count);
+    let kind = |number: i64| match thrifty {
+        0 => CpuKind::Uniform,
+        _ if number < count - thrifty => CpuKind::Performance,
+        _ => CpuKind::Efficiency,
+    };
+    (0..count).map(|number| Cpu { number: number as u32, kind: kind(number) }).collect()
+}
+
+fn scheduler(figures: &Figures<'_>, system: &System) -> Result<Scheduler, MachineError> {
+    let slice_ns = figures.span("scheduler.slice");
+    if slice_ns <= Nanos::ZERO {
+        return Err(figures.wrong("scheduler.slice", "a slice takes time"));
+    }
+    let policies = (system.policies)();
+    let first = policies.first().map(|policy| (policy.name.clone(), policy.priority.0.max(0)));
+    let initial = match figures.value("scheduler.policy") {
+        Some(Value::Policy(name, priority)) => (name.clone(), *priority),
+        _ => first.unwrap_or_default(),
+    };
+    let scheduler = Scheduler {
+        kind: match figures.text("scheduler.kind") {
+            "round-robin" => SchedulerKind::RoundRobin,
+            _ => SchedulerKind::Fair,
+        },
+        slice_ns,
+        preempt_delay: figures.spread("scheduler.preempt-delay"),
+        policies,
+        initial,
+    };
+    let fits = scheduler.policies.iter().any(|policy| {
+        policy.name == scheduler.initial.0 && (policy.priority.0..=policy.priority.1).contains(&scheduler.initial.1)
+    });
+    if !fits {
+        let names: Vec<&str> = scheduler.policies.iter().map(|policy| policy.name.as_str()).collect();
+        let right = format!("it is not a policy of this system with its priority; there are {}", names.join(", "));
+        return Err(figures.wrong("scheduler.policy", right));
+    }
+    Ok(scheduler)
+}
+
+fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
+    let hz = figures.integer("timers.hz");
+    if hz > 1_000_000 {
+        return Err(figures.wrong("timers.hz", "no kernel ticks more than a million times per second"));
+    }
+    let tiers = match figures.value("timers.tiers") {
+        Some(Value::Tiers(tiers)) => tiers.clone(),
+        _ => Vec::new(),
+    };
+    Ok(Timing {
+        default_slack_ns: figures.span("timers.slack"),
+        poll_share: PollShare {
+            plain_ppm: figures.share_ppm("timers.poll-share"),
+            nice_ppm: figures.share_ppm("timers.poll-share-nice"),
+            most_ns: figures.span("timers.poll-share-most"),
+        },
+        tick: tick(figures)?,
+        one_shot: OneShot {
+            grid_ns: figures.span("timers.grid").max(Nanos(1)),
+            p_two_tick: match figures.value("timers.grid-p-two-tick") {
+                Some(Value::Share(share)) => *share,
+                _ => 1.0,
+            },
+            p_late: figures.share("timers.grid-p-late"),
+        },
+        wheel_ns: if hz > 0 { Nanos(1_000_000_000 / hz) } else { Nanos::ZERO },
+        tiers: tiers.into_iter().map(|(name, shift, most_ns)| Tier { name, shift, most_ns }).collect(),
+    })
+}
+
+fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
+    if figures.value("timers.tick").is_none() {
+        return Ok(None);
+    }
+    let (default_ns, shortest_ns) = (figures.span("timers.tick"), figures.span("timers.tick-shortest"));
+    if !(Nanos::from_micros(1)..=Nanos::from_secs(1)).contains(&default_ns) {
+        return Err(figures.wrong("timers.tick", "a tick takes from 1us to 1s"));
+    }
+    // A machine whose tick is set below what it grants otherwise grants that.
+    let shortest_ns = shortest_ns.max(Nanos(10_000)).min(default_ns);
+    let timer_hz = figures.integer("timers.timer-hz").unsigned_abs();
+    if timer_hz > 0 && 128_000_000_000 / i128::from(timer_hz) * 2 > i128::from(shortest_ns.0) {
+        return Err(figures.wrong("timers.timer-hz", "128 cycles of it are not much shorter than the shortest tick"));
+    }
+    Ok(Some(Tick {
+        default_ns,
+        shortest_ns,
+        timer_hz: (timer_hz > 0).then_some(timer_hz),
+        base: if figures.text("timers.base") == "last-tick" { TickBase::LastTick } else { TickBase::Call },
+        p_two_tick: figures.share("timers.p-two-tick"),
+        margin_ns: figures.span("timers.margin"),
+        reach: if figures.text("timers.requests-reach") == "asker" { Reach::Asker } else { Reach::Everyone },
+        drops_hidden: figures.flag("timers.drops-hidden"),
+        is_hidden: figures.flag("timers.window-hidden"),
+    }))
+}
+
+fn clocks(figures: &Figures<'_>, system: &System, timing: &Timing) -> Result<Vec<ClockModel>, MachineError> {
+    let arch = figures.text("machine.arch");
+    let rows = (system.clocks)().into_iter().filter(|row| row.arch.is_empty() || row.arch == arch);
+    rows.map(|row| clock(figures, row, timing)).collect()
+}
+
+fn clock(figures: &Figures<'_>, row: ClockRow, timing: &Timing) -> Result<ClockModel, MachineError> {
+    let name = row.info.name;
+    let frequency_hz = match row.info.unit {
+        "ns" => 1_000_000_000,
+        "100ns" => 10_000_000,
+        "us" => 1_000_000,
+        "ms" => 1_000,
+        "s" => 1,
+        _ => {
+            let path = format!("frequencies.{name}");
+            // Counters of one processor have one frequency: rdtscp is rdtsc's.
+            let shared = if name.starts_with("tsc") { "frequencies.tsc" } else { &path };
+            match figures.integer(&path).max(figures.integer(shared)).unsigned_abs() {
+                hz @ 1..=10_000_000_000 => hz,
+                _ => return Err(figures.wrong(&path, "a counter counts from 1 to 10,000,000,000 times per second")),
+            }
+        }
+    };
+    let finest = Nanos(i64::try_from(1_000_000_000 / frequency_hz).unwrap_or(1).max(1));
+    let followed = match row.follows {
+        Follows::KernelTick => timing.wheel_ns.max(finest),
+        Follows::DefaultTick => timing.tick.as_ref().map_or(finest, |tick| tick.default_ns),
+        // The unit rounds what is read; the step is of what it follows.
+        _ => finest,
+    };
+    let own = figures.span(&format!("steps.{name}"));
+    Ok(ClockModel {
+        source: match row.follows {
+            Follows::LastInterrupt => ClockSource::LastInterrupt,
+            Follows::ThreadCpu => ClockSource::ThreadCpu,
+            Follows::ProcessCpu => ClockSource::ProcessCpu,
+            _ => ClockSource::Elapsed,
+        },
+        read_cost_ps: figures.cost_ps(name),
+        step_ns: if own > Nanos::ZERO { own } else { followed },
+        frequency_hz,
+        drift_ppm: 0,
+        skew_ns: Nanos::ZERO,
+        unavailable: figures.missing(name),
+        info: row.info,
+    })
+}
+
+fn wait(figures: &Figures<'_>, info: WaitInfo) -> WaitModel {
+    let name = info.name;
+    let raises = figures.span(&format!("raises.{name}"));
+    WaitModel {
+        extra: figures.spread(&format!("extra.{name}")),
+        shortest_ns: figures.span(&format!("shortest.{name}")),
+        tolerance_ns: figures.span(&format!("tolerance.{name}")),
+        raises_to_ns: (raises > Nanos::ZERO).then_some(raises),
+        unavailable: figures.missing(name),
+        ..WaitModel::by_rule(info)
+    }
+}
+
+/// Facts as the profile states them, and those that follow from its figures.
+fn facts(figures: &Figures<'_>, timing: &Timing, cpu_count: i64) -> Result<Environment, MachineError> {
+    let mut facts = Environment::default();
+    for (path, stated) in &figures.0.stated {
+        let Some(name) = path.strip_prefix("facts.") else { continue };
+        facts.set(name, fact(name, &stated.text).map_err(|why| figures.wrong(path, why))?, "model");
+    }
+    let mut set = |name: &str, value| facts.set(name, value, "model");
+    set("cpu.count", FactValue::Integer(cpu_count));
+    set("cpu.allowed", FactValue::Integer(cpu_count));
+    match &timing.tick {
+        Some(tick) => {
+            set("timer.period_default_ns", FactValue::Nanos(tick.default_ns));
+            set("timer.period_min_ns", FactValue::Nanos(tick.shortest_ns));
+            set("timer.period_now_ns", FactValue::Nanos(tick.default_ns));
+            set("timer.requests_per_process", FactValue::Flag(tick.reach == Reach::Asker));
+            let has_it = figures.missing("waitable-timer-high-resolution").is_none();
+            set("timer.high_resolution", FactValue::Flag(has_it));
+            set("qpc.frequency_hz", FactValue::Integer(figures.integer("frequencies.qpc")));
+        }
+        None if timing.wheel_ns > Nanos::ZERO => {
+            let is_real_time = matches!(figures.value("scheduler.policy"),
+                Some(Value::Policy(name, _)) if name == "fifo" || name == "rr");
+            let slack = if is_real_time { Nanos::ZERO } else { timing.default_slack_ns };
+            set("timer.slack_ns", FactValue::Nanos(slack));
+            set("timer.default_slack_ns", FactValue::Nanos(timing.default_slack_ns));
+            set("timer.hz", FactValue::Integer(figures.integer("timers.hz")));
+            set("timer.high_resolution", FactValue::Flag(true));
+            set("timer.coarse_step_ns", FactValue::Nanos(timing.wheel_ns));
+            set("sched.policy", FactValue::Text(policy_name(figures)));
+            set("sched.nice", FactValue::Integer(0));
+            set("sched.rt_permitted", FactValue::Flag(true));
+        }
+        None => {}
+    }
+    Ok(facts)
+}
+
+fn policy_name(figures: &Figures<'_>) -> String {
+    match figures.value("scheduler.policy") {
+        Some(Value::Policy(name, _)) => name.clone(),
+        _ => "other".to_owned(),
+    }
+}
+
+/// A fact of the kind its name and its text say.
+fn fact(name: &str, text: &str) -> Result<FactValue, String> {
+    if name.ends_with("_ns") {
+        return text.parse::<Nanos>().map(FactValue::Nanos).map_err(|error| error.to_string());
+    }
+    Ok(match (text, text.parse::<i64>()) {
+        ("true", _) => FactValue::Flag(true),
+        ("false", _) => FactValue::Flag(false),
+        (_, Ok(number)) => FactValue::Integer(number),
+        _ => FactValue::Text(text.to_owned()),
+    })
+}

@@ -1,0 +1,136 @@
+//! Every parameter a profile can state: its path, its kind and what it means.
+
+use super::value::Kind;
+
+/// One parameter, or a family of them where the path ends in `*`.
+pub(super) struct Parameter {
+    pub path: &'static str,
+    pub kind: Kind,
+    pub doc: &'static str,
+}
+
+const fn parameter(path: &'static str, kind: Kind, doc: &'static str) -> Parameter {
+    Parameter { path, kind, doc }
+}
+
+use Kind::{Cost, Flag, Integer, Ladder, Policy, Share, Span, Spread, Text, Tiers, Word};
+
+/// All of them.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    parameter("machine.os", Word(&["linux", "windows", "macos"]), "Whose rules hold."),
+    parameter("machine.arch", Word(&["x86_64", "aarch64"]), "The processor's architecture."),
+    parameter("cpus.count", Integer, "CPUs; threads beyond their number wait for one."),
+    parameter("cpus.efficiency", Integer, "How many of them are of the thrifty kind."),
+    parameter("scheduler.kind", Word(&["fair", "round-robin"]), "Whose turn it is on a CPU that several threads want."),
+    parameter("scheduler.slice", Span, "How long a thread runs while another of its rank waits."),
+    parameter("scheduler.preempt-delay", Spread, "From being runnable until displacing another thread."),
+    parameter("scheduler.policy", Policy, "The policy a program starts under, with its priority."),
+    parameter("timers.slack", Span, "Timer slack of a new thread."),
+    parameter("timers.poll-share", Share, "Share of the timeout that select, poll and epoll_wait add."),
+    parameter("timers.poll-share-nice", Share, "The same for a thread of positive nice value."),
+    parameter("timers.poll-share-most", Span, "The most that this share comes to."),
+    parameter("timers.hz", Integer, "Ticks per second of the kernel: the step of coarse clocks."),
+    parameter("timers.tick", Span, "Period of the timer interrupt when nobody asks for another."),
+    parameter("timers.tick-shortest", Span, "The shortest period a program can ask for."),
+    parameter(
+        "timers.timer-hz",
+        Integer,
+        "Frequency of the timer behind the tick: grants are multiples of 128 of its \
+        cycles. 0: any multiple of 100 ns.",
+    ),
+    parameter(
+        "timers.base",
+        Word(&["call", "last-tick"]),
+        "What a wait counts from; from the last tick it can end early.",
+    ),
+    parameter(
+        "timers.p-two-tick",
+        Share,
+        "Share of waits that take one tick more where a tick misses them by less than the \
+        margin.",
+    ),
+    parameter("timers.margin", Span, "How little before its time a tick may come and still, sometimes, end a wait."),
+    parameter("timers.requests-reach", Word(&["everyone", "asker"]), "Whom a request for a resolution reaches."),
+    parameter("timers.drops-hidden", Flag, "Whether requests of a program whose window can't be seen are ignored."),
+    parameter("timers.window-hidden", Flag, "Whether this program's window can't be seen."),
+    parameter("timers.grid", Span, "One-shot timers end on multiples of this."),
+    parameter("timers.grid-p-two-tick", Share, "As p-two-tick, of one-shot timers."),
+    parameter("timers.grid-p-late", Share, "Share of one-shot timers that end one step of the grid later."),
+    parameter(
+        "timers.tiers",
+        Tiers,
+        "Latency tiers: name, shift of the request to the right, longest delay; a thread's own \
+        first.",
+    ),
+    parameter("wake.cost", Spread, "From a timer's end until the thread runs, on a free CPU."),
+    parameter("wake.real-time", Spread, "The same under a real-time policy."),
+    parameter("wake.idle-exits", Ladder, "What leaving an idle state adds, by how long the CPU was to idle."),
+    parameter("wake.real-time-idle-exits", Ladder, "The same under a real-time policy."),
+    parameter("wake.handoff", Spread, "From a post, or a thread's end, until the waiter runs."),
+    parameter("wake.yield", Spread, "Giving the CPU away when nobody wants it."),
+    parameter("wake.thread-start", Span, "From a thread's creation until it runs."),
+    parameter("work.unit", Span, "One unit of work."),
+    parameter("work.relax", Span, "One turn of a spin loop."),
+    parameter("costs.other", Cost, "Reading a clock whose cost is not stated."),
+    parameter("costs.*", Cost, "Reading the clock of that name."),
+    parameter("steps.*", Span, "The step of the clock of that name, where it is not what the clock follows."),
+    parameter("frequencies.*", Integer, "Ticks per second of the counter of that name."),
+    parameter(
+        "extra.*",
+        Spread,
+        "What the wait of that name costs beyond the wake cost; below zero where it costs less.",
+    ),
+    parameter("shortest.*", Span, "The shortest span the wait of that name takes."),
+    parameter("tolerance.*", Span, "By how much the wait of that name may be put off."),
+    parameter("raises.*", Span, "The resolution the wait of that name holds while it waits."),
+    parameter("since.*", Text, "The version that brought the clock or wait of that name: this machine is older."),
+    parameter("facts.*", Text, "A fact about the machine, as a real one states it."),
+];
+
+/// The parameter of that path.
+pub(super) fn parameter_of(path: &str) -> Option<&'static Parameter> {
+    let exact = PARAMETERS.iter().find(|known| known.path == path);
+    exact.or_else(|| {
+        let family = |known: &&Parameter| {
+            let Some(prefix) = known.path.strip_suffix('*') else { return false };
+            path.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty())
+        };
+        PARAMETERS.iter().find(family)
+    })
+}
+
+/// The path meant by what was typed: whole, or its last part where that is enough. `_` is `-`.
+///
+/// # Errors
+/// A sentence that lists what would be right.
+pub(super) fn path_of(typed: &str) -> Result<String, String> {
+    let path = if typed.starts_with("facts.") { typed.to_owned() } else { typed.replace('_', "-") };
+    if parameter_of(&path).is_some() {
+        return Ok(path);
+    }
+    let known = PARAMETERS.iter().map(|known| known.path);
+    let fits: Vec<&str> = known.clone().filter(|known| known.rsplit('.').next() == Some(path.as_str())).collect();
+    match fits[..] {
+        [only] => Ok(only.to_owned()),
+        [] => Err(format!("'{typed}' is not a parameter; there are {}", known.collect::<Vec<_>>().join(", "))),
+        _ => Err(format!("'{typed}' can be {}; write the whole of it", fits.join(" or "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_found_by_path_and_by_their_last_part() {
+        assert_eq!(path_of("tick").unwrap(), "timers.tick");
+        assert_eq!(path_of("p_two_tick").unwrap(), "timers.p-two-tick");
+        assert_eq!(path_of("costs.tsc").unwrap(), "costs.tsc");
+        assert_eq!(path_of("facts.timer.slack_ns").unwrap(), "facts.timer.slack_ns");
+        assert!(path_of("tock").unwrap_err().contains("timers.tick"));
+        assert!(path_of("costs.").is_err());
+        for known in PARAMETERS {
+            assert!(known.doc.ends_with('.'), "{}", known.path);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A profile: the figures of a machine, each with its source, read from a file and checked.
+
+use std::collections::BTreeMap;
+
+use super::MachineError;
+use super::parameters::{parameter_of, path_of};
+use super::value::Value;
+
+/// What a parameter is, and where it comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Stated {
+    pub text: String,
+    pub value: Value,
+    pub source: String,
+}
+
+/// The figures of a machine.
+#[derive(Clone, Debug)]
+pub(super) struct Profile {
+    pub name: String,
+    pub title: String,
+    pub stated: BTreeMap<String, Stated>,
+}
+
+/// The embedded profiles, by name.
+macro_rules! profiles {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../profiles/", $name, ".toml")))),*]
+    };
+}
+
+/// Every profile there is, and its file.
+pub(super) const PROFILES: &[(&str, &str)] = profiles![
+    "windows-7",
+    "windows-10-1909",
+    "windows-10-2004",
+    "windows-11",
+    "windows-server-2022",
+    "linux-hz250",
+    "linux-hz1000",
+    "linux-fifo",
+    "macos-14-m1",
+    "raspberry-pi-4",
+    "wsl1",
+    "wsl2",
+];
+
+/// No profile stands on more than this many others.
+const BASES_MAX: usize = 8;
+
+impl Profile {
+    /// The profile of that name, with all it stands on.
+    pub(super) fn named(name: &str) -> Result<Profile, MachineError> {
+        let (_, text) = PROFILES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .ok_or_else(|| MachineError::UnknownMachine { name: name.to_owned() })?;
+        Profile::read(name, text, BASES_MAX)
+    }
+
+    fn read(name: &str, text: &str, bases_left: usize) -> Result<Profile, MachineError> {
+        let malformed = |why: String| MachineError::Malformed { name: name.to_owned(), why };
+        let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| malformed(error.to_string()))?;
+        let title = match table.remove("title") {
+            Some(toml::Value::String(title)) => title,
+            _ => return Err(malformed("it has no title".to_owned())),
+        };
+        let sources = match table.remove("sources") {
+            Some(toml::Value::Table(sources)) => sources,
+            _ => toml::Table::new(),
+        };
+        let mut stated = match table.remove("base") {
+            Some(toml::Value::String(base)) => {
+                let (_, text) = PROFILES
+                    .iter()
+                    .find(|(known, _)| *known == base && bases_left > 0)
+                    .ok_or_else(|| malformed(format!("it stands on '{base}', which is no profile")))?;
+                Profile::read(&base, text, bases_left - 1)?.stated
+            }
+            Some(_) => return Err(malformed("its base is no name".to_owned())),
+            None => BTreeMap::new(),
+        };
+        for (room, entries) in table {
+            let toml::Value::Table(entries) = entries else {
+                return Err(malformed(format!("'{room}' stands alone; parameters are in tables")));
+            };
+            for (key, entry) in entries {
+                let path = format!("{room}.{key}");
+                stated.insert(path.clone(), read_entry(&path, &entry, &sources).map_err(malformed)?);
+            }
+        }
+        Ok(Profile { name: name.to_owned(), title, stated })
+    }
+
+    /// Changes one parameter as `path=value` says.
+    pub(super) fn set(&mut self, change: &str) -> Result<(), MachineError> {
+        let bad = |why: String| MachineError::BadOverride { change: change.to_owned(), why };
+        let (typed, text) =
+            change.split_once('=').ok_or_else(|| bad("write it as parameter=value, like tick=1ms".to_owned()))?;
+        let path = path_of(typed.trim()).map_err(bad)?;
+        let parameter = parameter_of(&path).ok_or_else(|| bad(format!("'{path}' is not a parameter")))?;
+        let value = parameter.kind.read(text).map_err(bad)?;
+        let stated = Stated { text: text.trim().to_owned(), value, source: "set by the user".to_owned() };
+        self.stated.insert(path, stated);
+        Ok(())
+    }
+}
+
+fn read_entry(path: &str, entry: &toml::Value, sources: &toml::Table) -> Result<Stated, String> {
+    let parameter = parameter_of(path).ok_or_else(|| format!("'{path}' is not a parameter"))?;
+    let fields = entry.as_table().ok_or_else(|| format!("'{path}' needs a value and a source"))?;
+    if let Some(other) = fields.keys().find(|field| !["value", "source"].contains(&field.as_str())) {
+        return Err(format!("'{path}' has a value and a source, no '{other}'"));
+    }
+    let value = fields.get("value").ok_or_else(|| format!("'{path}' has no value"))?;
+    let text = match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Array(items) => {
+            items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", ")
+        }
+        toml::Value::Integer(number) => number.to_string(),
+        toml::Value::Float(number) => number.to_string(),
+        toml::Value::Boolean(flag) => flag.to_string(),
+        other => return Err(format!("'{path}' can't be a {}", other.type_str())),
+    };
+    let source = fields.get("source").and_then(toml::Value::as_str);
+    let source = source.ok_or_else(|| format!("'{path}' has no source"))?;
+    let source = sources.get(source).and_then(toml::Value::as_str);
+    let source = source.ok_or_else(|| format!("the source of '{path}' is not among the sources"))?;
+    let value = parameter.kind.read(&text).map_err(|why| format!("'{path}': {why}"))?;
+    Ok(Stated { text, value, source: source.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oversleep_record::Nanos;
+
+    #[test]
+    fn every_profile_reads_and_every_figure_has_a_source() {
+        for (name, _) in PROFILES {
+            let profile = Profile::named(name).unwrap_or_else(|error| panic!("{error}"));
+            assert!(profile.title.len() > 5);
+            for (path, stated) in &profile.stated {
+                assert!(stated.source.len() > 10, "{name}: {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn overrides_replace_figures_and_say_what_is_wrong() {
+        let mut profile = Profile::named("windows-11").unwrap();
+        profile.set("tick=1ms").unwrap();
+        assert_eq!(profile.stated["timers.tick"].value, Value::Span(Nanos::from_millis(1)));
+        assert_eq!(profile.stated["timers.tick"].source, "set by the user");
+        for (change, says) in [
+            ("tick", "parameter=value"),
+            ("tock=1ms", "not a parameter"),
+            ("tick=1", "no unit"),
+            ("timers.base=never", "call, last-tick"),
+        ] {
+            let error = profile.set(change).unwrap_err().to_string();
+            assert!(error.contains(change) && error.contains(says), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_profile_is_refused() {
+        for (text, says) in [
+            ("title = 1", "title"),
+            ("title = 't'\nbase = 'nowhere'", "nowhere"),
+            ("title = 't'\nx = 1", "stands alone"),
+            ("title = 't'\n[timers]\ntock = { value = '1ms', source = 's' }", "timers.tock"),
+            ("title = 't'\n[timers]\ntick = '1ms'", "needs a value"),
+            ("title = 't'\n[timers]\ntick = { value = '1ms' }", "no source"),
+            ("title = 't'\n[timers]\ntick = { value = '1ms', source = 's' }", "among the sources"),
+            ("title = 't'\n[sources]\ns = 'x'\n[timers]\ntick = { value = '1', source = 's' }", "unit"),
+            ("title = 't'\n[sources]\ns = 'x'\n[timers]\ntick = { value = '1ms', source = 's', why = '' }", "no 'why'"),
+            ("][", "damaged"),
+        ] {
+            let error = Profile::read("damaged", text, 1).unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}
