@@ -109,7 +109,8 @@ fn absurd_counts_and_lists_are_refused() {
         ("--policy", "fifo:high", "'high' is not a priority"),
         ("--policy", "", "a policy without a name"),
         ("--policy", "fifo:100", "can't use --policy fifo:100: "),
-        ("--policy", "fifo", "can't use --policy fifo: "),
+        ("--policy", "fifo:0", "can't use --policy fifo:0: "),
+        ("--policy", "fifo", "can't use --policy fifo:0: "),
         ("--name", "", "an empty name"),
         ("--pace", "sometimes", "invalid value 'sometimes'"),
     ] {

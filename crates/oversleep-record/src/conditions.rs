@@ -38,7 +38,8 @@ impl fmt::Display for Setting {
                 let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
                 f.write_str(&list.join(","))
             }
-            Setting::Policy { policy, priority: 0 } => f.write_str(policy),
+            // 0 is a nice value, but no priority a real-time policy can have: it is shown.
+            Setting::Policy { policy, priority: 0 } if !matches!(policy.as_str(), "fifo" | "rr") => f.write_str(policy),
             Setting::Policy { policy, priority } => write!(f, "{policy}:{priority}"),
         }
     }
@@ -170,6 +171,13 @@ mod tests {
             .with_load("spin", 2);
         assert_eq!(conditions.to_string(), "policy=fifo:80 slack=1 ns load=spin:2");
         assert!(!conditions.all_held(), "nothing was granted yet");
+    }
+
+    #[test]
+    fn a_number_that_can_not_be_meant_is_shown() {
+        let shown = |policy: &str, priority| Setting::Policy { policy: policy.into(), priority }.to_string();
+        assert_eq!([shown("fifo", 0), shown("rr", 0), shown("fifo", 80)], ["fifo:0", "rr:0", "fifo:80"]);
+        assert_eq!([shown("other", 0), shown("idle", 0), shown("other", 5)], ["other", "idle", "other:5"]);
     }
 
     #[test]
