@@ -128,8 +128,12 @@ impl Delivery {
         }
         if let Some(directory) = &self.automatic {
             let stem = stem(result);
-            tally.created(directory, file::create(directory, &stem, "json", &json), true);
-            tally.created(directory, file::create(directory, &stem, "html", &pages::html(result)), false);
+            for (extension, bytes, is_result) in [("json", &json, true), ("html", &pages::html(result), false)] {
+                match file::create(directory, &stem, extension, bytes) {
+                    Ok(path) => tally.file(&path, Ok(()), is_result),
+                    Err(error) => tally.file(&directory.join(format!("{stem}.{extension}")), Err(error), is_result),
+                }
+            }
         }
         match self.show(result, &json) {
             Ok(()) => tally.kept |= self.stdout == Stdout::Json,
@@ -191,13 +195,6 @@ impl Tally {
                 self.kept |= is_result;
             }
             Err(error) => self.failed.push(file::why_not(path, &error)),
-        }
-    }
-
-    fn created(&mut self, directory: &Path, outcome: io::Result<PathBuf>, is_result: bool) {
-        match outcome {
-            Ok(path) => self.file(&path, Ok(()), is_result),
-            Err(error) => self.file(directory, Err(error), is_result),
         }
     }
 }
