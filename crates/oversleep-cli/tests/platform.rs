@@ -240,6 +240,23 @@ fn a_full_disk_loses_nothing() {
 }
 
 #[test]
+fn a_full_disk_is_named_with_the_file_nobody_chose() {
+    let home = Home::new();
+    let disk = home.path().join("disk");
+    fs::create_dir(&disk).expect("a directory");
+    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).arg(&disk).output();
+    if !mount.is_ok_and(|mount| mount.status.success()) {
+        return eprintln!("skipped: this user may not mount a small file system");
+    }
+    let _mounted = Mounted(disk.clone());
+    let mut command = home.command();
+    command.current_dir(&disk).args(["--only", "B5", "--ask", "1ms", "--count", "3", "--no-remedies", "--quiet"]);
+    let ended = Ended::of(command.output().expect("it starts")).with_code(1);
+    kept(&home, &ended.stderr, "error: can't write 'oversleep-2");
+    assert_eq!(fs::read_dir(&disk).expect("readable").count(), 0, "nothing half written is left");
+}
+
+#[test]
 fn an_unwritable_directory_is_no_reason_not_to_measure() {
     let home = Home::new();
     let nowhere =
