@@ -11,6 +11,7 @@ mod value;
 
 pub use like::like;
 
+use crate::platform::SharedPlatform;
 use crate::platform::sim::Sim;
 use crate::session::Laboratory;
 use profile::{PROFILES, Profile};
@@ -98,7 +99,15 @@ pub fn describe(name: &str, overrides: &[String]) -> Result<Description, Machine
 /// # Errors
 /// There is no such machine, or an override that can't be made.
 pub fn load(name: &str, overrides: &[String], seed: u64) -> Result<Laboratory, MachineError> {
-    start(&changed(Profile::named(name)?, overrides)?, seed)
+    Ok(Laboratory::on(platform(name, overrides, seed)?))
+}
+
+/// That machine as a platform, for what stands below the laboratory: benches and tests.
+///
+/// # Errors
+/// As [`load`].
+pub fn platform(name: &str, overrides: &[String], seed: u64) -> Result<SharedPlatform, MachineError> {
+    Ok(Sim::start(build::machine(&changed(Profile::named(name)?, overrides)?, seed)?))
 }
 
 fn changed(mut profile: Profile, overrides: &[String]) -> Result<Profile, MachineError> {
@@ -108,8 +117,4 @@ fn changed(mut profile: Profile, overrides: &[String]) -> Result<Profile, Machin
     // Figures that contradict one another show when they are put together.
     build::machine(&profile, 0)?;
     Ok(profile)
-}
-
-fn start(profile: &Profile, seed: u64) -> Result<Laboratory, MachineError> {
-    Ok(Laboratory::on(Sim::start(build::machine(profile, seed)?)))
 }

@@ -6,13 +6,11 @@ use oversleep_record::{Conditions, Nanos, ResultFile, Series};
 
 use super::*;
 use crate::measure::{Amount, Bench, Measured, Plan, Probe, Silent, StopFlag, WaitProbe, experiment, measure};
-use crate::platform::SharedPlatform;
 use crate::session::Request;
 
 fn platform(name: &str, overrides: &[&str]) -> SharedPlatform {
     let overrides: Vec<String> = overrides.iter().map(|&change| change.to_owned()).collect();
-    let profile = changed(Profile::named(name).unwrap(), &overrides).unwrap_or_else(|error| panic!("{error}"));
-    Sim::start(build::machine(&profile, 1).unwrap())
+    super::platform(name, &overrides, 1).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn run(platform: &SharedPlatform, probes: Vec<Box<dyn Probe>>) -> Measured {

@@ -108,7 +108,8 @@ pub(super) fn record_steps(bench: &Bench, index: usize, distance: Nanos, recorde
         }
     };
     previous = first;
-    while scale.span(first, previous) < distance && bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
+    let mut gone = Nanos::ZERO;
+    while gone < distance && bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
         let raw = clock.read();
         if raw != previous {
             let at = bench.stamp();
@@ -118,6 +119,7 @@ pub(super) fn record_steps(bench: &Bench, index: usize, distance: Nanos, recorde
             }
             recorder.record(bench.since_origin(at), step.0);
             previous = raw;
+            gone = scale.span(first, previous);
         }
     }
 }

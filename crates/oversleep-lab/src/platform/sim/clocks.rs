@@ -12,16 +12,63 @@ use crate::platform::interface::{Clock, ClockInfo};
 struct SimClock {
     model: ClockModel,
     kernel: Arc<Kernel>,
+    origin: Nanos,
+    /// Raw value at the epoch's zero: from 1601 to 1970 doesn't fit a span.
+    raw_origin: u64,
+    /// Bits of the raw value.
+    mask: u64,
 }
 
 pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn Clock>> {
     let clock = |model: &ClockModel| -> Box<dyn Clock> {
-        Box::new(SimClock { model: model.clone(), kernel: Arc::clone(kernel) })
+        let since_epoch = if model.info.epoch == Epoch::Windows { WINDOWS_TO_UNIX_S } else { 0 };
+        Box::new(SimClock {
+            origin: origin(model.info.epoch),
+            raw_origin: since_epoch.wrapping_mul(model.frequency_hz),
+            mask: if model.info.bits < 64 { (1 << model.info.bits) - 1 } else { u64::MAX },
+            model: model.clone(),
+            kernel: Arc::clone(kernel),
+        })
     };
     machine.clocks.iter().map(clock).collect()
 }
 
 impl SimClock {
+    /// What it shows at that moment of what it follows.
+    fn shown(&self, followed: Nanos) -> u64 {
+        let model = &self.model;
+        let drift = match model.drift_ppm {
+            0 => Nanos::ZERO,
+            ppm => Nanos((i128::from(followed.0) * i128::from(ppm) / 1_000_000) as i64),
+        };
+        let skew = if model.skew_ns != Nanos::ZERO && self.kernel.on_odd_cpu() { model.skew_ns } else { Nanos::ZERO };
+        let stepped = (followed + drift).round_down_to(model.step_ns);
+        let shown = (self.origin + stepped - skew).max(Nanos::ZERO).0.unsigned_abs();
+        let raw = match model.frequency_hz {
+            1_000_000_000 => shown,
+            // Seconds and the rest apart: no product is larger than 64 bits for a counter of up to 10 GHz.
+            hz => shown / 1_000_000_000 * hz + shown % 1_000_000_000 * hz / 1_000_000_000,
+        };
+        raw.wrapping_add(self.raw_origin) & self.mask
+    }
+
+    /// How many more reads surely show the same, as long as nothing else happens.
+    fn reads_until_step(&self) -> usize {
+        let model = &self.model;
+        let cost_ps = model.read_cost_ps.max(1);
+        let now = self.kernel.now();
+        let next = match model.source {
+            ClockSource::Elapsed if model.drift_ppm == 0 => now.round_down_to(model.step_ns) + model.step_ns,
+            ClockSource::LastInterrupt => {
+                let grid = self.kernel.hardware_grid.grid();
+                grid.at_or_before(now) + grid.period
+            }
+            _ => return 0,
+        };
+        let left = next.min(self.kernel.alone_until()) - now - Nanos(1);
+        usize::try_from(i128::from(left.0) * 1_000 / i128::from(cost_ps) - 1).unwrap_or(0)
+    }
+
     /// What virtual time it follows.
     fn followed(&self) -> Nanos {
         match self.model.source {
@@ -70,27 +117,22 @@ impl Clock for SimClock {
 
     fn read(&self) -> u64 {
         self.kernel.spend_ps(self.model.read_cost_ps);
-        let true_ns = self.followed();
-        let drift = i128::from(true_ns.0) * i128::from(self.model.drift_ppm) / 1_000_000;
-        let skew = if self.kernel.on_odd_cpu() { self.model.skew_ns } else { Nanos::ZERO };
-        let epoch = self.model.info.epoch;
-        let stepped = (true_ns + Nanos(drift as i64)).round_down_to(self.model.step_ns);
-        let shown = (origin(epoch) + stepped - skew).max(Nanos::ZERO).0.unsigned_abs();
-        let hz = self.model.frequency_hz;
-        let raw = match hz {
-            1_000_000_000 => shown,
-            _ => (u128::from(shown) * u128::from(hz) / 1_000_000_000) as u64,
-        };
-        let since_epoch = if epoch == Epoch::Windows { WINDOWS_TO_UNIX_S.wrapping_mul(hz) } else { 0 };
-        let raw = raw.wrapping_add(since_epoch);
-        if self.model.info.bits < 64 { raw & ((1 << self.model.info.bits) - 1) } else { raw }
+        self.shown(self.followed())
     }
 
     fn read_batch(&self, count: u64) {
         self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(count));
     }
 
-    fn read_into(&self, out: &mut [u64]) {
-        out.iter_mut().for_each(|value| *value = self.read());
+    fn read_into(&self, mut out: &mut [u64]) {
+        while let Some((first, rest)) = out.split_first_mut() {
+            *first = self.read();
+            // What it shows until its next step is known; a coarse clock is read millions of times between two.
+            let same = self.reads_until_step().min(rest.len());
+            let (rest_same, rest_after) = rest.split_at_mut(same);
+            rest_same.fill(*first);
+            self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(same as u64));
+            out = rest_after;
+        }
     }
 }

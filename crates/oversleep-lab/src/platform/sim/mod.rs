@@ -131,8 +131,8 @@ impl Platform for Sim {
         self.machine.cpus.clone()
     }
 
-    fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
-        kernel::spawn(&self.kernel, name, self.machine.spawn_cost_ns, body)
+    fn spawn(&self, _name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
+        kernel::spawn(&self.kernel, self.machine.spawn_cost_ns, body)
     }
 
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {

@@ -31,7 +31,6 @@ impl Kernel {
                 Next::Done => {
                     self.count(state, slot);
                     state.threads[slot].left = Nanos::ZERO;
-                    state.running = slot;
                     self.publish(state, slot);
                     return slot;
                 }
@@ -101,7 +100,7 @@ impl Kernel {
     fn used(&self, state: &State, slot: Slot) -> Nanos {
         let thread = &state.threads[slot];
         match thread.phase {
-            Phase::OnCpu { since, .. } if slot != state.running => thread.used + (self.now() - since),
+            Phase::OnCpu { since, .. } => thread.used + (self.now() - since),
             _ => thread.used,
         }
     }

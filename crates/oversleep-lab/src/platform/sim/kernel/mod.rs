@@ -11,12 +11,13 @@ mod cpu;
 mod settings;
 mod state;
 mod threads;
+mod workers;
 
 pub(super) use state::{Slot, State};
 pub(super) use threads::spawn;
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use oversleep_record::{Disturbance, Nanos};
@@ -62,6 +63,8 @@ pub(super) struct Kernel {
     cpu: AtomicU32,
     /// What clock reads took below a whole nanosecond.
     spare_ps: AtomicU64,
+    /// Who holds the baton. Handing it on makes all that was stored before visible to the next.
+    running: AtomicUsize,
     pub(super) random: Random,
     pub(super) hardware_grid: HardwareGrid,
     model: Model,
@@ -90,6 +93,7 @@ impl Kernel {
             others_cpu_time: AtomicI64::new(0),
             cpu: AtomicU32::new(0),
             spare_ps: AtomicU64::new(0),
+            running: AtomicUsize::new(0),
             random: Random::seeded(model.seed),
             hardware_grid: HardwareGrid::new(tick_period),
             model,
@@ -118,6 +122,11 @@ impl Kernel {
 
     fn set_now(&self, now: Nanos) {
         self.now.store(now.0, Ordering::Relaxed);
+    }
+
+    /// Until when the caller may compute without concerning anybody.
+    pub(super) fn alone_until(&self) -> Nanos {
+        Nanos(self.computing_horizon.load(Ordering::Relaxed))
     }
 
     /// Whether the caller's CPU is an odd one.
@@ -225,10 +234,26 @@ impl Kernel {
         if next == me {
             return;
         }
-        let baton = Arc::clone(&state.threads[me].baton);
-        state.threads[next].baton.notify_one();
-        while state.running != me {
-            state = baton.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+        if state.threads[me].thread.is_none() {
+            // A thread that no kernel started: another one next time, maybe, but then this one doesn't wait.
+            state.threads[me].thread = Some(std::thread::current());
+        }
+        self.hand_over(state, next);
+        while self.running.load(Ordering::Acquire) != me {
+            std::thread::park();
+        }
+    }
+
+    /// The next one runs; whoever calls this must not touch anything until it has the baton again.
+    fn hand_over(&self, mut state: MutexGuard<'_, State>, next: Slot) {
+        let thread = state.threads[next].thread.clone();
+        let start = state.threads[next].start.take();
+        drop(state);
+        self.running.store(next, Ordering::Release);
+        match (start, thread) {
+            (Some((worker, job)), _) => worker.run_and_keep(job),
+            (None, Some(thread)) => thread.unpark(),
+            (None, None) => {}
         }
     }
 

@@ -1,10 +1,11 @@
 //! Everything about threads that the lock guards.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Condvar};
 
 use oversleep_record::Nanos;
 
+use super::workers::{Job, Worker};
 use crate::platform::interface::SwitchIn;
 use crate::platform::sim::resolution::Requests;
 use crate::platform::sim::scheduler::Standing;
@@ -52,7 +53,6 @@ impl Phase {
 }
 
 /// One thread.
-#[derive(Debug)]
 pub(in crate::platform::sim) struct Thread {
     pub(super) phase: Phase,
     /// What it has to compute until its code goes on.
@@ -75,7 +75,10 @@ pub(in crate::platform::sim) struct Thread {
     pub(super) switched_in: Option<SwitchIn>,
     pub(super) joiners: Vec<Slot>,
     pub(super) ended: Arc<AtomicBool>,
-    pub(super) baton: Arc<Condvar>,
+    /// The real thread behind it, to be woken when it gets the baton.
+    pub(super) thread: Option<std::thread::Thread>,
+    /// What it runs, until it gets the baton for the first time.
+    pub(super) start: Option<(Worker, Job)>,
 }
 
 impl Thread {
@@ -97,7 +100,8 @@ impl Thread {
             switched_in: None,
             joiners: Vec::new(),
             ended: Arc::default(),
-            baton: Arc::default(),
+            thread: None,
+            start: None,
         }
     }
 
@@ -114,10 +118,7 @@ pub(super) struct Semaphore {
 }
 
 /// Threads, CPUs and what they share.
-#[derive(Debug)]
 pub(in crate::platform::sim) struct State {
-    /// Who holds the baton.
-    pub(super) running: Slot,
     pub(super) threads: Vec<Thread>,
     /// The slots in use, a few at a time.
     pub(super) live: Vec<Slot>,
@@ -144,7 +145,6 @@ impl State {
         let mut cpus = vec![None; cpu_count.max(1) as usize];
         cpus[0] = Some(0);
         State {
-            running: 0,
             threads: vec![first],
             live: vec![0],
             free: Vec::new(),

@@ -1,11 +1,12 @@
 //! Threads from start to join, and the semaphores they wake each other by.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use oversleep_record::{Nanos, Unavailable};
 
 use super::state::{Phase, Semaphore, Slot, Thread};
+use super::workers::Worker;
 use super::{CURRENT, Kernel};
 use crate::platform::interface::ThreadHandle;
 
@@ -13,44 +14,41 @@ struct SimThread {
     kernel: Arc<Kernel>,
     slot: Slot,
     ended: Arc<AtomicBool>,
-    thread: std::thread::JoinHandle<()>,
+    /// What it panicked with.
+    panic: Arc<Mutex<Option<Panic>>>,
 }
+
+type Panic = Box<dyn std::any::Any + Send>;
 
 /// Starts a modelled thread; it first runs `cost` after now.
 pub(in crate::platform::sim) fn spawn(
     kernel: &Arc<Kernel>,
-    name: &str,
     cost: Nanos,
     body: Box<dyn FnOnce() + Send>,
 ) -> Result<Box<dyn ThreadHandle>, Unavailable> {
-    let (slot, ended) = kernel.add_thread(cost);
-    let shared = Arc::clone(kernel);
-    let started = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+    let worker = Worker::take().map_err(|error| Unavailable::failed("starting a thread", error))?;
+    let (slot, ended) = kernel.add_thread(cost, worker.thread().clone());
+    let panic = Arc::new(Mutex::new(None));
+    let (shared, panicked) = (Arc::clone(kernel), Arc::clone(&panic));
+    let job = Box::new(move || {
         CURRENT.set((shared.id, slot));
-        shared.wait_for_baton(slot);
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+        *panicked.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = result.err();
         shared.finish(slot);
-        if let Err(panic) = result {
-            std::panic::resume_unwind(panic);
-        }
     });
-    match started {
-        Ok(thread) => Ok(Box::new(SimThread { kernel: Arc::clone(kernel), slot, ended, thread })),
-        Err(error) => {
-            kernel.forget_thread(slot);
-            Err(Unavailable::failed("starting a thread", error))
-        }
-    }
+    kernel.lock().threads[slot].start = Some((worker, job));
+    Ok(Box::new(SimThread { kernel: Arc::clone(kernel), slot, ended, panic }))
 }
 
 impl Kernel {
-    fn add_thread(&self, cost: Nanos) -> (Slot, Arc<AtomicBool>) {
+    fn add_thread(&self, cost: Nanos, worker: std::thread::Thread) -> (Slot, Arc<AtomicBool>) {
         let me = self.me();
         let mut state = self.lock();
         let due = self.after_stalls(self.now() + cost);
         let parent = &state.threads[me];
         let mut thread = Thread::new(Phase::asleep(due, None), parent.standing, parent.slack);
         thread.tier = parent.tier;
+        thread.thread = Some(worker);
         thread.affinity = parent.affinity;
         thread.share_used = parent.share_used;
         let ended = Arc::clone(&thread.ended);
@@ -59,21 +57,6 @@ impl Kernel {
         state.threads[slot].cpu = (slot % state.cpus.len()) as u32;
         self.publish_to(&mut state, me);
         (slot, ended)
-    }
-
-    fn forget_thread(&self, slot: Slot) {
-        let me = self.me();
-        let mut state = self.lock();
-        state.remove(slot);
-        self.publish_to(&mut state, me);
-    }
-
-    fn wait_for_baton(&self, slot: Slot) {
-        let mut state = self.lock();
-        let baton = Arc::clone(&state.threads[slot].baton);
-        while state.running != slot {
-            state = baton.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
-        }
     }
 
     /// The caller's thread ends; the baton goes on.
@@ -91,7 +74,7 @@ impl Kernel {
         state.remove(me);
         self.fill_cpus(&mut state);
         let next = self.advance(&mut state);
-        state.threads[next].baton.notify_one();
+        self.hand_over(state, next);
     }
 
     fn join_wake(&self) -> Nanos {
@@ -214,7 +197,8 @@ impl ThreadHandle for SimThread {
 
     fn join(self: Box<Self>) {
         self.kernel.wait_for_end(self.slot, &self.ended);
-        if let Err(panic) = self.thread.join() {
+        let panic = self.panic.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        if let Some(panic) = panic {
             std::panic::resume_unwind(panic);
         }
     }
