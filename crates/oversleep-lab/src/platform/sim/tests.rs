@@ -7,14 +7,76 @@ use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 
 use super::*;
-use crate::measure::testing;
-use crate::platform::interface::Target;
+use crate::platform::interface::{ClockInfo, CpuKind, Family, Granularity, SlackRule, Target, WaitInfo, ZeroMeans};
 
+/// Two CPUs shared fairly, slack of 50 us, wake-ups of 4 to 20 us.
 fn machine() -> Machine {
-    let noisy = Spread::uniform(Nanos(4_000), Nanos(20_000));
-    let mut machine = testing::machine().with_wait("nanosleep", Overshoot::ByRule).build();
-    machine.wake.cost = noisy;
-    machine
+    let fixed = |ns| Spread::fixed(Nanos(ns));
+    let clock = (systems::linux::SYSTEM.clocks)().remove(0).info;
+    Machine {
+        name: "test".to_owned(),
+        os: "linux".to_owned(),
+        arch: "x86_64".to_owned(),
+        seed: 1,
+        cpus: (0..2).map(|number| Cpu { number, kind: CpuKind::Uniform }).collect(),
+        scheduler: Scheduler {
+            kind: SchedulerKind::Fair,
+            slice_ns: Nanos(3_000_000),
+            preempt_delay: fixed(0),
+            policies: (systems::linux::SYSTEM.policies)(),
+            initial: ("other".to_owned(), 0),
+        },
+        timing: Timing {
+            default_slack_ns: Nanos(50_000),
+            poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, most_ns: Nanos::from_millis(100) },
+            tick: None,
+            one_shot: OneShot { grid_ns: Nanos(1), p_two_tick: 1.0, p_late: 0.0 },
+            wheel_ns: Nanos::from_millis(4),
+            tiers: Vec::new(),
+        },
+        wake: Wake {
+            cost: Spread::uniform(Nanos(4_000), Nanos(20_000)),
+            real_time: fixed(0),
+            idle_exits: Vec::new(),
+            real_time_idle_exits: Vec::new(),
+        },
+        reference_clock: "monotonic",
+        relax_cost_ns: Nanos(500),
+        work_unit_cost_ns: Nanos(1_000),
+        spawn_cost_ns: Nanos(15_000),
+        handoff_wake: fixed(5_000),
+        yield_cost: fixed(1_000),
+        clocks: vec![clock_model(clock)],
+        waits: vec![WaitModel::by_rule(WaitInfo {
+            name: "nanosleep",
+            call: "nanosleep",
+            doc: "",
+            family: Family::Sleep,
+            absolute: false,
+            granularity: Granularity::NANOSECOND,
+            zero: ZeroMeans::SleepsSlack,
+            slack: SlackRule::ThreadSlack,
+            since: "",
+            page: "",
+        })],
+        handoffs: vec!["futex"],
+        tunables: vec![TunableModel::Slack, TunableModel::Policy, TunableModel::Pin],
+        facts: Environment::default(),
+        stalls: Vec::new(),
+    }
+}
+
+fn clock_model(info: ClockInfo) -> ClockModel {
+    ClockModel {
+        info,
+        source: ClockSource::Elapsed,
+        read_cost_ps: 20_000,
+        step_ns: Nanos(1),
+        frequency_hz: 1_000_000_000,
+        drift_ppm: 0,
+        skew_ns: Nanos::ZERO,
+        unavailable: None,
+    }
 }
 
 /// Runs a thread and returns what it returns.
@@ -155,16 +217,7 @@ fn memory_does_not_grow_with_the_run() {
 
 #[test]
 fn a_real_time_policy_has_no_slack_and_gives_it_back() {
-    let mut machine = machine();
-    machine.scheduler.policies.push(Policy {
-        name: "fifo".to_owned(),
-        priority: (1, 99),
-        rank: 100,
-        priority_is: PriorityIs::Rank,
-        weight: 1_024,
-        is_real_time: true,
-    });
-    let sim = Sim::start(machine);
+    let sim = Sim::start(machine());
     let late = on_a_thread(&sim, |sim| {
         let policy = sim.tunables().iter().find(|tunable| tunable.info().name == "policy").unwrap();
         let before = sleep(&sim, Nanos::from_millis(1));

@@ -1,0 +1,75 @@
+//! How fast modelled machines run: waits per second of one thread, and a whole check.
+//!
+//! Bars: at least 10 million modelled waits per second on one core, and a check of a modelled machine in at most a second.
+//! Beside the waits stands the bare read of the modelled clock, which every wait needs to know its deadline.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use oversleep_benches::{Bar, Pairs, Reason, Report};
+use oversleep_lab::platform::{SharedPlatform, Target};
+use oversleep_lab::{Plan, Request, Silent, StopFlag, machines, registry};
+use oversleep_record::Nanos;
+
+/// Per timing: about 30 ms.
+const WAITS: u32 = 1_000_000;
+
+fn main() -> ExitCode {
+    Report::run("model", "the clock read alone", compare)
+}
+
+fn reason(error: impl std::fmt::Display) -> Reason {
+    error.to_string()
+}
+
+fn compare(report: &mut Report) -> Result<(), Reason> {
+    let pairs = report.pairs(20);
+    for (machine, wait) in
+        [("linux-hz250", "nanosleep"), ("windows-11", "sleep"), ("windows-11", "waitable-timer-high-resolution")]
+    {
+        let platform = machines::platform(machine, &[], 1).map_err(reason)?;
+        let mut figures = Pairs::default();
+        for _ in 0..pairs {
+            figures.push(waits_per_us(&platform, wait)?, reads_per_us(&platform));
+        }
+        let title = format!("{wait} on {machine}, waits per us");
+        report.compare(&title, "/us", &figures, Bar::OursAtLeast(10.0));
+    }
+    for machine in machines::names() {
+        let laboratory = machines::load(machine, &[], 1).map_err(reason)?;
+        let request = Request {
+            command: "check".to_owned(),
+            experiments: registry().to_vec(),
+            plan: Plan::default(),
+            name: None,
+            try_remedies: true,
+        };
+        let begun = Instant::now();
+        let file = laboratory.run(&request, &StopFlag::new(), &mut Silent).map_err(reason)?;
+        let took_ms = begun.elapsed().as_secs_f64() * 1e3;
+        let mut figures = Pairs::default();
+        figures.push(took_ms, file.duration_ns.as_millis_f64());
+        let title = format!("check of {machine}, wall time beside modelled time");
+        report.compare(&title, "ms", &figures, Bar::OursAtMost(1_000.0));
+    }
+    Ok(())
+}
+
+fn waits_per_us(platform: &SharedPlatform, name: &str) -> Result<f64, Reason> {
+    let wait = platform.wait(name).ok_or_else(|| format!("there is no {name}"))?;
+    let mut waiter = wait.open(platform).map_err(reason)?;
+    let begun = Instant::now();
+    for _ in 0..WAITS {
+        let deadline = platform.now() + Nanos::from_millis(1);
+        waiter.wait(Target { remaining: Nanos::from_millis(1), deadline });
+    }
+    Ok(f64::from(WAITS) / begun.elapsed().as_secs_f64() / 1e6)
+}
+
+fn reads_per_us(platform: &SharedPlatform) -> f64 {
+    let begun = Instant::now();
+    for _ in 0..WAITS {
+        std::hint::black_box(platform.now());
+    }
+    f64::from(WAITS) / begun.elapsed().as_secs_f64() / 1e6
+}
