@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::state::{Phase, Semaphore, Slot, Thread};
-use super::workers::Worker;
+use super::workers::{self, Worker};
 use super::{CURRENT, Kernel};
 use crate::platform::interface::ThreadHandle;
 
@@ -32,6 +32,7 @@ pub(in crate::platform::sim) fn spawn(
     let (shared, panicked) = (Arc::clone(kernel), Arc::clone(&panic));
     let job = Box::new(move || {
         CURRENT.set((shared.id, slot));
+        let _together = workers::keep_together(shared.id);
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
         *panicked.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = result.err();
         shared.finish(slot);

@@ -1,9 +1,13 @@
 //! Real threads for modelled ones to run on, kept and used again: a run starts thousands of modelled threads, and making
 //! a real one costs more than most of them do.
 
-use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, OnceLock};
 use std::thread::Thread;
+
+use oversleep_record::conditions::Setting;
+
+use crate::platform::interface::Restore;
 
 /// What a worker runs.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
@@ -12,6 +16,18 @@ pub(super) type Job = Box<dyn FnOnce() + Send>;
 static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 /// More than this many aren't kept.
 const IDLE_MAX: usize = 64;
+
+/// Keeps the calling thread beside the others of its modelled machine, where this system lets it: only one of them runs
+/// at a time, and the baton then never crosses CPUs (3 us instead of 11 on a guest with two CPUs). Different machines
+/// and processes go to different CPUs.
+pub(super) fn keep_together(machine: u64) -> Option<Box<dyn Restore>> {
+    static CPUS: OnceLock<Vec<u32>> = OnceLock::new();
+    let native = crate::platform::native();
+    let cpus = CPUS.get_or_init(|| native.cpus().iter().map(|cpu| cpu.number).collect());
+    let turn = machine.wrapping_add(u64::from(std::process::id()));
+    let cpu = *cpus.get((turn % cpus.len().max(1) as u64) as usize)?;
+    native.tunable("pin")?.apply(&Setting::Cpus(vec![cpu])).1
+}
 
 /// A real thread that runs one job after the other.
 #[derive(Debug)]
