@@ -29,7 +29,7 @@ const KEYS: &[&str] = &[
     "B5/timerfd/1ms",
     "B5/so-rcvtimeo/1ms",
     "B5/waitable-timer/1ms",
-    "B5/waitable-timer-tolerance/1ms",
+    "B5/waitable-timer-tolerant/1ms",
     "B5/waitable-timer-high-resolution/1ms",
     "B5/oversleep-sleep-until/1ms",
     "B7/sched-yield",

@@ -58,7 +58,7 @@ fn sleep_1_by_windows_version_and_resolution() {
     for name in ["get-queued-completion-status", "waitable-timer", "sleep-condition-variable-srw"] {
         near(mean_us(&newer, name, MS, found()), 15_625.0);
     }
-    near(mean_us(&newer, "wm-timer", MS, holding(MS)), 11_000.0);
+    near(mean_us(&newer, "set-timer", MS, holding(MS)), 11_000.0);
     near(mean_us(&newer, "time-set-event", MS, found()), 2_000.0);
 }
 

@@ -111,7 +111,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
         example: Some("/* C */\nSetWaitableTimerEx(timer, &due, 0, NULL, NULL, NULL, 0 /* ms of tolerance */);"),
         harmless: Harmless::NotTriedBecause("the waits experiment measures both; it did not run here"),
         compare: Some(|file| {
-            let before = advice::wait_named(file, "waitable-timer-tolerance")?;
+            let before = advice::wait_named(file, "waitable-timer-tolerant")?;
             let after = advice::wait_like(file, "waitable-timer", before)?;
             Some(advice::measured(before, after))
         }),

@@ -28,7 +28,7 @@ Cure: a tolerance of zero for timers that must be on time, a generous one for al
 };
 
 fn timer_tolerance(file: &ResultFile) -> Look<Conclusion> {
-    let (tolerant, plain) = side_by_side(file, "waitable-timer-tolerance", "waitable-timer")?;
+    let (tolerant, plain) = side_by_side(file, "waitable-timer-tolerant", "waitable-timer")?;
     let requested = plain.requested_ns.unwrap_or_default();
     let rests = |sentence: String| {
         Statement::new(sentence).rests_on(&tolerant.key, summary(tolerant)).rests_on(&plain.key, summary(plain))
@@ -61,7 +61,7 @@ mod tests {
     }
 
     fn beside(tolerant: i64) -> Sheet {
-        let sheet = Sheet::windows().steady("B5/waitable-timer-tolerance/1ms", tolerant);
+        let sheet = Sheet::windows().steady("B5/waitable-timer-tolerant/1ms", tolerant);
         sheet.steady("B5/waitable-timer/1ms", 14_600_000)
     }
 
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn both_must_be_measured() {
-        let one = Sheet::windows().steady("B5/waitable-timer-tolerance/1ms", 14_600_000);
+        let one = Sheet::windows().steady("B5/waitable-timer-tolerant/1ms", 14_600_000);
         assert_eq!(says(&one), (Verdict::NotEnoughData, "B5/waitable-timer/1ms was not measured in this run".into()));
         let wild = beside(14_600_000).wild("B5/poll/1ms", 1);
         assert_eq!(says(&wild).0, Verdict::Absent, "another wait's trouble");

@@ -159,6 +159,38 @@ mod tests {
 
     use super::*;
 
+    /// The model must not drift from the platform it models: what it has, that platform has, described alike and in the
+    /// same order, since experiments choose the first of a family.
+    #[test]
+    fn the_model_of_this_system_agrees_with_its_platform() {
+        let native = crate::platform::native();
+        let Some(system) = SYSTEMS.iter().find(|system| system.os == native.id().os) else { return };
+        let position = |name: &str| native.waits().iter().position(|wait| wait.info().name == name);
+        let mut last = None;
+        for model in (system.waits)() {
+            let at = position(model.name).unwrap_or_else(|| panic!("{} is not real", model.name));
+            assert!(Some(at) > last, "{} is elsewhere in the real registry", model.name);
+            last = Some(at);
+            let real = native.waits()[at].info();
+            assert_eq!(
+                (model.family, model.absolute, model.granularity, model.slack, model.zero),
+                (real.family, real.absolute, real.granularity, real.slack, real.zero),
+                "{}",
+                real.name
+            );
+        }
+        for row in (system.clocks)().into_iter().filter(|row| row.arch.is_empty()) {
+            let name = row.info.name;
+            let real = native.clock(name).unwrap_or_else(|| panic!("{name} is not real")).info();
+            let of = |info: &ClockInfo| (info.counts, info.epoch, info.unit, info.bits);
+            assert_eq!(of(&row.info), of(real), "{name}");
+        }
+        for name in system.handoffs {
+            assert!(native.handoffs().iter().any(|kind| kind.info().name == *name), "{name} is not real");
+        }
+        assert_eq!(native.reference_clock(), system.reference_clock);
+    }
+
     #[test]
     fn every_entry_is_described_under_its_own_name() {
         for system in SYSTEMS {

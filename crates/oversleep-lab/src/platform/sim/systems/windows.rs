@@ -14,14 +14,8 @@ pub static SYSTEM: System = System {
     clocks,
     waits,
     policies,
-    handoffs: &["event", "condition-variable", "wait-on-address", "semaphore"],
-    tunables: &[
-        TunableModel::Resolution,
-        TunableModel::PowerThrottling,
-        TunableModel::Policy,
-        TunableModel::Pin,
-        TunableModel::LockMemory,
-    ],
+    handoffs: &["event", "condvar", "wait-on-address", "semaphore", "completion-port"],
+    tunables: &[TunableModel::Resolution, TunableModel::PowerThrottling, TunableModel::Policy, TunableModel::Pin],
 };
 
 /// A page of the vendor's API reference.
@@ -31,7 +25,7 @@ macro_rules! api {
     };
 }
 
-/// Thread priorities of a process of normal class.
+/// Thread priorities of a process of normal class, and its class raised.
 /// <https://learn.microsoft.com/en-us/windows/win32/procthread/scheduling-priorities>
 fn policies() -> Vec<Policy> {
     let levels = [
@@ -42,6 +36,8 @@ fn policies() -> Vec<Policy> {
         ("above-normal", 9),
         ("highest", 10),
         ("time-critical", 15),
+        ("high", 13),
+        ("realtime", 24),
     ];
     let policy = |(name, rank): (&str, i32)| Policy {
         name: name.to_owned(),
@@ -133,7 +129,7 @@ fn clocks() -> Vec<ClockRow> {
 }
 
 fn waits() -> Vec<WaitInfo> {
-    use Family::{Lock, Poll, Sleep, Timer, Yield};
+    use Family::{Lock, Message, Poll, Sleep, Timer, Yield};
     use SlackRule::{NoTimer, None, TimerResolution};
     let on_tick = |granularity, name, call, family, doc| WaitInfo {
         granularity,
@@ -142,7 +138,11 @@ fn waits() -> Vec<WaitInfo> {
     let millis = |name, call, family, doc| on_tick(Granularity::MILLISECOND, name, call, family, doc);
     let hundreds = |name, call, family, doc| on_tick(HUNDRED_NS, name, call, family, doc);
     let page = |page: &'static str, info: WaitInfo| WaitInfo { page, since: "Windows", ..info };
-    let yields = |name, call, doc| WaitInfo { zero: ZeroMeans::NoArgument, ..wait(name, call, Yield, NoTimer, doc) };
+    let yields = |name, call, doc| WaitInfo {
+        zero: ZeroMeans::NoArgument,
+        granularity: Granularity::MILLISECOND,
+        ..wait(name, call, Yield, NoTimer, doc)
+    };
     vec![
         page(
             api!("synchapi/nf-synchapi-sleep"),
@@ -160,7 +160,10 @@ fn waits() -> Vec<WaitInfo> {
         ),
         page(
             api!("winternl/"),
-            hundreds("nt-delay-execution", "NtDelayExecution", Sleep, "What Sleep calls, in units of 100 ns."),
+            WaitInfo {
+                zero: ZeroMeans::Yields,
+                ..hundreds("nt-delay-execution", "NtDelayExecution", Sleep, "What Sleep calls, in units of 100 ns.")
+            },
         ),
         page(
             "https://doc.rust-lang.org/std/thread/fn.sleep.html",
@@ -190,10 +193,6 @@ fn waits() -> Vec<WaitInfo> {
             millis("wait-on-address", "WaitOnAddress", Lock, "The futex of Windows."),
         ),
         page(
-            "https://learn.microsoft.com/en-us/windows/win32/api/ioapiset/nf-ioapiset-getqueuedcompletionstatus",
-            millis("get-queued-completion-status", "GetQueuedCompletionStatus", Poll, "Event loops: libuv, Node."),
-        ),
-        page(
             api!("winsock2/nf-winsock2-select"),
             WaitInfo {
                 granularity: Granularity::MICROSECOND,
@@ -202,13 +201,17 @@ fn waits() -> Vec<WaitInfo> {
         ),
         page(api!("winsock2/nf-winsock2-wsapoll"), millis("wsapoll", "WSAPoll", Poll, "poll for sockets.")),
         page(
+            "https://learn.microsoft.com/en-us/windows/win32/api/ioapiset/nf-ioapiset-getqueuedcompletionstatus",
+            millis("get-queued-completion-status", "GetQueuedCompletionStatus", Poll, "Event loops: libuv, Node."),
+        ),
+        page(
             api!("synchapi/nf-synchapi-setwaitabletimer"),
             hundreds("waitable-timer", "SetWaitableTimer", Timer, "Units of 100 ns, still on the tick."),
         ),
         page(
             api!("synchapi/nf-synchapi-setwaitabletimerex"),
             hundreds(
-                "waitable-timer-tolerance",
+                "waitable-timer-tolerant",
                 "SetWaitableTimerEx(TolerableDelay)",
                 Timer,
                 "May be put off to be served with others.",
@@ -228,28 +231,31 @@ fn waits() -> Vec<WaitInfo> {
             },
         ),
         page(
-            "https://learn.microsoft.com/en-us/previous-versions/dd757634(v=vs.85)",
-            millis("time-set-event", "timeSetEvent", Timer, "Raises the resolution itself while it runs."),
-        ),
-        page(
             api!("threadpoolapiset/nf-threadpoolapiset-setthreadpooltimer"),
-            hundreds("threadpool-timer", "SetThreadpoolTimer", Timer, "Timers of the thread pool."),
+            hundreds("thread-pool-timer", "SetThreadpoolTimer", Timer, "Timers of the thread pool."),
         ),
         page(
             api!("threadpoollegacyapiset/nf-threadpoollegacyapiset-createtimerqueuetimer"),
             millis("timer-queue-timer", "CreateTimerQueueTimer", Timer, "Older timers of the thread pool."),
         ),
         page(
-            api!("winuser/nf-winuser-settimer"),
-            millis("wm-timer", "SetTimer + GetMessage", Timer, "At least 10 ms (USER_TIMER_MINIMUM)."),
+            "https://learn.microsoft.com/en-us/previous-versions/dd757634(v=vs.85)",
+            millis("time-set-event", "timeSetEvent", Timer, "Raises the resolution itself while it runs."),
         ),
         page(
-            api!("synchapi/nf-synchapi-sleep"),
-            yields("sleep-0", "Sleep(0)", "Gives way to any ready thread of the same priority."),
+            api!("winuser/nf-winuser-settimer"),
+            WaitInfo {
+                zero: ZeroMeans::SleepsSlack,
+                ..millis("set-timer", "SetTimer + GetMessage", Message, "At least 10 ms (USER_TIMER_MINIMUM).")
+            },
         ),
         page(
             api!("processthreadsapi/nf-processthreadsapi-switchtothread"),
             yields("switch-to-thread", "SwitchToThread", "Gives way to a thread that waits for this processor."),
+        ),
+        page(
+            api!("synchapi/nf-synchapi-sleep"),
+            yields("sleep-zero", "Sleep(0)", "Gives way to any ready thread of the same priority."),
         ),
     ]
 }
