@@ -2,9 +2,9 @@
 //! ends the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use oversleep_lab::{StopFlag, interruption};
 
@@ -12,10 +12,24 @@ use crate::exit::{Failure, INTERRUPTED};
 use crate::message;
 use crate::output::unfinished;
 
+/// Signals are meant for the measurement as long as this lives.
+pub struct Heeding {
+    over: Arc<AtomicBool>,
+}
+
+impl Drop for Heeding {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Raises the flag on the first signal, and ends the waits in progress where that can be done. Where signals can't be
 /// caught, they end the process as ever; what was ignored when this process began (`nohup`) stays ignored.
-pub fn raise_on_signal(stop: &StopFlag) {
+#[must_use]
+pub fn raise_on_signal(stop: &StopFlag) -> Heeding {
     let stop = stop.clone();
+    let heeding = Heeding { over: Arc::new(AtomicBool::new(false)) };
+    let over = Arc::clone(&heeding.over);
     let asked_before = AtomicBool::new(false);
     let handler = move || {
         if asked_before.swap(true, Ordering::Relaxed) {
@@ -28,19 +42,29 @@ pub fn raise_on_signal(stop: &StopFlag) {
         }
         stop.raise();
         message::note("ending with what was measured; press again to quit at once");
-        thread::spawn(end_waits);
+        let over = Arc::clone(&over);
+        thread::spawn(move || end_waits(&over));
     };
     if let Err(error) = interruption::leaving_ignored(|| ctrlc::set_handler(handler)) {
         message::warning(&format!("Ctrl-C will end this run without its results: {error}"));
     }
+    heeding
 }
 
-/// Again and again: a thread may have looked at the flag before it was raised and enter its wait after that.
-fn end_waits() {
-    const ATTEMPTS: u32 = 100;
-    for _ in 0..ATTEMPTS {
+/// Again and again until the measurement is over: a thread may have looked at the flag before it was raised and enter its
+/// wait after that. What goes on for all that is said to do so, once.
+fn end_waits(over: &AtomicBool) {
+    const PAUSE: Duration = Duration::from_millis(20);
+    const SAID_AFTER: Duration = Duration::from_secs(1);
+    let began = Instant::now();
+    let mut was_said = false;
+    while !over.load(Ordering::Relaxed) {
         interruption::end_waits();
-        thread::sleep(Duration::from_millis(20));
+        thread::sleep(PAUSE);
+        if !was_said && began.elapsed() >= SAID_AFTER && !over.load(Ordering::Relaxed) {
+            was_said = true;
+            message::note("what is in progress can't be cut short; it is finished first");
+        }
     }
 }
 

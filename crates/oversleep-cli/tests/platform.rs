@@ -72,7 +72,25 @@ fn a_long_wait_is_ended_by_the_first_signal() {
     assert!(sent.elapsed() < std::time::Duration::from_secs(30), "{lines}");
     let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
     assert_eq!(result.completion, Completion::Interrupted);
-    assert!(result.series[0].counts.interrupted >= 1);
+    assert_eq!(result.series[0].counts.interrupted, 0, "it was ended by us, not by the machine");
+    assert!(!lines.contains("cut short"), "{lines}");
+}
+
+/// `std::thread::sleep` goes on after a signal, which is said. A signal that comes before the wait has begun ends the run
+/// at once, so it is tried again, later.
+#[test]
+fn what_can_not_be_cut_short_is_said_to_be_finished() {
+    let is_finished = |pause: std::time::Duration| {
+        let home = Home::new();
+        let (child, mut stderr) = long_run("thread-sleep", &home, &["--ask", "2500ms", "--out", "r.json"]);
+        std::thread::sleep(pause);
+        signal(&child, "INT");
+        let mut lines = String::new();
+        std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
+        Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
+        lines.contains("\nwhat is in progress can't be cut short; it is finished first\n")
+    };
+    assert!((1..=10).any(|attempt| is_finished(std::time::Duration::from_millis(200) * attempt)));
 }
 
 /// `std::thread::sleep` goes on after a signal: the first one can't end it. One that comes before the wait has begun ends

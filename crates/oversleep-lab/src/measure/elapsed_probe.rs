@@ -70,7 +70,7 @@ impl Probe for ElapsedProbe {
             let end = bench.stamp();
             match ended {
                 WaitEnd::TimedOut => self.recorder.record(bench.since_origin(start), (end - start).0),
-                WaitEnd::Interrupted => self.recorder.count_interrupted(),
+                WaitEnd::Interrupted => self.recorder.count_interrupted(bench),
                 WaitEnd::Failed(reason) => return self.recorder.unavailable(reason),
             }
         }

@@ -3,6 +3,8 @@
 use oversleep_record::series::{Round, Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable, stats};
 
+use super::bench::Bench;
+
 /// Raw samples kept per series; further ones live on in the histogram.
 const RAW_SAMPLES_MAX: usize = 100_000;
 /// Values kept per round for its median.
@@ -72,9 +74,9 @@ impl SeriesRecorder {
         }
     }
 
-    /// A wait ended by a signal.
-    pub fn count_interrupted(&mut self) {
-        self.series.counts.interrupted += 1;
+    /// A wait ended by a signal. The one that is ended because the run ends was ended by us, and isn't counted.
+    pub fn count_interrupted(&mut self, bench: &Bench) {
+        self.series.counts.interrupted += u64::from(!bench.stopped());
     }
 
     /// The stamping clock went backwards across a wait.

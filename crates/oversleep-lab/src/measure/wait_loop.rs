@@ -63,7 +63,7 @@ fn periodic(
                     recorder.record(bench.since_origin(start), (end - deadline).0);
                 }
                 WaitEnd::Interrupted => {
-                    recorder.count_interrupted();
+                    recorder.count_interrupted(bench);
                     end = bench.stamp();
                     // The deadline still stands: wait for the rest of it, or leave it where the run is ending.
                     if end < deadline {
@@ -114,7 +114,7 @@ fn call_by_call(
                 recorder.record(bench.since_origin(start), (end - deadline).0);
                 done += 1;
             }
-            WaitEnd::Interrupted => recorder.count_interrupted(),
+            WaitEnd::Interrupted => recorder.count_interrupted(bench),
             WaitEnd::Failed(reason) => return Err(reason),
         }
         start = end;
@@ -149,8 +149,12 @@ impl Phase {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{self, wait_series};
+    use super::super::{Amount, StopFlag, WaitProbe};
     use super::*;
-    use crate::platform::sim::{Overshoot, Stall};
+    use crate::platform::SharedPlatform;
+    use crate::platform::sim::{Overshoot, Sim, Stall};
+    use oversleep_record::Series;
+    use oversleep_record::series::{Quantity, Unit};
 
     #[test]
     fn a_fixed_overshoot_is_the_lateness_in_every_pace() {
@@ -199,30 +203,55 @@ mod tests {
     #[test]
     fn a_signal_does_not_end_a_period() {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(10_000)));
-        let platform: crate::platform::SharedPlatform = crate::platform::sim::Sim::start(machine.build());
-        let bench = Bench::new(platform.clone(), super::super::StopFlag::new(), None).unwrap();
+        let platform: SharedPlatform = Sim::start(machine.build());
+        let bench = Bench::new(platform.clone(), StopFlag::new(), None).unwrap();
         let kernel_wait = platform.wait("nanosleep").unwrap().open(&platform).unwrap();
-        let requested = Nanos::from_millis(1);
-        let series = oversleep_record::Series::new(
-            "B5",
-            "nanosleep",
-            oversleep_record::series::Quantity::Lateness,
-            oversleep_record::series::Unit::Ns,
-        );
-        let mut recorder = SeriesRecorder::new(series, 5);
-        let task = WaitTask { requested, pace: Pace::Periodic, count_max: 5, time_max: Nanos::MAX, round: 0 };
+        let mut recorder = recorder();
+        let task = task(Pace::Periodic, 5);
         run(&bench, &mut CutOnce { kernel_wait, was_cut: false }, &task, &mut recorder).unwrap();
         let series = recorder.into_series(false);
         assert_eq!((series.counts.recorded, series.counts.interrupted, series.counts.early), (5, 1, 0));
         assert_eq!(series.counts.expected, Some(5));
     }
 
+    /// Raises the flag in the middle of a wait, and the signal that follows ends it.
+    struct StoppedInTheMiddle(StopFlag);
+
+    impl Waiter for StoppedInTheMiddle {
+        fn wait(&mut self, _target: crate::platform::Target) -> WaitEnd {
+            self.0.raise();
+            WaitEnd::Interrupted
+        }
+    }
+
+    #[test]
+    fn the_wait_that_ends_with_the_run_was_not_interrupted_by_the_machine() {
+        for pace in [Pace::Periodic, Pace::BackToBack] {
+            let platform: SharedPlatform = Sim::start(testing::machine().build());
+            let stop = StopFlag::new();
+            let bench = Bench::new(platform, stop.clone(), None).unwrap();
+            let mut recorder = recorder();
+            let task = task(pace, 5);
+            run(&bench, &mut StoppedInTheMiddle(stop), &task, &mut recorder).unwrap();
+            let counts = recorder.into_series(true).counts;
+            assert_eq!((counts.recorded, counts.interrupted), (0, 0), "{pace}");
+        }
+    }
+
+    fn recorder() -> SeriesRecorder {
+        SeriesRecorder::new(Series::new("B5", "nanosleep", Quantity::Lateness, Unit::Ns), 5)
+    }
+
+    fn task(pace: Pace, count_max: u64) -> WaitTask {
+        WaitTask { requested: Nanos::from_millis(1), pace, count_max, time_max: Nanos::MAX, round: 0 }
+    }
+
     #[test]
     fn the_last_wait_s_lateness_adds_no_deadline() {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
-        let sim = crate::platform::sim::Sim::start(machine.build());
-        let amount = super::super::Amount { count: u64::MAX, time: Nanos::from_millis(1), rounds: 1 };
-        let probe = super::super::WaitProbe::new(&*sim, "B5", "nanosleep", Nanos(10_000), "", amount);
+        let sim = Sim::start(machine.build());
+        let amount = Amount { count: u64::MAX, time: Nanos::from_millis(1), rounds: 1 };
+        let probe = WaitProbe::new(&*sim, "B5", "nanosleep", Nanos(10_000), "", amount);
         let series = testing::measure_on(sim, vec![probe.boxed()]).series.remove(0);
         assert_eq!((series.counts.recorded, series.counts.expected), (100, Some(100)));
     }

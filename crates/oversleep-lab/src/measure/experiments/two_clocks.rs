@@ -129,7 +129,7 @@ impl Probe for TwoClocks {
             let end = bench.stamp();
             let coarse_end = clock.read();
             if ended != crate::platform::WaitEnd::TimedOut {
-                self.precise.count_interrupted();
+                self.precise.count_interrupted(bench);
                 continue;
             }
             self.coarse.record(bench.since_origin(start), scale.span(coarse_start, coarse_end).0);
