@@ -33,9 +33,11 @@ pub fn run(wish: Wish, output: &OutputArgs, files: Files) -> Result<Exit, Failur
     let mut delivery = Delivery::prepare(output, files == Files::Automatic)?;
     let stop = StopFlag::new();
     interruption::fail_writes_beyond_the_limit();
-    interrupt::raise_on_signal(&stop);
+    message::tell_of_panics_while_measuring();
+    let heeding = interrupt::raise_on_signal(&stop);
     let mut meter = Meter::new(!output.quiet);
     let result = lab.run(&request, &stop, &mut meter);
+    drop(heeding);
     meter.clear();
     let file = result.map_err(|error| explain(&error))?;
     warn_of_refusals(&file, &request.plan.conditions);

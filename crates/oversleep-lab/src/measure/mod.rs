@@ -28,5 +28,5 @@ pub use plan::{Depth, Limit, Plan};
 pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;
 pub use registry::{Experiment, Published, experiment, of_check, registry};
-pub use rounds::{Progress, Silent, measure};
+pub use rounds::{MEASURING_THREAD, Progress, Silent, measure, panic_message};
 pub use wait_probe::{Amount, WaitProbe, duration_key};

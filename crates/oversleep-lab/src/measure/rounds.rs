@@ -1,6 +1,8 @@
 //! Interleaving: round after round of every probe, each on a fresh thread under its own conditions.
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use oversleep_record::conditions::{LoadSpec, Outcome};
@@ -9,6 +11,9 @@ use oversleep_record::{Conditions, Nanos, Unavailable};
 use super::bench::Bench;
 use super::probe::{Measured, Probe};
 use crate::platform::{Load, Platform, Restore};
+
+/// The name of threads that measure. What one of them panics with becomes the reason of its series, and the run goes on.
+pub const MEASURING_THREAD: &str = "measure";
 
 /// Told between rounds, never while something is measured.
 pub trait Progress {
@@ -85,7 +90,11 @@ impl Probe for Absent {
 }
 
 /// One round on a thread of its own: what is changed for it ends with the thread at the latest.
-fn run_round(bench: &Bench, probe: Box<dyn Probe>) -> Box<dyn Probe> {
+fn run_round(bench: &Bench, mut probe: Box<dyn Probe>) -> Box<dyn Probe> {
+    let recorders = probe.recorders();
+    if !recorders.is_empty() && recorders.iter().all(|recorder| recorder.is_unavailable()) {
+        return probe;
+    }
     let loads = match start_loads(bench.platform(), &probe.conditions().load) {
         Ok(loads) => loads,
         Err(reason) => return refuse(probe, reason),
@@ -108,23 +117,26 @@ fn run_round(bench: &Bench, probe: Box<dyn Probe>) -> Box<dyn Probe> {
         }
         drop(guards);
     });
-    let started = bench.platform().spawn("measure", body);
-    let refused = match started {
-        Ok(thread) => {
-            thread.join();
-            None
-        }
-        Err(reason) => Some(reason),
-    };
+    let ended = bench.platform().spawn(MEASURING_THREAD, body).and_then(|thread| {
+        // What it changed was put back as its stack unwound.
+        catch_unwind(AssertUnwindSafe(|| thread.join()))
+            .map_err(|panic| Unavailable::failed("measuring it", format!("panicked: {}", panic_message(&*panic))))
+    });
     drop(loads);
     let probe = Arc::into_inner(slot)
         .expect("the measuring thread has ended")
         .into_inner()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
-    match refused {
-        None => probe,
-        Some(reason) => refuse(probe, reason),
+    match ended {
+        Ok(()) => probe,
+        Err(reason) => refuse(probe, reason),
     }
+}
+
+/// What a panic says of itself, given what it carries.
+pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let literal = panic.downcast_ref::<&str>().copied();
+    literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
 }
 
 fn refuse(mut probe: Box<dyn Probe>, reason: Unavailable) -> Box<dyn Probe> {
@@ -203,6 +215,63 @@ mod tests {
         let mut measured = Measured::default();
         measure(&bench, probes, time_max, &mut StopAfter(stop_after_rounds, stop), &mut measured);
         measured
+    }
+
+    /// Waits once, then ends as `std::thread::sleep` does where the system refuses the call it makes.
+    struct PanickingWait(WaitProbe);
+
+    impl Probe for PanickingWait {
+        fn label(&self) -> String {
+            self.0.label()
+        }
+        fn rounds(&self) -> u32 {
+            self.0.rounds()
+        }
+        fn round_estimate(&self) -> Nanos {
+            self.0.round_estimate()
+        }
+        fn conditions(&self) -> &Conditions {
+            self.0.conditions()
+        }
+        fn round(&mut self, bench: &Bench) {
+            self.0.round(bench);
+            // As `panic!` does, without what the default hook prints.
+            std::panic::resume_unwind(Box::new("left: 38, right: 4".to_owned()));
+        }
+        fn recorders(&mut self) -> Vec<&mut crate::measure::SeriesRecorder> {
+            self.0.recorders()
+        }
+        fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+            Box::new(self.0).finish(partial, measured);
+        }
+    }
+
+    #[test]
+    fn a_panic_costs_its_own_series_alone() {
+        let machine = testing::machine()
+            .with_wait("nanosleep", Overshoot::Fixed(Nanos::ZERO))
+            .with_wait("thread-sleep", Overshoot::Fixed(Nanos::ZERO))
+            .with_preempt_delay(Nanos(6_000));
+        let sim = Sim::start(machine.build());
+        let amount = Amount { count: 30, time: Nanos::MAX, rounds: 3 };
+        let panics = WaitProbe::new(&*sim, "B5", "thread-sleep", Nanos::from_millis(1), "", amount)
+            .under(Conditions::as_found().with_load("spin", 2));
+        let measured =
+            testing::measure_on(sim.clone(), vec![Box::new(PanickingWait(panics)), ten_rounds_of("nanosleep", &sim)]);
+        let [panicked, other] = &measured.series[..] else { panic!("two series") };
+        let reason = Unavailable::failed("measuring it", "panicked: left: 38, right: 4");
+        assert_eq!(panicked.status, Status::Unavailable { reason });
+        assert_eq!(panicked.counts.recorded, 10, "what was measured before is kept, and it isn't tried again");
+        // On a machine as found: the hogs that the other one had around it were stopped.
+        assert_eq!((other.status.clone(), other.counts.recorded), (Status::Complete, 100));
+        assert_eq!(other.distribution.max(), Some(20), "one read of the clock");
+    }
+
+    #[test]
+    fn a_panic_is_told_in_its_own_words() {
+        assert_eq!(panic_message(&"literal"), "literal");
+        assert_eq!(panic_message(&"composed".to_owned()), "composed");
+        assert_eq!(panic_message(&1), "without a message");
     }
 
     #[test]
