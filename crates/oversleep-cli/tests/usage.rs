@@ -120,6 +120,24 @@ fn absurd_counts_and_lists_are_refused() {
 }
 
 #[test]
+fn a_time_too_short_for_one_wait_is_refused() {
+    says(
+        &["waits", "nanosleep", "--ask", "1ms,60s", "--for", "1s"],
+        "error: no wait of --ask 60s fits --for 1s; give --for 60s or more, or a shorter --ask",
+    );
+    says(
+        &["waits", "spin", "--for", "1ns"],
+        "error: no wait of 16ms, the longest measured unasked, fits --for 1ns; give --for 16ms or more, or shorter waits \
+         with --ask",
+    );
+    // Call by call the wait that is in progress when the time is up is finished.
+    let home = Home::new();
+    let args = ["waits", "spin", "--ask", "2ms", "--for", "1ms", "--pace", "back-to-back", "--quiet"];
+    assert!(home.run(args).with_code(0).stdout.contains("2 ms"));
+    home.run(["waits", "spin", "--ask", "2ms", "--for", "2ms", "--quiet"]).with_code(0);
+}
+
+#[test]
 fn options_that_contradict_each_other_are_refused() {
     for args in [
         &["waits", "--count", "3", "--for", "1s"][..],

@@ -16,8 +16,8 @@ mod resolution;
 mod session;
 
 pub use measure::{
-    Depth, Experiment, Limit, MEASURING_THREAD, Plan, Progress, Published, Silent, StopFlag, experiment, of_check,
-    panic_message, registry,
+    Depth, Experiment, Limit, MEASURING_THREAD, Plan, Progress, Published, Silent, StopFlag, duration_key, experiment,
+    of_check, panic_message, registry,
 };
 pub use platform::interruption;
 pub use platform::run_if_asked as run_if_neighbour;

@@ -98,6 +98,16 @@ impl Laboratory {
         }
     }
 
+    /// The longest period of the request's schedules: a series with less time than that has no deadline in it. `None`
+    /// where nothing is on a schedule.
+    pub fn period_max(&self, request: &Request) -> Option<Nanos> {
+        self.probes(request).filter_map(|probe| probe.period()).max()
+    }
+
+    fn probes(&self, request: &Request) -> impl Iterator<Item = Box<dyn Probe>> {
+        request.experiments.iter().flat_map(|experiment| (experiment.probes)(&*self.platform, &request.plan))
+    }
+
     /// Runs a request. When `stop` is raised the run ends after the wait in progress, and what was measured until then
     /// is the result.
     ///
@@ -111,9 +121,8 @@ impl Laboratory {
         let taken_unix_s = self.platform.unix_time_s();
         let environment = self.platform.environment();
         let floor = floor(&bench);
-        let probes = request.experiments.iter().flat_map(|experiment| (experiment.probes)(&*self.platform, plan));
         let mut measured = Measured::default();
-        measure(&bench, probes.collect(), plan.time_max(), progress, &mut measured);
+        measure(&bench, self.probes(request).collect(), plan.time_max(), progress, &mut measured);
         let mut file = ResultFile {
             schema: SCHEMA.to_owned(),
             tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },

@@ -6,7 +6,7 @@ pub mod experiments;
 pub mod names;
 
 use oversleep_lab::catalogue::Kind;
-use oversleep_lab::{Depth, Experiment, Laboratory, Limit, Plan, Request};
+use oversleep_lab::{Depth, Experiment, Laboratory, Limit, Plan, Request, duration_key};
 use oversleep_record::Nanos;
 use oversleep_record::series::Pace;
 
@@ -71,14 +71,31 @@ impl Wish {
         let asks = distinct(self.asks);
         let (depth, limit, pace) = (self.depth, self.limit, self.pace);
         let plan = Plan { depth, asks, limit, pace, conditions, subjects, clock, ..Plan::default() };
-        Ok(Request {
+        let request = Request {
             command: self.command.to_owned(),
             experiments: self.experiments,
             plan,
             name: self.name,
             try_remedies: self.try_remedies,
-        })
+        };
+        refuse_a_time_without_a_deadline(lab, &request)?;
+        Ok(request)
     }
+}
+
+/// `--for` below the period of a schedule: that series would end without a value.
+fn refuse_a_time_without_a_deadline(lab: &Laboratory, request: &Request) -> Result<(), Failure> {
+    let Some(Limit::Time(time)) = request.plan.limit else { return Ok(()) };
+    let Some(period) = lab.period_max(request).filter(|&period| period > time) else { return Ok(()) };
+    let (time, period) = (duration_key(time), duration_key(period));
+    Err(Failure::usage(if request.plan.asks.is_empty() {
+        format!(
+            "no wait of {period}, the longest measured unasked, fits --for {time}; give --for {period} or more, or \
+             shorter waits with --ask"
+        )
+    } else {
+        format!("no wait of --ask {period} fits --for {time}; give --for {period} or more, or a shorter --ask")
+    }))
 }
 
 /// Each request once, in the order they were typed.

@@ -28,6 +28,12 @@ pub trait Probe: Send {
     /// About how long a round takes; for the progress bar only.
     fn round_estimate(&self) -> Nanos;
 
+    /// The period of its schedule: within less time not one deadline falls. `None` where each call is its own deadline, or
+    /// where nothing is waited for.
+    fn period(&self) -> Option<Nanos> {
+        None
+    }
+
     /// The conditions its measuring thread must have.
     fn conditions(&self) -> &Conditions;
 

@@ -209,6 +209,10 @@ impl Probe for WaitProbe {
         ((per_wait + phase) * count).min(self.task.time_max) + split
     }
 
+    fn period(&self) -> Option<Nanos> {
+        (self.task.pace == Pace::Periodic).then_some(self.task.requested)
+    }
+
     fn conditions(&self) -> &Conditions {
         &self.conditions
     }
