@@ -8,8 +8,11 @@ use oversleep_record::{Nanos, ResultFile, Series, Unavailable};
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, is_real_time, kernel_version, settle};
 
-/// First kernel in which a deadline server for ordinary tasks replaced the throttling of real-time tasks.
-const DEADLINE_SERVER_SINCE: (u32, u32) = (6, 12);
+/// First kernel in which a deadline server for ordinary tasks, the fair server, replaced the throttling of real-time
+/// tasks wherever these aren't grouped (kernel commit 5f6bd380c7bd, "sched/rt: Remove default bandwidth control").
+const FAIR_SERVER_SINCE: (u32, u32) = (6, 12);
+/// What the fair server is given of each second of a CPU unless debugfs says otherwise.
+const FAIR_SERVER_RUNTIME: Nanos = Nanos::from_millis(50);
 
 pub(super) const NOT_PERMITTED: FindingEntry = FindingEntry {
     id: "OVS-L007",
@@ -32,19 +35,21 @@ Until then lowering the timer slack recovers the larger part of the baseline, no
 pub(super) const THROTTLING: FindingEntry = FindingEntry {
     id: "OVS-L008",
     name: "real-time-throttling",
-    summary: "The kernel stops real-time threads for the rest of each period once they used up their share of it.",
-    applies_to: "Linux 2.6.25 to 6.11; from 6.12 a deadline server for ordinary tasks has that effect on busy CPUs only",
+    summary: "The kernel takes a share of each period away from real-time threads that don't leave it to others.",
+    applies_to: "Linux 2.6.25 to 6.11, and later kernels with CONFIG_RT_GROUP_SCHED; from 6.12 the fair server has that \
+                 effect where ordinary tasks starve",
     scope: Scope::Os("linux"),
     severity: Severity::Note,
     explanation: "\
-Real-time threads may use sched_rt_runtime_us of every sched_rt_period_us, by default 950 ms of a second. A real-time \
-thread that spins loses the CPU for the remaining 50 ms: a spin wait under SCHED_FIFO has a stall of 50 ms once per \
-second. From Linux 6.12 ordinary tasks have a deadline server instead; it gives them their 50 ms only where they are \
-runnable and starved.\n\n\
+Up to Linux 6.11 real-time threads may use sched_rt_runtime_us of every sched_rt_period_us, by default 950 ms of a \
+second. One that spins loses the CPU for the remaining 50 ms: a spin wait under SCHED_FIFO has a stall of 50 ms once per \
+second. From 6.12 that limit binds only in kernels with CONFIG_RT_GROUP_SCHED. Otherwise ordinary tasks have a deadline \
+server of their own, the fair server: by default it runs them for 50 ms of a second, and only where they are runnable and \
+starved, so a spinning thread that is alone on its CPU is not stopped. The two settings don't change it.\n\n\
 How we know: both settings are read, and it is noted whether anything measured here ran under a real-time policy and \
 how late its worst wake-up was.\n\n\
-Cure: let real-time threads wait instead of spin, so that the limit never acts. Setting it to -1 lifts it for the whole \
-machine, which a runaway thread can then take.",
+Cure: let real-time threads wait instead of spin, so that neither ever acts, or keep ordinary tasks off their CPU. \
+Lifting the limit, or the fair server of a CPU, leaves it to a runaway thread.",
     remedies: &["lift-real-time-throttling", "isolate-cpus"],
     check: |file| settle(throttling(file)),
 };
@@ -93,6 +98,69 @@ fn not_permitted(file: &ResultFile) -> Look<Conclusion> {
     Ok(Conclusion::Found(statement))
 }
 
+/// What is taken from real-time threads at most, once a period.
+struct Share {
+    taken: Nanos,
+    statement: Statement,
+}
+
+/// What the settings say: the limit, and of which period.
+fn settings(file: &ResultFile) -> Look<(Nanos, Nanos)> {
+    let setting = |name: &str| {
+        let value = file.environment.integer(name).map(Nanos::from_micros);
+        value.ok_or_else(|| Conclusion::lacks(format!("the kernel's limit is not known ({name})")))
+    };
+    Ok((setting("sched.rt_runtime_us")?, setting("sched.rt_period_us")?))
+}
+
+fn resting_on_limit(file: &ResultFile, statement: Statement) -> Statement {
+    ["sched.rt_runtime_us", "sched.rt_period_us"].into_iter().fold(statement, |statement, name| {
+        match file.environment.integer(name) {
+            Some(value) => statement.rests_on(name, value.to_string()),
+            None => statement,
+        }
+    })
+}
+
+/// The limit of kernels before the fair server; `None` where it is lifted.
+fn limit(file: &ResultFile) -> Look<Option<Share>> {
+    let (used, whole) = settings(file)?;
+    Ok(is_limited(used, whole).then(|| {
+        let taken = whole - used;
+        let sentence = format!(
+            "real-time threads may use {used} of every {whole}, then stand still for {taken} (sched_rt_runtime_us {} of {})",
+            used.0 / 1_000,
+            whole.0 / 1_000,
+        );
+        Share { taken, statement: resting_on_limit(file, Statement::new(sentence)) }
+    }))
+}
+
+/// Always there: the settings don't reach it. Whether the kernel groups real-time threads isn't known.
+fn fair_server(file: &ResultFile) -> Share {
+    let mut statement = Statement::new(format!(
+        "where real-time threads keep a CPU busy, ordinary tasks that starve get {FAIR_SERVER_RUNTIME} of every second \
+         from the kernel's fair server (its default, Linux 6.12 and later), whatever sched_rt_runtime_us says"
+    ));
+    if let Some(release) = file.environment.text("kernel.release") {
+        statement = statement.rests_on("kernel.release", release);
+    }
+    if let Ok((used, whole)) = settings(file)
+        && is_limited(used, whole)
+    {
+        let taken = whole - used;
+        statement.sentence.push_str(&format!(
+            "; only a kernel with CONFIG_RT_GROUP_SCHED stops them for {taken} of every {whole} in any case"
+        ));
+        statement = resting_on_limit(file, statement);
+    }
+    Share { taken: FAIR_SERVER_RUNTIME, statement }
+}
+
+fn is_limited(used: Nanos, whole: Nanos) -> bool {
+    used >= Nanos::ZERO && used < whole
+}
+
 fn throttling(file: &ResultFile) -> Look<Conclusion> {
     let environment = &file.environment;
     let measured: Vec<&Series> =
@@ -101,31 +169,17 @@ fn throttling(file: &ResultFile) -> Look<Conclusion> {
     if measured.is_empty() && !as_found {
         return Ok(Conclusion::Absent(Statement::new("nothing here ran under a real-time policy")));
     }
-    let setting = |name: &str| {
-        environment.integer(name).ok_or_else(|| Conclusion::lacks(format!("the kernel's limit is not known ({name})")))
+    let share = match kernel_version(file) {
+        Some(version) if version >= FAIR_SERVER_SINCE => Some(fair_server(file)),
+        Some(_) => limit(file)?,
+        None => return Err(Conclusion::lacks("the kernel's version is not known, and what it does depends on it")),
     };
-    let (runtime, period) = (setting("sched.rt_runtime_us")?, setting("sched.rt_period_us")?);
-    let rests = |statement: Statement| {
-        statement
-            .rests_on("sched.rt_runtime_us", runtime.to_string())
-            .rests_on("sched.rt_period_us", period.to_string())
+    let Some(Share { taken: gap, statement: mut found }) = share else {
+        return Ok(Conclusion::Absent(resting_on_limit(
+            file,
+            Statement::new("real-time threads may use the whole CPU here"),
+        )));
     };
-    if runtime < 0 || runtime >= period {
-        return Ok(Conclusion::Absent(rests(Statement::new("real-time threads may use the whole CPU here"))));
-    }
-    let (used, whole) = (Nanos::from_micros(runtime), Nanos::from_micros(period));
-    let gap = whole - used;
-    let sentence = match kernel_version(file) {
-        Some(version) if version >= DEADLINE_SERVER_SINCE => format!(
-            "on a CPU that real-time threads keep busy, ordinary tasks that wait are given up to {gap} of every {whole} \
-             (deadline server, Linux 6.12 and later)"
-        ),
-        _ => format!(
-            "real-time threads may use {used} of every {whole}, then stand still for {gap} (sched_rt_runtime_us \
-             {runtime} of {period})"
-        ),
-    };
-    let mut found = rests(Statement::new(sentence));
     let lateness = measured.iter().filter(|series| series.quantity == Quantity::Lateness);
     let worst = lateness.filter_map(|series| Some((Nanos(series.distribution.max()?), &series.key))).max();
     // A stall of the gap's length shows as a wake-up that is nearly as late.
@@ -198,8 +252,9 @@ mod tests {
         );
         assert_eq!(
             says(&limited("6.18.5"), "OVS-L008").1,
-            "on a CPU that real-time threads keep busy, ordinary tasks that wait are given up to 50 ms of every 1 s \
-             (deadline server, Linux 6.12 and later)"
+            "where real-time threads keep a CPU busy, ordinary tasks that starve get 50 ms of every second from the \
+             kernel's fair server (its default, Linux 6.12 and later), whatever sched_rt_runtime_us says; only a kernel \
+             with CONFIG_RT_GROUP_SCHED stops them for 50 ms of every 1 s in any case"
         );
     }
 
@@ -221,7 +276,23 @@ mod tests {
         );
         let lifted = limited("6.1").integer("sched.rt_runtime_us", -1);
         assert_eq!(says(&lifted, "OVS-L008"), (Verdict::Absent, "real-time threads may use the whole CPU here".into()));
-        let unknown = Sheet::linux().text("sched.policy", "fifo:80");
+        let lifted = limited("6.12.0").integer("sched.rt_runtime_us", -1);
+        assert_eq!(
+            says(&lifted, "OVS-L008"),
+            (
+                Verdict::Found,
+                "where real-time threads keep a CPU busy, ordinary tasks that starve get 50 ms of every second from the \
+                 kernel's fair server (its default, Linux 6.12 and later), whatever sched_rt_runtime_us says"
+                    .into()
+            ),
+            "lifting the limit leaves the fair server"
+        );
+        let of_no_version = limited("");
+        assert_eq!(
+            says(&of_no_version, "OVS-L008"),
+            (Verdict::NotEnoughData, "the kernel's version is not known, and what it does depends on it".into())
+        );
+        let unknown = Sheet::linux().text("kernel.release", "6.11.2").text("sched.policy", "fifo:80");
         assert_eq!(
             says(&unknown, "OVS-L008"),
             (Verdict::NotEnoughData, "the kernel's limit is not known (sched.rt_runtime_us)".into())

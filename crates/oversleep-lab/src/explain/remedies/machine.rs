@@ -23,10 +23,14 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     RemedyEntry {
         id: "lift-real-time-throttling",
         scope: Scope::Os("linux"),
-        summary: "Real-time threads are no longer stopped for the rest of each period.",
-        how: "Keep real-time threads below 95 % of a CPU, so that the limit never acts; lift it only where every \
-              real-time thread is known to sleep.",
-        example: Some("# command\nsysctl -w kernel.sched_rt_runtime_us=-1"),
+        summary: "Real-time threads keep their CPU for whole periods.",
+        how: "Keep real-time threads below 95 % of a CPU, so that neither the limit (up to Linux 6.11, and with \
+              CONFIG_RT_GROUP_SCHED) nor the fair server (from 6.12) ever acts; lift them only where every real-time \
+              thread is known to sleep.",
+        example: Some(
+            "# up to Linux 6.11, and with CONFIG_RT_GROUP_SCHED\nsysctl -w kernel.sched_rt_runtime_us=-1\n\
+             # from Linux 6.12, for CPU 3\necho 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime",
+        ),
         harmless: Harmless::NotTriedBecause("without the limit a runaway real-time thread can take the machine"),
         compare: None,
     },
