@@ -12,6 +12,14 @@ unsafe extern "C" {
     fn mach_wait_until(deadline: u64) -> libc::c_int;
 }
 
+// SAFETY: as <pthread/qos.h> declares them, in libSystem since macOS 10.10, with the classes as numbers: a class this
+// library doesn't know may come back.
+unsafe extern "C" {
+    // https://developer.apple.com/library/archive/documentation/Performance/Conceptual/power_efficiency_guidelines_osx/PrioritizeWorkAtTheTaskLevel.html
+    fn pthread_get_qos_class_np(thread: libc::pthread_t, class: *mut u32, relative: *mut libc::c_int) -> libc::c_int;
+    fn pthread_set_qos_class_self_np(class: u32, relative: libc::c_int) -> libc::c_int;
+}
+
 /// Nanoseconds on `CLOCK_UPTIME_RAW`: `mach_absolute_time` in nanoseconds, which stands still during sleep.
 pub(crate) fn monotonic_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -89,7 +97,32 @@ pub(crate) fn hold_timer(_period: Duration) -> (Option<Timer>, Outcome<Duration>
 
 /// Time constraints of the calling thread, taken back on drop.
 #[derive(Debug)]
-pub(crate) struct RealTime;
+pub(crate) struct RealTime {
+    /// Setting any policy takes the thread out of its service class for good (`thread_policy_set` in xnu's
+    /// osfmk/kern/thread_policy.c), so the class is put back too.
+    class: Option<ServiceClass>,
+}
+
+/// A service class with its relative priority, 0 to −15.
+#[derive(Clone, Copy, Debug)]
+struct ServiceClass {
+    number: u32,
+    relative: libc::c_int,
+}
+
+impl ServiceClass {
+    /// `QOS_CLASS_UNSPECIFIED`: the thread is in none.
+    const NONE: u32 = 0;
+
+    /// The calling thread's, where it is in one.
+    fn current() -> Option<ServiceClass> {
+        let mut class = ServiceClass { number: ServiceClass::NONE, relative: 0 };
+        // SAFETY: the calling thread exists, and there is room for both numbers.
+        let error =
+            unsafe { pthread_get_qos_class_np(libc::pthread_self(), &raw mut class.number, &raw mut class.relative) };
+        (error == 0 && class.number != ServiceClass::NONE).then_some(class)
+    }
+}
 
 /// Words in the policy's structure.
 const CONSTRAINT_WORDS: libc::mach_msg_type_number_t =
@@ -110,6 +143,7 @@ pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Schedu
         constraint: units(2_500),
         preemptible: 1,
     };
+    let class = ServiceClass::current();
     // SAFETY: the policy is valid for its number of words, and the port is the calling thread's.
     // https://developer.apple.com/library/archive/documentation/Darwin/Conceptual/KernelProgramming/scheduler/scheduler.html
     let result = unsafe {
@@ -121,7 +155,7 @@ pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Schedu
         )
     };
     if result == libc::KERN_SUCCESS {
-        (Some(RealTime), Outcome::Applied { was: Scheduling::Ordinary, now: Scheduling::Deadline })
+        (Some(RealTime { class }), Outcome::Applied { was: Scheduling::Ordinary, now: Scheduling::Deadline })
     } else {
         (None, Outcome::Denied(Denied { why: Why::Failed { call: "thread_policy_set", errno: result }, how: ALLOW }))
     }
@@ -156,6 +190,11 @@ impl Drop for RealTime {
                 0,
             )
         };
+        if let Some(ServiceClass { number, relative }) = self.class {
+            // A thread that was given a scheduling policy by pthread has left the classes for good, and the call is refused.
+            // SAFETY: takes numbers.
+            unsafe { pthread_set_qos_class_self_np(number, relative) };
+        }
     }
 }
 
