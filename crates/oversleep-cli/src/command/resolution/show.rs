@@ -29,7 +29,7 @@ pub(super) struct Show {
 }
 
 /// Facts that say how timers run; the rest of the machine is `doctor`'s.
-const FACTS: [&str; 3] = ["timer.", "clocksource.", "qpc."];
+const FACTS: [&str; 4] = ["timer.", "clocksource.", "qpc.", "os.wine_version"];
 
 impl Show {
     pub(super) fn run(self) -> Result<Exit, Failure> {
@@ -101,6 +101,9 @@ fn page(
     let mut page = Page::new(width());
     let id = lab.platform_id();
     page.line(&format!("{STRONG}What decides how exactly timers end on {}, {}{STRONG:#}", id.os, id.arch));
+    if let Some(version) = environment.text("os.wine_version") {
+        page.paragraph(2, &format!("Under Wine {version}: these are Wine's answers on its host, not Windows'."));
+    }
     match tunable {
         Some(tunable) => {
             let now = tunable.current.as_ref().map_or_else(|why| format!("unknown: {why}"), ToString::to_string);

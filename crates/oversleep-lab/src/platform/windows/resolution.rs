@@ -8,6 +8,9 @@ use crate::platform::interface::ResolutionRow;
 
 /// What is in effect and whom a request reaches, asked now.
 pub(super) fn rows() -> Vec<ResolutionRow> {
+    if let Some(version) = system::wine_version() {
+        return vec![row("what Windows does", "wine_get_version", Err(played(&version)))];
+    }
     vec![
         row("period in effect on the machine", "NtQueryTimerResolution", os::timer_periods().map(in_effect)),
         row("whom a request reaches", "RtlGetVersion; registry, GlobalTimerResolutionRequests", reach()),
@@ -21,6 +24,11 @@ pub(super) fn rows() -> Vec<ResolutionRow> {
 
 fn row(what: &'static str, how: &'static str, says: Result<String, Unavailable>) -> ResolutionRow {
     ResolutionRow { what, says, how }
+}
+
+/// Wine answers with constants and plays a build: neither says whom a request reaches.
+fn played(version: &str) -> Unavailable {
+    Unavailable::failed("NtQueryTimerResolution", format!("Wine {version} answers in Windows' place"))
 }
 
 fn in_effect(periods: os::TimerPeriods) -> String {
@@ -64,6 +72,12 @@ mod tests {
         assert_eq!(in_effect(periods(15_625_000)), "15.6 ms: nobody asks for less; 500 µs at best");
         let said = in_effect(periods(1_000_000));
         assert_eq!(said, "1 ms, because some process asked for it; 15.6 ms by default, 500 µs at best");
+    }
+
+    #[test]
+    fn under_wine_nothing_is_said_of_windows() {
+        assert!(played("8.0").to_string().contains("Wine 8.0"));
+        assert_eq!(rows().iter().all(|row| row.says.is_err()), system::wine_version().is_some());
     }
 
     #[test]
