@@ -16,7 +16,8 @@ static INFO: TunableInfo = TunableInfo {
     name: "mmcss",
     call: "AvSetMmThreadCharacteristicsA(Pro Audio)",
     doc: "Puts this thread into the task Pro Audio, which a service of the system runs at high priority (up to 26) within a \
-          share of the CPU time: what audio engines do. It doesn't change the timer resolution by itself.",
+          share of the CPU time: what audio engines do. The task's clock rate in the registry is a hint to that service; \
+          on Windows Vista it also bounds the period of the timer interrupt.",
     scope: Scope::Thread,
     sets_resolution: false,
     since: "Windows Vista",
