@@ -114,12 +114,41 @@ fn gallery(m: &mut Markup, file: &ResultFile, pictures: &[(String, String)]) {
                 m.element("figure", &[("id", &format!("picture-{name}"))], |m| {
                     let region =
                         [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", name.as_str())];
+                    told(m, svg);
                     m.element("div", &region, |m| m.trusted(svg));
-                    m.leaf("figcaption", &[], &heading(file, &caption(name)));
+                    m.element("figcaption", &[], |m| {
+                        m.text(&heading(file, &caption(name)));
+                        figures(m, svg);
+                    });
                 });
             }
         });
     });
+}
+
+/// What a picture's head says, for where the head would be cut. The picture's accessible name says the same.
+fn told(m: &mut Markup, svg: &str) {
+    if let Some((_, title)) = texts(svg, "<title id=").next().and_then(|title| title.split_once('>')) {
+        m.element("p", &[("class", "told"), ("aria-hidden", "true")], |m| m.trusted(title));
+    }
+}
+
+/// What a pointer resting on each mark of a picture shows, for everyone without a pointer.
+fn figures(m: &mut Markup, svg: &str) {
+    if !svg.contains("<title>") {
+        return;
+    }
+    m.element("details", &[], |m| {
+        m.leaf("summary", &[], "The figures in words");
+        m.element("ul", &[("class", "evidence figures")], |m| {
+            texts(svg, "<title>").for_each(|tip| m.element("li", &[], |m| m.trusted(tip)));
+        });
+    });
+}
+
+/// What stands in each title that begins so. It is escaped already, and alike in SVG and in HTML.
+fn texts<'a>(svg: &'a str, begin: &'static str) -> impl Iterator<Item = &'a str> {
+    svg.split(begin).skip(1).filter_map(|rest| rest.split("</title>").next())
 }
 
 /// The question a picture answers, with its experiment.

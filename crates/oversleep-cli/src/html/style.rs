@@ -1,6 +1,6 @@
 //! The page's style sheet. Colours are the pictures' own, so that a page and its pictures never disagree.
 
-use crate::picture::{Scheme, page_variables};
+use crate::picture::{Scheme, WIDTH, page_variables};
 
 /// The whole sheet.
 pub(super) fn sheet() -> String {
@@ -10,9 +10,17 @@ pub(super) fn sheet() -> String {
          @media (prefers-color-scheme:dark){{:root{{color-scheme:dark;{dark}}}}}\
          :root:has(#theme-light:checked){{color-scheme:light;{light}}}\
          :root:has(#theme-dark:checked){{color-scheme:dark;{dark}}}\
-         @media print{{:root,:root:has(#theme-dark:checked){{color-scheme:light;{light}}}}}\n{RULES}"
+         @media print{{:root,:root:has(#theme-dark:checked){{color-scheme:light;{light}}}}}\n{RULES}\
+         .scroll svg{{min-width:{NARROWEST}px}}\
+         @media screen{{@container (max-width:{NARROWEST}px){{.told{{display:block}}.scroll svg .head{{display:none}}\
+         .scroll svg{{margin-top:calc(var(--ovs-head)*-1px*{NARROWEST}/{WIDTH})}}}}}}\
+         @media print{{.scroll svg{{min-width:0}}}}"
     )
 }
+
+/// Pictures are drawn no narrower than that many px, or their words would be too small to read; a narrower page scrolls
+/// them, and says their head in words of its own.
+const NARROWEST: u32 = 620;
 
 const RULES: &str = "\
 *{box-sizing:border-box}
@@ -59,11 +67,13 @@ details{margin:.5rem 0}
 summary{cursor:pointer;color:var(--ovs-precise);width:fit-content}
 pre{background:var(--ovs-band);border:1px solid var(--ovs-grid);border-radius:6px;padding:.6rem .8rem;overflow-x:auto;font:.82rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;margin:.4rem 0;tab-size:4}
 .evidence{margin:.3rem 0;padding-left:1.1rem;font-size:.88rem;overflow-wrap:anywhere}
-.pictures{columns:36rem 2;column-gap:1.4rem;margin-top:1rem}
-figure{margin:0 0 1.4rem;break-inside:avoid;border:1px solid var(--ovs-grid);border-radius:8px;overflow:hidden;min-width:0}
+.pictures{columns:39rem 2;column-gap:1.4rem;margin-top:1rem}
+figure{container-type:inline-size;margin:0 0 1.4rem;break-inside:avoid;border:1px solid var(--ovs-grid);border-radius:8px;overflow:hidden;min-width:0}
 figcaption{padding:.5rem 1rem .7rem;font-size:.86rem;color:var(--ovs-soft);border-top:1px solid var(--ovs-grid)}
 .scroll{overflow-x:auto;max-width:100%}
-.scroll svg{display:block;width:100%;min-width:620px}
+.scroll svg{display:block;width:100%}
+.figures{columns:15rem}
+.told{display:none;margin:0;padding:.7rem 1rem 0;font-size:.92rem}
 table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums;margin:.3rem 0 .6rem}
 caption{text-align:left;color:var(--ovs-soft);padding:.2rem 0 .4rem;font-size:.9rem}
 th,td{padding:.22rem .8rem .22rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--ovs-grid)}
@@ -81,5 +91,5 @@ tbody tr:hover>*{background:var(--ovs-band)}
 footer{border-top:1px solid var(--ovs-grid);margin-top:3rem;padding:1.2rem 0 2.5rem;color:var(--ovs-soft);font-size:.9rem}
 @media (max-width:34rem){.wide{padding:0 .8rem}h1{font-size:1.35rem}.card{padding:.8rem}th,td{padding-right:.6rem}}
 @media print{body{font-size:10.5pt}.theme,nav,.skip{display:none}.card,figure,tr{break-inside:avoid}h2,h3{break-after:avoid}
-.wide{max-width:none;padding:0}.scroll{overflow:visible}.scroll svg{min-width:0}details:not([open])::details-content{content-visibility:visible}pre{white-space:pre-wrap}}
+.wide{max-width:none;padding:0}.scroll{overflow:visible}details:not([open])::details-content{content-visibility:visible}pre{white-space:pre-wrap}}
 ";

@@ -67,6 +67,22 @@ fn pages_are_balanced_and_ids_are_unique() {
 }
 
 #[test]
+fn what_pictures_say_can_be_read_without_a_pointer_and_without_their_width() {
+    let page = report(&rich().file);
+    let figures: Vec<&str> = page.split("<figure").skip(1).filter_map(|rest| rest.split("</figure>").next()).collect();
+    assert!(figures.len() > 3);
+    for figure in figures {
+        let (before, rest) = figure.split_once("<svg").expect("a picture");
+        let (svg, after) = rest.split_once("</svg>").expect("it ends");
+        let name = svg.split("-title\">").nth(1).and_then(|rest| rest.split("</title>").next()).expect("a name");
+        assert!(before.contains(&format!(">{name}</p>")), "{name}");
+        let tips: Vec<&str> = svg.split("<title>").skip(1).filter_map(|rest| rest.split("</title>").next()).collect();
+        assert!(tips.iter().all(|tip| after.contains(&format!("<li>{tip}</li>"))), "{tips:?}");
+        assert_eq!(after.contains("<details>"), !tips.is_empty());
+    }
+}
+
+#[test]
 fn no_text_of_a_result_becomes_markup() {
     let page = report(&hostile());
     let tags = tags(&page);
@@ -92,7 +108,7 @@ fn nothing_is_loaded() {
             assert!(attributes.all(|name| !name.starts_with("on")), "{tag}");
             assert!(
                 attribute(&tag, "style")
-                    .is_none_or(|style| ["width:", "fill:"].iter().any(|own| style.starts_with(own))),
+                    .is_none_or(|style| ["width:", "fill:", "--ovs-head:"].iter().any(|own| style.starts_with(own))),
                 "{tag}"
             );
         }

@@ -101,6 +101,9 @@ pub(super) fn figure(
     let labelled = format!("{title_id} {desc_id}");
     let (width_text, height_text) = (number(WIDTH), number(total.ceil()));
     let view_box = format!("0 0 {width_text} {height_text}");
+    // A page that is too narrow for the picture says the heading in words of its own, and draws it without its head.
+    let head_text = format!("--ovs-head:{}", number(head));
+    let stop = if heading.ends_with(['?', '.', '!', '…']) { "" } else { "." };
     let mut c = Canvas::default();
     let attributes = [
         ("xmlns", "http://www.w3.org/2000/svg"),
@@ -110,9 +113,10 @@ pub(super) fn figure(
         ("viewBox", &view_box),
         ("width", &width_text),
         ("height", &height_text),
+        ("style", &head_text),
     ];
     c.element("svg", &attributes, |c| {
-        c.element("title", &[("id", &title_id)], |c| c.chars(&format!("{heading}. {}", words.finding)));
+        c.element("title", &[("id", &title_id)], |c| c.chars(&format!("{heading}{stop} {}", words.finding)));
         c.element("desc", &[("id", &desc_id)], |c| {
             let all =
                 [words.detail.as_str(), &note].into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join(" ");
@@ -120,15 +124,17 @@ pub(super) fn figure(
         });
         c.style(&theme::style_sheet());
         c.rect((0.0, 0.0), (WIDTH, total.ceil()), "paper");
-        let mut y = 14.0;
-        for line in &heading_lines {
-            y += 24.0;
-            c.text((16.0, y - 6.0), Anchor::Start, "ink h", line);
-        }
-        for line in &finding_lines {
-            y += 18.5;
-            c.text((16.0, y - 3.0), Anchor::Start, "soft p", line);
-        }
+        c.group("head", |c| {
+            let mut y = 14.0;
+            for line in &heading_lines {
+                y += 24.0;
+                c.text((16.0, y - 6.0), Anchor::Start, "ink h", line);
+            }
+            for line in &finding_lines {
+                y += 18.5;
+                c.text((16.0, y - 3.0), Anchor::Start, "soft p", line);
+            }
+        });
         for (i, row) in rows.iter().enumerate() {
             draw_legend_row(c, row, head + 22.0 + 19.0 * i as f64);
         }
@@ -210,6 +216,15 @@ mod tests {
         let svg = without_data(&frame, "Heading", "none came");
         well_formed(&svg);
         assert!(svg.contains("&lt;&amp;&quot;&gt;&#39;") && svg.contains("a &amp; b") && !svg.contains("Heading"));
+    }
+
+    #[test]
+    fn the_accessible_name_is_punctuated_once() {
+        for (heading, name) in [("Line or tube?", ">Line or tube? Not enough"), ("One sleep", ">One sleep. Not enough")]
+        {
+            let frame = Frame { heading: heading.to_owned(), ..Frame::new("x") };
+            assert!(without_data(&frame, "Heading", "none came").contains(name), "{name}");
+        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ mod two_clocks;
 pub use before_after::{BeforeAfter, BeforeAfterRow};
 pub use cost_bars::{ClockCost, CostBars, UnavailableClock};
 pub use forkjoin::{ForkJoin, ForkJoinStyle};
-pub use frame::Frame;
+pub use frame::{Frame, WIDTH};
 pub use heat_map::HeatMap;
 pub use neighbours::{NeighbourStep, Neighbours};
 pub use percentiles::{Distribution, PercentileSeries, Percentiles};
