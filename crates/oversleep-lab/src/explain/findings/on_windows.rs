@@ -6,7 +6,9 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::super::entry::Conclusion;
-use super::super::read::{COMMON_REQUEST, Look, judge, not_measured, p50, reference_sleep, sleeps_of};
+use super::super::read::{
+    COMMON_REQUEST, Look, judge, not_measured, p50, pooled, reference_sleep, sleeps_of, wait_series,
+};
 
 pub(super) mod coarse_time;
 pub(super) mod early_return;
@@ -63,6 +65,32 @@ fn sleep_as_found(file: &ResultFile) -> Look<&Series> {
         return Err(Conclusion::lacks(format!("a sleep of {requested} is too long to tell the tick from")));
     }
     Ok(series)
+}
+
+/// Waits that end on the same ticks as the plainest sleep.
+const ON_THE_TICK: &[&str] =
+    &["sleep", "sleep-ex", "nt-delay-execution", "wait-for-single-object", "wait-for-multiple-objects"];
+
+/// The plainest sleep of 1 ms; where that has too few values, since each takes a tick, all calls of the kind together.
+fn tick_sleep_as_found(file: &ResultFile) -> Look<Series> {
+    let enough = sleep_as_found(file);
+    let plainest = match (&enough, wait_series(file, ON_THE_TICK[0])) {
+        (Err(Conclusion::NotEnoughData(_)), Some(few))
+            if is_plain_millisecond(file, few) && few.conditions.is_as_found() =>
+        {
+            few
+        }
+        _ => return enough.cloned(),
+    };
+    let alike = |series: &&Series| {
+        ON_THE_TICK.contains(&series.subject.as_str())
+            && series.experiment == plainest.experiment
+            && series.requested_ns == plainest.requested_ns
+            && series.conditions == plainest.conditions
+            && series.has_values()
+    };
+    let members: Vec<&Series> = file.series.iter().filter(alike).collect();
+    Ok(pooled(&plainest.subject, &members).unwrap_or_else(|| plainest.clone()))
 }
 
 fn is_plain_millisecond(file: &ResultFile, series: &Series) -> bool {

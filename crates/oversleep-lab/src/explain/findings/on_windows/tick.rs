@@ -5,7 +5,7 @@ use oversleep_record::finding::Severity;
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, judge, p50, quiet_enough, settle, summary};
-use super::{default_period, is_default_tick, sleep_as_found, sleep_with_a_millisecond, took};
+use super::{default_period, is_default_tick, sleep_with_a_millisecond, tick_sleep_as_found, took};
 
 pub(in super::super) const DEFAULT_TICK: FindingEntry = FindingEntry {
     id: "OVS-W001",
@@ -27,7 +27,7 @@ Cure: ask for a finer period while punctual waits matter, or wait on a high-reso
 };
 
 fn default_tick(file: &ResultFile) -> Look<Conclusion> {
-    let series = sleep_as_found(file)?;
+    let series = &tick_sleep_as_found(file)?;
     judge(series)?;
     let (period, whole) = (default_period(file), took(series));
     quiet_enough(file, series, period)?;
@@ -51,7 +51,7 @@ fn default_tick(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::{Tried, Verdict};
 
-    use super::super::super::super::testing::Sheet;
+    use super::super::super::super::testing::{Sheet, rounds};
 
     fn says(sheet: &Sheet) -> (Verdict, String) {
         let finding = sheet.finding("OVS-W001");
@@ -60,6 +60,16 @@ mod tests {
 
     fn sleeping(late: i64) -> Sheet {
         Sheet::windows().span("timer.period_default_ns", 15_625_000).steady("B5/sleep/1ms", late)
+    }
+
+    /// A short run has time for a few waits of 15.6 ms each.
+    #[test]
+    fn few_values_of_each_call_are_enough_together() {
+        let few = |sheet: Sheet, wait: &str| sheet.series(rounds(&format!("B5/{wait}/1ms"), &[14_600_000; 4], 5));
+        let sheet = || Sheet::windows().span("timer.period_default_ns", 15_625_000);
+        assert_eq!(says(&few(sheet(), "sleep")).0, Verdict::NotEnoughData);
+        let waits = ["sleep", "sleep-ex", "nt-delay-execution", "wait-for-single-object"];
+        assert_eq!(says(&waits.into_iter().fold(sheet(), few)).0, Verdict::Found);
     }
 
     #[test]
