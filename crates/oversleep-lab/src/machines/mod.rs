@@ -1,20 +1,31 @@
 //! Modelled machines by name: profiles as data, changed as the user says, ready to run experiments; and machines learned
 //! from a result of a real one.
 
+mod answer;
 mod build;
 mod like;
+mod observation;
 mod parameters;
 mod profile;
+mod question;
 #[cfg(test)]
 mod tests;
 mod value;
+mod verify;
 
+pub use answer::{Answer, NoAnswer, ask};
 pub use like::like;
+pub use observation::{Expect, Judged, Observation};
+pub use question::{Question, QuestionError, Subject, setting};
+pub use verify::{Row, Summary, Verdict, observations, summary, verify};
 
 use crate::platform::SharedPlatform;
 use crate::platform::sim::Sim;
 use crate::session::Laboratory;
 use profile::{PROFILES, Profile};
+
+/// The seed where none is given.
+pub const SEED: u64 = 1;
 
 /// Why there is no such machine.
 #[derive(Debug, thiserror::Error)]

@@ -97,10 +97,8 @@ fn call_by_call(
     let mut start = base;
     while done < task.count_max && start - base < task.time_max && !bench.stopped() {
         if let Some(phase) = &mut phase {
-            let until = start + phase.next();
-            while bench.stamp() < until && !bench.stopped() {
-                bench.platform().relax();
-            }
+            let platform = bench.platform();
+            platform.spin_until(platform.now() + phase.next());
         }
         start = bench.stamp();
         let deadline = start + task.requested;

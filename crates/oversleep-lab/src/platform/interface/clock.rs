@@ -47,6 +47,11 @@ pub trait Clock: Send + Sync {
     /// The step the system states (`clock_getres`), if it states one.
     fn stated_step_ns(&self) -> Option<Nanos>;
 
+    /// The rule by which it moves, in a sentence. Models know theirs; a real system doesn't tell.
+    fn rule(&self) -> Option<String> {
+        None
+    }
+
     /// One read, in raw units. Only after [`Clock::available`] said yes.
     fn read(&self) -> u64;
 

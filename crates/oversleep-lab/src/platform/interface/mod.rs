@@ -44,6 +44,13 @@ pub trait Platform: Send + Sync {
     /// that waits for another thread or for time must call it.
     fn relax(&self);
 
+    /// Keeps the CPU busy until that moment of the reference clock.
+    fn spin_until(&self, until: Nanos) {
+        while self.now() < until {
+            self.relax();
+        }
+    }
+
     /// Burns `units` of pure computation. The same count takes the same work on every call; how long that is, the
     /// caller calibrates.
     fn work(&self, units: u64);

@@ -145,6 +145,11 @@ pub trait Wait: Send + Sync {
     /// What is known of it.
     fn info(&self) -> &WaitInfo;
 
+    /// The rule by which it ends now, for the calling thread, in a sentence. Models know theirs; a real system doesn't tell.
+    fn rule(&self) -> Option<String> {
+        None
+    }
+
     /// Opens what the calls need (a descriptor, a lock) for the calling thread, and proves that the call works.
     ///
     /// # Errors

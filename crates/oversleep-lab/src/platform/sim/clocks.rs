@@ -7,6 +7,7 @@ use oversleep_record::{Nanos, Unavailable};
 
 use super::kernel::Kernel;
 use super::machine::{ClockModel, ClockSource, Machine};
+use super::rules;
 use crate::platform::interface::{Clock, ClockInfo};
 
 struct SimClock {
@@ -111,8 +112,15 @@ impl Clock for SimClock {
     }
 
     fn stated_step_ns(&self) -> Option<Nanos> {
-        // Windows states a step for the tick counts alone; a clock as of the last interrupt has whatever period is held.
-        (self.model.source != ClockSource::LastInterrupt).then_some(self.model.step_ns)
+        Some(match self.model.source {
+            // The period in effect now.
+            ClockSource::LastInterrupt => self.kernel.hardware_grid.grid().period.max(self.model.step_ns),
+            _ => self.model.step_ns,
+        })
+    }
+
+    fn rule(&self) -> Option<String> {
+        Some(rules::of_clock(&self.model, self.kernel.hardware_grid.grid().period))
     }
 
     fn read(&self) -> u64 {

@@ -12,6 +12,7 @@ mod learned;
 mod loads;
 mod machine;
 mod resolution;
+mod rules;
 mod scheduler;
 mod settings;
 mod spread;
@@ -100,6 +101,11 @@ impl Platform for Sim {
 
     fn relax(&self) {
         self.kernel.spend(self.machine.relax_cost_ns);
+    }
+
+    fn spin_until(&self, until: Nanos) {
+        // The turns of the loop in one step: it ends as late as the loop would, within a turn.
+        self.kernel.spend(until - self.kernel.now());
     }
 
     fn work(&self, units: u64) {

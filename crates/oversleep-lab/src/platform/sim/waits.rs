@@ -7,6 +7,7 @@ use oversleep_record::{Nanos, Unavailable};
 
 use super::kernel::{Kernel, Sleep, Slot, State};
 use super::machine::{Machine, Overshoot, WaitModel, Wake};
+use super::rules;
 use super::spread::Spread;
 use super::timing::{Asker, Expiry};
 use crate::platform::interface::{Family, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter};
@@ -39,6 +40,10 @@ pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn W
 impl Wait for SimWait {
     fn info(&self) -> &WaitInfo {
         &self.0.model.info
+    }
+
+    fn rule(&self) -> Option<String> {
+        Some(rules::of_wait(&self.0.model, &self.0.kernel))
     }
 
     fn open(&self, _platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {

@@ -105,12 +105,12 @@ impl Kernel {
         kernel
     }
 
-    fn me(&self) -> Slot {
+    pub(super) fn me(&self) -> Slot {
         let (kernel, slot) = CURRENT.get();
         if kernel == self.id { slot } else { 0 }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         // A panic of an experiment under test must not hide behind a poisoned lock: the state stays consistent.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }

@@ -1,0 +1,277 @@
+//! What a machine answers: the experiments run on it, and their series taken apart into values.
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::series::{Pace, Quantity, Series, Status};
+use oversleep_record::{Nanos, Unavailable};
+
+use super::question::{Question, Subject};
+use crate::measure::{self, Depth, Experiment, Limit, Plan, Silent, StopFlag};
+use crate::platform::{Clock, Family, Neighbour, Platform, Restore, Wait};
+use crate::session::{Laboratory, Request};
+
+/// The values measured, in ns, smallest first, and the rule behind them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    values_ns: Vec<f64>,
+    rule: Option<String>,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoAnswer {
+    /// The machine has no such clock, wait, tunable or load.
+    #[error("{machine} has no {kind} '{name}'")]
+    Unknown {
+        /// The machine's name.
+        machine: String,
+        /// What kind of thing.
+        kind: &'static str,
+        /// As typed.
+        name: String,
+    },
+    /// It has, but it can't be used there.
+    #[error("{what}: {reason}")]
+    Unavailable {
+        /// What.
+        what: String,
+        /// Why.
+        reason: Unavailable,
+    },
+}
+
+impl Answer {
+    fn of(mut values_ns: Vec<f64>) -> Option<Answer> {
+        if values_ns.is_empty() || values_ns.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        values_ns.sort_by(f64::total_cmp);
+        Some(Answer { values_ns, rule: None })
+    }
+
+    /// All values, smallest first.
+    pub fn values_ns(&self) -> &[f64] {
+        &self.values_ns
+    }
+
+    /// Why it is so, in a sentence; only a model knows.
+    pub fn rule(&self) -> Option<&str> {
+        self.rule.as_deref()
+    }
+
+    /// The smallest.
+    pub fn min_ns(&self) -> f64 {
+        self.values_ns[0]
+    }
+
+    /// The largest.
+    pub fn max_ns(&self) -> f64 {
+        self.values_ns[self.values_ns.len() - 1]
+    }
+
+    /// The mean.
+    pub fn mean_ns(&self) -> f64 {
+        self.values_ns.iter().sum::<f64>() / self.values_ns.len() as f64
+    }
+
+    /// The value that this share of all values doesn't exceed; 0.5 is the median.
+    pub fn quantile_ns(&self, share: f64) -> f64 {
+        let rank = (share * self.values_ns.len() as f64).ceil().max(1.0) as usize;
+        self.values_ns[rank.min(self.values_ns.len()) - 1]
+    }
+}
+
+/// Asks a machine. Takes as long as the measurement does there: no time at all on a modelled one.
+///
+/// # Errors
+/// What it doesn't have, or why it can't be used.
+pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer> {
+    let platform = machine.platform();
+    for (name, setting) in &question.conditions.asked {
+        check_tunable(platform, name, setting)?;
+    }
+    let mut neighbours: Vec<Box<dyn Neighbour>> = Vec::new();
+    for setting in &question.neighbours {
+        let started = platform.neighbour(Some(setting));
+        neighbours
+            .push(started.map_err(|reason| unavailable(&format!("a neighbour that asks for {setting}"), reason))?);
+    }
+    let rule = rule(platform, question);
+    let answer = match &question.subject {
+        Subject::Wait { name, request } => wait(machine, question, name, *request),
+        Subject::Yield { name } => series(machine, question, "B7", name, |series| series.subject == *name),
+        Subject::Cost { clock } => series(machine, question, "A1", clock, |series| series.subject == *clock),
+        Subject::Step { clock } => step(machine, question, clock),
+        Subject::Shows { clock } => shows(machine, question, clock),
+        Subject::Resolution => resolution(platform, question),
+        Subject::ForkJoin { style, coarse } => fork_join(machine, question, style, *coarse),
+    };
+    drop(neighbours);
+    Ok(Answer { rule, ..answer? })
+}
+
+/// The rule as it is while the conditions are held.
+fn rule(platform: &dyn Platform, question: &Question) -> Option<String> {
+    let _held = hold(platform, question);
+    match &question.subject {
+        Subject::Wait { name, .. } => platform.wait(name).or_else(|| plainest(platform))?.rule(),
+        Subject::Yield { name } => platform.wait(name)?.rule(),
+        Subject::Step { clock } | Subject::Shows { clock } => platform.clock(clock)?.rule(),
+        Subject::ForkJoin { coarse: true, .. } => {
+            let is_coarse = |clock: &&dyn Clock| clock.stated_step_ns().is_some_and(|step| step >= Nanos(500_000));
+            let clock = platform.clocks().iter().map(AsRef::as_ref).find(is_coarse)?;
+            Some(format!("the fork-join is timed by {}: {}", clock.info().name, clock.rule()?))
+        }
+        Subject::ForkJoin { style, .. } if style == "polling" => {
+            Some(format!("the main thread looks after each sleep of 1 ms: {}", plainest(platform)?.rule()?))
+        }
+        Subject::Cost { .. } | Subject::Resolution | Subject::ForkJoin { .. } => None,
+    }
+}
+
+/// Holds what the asking process and thread hold, on the calling thread.
+fn hold(platform: &dyn Platform, question: &Question) -> Vec<Option<Box<dyn Restore>>> {
+    let wishes = question.conditions.asked.iter();
+    wishes.filter_map(|(name, setting)| Some(platform.tunable(name)?.apply(setting).1)).collect()
+}
+
+/// The platform's plainest sleep.
+fn plainest(platform: &dyn Platform) -> Option<&dyn Wait> {
+    platform.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == Family::Sleep)
+}
+
+fn name_of(platform: &dyn Platform) -> String {
+    let id = platform.id();
+    id.modelled.unwrap_or(id.os)
+}
+
+fn unknown(platform: &dyn Platform, kind: &'static str, name: &str) -> NoAnswer {
+    NoAnswer::Unknown { machine: name_of(platform), kind, name: name.to_owned() }
+}
+
+fn unavailable(what: &str, reason: Unavailable) -> NoAnswer {
+    NoAnswer::Unavailable { what: what.to_owned(), reason }
+}
+
+fn check_tunable(platform: &dyn Platform, name: &str, setting: &Setting) -> Result<(), NoAnswer> {
+    let tunable = platform.tunable(name).ok_or_else(|| unknown(platform, "tunable", name))?;
+    tunable
+        .validate(setting)
+        .map_err(|error| unavailable(name, Unavailable::Failed { call: format!("{name}={setting}"), error }))
+}
+
+/// Runs one experiment on one subject.
+fn run(
+    machine: &Laboratory,
+    question: &Question,
+    id: &str,
+    plan: Plan,
+) -> Result<oversleep_record::ResultFile, NoAnswer> {
+    let experiment: &'static Experiment = measure::experiment(id).expect("ids here are those of the registry");
+    let request = Request {
+        command: "ask".to_owned(),
+        experiments: vec![experiment],
+        plan: Plan { conditions: question.conditions.clone(), clock: question.clock.clone(), ..plan },
+        name: None,
+        try_remedies: false,
+    };
+    let ran = machine.run(&request, &StopFlag::new(), &mut Silent);
+    ran.map_err(|error| unavailable("asking", Unavailable::Failed { call: id.to_owned(), error: error.to_string() }))
+}
+
+fn plan(question: &Question, subject: &str) -> Plan {
+    Plan { subjects: vec![subject.to_owned()], limit: Some(Limit::Count(question.count)), ..Plan::default() }
+}
+
+fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -> Result<Answer, NoAnswer> {
+    let platform = machine.platform();
+    let name = match (platform.wait(name), name) {
+        (Some(wait), _) => wait.info().name,
+        (None, "sleep") => {
+            plainest(platform).map(|wait| wait.info().name).ok_or_else(|| unknown(platform, "wait", name))?
+        }
+        (None, _) => return Err(unknown(platform, "wait", name)),
+    };
+    let pace = question.pace.unwrap_or(Pace::BackToBack);
+    let plan = Plan { asks: vec![request], pace: Some(pace), ..plan(question, name) };
+    let file = run(machine, question, "B5", plan)?;
+    answer_of(file.series.iter().find(|series| series.subject == name), name)
+}
+
+fn series(
+    machine: &Laboratory,
+    question: &Question,
+    id: &str,
+    subject: &str,
+    wanted: impl Fn(&&Series) -> bool,
+) -> Result<Answer, NoAnswer> {
+    let file = run(machine, question, id, plan(question, subject))?;
+    let found = file.series.iter().find(wanted);
+    if found.is_none() {
+        return Err(unknown(machine.platform(), "such thing", subject));
+    }
+    answer_of(found, subject)
+}
+
+/// A series' values: lateness as what the call took, costs in ns.
+fn answer_of(series: Option<&Series>, what: &str) -> Result<Answer, NoAnswer> {
+    let Some(series) = series else { return Err(unavailable(what, Unavailable::NotAsked)) };
+    if let Status::Unavailable { reason } = &series.status {
+        return Err(unavailable(what, reason.clone()));
+    }
+    let base = match (series.quantity, series.requested_ns) {
+        (Quantity::Lateness, Some(requested)) => requested.0 as f64,
+        _ => 0.0,
+    };
+    let scale = if series.unit == oversleep_record::series::Unit::Ps { 1e-3 } else { 1.0 };
+    let values = series.samples.value.iter().map(|&value| base + value as f64 * scale).collect();
+    Answer::of(values).ok_or_else(|| unavailable(what, Unavailable::failed("measuring", "no value came of it")))
+}
+
+/// The steps a coarse clock makes while it is polled (B3); of a fine one, the median difference of its reads (A4).
+fn step(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
+    let polled = run(machine, question, "B3", Plan { limit: None, ..plan(question, clock) })?;
+    if let Some(series) = polled.series.iter().find(|series| series.subject == clock) {
+        return answer_of(Some(series), clock);
+    }
+    let file = run(machine, question, "A4", Plan { limit: None, ..plan(question, clock) })?;
+    let known = file.clock(clock).ok_or_else(|| unknown(machine.platform(), "clock", clock))?;
+    if let Some(reason) = &known.unavailable {
+        return Err(unavailable(clock, reason.clone()));
+    }
+    let step = known.steps.as_ref().and_then(|steps| steps.median_ns);
+    Answer::of(step.map(|step| step.0 as f64).into_iter().collect())
+        .ok_or_else(|| unavailable(clock, Unavailable::failed("reading", "it did not move while it was looked at")))
+}
+
+fn shows(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
+    let plan = Plan { depth: Depth::Thorough, limit: None, ..plan(question, clock) };
+    let file = run(machine, question, "A2", plan)?;
+    let known = file.clock(clock).ok_or_else(|| unknown(machine.platform(), "clock", clock))?;
+    if let Some(reason) = &known.unavailable {
+        return Err(unavailable(clock, reason.clone()));
+    }
+    let shown = known.differences.iter().map(|difference| difference.indicated_ns.0 as f64).collect();
+    Answer::of(shown).ok_or_else(|| unavailable(clock, Unavailable::failed("reading", "it was not compared")))
+}
+
+/// What the system says while the conditions are held.
+fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, NoAnswer> {
+    let tunable = platform.resolution_tunable().ok_or_else(|| unknown(platform, "tunable", "resolution"))?;
+    let held = hold(platform, question);
+    let current = tunable.current();
+    drop(held);
+    match current.map_err(|reason| unavailable("resolution()", reason))? {
+        Setting::Nanos(span) => Ok(Answer { values_ns: vec![span.0 as f64], rule: None }),
+        other => Err(unavailable("resolution()", Unavailable::Nonsense { what: other.to_string() })),
+    }
+}
+
+fn fork_join(machine: &Laboratory, question: &Question, style: &str, coarse: bool) -> Result<Answer, NoAnswer> {
+    let id = if style == "single" { "D2" } else { "D1" };
+    // The published work: 10 to 20 ms on each of eight threads.
+    let plan = Plan { depth: Depth::Thorough, limit: Some(Limit::Count(question.count.min(100))), ..Plan::default() };
+    let file = run(machine, question, id, plan)?;
+    let role = if coarse { "coarse" } else { "precise" };
+    let wanted = |series: &&Series| series.subject == style && series.label("clock_role") == Some(role);
+    answer_of(file.series.iter().find(wanted), style)
+}

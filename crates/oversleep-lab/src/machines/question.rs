@@ -1,0 +1,273 @@
+//! A question to a machine, as it is typed and as it stands in the file of observations: `sleep(1ms)`, `step(qpc)`,
+//! and the conditions it is asked under.
+
+use std::fmt;
+use std::str::FromStr;
+
+use oversleep_record::Nanos;
+use oversleep_record::conditions::{Conditions, LoadSpec, Setting};
+use oversleep_record::series::Pace;
+use serde::{Deserialize, Deserializer};
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// `sleep(1ms)`: how long this wait takes. `sleep` is the platform's plainest one.
+    Wait {
+        /// Registry name, or `sleep`.
+        name: String,
+        /// The request.
+        request: Nanos,
+    },
+    /// `yield(sleep-zero)`: how long a yield takes.
+    Yield {
+        /// Registry name.
+        name: String,
+    },
+    /// `step(get-tick-count-64)`: by how much a clock moves when it moves.
+    Step {
+        /// Registry name.
+        clock: String,
+    },
+    /// `cost(tsc)`: what one read takes.
+    Cost {
+        /// Registry name.
+        clock: String,
+    },
+    /// `shows(clock)`: what a clock shows of a sleep of 100 ms.
+    Shows {
+        /// Registry name.
+        clock: String,
+    },
+    /// `resolution()`: what the system says its timer resolution is, while the conditions hold.
+    Resolution,
+    /// `forkjoin(blocked)`: from fork to join, by style of the main thread's wait; `forkjoin(single)` is the same work on
+    /// one thread. Timed by the precise clock, or by the one that stamps.
+    ForkJoin {
+        /// `blocked`, `spinning`, `polling`, `single`.
+        style: String,
+        /// By the platform's coarse clock.
+        coarse: bool,
+    },
+}
+
+/// Why a question can't be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}': {what}")]
+pub struct QuestionError {
+    text: String,
+    what: String,
+}
+
+impl FromStr for Subject {
+    type Err = QuestionError;
+
+    fn from_str(text: &str) -> Result<Subject, QuestionError> {
+        let wrong = |what: String| QuestionError { text: text.to_owned(), what };
+        let typed = text.trim();
+        let (verb, rest) = typed.split_once('(').ok_or_else(|| wrong(FORMS.to_owned()))?;
+        let argument = rest.strip_suffix(')').ok_or_else(|| wrong("the closing parenthesis is missing".to_owned()))?;
+        let (verb, argument) = (verb.trim(), argument.trim());
+        let name = |what: &str| {
+            if is_name(argument) {
+                Ok(argument.to_owned())
+            } else {
+                Err(wrong(format!("{verb} takes the name of {what}")))
+            }
+        };
+        match verb {
+            "" => Err(wrong(FORMS.to_owned())),
+            "step" => Ok(Subject::Step { clock: name("a clock, like step(monotonic-coarse)")? }),
+            "cost" => Ok(Subject::Cost { clock: name("a clock, like cost(tsc)")? }),
+            "shows" => Ok(Subject::Shows { clock: name("a clock, like shows(clock)")? }),
+            "yield" => Ok(Subject::Yield { name: name("a yield, like yield(sched-yield)")? }),
+            "resolution" if argument.is_empty() => Ok(Subject::Resolution),
+            "resolution" => Err(wrong("resolution() takes nothing; conditions stand beside it".to_owned())),
+            "forkjoin" => fork_join(argument).ok_or_else(|| {
+                wrong(format!(
+                    "forkjoin takes one of {}, and after a comma 'coarse' for the coarse clock",
+                    STYLES.join(", ")
+                ))
+            }),
+            wait if is_name(wait) => {
+                let request: Nanos = argument.parse().map_err(|error| wrong(format!("{error}")))?;
+                if !(Nanos(1)..=REQUEST_MAX).contains(&request) {
+                    return Err(wrong("a wait is at least 1ns and at most 60s".to_owned()));
+                }
+                Ok(Subject::Wait { name: wait.to_owned(), request })
+            }
+            _ => Err(wrong(FORMS.to_owned())),
+        }
+    }
+}
+
+const REQUEST_MAX: Nanos = Nanos::from_secs(60);
+const STYLES: [&str; 4] = ["blocked", "spinning", "polling", "single"];
+const FORMS: &str = "a question reads sleep(1ms), WAIT(SPAN), yield(NAME), step(CLOCK), cost(CLOCK), shows(CLOCK), \
+                     forkjoin(blocked) or resolution()";
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+fn fork_join(argument: &str) -> Option<Subject> {
+    let (style, coarse) = match argument.split_once(',') {
+        None => (argument, false),
+        Some((style, clock)) if clock.trim() == "coarse" => (style.trim(), true),
+        Some(_) => return None,
+    };
+    STYLES.contains(&style).then(|| Subject::ForkJoin { style: style.to_owned(), coarse })
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Wait { name, request } => {
+                let span = format!("{request:#}").replace(' ', "").replace('µ', "u");
+                write!(f, "{name}({span})")
+            }
+            Subject::Yield { name } => write!(f, "yield({name})"),
+            Subject::Step { clock } => write!(f, "step({clock})"),
+            Subject::Cost { clock } => write!(f, "cost({clock})"),
+            Subject::Shows { clock } => write!(f, "shows({clock})"),
+            Subject::Resolution => f.write_str("resolution()"),
+            Subject::ForkJoin { style, coarse: false } => write!(f, "forkjoin({style})"),
+            Subject::ForkJoin { style, coarse: true } => write!(f, "forkjoin({style}, coarse)"),
+        }
+    }
+}
+
+/// A question with its conditions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// What is asked.
+    pub subject: Subject,
+    /// What the asking process and thread hold, and the load.
+    pub conditions: Conditions,
+    /// What other processes hold: settings of the resolution tunable.
+    pub neighbours: Vec<Setting>,
+    /// How the waits follow one another; `None` is back to back.
+    pub pace: Option<Pace>,
+    /// Values taken.
+    pub count: u64,
+    /// Registry name of the clock that stamps; `None` is the reference clock.
+    pub clock: Option<String>,
+}
+
+/// Values taken unless said otherwise: enough for p99.
+pub const COUNT: u64 = 1_000;
+
+impl Question {
+    /// Asked on a machine as found, [`COUNT`] times.
+    pub fn of(subject: Subject) -> Question {
+        Question {
+            subject,
+            conditions: Conditions::as_found(),
+            neighbours: Vec::new(),
+            pace: None,
+            count: COUNT,
+            clock: None,
+        }
+    }
+}
+
+/// A setting as it is typed: `on`, `off`, a span, or a policy with its priority.
+pub fn setting(text: &str) -> Result<Setting, QuestionError> {
+    let wrong = || QuestionError { text: text.to_owned(), what: "a setting is on, off, a span or a policy".to_owned() };
+    if let "on" | "off" = text {
+        return Ok(Setting::Flag(text == "on"));
+    }
+    if let Ok(span) = text.parse() {
+        return Ok(Setting::Nanos(span));
+    }
+    let (policy, priority) = text.split_once(':').unwrap_or((text, "0"));
+    if !is_name(policy) || !policy.starts_with(|c: char| c.is_ascii_lowercase()) {
+        return Err(wrong());
+    }
+    let priority = priority.parse().map_err(|_| wrong())?;
+    Ok(Setting::Policy { policy: policy.to_owned(), priority })
+}
+
+/// A load as it is typed: `spin:16`.
+pub fn load(text: &str) -> Result<LoadSpec, QuestionError> {
+    let wrong = || QuestionError { text: text.to_owned(), what: "a load reads KIND:HOGS, like spin:4".to_owned() };
+    let (kind, hogs) = text.split_once(':').ok_or_else(wrong)?;
+    if !is_name(kind) {
+        return Err(wrong());
+    }
+    Ok(LoadSpec { kind: kind.to_owned(), hogs: hogs.parse().map_err(|_| wrong())? })
+}
+
+impl<'de> Deserialize<'de> for Subject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Subject, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn questions_read_as_they_are_shown() {
+        for text in [
+            "sleep(1ms)",
+            "nanosleep(300us)",
+            "wait-for-single-object(1.5ms)",
+            "yield(sleep-zero)",
+            "step(get-tick-count-64)",
+            "cost(tsc)",
+            "shows(clock)",
+            "resolution()",
+            "forkjoin(blocked)",
+            "forkjoin(polling, coarse)",
+        ] {
+            assert_eq!(text.parse::<Subject>().expect(text).to_string(), text);
+        }
+        let spaced: Subject = " sleep( 1 ms ) ".parse().expect("spaces do no harm");
+        assert_eq!(spaced, Subject::Wait { name: "sleep".to_owned(), request: Nanos::from_millis(1) });
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_would_be_right() {
+        for (text, says) in [
+            ("sleep", "a question reads sleep(1ms)"),
+            ("sleep(1ms", "closing parenthesis"),
+            ("sleep(0ms)", "at least 1ns"),
+            ("sleep(2h)", "at most 60s"),
+            ("step()", "the name of a clock"),
+            ("forkjoin(sideways)", "blocked, spinning, polling, single"),
+            ("resolution(1ms)", "takes nothing"),
+            ("Sleep(1ms)", "a question reads"),
+        ] {
+            let error = text.parse::<Subject>().expect_err(text).to_string();
+            assert!(error.contains(says) && error.contains(text), "{error}");
+        }
+    }
+
+    #[test]
+    fn settings_are_told_by_their_form() {
+        assert_eq!(setting("2ms"), Ok(Setting::Nanos(Nanos::from_millis(2))));
+        assert_eq!(setting("on"), Ok(Setting::Flag(true)));
+        assert_eq!(setting("fifo:80"), Ok(Setting::Policy { policy: "fifo".to_owned(), priority: 80 }));
+        assert_eq!(
+            setting("time-constraint"),
+            Ok(Setting::Policy { policy: "time-constraint".to_owned(), priority: 0 })
+        );
+        assert!(setting("").is_err() && setting("12").is_err() && setting("fifo:high").is_err());
+        assert_eq!(load("spin:16"), Ok(LoadSpec { kind: "spin".to_owned(), hogs: 16 }));
+        assert!(load("spin").is_err() && load(":1").is_err() && load("spin:-1").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in ".{0,40}") {
+            if let Ok(subject) = text.parse::<Subject>() {
+                prop_assert_eq!(subject.to_string().parse::<Subject>(), Ok(subject));
+            }
+            let _ = (setting(&text), load(&text));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The rules of a modelled machine in sentences: why a wait takes what it takes there, and how a clock moves.
+
+use oversleep_record::Nanos;
+
+use super::kernel::Kernel;
+use super::machine::{ClockModel, ClockSource, Overshoot, WaitModel};
+use super::timing::{Asker, Tick, TickBase, Timing};
+use crate::platform::interface::{Family, SlackRule};
+
+/// Why a wait of the calling thread ends when it does, with what is held now.
+pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel) -> String {
+    match &model.overshoot {
+        Overshoot::ByRule => {}
+        Overshoot::Learned(_) => return "it is as late as it was on the machine it was learned from".to_owned(),
+        _ => return "it is as late as the model was told to make it".to_owned(),
+    }
+    if model.info.family == Family::Yield {
+        return "no timer is involved: the CPU goes to whoever is ready for it, and comes back at once if nobody is"
+            .to_owned();
+    }
+    let state = kernel.lock();
+    let on_tick = matches!(model.info.slack, SlackRule::Tick | SlackRule::TimerResolution);
+    let mut sentence = match (kernel.tick(), kernel.process_grid(&state)) {
+        (Some(tick), Some(grid)) if on_tick => by_tick(tick, kernel.hardware_grid.grid().period, grid.period),
+        _ => by_timer(kernel.timing(), model.info.slack, &state.asker(kernel.me())),
+    };
+    if model.shortest_ns > Nanos::ZERO {
+        sentence += &format!("; spans below {} are taken as that", model.shortest_ns);
+    }
+    if model.tolerance_ns > Nanos::ZERO {
+        sentence += &format!("; it tolerates {} of delay, and gets up to that", model.tolerance_ns);
+    }
+    if let Some(period) = model.raises_to_ns {
+        sentence += &format!("; while it waits it holds a resolution of {period} itself");
+    }
+    sentence
+}
+
+fn by_tick(tick: &Tick, hardware: Nanos, own: Nanos) -> String {
+    let from = match tick.base {
+        TickBase::Call => "it ends at the first timer interrupt that is due after the span has passed",
+        TickBase::LastTick => {
+            "the span counts from the last timer interrupt before the call, so it can end early by up to one of them"
+        }
+    };
+    let served = if own == hardware {
+        format!("interrupts come every {hardware}")
+    } else {
+        let nth = own.0 / hardware.0.max(1);
+        format!(
+            "interrupts come every {hardware} because another process asked for it, but this one, whose request doesn't count \
+             or that made none, is served at every {nth}th only, each {own}"
+        )
+    };
+    let luck = if tick.p_two_tick < 1.0 {
+        format!("; of waits that an interrupt misses by a hair, {:.0} % wait for one more", tick.p_two_tick * 100.0)
+    } else {
+        String::new()
+    };
+    format!("{from}; {served}{luck}")
+}
+
+fn by_timer(timing: &Timing, rule: SlackRule, asker: &Asker) -> String {
+    let exact = "a timer of its own ends it when it is due, and the thread has then to be woken";
+    match rule {
+        SlackRule::ThreadSlack | SlackRule::ThreadSlackOrShare | SlackRule::ClassShare if asker.is_real_time => {
+            format!("a real-time thread has no slack: {exact}")
+        }
+        SlackRule::ThreadSlack => {
+            format!("it ends within {} of timer slack after it is due, plus the wake-up", asker.slack)
+        }
+        SlackRule::ThreadSlackOrShare => {
+            let share = if asker.is_nice { timing.poll_share.nice_ppm } else { timing.poll_share.plain_ppm };
+            format!(
+                "it ends within {} of timer slack, or {} % of its span where that is more, after it is due, plus the wake-up",
+                asker.slack,
+                share as f64 / 10_000.0
+            )
+        }
+        SlackRule::ClassShare => match timing.tiers.get(asker.tier) {
+            Some(tier) => format!(
+                "it is put off by its span {} {}, at most {} ({}), plus the wake-up",
+                if tier.shift >= 0 { "divided by" } else { "times" },
+                1_i64 << tier.shift.unsigned_abs().min(62),
+                tier.most_ns,
+                tier.name
+            ),
+            None => exact.to_owned(),
+        },
+        SlackRule::Tick => format!("the span is rounded up to scheduler ticks of {}, and one more", timing.wheel_ns),
+        SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution if timing.one_shot.grid_ns > Nanos(1) => {
+            format!(
+                "a timer of its own ends it on its next multiple of {}, whatever the resolution",
+                timing.one_shot.grid_ns
+            )
+        }
+        SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution => exact.to_owned(),
+    }
+}
+
+/// How a clock moves where the timer interrupt comes at that period.
+pub(super) fn of_clock(model: &ClockModel, interrupt: Nanos) -> String {
+    match model.source {
+        ClockSource::LastInterrupt => {
+            format!("it shows the last timer interrupt, and interrupts come every {interrupt} now")
+        }
+        ClockSource::Elapsed if model.step_ns >= Nanos(1_000) => {
+            format!("it moves in steps of {}, whatever resolution is held", model.step_ns)
+        }
+        ClockSource::Elapsed => "it follows elapsed time".to_owned(),
+        ClockSource::ThreadCpu => format!("it counts the CPU time of the thread, in steps of {}", model.step_ns),
+        ClockSource::ProcessCpu => format!("it counts the CPU time of the process, in steps of {}", model.step_ns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::sim::timing::{OneShot, PollShare, Reach, Tier};
+
+    fn tick() -> Tick {
+        Tick {
+            default_ns: Nanos(15_625_000),
+            shortest_ns: Nanos(500_000),
+            timer_hz: None,
+            base: TickBase::Call,
+            p_two_tick: 1.0,
+            margin_ns: Nanos(10_000),
+            reach: Reach::Asker,
+            drops_hidden: false,
+            is_hidden: false,
+        }
+    }
+
+    #[test]
+    fn the_tick_and_whom_it_serves() {
+        let (two, sixteen) = (Nanos::from_millis(2), Nanos::from_millis(16));
+        assert_eq!(
+            by_tick(&tick(), two, two),
+            "it ends at the first timer interrupt that is due after the span has passed; interrupts come every 2 ms"
+        );
+        assert!(by_tick(&tick(), two, sixteen).contains("served at every 8th only, each 16 ms"));
+        let old = Tick { base: TickBase::LastTick, p_two_tick: 0.68, ..tick() };
+        let said = by_tick(&old, two, two);
+        assert!(said.contains("can end early") && said.ends_with("68 % wait for one more"), "{said}");
+    }
+
+    #[test]
+    fn slack_shares_and_grids() {
+        let timing = Timing {
+            default_slack_ns: Nanos(50_000),
+            poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, most_ns: Nanos::from_millis(100) },
+            tick: None,
+            one_shot: OneShot { grid_ns: Nanos(500_000), p_two_tick: 1.0, p_late: 0.0 },
+            wheel_ns: Nanos::from_millis(4),
+            tiers: vec![Tier { name: "default".to_owned(), shift: 2, most_ns: Nanos::from_millis(5) }],
+        };
+        let asker = Asker { slack: Nanos(50_000), is_real_time: false, is_nice: true, tier: 0 };
+        let said = |rule, asker: &Asker| by_timer(&timing, rule, asker);
+        assert!(said(SlackRule::ThreadSlack, &asker).contains("within 50 µs of timer slack"));
+        assert!(said(SlackRule::ThreadSlackOrShare, &asker).contains("0.5 % of its span"));
+        assert!(said(SlackRule::ClassShare, &asker).contains("divided by 4, at most 5 ms (default)"));
+        assert!(said(SlackRule::None, &asker).contains("multiple of 500 µs"));
+        let real_time = Asker { is_real_time: true, ..asker };
+        assert!(said(SlackRule::ThreadSlack, &real_time).starts_with("a real-time thread has no slack"));
+    }
+}
