@@ -6,13 +6,13 @@ use oversleep_record::ResultFile;
 use oversleep_record::file::Completion;
 use oversleep_record::finding::Verdict;
 
-/// What the exit codes mean, for help and man pages. 3 is kept for assertions on results.
+/// What the exit codes mean, for help and man pages.
 pub const CODES: &str = "\
 Exit codes:
     0  fine
     1  failure: nothing could be measured, a file could not be read or written
     2  usage: an unknown name, option or value
-    3  an assertion failed (reserved)
+    3  an assertion failed: a model misses what was published
     4  too disturbed to conclude: not one finding could be drawn from what was measured
   130  interrupted: what was measured until then is shown and written";
 
@@ -21,6 +21,8 @@ Exit codes:
 pub enum Exit {
     /// All is fine.
     Fine,
+    /// What was asserted doesn't hold.
+    AssertionFailed,
     /// The machine was too disturbed for any conclusion.
     TooDisturbed,
     /// The user ended it early.
@@ -61,6 +63,7 @@ pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
         Ok(Exit::Fine) | Err(Failure::ReaderGone) => 0,
         Err(Failure::Failed(_)) => 1,
         Err(Failure::Usage(_)) => 2,
+        Ok(Exit::AssertionFailed) => 3,
         Ok(Exit::TooDisturbed) => 4,
         Ok(Exit::Interrupted) => INTERRUPTED,
         // Windows has codes that don't fit into a byte.

@@ -21,16 +21,27 @@ fn there_are_completions_for_every_shell() {
 fn there_is_a_page_for_every_command() {
     let home = Home::new();
     let ended = home.run(["man", "--out", "man/man1"]).fine();
-    assert_eq!(ended.stderr, "Written: 17 pages in man/man1\n");
+    assert_eq!(ended.stderr, "Written: 20 pages in man/man1\n");
     let page = |name: &str| fs::read_to_string(home.path().join("man/man1").join(name)).expect(name);
     let whole = page("oversleep.1");
     for part in [".SH NAME", ".SH SYNOPSIS", ".SH EXAMPLES", ".SH EXIT STATUS", "130  interrupted", "oversleep\\-waits"]
     {
         assert!(whole.contains(part), "{part}: {whole}");
     }
-    for command in
-        ["check", "clocks", "waits", "forkjoin", "handoff", "resolution", "experiments", "explain", "report", "doctor"]
-    {
+    for command in [
+        "check",
+        "clocks",
+        "waits",
+        "forkjoin",
+        "handoff",
+        "resolution",
+        "ask",
+        "machines",
+        "experiments",
+        "explain",
+        "report",
+        "doctor",
+    ] {
         let text = page(&format!("oversleep-{command}.1"));
         assert!(text.contains(&format!("oversleep\\-{command} \\-")) && text.contains(".SH OPTIONS"), "{command}");
     }

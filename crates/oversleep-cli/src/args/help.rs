@@ -80,6 +80,26 @@ Examples:
   oversleep resolution neighbours                table and curve
   oversleep resolution neighbours --quick        in a few seconds";
 
+/// At the head of `ask`.
+pub const ASK: &str = "\
+Examples:
+  oversleep ask 'sleep(1ms)' --on windows-10-2004 --neighbour 2ms  who asked doesn't matter there
+  oversleep ask 'sleep(1ms)' --on windows-7,windows-11,linux-hz250  side by side
+  oversleep ask 'nanosleep(300us)' --slack 1ns                     this machine";
+
+/// At the head of `machines`.
+pub const MACHINES: &str = "\
+Examples:
+  oversleep machines                     the modelled machines
+  oversleep machines windows-11          one: every figure, and where it comes from
+  oversleep check --on windows-11        measure on it, in virtual time";
+
+/// At the head of `machines verify`.
+pub const MACHINES_VERIFY: &str = "\
+Examples:
+  oversleep machines verify              what others published, against the models
+  oversleep machines verify --all        with those that agree";
+
 /// At the head of `experiments`.
 pub const EXPERIMENTS: &str = "\
 Examples:

@@ -6,10 +6,12 @@ mod conditions;
 mod depth;
 pub mod help;
 mod limits;
+mod machine;
 mod output;
 pub mod value;
 
 pub use conditions::ConditionArgs;
 pub use depth::DepthArgs;
 pub use limits::{AskArgs, CountArgs, LimitArgs, PaceArg};
+pub use machine::{MachineArgs, ModelArgs};
 pub use output::{Document, OutputArgs};

@@ -4,7 +4,7 @@ use clap::Args;
 use oversleep_lab::of_check;
 
 use super::measuring::{self, Files};
-use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, OutputArgs, help};
+use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::request::{Wish, experiments};
 
@@ -34,6 +34,8 @@ pub struct Check {
     #[command(flatten)]
     conditions: ConditionArgs,
     #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -51,7 +53,7 @@ impl Check {
             limit: self.limit.limit(),
             name: self.output.name.clone(),
             try_remedies: !self.no_remedies,
-            ..Wish::new("check", self.conditions)
+            ..Wish::new("check", self.conditions, self.machine)
         };
         measuring::run(wish, &self.output, Files::Automatic)
     }

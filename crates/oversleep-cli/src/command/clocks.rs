@@ -5,7 +5,7 @@ use oversleep_lab::catalogue::Kind;
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{ConditionArgs, DepthArgs, OutputArgs, help};
+use crate::args::{ConditionArgs, DepthArgs, MachineArgs, OutputArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::request::{Wish, experiments};
 
@@ -26,6 +26,8 @@ pub struct Clocks {
     #[command(flatten)]
     conditions: ConditionArgs,
     #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -33,7 +35,7 @@ impl Clocks {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         if self.list {
-            return registry::list(Kind::Clock, &self.names, &self.output);
+            return registry::list(Kind::Clock, &self.names, &self.machine, &self.output);
         }
         let wish = Wish {
             experiments: experiments::by_id(&["A1", "A2", "A3", "A4", "A5", "A6", "B3"]),
@@ -41,7 +43,7 @@ impl Clocks {
             subjects: self.names,
             subject_kind: Some(Kind::Clock),
             name: self.output.name.clone(),
-            ..Wish::new("clocks", self.conditions)
+            ..Wish::new("clocks", self.conditions, self.machine)
         };
         measuring::run(wish, &self.output, Files::AsAsked)
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::measuring::{self, Files};
-use crate::args::{ConditionArgs, CountArgs, DepthArgs, OutputArgs, help};
+use crate::args::{ConditionArgs, CountArgs, DepthArgs, MachineArgs, OutputArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::request::{Wish, experiments};
 
@@ -18,6 +18,8 @@ pub struct ForkJoin {
     #[command(flatten)]
     conditions: ConditionArgs,
     #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -29,7 +31,7 @@ impl ForkJoin {
             depth: self.depth.depth(),
             limit: self.count.limit(),
             name: self.output.name.clone(),
-            ..Wish::new("forkjoin", self.conditions)
+            ..Wish::new("forkjoin", self.conditions, self.machine)
         };
         measuring::run(wish, &self.output, Files::AsAsked)
     }

@@ -5,7 +5,7 @@ use oversleep_lab::catalogue::Kind;
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{ConditionArgs, CountArgs, DepthArgs, OutputArgs, help};
+use crate::args::{ConditionArgs, CountArgs, DepthArgs, MachineArgs, OutputArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::request::{Wish, experiments};
 
@@ -28,6 +28,8 @@ pub struct Handoff {
     #[command(flatten)]
     conditions: ConditionArgs,
     #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -35,7 +37,7 @@ impl Handoff {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         if self.list {
-            return registry::list(Kind::Handoff, &self.names, &self.output);
+            return registry::list(Kind::Handoff, &self.names, &self.machine, &self.output);
         }
         let wish = Wish {
             experiments: experiments::by_id(&["D4"]),
@@ -44,7 +46,7 @@ impl Handoff {
             subjects: self.names,
             subject_kind: Some(Kind::Handoff),
             name: self.output.name.clone(),
-            ..Wish::new("handoff", self.conditions)
+            ..Wish::new("handoff", self.conditions, self.machine)
         };
         measuring::run(wish, &self.output, Files::AsAsked)
     }

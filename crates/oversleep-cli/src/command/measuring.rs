@@ -14,7 +14,7 @@ use crate::interrupt;
 use crate::message;
 use crate::output::Delivery;
 use crate::progress::Meter;
-use crate::request::{Wish, names};
+use crate::request::{Wish, machine, names};
 
 /// Whether files are written that nobody named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Files {
 
 /// Runs a measuring command from its wish to its last message.
 pub fn run(wish: Wish, output: &OutputArgs, files: Files) -> Result<Exit, Failure> {
-    let lab = Laboratory::here();
+    let lab = machine::laboratory(&wish.machine)?;
     refuse_a_name_as_file(&lab, &wish, output)?;
     let request = wish.request(&lab)?;
     let mut delivery = Delivery::prepare(output, files == Files::Automatic)?;

@@ -1,6 +1,7 @@
 //! The commands: one file each, with its options and what it does. A new one is a file, a line in [`Command`] and a line
 //! in [`Command::run`].
 
+mod ask;
 mod check;
 mod clocks;
 mod completions;
@@ -9,6 +10,7 @@ mod experiments;
 mod explain;
 mod forkjoin;
 mod handoff;
+mod machines;
 mod man;
 mod measuring;
 mod registry;
@@ -64,6 +66,8 @@ enum Command {
     Forkjoin(forkjoin::ForkJoin),
     Handoff(handoff::Handoff),
     Resolution(resolution::Resolution),
+    Ask(ask::Ask),
+    Machines(machines::Machines),
     Experiments(experiments::Experiments),
     Explain(explain::Explain),
     Report(report::Report),
@@ -120,6 +124,8 @@ impl Command {
             Command::Forkjoin(command) => command.run(),
             Command::Handoff(command) => command.run(),
             Command::Resolution(command) => command.run(),
+            Command::Ask(command) => command.run(),
+            Command::Machines(command) => command.run(),
             Command::Experiments(command) => command.run(),
             Command::Explain(command) => command.run(),
             Command::Report(command) => command.run(),

@@ -1,18 +1,17 @@
 //! `--list`: what there is of a kind, with its documentation and whether it can be used here.
 
-use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::{Entry, Kind};
 use serde_json::{Value, json};
 
-use crate::args::OutputArgs;
+use crate::args::{MachineArgs, OutputArgs};
 use crate::exit::{Exit, Failure};
 use crate::listing::{FAINT, GOOD, MISSING, Page, STRONG, width};
 use crate::output::stdout;
-use crate::request::names;
+use crate::request::{machine, names};
 
 /// Prints the entries of a kind, or those named.
-pub fn list(kind: Kind, wanted: &[String], output: &OutputArgs) -> Result<Exit, Failure> {
-    let lab = Laboratory::here();
+pub fn list(kind: Kind, wanted: &[String], on: &MachineArgs, output: &OutputArgs) -> Result<Exit, Failure> {
+    let lab = machine::laboratory(on)?;
     let wanted = names::checked(&lab, kind, wanted.to_vec())?;
     let mut entries = lab.entries(kind);
     entries.retain(|entry| wanted.is_empty() || wanted.iter().any(|name| name == entry.name));

@@ -5,7 +5,7 @@ use oversleep_lab::catalogue::Kind;
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, OutputArgs, PaceArg, help};
+use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, PaceArg, help};
 use crate::exit::{Exit, Failure};
 use crate::request::{Wish, experiments};
 
@@ -36,6 +36,8 @@ pub struct Waits {
     #[command(flatten)]
     conditions: ConditionArgs,
     #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -43,7 +45,7 @@ impl Waits {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         if self.list {
-            return registry::list(Kind::Wait, &self.names, &self.output);
+            return registry::list(Kind::Wait, &self.names, &self.machine, &self.output);
         }
         let wish = Wish {
             experiments: experiments::for_waits(&self.names),
@@ -54,7 +56,7 @@ impl Waits {
             subjects: self.names,
             subject_kind: Some(Kind::Wait),
             name: self.output.name.clone(),
-            ..Wish::new("waits", self.conditions)
+            ..Wish::new("waits", self.conditions, self.machine)
         };
         measuring::run(wish, &self.output, Files::AsAsked)
     }

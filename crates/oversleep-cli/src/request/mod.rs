@@ -1,8 +1,9 @@
 //! What was typed becomes what is meant: names are looked up, settings checked against the machine, and everything put
 //! into one request to the laboratory. Nothing is measured or changed here.
 
-mod conditions;
+pub mod conditions;
 pub mod experiments;
+pub mod machine;
 pub mod names;
 
 use oversleep_lab::catalogue::Kind;
@@ -10,7 +11,7 @@ use oversleep_lab::{Depth, Experiment, Laboratory, Limit, Plan, Request, duratio
 use oversleep_record::Nanos;
 use oversleep_record::series::Pace;
 
-use crate::args::ConditionArgs;
+use crate::args::{ConditionArgs, MachineArgs};
 use crate::exit::Failure;
 
 /// What a measuring command was asked for, as typed.
@@ -33,6 +34,8 @@ pub struct Wish {
     pub subject_kind: Option<Kind>,
     /// Conditions.
     pub conditions: ConditionArgs,
+    /// On which machine.
+    pub machine: MachineArgs,
     /// The result's name.
     pub name: Option<String>,
     /// Whether remedies are tried.
@@ -41,7 +44,7 @@ pub struct Wish {
 
 impl Wish {
     /// A wish for nothing yet.
-    pub fn new(command: &'static str, conditions: ConditionArgs) -> Wish {
+    pub fn new(command: &'static str, conditions: ConditionArgs, machine: MachineArgs) -> Wish {
         Wish {
             command,
             experiments: Vec::new(),
@@ -52,6 +55,7 @@ impl Wish {
             subjects: Vec::new(),
             subject_kind: None,
             conditions,
+            machine,
             name: None,
             try_remedies: false,
         }

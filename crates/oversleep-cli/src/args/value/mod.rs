@@ -1,6 +1,7 @@
 //! Values as they are typed: one parser per kind, with its limits and its errors. What is allowed here, the machine may
 //! still refuse.
 
+mod change;
 mod count;
 mod cpus;
 mod duration;
@@ -9,6 +10,7 @@ mod load;
 mod policy;
 mod setting;
 
+pub use change::change;
 pub use count::count;
 pub use cpus::{CpuList, cpus};
 pub use duration::{latency_bound, request, resolution, run_time, slack};

@@ -6,7 +6,7 @@ use clap::Args;
 use oversleep_lab::Laboratory;
 use oversleep_record::conditions::{Outcome, Setting};
 
-use crate::args::{help, value};
+use crate::args::{MachineArgs, help, value};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::message;
@@ -33,7 +33,7 @@ pub(super) struct Hold {
 
 impl Hold {
     pub(super) fn run(self) -> Result<Exit, Failure> {
-        super::measurable()?;
+        super::measurable(&MachineArgs::default())?;
         let lab = Laboratory::here();
         let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
         let setting = &self.setting;

@@ -4,13 +4,12 @@ mod hold;
 mod show;
 
 use clap::{Args, Subcommand};
-use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
 
 use super::measuring::{self, Files};
-use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, OutputArgs, help};
+use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
 use crate::exit::{Exit, Failure};
-use crate::request::{Wish, experiments};
+use crate::request::{Wish, experiments, machine};
 
 /// See, hold and measure the timer resolution: yours, and what neighbours do to it
 ///
@@ -37,15 +36,15 @@ impl Resolution {
         match self.task {
             Task::Show(task) => task.run(),
             Task::Hold(task) => task.run(),
-            Task::Sweep(task) => measurable().and_then(|()| task.run()),
-            Task::Neighbours(task) => measurable().and_then(|()| task.run()),
+            Task::Sweep(task) => measurable(&task.machine).and_then(|()| task.run()),
+            Task::Neighbours(task) => measurable(&task.machine).and_then(|()| task.run()),
         }
     }
 }
 
 /// There is something to set.
-fn measurable() -> Result<(), Failure> {
-    let tunable = Laboratory::here().resolution_tunable();
+fn measurable(on: &MachineArgs) -> Result<(), Failure> {
+    let tunable = machine::laboratory(on)?.resolution_tunable();
     tunable.map(drop).ok_or_else(|| Failure::failed("no program can change the timer resolution of this system"))
 }
 
@@ -66,6 +65,8 @@ struct Sweep {
     #[command(flatten)]
     conditions: ConditionArgs,
     #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -79,7 +80,7 @@ impl Sweep {
             subjects: self.names,
             subject_kind: Some(Kind::Wait),
             name: self.output.name.clone(),
-            ..Wish::new("resolution sweep", self.conditions)
+            ..Wish::new("resolution sweep", self.conditions, self.machine)
         };
         measuring::run(wish, &self.output, Files::AsAsked)
     }
@@ -101,6 +102,8 @@ struct Neighbours {
     #[command(flatten)]
     conditions: ConditionArgs,
     #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -112,7 +115,7 @@ impl Neighbours {
             asks: self.ask.ask,
             limit: self.limit.limit(),
             name: self.output.name.clone(),
-            ..Wish::new("resolution neighbours", self.conditions)
+            ..Wish::new("resolution neighbours", self.conditions, self.machine)
         };
         measuring::run(wish, &self.output, Files::AsAsked)
     }

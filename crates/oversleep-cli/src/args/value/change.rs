@@ -1,0 +1,23 @@
+//! A figure of a modelled machine to change: `KEY=VALUE`; which keys there are and what they take, the machine says.
+
+/// Both parts are there.
+pub fn change(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => Ok(text.to_owned()),
+        _ => Err("write it as KEY=VALUE, like tick=1ms; `oversleep machines NAME` shows the keys".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_parts_are_needed() {
+        assert_eq!(change("tick=1ms"), Ok("tick=1ms".to_owned()));
+        assert_eq!(change("wake.cost=p0=1us p50=2us"), Ok("wake.cost=p0=1us p50=2us".to_owned()));
+        for wrong in ["tick", "=1ms", "tick=", ""] {
+            assert!(change(wrong).is_err(), "{wrong}");
+        }
+    }
+}

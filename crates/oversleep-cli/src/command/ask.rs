@@ -1,0 +1,182 @@
+//! `ask`: one question to one or several machines: what would this wait, clock or fork-join give there, and why?
+
+use clap::Args;
+use oversleep_lab::Laboratory;
+use oversleep_lab::machines::{self, Answer, Question, Subject};
+use oversleep_record::Nanos;
+use oversleep_record::conditions::Setting;
+use serde_json::{Value, json};
+
+use crate::args::{ConditionArgs, ModelArgs, PaceArg, help, value};
+use crate::exit::{Exit, Failure};
+use crate::listing::{FAINT, Page, STRONG, width};
+use crate::output::stdout;
+use crate::request;
+
+/// Ask a machine: how long does this take there, and by which rule?
+///
+/// On a modelled machine the answer comes in virtual time, at once; without --on, this machine is measured.
+#[derive(Args, Debug)]
+#[command(before_help = help::ASK, after_help = help::CODES)]
+pub struct Ask {
+    /// Questions: 'sleep(1ms)', 'WAIT(SPAN)', 'yield(NAME)', 'step(CLOCK)', 'cost(CLOCK)', 'shows(CLOCK)',
+    /// 'forkjoin(blocked)', 'resolution()'
+    #[arg(value_name = "QUESTION", required = true)]
+    questions: Vec<Subject>,
+
+    /// Modelled machines to ask, side by side, like windows-10-2004,windows-11 [default: this machine]
+    #[arg(long, value_name = "MACHINE", value_delimiter = ',')]
+    on: Vec<String>,
+
+    #[command(flatten)]
+    model: ModelArgs,
+
+    /// What another process holds of the timer resolution meanwhile, like 2ms; once for each such process
+    #[arg(long, value_name = "SETTING", value_parser = value::setting, value_delimiter = ',')]
+    neighbour: Vec<Setting>,
+
+    /// Values to take
+    #[arg(long, value_name = "N", value_parser = value::count, default_value = "1000", allow_hyphen_values = true)]
+    count: u64,
+
+    /// How the waits follow one another
+    #[arg(long, value_name = "PACE", value_enum, default_value = "back-to-back")]
+    pace: PaceArg,
+
+    #[command(flatten)]
+    conditions: ConditionArgs,
+
+    /// As one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// One machine's answer to one question.
+struct Told {
+    machine: String,
+    question: String,
+    answer: Result<Answer, String>,
+}
+
+impl Ask {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        let mut told = Vec::new();
+        for (name, lab) in self.machines()? {
+            for subject in &self.questions {
+                let question = Question {
+                    conditions: request::conditions::conditions(&lab, &self.conditions)?,
+                    neighbours: self.neighbour.clone(),
+                    pace: Some(self.pace.pace()),
+                    count: self.count,
+                    clock: self.conditions.clock.clone(),
+                    ..Question::of(subject.clone())
+                };
+                let answer = machines::ask(&lab, &question).map_err(|reason| reason.to_string());
+                told.push(Told { machine: name.clone(), question: subject.to_string(), answer });
+            }
+        }
+        if let [Told { answer: Err(reason), .. }] = &told[..] {
+            return Err(Failure::failed(reason.clone()));
+        }
+        if self.json {
+            stdout::json(&Value::Array(told.iter().map(document).collect()))?;
+        } else {
+            stdout::text(&text(&told, width()))?;
+        }
+        Ok(Exit::Fine)
+    }
+
+    fn machines(&self) -> Result<Vec<(String, Laboratory)>, Failure> {
+        if self.on.is_empty() {
+            if !self.model.set.is_empty() || self.model.seed.is_some() {
+                return Err(Failure::usage("--set and --seed change a modelled machine; name one with --on"));
+            }
+            return Ok(vec![("this machine".to_owned(), Laboratory::here())]);
+        }
+        self.on.iter().map(|name| Ok((name.clone(), request::machine::modelled(name, &self.model)?))).collect()
+    }
+}
+
+fn text(told: &[Told], width: usize) -> String {
+    let mut page = Page::new(width);
+    let longest = told.iter().map(|one| one.machine.chars().count()).max().unwrap_or(0);
+    let mut questions: Vec<&str> = told.iter().map(|one| one.question.as_str()).collect();
+    questions.dedup();
+    questions.sort_unstable();
+    questions.dedup();
+    for question in questions {
+        page.heading(question);
+        page.line(&format!(
+            "{FAINT}  {:longest$}  {:>9} {:>9} {:>9} {:>9} {:>9}{FAINT:#}",
+            "", "mean", "p50", "p99", "least", "most"
+        ));
+        for one in told.iter().filter(|one| one.question == question) {
+            let Ok(answer) = &one.answer else { continue };
+            let figures =
+                [answer.mean_ns(), answer.quantile_ns(0.5), answer.quantile_ns(0.99), answer.min_ns(), answer.max_ns()];
+            let figures: Vec<String> = figures.iter().map(|ns| format!("{:>9}", shown(*ns))).collect();
+            page.line(&format!("  {STRONG}{:longest$}{STRONG:#}  {}", one.machine, figures.join(" ")));
+            page.line(&format!("  {:longest$}  {FAINT}{}{FAINT:#}", "", histogram(answer)));
+        }
+        for one in told.iter().filter(|one| one.question == question) {
+            let Some(said) = said(one) else { continue };
+            page.hanging(&format!("  {}", one.machine), longest + 4, said);
+        }
+    }
+    page.finish()
+}
+
+/// The rule, or why there is no answer.
+fn said(told: &Told) -> Option<&str> {
+    match &told.answer {
+        Ok(answer) => answer.rule(),
+        Err(reason) => Some(reason),
+    }
+}
+
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const COLUMNS: usize = 48;
+
+/// The values from least to most, as bars: where they lie, not how many there are.
+fn histogram(answer: &Answer) -> String {
+    let (least, most) = (answer.min_ns(), answer.max_ns());
+    if most - least < 1.0 {
+        return format!("every value the same: {}", shown(least));
+    }
+    let mut columns = [0_usize; COLUMNS];
+    for value in answer.values_ns() {
+        let column = ((value - least) / (most - least) * COLUMNS as f64) as usize;
+        columns[column.min(COLUMNS - 1)] += 1;
+    }
+    let highest = columns.iter().copied().max().unwrap_or(1).max(1);
+    let bar = |&count: &usize| match count {
+        0 => ' ',
+        count => BARS[(count * (BARS.len() - 1)).div_ceil(highest).min(BARS.len() - 1)],
+    };
+    let bars: String = columns.iter().map(bar).collect();
+    format!("{} {bars} {}", shown(least), shown(most))
+}
+
+fn shown(ns: f64) -> String {
+    if ns.abs() < 1_000.0 { format!("{ns:.1} ns") } else { Nanos(ns as i64).to_string() }
+}
+
+fn document(told: &Told) -> Value {
+    let mut document = json!({ "machine": told.machine, "question": told.question });
+    match &told.answer {
+        Err(reason) => document["reason"] = json!(reason),
+        Ok(answer) => {
+            document["rule"] = json!(answer.rule());
+            document["count"] = json!(answer.values_ns().len());
+            let quantiles = [("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99)];
+            for (name, share) in quantiles {
+                document[name] = json!(answer.quantile_ns(share));
+            }
+            document["mean_ns"] = json!(answer.mean_ns());
+            document["min_ns"] = json!(answer.min_ns());
+            document["max_ns"] = json!(answer.max_ns());
+        }
+    }
+    document
+}

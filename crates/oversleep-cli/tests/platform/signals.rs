@@ -1,0 +1,153 @@
+//! Signals: what was measured is kept, what was changed is given back, and nothing half written is left.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use oversleep_record::ResultFile;
+use oversleep_record::file::Completion;
+
+use crate::support::{Ended, Home};
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("sh").arg("-c").arg(format!("kill -{name} {}", child.id())).status().expect("a shell");
+    assert!(sent.success());
+}
+
+/// A run that would take hours, once it is sure to heed signals: the announcement of its length comes after that.
+fn long_run(wait: &str, home: &Home, more: &[&str]) -> (Child, BufReader<std::process::ChildStderr>) {
+    let mut child = home
+        .command()
+        .args(["waits", wait, "--for", "24h"])
+        .args(more)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
+    let mut line = String::new();
+    stderr.read_line(&mut line).expect("readable");
+    let announced = "warning: this will take about 24 h; Ctrl-C ends it and keeps what was measured\n";
+    assert_eq!(line, announced);
+    (child, stderr)
+}
+
+#[test]
+fn what_was_measured_is_kept_when_it_is_interrupted() {
+    for name in ["INT", "TERM"] {
+        let home = Home::new();
+        let (child, mut stderr) = long_run("nanosleep", &home, &["--ask", "1ms", "--out", "r.json"]);
+        // Enough time for some waits on any machine.
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        signal(&child, name);
+        let mut lines = String::new();
+        std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
+        let ended = Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
+        assert!(lines.starts_with("ending with what was measured; press again to quit at once\n"), "{lines}");
+        assert!(ended.stdout.contains("nanosleep"), "the report is shown: {}", ended.stdout);
+        let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
+        assert_eq!(result.completion, Completion::Interrupted);
+        assert!(result.series[0].has_values());
+    }
+}
+
+/// The first signal doesn't wait for a wait of a minute, on systems that let it be ended.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_long_wait_is_ended_by_the_first_signal() {
+    let home = Home::new();
+    let (child, mut stderr) = long_run("nanosleep", &home, &["--ask", "60s", "--out", "r.json"]);
+    // Some of the first wait.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let sent = std::time::Instant::now();
+    signal(&child, "INT");
+    let mut lines = String::new();
+    std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
+    Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
+    assert!(sent.elapsed() < std::time::Duration::from_secs(30), "{lines}");
+    let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
+    assert_eq!(result.completion, Completion::Interrupted);
+    assert_eq!(result.series[0].counts.interrupted, 0, "it was ended by us, not by the machine");
+    assert!(!lines.contains("cut short"), "{lines}");
+}
+
+/// `std::thread::sleep` goes on after a signal, which is said. A signal that comes before the wait has begun ends the run
+/// at once, so it is tried again, later.
+#[test]
+fn what_can_not_be_cut_short_is_said_to_be_finished() {
+    let is_finished = |pause: std::time::Duration| {
+        let home = Home::new();
+        let (child, mut stderr) = long_run("thread-sleep", &home, &["--ask", "2500ms", "--out", "r.json"]);
+        std::thread::sleep(pause);
+        signal(&child, "INT");
+        let mut lines = String::new();
+        std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
+        Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
+        lines.contains("\nwhat is in progress can't be cut short; it is finished first\n")
+    };
+    assert!((1..=10).any(|attempt| is_finished(std::time::Duration::from_millis(200) * attempt)));
+}
+
+/// `std::thread::sleep` goes on after a signal: the first one can't end it. One that comes before the wait has begun ends
+/// the run, so it is tried again, later.
+#[test]
+fn the_second_signal_ends_it_at_once() {
+    let quits_at_once = |pause: std::time::Duration| {
+        let home = Home::new();
+        let (mut child, mut stderr) = long_run("thread-sleep", &home, &["--ask", "60s", "--out", "r.json"]);
+        std::thread::sleep(pause);
+        let mut lines = [String::new(), String::new()];
+        for line in &mut lines {
+            signal(&child, "INT");
+            stderr.read_line(line).expect("readable");
+        }
+        assert!(lines[0].starts_with("ending with what was measured"), "{lines:?}");
+        assert_eq!(child.wait().expect("it ends").code(), Some(130));
+        let unfinished: Vec<String> = home.files().into_iter().filter(|file| file != "r.json").collect();
+        assert!(unfinished.is_empty(), "{unfinished:?}");
+        lines[1].starts_with("quitting at once") && home.files().is_empty()
+    };
+    assert!((1..=20).any(|attempt| quits_at_once(std::time::Duration::from_millis(100) * attempt)));
+}
+
+/// As `nohup` starts programs.
+#[test]
+fn what_was_ignored_stays_ignored() {
+    let home = Home::new();
+    let line = "trap '' HUP INT; exec \"$0\" waits nanosleep --ask 10ms --for 1500ms --quiet --out r.json";
+    let mut command = Command::new("sh");
+    command.current_dir(home.path()).args(["-c", line, env!("CARGO_BIN_EXE_oversleep")]).stdout(Stdio::null());
+    let child = command.spawn().expect("a shell");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    signal(&child, "HUP");
+    signal(&child, "INT");
+    Ended::of(child.wait_with_output().expect("it ends")).fine();
+    let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
+    assert_eq!(result.completion, Completion::Complete);
+}
+
+#[test]
+fn holding_ends_with_a_signal_and_a_program_gets_what_is_sent_to_its_keeper() {
+    let home = Home::new();
+    let hold = |program: &[&str]| {
+        let mut command = home.command();
+        command.args(["resolution", "hold", "1ms"]).args(program).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("it starts")
+    };
+    let mut alone = hold(&[]);
+    let mut lines = BufReader::new(alone.stderr.take().expect("piped")).lines();
+    let heeds_signals = lines.any(|line| line.is_ok_and(|line| line == "until Ctrl-C"));
+    if heeds_signals {
+        signal(&alone, "INT");
+    }
+    let ended = alone.wait().expect("it ends");
+    assert_eq!((heeds_signals, ended.code()), (true, Some(0)));
+
+    let script = "trap 'exit 3' TERM; echo ready; sleep 5 >/dev/null 2>&1 & wait; exit 1";
+    let mut keeper = hold(&["--", "sh", "-c", script]);
+    let mut ready = String::new();
+    BufReader::new(keeper.stdout.take().expect("piped")).read_line(&mut ready).expect("readable");
+    assert_eq!(ready, "ready\n");
+    signal(&keeper, "TERM");
+    assert_eq!(keeper.wait().expect("it ends").code(), Some(3));
+}
