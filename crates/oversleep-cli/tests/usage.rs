@@ -135,6 +135,9 @@ fn a_time_too_short_for_one_wait_is_refused() {
     let args = ["waits", "spin", "--ask", "2ms", "--for", "1ms", "--pace", "back-to-back", "--quiet"];
     assert!(home.run(args).with_code(0).stdout.contains("2 ms"));
     home.run(["waits", "spin", "--ask", "2ms", "--for", "2ms", "--quiet"]).with_code(0);
+    // What isn't on a schedule is measured once at least.
+    home.run(["handoff", "thread-park", "--for", "1ns", "--quiet"]).with_code(0);
+    home.run(["forkjoin", "--for", "1ms", "--quiet"]).with_code(0);
 }
 
 #[test]

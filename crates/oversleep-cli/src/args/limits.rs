@@ -18,21 +18,13 @@ pub struct AskArgs {
     pub ask: Vec<Nanos>,
 }
 
-/// `--count`.
-#[derive(Args, Clone, Copy, Debug, Default)]
-#[command(next_help_heading = "How much")]
-pub struct CountArgs {
-    /// Values per series, 1 to 1000000000 [default: as --quick or --thorough say]
-    #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
-    pub count: Option<u64>,
-}
-
 /// `--count` or `--for`.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "How much")]
 pub struct LimitArgs {
-    #[command(flatten)]
-    count: CountArgs,
+    /// Values per series, 1 to 1000000000 [default: as --quick or --thorough say]
+    #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
+    count: Option<u64>,
 
     /// Time per series, like 5s, up to 24h; instead of --count
     #[arg(
@@ -49,14 +41,7 @@ pub struct LimitArgs {
 impl LimitArgs {
     /// In the laboratory's terms; `None` is "as the depth says".
     pub fn limit(self) -> Option<Limit> {
-        self.time.map(Limit::Time).or(self.count.limit())
-    }
-}
-
-impl CountArgs {
-    /// In the laboratory's terms; `None` is "as the depth says".
-    pub fn limit(self) -> Option<Limit> {
-        self.count.map(Limit::Count)
+        self.time.map(Limit::Time).or(self.count.map(Limit::Count))
     }
 }
 

@@ -12,6 +12,6 @@ pub mod value;
 
 pub use conditions::ConditionArgs;
 pub use depth::DepthArgs;
-pub use limits::{AskArgs, CountArgs, LimitArgs, PaceArg};
+pub use limits::{AskArgs, LimitArgs, PaceArg};
 pub use machine::{MachineArgs, ModelArgs};
 pub use output::{Document, OutputArgs};

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::measuring::{self, Files};
-use crate::args::{ConditionArgs, CountArgs, DepthArgs, MachineArgs, OutputArgs, help};
+use crate::args::{ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::request::{Wish, experiments};
 
@@ -14,7 +14,7 @@ pub struct ForkJoin {
     #[command(flatten)]
     depth: DepthArgs,
     #[command(flatten)]
-    count: CountArgs,
+    limit: LimitArgs,
     #[command(flatten)]
     conditions: ConditionArgs,
     #[command(flatten)]
@@ -29,7 +29,7 @@ impl ForkJoin {
         let wish = Wish {
             experiments: experiments::by_id(&["D1", "D2", "D3"]),
             depth: self.depth.depth(),
-            limit: self.count.limit(),
+            limit: self.limit.limit(),
             name: self.output.name.clone(),
             ..Wish::new("forkjoin", self.conditions, self.machine)
         };

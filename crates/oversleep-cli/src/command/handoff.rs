@@ -5,7 +5,7 @@ use oversleep_lab::catalogue::Kind;
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{ConditionArgs, CountArgs, DepthArgs, MachineArgs, OutputArgs, help};
+use crate::args::{ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::request::{Wish, experiments};
 
@@ -24,7 +24,7 @@ pub struct Handoff {
     #[command(flatten)]
     depth: DepthArgs,
     #[command(flatten)]
-    count: CountArgs,
+    limit: LimitArgs,
     #[command(flatten)]
     conditions: ConditionArgs,
     #[command(flatten)]
@@ -42,7 +42,7 @@ impl Handoff {
         let wish = Wish {
             experiments: experiments::by_id(&["D4"]),
             depth: self.depth.depth(),
-            limit: self.count.limit(),
+            limit: self.limit.limit(),
             subjects: self.names,
             subject_kind: Some(Kind::Handoff),
             name: self.output.name.clone(),

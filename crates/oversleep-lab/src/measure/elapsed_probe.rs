@@ -2,6 +2,7 @@
 
 use oversleep_record::{Conditions, Nanos, Series, Unavailable};
 
+use super::amount::Amount;
 use super::bench::Bench;
 use super::composed_waits::find_wait;
 use super::probe::{Measured, Probe};
@@ -13,21 +14,20 @@ pub(super) struct ElapsedProbe {
     wait: &'static str,
     requested: Nanos,
     recorder: SeriesRecorder,
-    rounds: u32,
-    per_round: u64,
+    amount: Amount,
     conditions: Conditions,
 }
 
 impl ElapsedProbe {
     /// `series` says what is asked and under which conditions. Waits without a deadline get no request.
-    pub(super) fn new(wait: &'static str, series: Series, rounds: u32, per_round: u64) -> ElapsedProbe {
+    pub(super) fn new(wait: &'static str, series: Series, amount: Amount) -> ElapsedProbe {
+        let requested = series.requested_ns.unwrap_or(Nanos(1));
         ElapsedProbe {
             wait,
-            requested: series.requested_ns.unwrap_or(Nanos(1)),
+            requested,
             conditions: series.conditions.clone(),
-            recorder: SeriesRecorder::new(series, u64::from(rounds) * per_round),
-            rounds,
-            per_round,
+            recorder: SeriesRecorder::new(series, amount.planned(requested)),
+            amount,
         }
     }
 }
@@ -41,11 +41,11 @@ impl Probe for ElapsedProbe {
     }
 
     fn rounds(&self) -> u32 {
-        self.rounds
+        self.amount.rounds
     }
 
     fn round_estimate(&self) -> Nanos {
-        (self.requested + Nanos(70_000)) * i64::try_from(self.per_round).unwrap_or(0)
+        self.amount.round_estimate(self.requested + Nanos(70_000))
     }
 
     fn conditions(&self) -> &Conditions {
@@ -61,10 +61,8 @@ impl Probe for ElapsedProbe {
             Ok(waiter) => waiter,
             Err(reason) => return self.recorder.unavailable(reason),
         };
-        for _ in 0..self.per_round {
-            if bench.stopped() {
-                return;
-            }
+        let mut share = self.amount.share(bench, self.recorder.series().counts.recorded);
+        while share.next(bench) {
             let start = bench.stamp();
             let ended = waiter.wait(bench.target(start, start + self.requested));
             let end = bench.stamp();

@@ -4,6 +4,7 @@
 //! the stop flag), `recorder` (one series being filled), `wait_loop` (the two paces), `rounds` (interleaving, conditions,
 //! disturbance), `plan` (how much, under which conditions).
 
+mod amount;
 mod bench;
 mod clock_scale;
 mod composed_waits;
@@ -22,6 +23,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod ticking;
 
+pub use amount::Amount;
 pub use bench::{Bench, StopFlag};
 pub use composed_waits::{all_waits, find_wait};
 pub use plan::{Depth, Limit, Plan};
@@ -29,4 +31,4 @@ pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;
 pub use registry::{Experiment, Published, experiment, of_check, registry};
 pub use rounds::{MEASURING_THREAD, Progress, Silent, measure, panic_message};
-pub use wait_probe::{Amount, WaitProbe, duration_key};
+pub use wait_probe::{WaitProbe, duration_key};

@@ -182,7 +182,7 @@ fn apply(platform: &dyn Platform, conditions: &Conditions) -> (BTreeMap<String, 
 #[cfg(test)]
 mod tests {
     use super::super::testing;
-    use super::super::wait_probe::{Amount, WaitProbe};
+    use super::super::{Amount, WaitProbe};
     use super::*;
     use crate::measure::StopFlag;
     use crate::platform::SharedPlatform;

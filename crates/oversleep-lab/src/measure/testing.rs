@@ -10,7 +10,7 @@ use oversleep_record::series::{Pace, Series};
 use super::bench::{Bench, StopFlag};
 use super::probe::{Measured, Probe};
 use super::rounds::{Silent, measure};
-use super::wait_probe::{Amount, WaitProbe};
+use super::{Amount, WaitProbe};
 use crate::platform::sim::{
     ClockModel, ClockSource, Machine, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler, SchedulerKind, Sim,
     Spread, Stall, Timing, TunableModel, WaitModel, Wake,

@@ -5,9 +5,9 @@ use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::{Conditions, Nanos};
 
+use super::amount::Amount;
 use super::bench::Bench;
 use super::composed_waits::find_wait;
-use super::plan::{Limit, Plan};
 use super::probe::{Measured, Probe};
 use super::recorder::SeriesRecorder;
 use super::wait_loop::{self, WaitTask};
@@ -41,32 +41,6 @@ pub struct WaitProbe {
     split: Option<LatenessSplit>,
 }
 
-/// How much of one wait: values and longest time, over all rounds.
-#[derive(Clone, Copy, Debug)]
-pub struct Amount {
-    /// Values.
-    pub count: u64,
-    /// Longest time: on a machine where 1 ms takes 15.6 ms the count would take too long.
-    pub time: Nanos,
-    /// Rounds they are spread over.
-    pub rounds: u32,
-}
-
-impl Amount {
-    /// As the plan limits it, otherwise this.
-    pub fn limited_by(self, plan: &Plan) -> Amount {
-        match plan.limit {
-            None => self,
-            Some(Limit::Count(count)) => {
-                let rounds = u32::try_from(count).unwrap_or(u32::MAX).clamp(1, self.rounds);
-                Amount { count, time: Nanos::MAX, rounds }
-            }
-            // One schedule per series: a run of a stated length is a run, not a number of short ones.
-            Some(Limit::Time(time)) => Amount { count: u64::MAX, time, rounds: 1 },
-        }
-    }
-}
-
 impl WaitProbe {
     /// A probe of that wait. `experiment` and what tells it apart make its key: `B5/nanosleep/1ms[/suffix]`.
     pub fn new(
@@ -85,27 +59,22 @@ impl WaitProbe {
         }
         series.requested_ns = Some(requested);
         series.asked_ns = Some(info.as_ref().map_or(requested, |info| info.asked(requested)));
-        let rounds = amount.rounds.max(1);
         let pace = info.as_ref().map_or(Pace::Periodic, natural_pace);
         series.pace = Some(pace);
         let task = WaitTask {
             requested,
             pace,
-            count_max: amount.count.div_ceil(u64::from(rounds)).max(1),
-            time_max: Nanos(amount.time.0 / i64::from(rounds)),
+            count_max: amount.count_per_round(),
+            time_max: amount.time_per_round(),
             round: 0,
         };
-        let planned = match amount.count {
-            u64::MAX => (amount.time.0 / requested.0.max(1)).unsigned_abs(),
-            count => count,
-        };
         WaitProbe {
-            recorder: SeriesRecorder::new(series, planned),
+            recorder: SeriesRecorder::new(series, amount.planned(requested)),
             wait: wait.to_owned(),
             count: amount.count,
             rounds_run: 0,
             task,
-            rounds,
+            rounds: amount.rounds.max(1),
             conditions: Conditions::as_found(),
             split_waits: 0,
             split: None,

@@ -6,9 +6,10 @@ use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, Nanos, Unavailable};
 
 use super::choose;
+use crate::measure::amount::Amount;
 use crate::measure::bench::Bench;
 use crate::measure::clock_scale::ClockScale;
-use crate::measure::plan::{Limit, Plan};
+use crate::measure::plan::Plan;
 use crate::measure::probe::{Measured, Probe};
 use crate::measure::recorder::SeriesRecorder;
 use crate::measure::registry::{Experiment, Published};
@@ -89,12 +90,12 @@ impl Style {
 fn probe(platform: &dyn Platform, plan: &Plan, id: &str, style: Style) -> Box<dyn Probe> {
     // Shorter runs take less than the published work per thread: the shape of the result is the same.
     let work = plan.depth.pick(Nanos::from_millis(1), Nanos::from_millis(2), Nanos::from_millis(10));
-    let repeats = match plan.limit {
-        Some(Limit::Count(count)) => count,
+    let repeats = match style {
         // One thread alone takes as long as all its CPUs' worth.
-        _ if style == Style::Single => plan.depth.pick(6, 12, 100),
+        Style::Single => plan.depth.pick(6, 12, 100),
         _ => plan.depth.pick(15, 33, 100),
     };
+    let amount = Amount::values(repeats, ROUNDS).limited_by(plan);
     let coarse = choose::coarse_clock(platform).map(|clock| clock.info().name);
     let recorder = |role: &str, clock: &str| {
         let mut series = Series::new(id, style.name(), Quantity::ForkJoin, Unit::Ns);
@@ -108,7 +109,7 @@ fn probe(platform: &dyn Platform, plan: &Plan, id: &str, style: Style) -> Box<dy
             ("work_ns", format!("{}", total_work(work).0)),
         ];
         series.labels.extend(labels.map(|(name, value)| (name.to_owned(), value)));
-        SeriesRecorder::new(series, repeats)
+        SeriesRecorder::new(series, amount.planned(work))
     };
     Box::new(ForkJoin {
         style,
@@ -116,8 +117,7 @@ fn probe(platform: &dyn Platform, plan: &Plan, id: &str, style: Style) -> Box<dy
         coarse_index: platform.clocks().iter().position(|clock| Some(clock.info().name) == coarse),
         coarse: recorder("coarse", coarse.unwrap_or_default()),
         precise: recorder("precise", platform.reference_clock()),
-        repeats,
-        per_round: repeats.div_ceil(u64::from(ROUNDS)),
+        amount,
         cpus: platform.cpus().len().max(1),
         work_units: Arc::clone(&plan.work_units),
         conditions: plan.conditions.clone(),
@@ -155,8 +155,7 @@ struct ForkJoin {
     coarse_index: Option<usize>,
     coarse: SeriesRecorder,
     precise: SeriesRecorder,
-    repeats: u64,
-    per_round: u64,
+    amount: Amount,
     cpus: usize,
     work_units: Arc<OnceLock<u64>>,
     conditions: Conditions,
@@ -231,12 +230,12 @@ impl Probe for ForkJoin {
     }
 
     fn rounds(&self) -> u32 {
-        ROUNDS
+        self.amount.rounds
     }
 
     fn round_estimate(&self) -> Nanos {
         let cpus = if self.style == Style::Single { 1 } else { self.cpus.min(THREADS) as i64 };
-        Nanos(total_work(self.work).0 / cpus) * i64::try_from(self.per_round).unwrap_or(0)
+        self.amount.round_estimate(Nanos(total_work(self.work).0 / cpus))
     }
 
     fn conditions(&self) -> &Conditions {
@@ -257,11 +256,8 @@ impl Probe for ForkJoin {
             Ok(sleeper) => sleeper,
             Err(reason) => return self.refuse(&reason),
         };
-        let left = self.repeats.saturating_sub(self.precise.series().counts.recorded);
-        for _ in 0..self.per_round.min(left) {
-            if bench.stopped() {
-                return;
-            }
+        let mut share = self.amount.share(bench, self.precise.series().counts.recorded);
+        while share.next(bench) {
             let read_coarse = || coarse.map(|(index, _)| platform.clocks()[index].read());
             let coarse_start = read_coarse();
             let start = platform.now();
@@ -293,6 +289,7 @@ impl Probe for ForkJoin {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::plan::Limit;
     use crate::measure::testing;
     use crate::platform::sim::{Overshoot, Sim};
 
@@ -321,6 +318,15 @@ mod tests {
         // 24 ms of work on two CPUs, and the start of a thread.
         let p50 = precise.distribution.p50().unwrap();
         assert!((12_000_000..12_400_000).contains(&p50), "{p50}");
+    }
+
+    #[test]
+    fn a_limit_of_time_is_heeded() {
+        let sim = Sim::start(testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000))).build());
+        let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(100))), ..Plan::default() };
+        let measured = testing::measure_on(sim.clone(), vec![probe(&*sim, &plan, "D2", Style::Single)]);
+        // 24 ms of work each; the one in progress when the time is up is finished.
+        assert!(measured.series.iter().all(|series| series.counts.recorded == 5), "{:?}", measured.series[0].counts);
     }
 
     #[test]

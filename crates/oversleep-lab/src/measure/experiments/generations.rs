@@ -9,7 +9,7 @@ use oversleep_record::{Conditions, Nanos, Unavailable};
 use super::choose;
 use super::fork_join::{calibrate_work, kept_from_their_cpu};
 use crate::measure::bench::Bench;
-use crate::measure::plan::Plan;
+use crate::measure::plan::{Limit, Plan};
 use crate::measure::probe::{Measured, Probe};
 use crate::measure::recorder::SeriesRecorder;
 use crate::measure::registry::{Experiment, Published};
@@ -36,9 +36,15 @@ pub(super) static D3: Experiment = Experiment {
 
 const ROUNDS: u32 = 3;
 const WORKERS_MAX: usize = 8;
+/// Longest time to spin for one generation, which takes milliseconds.
+const SPIN_MAX: Nanos = Nanos::from_millis(200);
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let workers = platform.cpus().len().clamp(1, WORKERS_MAX);
+    let window = match plan.limit {
+        Some(Limit::Time(time)) => Nanos(time.0 / i64::from(ROUNDS)).max(Nanos(1)),
+        _ => plan.depth.pick(Nanos::from_millis(8), Nanos::from_millis(20), Nanos::from_millis(300)),
+    };
     let mut probes: Vec<Box<dyn Probe>> = Vec::new();
     for style in [Style::Blocked, Style::Spinning, Style::Polling] {
         for task in [Nanos::from_micros(10), Nanos::from_micros(100), Nanos::from_millis(1)] {
@@ -53,7 +59,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 style,
                 task,
                 workers,
-                window: plan.depth.pick(Nanos::from_millis(8), Nanos::from_millis(20), Nanos::from_millis(300)),
+                window,
                 recorder: SeriesRecorder::new(series, 3),
                 work_units: Arc::clone(&plan.work_units),
                 conditions: plan.conditions.clone(),
@@ -199,7 +205,7 @@ impl Probe for Generations {
                 Style::Blocked => {}
                 Style::Spinning => {
                     // A real-time main thread on the only CPU would spin for ever while its workers wait for that CPU.
-                    let give_up = platform.now() + self.window * 10;
+                    let give_up = platform.now() + SPIN_MAX;
                     while pool.left.load(Ordering::Acquire) > 0 && !gave_up {
                         platform.relax();
                         gave_up = platform.now() >= give_up;
@@ -252,5 +258,17 @@ mod tests {
         assert!(rate("D3/blocked/10us") > 10 * rate("D3/polling/10us"));
         assert!(rate("D3/spinning/10us") >= rate("D3/blocked/10us"));
         assert!(rate("D3/blocked/1ms") < 1_000);
+    }
+
+    #[test]
+    fn a_limit_of_time_is_that_of_all_windows() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(30))), ..Plan::default() };
+        // Else the first round calibrates the work, too.
+        plan.work_units.set(1_000).unwrap();
+        let series = testing::measure_on(sim.clone(), probes(&*sim, &plan)).series.remove(0);
+        let windows: Vec<i64> = series.rounds.iter().map(|round| round.disturbance.window_ns.0 / 1_000_000).collect();
+        assert_eq!(windows, [10, 10, 10], "ms");
     }
 }

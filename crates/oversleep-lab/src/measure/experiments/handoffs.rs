@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, Nanos, Unavailable};
 
+use crate::measure::amount::Amount;
 use crate::measure::bench::Bench;
-use crate::measure::plan::{Limit, Plan};
+use crate::measure::plan::Plan;
 use crate::measure::probe::{Measured, Probe};
 use crate::measure::recorder::SeriesRecorder;
 use crate::measure::registry::{Experiment, Published};
@@ -39,10 +40,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let mut probes: Vec<Box<dyn Probe>> = Vec::new();
     for (index, kind) in platform.handoffs().iter().enumerate().filter(|(_, kind)| plan.wants(kind.info().name)) {
         for way in [Way::OneWay, Way::PingPong] {
-            let count = match plan.limit {
-                Some(Limit::Count(count)) => count,
-                _ => plan.depth.pick(150, 300, 10_000),
-            };
+            let amount = Amount::values(plan.depth.pick(150, 300, 10_000), ROUNDS).limited_by(plan);
             let mut series = Series::new("D4", kind.info().name, Quantity::HandoffLatency, Unit::Ns);
             series.key = format!("D4/{}/{}", kind.info().name, way.name());
             series.clock = platform.reference_clock().to_owned();
@@ -52,9 +50,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 index,
                 name: kind.info().name,
                 way,
-                count,
-                per_round: count.div_ceil(u64::from(ROUNDS)),
-                recorder: SeriesRecorder::new(series, count),
+                amount,
+                recorder: SeriesRecorder::new(series, amount.planned(way.estimate())),
                 conditions: plan.conditions.clone(),
             }));
         }
@@ -75,14 +72,21 @@ impl Way {
             Way::PingPong => "ping-pong",
         }
     }
+
+    /// About how long one takes.
+    fn estimate(self) -> Nanos {
+        match self {
+            Way::OneWay => FALL_ASLEEP + Nanos(20_000),
+            Way::PingPong => Nanos(15_000),
+        }
+    }
 }
 
 struct HandoffProbe {
     index: usize,
     name: &'static str,
     way: Way,
-    count: u64,
-    per_round: u64,
+    amount: Amount,
     recorder: SeriesRecorder,
     conditions: Conditions,
 }
@@ -119,11 +123,8 @@ impl HandoffProbe {
                 }
             }),
         )?;
-        let left = self.count.saturating_sub(self.recorder.series().counts.recorded);
-        for _ in 0..self.per_round.min(left) {
-            if bench.stopped() {
-                break;
-            }
+        let mut share = self.amount.share(bench, self.recorder.series().counts.recorded);
+        while share.next(bench) {
             if self.way == Way::OneWay {
                 let until = platform.now() + FALL_ASLEEP;
                 while platform.now() < until {
@@ -155,12 +156,11 @@ impl Probe for HandoffProbe {
     }
 
     fn rounds(&self) -> u32 {
-        ROUNDS
+        self.amount.rounds
     }
 
     fn round_estimate(&self) -> Nanos {
-        let each = if self.way == Way::OneWay { FALL_ASLEEP + Nanos(20_000) } else { Nanos(15_000) };
-        each * i64::try_from(self.per_round).unwrap_or(0)
+        self.amount.round_estimate(self.way.estimate())
     }
 
     fn conditions(&self) -> &Conditions {
@@ -188,6 +188,7 @@ impl Probe for HandoffProbe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::plan::Limit;
     use crate::measure::testing;
     use crate::platform::sim::Sim;
 
@@ -202,6 +203,17 @@ mod tests {
             let p50 = series.distribution.p50().unwrap();
             assert!((p50 - expected).abs() <= 40, "{}: {p50}", series.key);
             assert_eq!(series.counts.recorded, 300);
+        }
+    }
+
+    #[test]
+    fn a_limit_of_time_is_heeded() {
+        let sim = Sim::start(testing::machine().build());
+        let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(10))), ..Plan::default() };
+        for series in testing::measure_on(sim.clone(), probes(&*sim, &plan)).series {
+            // A ping-pong takes 10 µs and some reads of the clock, a single way 50 µs of falling asleep more.
+            let range = if series.label("way") == Some("one-way") { 160..168 } else { 980..1_000 };
+            assert!(range.contains(&series.counts.recorded), "{}: {}", series.key, series.counts.recorded);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::choose;
 use crate::measure::plan::Plan;
 use crate::measure::probe::Probe;
 use crate::measure::registry::{Experiment, Published};
-use crate::measure::wait_probe::{Amount, WaitProbe};
+use crate::measure::{Amount, WaitProbe};
 use crate::platform::Platform;
 
 pub(super) static B6: Experiment = Experiment {

@@ -3,10 +3,11 @@
 use oversleep_record::{Conditions, Nanos};
 
 use super::choose;
+use crate::measure::amount::Amount;
 use crate::measure::plan::Plan;
 use crate::measure::probe::Probe;
 use crate::measure::registry::{Experiment, Published};
-use crate::measure::wait_probe::{Amount, WaitProbe, setting_key};
+use crate::measure::wait_probe::{WaitProbe, setting_key};
 use crate::platform::{Family, Platform};
 
 pub(super) static C1: Experiment = Experiment {

@@ -5,7 +5,7 @@ use oversleep_record::Nanos;
 use crate::measure::plan::Plan;
 use crate::measure::probe::Probe;
 use crate::measure::registry::{Experiment, Published};
-use crate::measure::wait_probe::{Amount, WaitProbe};
+use crate::measure::{Amount, WaitProbe};
 use crate::platform::Platform;
 
 pub(super) static B12: Experiment = Experiment {

@@ -4,8 +4,9 @@ use oversleep_record::Nanos;
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 
 use super::choose;
+use crate::measure::amount::Amount;
 use crate::measure::elapsed_probe::ElapsedProbe;
-use crate::measure::plan::{Limit, Plan};
+use crate::measure::plan::Plan;
 use crate::measure::probe::Probe;
 use crate::measure::registry::{Experiment, Published};
 use crate::measure::wait_probe::duration_key;
@@ -39,10 +40,7 @@ pub(super) static B2: Experiment = Experiment {
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
     let passes = plan.depth.pick(2, 4, 20);
-    let per_pass = match plan.limit {
-        Some(Limit::Count(count)) => count.div_ceil(passes),
-        _ => 1,
-    };
+    let amount = Amount::values(u64::from(passes), passes).limited_by(plan);
     (1..=15)
         .map(Nanos::from_millis)
         .map(|requested| -> Box<dyn Probe> {
@@ -52,7 +50,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             series.asked_ns = Some(sleep.asked(requested));
             series.pace = Some(Pace::BackToBack);
             series.conditions = plan.conditions.clone();
-            Box::new(ElapsedProbe::new(sleep.name, series, passes as u32, per_pass))
+            Box::new(ElapsedProbe::new(sleep.name, series, amount))
         })
         .collect()
 }
@@ -60,6 +58,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::plan::Limit;
     use crate::measure::testing;
     use crate::platform::sim::{Overshoot, Sim};
 
@@ -73,5 +72,19 @@ mod tests {
             assert_eq!(series.key, format!("B2/nanosleep/{asked_ms}ms"));
             assert_eq!(series.samples.value, vec![asked_ms * 1_000_000 + 66_020; 4]);
         }
+    }
+
+    #[test]
+    fn limits_are_per_request() {
+        let recorded = |limit| {
+            let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+            let sim = Sim::start(machine.build());
+            let plan = Plan { limit: Some(limit), ..Plan::default() };
+            let series = testing::measure_on(sim.clone(), probes(&*sim, &plan)).series;
+            series.iter().map(|series| series.counts.recorded).collect::<Vec<_>>()
+        };
+        assert_eq!(recorded(Limit::Count(6)), [6; 15]);
+        // Of 30 ms: the wait that is in progress at their end is finished.
+        assert_eq!(recorded(Limit::Time(Nanos::from_millis(30))), [29, 15, 10, 8, 6, 5, 5, 4, 4, 3, 3, 3, 3, 3, 2]);
     }
 }

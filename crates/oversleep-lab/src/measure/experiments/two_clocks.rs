@@ -4,10 +4,11 @@ use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::{Conditions, Nanos};
 
 use super::choose;
+use crate::measure::amount::Amount;
 use crate::measure::bench::Bench;
 use crate::measure::clock_scale::ClockScale;
 use crate::measure::composed_waits::find_wait;
-use crate::measure::plan::{Limit, Plan};
+use crate::measure::plan::Plan;
 use crate::measure::probe::{Measured, Probe};
 use crate::measure::recorder::SeriesRecorder;
 use crate::measure::registry::{Experiment, Published};
@@ -45,10 +46,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let coarse_name = coarse.info().name;
     let coarse_index =
         platform.clocks().iter().position(|clock| clock.info().name == coarse_name).expect("it is of this registry");
-    let count = match plan.limit {
-        Some(Limit::Count(count)) => count,
-        _ => plan.depth.pick(50, 100, 1_000),
-    };
+    let amount = Amount::values(plan.depth.pick(50, 100, 1_000), ROUNDS).limited_by(plan);
     plan.asks_or(&[Nanos::from_millis(1)])
         .into_iter()
         .map(|requested| -> Box<dyn Probe> {
@@ -60,7 +58,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 series.pace = Some(Pace::BackToBack);
                 series.labels.insert("clock_role".to_owned(), role.to_owned());
                 series.conditions = plan.conditions.clone();
-                SeriesRecorder::new(series, count)
+                SeriesRecorder::new(series, amount.planned(requested))
             };
             Box::new(TwoClocks {
                 wait: sleep.name,
@@ -69,8 +67,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 coarse_name,
                 coarse: recorder("coarse"),
                 precise: recorder("precise"),
-                count,
-                count_per_round: count.div_ceil(u64::from(ROUNDS)),
+                amount,
                 conditions: plan.conditions.clone(),
             })
         })
@@ -86,8 +83,7 @@ struct TwoClocks {
     coarse_name: &'static str,
     coarse: SeriesRecorder,
     precise: SeriesRecorder,
-    count: u64,
-    count_per_round: u64,
+    amount: Amount,
     conditions: Conditions,
 }
 
@@ -97,11 +93,11 @@ impl Probe for TwoClocks {
     }
 
     fn rounds(&self) -> u32 {
-        ROUNDS
+        self.amount.rounds
     }
 
     fn round_estimate(&self) -> Nanos {
-        (self.requested + Nanos(70_000)) * i64::try_from(self.count_per_round).unwrap_or(0)
+        self.amount.round_estimate(self.requested + Nanos(70_000))
     }
 
     fn conditions(&self) -> &Conditions {
@@ -118,11 +114,8 @@ impl Probe for TwoClocks {
         else {
             return;
         };
-        let left = self.count.saturating_sub(self.precise.series().counts.recorded);
-        for _ in 0..self.count_per_round.min(left) {
-            if bench.stopped() {
-                return;
-            }
+        let mut share = self.amount.share(bench, self.precise.series().counts.recorded);
+        while share.next(bench) {
             let coarse_start = clock.read();
             let start = bench.stamp();
             let ended = waiter.wait(bench.target(start, start + self.requested));
@@ -150,6 +143,7 @@ impl Probe for TwoClocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::plan::Limit;
     use crate::measure::testing;
     use crate::platform::sim::{Overshoot, Sim};
 
@@ -164,5 +158,14 @@ mod tests {
         assert!(coarse.samples.value.contains(&4_000_000));
         assert_eq!((precise.distribution.min(), precise.distribution.max()), (Some(1_066_020), Some(1_066_020)));
         assert_eq!(coarse.counts.recorded, 100);
+    }
+
+    #[test]
+    fn a_limit_of_time_is_heeded() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(20))), ..Plan::default() };
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &plan));
+        assert!(measured.series.iter().all(|series| series.counts.recorded == 19), "19 times 1.066 ms");
     }
 }

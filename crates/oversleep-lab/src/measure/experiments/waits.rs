@@ -7,7 +7,7 @@ use crate::measure::composed_waits::find_wait;
 use crate::measure::plan::{Depth, Plan};
 use crate::measure::probe::Probe;
 use crate::measure::registry::{Experiment, Published};
-use crate::measure::wait_probe::{Amount, WaitProbe};
+use crate::measure::{Amount, WaitProbe};
 use crate::platform::{Platform, SlackRule};
 
 pub(super) static B5: Experiment = Experiment {

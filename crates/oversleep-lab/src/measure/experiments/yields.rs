@@ -3,6 +3,7 @@
 use oversleep_record::Conditions;
 use oversleep_record::series::{Quantity, Series, Unit};
 
+use crate::measure::amount::Amount;
 use crate::measure::elapsed_probe::ElapsedProbe;
 use crate::measure::plan::Plan;
 use crate::measure::probe::Probe;
@@ -40,7 +41,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             series.labels.insert("competition".to_owned(), competition.to_owned());
             series.conditions = plan.conditions_and(conditions);
             let per_round = plan.depth.pick(per_round / 2, per_round, per_round * 10);
-            probes.push(Box::new(ElapsedProbe::new(info.name, series, 3, per_round)));
+            let amount = Amount::values(3 * per_round, 3).limited_by(plan);
+            probes.push(Box::new(ElapsedProbe::new(info.name, series, amount)));
         }
     }
     probes
