@@ -37,6 +37,14 @@ fn hidden_window(file: &ResultFile) -> Look<Conclusion> {
             "build {build} keeps a request whether windows can be seen or not (until build {BUILD_11}, Windows 11)"
         ))));
     }
+    if file.environment.flag("timer.global_requests") == Some(true) {
+        return Ok(Conclusion::Absent(
+            statement(
+                "requests count for every process here, hidden or not (GlobalTimerResolutionRequests)".to_owned(),
+            )
+            .rests_on("timer.global_requests", "set"),
+        ));
+    }
     Ok(Conclusion::Found(statement(format!(
         "on build {build} a program with windows may lose the timer period it asked for while they are all hidden and it \
          is silent: its waits then end on the default tick of {} (documented, not measured here)",
@@ -52,6 +60,13 @@ mod tests {
 
     fn on(build: i64) -> Sheet {
         Sheet::windows().integer("os.build", build)
+    }
+
+    #[test]
+    fn where_requests_are_global_none_is_dropped() {
+        let finding = on(22_631).flag("timer.global_requests", true).finding("OVS-W004");
+        assert_eq!(finding.verdict, Verdict::Absent);
+        assert!(finding.sentence.contains("GlobalTimerResolutionRequests"), "{}", finding.sentence);
     }
 
     #[test]

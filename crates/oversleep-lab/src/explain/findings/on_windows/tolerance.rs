@@ -42,7 +42,8 @@ fn timer_tolerance(file: &ResultFile) -> Look<Conclusion> {
         )))
     } else {
         Conclusion::Absent(rests(format!(
-            "a waitable timer of {requested} with a tolerance ended {} late, without one {}: it was not put off here",
+            "a waitable timer of {requested} with a tolerance ended {} late, without one {}: it was not put off here, or the \
+             tick hides by how much",
             p50(tolerant),
             p50(plain)
         )))
@@ -80,7 +81,8 @@ mod tests {
             says(&beside(14_600_000)),
             (
                 Verdict::Absent,
-                "a waitable timer of 1 ms with a tolerance ended 14.6 ms late, without one 14.6 ms: it was not put off here"
+                "a waitable timer of 1 ms with a tolerance ended 14.6 ms late, without one 14.6 ms: it was not put off here, \
+                 or the tick hides by how much"
                     .into()
             )
         );
