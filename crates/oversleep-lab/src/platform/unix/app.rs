@@ -119,6 +119,8 @@ mod tests {
         // The program asks for a signal to this process, which sends it on.
         let asks = "trap 'exit 42' TERM; kill -TERM $PPID; sleep 5 >/dev/null 2>&1 & wait; exit 1";
         assert_eq!(shell(asks).expect("a shell"), 42);
-        assert!(run(OsStr::new("no-such-program-anywhere"), &[]).is_err());
+        // A user-mode emulator starts a process before it finds out that there is no program, which ends with 127.
+        let none = run(OsStr::new("no-such-program-anywhere"), &[]);
+        assert!(none.is_err() || matches!(none, Ok(127)), "{none:?}");
     }
 }
