@@ -41,6 +41,12 @@ pub fn check(cross: &mut Cross) {
     tests.env("OVERSLEEP_TEST_RUNNER", format!("{QEMU} -L {LIBRARIES}"));
     tests.args(super::TESTED).arg("--no-fail-fast");
     cross.report.step("arm-linux: tests under qemu-user", 12, &[0], &tests);
-    let carrier = Carrier { name: "qemu-user", program: QEMU, arguments: &["-L", LIBRARIES], environment: &[] };
+    let carrier = Carrier {
+        name: "qemu-user",
+        program: QEMU,
+        arguments: &["-L", LIBRARIES],
+        starts_programs: false,
+        environment: &[],
+    };
     command_runs::check(cross, "arm-linux", &toolchain, &carrier, &tests);
 }

@@ -47,7 +47,8 @@ pub fn check(cross: &mut Cross) {
     tests.envs(environment(&prefix)).args(super::TESTED).arg("--no-fail-fast");
     cross.report.step("windows: tests under Wine", 12, &[0], &tests);
     let environment = environment(&prefix);
-    let carrier = Carrier { name: "Wine", program: WINE, arguments: &[], environment: &environment };
+    let carrier =
+        Carrier { name: "Wine", program: WINE, arguments: &[], starts_programs: true, environment: &environment };
     command_runs::check(cross, "windows", &toolchain, &carrier, &tests);
     super::prerequisites::quietly(Command::new("wineserver").arg("-k").env("WINEPREFIX", &prefix));
 }
