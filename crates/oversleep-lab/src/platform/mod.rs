@@ -5,6 +5,8 @@
 
 mod cpu_list;
 mod fn_clock;
+#[cfg(test)]
+mod handoff_conformance;
 mod hogs;
 pub mod interface;
 mod library;

@@ -1,57 +1,15 @@
-//! What every hand-off must do: the test beneath each entry calls [`check`]. A failure is a thread that sleeps for
-//! ever, so each part runs under a limit.
+//! What a hand-off of Linux must do besides what every one must: signals don't end its wait.
 
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use super::Kind;
-use crate::platform::Handoff;
-
-const POSTS: usize = 1_000;
+use crate::platform::handoff_conformance::{self, within_limit};
 
 /// Checks a kind of hand-off.
 pub(super) fn check(kind: &'static Kind) {
-    within_limit("posts before the wait are kept", move || {
-        let handoff = (kind.open)().unwrap();
-        for _ in 0..POSTS {
-            handoff.post();
-        }
-        for _ in 0..POSTS {
-            handoff.wait();
-        }
-    });
-    within_limit("posts to a running waiter all arrive, and no more", move || {
-        let handoff = (kind.open)().unwrap();
-        let waiter = waiting(&handoff, POSTS);
-        for _ in 0..POSTS {
-            handoff.post();
-        }
-        waiter.join().unwrap();
-        // Nothing is left: one wait needs one more post.
-        let waiter = waiting(&handoff, 1);
-        std::thread::sleep(Duration::from_millis(2));
-        assert!(!waiter.is_finished());
-        handoff.post();
-        waiter.join().unwrap();
-    });
-    within_limit("two of them take turns", move || {
-        let (there, back) = ((kind.open)().unwrap(), (kind.open)().unwrap());
-        let echo = {
-            let (there, back) = (Arc::clone(&there), Arc::clone(&back));
-            std::thread::spawn(move || {
-                for _ in 0..POSTS {
-                    there.wait();
-                    back.post();
-                }
-            })
-        };
-        for _ in 0..POSTS {
-            there.post();
-            back.wait();
-        }
-        echo.join().unwrap();
-    });
+    handoff_conformance::check(kind.open);
     within_limit("signals and stray notices don't end a wait", move || {
         let handoff = (kind.open)().unwrap();
         let (started, wait_started) = mpsc::channel();
@@ -75,26 +33,6 @@ pub(super) fn check(kind: &'static Kind) {
         handoff.post();
         waiter.join().unwrap();
     });
-}
-
-fn waiting(handoff: &Arc<dyn Handoff>, times: usize) -> std::thread::JoinHandle<()> {
-    let handoff = Arc::clone(handoff);
-    std::thread::spawn(move || (0..times).for_each(|_| handoff.wait()))
-}
-
-fn within_limit(what: &str, body: impl FnOnce() + Send + 'static) {
-    let (done, wait_done) = mpsc::channel();
-    let thread = std::thread::spawn(move || {
-        body();
-        // The receiver is gone only where the limit has passed.
-        let _ = done.send(());
-    });
-    if wait_done.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout) {
-        panic!("hangs: {what}");
-    }
-    if let Err(panic) = thread.join() {
-        std::panic::resume_unwind(panic);
-    }
 }
 
 /// A signal whose handler does nothing and does not restart calls.

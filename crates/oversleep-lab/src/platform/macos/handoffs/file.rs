@@ -109,12 +109,12 @@ impl Handoff for KeventUser {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::check;
     use super::*;
+    use crate::platform::handoff_conformance::check;
 
     #[test]
     fn descriptors_conform() {
-        check(&PIPE);
-        check(&KEVENT_USER);
+        check(PIPE.open);
+        check(KEVENT_USER.open);
     }
 }

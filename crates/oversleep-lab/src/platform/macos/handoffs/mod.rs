@@ -4,8 +4,6 @@
 //! never lost, and a wait that goes on after signals and stray wake-ups. A post always notifies, also where nobody
 //! waits, so that its cost doesn't depend on who came first.
 
-#[cfg(test)]
-mod conformance;
 mod file;
 mod lock;
 

@@ -5,8 +5,6 @@
 //! its cost doesn't depend on who came first. What std's locks rest on in turn, the alert of a thread by its number, has
 //! no public interface.
 
-#[cfg(test)]
-mod conformance;
 mod lock;
 mod object;
 

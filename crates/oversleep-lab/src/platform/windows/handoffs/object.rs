@@ -102,21 +102,21 @@ impl Handoff for Port {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::check;
     use super::*;
+    use crate::platform::handoff_conformance::check;
 
     #[test]
     fn event_conforms() {
-        check(&EVENT);
+        check(EVENT.open);
     }
 
     #[test]
     fn semaphore_conforms() {
-        check(&SEMAPHORE);
+        check(SEMAPHORE.open);
     }
 
     #[test]
     fn completion_port_conforms() {
-        check(&COMPLETION_PORT);
+        check(COMPLETION_PORT.open);
     }
 }

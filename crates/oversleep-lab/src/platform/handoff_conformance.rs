@@ -1,24 +1,25 @@
-//! What every hand-off must do: the test beneath each entry calls [`check`]. A failure is a thread that sleeps for
-//! ever, so each part runs under a limit.
+//! What every hand-off must do, on every system: the test beneath each entry calls [`check`]. A failure is a thread that
+//! sleeps for ever, so each part runs under a limit.
 
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::Kind;
-use crate::platform::Handoff;
+use oversleep_record::Unavailable;
+
+use super::interface::Handoff;
 
 const POSTS: usize = 1_000;
 
 /// Checks a kind of hand-off.
-pub(super) fn check(kind: &'static Kind) {
+pub(super) fn check(open: fn() -> Result<Arc<dyn Handoff>, Unavailable>) {
     within_limit("posts before the wait are kept", move || {
-        let handoff = (kind.open)().unwrap();
+        let handoff = open().unwrap();
         (0..POSTS).for_each(|_| handoff.post());
         (0..POSTS).for_each(|_| handoff.wait());
     });
     within_limit("posts to a running waiter all arrive, and no more", move || {
-        let handoff = (kind.open)().unwrap();
+        let handoff = open().unwrap();
         let waiter = waiting(&handoff, POSTS);
         (0..POSTS).for_each(|_| handoff.post());
         waiter.join().unwrap();
@@ -32,7 +33,7 @@ pub(super) fn check(kind: &'static Kind) {
         waiter.join().unwrap();
     });
     within_limit("two of them take turns", move || {
-        let (there, back) = ((kind.open)().unwrap(), (kind.open)().unwrap());
+        let (there, back) = (open().unwrap(), open().unwrap());
         let echo = {
             let (there, back) = (Arc::clone(&there), Arc::clone(&back));
             std::thread::spawn(move || {
@@ -55,7 +56,8 @@ fn waiting(handoff: &Arc<dyn Handoff>, times: usize) -> std::thread::JoinHandle<
     std::thread::spawn(move || (0..times).for_each(|_| handoff.wait()))
 }
 
-fn within_limit(what: &str, body: impl FnOnce() + Send + 'static) {
+/// Runs a part of a check; one that doesn't end is a failure.
+pub(super) fn within_limit(what: &str, body: impl FnOnce() + Send + 'static) {
     let (done, wait_done) = mpsc::channel();
     let thread = std::thread::spawn(move || {
         body();
