@@ -424,14 +424,23 @@ typedef struct {
      */
     uint64_t spun_ns;
     /**
-     * How long before the deadline the operating system was asked to wake the thread, in nanoseconds;
-     * `OVERSLEEP_UNKNOWN_NS` when it was not asked, because the deadline was too close.
+     * How long before the deadline the operating system was asked to end the wait, in nanoseconds;
+     * `OVERSLEEP_UNKNOWN_NS` when there was no wait, because the deadline was too close.
      */
     uint64_t margin_ns;
     /**
      * How late that wake-up came, in nanoseconds; `OVERSLEEP_UNKNOWN_NS` when none was asked for.
      */
     uint64_t wake_lateness_ns;
+    /**
+     * How long before the deadline the short waits for what that one left were to end; `OVERSLEEP_UNKNOWN_NS` where there
+     * was none.
+     */
+    uint64_t approach_margin_ns[2];
+    /**
+     * How late the wake-ups from the short waits came; `OVERSLEEP_UNKNOWN_NS` where there was none.
+     */
+    uint64_t approach_lateness_ns[2];
     /**
      * What became of setting this thread's timer slack for the wait.
      */
@@ -584,7 +593,7 @@ oversleep_status oversleep_pacer_set_start_ns(oversleep_pacer *pacer, uint64_t s
 oversleep_status oversleep_pacer_set_missed(oversleep_pacer *pacer, int32_t policy);
 
 /**
- * Changes how long the median wait may spin, from 50000 ns. What was learned about waits is forgotten.
+ * Changes how long the median wait may spin, from 16000 ns. What was learned about waits is forgotten.
  */
 oversleep_status oversleep_pacer_set_budget_ns(oversleep_pacer *pacer, uint64_t budget_ns);
 
@@ -750,8 +759,8 @@ oversleep_status oversleep_sleep_ns(uint64_t duration_ns);
  * Sleeps until `deadline_ns`, a time of `oversleep_clock_now_ns`; never returns `OVERSLEEP_STATUS_OK` before it, and as
  * little after it as this machine allows. Signals do not end it. A deadline in the past returns at once.
  *
- * Cost: the operating system wakes the thread a learned margin before the deadline, and the thread spins for what is
- * left: the median sleep for at most 50 microseconds. On Linux the thread's timer slack is 1 ns meanwhile. Uses a
+ * Cost: the operating system wakes the thread a learned margin before the deadline, up to thrice where that is more exact, and
+ * the thread spins for what is left: the median sleep for at most 16 microseconds. On Linux the thread's timer slack is 1 ns meanwhile. Uses a
  * sleeper that belongs to the calling thread.
  */
 oversleep_status oversleep_sleep_until_ns(uint64_t deadline_ns);
@@ -762,7 +771,7 @@ oversleep_status oversleep_sleep_until_ns(uint64_t deadline_ns);
 oversleep_status oversleep_sleeper_new(oversleep_sleeper **sleeper);
 
 /**
- * Changes how long the sleeper's median sleep may spin, from 50000 ns. With zero half of the sleeps end late by what
+ * Changes how long the sleeper's median sleep may spin, from 16000 ns. With zero half of the sleeps end late by what
  * the operating system's wake-ups vary. What was learned stays.
  */
 oversleep_status oversleep_sleeper_set_budget_ns(oversleep_sleeper *sleeper,
@@ -907,8 +916,8 @@ oversleep_status oversleep_sleep_ns(uint64_t duration_ns);
  * Sleeps until `deadline_ns`, a time of `oversleep_clock_now_ns`; never returns `OVERSLEEP_STATUS_OK` before it, and as
  * little after it as this machine allows. Signals do not end it. A deadline in the past returns at once.
  *
- * Cost: the operating system wakes the thread a learned margin before the deadline, and the thread spins for what is
- * left: the median sleep for at most 50 microseconds. On Linux the thread's timer slack is 1 ns meanwhile. Uses a
+ * Cost: the operating system wakes the thread a learned margin before the deadline, up to thrice where that is more exact, and
+ * the thread spins for what is left: the median sleep for at most 16 microseconds. On Linux the thread's timer slack is 1 ns meanwhile. Uses a
  * sleeper that belongs to the calling thread.
  */
 oversleep_status oversleep_sleep_until_ns(uint64_t deadline_ns);
@@ -919,7 +928,7 @@ oversleep_status oversleep_sleep_until_ns(uint64_t deadline_ns);
 oversleep_status oversleep_sleeper_new(oversleep_sleeper **sleeper);
 
 /**
- * Changes how long the sleeper's median sleep may spin, from 50000 ns. With zero half of the sleeps end late by what
+ * Changes how long the sleeper's median sleep may spin, from 16000 ns. With zero half of the sleeps end late by what
  * the operating system's wake-ups vary. What was learned stays.
  */
 oversleep_status oversleep_sleeper_set_budget_ns(oversleep_sleeper *sleeper,
@@ -970,7 +979,7 @@ oversleep_status oversleep_pacer_set_start_ns(oversleep_pacer *pacer, uint64_t s
 oversleep_status oversleep_pacer_set_missed(oversleep_pacer *pacer, int32_t policy);
 
 /**
- * Changes how long the median wait may spin, from 50000 ns. What was learned about waits is forgotten.
+ * Changes how long the median wait may spin, from 16000 ns. What was learned about waits is forgotten.
  */
 oversleep_status oversleep_pacer_set_budget_ns(oversleep_pacer *pacer, uint64_t budget_ns);
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use oversleep::{Instant, Slept as HowItWent};
+use oversleep::{Instant, Slept as HowItWent, Waited};
 
 use crate::UNKNOWN_NS;
 use crate::boundary::handle::{self, Handle, Opaque};
@@ -34,11 +34,16 @@ pub struct Slept {
     pub lateness_ns: u64,
     /// How long it spun towards the deadline, in nanoseconds.
     pub spun_ns: u64,
-    /// How long before the deadline the operating system was asked to wake the thread, in nanoseconds;
-    /// `OVERSLEEP_UNKNOWN_NS` when it was not asked, because the deadline was too close.
+    /// How long before the deadline the operating system was asked to end the wait, in nanoseconds;
+    /// `OVERSLEEP_UNKNOWN_NS` when there was no wait, because the deadline was too close.
     pub margin_ns: u64,
     /// How late that wake-up came, in nanoseconds; `OVERSLEEP_UNKNOWN_NS` when none was asked for.
     pub wake_lateness_ns: u64,
+    /// How long before the deadline the short waits for what that one left were to end; `OVERSLEEP_UNKNOWN_NS` where there
+    /// was none.
+    pub approach_margin_ns: [u64; 2],
+    /// How late the wake-ups from the short waits came; `OVERSLEEP_UNKNOWN_NS` where there was none.
+    pub approach_lateness_ns: [u64; 2],
     /// What became of setting this thread's timer slack for the wait.
     pub slack: Outcome,
     /// Zero.
@@ -47,11 +52,15 @@ pub struct Slept {
 
 impl From<HowItWent> for Slept {
     fn from(slept: HowItWent) -> Self {
+        let margin_ns = |waited: Option<Waited>| waited.map_or(UNKNOWN_NS, |waited| waited.margin_ns);
+        let lateness_ns = |waited: Option<Waited>| waited.map_or(UNKNOWN_NS, |waited| waited.lateness_ns);
         Self {
             lateness_ns: slept.lateness_ns,
             spun_ns: slept.spun_ns,
-            margin_ns: slept.margin_ns.unwrap_or(UNKNOWN_NS),
-            wake_lateness_ns: slept.wake_lateness_ns.unwrap_or(UNKNOWN_NS),
+            margin_ns: margin_ns(slept.wait),
+            wake_lateness_ns: lateness_ns(slept.wait),
+            approach_margin_ns: slept.approaches.map(margin_ns),
+            approach_lateness_ns: slept.approaches.map(lateness_ns),
             slack: slept.slack.map_or(Outcome::NotAsked, |slack| Change::of_time(&slack).outcome),
             reserved: [0; 5],
         }
@@ -72,8 +81,8 @@ pub extern "C" fn oversleep_sleep_ns(duration_ns: u64) -> Status {
 /// Sleeps until `deadline_ns`, a time of `oversleep_clock_now_ns`; never returns `OVERSLEEP_STATUS_OK` before it, and as
 /// little after it as this machine allows. Signals do not end it. A deadline in the past returns at once.
 ///
-/// Cost: the operating system wakes the thread a learned margin before the deadline, and the thread spins for what is
-/// left: the median sleep for at most 50 microseconds. On Linux the thread's timer slack is 1 ns meanwhile. Uses a
+/// Cost: the operating system wakes the thread a learned margin before the deadline, up to thrice where that is more exact, and
+/// the thread spins for what is left: the median sleep for at most 16 microseconds. On Linux the thread's timer slack is 1 ns meanwhile. Uses a
 /// sleeper that belongs to the calling thread.
 // SAFETY: the prefix is this library's own.
 #[unsafe(no_mangle)]
@@ -92,7 +101,7 @@ pub unsafe extern "C" fn oversleep_sleeper_new(sleeper: *mut *mut Sleeper) -> St
     boundary::status(|| unsafe { handle::create(sleeper, || Ok(oversleep::Sleeper::new())) })
 }
 
-/// Changes how long the sleeper's median sleep may spin, from 50000 ns. With zero half of the sleeps end late by what
+/// Changes how long the sleeper's median sleep may spin, from 16000 ns. With zero half of the sleeps end late by what
 /// the operating system's wake-ups vary. What was learned stays.
 // SAFETY: the prefix is this library's own.
 #[unsafe(no_mangle)]

@@ -51,4 +51,4 @@ pub use pace::{Beat, Missed, Pacer};
 pub use resolution::Resolution;
 pub use scheduling::Scheduling;
 pub use slack::{TimerSlack, TimerSlackGuard};
-pub use sleep::{Sleeper, Slept, sleep, sleep_until};
+pub use sleep::{Sleeper, Slept, Waited, sleep, sleep_until};

@@ -84,7 +84,10 @@ static void sleeps(void) {
     OK(oversleep_sleeper_sleep_ns(sleeper, 500000, &slept));
     CHECK(oversleep_clock_now_ordered_ns() - start_ns >= 500000);
     CHECK(slept.lateness_ns != OVERSLEEP_UNKNOWN_NS && slept.reserved[4] == 0);
-    CHECK((slept.margin_ns == OVERSLEEP_UNKNOWN_NS) == (slept.slack == OVERSLEEP_OUTCOME_NOT_ASKED));
+    CHECK((slept.margin_ns == OVERSLEEP_UNKNOWN_NS && slept.approach_margin_ns[0] == OVERSLEEP_UNKNOWN_NS &&
+           slept.approach_margin_ns[1] == OVERSLEEP_UNKNOWN_NS) == (slept.slack == OVERSLEEP_OUTCOME_NOT_ASKED));
+    CHECK((slept.approach_margin_ns[1] == OVERSLEEP_UNKNOWN_NS) ==
+          (slept.approach_lateness_ns[1] == OVERSLEEP_UNKNOWN_NS));
     CHECK((slept.margin_ns == OVERSLEEP_UNKNOWN_NS) == (slept.wake_lateness_ns == OVERSLEEP_UNKNOWN_NS));
     OK(oversleep_sleeper_set_budget_ns(sleeper, 10000));
     OK(oversleep_sleeper_sleep_until_ns(sleeper, 1, &slept));

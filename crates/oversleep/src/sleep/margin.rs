@@ -14,9 +14,9 @@ const BUCKETS: usize = OCTAVES as usize * BUCKETS_PER_OCTAVE as usize;
 const MEMORY: u32 = 2_048;
 /// While there are fewer samples, every one moves the margin.
 const FEW: u32 = 16;
-/// One sleep in this many may go uncovered although the budget would reach it.
+/// One wake-up in this many may go uncovered although the margin could reach it.
 ///
-/// The margin is the smallest that covers what the budget can reach, less this part. A larger one would spin against
+/// The margin is the smallest that covers what it may reach, less this part. A larger one would spin against
 /// lateness that comes from another thread in our place, or from the hypervisor. No margin covers that, and a thread
 /// that has used up its share by spinning is let in later the next time.
 const UNCOVERED: u32 = 400;
@@ -27,23 +27,22 @@ pub(super) struct Learned {
     counts: [u16; BUCKETS],
     total: u32,
     due: u32,
+    median_ns: u64,
     margin_ns: u64,
 }
 
 impl Learned {
-    /// What is assumed before anything is known: four wake-ups of an ordinary machine. They keep the first real one,
-    /// should it be a stall, from being taken for the rule, and the margin wide until a few hundred have been seen.
-    const ASSUMED_NS: [u64; 4] = [30_000, 30_000, 30_000, 66_000];
-    const FIRST_MARGIN_NS: u64 = 70_000;
-
-    pub(super) const fn new() -> Self {
+    /// Before anything is known: four wake-ups as late as that, and a margin that would have covered them. The four keep
+    /// the first real one, should it be a stall, from being taken for the rule, and the margin wide until a few hundred
+    /// have been seen.
+    pub(super) const fn assuming(lateness_ns: [u64; 4], median_ns: u64, margin_ns: u64) -> Self {
         let mut counts = [0; BUCKETS];
         let mut i = 0;
-        while i < Self::ASSUMED_NS.len() {
-            counts[bucket(Self::ASSUMED_NS[i])] += 1;
+        while i < lateness_ns.len() {
+            counts[bucket(lateness_ns[i])] += 1;
             i += 1;
         }
-        Self { counts, total: Self::ASSUMED_NS.len() as u32, due: 1, margin_ns: Self::FIRST_MARGIN_NS }
+        Self { counts, total: lateness_ns.len() as u32, due: 1, median_ns, margin_ns }
     }
 
     /// The time from the wake-up to ask for to the deadline.
@@ -51,8 +50,14 @@ impl Learned {
         self.margin_ns
     }
 
-    /// Takes in how much later than asked a wake-up came. `budget_ns` is how long the median sleep may spin.
-    pub(super) fn learn(&mut self, lateness_ns: u64, budget_ns: u64) {
+    /// How late half of the wake-ups came at most.
+    pub(super) fn median_ns(&self) -> u64 {
+        self.median_ns
+    }
+
+    /// Takes in how much later than asked a wake-up came. The margin becomes at most the median
+    /// lateness and `reach_ns` more.
+    pub(super) fn learn(&mut self, lateness_ns: u64, reach_ns: u64) {
         self.counts[bucket(lateness_ns)] += 1;
         self.total += 1;
         if self.total == MEMORY {
@@ -63,17 +68,17 @@ impl Learned {
         }
         self.due -= 1;
         if self.due == 0 {
-            self.margin_ns = self.best_margin_ns(budget_ns);
+            self.median_ns = self.at_rank_ns(self.total.div_ceil(2));
+            self.margin_ns = self.best_margin_ns(reach_ns);
             // Later on the margin moves slowly, and working it out takes about 0.1 µs.
             self.due = (self.total / FEW).clamp(1, 8);
         }
     }
 
-    fn best_margin_ns(&self, budget_ns: u64) -> u64 {
-        let median_ns = self.at_rank_ns(self.total.div_ceil(2));
-        let cap_ns = median_ns.saturating_add(budget_ns);
+    fn best_margin_ns(&self, reach_ns: u64) -> u64 {
+        let cap_ns = self.median_ns.saturating_add(reach_ns);
         let reached = self.counts[..=bucket(cap_ns)].iter().map(|&count| u32::from(count)).sum::<u32>();
-        self.at_rank_ns(reached.saturating_sub(self.total / UNCOVERED)).clamp(median_ns, cap_ns)
+        self.at_rank_ns(reached.saturating_sub(self.total / UNCOVERED)).clamp(self.median_ns, cap_ns)
     }
 
     /// The upper end of the bucket that holds the sample of this rank, counted from 1.
@@ -109,12 +114,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const BUDGET_NS: u64 = 45_000;
+    const REACH_NS: u64 = 45_000;
 
     fn learned(samples: impl IntoIterator<Item = u64>) -> Learned {
-        let mut learned = Learned::new();
+        let mut learned = Learned::assuming([30_000, 30_000, 30_000, 66_000], 30_000, 70_000);
         for lateness_ns in samples {
-            learned.learn(lateness_ns, BUDGET_NS);
+            learned.learn(lateness_ns, REACH_NS);
         }
         learned
     }
@@ -143,7 +148,7 @@ mod tests {
 
     #[test]
     fn rare_stalls_do_not_widen_the_margin() {
-        // Oversubscribed: 98 of 100 wake-ups within 20 µs, the others milliseconds late, beyond any budget.
+        // Oversubscribed: 98 of 100 wake-ups within 20 µs, the others milliseconds late, beyond any reach.
         let margin_ns =
             learned((0..2_000).map(|i| if i % 50 == 0 { 3_000_000 } else { 12_000 + i % 8 * 1_000 })).margin_ns();
         assert!((18_000..21_000).contains(&margin_ns), "{margin_ns}");
@@ -159,10 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_bounds_the_margin() {
+    fn the_reach_bounds_the_margin() {
         let margin_ns = learned((0..2_000).map(|i| 10_000 + i % 100 * 10_000)).margin_ns();
         let median_ns = 510_000;
-        assert!(margin_ns <= median_ns + median_ns / 16 + BUDGET_NS, "{margin_ns}");
+        assert!(margin_ns <= median_ns + median_ns / 16 + REACH_NS, "{margin_ns}");
     }
 
     #[test]
@@ -199,10 +204,8 @@ mod tests {
         #[test]
         fn any_history_keeps_the_bound(samples in proptest::collection::vec(prop_oneof![8_000_u64..120_000, any::<u64>()], 1..3_000)) {
             let learned = learned(samples);
-            let median_ns = learned.at_rank_ns(learned.total.div_ceil(2));
-            prop_assert!(learned.margin_ns() <= upper_ns(BUCKETS - 1));
-            // The margin may be a few samples old, so only a fresh one is bound by the present median.
-            prop_assert!(learned.best_margin_ns(BUDGET_NS) <= median_ns + BUDGET_NS);
+            prop_assert!(learned.margin_ns() >= learned.median_ns());
+            prop_assert!(learned.margin_ns() <= learned.median_ns() + REACH_NS);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Sleeps that end on time: the operating system waits until shortly before the deadline, and a short spin does the
 //! rest.
 //!
-//! `margin` learns how short. Here the waiting is done, and its promise is kept: never early.
+//! `margin` learns how short, `plan` says when to wait. Here the waiting is done, and its promise is kept: never early.
 
 mod margin;
+mod plan;
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -13,17 +14,10 @@ use crate::outcome::Outcome;
 use crate::slack::TimerSlack;
 use crate::sys;
 
-use margin::Learned;
+use plan::{APPROACHES, Plan, Step};
 
-/// How long the median sleep may spin. The rest of a sleep's CPU time is the operating system's own.
-///
-/// A thread that waits once and spins the rest pays for its margin, whoever made it: this one keeps the whole sleep at
-/// or below the CPU time of one that is woken a fixed 125 µs before with the default slack.
-const BUDGET_NS: u64 = 40_000;
-/// Shorter waits than this aren't worth asking for: falling asleep and waking up takes about as long.
-const WAIT_MIN_NS: u64 = 4_000;
-/// Durations up to 2^16, 2^18, … ns (66 µs, 262 µs, 1.05 ms, 4.2 ms, 17 ms, 67 ms), and longer.
-const CLASSES: usize = 7;
+/// A sleep may cost 60 % of one that is woken a fixed 125 µs before with the default slack, three waits included.
+const BUDGET_NS: u64 = 16_000;
 
 /// Sleeps for at least `duration`, and as little longer as this machine allows. See [`Sleeper`] for its costs and
 /// promises; this uses one that belongs to the calling thread.
@@ -67,14 +61,18 @@ pub fn sleep_until(deadline: Instant) {
 /// # Promises
 ///
 /// * **Never early**, by [`Clock`] and by the operating system's monotonic clock both.
-/// * **CPU**: the operating system is asked to wake the thread one *margin* before the deadline, and the thread spins
-///   (with the processor's pause hint, never yielding) for what is left of it. The margin is the smallest that covers
-///   this machine's lateness for durations of this class, learned from the sleeps themselves, and at most the median
-///   lateness and 40 µs more: so the median sleep spins for at most 40 µs ([`Sleeper::with_budget`] changes that), and
-///   none for longer than its margin, which [`Slept`] shows. A sleep shorter than the margin only spins, unless that
-///   would be more than 80 µs, twice the budget: then it waits, and may end late.
+/// * **CPU**: a long sleep is up to three waits and a spin. The first wait ends early enough to cover this machine's
+///   lateness for durations of this class, learned from the sleeps themselves. The others, the *approaches*, are short,
+///   and so are ended more exactly: a processor that has hardly slept wakes up sooner. The last one ends a *margin*
+///   before the deadline, learned as well, and the thread spins (with the processor's pause hint, never yielding) for
+///   what is left. This margin is at most the median lateness and 16 µs more: so the median sleep spins for at most
+///   16 µs ([`Sleeper::with_budget`] changes that), and none for longer than its margin and 8 µs, what another wait
+///   would cost. Where the system ends short waits no more exactly than long ones (a coarse timer: a median lateness
+///   above 150 µs), there are no approaches, and the same holds for the margin of the one wait. A sleep too short to be
+///   waited for only spins, unless that would be more than 80 µs, five times the budget: then it waits, and may end
+///   late.
 /// * **Oversubscription**: lateness that no margin within the budget covers, because another thread has the processor,
-///   does not widen the margin.
+///   does not widen the margin; approaches that mostly end late are given up, and tried again 1000 sleeps later.
 /// * **Timer slack** is 1 ns during the wait and what it was before afterwards (Linux); where that is forbidden, the
 ///   margin covers the slack, and [`Slept::slack`] says so.
 ///
@@ -90,7 +88,7 @@ pub fn sleep_until(deadline: Instant) {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sleeper {
-    learned: [Learned; CLASSES],
+    plan: Plan,
     budget_ns: u64,
 }
 
@@ -102,13 +100,24 @@ pub struct Slept {
     pub lateness_ns: u64,
     /// How long it spun towards the deadline, in nanoseconds.
     pub spun_ns: u64,
-    /// How long before the deadline the operating system was asked to wake the thread, in nanoseconds; `None` when it
-    /// was not asked, because the deadline was too close.
-    pub margin_ns: Option<u64>,
-    /// How late that wake-up came, in nanoseconds; `None` when none was asked for.
-    pub wake_lateness_ns: Option<u64>,
+    /// The wait; `None` when there was none, because the deadline was too close.
+    pub wait: Option<Waited>,
+    /// The short waits for what the first one left; `None` for one that was not made, because too little was left or
+    /// because this machine ends short waits no more exactly than long ones. A sleep too short for the margin of a long
+    /// wait may have these alone.
+    pub approaches: [Option<Waited>; 2],
     /// What became of setting the timer slack for the wait; `None` when there was none.
     pub slack: Option<Outcome<Duration>>,
+}
+
+/// How the operating system ended a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Waited {
+    /// How long before the deadline of the sleep it was asked to wake the thread, in nanoseconds.
+    pub margin_ns: u64,
+    /// How much later than asked it did, in nanoseconds.
+    pub lateness_ns: u64,
 }
 
 impl Default for Sleeper {
@@ -118,12 +127,16 @@ impl Default for Sleeper {
 }
 
 impl Sleeper {
-    /// A sleeper that has learned nothing yet: its first sleep uses a margin of 70 µs.
+    /// How long the median sleep may spin, unless told otherwise. The rest of a sleep's CPU time is the operating
+    /// system's own.
+    pub const DEFAULT_BUDGET: Duration = Duration::from_nanos(BUDGET_NS);
+
+    /// A sleeper that has learned nothing yet: its first waits have margins of 100, 50 and 25 µs.
     pub const fn new() -> Self {
-        Self { learned: [const { Learned::new() }; CLASSES], budget_ns: BUDGET_NS }
+        Self { plan: Plan::new(), budget_ns: BUDGET_NS }
     }
 
-    /// Changes how long the median sleep may spin, from 40 µs. With zero the margin is the median lateness, and half
+    /// Changes how long the median sleep may spin, from [`Sleeper::DEFAULT_BUDGET`]. With zero the margin is the median lateness, and half
     /// of the sleeps end late.
     pub fn with_budget(mut self, budget: Duration) -> Self {
         self.budget_ns = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
@@ -137,36 +150,45 @@ impl Sleeper {
 
     /// Sleeps until `deadline`. A deadline in the past returns at once.
     pub fn sleep_until(&mut self, deadline: Instant) -> Slept {
-        let ahead_ns = u64::try_from(deadline.nanos_since(Clock::now())).unwrap_or(0);
-        let learned = &mut self.learned[class(ahead_ns)];
-        let mut slept = Slept { lateness_ns: 0, spun_ns: 0, margin_ns: None, wake_lateness_ns: None, slack: None };
-        if let Some(margin_ns) = margin_of_wait(ahead_ns, learned.margin_ns(), self.budget_ns) {
-            let wake_ns = deadline.as_nanos() - margin_ns;
-            let held = TimerSlack::hold(Duration::from_nanos(1));
-            let wake_lateness_ns = wait_until(wake_ns) - wake_ns;
-            slept.slack = Some(held.outcome().clone());
-            // All that is to be done happens before the deadline, in time that would be spun away otherwise.
-            drop(held);
-            learned.learn(wake_lateness_ns, self.budget_ns);
-            slept.margin_ns = Some(margin_ns);
-            slept.wake_lateness_ns = Some(wake_lateness_ns);
+        let ahead_ns = left_ns(deadline);
+        let none = [None; APPROACHES];
+        let mut slept = Slept { lateness_ns: 0, spun_ns: 0, wait: None, approaches: none, slack: None };
+        let mut step = self.plan.first(ahead_ns, self.budget_ns);
+        let held = (step != Step::Spin).then(|| TimerSlack::hold(Duration::from_nanos(1)));
+        slept.slack = held.as_ref().map(|held| held.outcome().clone());
+        // All that is to be done happens before the deadline, in time that would be spun away otherwise.
+        loop {
+            let made = match step {
+                Step::Wait { margin_ns } => {
+                    let waited = wait_before(deadline, margin_ns);
+                    self.plan.learn_wait(ahead_ns, waited.lateness_ns, self.budget_ns);
+                    slept.wait = Some(waited);
+                    0
+                }
+                Step::Approach { number, margin_ns } => {
+                    let waited = wait_before(deadline, margin_ns);
+                    self.plan.learn_approach(number, waited.lateness_ns, self.budget_ns);
+                    slept.approaches[number] = Some(waited);
+                    number + 1
+                }
+                Step::Spin => break,
+            };
+            step = self.plan.then(ahead_ns, made, left_ns(deadline), self.budget_ns);
         }
+        drop(held);
         (slept.spun_ns, slept.lateness_ns) = spin_until(deadline);
         slept
     }
 }
 
-/// The margin to wait with when the deadline lies `ahead_ns` ahead, or `None` to spin all the way.
-fn margin_of_wait(ahead_ns: u64, learned_ns: u64, budget_ns: u64) -> Option<u64> {
-    let longest_ns = ahead_ns.checked_sub(WAIT_MIN_NS)?;
-    if learned_ns <= longest_ns {
-        Some(learned_ns)
-    } else if ahead_ns <= budget_ns.saturating_mul(2) {
-        None
-    } else {
-        // The machine wakes us too late for such a sleep, and it is too long to spin: the shortest wait must do.
-        Some(longest_ns)
-    }
+fn left_ns(deadline: Instant) -> u64 {
+    u64::try_from(deadline.nanos_since(Clock::now())).unwrap_or(0)
+}
+
+/// Has the system wake this thread `margin_ns` before the deadline.
+fn wait_before(deadline: Instant, margin_ns: u64) -> Waited {
+    let wake_ns = deadline.as_nanos().saturating_sub(margin_ns);
+    Waited { margin_ns, lateness_ns: wait_until(wake_ns) - wake_ns }
 }
 
 /// Waits until the operating system's clock says `ns` or later, and returns what it says.
@@ -196,78 +218,52 @@ fn spin_until(deadline: Instant) -> (u64, u64) {
     (spun_ns, now.as_nanos().saturating_sub(deadline.as_nanos()))
 }
 
-fn class(ns: u64) -> usize {
-    const FIRST: u32 = 16;
-    let octave = ns.checked_ilog2().unwrap_or(0);
-    ((octave.saturating_sub(FIRST - 2) / 2) as usize).min(CLASSES - 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn classes_cover_every_duration() {
-        assert_eq!(class(0), 0);
-        assert_eq!(class((1 << 16) - 1), 0);
-        assert_eq!(class(1 << 16), 1);
-        assert_eq!(class(1_000_000), class(300_000));
-        assert_ne!(class(1_000_000), class(5_000_000));
-        assert_eq!(class(u64::MAX), CLASSES - 1);
-    }
-
-    #[test]
     fn a_past_deadline_returns_at_once() {
         let slept = Sleeper::new().sleep_until(Instant::from_nanos(5));
-        assert_eq!((slept.spun_ns, slept.margin_ns, slept.slack), (0, None, None));
+        assert_eq!((slept.spun_ns, slept.wait, slept.approaches, slept.slack), (0, None, [None; 2], None));
         assert!(slept.lateness_ns > 0);
     }
 
     #[test]
     fn a_short_sleep_only_spins() {
         let slept = Sleeper::new().sleep(Duration::from_micros(20));
-        assert_eq!(slept.margin_ns, None);
+        assert_eq!((slept.wait, slept.approaches), (None, [None; 2]));
         assert!(slept.spun_ns <= 20_000);
     }
 
     /// On a busy machine the thread may lose the processor until the deadline is too close to wait for.
     fn until_it_waited(sleeper: &mut Sleeper, duration: Duration) -> Slept {
         let mut tries = (0..1_000).map(|_| sleeper.sleep(duration));
-        tries.find(|slept| slept.margin_ns.is_some()).expect("one of a thousand waits")
+        tries.find(|slept| slept.wait.is_some()).expect("one of a thousand waits")
     }
 
     #[test]
     fn a_longer_sleep_waits_and_learns() {
         let mut sleeper = Sleeper::new();
         let slept = until_it_waited(&mut sleeper, Duration::from_micros(500));
-        assert!(slept.spun_ns <= 70_000 && slept.wake_lateness_ns.is_some() && slept.slack.is_some());
-        // One sample among the assumed ones: the margin covers it when the budget does.
-        let margin_ns = sleeper.learned[class(500_000)].margin_ns();
-        assert!((66_000..=84_000).contains(&margin_ns), "{margin_ns}");
-    }
-
-    #[test]
-    fn only_short_sleeps_spin_all_the_way() {
-        // Within the margin: by the budget.
-        assert_eq!(margin_of_wait(60_000, 70_000, 50_000), None);
-        assert_eq!(margin_of_wait(100_000, 120_000, 50_000), None);
-        // A machine with a 15.6 ms tick: a sleep of 1 ms waits, and ends late.
-        assert_eq!(margin_of_wait(1_000_000, 15_600_000, 50_000), Some(996_000));
-        assert_eq!(margin_of_wait(1_000_000, 70_000, 50_000), Some(70_000));
-        assert_eq!(margin_of_wait(3_000, 1_000, 50_000), None);
-        assert_eq!(margin_of_wait(30_000, 70_000, 0), Some(26_000));
+        let longest_ns =
+            slept.wait.iter().chain(slept.approaches.iter().flatten()).map(|waited| waited.margin_ns).max();
+        assert!(longest_ns.is_some_and(|longest_ns| slept.spun_ns <= longest_ns));
+        assert!(slept.wait.is_some_and(|waited| waited.margin_ns == 100_000) && slept.slack.is_some());
+        // One sample among the assumed ones replaces the first guess.
+        let Step::Wait { margin_ns } = sleeper.plan.first(500_000, BUDGET_NS) else { panic!("no wait") };
+        assert_ne!(margin_ns, 100_000);
     }
 
     #[test]
     fn sleeps_keep_learning_whatever_happened() {
         let mut sleeper = Sleeper::new();
-        let class = class(300_000);
         for _ in 0..30 {
-            sleeper.learned[class].learn(20_000_000, BUDGET_NS);
+            sleeper.plan.learn_wait(300_000, 20_000_000, BUDGET_NS);
         }
         // The margin is longer than the sleep now; it is waited for and learned from all the same.
         let slept = until_it_waited(&mut sleeper, Duration::from_micros(300));
-        assert!(slept.wake_lateness_ns.is_some() && slept.margin_ns.is_some_and(|margin_ns| margin_ns < 300_000));
+        assert!(slept.wait.is_some_and(|waited| waited.margin_ns < 300_000));
     }
 
     #[test]

@@ -1,0 +1,245 @@
+//! What to do with the time that is left until a deadline: wait for most of it, wait again, or spin.
+//!
+//! Pure: it takes in times and how late wake-ups came, and gives out steps.
+//!
+//! A thread that has slept for long is woken late by tens of microseconds, and by how many differs from one time to the
+//! next; spinning away a margin that covers this is most of what an exact sleep costs. A thread that has slept for tens
+//! of microseconds is woken within a few, and more surely so the shorter it slept and the more often. So a long sleep is
+//! three waits: one that ends early enough, whatever happens, and two short ones, the approaches, for what is left then.
+//! Where the system wakes no thread that exactly, there are no approaches.
+
+use super::margin::Learned;
+
+/// Durations up to 2^16, 2^18, … ns (66 µs, 262 µs, 1.05 ms, 4.2 ms, 17 ms, 67 ms), and longer.
+const CLASSES: usize = 7;
+/// A sleep that can't be waited for is spun when it is no longer than so many budgets.
+const SPIN_BUDGETS: u64 = 5;
+/// A wait costs about as much CPU time as that: what saves less is spun.
+const WAIT_WORTH_NS: u64 = 8_000;
+/// How many waits may follow the first one.
+pub(super) const APPROACHES: usize = 2;
+/// How much further than the budget the margins of a long wait and of each approach may reach when what they leave is
+/// not spun away, but waited for.
+const WAIT_REACH_NS: u64 = 180_000;
+const APPROACH_REACH_NS: [u64; APPROACHES] = [40_000, 0];
+/// The margin of the last approach may be so much longer than the budget. Where it is longer, approaches don't pay.
+const LAST_MARGIN_NS: u64 = 40_000;
+/// A system that wakes the median long wait later than that has a coarse timer, and would end an approach as late.
+const COARSE_NS: u64 = 150_000;
+/// What made approaches not pay may have passed after so many sleeps without one.
+const FORGET: u32 = 1_000;
+
+/// What there is to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Have the system wake the thread so long before the deadline, and report how late it did.
+    Wait { margin_ns: u64 },
+    /// The same, after that: the approach of this number.
+    Approach { number: usize, margin_ns: u64 },
+    /// Spin until the deadline.
+    Spin,
+}
+
+/// What was learned about the waits of a thread.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    waits: [Learned; CLASSES],
+    approaches: [Learned; APPROACHES],
+    /// Sleeps since the last approach that might have had one.
+    without_approach: u32,
+}
+
+impl Plan {
+    pub(super) const fn new() -> Plan {
+        const WAIT: Learned = Learned::assuming([30_000, 30_000, 30_000, 66_000], 30_000, 100_000);
+        Plan { waits: [WAIT; CLASSES], approaches: Plan::APPROACHES, without_approach: 0 }
+    }
+
+    const APPROACHES: [Learned; APPROACHES] = [
+        Learned::assuming([8_000, 8_000, 8_000, 12_000], 8_000, 50_000),
+        Learned::assuming([8_000, 8_000, 8_000, 12_000], 8_000, 25_000),
+    ];
+
+    /// The first step of a sleep of `ahead_ns`. `budget_ns` is how long the median sleep may spin.
+    pub(super) fn first(&self, ahead_ns: u64, budget_ns: u64) -> Step {
+        let margin_ns = self.waits[class(ahead_ns)].margin_ns();
+        if margin_ns.saturating_add(WAIT_WORTH_NS) <= ahead_ns {
+            return Step::Wait { margin_ns };
+        }
+        match self.then(ahead_ns, 0, ahead_ns, budget_ns) {
+            // The machine wakes us too late for such a sleep, and it is too long to spin: the shortest wait must do.
+            Step::Spin if ahead_ns > budget_ns.saturating_mul(SPIN_BUDGETS).max(WAIT_WORTH_NS) => {
+                Step::Wait { margin_ns: ahead_ns - WAIT_WORTH_NS / 2 }
+            }
+            step => step,
+        }
+    }
+
+    /// What follows in a sleep of `ahead_ns` after `approaches` of them, with `left_ns` to go.
+    pub(super) fn then(&self, ahead_ns: u64, approaches: usize, left_ns: u64, budget_ns: u64) -> Step {
+        if !self.approaches_pay(class(ahead_ns), budget_ns) {
+            return Step::Spin;
+        }
+        let margins = self.approaches.iter().map(Learned::margin_ns).enumerate().skip(approaches);
+        let mut worth_it = margins.filter(|(_, margin_ns)| margin_ns.saturating_add(WAIT_WORTH_NS) <= left_ns);
+        worth_it.next().map_or(Step::Spin, |(number, margin_ns)| Step::Approach { number, margin_ns })
+    }
+
+    /// Takes in how late the wake-up from the wait of a sleep of `ahead_ns` came.
+    pub(super) fn learn_wait(&mut self, ahead_ns: u64, lateness_ns: u64, budget_ns: u64) {
+        let class = class(ahead_ns);
+        let further_ns = if self.approaches_pay(class, budget_ns) { WAIT_REACH_NS } else { 0 };
+        self.waits[class].learn(lateness_ns, budget_ns.saturating_add(further_ns));
+        self.without_approach += 1;
+        if self.without_approach >= FORGET {
+            self.approaches = Plan::APPROACHES;
+            self.without_approach = 0;
+        }
+    }
+
+    /// Takes in how late the wake-up from an approach came.
+    pub(super) fn learn_approach(&mut self, number: usize, lateness_ns: u64, budget_ns: u64) {
+        self.approaches[number].learn(lateness_ns, budget_ns.saturating_add(APPROACH_REACH_NS[number]));
+        self.without_approach = 0;
+    }
+
+    fn approaches_pay(&self, class: usize, budget_ns: u64) -> bool {
+        self.waits[class].median_ns() <= COARSE_NS
+            && self.approaches[APPROACHES - 1].margin_ns() <= budget_ns.saturating_add(LAST_MARGIN_NS)
+    }
+}
+
+fn class(ns: u64) -> usize {
+    const FIRST: u32 = 16;
+    let octave = ns.checked_ilog2().unwrap_or(0);
+    ((octave.saturating_sub(FIRST - 2) / 2) as usize).min(CLASSES - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUDGET_NS: u64 = 16_000;
+    const MS: u64 = 1_000_000;
+
+    /// A system whose long waits end `late_ns` late and whose short ones `short_ns`, in turn, after `sleeps` sleeps of
+    /// 1 ms; and the time that the last of them spun, and how late it ended.
+    fn slept(plan: &mut Plan, sleeps: usize, late_ns: &[u64], short_ns: &[u64]) -> (u64, u64) {
+        let mut spun_and_late_ns = (0, 0);
+        let (mut late_ns, mut short_ns) = (late_ns.iter().cycle(), short_ns.iter().cycle());
+        for _ in 0..sleeps {
+            let mut left_ns = MS as i64;
+            let mut step = plan.first(MS, BUDGET_NS);
+            while step != Step::Spin {
+                let done = match step {
+                    Step::Approach { number, margin_ns } => {
+                        let lateness_ns = *short_ns.next().unwrap();
+                        left_ns = margin_ns as i64 - lateness_ns as i64;
+                        plan.learn_approach(number, lateness_ns, BUDGET_NS);
+                        number + 1
+                    }
+                    Step::Wait { margin_ns } => {
+                        let lateness_ns = *late_ns.next().unwrap();
+                        left_ns = margin_ns as i64 - lateness_ns as i64;
+                        plan.learn_wait(MS, lateness_ns, BUDGET_NS);
+                        0
+                    }
+                    Step::Spin => unreachable!(),
+                };
+                step = plan.then(MS, done, left_ns.max(0) as u64, BUDGET_NS);
+            }
+            spun_and_late_ns = (left_ns.max(0) as u64, (-left_ns).max(0) as u64);
+        }
+        spun_and_late_ns
+    }
+
+    #[test]
+    fn classes_cover_every_duration() {
+        assert_eq!(class(0), 0);
+        assert_eq!(class((1 << 16) - 1), 0);
+        assert_eq!(class(1 << 16), 1);
+        assert_eq!(class(MS), class(300_000));
+        assert_ne!(class(MS), class(5 * MS));
+        assert_eq!(class(u64::MAX), CLASSES - 1);
+    }
+
+    #[test]
+    fn a_long_sleep_waits_thrice_and_spins_little() {
+        let mut plan = Plan::new();
+        // Long waits end 20 to 100 µs late, short ones 6 to 10.
+        let late_ns = [20_000, 30_000, 30_000, 40_000, 100_000];
+        let (spun_ns, late_ns) = slept(&mut plan, 2_000, &late_ns, &[6_000, 8_000, 10_000]);
+        assert_eq!(late_ns, 0);
+        assert!(spun_ns <= 12_000, "{spun_ns}");
+        let Step::Wait { margin_ns } = plan.first(MS, BUDGET_NS) else { panic!("no wait") };
+        assert!((100_000..110_000).contains(&margin_ns), "{margin_ns}");
+    }
+
+    #[test]
+    fn approaches_are_made_while_they_save_something() {
+        let plan = Plan::new();
+        let [far_ns, near_ns] = [0, 1].map(|number: usize| plan.approaches[number].margin_ns());
+        let then = |approaches, left_ns| plan.then(MS, approaches, left_ns, BUDGET_NS);
+        let (far, near) =
+            (Step::Approach { number: 0, margin_ns: far_ns }, Step::Approach { number: 1, margin_ns: near_ns });
+        assert_eq!(then(0, far_ns + WAIT_WORTH_NS), far);
+        assert_eq!(then(0, far_ns + WAIT_WORTH_NS - 1), near);
+        assert_eq!(then(1, far_ns + WAIT_WORTH_NS), near);
+        assert_eq!(then(1, near_ns + WAIT_WORTH_NS - 1), Step::Spin);
+        assert_eq!(then(2, MS), Step::Spin);
+        assert_eq!(then(0, 0), Step::Spin);
+    }
+
+    #[test]
+    fn where_timers_are_coarse_there_is_no_approach() {
+        let mut plan = Plan::new();
+        // 0.5 ms: the first few sleeps may try one; later ones are as late as the margin of one wait leaves them.
+        slept(&mut plan, 100, &[480_000, 500_000, 520_000], &[500_000]);
+        assert_eq!(plan.then(MS, 0, 140_000, BUDGET_NS), Step::Spin);
+        let Step::Wait { margin_ns } = plan.first(MS, BUDGET_NS) else { panic!("no wait") };
+        assert!(margin_ns <= 500_000 * 17 / 16 + BUDGET_NS, "{margin_ns}");
+    }
+
+    #[test]
+    fn approaches_that_end_late_are_given_up_and_tried_again() {
+        let mut plan = Plan::new();
+        let late_ns = [20_000, 20_000, 20_000, 90_000];
+        slept(&mut plan, 60, &late_ns, &[300_000]);
+        assert!(!plan.approaches_pay(class(MS), BUDGET_NS));
+        // What spoilt them has passed.
+        slept(&mut plan, FORGET as usize, &late_ns, &[8_000]);
+        let (spun_ns, late_ns) = slept(&mut plan, 41, &late_ns, &[8_000]);
+        assert!(plan.approaches_pay(class(MS), BUDGET_NS) && plan.without_approach == 0);
+        assert_eq!(late_ns, 0);
+        assert!(spun_ns <= 5_000, "{spun_ns}");
+    }
+
+    #[test]
+    fn without_an_approach_the_budget_bounds_what_is_spun() {
+        let mut plan = Plan::new();
+        let spread: Vec<u64> = (0..100).map(|i| 20_000 + i * 1_000).collect();
+        for round in 0..20 {
+            let (spun_ns, _) = slept(&mut plan, 40, &spread[round * 5..], &[300_000]);
+            let bound_ns = plan.waits[class(MS)].margin_ns();
+            assert!(spun_ns <= bound_ns, "{spun_ns}");
+        }
+        assert!(plan.waits[class(MS)].margin_ns() <= plan.waits[class(MS)].median_ns() + BUDGET_NS + WAIT_REACH_NS);
+    }
+
+    #[test]
+    fn only_short_sleeps_spin_all_the_way() {
+        let mut plan = Plan::new();
+        assert_eq!(plan.first(3_000, BUDGET_NS), Step::Spin);
+        assert_eq!(plan.first(32_000, BUDGET_NS), Step::Spin);
+        // Shorter than the margin of a long wait, long enough for a short one.
+        assert_eq!(plan.first(60_000, BUDGET_NS), Step::Approach { number: 0, margin_ns: 50_000 });
+        // A machine with a 15.6 ms tick: a sleep of 1 ms waits, and ends late; one of 80 µs spins.
+        for _ in 0..20 {
+            plan.learn_wait(MS, 15_600_000, BUDGET_NS);
+            plan.learn_wait(80_000, 15_600_000, BUDGET_NS);
+        }
+        assert_eq!(plan.first(MS, BUDGET_NS), Step::Wait { margin_ns: 996_000 });
+        assert_eq!(plan.first(80_000, BUDGET_NS), Step::Spin);
+        assert_eq!(plan.first(80_000, 0), Step::Wait { margin_ns: 76_000 });
+    }
+}
