@@ -2,14 +2,14 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::PlatformId;
-use oversleep_record::file::{Completion, Floor, SCHEMA, Tool};
+use oversleep_record::file::{Chosen, Completion, Floor, SCHEMA, Tool};
 use oversleep_record::trial::{Trial, TrialPair};
 use oversleep_record::{Environment, Finding, Nanos, ResultFile, Unavailable, stats};
 
 use crate::catalogue::{self, Entry, Kind};
 use crate::explain;
 use crate::measure::{
-    Amount, Bench, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, duration_key, measure,
+    Amount, Bench, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, Watch, duration_key, measure,
 };
 use crate::platform::{self, Ability, Platform, SharedPlatform};
 
@@ -125,7 +125,9 @@ impl Laboratory {
         let begun = self.platform.now();
         let taken_unix_s = self.platform.unix_time_s();
         let environment = self.platform.environment();
-        let floor = floor(&bench);
+        let mut floor = floor(&bench);
+        floor.chosen = Some(if plan.clock.is_some() { Chosen::AskedFor } else { Chosen::OfTheDeadlines });
+        let watch = Watch::begin(&bench);
         let mut measured = Measured::default();
         measure(&bench, self.probes(request).collect(), self.time_max(plan), progress, &mut measured);
         let mut file = ResultFile {
@@ -146,6 +148,9 @@ impl Laboratory {
         };
         if request.try_remedies && !stop.is_raised() {
             self.try_remedies(&bench, plan, progress, &mut file);
+        }
+        if let Some(floor) = &mut file.floor {
+            floor.witness = watch.and_then(|watch| watch.end(&bench));
         }
         file.findings = explain(&file);
         file.duration_ns = self.platform.now() - begun;
@@ -231,7 +236,7 @@ fn floor(bench: &Bench) -> Floor {
     // A clock that did not move meanwhile moves by what it states, or by more than the whole look.
     let stated = || bench.platform().clock(bench.clock_name()).and_then(|clock| clock.stated_step_ns());
     let step_ns = if smallest < Nanos::MAX { smallest } else { stated().unwrap_or(looked) };
-    Floor { clock: bench.clock_name().to_owned(), read_cost_ps, step_ns }
+    Floor { clock: bench.clock_name().to_owned(), read_cost_ps, step_ns, chosen: None, witness: None }
 }
 
 #[cfg(test)]
@@ -277,6 +282,7 @@ mod tests {
         let file = check(&["A1", "A2", "A4", "B1", "B3", "B5", "D4"]);
         assert_eq!(file.platform.modelled.as_deref(), Some("test"));
         assert_eq!(file.taken_unix_s, None);
+        assert_eq!(file.floor.as_ref().and_then(|floor| floor.chosen), Some(Chosen::OfTheDeadlines));
         let back = ResultFile::read(&file.write()).expect("it reads back");
         assert_eq!(back.write(), file.write());
     }

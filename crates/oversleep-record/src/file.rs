@@ -40,6 +40,38 @@ pub struct Floor {
     pub read_cost_ps: i64,
     /// Smallest difference two stamps can show.
     pub step_ns: Nanos,
+    /// Why that clock stamps; `None` in results that don't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<Chosen>,
+    /// Another clock, compared with it; `None` where there was none, as on modelled machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witness: Option<Witness>,
+}
+
+/// Why a clock stamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Chosen {
+    /// The system's waits take their deadlines on it: no other clock can tell early from late to the nanosecond.
+    OfTheDeadlines,
+    /// The user asked for it.
+    AskedFor,
+}
+
+/// A second clock that watched the stamping one during the run. Both are meant to run alike; where they don't, one of them
+/// was stepped or stood still.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Witness {
+    /// Its registry name.
+    pub clock: String,
+    /// How much further than the stamping clock it went, from the beginning of the run to the end.
+    pub moved_ns: Nanos,
+    /// Half the width of what the readings around it leave open.
+    pub known_within_ns: Nanos,
+    /// From the first comparison to the last, by the stamping clock.
+    pub over_ns: Nanos,
 }
 
 /// How a run ended.

@@ -1,7 +1,7 @@
 //! What stands before every table: which machine, which run, the floor under the figures, and what was not to be seen.
 
 use oversleep_record::environment::FactValue;
-use oversleep_record::file::Completion;
+use oversleep_record::file::{Chosen, Completion};
 use oversleep_record::series::Status;
 use oversleep_record::{Nanos, ResultFile, Unavailable};
 
@@ -106,11 +106,29 @@ pub fn warnings(file: &ResultFile) -> Vec<String> {
 /// The floor under every figure.
 pub fn floor(file: &ResultFile) -> Option<String> {
     let floor = file.floor.as_ref()?;
+    let chosen = match floor.chosen {
+        Some(Chosen::OfTheDeadlines) => ", the clock that deadlines are on",
+        Some(Chosen::AskedFor) => ", as asked for",
+        None => "",
+    };
+    let witness = floor.witness.as_ref().map(|witness| {
+        let moved_ns = Nanos(witness.moved_ns.0.saturating_abs());
+        // What the readings leave open is not a movement.
+        let moved = if moved_ns <= witness.known_within_ns {
+            format!("kept to it within {}", witness.known_within_ns)
+        } else if witness.moved_ns > Nanos::ZERO {
+            format!("went {moved_ns} further")
+        } else {
+            format!("fell {moved_ns} behind it")
+        };
+        format!(" Over {} {} {moved}.", witness.over_ns, witness.clock)
+    });
     Some(format!(
-        "Stamps ({}) cost {} and step {}; never subtracted.",
+        "Stamps ({}{chosen}) cost {} and step {}; never subtracted.{}",
         floor.clock,
         words::cost(floor.read_cost_ps),
-        floor.step_ns
+        floor.step_ns,
+        witness.unwrap_or_default()
     ))
 }
 
@@ -209,6 +227,7 @@ pub fn fact_text(name: &str, value: &FactValue) -> String {
 mod tests {
     use super::super::testing::Sheet;
     use super::*;
+    use oversleep_record::file::{Floor, Witness};
 
     #[test]
     fn names_the_machine() {
@@ -238,6 +257,36 @@ mod tests {
               Windows."
             ]
         );
+    }
+
+    #[test]
+    fn the_floor_says_why_that_clock_stamps_and_how_another_saw_it() {
+        let said = |chosen, moved_ns| {
+            let witness = Witness {
+                clock: "oversleep-ordered".to_owned(),
+                moved_ns: Nanos(moved_ns),
+                known_within_ns: Nanos(40),
+                over_ns: Nanos::from_secs(17),
+            };
+            let mut sheet = Sheet::linux();
+            sheet.file.floor = Some(Floor {
+                clock: "monotonic".to_owned(),
+                read_cost_ps: 24_000,
+                step_ns: Nanos(1),
+                chosen: Some(chosen),
+                witness: Some(witness),
+            });
+            floor(&sheet.file).expect("there is one")
+        };
+        assert_eq!(
+            said(Chosen::OfTheDeadlines, -7),
+            "Stamps (monotonic, the clock that deadlines are on) cost 24 ns and step 1 ns; never subtracted. Over 17 s \
+             oversleep-ordered kept to it within 40 ns."
+        );
+        let asked_for = said(Chosen::AskedFor, 41);
+        assert!(asked_for.starts_with("Stamps (monotonic, as asked for) cost"), "{asked_for}");
+        assert!(asked_for.ends_with("Over 17 s oversleep-ordered went 41 ns further."), "{asked_for}");
+        assert!(said(Chosen::AskedFor, -2_000).ends_with("fell 2 µs behind it."));
     }
 
     #[test]

@@ -263,7 +263,8 @@ pub fn rich() -> Sheet {
         .integer("timer.hz", 250)
         .fact("cpufreq.governor", FactValue::Unknown(Unavailable::missing("scaling_governor")));
     sheet.file.taken_unix_s = Some(1_763_709_180);
-    sheet.file.floor = Some(Floor { clock: "monotonic".into(), read_cost_ps: 24_000, step_ns: Nanos(1) });
+    sheet.file.floor =
+        Some(Floor { clock: "monotonic".into(), read_cost_ps: 24_000, step_ns: Nanos(1), chosen: None, witness: None });
     for (clock, cost) in [("monotonic", 23_300), ("tsc", 9_500), ("clock", 554_000)] {
         let mut result = good_clock(clock);
         if clock == "clock" {

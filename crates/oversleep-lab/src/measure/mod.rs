@@ -17,6 +17,7 @@ mod registry;
 mod rounds;
 mod wait_loop;
 mod wait_probe;
+mod witness;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -32,3 +33,4 @@ pub use recorder::SeriesRecorder;
 pub use registry::{Experiment, Published, experiment, of_check, registry};
 pub use rounds::{MEASURING_THREAD, Progress, Silent, measure, panic_message};
 pub use wait_probe::{WaitProbe, duration_key};
+pub use witness::Watch;

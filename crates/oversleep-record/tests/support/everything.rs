@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use oversleep_record::clock::{AcrossSuspend, Counts as Counted, Difference, Drift, Epoch, Steps};
 use oversleep_record::conditions::{Conditions, LoadSpec, Outcome, Setting};
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
-use oversleep_record::file::{Completion, Floor, ResultFile, SCHEMA, Tool};
+use oversleep_record::file::{Chosen, Completion, Floor, ResultFile, SCHEMA, Tool, Witness};
 use oversleep_record::finding::{Advice, Evidence, Finding, Severity, Tried, Verdict};
 use oversleep_record::series::{Counts, Pace, Quantity, Round, Series, Status, Unit};
 use oversleep_record::split::LatenessSplit;
@@ -26,7 +26,18 @@ pub fn result() -> ResultFile {
         name: Some("a name with \"quotes\", ümlauts and a\ttab".to_owned()),
         platform: PlatformId { os: "linux".to_owned(), arch: "x86_64".to_owned(), modelled: None },
         environment: environment(),
-        floor: Some(Floor { clock: "monotonic".to_owned(), read_cost_ps: 21_370, step_ns: Nanos(1) }),
+        floor: Some(Floor {
+            clock: "monotonic".to_owned(),
+            read_cost_ps: 21_370,
+            step_ns: Nanos(1),
+            chosen: Some(Chosen::OfTheDeadlines),
+            witness: Some(Witness {
+                clock: "oversleep-ordered".to_owned(),
+                moved_ns: Nanos(-7),
+                known_within_ns: Nanos(25),
+                over_ns: Nanos::from_secs(17),
+            }),
+        }),
         clocks: clocks(),
         series: series(),
         trials: vec![Trial {
