@@ -302,7 +302,7 @@ typedef struct oversleep_resolution oversleep_resolution;
 
 /**
  * Sleeps, and learns how late this machine wakes a thread. It learns best when one thread uses it for one kind of
- * sleeps. It holds about 4 KiB.
+ * sleeps. It holds about 5 KiB.
  */
 typedef struct oversleep_sleeper oversleep_sleeper;
 

@@ -11,7 +11,7 @@ use crate::outcome::{Change, Outcome};
 use crate::status::Status;
 
 /// Sleeps, and learns how late this machine wakes a thread. It learns best when one thread uses it for one kind of
-/// sleeps. It holds about 4 KiB.
+/// sleeps. It holds about 5 KiB.
 pub struct Sleeper(Handle<oversleep::Sleeper>);
 
 impl Opaque for Sleeper {

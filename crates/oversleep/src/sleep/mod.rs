@@ -76,7 +76,7 @@ pub fn sleep_until(deadline: Instant) {
 /// * **Timer slack** is 1 ns during the wait and what it was before afterwards (Linux); where that is forbidden, the
 ///   margin covers the slack, and [`Slept::slack`] says so.
 ///
-/// A sleeper learns best when one thread uses it for one kind of sleeps. It holds about 4 KiB and allocates nothing.
+/// A sleeper learns best when one thread uses it for one kind of sleeps. It holds about 5 KiB and allocates nothing.
 ///
 /// ```
 /// use oversleep::{Instant, Sleeper};
