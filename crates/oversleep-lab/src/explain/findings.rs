@@ -28,6 +28,10 @@ mod virtual_machine;
 mod wrong_clock;
 
 pub(super) use on_windows::half_millisecond::half_and_above;
+pub(super) use on_windows::high_resolution::HIGH_RESOLUTION;
+#[cfg(test)]
+pub(super) use on_windows::names as names_on_windows;
+pub(super) use on_windows::tolerance::{PLAIN, TOLERANT};
 pub(super) use slack::EXACT_WAITS;
 
 static REGISTRY: [FindingEntry; 42] = [

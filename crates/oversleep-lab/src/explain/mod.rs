@@ -9,6 +9,8 @@
 mod advice;
 pub mod entry;
 pub mod findings;
+#[cfg(test)]
+pub(crate) mod names;
 mod read;
 pub mod remedies;
 #[cfg(test)]

@@ -29,7 +29,11 @@ pub(super) const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 /// Waits that do nothing but sleep on the system's ordinary timer, plainest first. The standard library's sleep is one of
 /// them except on Windows, where it uses a high-resolution timer since Rust 1.75.
 pub(super) fn sleeps_of(file: &ResultFile) -> &'static [&'static str] {
-    match file.platform.os.as_str() {
+    sleeps_of_system(&file.platform.os)
+}
+
+pub(super) fn sleeps_of_system(os: &str) -> &'static [&'static str] {
+    match os {
         "windows" => &["sleep", "sleep-ex", "nt-delay-execution"],
         "macos" => &["nanosleep", "usleep", "thread-sleep"],
         _ => &["nanosleep", "clock-nanosleep", "clock-nanosleep-abs", "thread-sleep", "usleep"],

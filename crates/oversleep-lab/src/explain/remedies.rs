@@ -10,6 +10,9 @@ mod on_macos;
 mod on_windows;
 mod program;
 
+#[cfg(test)]
+pub(super) use on_macos::STRICT;
+
 /// Whether a remedy can be tried here without asking.
 #[derive(Clone, Copy, Debug)]
 pub enum Harmless {

@@ -1,6 +1,7 @@
 //! Modelled machines as a whole: what published machines do comes out of their rules.
 
 use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::finding::Verdict;
 use oversleep_record::series::Pace;
 use oversleep_record::{Conditions, Nanos, ResultFile, Series};
 
@@ -273,4 +274,36 @@ fn names_descriptions_and_mistakes() {
     assert!(load("windows-11", &["count=0".to_owned()], 0).is_err());
     assert!(load("windows-11", &["timer-hz=10".to_owned()], 0).is_err());
     assert!(load("linux-hz250", &["policy=fifo:0".to_owned()], 0).is_err());
+}
+
+/// Experiments by id on a modelled machine, as the command runs them, explained.
+fn explained(name: &str, experiments: &[&str]) -> ResultFile {
+    let request = Request {
+        command: "check".to_owned(),
+        experiments: experiments.iter().map(|id| experiment(id).expect("a known id")).collect(),
+        plan: Plan::default(),
+        name: None,
+        try_remedies: false,
+    };
+    Laboratory::on(platform(name, &[])).run(&request, &StopFlag::new(), &mut Silent).expect("it runs")
+}
+
+#[test]
+fn a_default_look_at_the_coarse_clocks_tells_that_the_tick_count_ignores_the_resolution() {
+    for (name, experiment) in [("windows-7", "B3"), ("windows-11", "B3")] {
+        let file = explained(name, &[experiment]);
+        let finding = file.findings.iter().find(|finding| finding.name == "tick-count-step").unwrap();
+        assert_eq!(finding.verdict, Verdict::Found, "{name} {experiment}: {}", finding.sentence);
+    }
+    let own = explained("windows-10-2004", &["B3"]);
+    let polled = own.series("B3/get-tick-count-64/resolution=1ms").expect("it is polled under a request");
+    assert!(polled.conditions.all_held());
+    assert!(polled.samples.value.iter().all(|&step| step == 15_000_000 || step == 16_000_000));
+}
+
+#[test]
+fn experiments_take_the_tick_count_for_the_coarse_clock_of_windows() {
+    let file = explained("windows-10-2004", &["D1"]);
+    let coarse = file.series("D1/blocked/coarse").expect("it was measured");
+    assert_eq!(coarse.clock, "get-tick-count-64");
 }

@@ -112,6 +112,7 @@ pub fn coarse_steps(file: &ResultFile) -> Option<Section> {
         "By how much coarse clocks really move at a time",
         vec![
             words("clock", 0),
+            words("held", 1),
             figures("stated", 1),
             figures("least", 2),
             figures("median", 0),
@@ -120,9 +121,11 @@ pub fn coarse_steps(file: &ResultFile) -> Option<Section> {
         ],
     );
     for series in measured(file, "B3") {
+        let held = (!series.conditions.is_as_found()).then(|| series.conditions.to_string());
         let stated = file.clock(&series.subject).and_then(|clock| clock.stated_step_ns);
         table.row(vec![
             series.subject.as_str().into(),
+            or_dash(held).into(),
             or_dash(stated).into(),
             extreme(series, series.distribution.min()),
             median_of(series).into(),

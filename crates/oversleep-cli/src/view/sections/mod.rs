@@ -4,6 +4,7 @@ mod clocks;
 mod conditions;
 mod detail;
 mod disturbance;
+mod holding_cost;
 pub mod neighbours;
 pub mod slack;
 mod sleeps;
@@ -35,7 +36,7 @@ pub fn all(file: &ResultFile) -> Vec<Section> {
         conditions::load,
         slack::slack,
         neighbours::neighbours,
-        neighbours::costs,
+        holding_cost::costs,
         slack::coalescing,
         threads::fork_join,
         threads::generations,

@@ -1,14 +1,18 @@
-//! What other processes' settings do to this one (C3, C4), and what holding a setting costs (C5).
+//! What other processes' settings do to this one (C3, C4).
 
 use oversleep_record::series::Quantity;
 use oversleep_record::{Nanos, ResultFile, Series};
 
 use crate::view::select::measured;
 use crate::view::table::{Cell, Section, Table, figures, words};
-use crate::view::words::{UNKNOWN, median, or_dash, percent, value};
+use crate::view::words::{UNKNOWN, median, or_dash, value};
 
 /// Sleeps that differ by less are taken for the same: more than any noise of a wake-up, less than any tick.
 const SAME: Nanos = Nanos(300_000);
+
+/// Coarse clocks whose steps differ by more follow what is held: a clock of whole milliseconds on a tick of 15.625 ms moves
+/// by 15 or 16, and the least of a few steps may be either.
+const FOLLOWS_FROM: Nanos = Nanos(1_500_000);
 
 /// What the neighbours of a series held: `2ms`, `none`.
 pub fn neighbour(series: &Series) -> Option<&str> {
@@ -60,19 +64,48 @@ pub fn slept(file: &ResultFile, experiment: &str, step: &str) -> Option<Nanos> {
 /// The coarse clock that is drawn and told of first: the one whose step varies most between steps.
 pub fn telling_clock(file: &ResultFile, experiment: &str) -> Option<String> {
     let all = steps(file, experiment);
-    let clocks = coarse_clocks(file, experiment);
-    let spread = |clock: &&str| {
-        let of_clock = |step: &&str| {
-            let mut series = of_step(file, experiment, step, Quantity::Step);
-            series.find(|series| series.subject == **clock).and_then(least_step)
-        };
-        let found: Vec<i64> = all.iter().filter_map(of_clock).collect();
-        found.iter().max().unwrap_or(&0) - found.iter().min().unwrap_or(&0)
-    };
     // Of equals the first: the registry's order.
-    clocks.into_iter().rev().max_by_key(spread).map(str::to_owned)
+    let clocks = coarse_clocks(file, experiment).into_iter().rev();
+    clocks.max_by_key(|clock| spread(file, experiment, &all, clock)).map(str::to_owned)
 }
 
+/// By how much a clock's step differs between the steps of an experiment.
+fn spread(file: &ResultFile, experiment: &str, steps: &[&str], clock: &str) -> i64 {
+    let of_clock = |step: &&str| {
+        let mut series = of_step(file, experiment, step, Quantity::Step);
+        series.find(|series| series.subject == clock).and_then(least_step)
+    };
+    let found: Vec<i64> = steps.iter().filter_map(of_clock).collect();
+    found.iter().max().unwrap_or(&0) - found.iter().min().unwrap_or(&0)
+}
+
+/// The coarse clocks as they are shown: the telling one first, then one that behaves otherwise, then the others.
+fn clocks_by_interest<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
+    let mut clocks = coarse_clocks(file, experiment);
+    let all = steps(file, experiment);
+    let follows = |clock: &str| spread(file, experiment, &all, clock) > FOLLOWS_FROM.0;
+    if let Some(telling) = telling_clock(file, experiment) {
+        clocks.sort_by_key(|clock| match (*clock == telling, follows(clock) != follows(&telling)) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        });
+    }
+    clocks
+}
+
+/// Which coarse clocks a neighbour's setting reached, and which keep their step.
+fn clocks_reached(file: &ResultFile) -> Option<String> {
+    let all = steps(file, "C3");
+    let (follow, keep): (Vec<&str>, Vec<&str>) =
+        coarse_clocks(file, "C3").into_iter().partition(|clock| spread(file, "C3", &all, clock) > FOLLOWS_FROM.0);
+    (!follow.is_empty()).then(|| {
+        let kept = if keep.is_empty() { String::new() } else { format!("; not that of {}", keep.join(", ")) };
+        format!("The step of {} followed the neighbour's setting{kept}.", follow.join(", "))
+    })
+}
+
+/// Every coarse clock whose steps were looked at, in the registry's order.
 fn coarse_clocks<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
     let mut clocks: Vec<&str> = Vec::new();
     for series in file.experiment(experiment).filter(|series| series.quantity == Quantity::Step) {
@@ -92,7 +125,7 @@ pub fn neighbours(file: &ResultFile) -> Option<Section> {
     .filter_map(|(experiment, caption)| table(file, experiment, caption))
     .collect();
     let experiments = ["C3", "C4"].into_iter().filter(|id| measured(file, id).next().is_some()).collect();
-    let notes = [reached(file), lowest(file)].into_iter().flatten().collect();
+    let notes = [reached(file), clocks_reached(file), lowest(file)].into_iter().flatten().collect();
     (!tables.is_empty()).then_some(Section {
         id: "neighbours",
         title: "Neighbours and their resolution",
@@ -104,7 +137,7 @@ pub fn neighbours(file: &ResultFile) -> Option<Section> {
 }
 
 fn table(file: &ResultFile, experiment: &str, caption: &str) -> Option<Table> {
-    let clocks = coarse_clocks(file, experiment);
+    let clocks = clocks_by_interest(file, experiment);
     let asked = measured(file, experiment).find_map(|series| series.requested_ns);
     let sleep = asked.map_or_else(|| "own sleep".to_owned(), |asked| format!("own sleep of {asked}"));
     let mut columns = vec![
@@ -196,56 +229,6 @@ fn lowest(file: &ResultFile) -> Option<String> {
     ))
 }
 
-/// What holding a setting costs.
-pub fn costs(file: &ResultFile) -> Option<Section> {
-    let counted = |series: &Series, what: &str| series.label("counted") == Some(what);
-    let mut states: Vec<&str> = Vec::new();
-    let mut rows: Vec<(&str, &str)> = Vec::new();
-    for series in measured(file, "C5") {
-        if counted(series, "residency") && !states.contains(&series.subject.as_str()) {
-            states.push(&series.subject);
-        }
-        let row = (series.label("held")?, series.label("activity")?);
-        if !rows.contains(&row) {
-            rows.push(row);
-        }
-    }
-    let mut columns =
-        vec![words("held", 0), words("thread", 0), figures("timer interrupts", 0), figures("its wake-ups", 0)];
-    columns.extend(states.iter().map(|state| figures(format!("in {state}"), 1)));
-    columns.push(figures("power", 0));
-    let mut table =
-        Table::new("Interrupts, wake-ups, share of the time in idle states, and power, by what is held", columns);
-    let shown = |series: &Series| {
-        let median = series.distribution.p50()?;
-        let is_share = series.quantity == Quantity::IdleResidency;
-        Some(if is_share { percent(Nanos(median).as_secs_f64()) } else { value(series.unit, median) })
-    };
-    for (held, activity) in rows {
-        let of_row = |what: &str, subject: Option<&str>| {
-            let mut series = measured(file, "C5")
-                .filter(|series| series.label("held") == Some(held) && series.label("activity") == Some(activity));
-            let found = series
-                .find(|series| counted(series, what) && subject.is_none_or(|subject| series.subject == subject))
-                .and_then(shown);
-            Cell::from(or_dash(found))
-        };
-        let mut row: Vec<Cell> = vec![
-            in_words(held).into(),
-            if activity == "idle" { "sleeps through".into() } else { "sleeps 1 ms each".into() },
-            of_row("interrupts", None),
-            of_row("wakeups", None),
-        ];
-        row.extend(states.iter().map(|state| of_row("residency", Some(state))));
-        row.push(of_row("power", None));
-        table.row(row);
-    }
-    let note = "Interrupts, idle time and power are the whole machine's, other programs included.";
-    (!table.rows.is_empty()).then(|| {
-        Section::of("resolution-cost", "What holding costs", &["C5"], table.without_empty_columns()).note(note)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,14 +256,17 @@ mod tests {
         assert_eq!(
             texts,
             [
-                ["nothing", "15 ms", "15 ms", "15.6 ms", "15 ms"],
-                ["1 ms", "1 ms", "2 ms", "15.6 ms", "1 ms"],
-                ["2 ms", "2 ms", "2 ms", "15.6 ms", "2 ms"],
+                ["nothing", "15 ms", "15 ms", "15 ms", "15.6 ms"],
+                ["1 ms", "1 ms", "2 ms", "1 ms", "15.6 ms"],
+                ["2 ms", "2 ms", "2 ms", "2 ms", "15.6 ms"],
             ]
         );
         assert_eq!(
             section.notes,
-            ["A neighbour's setting reached this process: its sleep took from 2 ms to 15 ms, by what was held."]
+            [
+                "A neighbour's setting reached this process: its sleep took from 2 ms to 15 ms, by what was held.",
+                "The step of system-time followed the neighbour's setting; not that of get-tick-count.",
+            ]
         );
         assert_eq!(telling_clock(&file, "C3").as_deref(), Some("system-time"));
         let alike = sheet("C3", &[("none", 14, 15), ("1ms", 14, 15)]).file;
@@ -300,22 +286,5 @@ mod tests {
         let alike = [("none", 0, 1), ("2ms", 0, 1), ("2ms+4ms", 0, 1), ("4ms", 0, 1)];
         assert_eq!(lowest(&sheet("C4", &alike).file), None);
         assert_eq!(lowest(&sheet("C4", &steps[..3]).file), None, "a step is missing");
-    }
-
-    #[test]
-    fn costs_have_a_row_for_each_setting_and_activity() {
-        let file = Sheet::linux()
-            .steady("C5/nanosleep/wakeups/idle/slack=1ns", 2)
-            .steady("C5/nanosleep/wakeups/sleeping/slack=1ns", 980)
-            .steady("C5/nanosleep/interrupts/sleeping/slack=1ns", 1_900)
-            .steady("C5/C1/residency/sleeping/slack=1ns", 910_000_000)
-            .file;
-        let section = costs(&file).expect("there are values");
-        let rows: Vec<Vec<&str>> =
-            section.tables[0].rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
-        assert_eq!(
-            rows,
-            [["1 ns", "sleeps through", "–", "2/s", "–"], ["1 ns", "sleeps 1 ms each", "1,900/s", "980/s", "91 %"]]
-        );
     }
 }

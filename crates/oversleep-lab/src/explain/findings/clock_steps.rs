@@ -67,7 +67,9 @@ fn coarse_clock(file: &ResultFile) -> Look<Conclusion> {
     // The clock that also stamped the sleeps, where there is a choice.
     let stamps: Option<&Series> =
         file.experiment("B1").find(|series| series.label("clock_role") == Some("coarse") && series.has_values());
-    let polled = || file.experiment("B3").filter(|series| series.has_values());
+    // Each clock's own series; the experiment polls one of them under a request of its own too.
+    let is_own = |series: &&Series| series.key == format!("B3/{}", series.subject);
+    let polled = || file.experiment("B3").filter(|series| series.has_values()).filter(is_own);
     let series = polled()
         .find(|series| stamps.is_some_and(|stamps| stamps.clock == series.subject))
         .or_else(|| polled().max_by_key(|series| p50(series)))

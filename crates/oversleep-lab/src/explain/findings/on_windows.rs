@@ -34,6 +34,15 @@ const DEFAULT_PERIOD: Nanos = Nanos(15_625_000);
 /// Share of the default period from which a wait of 1 ms has waited for the default tick.
 const TICK_SHARE: f64 = 0.6;
 
+/// The clocks and waits that are looked for by name here.
+#[cfg(test)]
+pub(in super::super) fn names() -> (Vec<&'static str>, Vec<&'static str>) {
+    let interrupt = coarse_time::AT_THE_INTERRUPT.iter().flat_map(|&(coarse, precise)| [coarse, precise]);
+    let clocks = tick_count::TICK_COUNTS.into_iter().chain(interrupt).collect();
+    let waits = [high_resolution::HIGH_RESOLUTION, tolerance::TOLERANT, tolerance::PLAIN];
+    (clocks, waits.into_iter().chain(ON_THE_TICK.iter().copied()).collect())
+}
+
 fn build(file: &ResultFile) -> Look<i64> {
     file.environment
         .integer("os.build")

@@ -11,6 +11,9 @@ fn time_constraint() -> Conditions {
     Conditions::as_found().with("policy", Setting::Policy { policy: "time-constraint".into(), priority: 0 })
 }
 
+/// Timers that are exempt from coalescing.
+pub(in super::super) const STRICT: [&str; 2] = ["dispatch-source-strict", "kevent-timer-critical"];
+
 pub(super) const REMEDIES: &[RemedyEntry] = &[
     RemedyEntry {
         id: "time-constraint-policy",
@@ -43,8 +46,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
         harmless: Harmless::NotTriedBecause("the waits experiment measures it; it did not run here"),
         compare: Some(|file| {
             let before = advice::plain_sleep(file)?;
-            let strict = ["dispatch-source-strict", "kevent-timer-critical"];
-            let after = strict.iter().find_map(|wait| advice::wait_like(file, wait, before))?;
+            let after = STRICT.iter().find_map(|wait| advice::wait_like(file, wait, before))?;
             Some(advice::measured(before, after))
         }),
     },

@@ -5,6 +5,7 @@ use oversleep_record::{Conditions, Nanos};
 
 use super::super::advice;
 use super::super::entry::Scope;
+use super::super::findings::{HIGH_RESOLUTION, PLAIN, TOLERANT};
 use super::{Harmless, RemedyEntry};
 
 fn one_millisecond() -> Conditions {
@@ -42,7 +43,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
         harmless: Harmless::NotTriedBecause("the waits experiment measures it; it did not run here"),
         compare: Some(|file| {
             let before = advice::plain_sleep(file)?;
-            let after = advice::wait_like(file, "waitable-timer-high-resolution", before)?;
+            let after = advice::wait_like(file, HIGH_RESOLUTION, before)?;
             Some(advice::measured(before, after))
         }),
     },
@@ -111,8 +112,8 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
         example: Some("/* C */\nSetWaitableTimerEx(timer, &due, 0, NULL, NULL, NULL, 0 /* ms of tolerance */);"),
         harmless: Harmless::NotTriedBecause("the waits experiment measures both; it did not run here"),
         compare: Some(|file| {
-            let before = advice::wait_named(file, "waitable-timer-tolerant")?;
-            let after = advice::wait_like(file, "waitable-timer", before)?;
+            let before = advice::wait_named(file, TOLERANT)?;
+            let after = advice::wait_like(file, PLAIN, before)?;
             Some(advice::measured(before, after))
         }),
     },

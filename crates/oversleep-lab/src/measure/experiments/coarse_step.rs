@@ -1,5 +1,6 @@
 //! B3: poll a coarse clock until it has moved 32 ms.
 
+use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, Nanos};
 
@@ -9,7 +10,8 @@ use crate::measure::plan::Plan;
 use crate::measure::probe::{Measured, Probe};
 use crate::measure::recorder::SeriesRecorder;
 use crate::measure::registry::{Experiment, Published};
-use crate::platform::Platform;
+use crate::measure::wait_probe::setting_key;
+use crate::platform::{Platform, Scope};
 
 pub(super) static B3: Experiment = Experiment {
     id: "B3",
@@ -18,7 +20,9 @@ pub(super) static B3: Experiment = Experiment {
     question: "By how much does a coarse clock really move at a time?",
     doc: "Each coarse clock is polled without pause until it has moved 32 ms (and at least twice); every change is a value \
           of the series. The step the system states is one thing, the step a program sees another: both are shown. On \
-          Linux it is one scheduler tick (1/HZ), on Windows 15.625 ms whatever resolution is requested.",
+          Linux it is one scheduler tick (1/HZ), on Windows 15.625 ms. Where processes may ask for a finer timer interrupt, \
+          the clock that programs are timed with is polled once more while this process holds 1 ms: GetTickCount64 keeps \
+          its step.",
     published: &[Published {
         os: "windows",
         what: "GetTickCount64, polled, Windows 11",
@@ -33,26 +37,22 @@ const DISTANCE: Nanos = Nanos(32_000_000);
 /// A clock that hardly moves must not hold up the run.
 const LOOK_MAX: Nanos = Nanos(200_000_000);
 
+/// The resolution under which the first coarse clock is polled again: what most programs that ask for one ask for.
+const FINER: Setting = Setting::Nanos(Nanos::from_millis(1));
+
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    choose::coarse_clocks(platform)
-        .into_iter()
-        .filter(|clock| plan.wants(clock.info().name))
-        .map(|clock| -> Box<dyn Probe> {
-            let name = clock.info().name;
-            let index =
-                platform.clocks().iter().position(|other| other.info().name == name).expect("it is of this registry");
-            let mut series = Series::new("B3", name, Quantity::Step, Unit::Ns);
-            series.clock = name.to_owned();
-            series.conditions = plan.conditions.clone();
-            Box::new(CoarseStep {
-                index,
-                name,
-                rounds: plan.depth.pick(2, 5, 20),
-                recorder: SeriesRecorder::new(series, 1_000),
-                conditions: plan.conditions.clone(),
-            })
-        })
-        .collect()
+    let wanted = || choose::coarse_clocks(platform).into_iter().filter(|clock| plan.wants(clock.info().name));
+    let mut probes: Vec<Box<dyn Probe>> =
+        wanted().map(|clock| CoarseStep::boxed(platform, plan, clock.info().name, None)).collect();
+    let first = choose::coarse_clock(platform).map(|clock| clock.info().name).filter(|name| plan.wants(name));
+    let shared = platform.resolution_tunable().filter(|tunable| {
+        let info = tunable.info();
+        info.scope != Scope::Thread && tunable.validate(&FINER).is_ok() && plan.conditions.setting(info.name).is_none()
+    });
+    if let (Some(clock), Some(tunable)) = (first, shared) {
+        probes.push(CoarseStep::boxed(platform, plan, clock, Some(tunable.info().name)));
+    }
+    probes
 }
 
 struct CoarseStep {
@@ -61,6 +61,24 @@ struct CoarseStep {
     rounds: u32,
     recorder: SeriesRecorder,
     conditions: Conditions,
+}
+
+impl CoarseStep {
+    /// For that clock, with the tunable of that name held at [`FINER`].
+    fn boxed(platform: &dyn Platform, plan: &Plan, name: &'static str, held: Option<&str>) -> Box<dyn Probe> {
+        let index =
+            platform.clocks().iter().position(|clock| clock.info().name == name).expect("it is of this registry");
+        let mut series = Series::new("B3", name, Quantity::Step, Unit::Ns);
+        series.clock = name.to_owned();
+        series.conditions = plan.conditions.clone();
+        if let Some(tunable) = held {
+            series.key = format!("B3/{name}/{tunable}={}", setting_key(&FINER));
+            series.conditions = plan.conditions_and(Conditions::as_found().with(tunable, FINER));
+        }
+        let conditions = series.conditions.clone();
+        let recorder = SeriesRecorder::new(series, 1_000);
+        Box::new(CoarseStep { index, name, rounds: plan.depth.pick(2, 5, 20), recorder, conditions })
+    }
 }
 
 impl Probe for CoarseStep {

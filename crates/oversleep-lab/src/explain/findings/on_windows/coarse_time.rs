@@ -8,7 +8,7 @@ use super::super::super::read::{Look, not_measured, p50, settle};
 use super::super::super::text::list;
 
 /// Clocks that are advanced by the clock interrupt, and the precise one beside each.
-const AT_THE_INTERRUPT: [(&str, &str); 4] = [
+pub(super) const AT_THE_INTERRUPT: [(&str, &str); 4] = [
     ("system-time", "system-time-precise"),
     ("time-get-time", "qpc"),
     ("interrupt-time", "interrupt-time-precise"),

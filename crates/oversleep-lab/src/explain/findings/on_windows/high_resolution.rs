@@ -7,7 +7,7 @@ use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, p50, settle, sleeps_of, summary};
 use super::side_by_side;
 
-const HIGH_RESOLUTION: &str = "waitable-timer-high-resolution";
+pub(in super::super::super) const HIGH_RESOLUTION: &str = "waitable-timer-high-resolution";
 /// What the high-resolution timer must gain to be worth a change.
 const GAIN_MIN: Nanos = Nanos(300_000);
 

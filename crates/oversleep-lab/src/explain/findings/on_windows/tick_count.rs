@@ -1,16 +1,17 @@
 //! GetTickCount and GetTickCount64, which keep to the default tick.
 
+use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
-use super::super::super::read::{Look, not_measured, settle};
+use super::super::super::read::{Look, not_measured, pooled, settle};
 use super::coarse_time::{Seen, seen_in, step_seen};
 use super::{beside_neighbour, default_period};
 
 /// The clocks of this family.
-const TICK_COUNTS: [&str; 2] = ["get-tick-count-64", "get-tick-count"];
+pub(super) const TICK_COUNTS: [&str; 2] = ["get-tick-count-64", "get-tick-count"];
 /// Step from which such a clock has kept to the default tick: it is floored to whole milliseconds, 15 or 16.
 const DEFAULT_STEP_MIN: Nanos = Nanos::from_millis(10);
 
@@ -26,29 +27,64 @@ GetTickCount64 counts milliseconds and is advanced 64 times a second, at the def
 interrupt comes every millisecond. Shorter times read as 0, 15 or 16 on it. Charts made with it show a grid of 16 ms \
 that has been taken for the scheduler's, and raising the resolution does not remove it.\n\n\
 How we know: the clock is polled without pause and its steps recorded, while this process or another one holds a finer \
-period than the default.\n\n\
+period than the default (B3, C3).\n\n\
 Cure: QueryPerformanceCounter for durations.",
     remedies: &["use-precise-system-clock"],
     check: |file| settle(tick_count(file)),
 };
 
-/// The steps of a tick count while a finer period was in force, and that period.
-fn under_a_finer_period(file: &ResultFile) -> Option<(Seen, Nanos)> {
-    let is_finer = |period: Nanos| period.0.saturating_mul(2) <= default_period(file).0;
-    let beside = beside_neighbour(file)
-        .filter(|(held, series)| {
-            is_finer(*held) && series.quantity == Quantity::Step && TICK_COUNTS.contains(&series.subject.as_str())
-        })
-        .min_by_key(|(held, _)| *held);
-    if let Some((held, series)) = beside {
-        return Some((seen_in(series)?, held));
-    }
-    let now = file.environment.nanos("timer.period_now_ns").filter(|&now| is_finer(now))?;
-    Some((TICK_COUNTS.iter().find_map(|clock| step_seen(file, clock))?, now))
+/// The steps of a tick count while a finer period was in force, and what says that it was.
+struct Polled {
+    seen: Seen,
+    /// In a sentence: `1 ms`, `1 ms to 7 ms`.
+    period: String,
+    /// Where the period was read that nobody here asked for.
+    read_from: Option<&'static str>,
+}
+
+fn is_finer(file: &ResultFile, period: Nanos) -> bool {
+    period.0.saturating_mul(2) <= default_period(file).0
+}
+
+/// While this process held a finer period itself.
+fn under_own_request(file: &ResultFile) -> Option<Polled> {
+    file.experiment("B3").filter(|series| TICK_COUNTS.contains(&series.subject.as_str())).find_map(|series| {
+        let (Outcome::Applied { now: Setting::Nanos(granted), .. }
+        | Outcome::AlreadySo { is: Setting::Nanos(granted) }) = series.conditions.outcomes.get("resolution")?
+        else {
+            return None;
+        };
+        let seen = is_finer(file, *granted).then(|| seen_in(series))??;
+        Some(Polled { seen, period: granted.to_string(), read_from: None })
+    })
+}
+
+/// Beside neighbours that held finer ones: each lasts for few steps, all are of one kind.
+fn beside_neighbours(file: &ResultFile) -> Option<Polled> {
+    TICK_COUNTS.iter().find_map(|clock| {
+        let (held, series): (Vec<Nanos>, Vec<&Series>) = beside_neighbour(file)
+            .filter(|(held, series)| {
+                series.quantity == Quantity::Step && series.subject == *clock && is_finer(file, *held)
+            })
+            .unzip();
+        let seen = seen_in(&pooled(clock, &series)?)?;
+        let (finest, coarsest) = (held.iter().min()?, held.iter().max()?);
+        let period = if finest == coarsest { finest.to_string() } else { format!("{finest} to {coarsest}") };
+        Some(Polled { seen, period, read_from: None })
+    })
+}
+
+/// While somebody else's period was found in force.
+fn as_found(file: &ResultFile) -> Option<Polled> {
+    const PERIOD: &str = "timer.period_now_ns";
+    let now = file.environment.nanos(PERIOD).filter(|&now| is_finer(file, now))?;
+    let seen = TICK_COUNTS.iter().find_map(|clock| step_seen(file, clock))?;
+    Some(Polled { seen, period: now.to_string(), read_from: Some(PERIOD) })
 }
 
 fn tick_count(file: &ResultFile) -> Look<Conclusion> {
-    let Some((seen, period)) = under_a_finer_period(file) else {
+    let ways = [under_own_request, beside_neighbours, as_found];
+    let Some(Polled { seen, period, read_from }) = ways.iter().find_map(|way| way(file)) else {
         return Err(match TICK_COUNTS.iter().find_map(|clock| step_seen(file, clock)) {
             Some(seen) => Conclusion::lacks(format!(
                 "{} moved in steps of {}, but no finer timer period than the default was in force meanwhile",
@@ -57,21 +93,19 @@ fn tick_count(file: &ResultFile) -> Look<Conclusion> {
             None => not_measured(file, "the step of get-tick-count-64 (A4, B3)"),
         });
     };
+    let sentence =
+        format!("{} moved in steps of {} while a timer period of {period} was in force", seen.clock, seen.step);
     let statement = |sentence: String| {
-        Statement::new(sentence)
-            .rests_on(&seen.source, format!("steps of {}", seen.step))
-            .rests_on("timer.period_now_ns", format!("a period of {period} meanwhile"))
+        let statement = Statement::new(sentence).rests_on(&seen.source, format!("steps of {}", seen.step));
+        match read_from {
+            Some(fact) => statement.rests_on(fact, format!("a period of {period} meanwhile")),
+            None => statement,
+        }
     };
     Ok(if seen.step >= DEFAULT_STEP_MIN {
-        Conclusion::Found(statement(format!(
-            "{} moved in steps of {} while a timer period of {period} was in force: it ignores the resolution",
-            seen.clock, seen.step
-        )))
+        Conclusion::Found(statement(format!("{sentence}: it ignores the resolution")))
     } else {
-        Conclusion::Absent(statement(format!(
-            "{} moved in steps of {} while a timer period of {period} was in force",
-            seen.clock, seen.step
-        )))
+        Conclusion::Absent(statement(sentence))
     })
 }
 
@@ -79,7 +113,7 @@ fn tick_count(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::super::testing::Sheet;
+    use super::super::super::super::testing::{Sheet, rounds};
 
     fn says(sheet: &Sheet) -> (Verdict, String) {
         let finding = sheet.finding("OVS-W006");
@@ -106,13 +140,27 @@ mod tests {
                 "get-tick-count-64 moved in steps of 1 ms while a timer period of 1 ms was in force".into()
             )
         );
-        let beside = Sheet::windows()
-            .steady("C3/get-tick-count-64/step/neighbour=none", 15_600_000)
-            .steady("C3/get-tick-count-64/step/neighbour=2ms", 15_600_000);
+        let own = Sheet::windows()
+            .steady("B3/get-tick-count-64", 15_600_000)
+            .steady("B3/get-tick-count-64/resolution=1ms", 15_600_000);
         assert_eq!(
-            says(&beside).1,
-            "get-tick-count-64 moved in steps of 15.6 ms while a timer period of 2 ms was in force: it ignores the \
+            says(&own).1,
+            "get-tick-count-64 moved in steps of 15.6 ms while a timer period of 1 ms was in force: it ignores the \
              resolution"
+        );
+    }
+
+    #[test]
+    fn few_steps_beside_each_neighbour_are_enough_together() {
+        let beside =
+            |neighbour: &str| rounds(&format!("C3/get-tick-count-64/step/neighbour={neighbour}"), &[15_600_000; 2], 1);
+        let one = Sheet::windows().series(beside("none")).series(beside("2ms"));
+        assert_eq!(says(&one).0, Verdict::NotEnoughData);
+        let three = one.series(beside("3ms")).series(beside("5ms")).series(beside("9ms"));
+        assert_eq!(
+            says(&three).1,
+            "get-tick-count-64 moved in steps of 15.6 ms while a timer period of 2 ms to 5 ms was in force: it ignores \
+             the resolution"
         );
     }
 

@@ -10,6 +10,10 @@ use super::side_by_side;
 /// Lateness that is the tolerance's, not the grain of a tick.
 const ADDED_MIN: Nanos = Nanos(200_000);
 
+/// The timer with a tolerance, and the one without.
+pub(in super::super::super) const TOLERANT: &str = "waitable-timer-tolerant";
+pub(in super::super::super) const PLAIN: &str = "waitable-timer";
+
 pub(in super::super) const TIMER_TOLERANCE: FindingEntry = FindingEntry {
     id: "OVS-W010",
     name: "timer-tolerance",
@@ -28,7 +32,7 @@ Cure: a tolerance of zero for timers that must be on time, a generous one for al
 };
 
 fn timer_tolerance(file: &ResultFile) -> Look<Conclusion> {
-    let (tolerant, plain) = side_by_side(file, "waitable-timer-tolerant", "waitable-timer")?;
+    let (tolerant, plain) = side_by_side(file, TOLERANT, PLAIN)?;
     let requested = plain.requested_ns.unwrap_or_default();
     let rests = |sentence: String| {
         Statement::new(sentence).rests_on(&tolerant.key, summary(tolerant)).rests_on(&plain.key, summary(plain))

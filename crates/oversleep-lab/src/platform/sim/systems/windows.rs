@@ -59,6 +59,24 @@ fn clocks() -> Vec<ClockRow> {
             .epoch(Epoch::Boot)
             .across_suspend(AcrossSuspend::Continues)
             .page(api!("profileapi/nf-profileapi-queryperformancecounter")),
+        millis(clock(
+            "get-tick-count-64",
+            "GetTickCount64",
+            "Milliseconds in steps of the default tick, whatever resolution is held.",
+            DefaultTick,
+        ))
+        .page(api!("sysinfoapi/nf-sysinfoapi-gettickcount64")),
+        millis(clock(
+            "get-tick-count",
+            "GetTickCount",
+            "Milliseconds in steps of the default tick; wraps.",
+            DefaultTick,
+        ))
+        .bits(32)
+        .page(api!("sysinfoapi/nf-sysinfoapi-gettickcount")),
+        millis(clock("time-get-time", "timeGetTime", "Milliseconds as of the last timer interrupt.", LastInterrupt))
+            .bits(32)
+            .page(api!("timeapi/nf-timeapi-timegettime")),
         hundreds(clock("interrupt-time", "QueryInterruptTime", "Time as of the last timer interrupt.", LastInterrupt))
             .page(api!("realtimeapiset/nf-realtimeapiset-queryinterrupttime")),
         hundreds(clock("interrupt-time-precise", "QueryInterruptTimePrecise", "Interrupt time by the hardware.", Time))
@@ -79,24 +97,6 @@ fn clocks() -> Vec<ClockRow> {
         ))
         .across_suspend(AcrossSuspend::Stops)
         .page(api!("realtimeapiset/nf-realtimeapiset-queryunbiasedinterrupttimeprecise")),
-        millis(clock(
-            "get-tick-count",
-            "GetTickCount",
-            "Milliseconds in steps of the default tick; wraps.",
-            DefaultTick,
-        ))
-        .bits(32)
-        .page(api!("sysinfoapi/nf-sysinfoapi-gettickcount")),
-        millis(clock(
-            "get-tick-count-64",
-            "GetTickCount64",
-            "Milliseconds in steps of the default tick, whatever resolution is held.",
-            DefaultTick,
-        ))
-        .page(api!("sysinfoapi/nf-sysinfoapi-gettickcount64")),
-        millis(clock("time-get-time", "timeGetTime", "Milliseconds as of the last timer interrupt.", LastInterrupt))
-            .bits(32)
-            .page(api!("timeapi/nf-timeapi-timegettime")),
         clock("system-time", "GetSystemTimeAsFileTime", "Time of day as of the last timer interrupt.", LastInterrupt)
             .unit("100ns")
             .time_of_day(Epoch::Windows)
