@@ -59,7 +59,13 @@ impl Resolution {
         self
     }
 
-    /// Asks for timer ticks at least this often, for the process.
+    /// Asks for timer ticks at least this often, for the process: a whole number of milliseconds, rounded down, or less
+    /// than one.
+    ///
+    /// Windows keeps one request per process. Those in whole milliseconds are counted together with what the rest of the
+    /// program asks for by `timeBeginPeriod`, and so outlive one another. A shorter one takes the place of all of them
+    /// while it is held, and they count again afterwards. A part of the program that calls `NtSetTimerResolution` itself
+    /// replaces this request, and is replaced by it.
     pub fn timer(mut self, period: Duration) -> Self {
         self.timer = Some(period);
         self

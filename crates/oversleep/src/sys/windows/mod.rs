@@ -3,10 +3,13 @@
 mod clocks;
 mod resolution;
 mod threads;
+mod throttling;
+mod timer;
 
 pub(crate) use clocks::*;
 pub(crate) use resolution::*;
 pub(crate) use threads::*;
+pub(crate) use timer::*;
 
 use std::io;
 

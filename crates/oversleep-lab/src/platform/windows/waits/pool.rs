@@ -93,7 +93,7 @@ pub(super) static TIMER_QUEUE_TIMER: Entry = Entry {
     info: WaitInfo {
         name: "timer-queue-timer",
         call: "CreateTimerQueueTimer, SetEvent in its callback and WaitForSingleObject",
-        doc: "The older timers with callbacks, in whole ms; Python's and many C++ libraries' timer classes. A timer that has \
+        doc: "The older timers with callbacks, in whole ms; the timer classes of many C++ libraries. A timer that has \
               ended can't be armed again, so making one is part of each wait. Due at a timer interrupt, in another thread.",
         family: Family::Timer,
         absolute: false,
@@ -169,8 +169,10 @@ pub(super) static TIME_SET_EVENT: Entry = Entry {
     info: WaitInfo {
         name: "time-set-event",
         call: "timeSetEvent(resolution 1 ms), SetEvent in its callback and WaitForSingleObject",
-        doc: "The multimedia timer of players and sequencers, in whole ms from 1. It raises the timer resolution by itself \
-              while it is armed, so other waits of this process are finer meanwhile. A thread of its own calls back.",
+        doc: "The multimedia timer of players and sequencers, in whole ms from 1. It asks for a timer \
+              resolution of 1 ms by itself while it is armed, in the one request that the system keeps per process: other \
+              waits of this process are finer meanwhile, and a finer one that was held is gone afterwards. A thread of its \
+              own calls back.",
         family: Family::Timer,
         absolute: false,
         granularity: Granularity::MILLISECOND,
