@@ -23,20 +23,20 @@ fn says(args: &[&str], message: &str) {
 fn unknown_names_come_with_a_suggestion() {
     for (args, message) in [
         (
-            &["waits", "nanoslep"][..],
-            "error: unknown wait 'nanoslep'; did you mean 'nanosleep'? `oversleep waits --list` lists them all",
+            &["waits", "thread-slep"][..],
+            "error: unknown wait 'thread-slep'; did you mean 'thread-sleep'? `oversleep waits --list` lists them all",
         ),
         (
-            &["waits", "nanosleep", "epoll_wait"],
-            "error: unknown wait 'epoll_wait'; did you mean 'epoll-wait'? `oversleep waits --list` lists them all",
+            &["waits", "thread-sleep", "thread_sleep"],
+            "error: unknown wait 'thread_sleep'; did you mean 'thread-sleep'? `oversleep waits --list` lists them all",
         ),
         (
-            &["clocks", "monotonik"],
-            "error: unknown clock 'monotonik'; did you mean 'monotonic'? `oversleep clocks --list` lists them all",
+            &["clocks", "std-instan"],
+            "error: unknown clock 'std-instan'; did you mean 'std-instant'? `oversleep clocks --list` lists them all",
         ),
         (
-            &["waits", "--clock", "monotonik"],
-            "error: unknown clock 'monotonik'; did you mean 'monotonic'? `oversleep clocks --list` lists them all",
+            &["waits", "--clock", "std-instan"],
+            "error: unknown clock 'std-instan'; did you mean 'std-instant'? `oversleep clocks --list` lists them all",
         ),
         (
             &["handoff", "condvra"],
@@ -56,8 +56,8 @@ fn unknown_names_come_with_a_suggestion() {
             "error: unknown finding 'timer-slak'; did you mean 'timer-slack'? `oversleep explain` lists them all",
         ),
         (
-            &["waits", "--json", "nanosleep"],
-            "error: --json would take 'nanosleep' for a file; put the names first: oversleep waits nanosleep --json",
+            &["waits", "--json", "thread-sleep"],
+            "error: --json would take 'thread-sleep' for a file; put the names first: oversleep waits thread-sleep --json",
         ),
         (&["chekc"], "error: unrecognized subcommand 'chekc'"),
     ] {
@@ -68,7 +68,7 @@ fn unknown_names_come_with_a_suggestion() {
 
 #[test]
 fn absurd_durations_are_refused() {
-    let waits = |option, value| refused(&["waits", "nanosleep", option, value]);
+    let waits = |option, value| refused(&["waits", "thread-sleep", option, value]);
     for (option, value, what) in [
         ("--ask", "1 parsec", "'parsec' in '1 parsec' is not a unit of time here; use ns, us, ms, s, min or h"),
         ("--ask", "1e30", "'e30' in '1e30' is not a unit of time here"),
@@ -114,7 +114,7 @@ fn absurd_counts_and_lists_are_refused() {
         ("--name", "", "an empty name"),
         ("--pace", "sometimes", "invalid value 'sometimes'"),
     ] {
-        let stderr = refused(&["waits", "nanosleep", option, value]);
+        let stderr = refused(&["waits", "thread-sleep", option, value]);
         assert!(stderr.contains(what) && stderr.contains(option), "{option} {value}: {stderr}");
     }
 }
@@ -122,7 +122,7 @@ fn absurd_counts_and_lists_are_refused() {
 #[test]
 fn a_time_too_short_for_one_wait_is_refused() {
     says(
-        &["waits", "nanosleep", "--ask", "1ms,60s", "--for", "1s"],
+        &["waits", "thread-sleep", "--ask", "1ms,60s", "--for", "1s"],
         "error: no wait of --ask 60s fits --for 1s; give --for 60s or more, or a shorter --ask",
     );
     says(
@@ -136,7 +136,7 @@ fn a_time_too_short_for_one_wait_is_refused() {
     assert!(home.run(args).with_code(0).stdout.contains("2 ms"));
     home.run(["waits", "spin", "--ask", "2ms", "--for", "2ms", "--quiet"]).with_code(0);
     // What isn't on a schedule is measured once at least.
-    home.run(["handoff", "thread-park", "--for", "1ns", "--quiet"]).with_code(0);
+    home.run(["handoff", "condvar", "--for", "1ns", "--quiet"]).with_code(0);
     home.run(["forkjoin", "--for", "1ms", "--quiet"]).with_code(0);
 }
 
@@ -167,7 +167,7 @@ fn places_that_can_not_be_written_are_found_before_measuring() {
         (["--json", ""], "error: a value is required for '--json [<FILE>]' but none was supplied\n"),
     ] {
         // An hour of measuring would follow if the place were looked at last.
-        let ended = home.run(["waits", "nanosleep", "--for", "1h"].into_iter().chain(args));
+        let ended = home.run(["waits", "thread-sleep", "--for", "1h"].into_iter().chain(args));
         assert!(matches!(ended.code, Some(1 | 2)), "{args:?}: {:?}", ended.code);
         assert!(ended.stderr.starts_with(what), "{args:?}: {}", ended.stderr);
         assert_eq!(ended.stdout, "");

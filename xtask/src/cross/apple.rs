@@ -1,12 +1,22 @@
-//! macOS on both processors. Nothing runs its programs here: they are checked, and linked where zig's linker is there.
+//! macOS on both processors. Nothing runs its programs here: they are checked, and for the first of them linked by zig. A
+//! second program would differ by its processor alone and take as long again.
+
+use std::path::Path;
 
 use super::Cross;
 use super::toolchain::Toolchain;
+use super::zig::Zig;
 
-const TARGETS: &[&str] = &["aarch64-apple-darwin", "x86_64-apple-darwin"];
+/// The targets, with what a program for each begins with: the magic number of a 64-bit Mach-O file and the processor, as
+/// `<mach-o/loader.h>` and `<mach/machine.h>` number them, low byte first.
+const TARGETS: &[(&str, [u8; 8])] = &[
+    ("aarch64-apple-darwin", [0xcf, 0xfa, 0xed, 0xfe, 0x0c, 0, 0, 1]),
+    ("x86_64-apple-darwin", [0xcf, 0xfa, 0xed, 0xfe, 0x07, 0, 0, 1]),
+];
 
 pub fn check(cross: &mut Cross) {
-    for target in TARGETS {
+    let zig = Zig::prepare(&cross.scratch, &mut cross.prerequisites);
+    for &(target, begins) in TARGETS {
         let toolchain = match Toolchain::for_target(target, &mut cross.prerequisites) {
             Ok(toolchain) => toolchain,
             Err(reason) => {
@@ -21,5 +31,46 @@ pub fn check(cross: &mut Cross) {
             check.args(["--", "-D", "warnings"]);
         }
         cross.report.step(&format!("{target}: {verb}"), 8, &[0], &check);
+        if target == TARGETS[0].0 {
+            link(cross, target, &toolchain, &zig, begins);
+        }
+    }
+}
+
+fn link(cross: &mut Cross, target: &str, toolchain: &Toolchain, zig: &Result<Zig, String>, begins: [u8; 8]) {
+    let name = format!("{target}: link the command");
+    let zig = match zig {
+        Ok(_) if !toolchain.is_rustups() => Err("Debian's toolchain has no standard library of macOS to link with"),
+        Ok(zig) => Ok(zig),
+        Err(reason) => Err(reason.as_str()),
+    };
+    let zig = match zig {
+        Ok(zig) => zig,
+        Err(reason) => return cross.report.skip(&name, reason),
+    };
+    let build = zig.cargo_build(&cross.root, target, "oversleep-cli");
+    if cross.report.step(&name, 6, &[0], &build) {
+        let program = super::command_runs::target_directory(cross).join(target).join("debug/oversleep");
+        cross.report.check(&format!("{target}: what was linked is a program of it"), || is_program(&program, begins));
+    }
+}
+
+fn is_program(file: &Path, begins: [u8; 8]) -> Result<(), String> {
+    let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    if bytes.starts_with(&begins) { Ok(()) } else { Err(format!("{} is no program of that system", file.display())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_told_by_its_first_bytes() {
+        let file = std::env::temp_dir().join(format!("oversleep-xtask-macho-{}", std::process::id()));
+        std::fs::write(&file, [TARGETS[0].1.as_slice(), &[0; 8]].concat()).unwrap();
+        assert_eq!(is_program(&file, TARGETS[0].1), Ok(()));
+        assert!(is_program(&file, TARGETS[1].1).is_err(), "another processor's");
+        std::fs::remove_file(&file).unwrap();
+        assert!(is_program(&file, TARGETS[0].1).is_err());
     }
 }

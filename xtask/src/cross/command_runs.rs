@@ -80,7 +80,7 @@ pub fn check(cross: &mut Cross, system: &str, toolchain: &Toolchain, carrier: &C
 
 /// A result recorded there opens and explains here, and says what carried it.
 fn open_here(cross: &mut Cross, system: &str, file: &Path, carrier: &str) {
-    let own = cross.scratch.parent().unwrap_or(&cross.scratch).join("debug/oversleep");
+    let own = target_directory(cross).join("debug/oversleep");
     let shown = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     cross.report.check(&format!("{system}: {shown} opens here"), || {
         let output = Command::new(&own).args(["report", "--full"]).arg(file).output();
@@ -96,10 +96,14 @@ fn open_here(cross: &mut Cross, system: &str, file: &Path, carrier: &str) {
     });
 }
 
+/// Where cargo puts what it builds.
+pub fn target_directory(cross: &Cross) -> &Path {
+    cross.scratch.parent().unwrap_or(&cross.scratch)
+}
+
 fn binary(cross: &Cross, toolchain: &Toolchain) -> PathBuf {
     let suffix = if toolchain.target().contains("windows") { ".exe" } else { "" };
-    let target = cross.scratch.parent().unwrap_or(&cross.scratch);
-    target.join(toolchain.target()).join("debug").join(format!("oversleep{suffix}"))
+    target_directory(cross).join(toolchain.target()).join("debug").join(format!("oversleep{suffix}"))
 }
 
 fn fresh_directory(directory: &Path) -> Result<(), String> {

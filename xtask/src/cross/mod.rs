@@ -1,5 +1,5 @@
 //! `cargo xtask cross`: what this machine can tell about the other ones. Builds and checks Windows, aarch64 Linux and
-//! macOS, runs the tests and the command for Windows under Wine and for aarch64 under qemu-user, and opens here what they
+//! macOS, links the command for all of them, runs the tests and the command for Windows under Wine and for aarch64 under qemu-user, and opens here what they
 //! measured there. What is missing is installed where that is allowed (`--no-install` forbids it); what stays missing is
 //! a line with its reason, never a silent pass.
 
@@ -10,6 +10,7 @@ mod prerequisites;
 mod report;
 mod toolchain;
 mod windows;
+mod zig;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,7 +33,7 @@ const PRODUCT: &[&str] = &[
 ];
 
 /// What is run on the systems that something carries here. The C interface's own tests need a C compiler of the target
-/// with pkg-config; the command's are many short processes. Both are made on Linux; here the command is run itself.
+/// with pkg-config; they are run on Linux. The command's are added where programs can start others.
 const TESTED: &[&str] = &["-p", "oversleep", "-p", "oversleep-record", "-p", "oversleep-lab"];
 
 /// One system to check for.

@@ -39,6 +39,14 @@ impl Prerequisites {
         if file.exists() { Ok(()) } else { Err(format!("{} brought no {}", packages.join(" "), file.display())) }
     }
 
+    /// Installs Debian packages.
+    ///
+    /// # Errors
+    /// Why they can't be.
+    pub fn install(&mut self, packages: &[&str]) -> Result<(), String> {
+        self.debian(packages)
+    }
+
     fn debian(&mut self, packages: &[&str]) -> Result<(), String> {
         if !self.may_install {
             return Err(format!("install {}", packages.join(" ")));

@@ -47,6 +47,11 @@ impl Toolchain {
         !self.from_debian && quietly(Command::new("cargo").args(["clippy", "--version"]))
     }
 
+    /// Whether rustup brings the target's standard library.
+    pub fn is_rustups(&self) -> bool {
+        !self.from_debian
+    }
+
     /// The target triple.
     pub fn target(&self) -> &'static str {
         self.target

@@ -44,7 +44,9 @@ pub fn check(cross: &mut Cross) {
     };
     let mut tests = toolchain.cargo("test", &cross.root);
     tests.env(toolchain.variable("LINKER"), LINKER).env(toolchain.variable("RUNNER"), WINE);
-    tests.envs(environment(&prefix)).args(super::TESTED).arg("--no-fail-fast");
+    tests.envs(environment(&prefix)).args(super::TESTED).args(["-p", "oversleep-cli"]).arg("--no-fail-fast");
+    // A program under Wine can't start the host's cargo, which would tell where snapshots are kept.
+    tests.env("INSTA_WORKSPACE_ROOT", format!("Z:{}", cross.root.display()));
     cross.report.step("windows: tests under Wine", 12, &[0], &tests);
     let environment = environment(&prefix);
     let carrier =

@@ -101,7 +101,9 @@ pub fn create(directory: &Path, stem: &str, extension: &str, bytes: &[u8]) -> io
         let path = directory.join(name);
         // Made empty first: that takes the name, so that replacing it clobbers nobody's file.
         match Unfinished::make(&path, || File::create_new(&path)) {
-            Ok((name, _)) => {
+            Ok((name, taken)) => {
+                // Some systems refuse to put a file in the place of one that is open.
+                drop(taken);
                 let (part, beside) = written_beside(&path, bytes, None)?;
                 return Unfinished::finish([name, part], || fs::rename(&beside, &path)).map(|()| path);
             }

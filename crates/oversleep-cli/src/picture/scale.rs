@@ -40,12 +40,12 @@ impl Scale {
 
     /// The smallest value that has a place of its own.
     pub fn low(&self) -> f64 {
-        if self.log { 10f64.powf(self.from) } else { self.from }
+        if self.log { ten_to(self.from) } else { self.from }
     }
 
     /// The largest value that has a place of its own.
     pub fn high(&self) -> f64 {
-        if self.log { 10f64.powf(self.to) } else { self.to }
+        if self.log { ten_to(self.to) } else { self.to }
     }
 
     /// Where the value goes; values outside the range go to its nearer end.
@@ -95,12 +95,18 @@ fn nice_step(at_least: f64) -> f64 {
     if !(at_least.is_finite() && at_least > 0.0) {
         return 1.0;
     }
-    let decade = 10f64.powf(at_least.log10().floor());
+    let decade = ten_to(at_least.log10().floor());
     [1.0, 2.0, 5.0, 10.0]
         .into_iter()
         .map(|m| m * decade)
         .find(|s| *s >= at_least * (1.0 - 1e-9))
         .unwrap_or(10.0 * decade)
+}
+
+/// A power of ten with a whole exponent, as it is written: the `pow` of some C libraries is off in the last digit, and a
+/// picture is the same whichever system draws it.
+fn ten_to(exponent: f64) -> f64 {
+    format!("1e{}", exponent as i32).parse().unwrap_or(f64::MAX)
 }
 
 #[cfg(test)]

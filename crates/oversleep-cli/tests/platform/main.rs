@@ -48,7 +48,7 @@ fn full() -> Option<File> {
 fn a_full_device_loses_nothing() {
     let (Some(_), home) = (full(), Home::new()) else { return eprintln!("skipped: no /dev/full here") };
     let ended = home.run(SHORT.iter().chain(&["--out", "/dev/full", "--quiet"])).with_code(1);
-    assert!(ended.stdout.contains("nanosleep"), "the report is shown all the same");
+    assert!(ended.stdout.contains("thread-sleep"), "the report is shown all the same");
     kept(&home, &ended.stderr, "error: can't write '/dev/full': ");
     assert!(fs::metadata("/dev/full").is_ok_and(|found| !found.is_file()), "a device is not replaced by a file");
 }

@@ -7,8 +7,13 @@ use std::process::{Command, Output, Stdio};
 
 use oversleep_record::ResultFile;
 
-/// A measurement that takes a few ms.
-pub const SHORT: [&str; 6] = ["waits", "nanosleep", "--ask", "1ms", "--count", "3"];
+/// A measurement that takes a few ms, of a wait that every system has.
+pub const SHORT: [&str; 6] = ["waits", "thread-sleep", "--ask", "1ms", "--count", "3"];
+
+/// The system the command runs on: `linux`, `windows`, `macos`. Its names for what it has are its own.
+pub fn os() -> String {
+    oversleep_lab::Laboratory::here().platform_id().os
+}
 
 /// A directory of the test's own, with one for temporary files in it.
 pub struct Home {
@@ -43,12 +48,16 @@ impl Home {
 
     /// Any program, standing there; `oversleep` is found by name.
     pub fn prepared(&self, mut command: Command) -> Command {
-        let path = std::env::var("PATH").unwrap_or_default();
+        let path = std::env::var_os("PATH").unwrap_or_default();
         let directory = binary().parent().expect("it is in a directory").to_owned();
+        let path = std::env::join_paths([directory].into_iter().chain(std::env::split_paths(&path)));
+        let temporary = self.path().join("temp");
         command
             .current_dir(self.path())
-            .env("PATH", format!("{}:{path}", directory.display()))
-            .env("TMPDIR", self.path().join("temp"))
+            .env("PATH", path.expect("none of them holds what separates them"))
+            .env("TMPDIR", &temporary)
+            .env("TMP", &temporary)
+            .env("TEMP", &temporary)
             .env("COLUMNS", "100")
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE")
