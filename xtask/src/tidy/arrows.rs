@@ -78,8 +78,17 @@ pub const HOUSES: &[House] = &[
     },
 ];
 
-/// Directories (and `<name>.rs` beside them) below `crates/` where the operating system may be known.
-pub const OS_ROOMS: &[&str] = &["platform", "sys"];
+/// Where the operating system may be known.
+pub const OS_PLACES: &[&str] = &[
+    "crates/oversleep/src/sys/",
+    "crates/oversleep-lab/src/platform/",
+    // How systems name shared libraries, and how a linker is told.
+    "crates/oversleep-capi/build.rs",
+    "crates/oversleep-capi/tests/programs/toolchain.rs",
+];
+
+/// Directories of a crate's `tests/` where the operating system may be known.
+const OS_TESTS: &[&str] = &["platform", "sys"];
 
 /// Where the processor may be known, besides the rooms above: the library reads its counters.
 pub const ARCH_PLACES: &[&str] = &["crates/oversleep/src/clock/"];
@@ -101,12 +110,14 @@ pub const UNSAFE_PLACES: &[&str] = &[
     "benches/src/sys/",
 ];
 
-/// Is `path` (from the project's root) in a room that may know the operating system?
+/// Is `path` (from the project's root) where the operating system may be known?
 pub fn is_os_room(path: &str) -> bool {
-    path.split('/').any(|part| OS_ROOMS.contains(&part.strip_suffix(".rs").unwrap_or(part)))
+    let parts: Vec<&str> = path.split('/').collect();
+    let is_test = matches!(parts[..], ["crates", _, "tests", room, _, ..] if OS_TESTS.contains(&room));
+    is_test || is_in(path, OS_PLACES)
 }
 
-/// Is `path` in one of `places`, which are directories ending in `/`?
+/// Is `path` in one of `places`, which are directories ending in `/`, or one of them?
 pub fn is_in(path: &str, places: &[&str]) -> bool {
     places.iter().any(|place| path.starts_with(place))
 }
@@ -116,11 +127,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn os_rooms_are_whole_names() {
+    fn os_rooms_are_places_and_not_names() {
         assert!(is_os_room("crates/oversleep-lab/src/platform/linux/waits.rs"));
-        assert!(is_os_room("crates/oversleep/src/sys.rs"));
+        assert!(is_os_room("crates/oversleep/src/sys/mod.rs"));
+        assert!(is_os_room("crates/oversleep-cli/tests/platform/main.rs"));
         assert!(!is_os_room("crates/oversleep/src/system.rs"));
         assert!(!is_os_room("crates/platforms/src/lib.rs"));
+        assert!(!is_os_room("crates/oversleep-lab/src/measure/sys/mod.rs"));
+        assert!(!is_os_room("crates/oversleep-lab/src/explain/platform.rs"));
+        assert!(!is_os_room("crates/oversleep-cli/tests/outputs/sys/main.rs"));
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod module_head;
 mod os_calls;
 mod os_seam;
 mod paths;
+mod platform_page;
 mod room_arrows;
 mod rust;
 mod tree;

@@ -1,58 +1,90 @@
-//! Every call to the operating system stands in `PLATFORM.md`, with why it is made and since when it is there. The calls
-//! are `libc::name(…)`, `SYS_name`, functions imported from `windows_sys` and functions declared in `extern` blocks, below
-//! `platform/` and `sys/`.
+//! Every call to the operating system stands in `PLATFORM.md`, in a table of its system, with why it is made and since
+//! when it is there. The calls are functions of `libc` and `windows_sys` by any path, alias or import, `SYS_name`, functions
+//! declared in `extern` blocks, and functions looked up by their name (`c"name"`), below `platform/` and `sys/`.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::Check;
 use super::arrows::is_os_room;
 use super::finding::Findings;
+use super::platform_page::{Lack, PAGE, PlatformPage};
 use super::rust::{Source, is_word_char};
-use super::tree::Tree;
+use super::tree::{File, Tree};
 
 pub const CHECK: Check = Check { name: "os-calls", about: "PLATFORM.md names every call to the system", run };
 
-const PAGE: &str = "PLATFORM.md";
+/// One call: its name, and where it first stands.
+struct Call {
+    name: String,
+    line: usize,
+    on_linux_alone: bool,
+}
 
 fn run(tree: &Tree, findings: &mut Findings) {
-    let page = tree.get(PAGE).map_or("", |file| &file.text);
-    let documented = |name: &str| page.split(|c| !is_word_char(c)).any(|word| word == name);
-    let mut first_uses = BTreeMap::new();
+    let page = PlatformPage::read(tree.get(PAGE).map_or("", |file| &file.text));
     let sources = tree.rust_files().filter(|file| {
         let test_code = file.path.split('/').any(|part| part == "tests" || part == "tests.rs");
         file.path.starts_with("crates/") && is_os_room(&file.path) && !test_code
     });
+    // A name that is missing in a system's tables is told once for each folder of a system.
+    let mut told = BTreeMap::new();
     for file in sources {
-        for (name, line) in calls(file.source()) {
-            first_uses.entry(name).or_insert((file.path.as_str(), line));
+        let folder = file.path.split('/').take(5).collect::<Vec<_>>().join("/");
+        for call in calls(file) {
+            let lack = |name: &str| page.lack(&file.path, name, call.on_linux_alone);
+            let Some(lack) = lack(&call.name).filter(|_| lack(&format!("SYS_{}", call.name)).is_some()) else {
+                continue;
+            };
+            told.entry((folder.clone(), call.name)).or_insert((file.path.as_str(), call.line, lack));
         }
     }
-    for (name, (path, line)) in first_uses {
-        if !documented(&name) && !documented(&format!("SYS_{name}")) {
-            let remedy = format!("add the call, why it is made and its minimum version to {PAGE}");
-            findings.add(path, line, format!("{PAGE} doesn't name `{name}`"), remedy);
+    for ((_, name), (path, line, lack)) in told {
+        match lack {
+            Lack::Row(sections) => {
+                let place = if sections.is_empty() { String::new() } else { format!(" below {sections}") };
+                let remedy =
+                    format!("add the call, why it is made and its minimum version to a table of {PAGE}{place}");
+                findings.add(path, line, format!("{PAGE} doesn't name `{name}`"), remedy);
+            }
+            Lack::VersionOrPage => {
+                let remedy = format!("fill in the columns of its row in {PAGE}");
+                findings.add(path, line, format!("{PAGE} gives `{name}` no version or no page"), remedy);
+            }
         }
     }
 }
 
+/// The calls a file makes.
+fn calls(file: &File) -> Vec<Call> {
+    let source = file.source();
+    let linux = linux_alone(file);
+    let mut found = called(source);
+    found.extend(looked_up(file));
+    let on_linux_alone = |line: usize| linux.iter().any(|lines| lines.contains(&line));
+    found.into_iter().map(|(name, line)| Call { on_linux_alone: on_linux_alone(line), name, line }).collect()
+}
+
 /// The names called, with the line of each call.
-fn calls(source: &Source) -> Vec<(String, usize)> {
+fn called(source: &Source) -> Vec<(String, usize)> {
     let tokens = &source.tokens;
-    let windows = imported_from_windows(source);
+    let bound = imported(source);
     let mut found = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         // `SYS_NICE` is a capability's name; the numbers of system calls are in small letters.
         let number = token.text.strip_prefix("SYS_").filter(|name| name.chars().any(char::is_lowercase));
+        let own_name = bound.get(token.text.as_str());
         if let Some(name) = number {
             found.push((name.to_owned(), token.line));
-        } else if source.reads(i, &["libc", "::"]) {
-            let Some(name) = tokens.get(i + 2).filter(|_| source.reads(i + 3, &["("])) else { continue };
-            // `libc::CPU_SET(…)` and the like are C macros: no call is made.
-            if name.text.chars().any(char::is_lowercase) && !is_in_memory(&name.text) {
-                found.push((name.text.clone(), name.line));
+        } else if i > 0 && (tokens[i - 1].is("::") || tokens[i - 1].is(".") || tokens[i - 1].is("fn")) {
+            // The end of a path was seen at its begin; a method and a definition only share the name.
+        } else if is_binding(&token.text) || own_name.is_some() {
+            let end = path_end(source, i);
+            let Some(name) = tokens.get(end).filter(|_| source.reads(end + 1, &["("])) else { continue };
+            let name = own_name.filter(|_| end == i).map_or(name.text.as_str(), String::as_str);
+            if is_function(name) {
+                found.push((name.to_owned(), tokens[end].line));
             }
-        } else if windows.contains(&token.text.as_str()) && source.reads(i + 1, &["("]) {
-            found.push((token.text.clone(), token.line));
         } else if token.is("extern") && source.reads(i + 1, &["\"", "\"", "{"]) {
             let body = i + 3..source.past_closing(i + 3);
             let names = body.filter(|&at| tokens[at].is("fn")).filter_map(|at| tokens.get(at + 1));
@@ -62,18 +94,82 @@ fn calls(source: &Source) -> Vec<(String, usize)> {
     found
 }
 
-/// What a file imports from the bindings of Windows; those of its names that are called are calls.
-fn imported_from_windows(source: &Source) -> Vec<&str> {
+fn is_binding(word: &str) -> bool {
+    matches!(word, "libc" | "windows_sys")
+}
+
+/// `libc::CPU_SET(…)` and the like are C macros: no call is made. Nor does making a value of a type call anything.
+fn is_function(name: &str) -> bool {
+    const OF_TYPES: &[&str] = &["default", "from", "from_u128", "try_from", "zeroed"];
+    name.chars().any(char::is_lowercase) && !is_in_memory(name) && !OF_TYPES.contains(&name)
+}
+
+/// The index of the last word of the path that begins at `at`.
+fn path_end(source: &Source, mut at: usize) -> usize {
+    while source.reads(at + 1, &["::"]) && source.tokens.get(at + 2).is_some_and(|token| token.is_word()) {
+        at += 2;
+    }
+    at
+}
+
+/// What a file imports from the bindings, by the name it gives it.
+fn imported(source: &Source) -> BTreeMap<&str, String> {
     let tokens = &source.tokens;
-    let mut names = Vec::new();
-    for i in (0..tokens.len()).filter(|&i| source.reads(i, &["use", "windows_sys"])) {
-        let tree = tokens[i..].iter().take_while(|token| !token.is(";"));
-        names.extend(tree.map(|token| token.text.as_str()).filter(|name| name.starts_with(char::is_alphabetic)));
+    let mut names = BTreeMap::new();
+    for i in (0..tokens.len()).filter(|&i| tokens[i].is("use")) {
+        let tree: Vec<_> = tokens[i + 1..].iter().take_while(|token| !token.is(";")).collect();
+        if !tree.iter().any(|token| is_binding(&token.text)) {
+            continue;
+        }
+        for (at, token) in tree.iter().enumerate().filter(|(_, token)| token.text.starts_with(char::is_alphabetic)) {
+            let own = if at >= 2 && tree[at - 1].is("as") { &tree[at - 2].text } else { &token.text };
+            names.insert(token.text.as_str(), own.clone());
+        }
     }
     names
 }
 
-/// Functions of libc that only read or build a value in memory.
+/// Names of functions that are looked up: C strings that read as one, but for those of tests.
+fn looked_up(file: &File) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for (at, (text, code)) in file.text.lines().zip(file.source().code.lines()).enumerate() {
+        if text.trim_start().starts_with("#[cfg(test)]") {
+            break;
+        }
+        let (text, code): (Vec<char>, Vec<char>) = (text.chars().collect(), code.chars().collect());
+        for start in (0..code.len()).filter(|&i| code[i..].starts_with(&['c', '"'])) {
+            let begins_a_word = start == 0 || !is_word_char(code[start - 1]);
+            let literal: String = text[start + 2..].iter().take_while(|&&c| c != '"').collect();
+            let is_name =
+                literal.starts_with(|c: char| c.is_alphabetic() || c == '_') && literal.chars().all(is_word_char);
+            if begins_a_word && is_name {
+                found.push((literal, at + 1));
+            }
+        }
+    }
+    found
+}
+
+/// The lines that only Linux compiles: items under that very condition.
+fn linux_alone(file: &File) -> Vec<Range<usize>> {
+    let source = file.source();
+    let lines: Vec<&str> = file.text.lines().collect();
+    let is_attribute = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("#[cfg(target_os = \"linux\")]")
+            || line.starts_with("#[cfg(all(test, target_os = \"linux\"))]")
+    };
+    let begins = (0..lines.len()).filter(|&at| is_attribute(lines[at])).map(|at| at + 1);
+    begins
+        .filter_map(|begin| {
+            let open = source.tokens.iter().position(|token| token.line > begin && token.is("{"))?;
+            let last = source.tokens.get(source.past_closing(open) - 1)?;
+            Some(begin..last.line + 1)
+        })
+        .collect()
+}
+
+/// Functions of libc that only read or build a value in memory, and the one that is named by its argument.
 fn is_in_memory(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "__errno_location",
@@ -87,6 +183,8 @@ fn is_in_memory(name: &str) -> bool {
         "sigismember",
         "strerror_r",
         "strlen",
+        // Its number is the call: `SYS_name`.
+        "syscall",
     ];
     NAMES.contains(&name)
 }
@@ -96,7 +194,14 @@ mod tests {
     use super::*;
     use crate::tidy::finding::said;
 
-    const ROOM: &str = "crates/oversleep/src/sys/linux.rs";
+    const ROOM: &str = "crates/oversleep/src/sys/linux/a.rs";
+
+    /// A page whose only row is of these sections' kind.
+    fn page(section: &str, names: &str) -> String {
+        format!(
+            "{section}\n| call | what for | since | page |\n|---|---|---|---|\n| {names} | why | 2.6 | [page](https://a.b) |\n"
+        )
+    }
 
     #[test]
     fn calls_missing_from_the_page_are_named_once() {
@@ -107,12 +212,20 @@ mod tests {
             [
                 format!("{ROOM}:2: PLATFORM.md doesn't name `nanosleep`"),
                 format!("{ROOM}:4: PLATFORM.md doesn't name `futex`"),
-                format!("{ROOM}:4: PLATFORM.md doesn't name `syscall`"),
             ]
         );
-        let page = (PAGE, "| `nanosleep(2)` | sleeps |\n| `futex` through `syscall` |\n");
-        assert!(said(&CHECK, &[(ROOM, text), page]).is_empty());
-        assert_eq!(said(&CHECK, &[(ROOM, text), (PAGE, "clock_nanosleep, futex_waitv, syscall")]).len(), 2);
+        let section = "## The library\n### Linux and Android";
+        let names = page(section, "`nanosleep(2)`, `futex` through `syscall`");
+        assert!(said(&CHECK, &[(ROOM, text), (PAGE, &names)]).is_empty());
+        let others = page(section, "`clock_nanosleep`, `futex_waitv`, `syscall`");
+        assert_eq!(said(&CHECK, &[(ROOM, text), (PAGE, &others)]).len(), 2);
+        let elsewhere = page("## The library\n### macOS", "`nanosleep(2)`, `futex` through `syscall`");
+        assert_eq!(said(&CHECK, &[(ROOM, text), (PAGE, &elsewhere)]).len(), 2);
+        let undated = names.replace("2.6", "");
+        assert_eq!(
+            said(&CHECK, &[(ROOM, text), (PAGE, &undated)])[0],
+            format!("{ROOM}:2: PLATFORM.md gives `nanosleep` no version or no page")
+        );
     }
 
     #[test]
@@ -122,12 +235,47 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_windows_are_those_imported_from_its_bindings() {
-        let text = "use windows_sys::Win32::System::Threading::{\n    GetCurrentThread, INFINITE,\n};\n\
-                    fn f() {\n    own(GetCurrentThread(), INFINITE);\n}";
-        let path = "crates/oversleep-lab/src/platform/windows/os.rs";
-        assert_eq!(said(&CHECK, &[(path, text)]), [format!("{path}:5: PLATFORM.md doesn't name `GetCurrentThread`")]);
-        assert!(said(&CHECK, &[(path, text), (PAGE, "`GetCurrentThread`")]).is_empty());
+    fn a_call_is_one_by_whatever_name() {
+        let path = "crates/oversleep-lab/src/platform/windows/a.rs";
+        for text in [
+            "use windows_sys::Win32::System::Threading::{\n    ExitThread, INFINITE,\n};\nfn f() { ExitThread(INFINITE) }",
+            "use windows_sys::Win32::System::Threading as threading;\nfn f() { threading::ExitThread(0) }",
+            "use windows_sys::Win32::System::Threading::ExitThread as end;\nfn f() { end(0) }",
+            "use windows_sys::Win32::System::{self, Threading};\nfn f() { Threading::ExitThread(0) }",
+            "fn f() { windows_sys::Win32::System::Threading::ExitThread(0) }",
+            "use libc::ExitThread;\nfn f() { ExitThread(0) }",
+            "use libc as c;\nfn f() { c::ExitThread(0) }",
+            "static F: Newer<F> = unsafe { Newer::new(c\"kernel32.dll\", c\"ExitThread\", \"Windows\") };",
+            "fn f() { os::function(c\"ExitThread\") }",
+            "unsafe extern \"system\" { fn ExitThread(code: u32); }",
+        ] {
+            let found = said(&CHECK, &[(path, text)]);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+            assert!(found[0].ends_with("PLATFORM.md doesn't name `ExitThread`"), "{found:?}");
+            let named = page("## The laboratory on Windows\n### Waits", "`ExitThread`");
+            assert!(said(&CHECK, &[(path, text), (PAGE, &named)]).is_empty(), "{text}");
+        }
+        for text in [
+            "use windows_sys::Win32::System::IO::OVERLAPPED;\nfn f() { OVERLAPPED::default(); x.OVERLAPPED() }",
+            "fn f() -> &'static str { \"c\\\"ExitThread\\\"\" } // c\"ExitThread\"",
+            "fn f() { open(c\"/dev/null\", c\"hw.ncpu\") }",
+            "#[cfg(test)]\nmod tests { fn f() { os::function(c\"NoSuchCall\") } }",
+        ] {
+            assert!(said(&CHECK, &[(path, text)]).is_empty(), "{text}: {:?}", said(&CHECK, &[(path, text)]));
+        }
+    }
+
+    #[test]
+    fn a_call_of_every_unix_stands_with_linux_and_macos() {
+        let path = "crates/oversleep-lab/src/platform/unix/a.rs";
+        let linux = page("## Other calls", "`kill`");
+        let both = format!("{linux}{}", page("## The laboratory on macOS", "`kill`"));
+        let text = "fn f() {\n    libc::kill(1, 2)\n}";
+        assert_eq!(said(&CHECK, &[(path, text), (PAGE, &linux)]).len(), 1);
+        assert!(said(&CHECK, &[(path, text), (PAGE, &both)]).is_empty());
+        let alone = format!("#[cfg(target_os = \"linux\")]\n{text}\n");
+        assert!(said(&CHECK, &[(path, &alone), (PAGE, &linux)]).is_empty());
+        assert_eq!(said(&CHECK, &[(path, &format!("{alone}{text}")), (PAGE, &linux)]).len(), 1);
     }
 
     #[test]

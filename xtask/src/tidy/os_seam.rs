@@ -16,8 +16,11 @@ const ARCH_CONDITIONS: &[&str] = &["target_arch", "target_feature"];
 const OS_PATHS: &[&[&str]] = &[&["libc"], &["windows_sys"], &["windows"], &["nix"], &["rustix"], &["std", "os"]];
 const ARCH_PATHS: &[&[&str]] = &[&["std", "arch"], &["core", "arch"], &["raw_cpuid"]];
 const REMEDY: &str = "move it below platform/ (laboratory) or sys/ (library) and ask through their interface";
-const REMEDY_IN_TESTS: &str =
-    "a test of one system is named sys.rs or platform.rs, or stands in tests/sys/ or tests/platform/";
+const REMEDY_IN_TESTS: &str = "a test of one system stands in tests/sys/ or tests/platform/";
+/// What the system is told by at run time.
+const OS_CONSTANTS: &[&str] = &["OS", "FAMILY", "*"];
+/// What a build script is told of the system by.
+const BUILD_VARIABLES: &[&str] = &["CARGO_CFG_TARGET_", "CARGO_CFG_WINDOWS", "CARGO_CFG_UNIX"];
 
 fn run(tree: &Tree, findings: &mut Findings) {
     for file in tree.rust_files() {
@@ -31,7 +34,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
             let open = match () {
                 () if !(token.is("cfg") || token.is("cfg_attr")) => continue,
                 () if source.reads(i + 1, &["("]) => i + 1,
-                () if source.reads(i + 1, &["!", "("]) => i + 2,
+                () if ["(", "[", "{"].iter().any(|open| source.reads(i + 1, &["!", open])) => i + 2,
                 () => continue,
             };
             // Of a `cfg_attr` only the condition counts, but an attribute's own words don't collide with these.
@@ -39,7 +42,16 @@ fn run(tree: &Tree, findings: &mut Findings) {
                 let text = word.text.as_str();
                 if OS_CONDITIONS.contains(&text) || (ARCH_CONDITIONS.contains(&text) && !arch_is_fine) {
                     findings.add(&file.path, word.line, format!("a condition on `{text}`"), remedy);
+                } else if text == "$" {
+                    findings.add(&file.path, word.line, "a condition that a macro is given", remedy);
+                    break;
                 }
+            }
+        }
+        for (at, line) in file.text.lines().enumerate() {
+            let is_comment = |name: &str| source.comments.lines().nth(at).is_some_and(|text| text.contains(name));
+            if let Some(name) = BUILD_VARIABLES.iter().find(|name| line.contains(**name) && !is_comment(name)) {
+                findings.add(&file.path, at + 1, format!("a build script asks for `{name}`"), remedy);
             }
         }
         for path in paths::uses(source, &[]) {
@@ -47,6 +59,10 @@ fn run(tree: &Tree, findings: &mut Findings) {
                 let mut starts = starts.iter();
                 starts.any(|s| path.segments.len() >= s.len() && path.segments.iter().zip(*s).all(|(a, b)| a == b))
             };
+            let is_constant = |two: &[String]| two[0] == "consts" && OS_CONSTANTS.contains(&two[1].as_str());
+            if path.segments.windows(2).any(is_constant) {
+                findings.add(&file.path, path.line, "the name of the system asked for", remedy);
+            }
             if begins(OS_PATHS) || (begins(ARCH_PATHS) && !arch_is_fine) {
                 findings.add(&file.path, path.line, format!("`{}` used", path.segments.join("::")), remedy);
             }
@@ -72,9 +88,20 @@ mod tests {
             "use std::os::fd::AsRawFd;",
             "fn f() { libc::getpid(); }",
             "use std::arch::asm;",
+            "fn f() { if cfg![windows] {} }",
+            "fn f() { if cfg! { target_os = \"macos\" } {} }",
+            "fn f() -> bool { std::env::consts::OS == \"windows\" }",
+            "use std::env::consts::{ARCH, FAMILY};",
+            "use std::env::consts::*;",
+            "macro_rules! only { ($($c:tt)*) => { #[cfg($($c)*)] fn f() {} } }",
+            "fn main() { std::env::var(\"CARGO_CFG_TARGET_OS\"); }",
         ] {
             assert_eq!(said(&CHECK, &[(path, text)]).len(), 1, "{text}");
-            for fine in ["crates/oversleep-lab/src/platform/linux/a.rs", "crates/oversleep/src/sys.rs", "benches/a.rs"]
+            // The name alone makes no room.
+            let named = path.replace("measure/", "measure/sys/");
+            assert_eq!(said(&CHECK, &[(&named, text)]).len(), 1, "{named}: {text}");
+            for fine in
+                ["crates/oversleep-lab/src/platform/linux/a.rs", "crates/oversleep/src/sys/mod.rs", "benches/a.rs"]
             {
                 assert!(said(&CHECK, &[(fine, text)]).is_empty(), "{fine}: {text}");
             }
@@ -83,7 +110,8 @@ mod tests {
 
     #[test]
     fn other_conditions_are_fine() {
-        let text = "#[cfg(test)]\nmod tests {}\n#[cfg(feature = \"unix\")]\nfn unix() {}\n// cfg(unix)\nuse std::fmt;";
+        let text = "#[cfg(test)]\nmod tests {}\n#[cfg(feature = \"unix\")]\nfn unix() {}\n// cfg(unix), CARGO_CFG_TARGET_OS\nuse std::fmt;\n\
+                    use std::env::consts::ARCH;";
         assert!(said(&CHECK, &[("crates/oversleep-record/src/lib.rs", text)]).is_empty());
     }
 
