@@ -13,7 +13,7 @@ const REQUESTS_MIN: usize = 5;
 const PASSES_MIN: u64 = 2;
 /// Sleeps whose medians are closer than this end at the same tick.
 const SAME_TICK: Nanos = Nanos(400_000);
-/// How much the overshoot may vary along a line.
+/// How much the overshoot may vary along a line, beside what grows with the request.
 const LINE_WIDTH: Nanos = Nanos(500_000);
 
 pub(super) const SLEEP_GRID: FindingEntry = FindingEntry {
@@ -71,6 +71,12 @@ fn sleep_grid(file: &ResultFile) -> Look<Conclusion> {
             "the sweep from {shortest} to {longest} is a line: every {wait} ended {least} to {most} after its deadline"
         ))));
     }
+    if let Some(leeway) = leeway(file, &sweep) {
+        return Ok(Conclusion::Absent(statement(format!(
+            "the sweep from {shortest} to {longest} is a line: {wait} ended {least} to {most} after its deadline, which is \
+             the leeway of its class ({leeway}) and the wake-up (OVS-M001)"
+        ))));
+    }
     if ticks * 2 <= sweep.len() {
         let (first, last) = (ends[0], ends[ends.len() - 1]);
         let where_to = if ticks == 1 {
@@ -88,6 +94,29 @@ fn sleep_grid(file: &ResultFile) -> Look<Conclusion> {
         "the sweep from {shortest} to {longest} is neither a line nor a tube: {wait} ended {least} to {most} after its \
          deadline"
     ))))
+}
+
+/// By how much of the request macOS lets a wait be late, and at most: by class of the thread.
+/// <https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/kern/timer_call.c>
+const LEEWAYS: [(f64, Nanos, &str); 4] = [
+    (0.125, Nanos::from_millis(1), "an eighth of what was asked, up to 1 ms"),
+    (0.25, Nanos::from_millis(5), "a quarter of what was asked, up to 5 ms"),
+    (0.5, Nanos::from_millis(20), "a half of what was asked, up to 20 ms"),
+    (4.0, Nanos::from_millis(75), "four times what was asked, up to 75 ms"),
+];
+
+/// The leeway that a sweep shows: what is left without it is a line.
+fn leeway(file: &ResultFile, sweep: &[&Series]) -> Option<&'static str> {
+    let is_line = |(share, most, _): &(f64, Nanos, &str)| {
+        let rests = sweep.iter().map(|series| {
+            let asked = series.requested_ns.unwrap_or_default();
+            p50(series) - asked - Nanos((asked.0 as f64 * share) as i64).min(*most)
+        });
+        let (least, most) = (rests.clone().min().unwrap_or_default(), rests.max().unwrap_or_default());
+        most - least <= LINE_WIDTH
+    };
+    let has_leeways = file.platform.os == "macos";
+    LEEWAYS.iter().filter(|_| has_leeways).find(|leeway| is_line(leeway)).map(|(_, _, words)| *words)
 }
 
 #[cfg(test)]
@@ -130,6 +159,35 @@ mod tests {
              tick's, up to 8 ms late"
         );
         assert_eq!(says(&swept(|asked| asked * 2)).0, Verdict::TooDisturbed);
+    }
+
+    /// Coalescing by the length of the wait is a rule and no disturbance.
+    #[test]
+    fn on_macos_a_line_may_rise_by_the_leeway_of_a_class() {
+        let on_macos = |ends: fn(i64) -> i64| {
+            let mut sheet = swept(ends);
+            sheet.file.platform.os = "macos".into();
+            says(&sheet)
+        };
+        assert_eq!(
+            on_macos(|asked| asked + asked / 4 + 13_000),
+            (
+                Verdict::Absent,
+                "the sweep from 1 ms to 15 ms is a line: nanosleep ended 263 µs to 3.76 ms after its deadline, which is the \
+                 leeway of its class (a quarter of what was asked, up to 5 ms) and the wake-up (OVS-M001)"
+                    .into()
+            )
+        );
+        assert!(
+            on_macos(|asked| asked + (asked / 8).min(1_000_000) + 9_000).1.contains("(an eighth of what was asked")
+        );
+        assert!(on_macos(|asked| asked + asked / 2).1.contains("(a half of what was asked"));
+        assert!(on_macos(|asked| asked * 5).1.contains("(four times what was asked"));
+        // The same slope with two requests 2 ms off it, a slope that is no class's, and another system.
+        let bent = |asked: i64| asked + asked / 4 + if asked % 5_000_000 == 0 { 2_000_000 } else { 0 };
+        assert_eq!(on_macos(bent).0, Verdict::TooDisturbed);
+        assert_eq!(on_macos(|asked| asked + asked * 3 / 4).0, Verdict::TooDisturbed);
+        assert_eq!(says(&swept(|asked| asked + asked / 4)).0, Verdict::TooDisturbed);
     }
 
     #[test]
