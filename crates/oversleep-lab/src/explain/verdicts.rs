@@ -1,6 +1,6 @@
 //! The table of clocks (A6): what each costs, whether it is valid for measuring time that passes, and the one answer.
 
-use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
+use oversleep_record::clock::{AcrossSuspend, Counts, Drift, Epoch};
 use oversleep_record::{ClockResult, Nanos, ResultFile, Unavailable};
 
 use super::text::{cost, counted, percent};
@@ -9,6 +9,8 @@ use super::text::{cost, counted, percent};
 const RATIO_TOLERANCE: f64 = 0.02;
 /// Coarsest step of a clock that can time what programs time: 1 ms, with room for the rounding of a median.
 const STEP_MAX: Nanos = Nanos(1_001_000);
+/// Shortest period of a timer interrupt that clocks follow: 0.5 ms, as systems grant it.
+const FINEST_TICK: Nanos = Nanos(400_000);
 /// A clock that starts again sooner can't time an hour.
 const WRAP_MIN: Nanos = Nanos::from_secs(3_600);
 /// Rate error beyond what a disciplined clock is ever slewed by (500 ppm), with room for the frequency's own error.
@@ -158,6 +160,16 @@ fn seen_step(clock: &ClockResult) -> Option<Nanos> {
     clock.steps.and_then(|steps| steps.median_ns.or(steps.smallest_ns))
 }
 
+/// The most a clock may move by at once. One that states a step on Windows follows the timer interrupt, whose period is
+/// whatever some process asks for at the moment: the step stated and seen may be that of another moment than the one when a
+/// wait was timed with it, and the default is the longest there is.
+fn step_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
+    let known = step(clock).unwrap_or_default();
+    let follows_a_tick = clock.stated_step_ns.is_some_and(|step| step >= FINEST_TICK);
+    let longest = file.environment.nanos("timer.period_default_ns").filter(|_| follows_a_tick);
+    known.max(longest.unwrap_or_default())
+}
+
 /// What a clock counts, where that is not time that passes.
 pub(super) fn counts_otherwise(counts: Counts) -> Option<&'static str> {
     match counts {
@@ -173,7 +185,7 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
     let mut unproven = Vec::new();
     against.extend(counts_otherwise(clock.counts).map(|counts| format!("counts {counts}")));
     let is_elapsed = clock.counts == Counts::ElapsedTime;
-    match off_ratio(clock) {
+    match off_ratio(file, clock) {
         Some(Ok(())) => {}
         // What a clock of CPU time or time of day indicates says nothing new.
         Some(Err(ratio)) if is_elapsed => against.push(format!("showed {} of the reference wait", percent(ratio))),
@@ -183,6 +195,9 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
     match clock.steps {
         None => unproven.push("its steps were not observed".to_owned()),
         Some(steps) => {
+            if seen_step(clock).is_none() && clock.stated_step_ns.is_some_and(|step| step >= FINEST_TICK) {
+                unproven.push("it was not seen to move while it was looked at".to_owned());
+            }
             if steps.backward_on_one_thread > 0 {
                 against.push(format!("went backwards {} on one thread", counted(steps.backward_on_one_thread, "time")));
             }
@@ -202,9 +217,12 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
     if let Some(wrap) = clock.wraps_after_ns.filter(|&wrap| wrap < WRAP_MIN) {
         against.push(format!("starts again from zero every {wrap}"));
     }
-    if let Some(drift) =
-        clock.drift.filter(|drift| is_elapsed && drift.ppm.abs() - drift.uncertainty_ppm > DRIFT_MAX_PPM)
-    {
+    // The first and the last reading may each be a step old.
+    let uncertain = |drift: &Drift| {
+        let steps = step_at_most(file, clock).0 as f64 / drift.window_ns.0.max(1) as f64 * 1e6;
+        drift.uncertainty_ppm.max(steps)
+    };
+    if let Some(drift) = clock.drift.filter(|drift| is_elapsed && drift.ppm.abs() - uncertain(drift) > DRIFT_MAX_PPM) {
         against.push(format!("runs {:.0} ppm off the reference", drift.ppm));
     }
     if clock.name.starts_with("tsc") {
@@ -221,12 +239,12 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
 
 /// Whether it indicated the reference wait, or the share it indicated. A clock of large steps is given one step more
 /// per wait.
-pub(super) fn off_ratio(clock: &ClockResult) -> Option<Result<(), f64>> {
+pub(super) fn off_ratio(file: &ResultFile, clock: &ClockResult) -> Option<Result<(), f64>> {
     let ratio = clock.indicated_ratio()?;
     let waits = &clock.differences;
     let off: Nanos = waits.iter().map(|wait| wait.indicated_ns - wait.reference_ns).sum();
     let total: Nanos = waits.iter().map(|wait| wait.reference_ns).sum();
-    let of_steps = step(clock).map_or(Nanos::ZERO, |step| step * waits.len() as i64);
+    let of_steps = step_at_most(file, clock) * waits.len() as i64;
     let allowed = of_steps.max(Nanos((total.0 as f64 * RATIO_TOLERANCE) as i64));
     Some(if off.0.saturating_abs() <= allowed.0 { Ok(()) } else { Err(ratio) })
 }
@@ -262,7 +280,7 @@ fn counter_doubts(file: &ResultFile, against: &mut Vec<String>, unproven: &mut V
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::clock::{Drift, Steps};
+    use oversleep_record::clock::Steps;
 
     use super::super::testing::{Sheet, differed, good_clock};
     use super::*;
@@ -374,12 +392,33 @@ mod tests {
 
     #[test]
     fn a_step_explains_a_ratio_off_by_a_step() {
+        let file = Sheet::linux().file;
         let mut coarse = good_clock("monotonic-coarse");
         coarse.steps = Some(Steps { median_ns: Some(Nanos(4_000_000)), ..Steps::default() });
         coarse.differences = vec![differed(96_000_000)];
-        assert_eq!(off_ratio(&coarse), Some(Ok(())));
+        assert_eq!(off_ratio(&file, &coarse), Some(Ok(())));
         coarse.differences = vec![differed(92_000_000)];
-        assert_eq!(off_ratio(&coarse), Some(Err(0.92)));
+        assert_eq!(off_ratio(&file, &coarse), Some(Err(0.92)));
+    }
+
+    /// A neighbour that takes back its request between the statement and the wait makes no clock wrong.
+    #[test]
+    fn a_clock_that_follows_the_interrupt_may_be_a_default_period_off() {
+        let windows = || Sheet::windows().span("timer.period_default_ns", 15_625_000);
+        let unseen = |indicated: i64, drift: f64| ClockResult {
+            stated_step_ns: Some(Nanos(1_000_000)),
+            steps: Some(Steps { reads: 1_000, ..Steps::default() }),
+            differences: vec![differed(indicated)],
+            drift: Some(Drift { ppm: drift, window_ns: Nanos::from_secs(8), uncertainty_ppm: 125.0 }),
+            ..good_clock("unbiased-interrupt-time")
+        };
+        let unmoved = "it was not seen to move while it was looked at";
+        assert_eq!(verdict_of(windows(), unseen(93_000_000, 2_069.0)), (Some(Validity::Unproven), unmoved.into()));
+        assert_eq!(verdict_of(windows(), unseen(80_000_000, 0.0)).0, Some(Validity::Invalid));
+        assert_eq!(verdict_of(windows(), unseen(100_000_000, 3_100.0)).0, Some(Validity::Invalid));
+        // One that states no step, or a fine one, follows no interrupt.
+        let exact = ClockResult { stated_step_ns: None, ..unseen(93_000_000, 0.0) };
+        assert_eq!(verdict_of(windows(), exact).0, Some(Validity::Invalid));
     }
 
     #[test]

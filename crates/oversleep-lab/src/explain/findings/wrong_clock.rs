@@ -52,7 +52,7 @@ fn cpu_time_clock(file: &ResultFile) -> Look<Conclusion> {
     // A clock that claims to count elapsed time and doesn't is a fault of this machine.
     let broken = compared.iter().filter(|clock| clock.counts == Counts::ElapsedTime);
     let broken: Vec<(&&ClockResult, f64)> = broken
-        .filter_map(|clock| match off_ratio(clock)? {
+        .filter_map(|clock| match off_ratio(file, clock)? {
             Ok(()) => None,
             Err(ratio) => Some((clock, ratio)),
         })
