@@ -8,6 +8,8 @@ mod abilities;
 mod clocks;
 mod counters;
 mod environment;
+#[cfg(test)]
+mod expected;
 mod handoffs;
 mod idle;
 mod load;

@@ -3,10 +3,10 @@
 //! Nothing here judges how late a wait is. It is never early, returns at once where there is nothing to wait for, and
 //! leaves no descriptor behind.
 
-use oversleep_record::Nanos;
+use oversleep_record::{Nanos, Unavailable};
 
 use super::entry::Entry;
-use crate::platform::macos::os;
+use crate::platform::macos::{os, sysctl};
 use crate::platform::{Target, WaitEnd, Waiter};
 
 /// Whether the wait's end is at or after its deadline on the reference clock.
@@ -22,12 +22,20 @@ pub(super) enum NeverEarly {
 pub(super) fn check(entry: &'static Entry, never_early: NeverEarly) {
     let body = move || match (entry.open)() {
         Ok(waiter) => exercise(entry, waiter, never_early),
-        // An older system; the reason is the entry's answer.
-        Err(reason) => println!("{}: not here: {reason:?}", entry.info.name),
+        Err(reason) => may_lack(entry, &reason),
     };
     if let Err(panic) = std::thread::spawn(body).join() {
         std::panic::resume_unwind(panic);
     }
+}
+
+/// Fails where the system is no older than the call: a misspelt name looks like an older system otherwise.
+fn may_lack(entry: &Entry, reason: &Unavailable) {
+    let numbers = |version: &str| -> Vec<u32> {
+        version.split(|sign: char| !sign.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+    };
+    let here = sysctl::text("kern.osproductversion").unwrap_or_default();
+    assert!(numbers(&here) < numbers(entry.info.since), "{} is not here (macOS {here}): {reason}", entry.info.name);
 }
 
 fn exercise(entry: &'static Entry, mut waiter: Box<dyn Waiter>, never_early: NeverEarly) {

@@ -23,10 +23,12 @@ macro_rules! page {
 /// One entry whose call is looked up; a clock that is not available is not read.
 macro_rules! looked_up {
     ($call:literal, $step:expr, $info:expr) => {{
+        const INFO: ClockInfo = ClockInfo { since: SINCE, ..$info };
+        const { assert!(is_same($call.to_bytes(), INFO.call.as_bytes()), "looked up by the name it is listed by") };
         // SAFETY: the type of the call: a pointer to the number it fills in.
         static CALL: Newer<Query> = unsafe { Newer::new(c"kernelbase.dll", $call, SINCE) };
         Box::new(FnClock {
-            info: ClockInfo { since: SINCE, ..$info },
+            info: INFO,
             available: || CALL.required().map(drop),
             frequency_hz: hundred_ns_hz,
             step: $step,
@@ -40,6 +42,15 @@ macro_rules! looked_up {
             },
         }) as Box<dyn Clock>
     }};
+}
+
+/// Whether two names are the same, while compiling: Wine lacks some of these calls, so that no test finds a misspelt one.
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
 pub(super) fn registry() -> Vec<Box<dyn Clock>> {
@@ -137,5 +148,17 @@ fn shared_interrupt_time() -> u64 {
             return u64::from(high) << 32 | u64::from(low);
         }
         std::hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_named_as_its_page_is() {
+        for clock in registry().iter().map(|clock| clock.info()).filter(|info| info.since == SINCE) {
+            assert!(clock.page.ends_with(&format!("-{}", clock.call.to_lowercase())), "{} {}", clock.call, clock.page);
+        }
     }
 }

@@ -65,6 +65,7 @@ mod tests {
     use oversleep_record::clock::Counts;
 
     use super::*;
+    use crate::platform::windows::expected;
 
     const NAMES: [&str; 26] = [
         "qpc",
@@ -99,6 +100,15 @@ mod tests {
     fn the_registry_holds_every_clock() {
         let names: Vec<&str> = registry().iter().map(|clock| clock.info().name).collect();
         assert_eq!(names, NAMES);
+    }
+
+    #[test]
+    fn every_clock_is_there_where_the_system_is_new_enough() {
+        for clock in registry() {
+            if let Err(why) = clock.available() {
+                expected::may_lack(clock.info().name, &why);
+            }
+        }
     }
 
     #[test]
