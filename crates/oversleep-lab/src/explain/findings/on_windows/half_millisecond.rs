@@ -1,5 +1,6 @@
 //! Half a millisecond, which can be worse than a little more.
 
+use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::finding::Severity;
 use oversleep_record::{Nanos, ResultFile, Series};
 
@@ -43,7 +44,32 @@ pub(in super::super::super) fn half_and_above(file: &ResultFile) -> Look<(&Serie
     let (half, above) = (with(|held| held == HALF)?, with(|held| held > HALF && held <= ABOVE_MAX)?);
     judge(half)?;
     judge(above)?;
+    were_in_effect(file, half, above)?;
     Ok((half, above))
+}
+
+/// Both requests may be granted and change nothing: the machine has one period, the shortest that anybody holds.
+fn were_in_effect(file: &ResultFile, half: &Series, above: &Series) -> Look<()> {
+    let found = file.environment.nanos("timer.period_now_ns").filter(|&found| found < ABOVE_MAX);
+    if let Some(found) = found {
+        return Err(Conclusion::lacks(format!(
+            "another process held {found} already, so neither 0.5 ms nor a little more was what this process's waits ended on"
+        )));
+    }
+    match (in_effect(half), in_effect(above)) {
+        (Some(one), Some(other)) if one == other => Err(Conclusion::lacks(format!(
+            "the period was {one} with either request: another process held it, or the machine has none shorter"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The period that was in effect when the request was made, as the system stated it.
+fn in_effect(series: &Series) -> Option<Nanos> {
+    match series.conditions.outcomes.get("resolution")? {
+        Outcome::Applied { now: Setting::Nanos(is), .. } | Outcome::AlreadySo { is: Setting::Nanos(is) } => Some(*is),
+        _ => None,
+    }
 }
 
 fn half_millisecond(file: &ResultFile) -> Look<Conclusion> {
@@ -72,6 +98,7 @@ mod tests {
     use oversleep_record::finding::{Tried, Verdict};
 
     use super::super::super::super::testing::Sheet;
+    use super::*;
 
     fn held(half: i64, above: i64) -> Sheet {
         let sheet = Sheet::windows().steady("C2/sleep/1ms/resolution=500us", half);
@@ -97,6 +124,25 @@ mod tests {
         );
         let tried = &sheet.finding("OVS-W005").advice[0].tried;
         assert!(matches!(tried, Tried::Measured { before_p50_ns: 496_000, after_p50_ns: 21_000, helped: true, .. }));
+    }
+
+    #[test]
+    fn requests_that_changed_nothing_are_not_compared() {
+        let neighbour = held(15_000, 15_000).span("timer.period_now_ns", 500_000);
+        let (verdict, sentence) = says(&neighbour);
+        assert_eq!(verdict, Verdict::NotEnoughData);
+        assert!(sentence.starts_with("another process held 500 µs already"), "{sentence}");
+        let as_found = held(496_000, 21_000).span("timer.period_now_ns", 15_625_000);
+        assert_eq!(says(&as_found).0, Verdict::Found);
+
+        let mut coarse = held(950_000, 950_000);
+        for series in &mut coarse.file.series {
+            let is = Setting::Nanos(Nanos::from_millis(1));
+            series.conditions.outcomes.insert("resolution".into(), Outcome::AlreadySo { is });
+        }
+        let (verdict, sentence) = says(&coarse);
+        assert_eq!(verdict, Verdict::NotEnoughData);
+        assert!(sentence.starts_with("the period was 1 ms with either request"), "{sentence}");
     }
 
     #[test]
