@@ -278,6 +278,10 @@ fn names_descriptions_and_mistakes() {
 
 /// Experiments by id on a modelled machine, as the command runs them, explained.
 fn explained(name: &str, experiments: &[&str]) -> ResultFile {
+    explained_on(platform(name, &[]), experiments)
+}
+
+fn explained_on(platform: SharedPlatform, experiments: &[&str]) -> ResultFile {
     let request = Request {
         command: "check".to_owned(),
         experiments: experiments.iter().map(|id| experiment(id).expect("a known id")).collect(),
@@ -285,7 +289,7 @@ fn explained(name: &str, experiments: &[&str]) -> ResultFile {
         name: None,
         try_remedies: false,
     };
-    Laboratory::on(platform(name, &[])).run(&request, &StopFlag::new(), &mut Silent).expect("it runs")
+    Laboratory::on(platform).run(&request, &StopFlag::new(), &mut Silent).expect("it runs")
 }
 
 #[test]
@@ -306,4 +310,16 @@ fn experiments_take_the_tick_count_for_the_coarse_clock_of_windows() {
     let file = explained("windows-10-2004", &["D1"]);
     let coarse = file.series("D1/blocked/coarse").expect("it was measured");
     assert_eq!(coarse.clock, "get-tick-count-64");
+}
+
+#[test]
+fn coarse_clocks_stay_coarse_beside_a_neighbour_that_holds_the_shortest_period() {
+    let platform = platform("windows-11", &["timer-hz=24000000"]);
+    let _neighbour = platform.neighbour(Some(&Setting::Nanos(Nanos(500_000)))).expect("a span");
+    let stated = platform.clocks().iter().find(|clock| clock.info().name == "system-time").unwrap().stated_step_ns();
+    assert!(stated < Some(Nanos(500_000)), "granted on the timer's grid: {stated:?}");
+    let file = explained_on(platform.clone(), &["B3"]);
+    for clock in ["interrupt-time", "unbiased-interrupt-time", "system-time"] {
+        assert!(file.series(&format!("B3/{clock}")).is_some_and(Series::has_values), "{clock}");
+    }
 }

@@ -9,8 +9,8 @@ use super::super::read::{Look, judge, median_of, not_measured, p50, settle, summ
 use super::super::text::{counted, percent};
 use super::super::verdicts::only_unfenced;
 
-/// Step from which a clock is coarse.
-const COARSE_FROM: Nanos = Nanos(500_000);
+/// Step from which a clock is coarse; 0.5 ms may be granted as 0.4992 ms.
+const COARSE_FROM: Nanos = Nanos(400_000);
 
 /// Fewest steps that say how long one is, and how far their quartiles may lie apart.
 const STEPS_MIN: u64 = 5;
