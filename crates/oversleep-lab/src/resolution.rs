@@ -6,7 +6,7 @@ use std::io;
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 
-use crate::platform::{self, ResolutionHolders, ResolutionRow, Restore, Scope, Tunable};
+use crate::platform::{self, Reached, ResolutionHolders, ResolutionRow, Restore, Tunable};
 use crate::session::Laboratory;
 
 /// What decides how exactly timers end here, where a program can change it.
@@ -20,16 +20,16 @@ pub struct ResolutionTunable {
     pub doc: &'static str,
     /// Its value for the calling thread now.
     pub current: Result<Setting, Unavailable>,
-    /// Whom a change reaches, in one sentence.
-    pub reach: String,
+    /// Whom a change reaches.
+    pub reached: Reached,
 }
 
 /// A setting held until this is dropped. It belongs to the thread that asked for it.
 pub struct HeldResolution {
     /// What became of the request.
     pub outcome: Outcome,
-    /// Whom it reaches, in one sentence.
-    pub reach: String,
+    /// Whom it reaches.
+    pub reached: Reached,
     _guard: Option<Box<dyn Restore>>,
 }
 
@@ -39,7 +39,7 @@ impl Laboratory {
         let tunable = self.platform.resolution_tunable()?;
         let info = tunable.info();
         let (name, call, doc) = (info.name, info.call, info.doc);
-        Some(ResolutionTunable { name, call, doc, current: tunable.current(), reach: reach(tunable) })
+        Some(ResolutionTunable { name, call, doc, current: tunable.current(), reached: tunable.reached() })
     }
 
     /// What the system tells of its timers beyond the environment's facts, found out by asking it now: on Linux who
@@ -65,7 +65,7 @@ impl Laboratory {
         let tunable: &dyn Tunable = tunable.ok_or("no program can change the timer resolution of this system")?;
         tunable.validate(setting)?;
         let (outcome, guard) = tunable.apply(setting);
-        Ok(HeldResolution { outcome, reach: reach(tunable), _guard: guard })
+        Ok(HeldResolution { outcome, reached: tunable.reached(), _guard: guard })
     }
 }
 
@@ -77,19 +77,6 @@ impl HeldResolution {
     /// It can't be started.
     pub fn run(&self, program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
         platform::run_app(program, arguments)
-    }
-}
-
-fn reach(tunable: &dyn Tunable) -> String {
-    match (tunable.info().scope, tunable.inherited_by()) {
-        (Scope::Thread, Some(heirs)) => format!("it reaches the thread that asks; {heirs} started from it inherit it"),
-        (Scope::Thread, None) => {
-            "it reaches the thread that asks, and no program: one must ask for it itself".to_owned()
-        }
-        (Scope::Process, _) => {
-            "it reaches the process that asks and no other: a program must ask for it itself".to_owned()
-        }
-        (Scope::MachineWhileHeld, _) => "the whole machine has it for as long as a process holds it".to_owned(),
     }
 }
 
@@ -111,5 +98,24 @@ mod tests {
         assert_eq!(now(), Ok(Setting::Nanos(Nanos(7))));
         drop(held);
         assert_eq!(now(), before);
+    }
+
+    /// Whom one millisecond, held on that modelled machine, is said to reach.
+    fn reached_on(machine: &str) -> Reached {
+        let lab = crate::machines::load(machine, &[], 1).expect("it is listed");
+        lab.hold_resolution(&Setting::Nanos(Nanos::from_millis(1))).expect("a span").reached
+    }
+
+    #[test]
+    fn a_program_is_promised_what_it_gets() {
+        let before_2004 = reached_on("windows-10-1909");
+        assert_eq!(before_2004.programs, Some(true));
+        assert_eq!(before_2004.sentence, "the whole machine has it for as long as a process holds it");
+        for machine in ["windows-10-2004", "windows-11"] {
+            let since = reached_on(machine);
+            assert_eq!(since.programs, Some(false), "{machine}");
+            assert!(since.sentence.ends_with("the waits of all others keep to the default"), "{}", since.sentence);
+        }
+        assert_eq!(reached_on("windows-server-2022").programs, Some(true));
     }
 }

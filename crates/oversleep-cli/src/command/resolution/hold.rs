@@ -1,9 +1,9 @@
 //! `resolution hold`: a setting held while a program runs, or until Ctrl-C.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use clap::Args;
-use oversleep_lab::Laboratory;
+use oversleep_lab::{Laboratory, Reached};
 use oversleep_record::conditions::{Outcome, Setting};
 
 use crate::args::{MachineArgs, help, value};
@@ -41,7 +41,7 @@ impl Hold {
         let held = held.map_err(|why| Failure::usage(format!("can't hold {name} {setting}: {why}")))?;
         match &held.outcome {
             Outcome::Denied { why } => message::warning(&format!("{name} is not held at {setting}: {why}")),
-            granted if !self.quiet => message::note(&format!("{}; {}", words(name, granted), held.reach)),
+            granted if !self.quiet => message::note(&format!("{}; {}", words(name, granted), held.reached.sentence)),
             _ => {}
         }
         let Some((program, arguments)) = self.program.split_first() else {
@@ -52,10 +52,19 @@ impl Hold {
             })?;
             return Ok(Exit::Fine);
         };
+        if let Some(warning) = left_out(name, program, &held.outcome, &held.reached).filter(|_| !self.quiet) {
+            message::warning(&warning);
+        }
         interrupt::leave_to_programs();
         let ended = held.run(program, arguments);
         ended.map(Exit::Program).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
     }
+}
+
+/// A program that is run although what is held doesn't reach it.
+fn left_out(name: &str, program: &OsStr, outcome: &Outcome, reached: &Reached) -> Option<String> {
+    let is_left_out = outcome.holds() && reached.programs == Some(false);
+    is_left_out.then(|| format!("'{}' gets nothing of it unless it asks for its own {name} itself", program.display()))
 }
 
 fn words(name: &str, granted: &Outcome) -> String {
@@ -64,5 +73,27 @@ fn words(name: &str, granted: &Outcome) -> String {
         Outcome::Applied { was: None, now } => format!("{name} is held at {now}"),
         Outcome::AlreadySo { is } => format!("{name} is {is} already"),
         Outcome::Denied { why } => format!("{name} is not held: {why}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::{Nanos, Unavailable};
+
+    use super::*;
+
+    #[test]
+    fn a_program_that_nothing_reaches_is_told_of() {
+        let granted = Outcome::AlreadySo { is: Setting::Nanos(Nanos::from_millis(1)) };
+        let refused = Outcome::Denied { why: Unavailable::NotAsked };
+        let told = |outcome, programs| {
+            let reached = Reached { sentence: String::new(), programs };
+            left_out("resolution", OsStr::new("app.exe"), outcome, &reached)
+        };
+        let warning = "'app.exe' gets nothing of it unless it asks for its own resolution itself";
+        assert_eq!(told(&granted, Some(false)).as_deref(), Some(warning));
+        for silent in [told(&granted, Some(true)), told(&granted, None), told(&refused, Some(false))] {
+            assert_eq!(silent, None);
+        }
     }
 }

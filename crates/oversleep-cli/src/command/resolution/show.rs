@@ -60,7 +60,8 @@ fn document(
         json!({
             "name": tunable.name,
             "call": tunable.call,
-            "reach": tunable.reach,
+            "reach": tunable.reached.sentence,
+            "reaches_programs": tunable.reached.programs,
             "current": tunable.current.as_ref().ok(),
             "unknown": tunable.current.as_ref().err(),
         })
@@ -109,7 +110,7 @@ fn page(
             let now = tunable.current.as_ref().map_or_else(|why| format!("unknown: {why}"), ToString::to_string);
             page.line(&format!("  {STRONG}{}{STRONG:#}  now {now}  {FAINT}{}{FAINT:#}", tunable.name, tunable.call));
             page.paragraph(4, tunable.doc);
-            page.hanging("    ", 4, &format!("Changed, {}.", tunable.reach));
+            page.hanging("    ", 4, &format!("Changed, {}.", tunable.reached.sentence));
         }
         None => page.paragraph(2, "No program can change it here."),
     }

@@ -23,7 +23,8 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
               matter; it costs power while it is held.",
         example: Some(
             "/* C, winmm.lib */\n#include <windows.h>\n#include <timeapi.h>\ntimeBeginPeriod(1);\n/* … */\n\
-             timeEndPeriod(1);\n\n# command\noversleep resolution hold 1ms -- app.exe",
+             timeEndPeriod(1);\n\n# command, before Windows 10 2004: there a request reaches other programs\n\
+             oversleep resolution hold 1ms -- app.exe",
         ),
         harmless: Harmless::TryHere(one_millisecond),
         compare: None,

@@ -20,7 +20,7 @@ pub use load::{Load, LoadInfo, LoadKind};
 pub use neighbour::Neighbour;
 pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn};
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
-pub use tunable::{Restore, Scope, Tunable, TunableInfo};
+pub use tunable::{Reached, Restore, Scope, Tunable, TunableInfo};
 pub use wait::{Family, Granularity, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
 use std::sync::Arc;

@@ -14,6 +14,47 @@ pub enum Scope {
     MachineWhileHeld,
 }
 
+/// Whom a change reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// In one sentence, without a full stop.
+    pub sentence: String,
+    /// Whether the timers of a program that asks for nothing follow it while it is held; `None` where nobody can tell.
+    pub programs: Option<bool>,
+}
+
+impl Reached {
+    /// What follows from a scope, and from what inherits it.
+    pub fn by_scope(scope: Scope, heirs: Option<&'static str>) -> Reached {
+        let (sentence, programs) = match (scope, heirs) {
+            (Scope::MachineWhileHeld, _) => return Reached::the_machine(),
+            (Scope::Thread, Some(heirs)) => {
+                (format!("it reaches the thread that asks; {heirs} started from it inherit it"), true)
+            }
+            (Scope::Thread, None) => {
+                ("it reaches the thread that asks, and no program: one must ask for it itself".to_owned(), false)
+            }
+            (Scope::Process, _) => {
+                ("it reaches the process that asks and no other: a program must ask for it itself".to_owned(), false)
+            }
+        };
+        Reached { sentence, programs: Some(programs) }
+    }
+
+    /// Everything on the machine follows the shortest request of any process.
+    pub fn the_machine() -> Reached {
+        let sentence = "the whole machine has it for as long as a process holds it".to_owned();
+        Reached { sentence, programs: Some(true) }
+    }
+
+    /// The interrupt follows the shortest request of any process; waits follow it in processes that made one.
+    pub fn who_asks() -> Reached {
+        let sentence = "the tick, the clocks and the power draw of the whole machine follow it, but only the waits of \
+                        processes that ask for a resolution themselves: the waits of all others keep to the default";
+        Reached { sentence: sentence.to_owned(), programs: Some(false) }
+    }
+}
+
 /// What is known of a tunable.
 #[derive(Clone, Debug)]
 pub struct TunableInfo {
@@ -64,6 +105,11 @@ pub trait Tunable: Send + Sync {
     /// What begins with the setting of the thread that starts it: `threads and programs`; `None` where nothing does.
     fn inherited_by(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Whom a change reaches here: what its scope says, unless the system's version or a setting decides.
+    fn reached(&self) -> Reached {
+        Reached::by_scope(self.info().scope, self.inherited_by())
     }
 
     /// Settings worth measuring side by side here, the plainest first; empty where there is nothing to compare.

@@ -8,7 +8,8 @@ use oversleep_record::{Nanos, Unavailable};
 use super::kernel::Kernel;
 use super::machine::{Machine, TunableModel};
 use super::settings::{self, Parameter};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use super::timing::Reach;
+use crate::platform::interface::{Reached, Restore, Scope, Tunable, TunableInfo};
 
 struct SimTunable {
     info: TunableInfo,
@@ -125,6 +126,16 @@ impl Tunable for SimTunable {
 
     fn validate(&self, setting: &Setting) -> Result<(), String> {
         if self.parameter.takes(setting) { Ok(()) } else { Err(self.not_a_setting(setting)) }
+    }
+
+    fn reached(&self) -> Reached {
+        match self.kernel.tick() {
+            Some(tick) if matches!(self.parameter, Parameter::Resolution) => match tick.reach {
+                Reach::Everyone => Reached::the_machine(),
+                Reach::Asker => Reached::who_asks(),
+            },
+            _ => Reached::by_scope(self.info.scope, self.inherited_by()),
+        }
     }
 
     fn settings_to_compare(&self) -> Vec<Setting> {

@@ -4,7 +4,7 @@ use oversleep_record::Unavailable;
 
 use super::environment::{system, timer};
 use super::os;
-use crate::platform::interface::ResolutionRow;
+use crate::platform::interface::{Reached, ResolutionRow};
 
 /// What is in effect and whom a request reaches, asked now.
 pub(super) fn rows() -> Vec<ResolutionRow> {
@@ -41,13 +41,32 @@ fn in_effect(periods: os::TimerPeriods) -> String {
 }
 
 fn reach() -> Result<String, Unavailable> {
-    let per_process = timer::per_process(system::version()?.build, timer::global_requests()?);
-    Ok(if per_process {
+    Ok(if per_process()? {
         "the process that makes it; the waits of others keep to the default"
     } else {
         "every process of the machine; the shortest request wins"
     }
     .to_owned())
+}
+
+fn per_process() -> Result<bool, Unavailable> {
+    Ok(timer::per_process(system::version()?.build, timer::global_requests()?))
+}
+
+/// Whom a request of this process reaches. Wine plays a build and keeps to no rule of it.
+pub(super) fn reached() -> Reached {
+    reached_by(match system::wine_version() {
+        Some(version) => Err(played(&version)),
+        None => per_process(),
+    })
+}
+
+fn reached_by(per_process: Result<bool, Unavailable>) -> Reached {
+    match per_process {
+        Ok(true) => Reached::who_asks(),
+        Ok(false) => Reached::the_machine(),
+        Err(why) => Reached { sentence: format!("whom it reaches is unknown: {why}"), programs: None },
+    }
 }
 
 /// <https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod>, remarks.
@@ -78,6 +97,16 @@ mod tests {
     fn under_wine_nothing_is_said_of_windows() {
         assert!(played("8.0").to_string().contains("Wine 8.0"));
         assert_eq!(rows().iter().all(|row| row.says.is_err()), system::wine_version().is_some());
+    }
+
+    #[test]
+    fn a_program_is_promised_what_the_build_gives_it() {
+        assert_eq!(reached_by(Ok(false)), Reached::the_machine());
+        assert_eq!(reached_by(Ok(true)).programs, Some(false));
+        let unknown = reached_by(Err(played("8.0")));
+        assert_eq!(unknown.programs, None);
+        assert!(unknown.sentence.contains("Wine 8.0"), "{}", unknown.sentence);
+        assert_eq!(system::wine_version().is_some(), reached().programs.is_none());
     }
 
     #[test]

@@ -7,8 +7,9 @@ use oversleep_record::{Nanos, Unavailable};
 use windows_sys::Win32::Media::{TIMERR_NOERROR, timeBeginPeriod, timeEndPeriod};
 
 use super::{Applied, NotSend, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Reached, Restore, Scope, Tunable, TunableInfo};
 use crate::platform::windows::os::{self, Newer};
+use crate::platform::windows::resolution;
 
 pub(super) struct Resolution;
 
@@ -91,6 +92,10 @@ impl Tunable for Resolution {
 
     fn validate(&self, setting: &Setting) -> Result<(), String> {
         understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
+    }
+
+    fn reached(&self) -> Reached {
+        resolution::reached()
     }
 
     fn settings_to_compare(&self) -> Vec<Setting> {
