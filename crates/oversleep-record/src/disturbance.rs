@@ -43,6 +43,9 @@ pub struct Disturbance {
     /// Timer interrupts on all CPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_interrupts: Option<u64>,
+    /// Interrupts of every kind on all CPUs, where the timer's are not counted apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_interrupts: Option<u64>,
     /// CPU time the measuring thread used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_cpu_ns: Option<Nanos>,
@@ -76,6 +79,7 @@ impl Disturbance {
             throttled_ns: spans(self.throttled_ns, other.throttled_ns),
             throttled_periods: counts(self.throttled_periods, other.throttled_periods),
             timer_interrupts: counts(self.timer_interrupts, other.timer_interrupts),
+            all_interrupts: counts(self.all_interrupts, other.all_interrupts),
             own_cpu_ns: spans(self.own_cpu_ns, other.own_cpu_ns),
         }
     }

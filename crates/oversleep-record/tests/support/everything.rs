@@ -227,6 +227,7 @@ fn series() -> Vec<Series> {
         throttled_ns: Some(Nanos(9)),
         throttled_periods: Some(10),
         timer_interrupts: Some(11),
+        all_interrupts: Some(13),
         own_cpu_ns: Some(Nanos(12)),
     };
     waits.split = Some(LatenessSplit {

@@ -20,7 +20,8 @@ pub(super) static C5: Experiment = Experiment {
     question: "How many wake-ups per second, how much idle time and how much power does a timer resolution cost?",
     doc: "Nothing, and then each setting of the resolution tunable, is held by one thread: first while it sleeps through \
           the whole window, which shows what holding alone costs, then while it sleeps 1 ms over and over. Counted per \
-          second are the timer interrupts of all CPUs and the thread's own wake-ups; where the system tells, the time per \
+          second are the timer interrupts of all CPUs (interrupts of every kind where the system doesn't tell the \
+          timer's apart) and the thread's own wake-ups; where the system tells, the time per \
           second and CPU in each idle state, and the power of the processor packages. Other programs are counted too: \
           compare settings, not figures alone.",
     published: &[Published {
@@ -192,8 +193,11 @@ impl Probe for IdleCost {
         let seen = before.until(&after);
         let per_second = |count: u64| (count as f64 / seen.window_ns.as_secs_f64()).round() as i64;
         let at = bench.since_origin(bench.stamp());
-        let interrupts = seen.timer_interrupts.map(per_second);
-        record(&mut self.interrupts, at, interrupts.ok_or_else(|| Unavailable::missing("a count of timer interrupts")));
+        if seen.timer_interrupts.is_none() && seen.all_interrupts.is_some() {
+            self.interrupts.series_mut().labels.insert("of".to_owned(), "all-kinds".to_owned());
+        }
+        let interrupts = seen.timer_interrupts.or(seen.all_interrupts).map(per_second);
+        record(&mut self.interrupts, at, interrupts.ok_or_else(|| Unavailable::missing("a count of interrupts")));
         record(&mut self.wakeups, at, Ok(per_second(woken)));
         for (state, recorder) in &mut self.residency {
             record(recorder, at, idle_before.residency(&idle_after, state).map(|share| share.0));

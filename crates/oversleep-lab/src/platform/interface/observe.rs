@@ -56,6 +56,7 @@ impl CounterReading {
             throttled_ns: span(a.throttled_ns, b.throttled_ns),
             throttled_periods: count(a.throttled_periods, b.throttled_periods),
             timer_interrupts: count(a.timer_interrupts, b.timer_interrupts),
+            all_interrupts: count(a.all_interrupts, b.all_interrupts),
             own_cpu_ns: span(a.own_cpu_ns, b.own_cpu_ns),
         }
     }

@@ -1,7 +1,8 @@
 //! Counters of the system and of the calling thread: what else happened while something was measured.
 //!
-//! Windows tells less of a thread than Linux: switches, page faults and timer interrupts only to traces of the whole
-//! machine, which take an administrator. What can't be seen is `None`, never zero.
+//! Windows tells less than Linux: interrupts of every kind together, page faults of a process but not of a thread, a
+//! thread's switches without those it asked for apart. Timer interrupts alone and the moments of switches are told only to
+//! traces of the whole machine, which take an administrator. What can't be seen is `None`, never zero.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -9,6 +10,7 @@ use oversleep_record::{Disturbance, Nanos};
 use windows_sys::Win32::System::Threading::{GetCurrentThread, GetSystemTimes};
 use windows_sys::Win32::System::WindowsProgramming::QueryThreadCycleTime;
 
+use super::interrupts::Interrupts;
 use super::os;
 use crate::platform::interface::CounterReading;
 use crate::platform::processor::tsc;
@@ -18,6 +20,7 @@ use crate::platform::processor::tsc;
 pub(super) struct SystemCounters {
     /// CPU time of others as last reported; see [`SystemCounters::other_cpu`].
     other_cpu_ns: AtomicI64,
+    interrupts: Interrupts,
 }
 
 impl SystemCounters {
@@ -26,6 +29,7 @@ impl SystemCounters {
         let totals = Disturbance {
             other_cpu_ns: busy().zip(os::process_cpu_time()).map(|(busy, own)| self.other_cpu(busy, own)),
             own_cpu_ns: own_cpu(),
+            all_interrupts: self.interrupts.total(),
             ..Disturbance::default()
         };
         CounterReading { at: os::now(), totals }
@@ -88,6 +92,7 @@ mod tests {
         assert!(window.window_ns >= Nanos::from_millis(1));
         assert_eq!(window.other_cpu_ns.is_some(), first.totals.other_cpu_ns.is_some());
         assert_eq!(window.own_cpu_ns.is_some(), first.totals.own_cpu_ns.is_some());
+        assert_eq!(window.all_interrupts.is_some(), first.totals.all_interrupts.is_some());
     }
 
     #[test]

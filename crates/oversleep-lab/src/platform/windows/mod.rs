@@ -12,6 +12,7 @@ mod environment;
 mod expected;
 mod handoffs;
 mod idle;
+mod interrupts;
 mod load;
 mod os;
 mod processors;

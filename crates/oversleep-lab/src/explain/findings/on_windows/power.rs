@@ -24,8 +24,8 @@ pub(in super::super) const RESOLUTION_POWER: FindingEntry = FindingEntry {
 While any process holds a period of 1 ms or 0.5 ms the clock interrupt comes 1,000 or 2,000 times a second instead of \
 64, on an idle machine too. Each interrupt takes a processor out of its idle state, and the deepest states, which take \
 long to enter, are hardly reached any more. The price is paid by the machine, not by the process that asked.\n\n\
-How we know: the timer interrupts are counted while the resolution is held and nothing else is done, and while it is \
-not held, in turn.\n\n\
+How we know: the interrupts of all processors are counted while the resolution is held and nothing else is done, and \
+while it is not held, in turn. Windows counts those of every kind together; the timer's are the difference.\n\n\
 Cure: hold the request only while it is needed, and never for the whole life of a program; a high-resolution timer \
 raises the rate for its own expiry only.",
     remedies: &["release-timer-resolution", "use-high-resolution-timer"],
@@ -64,6 +64,7 @@ fn resolution_power(file: &ResultFile) -> Look<Conclusion> {
     }
     let rate = |series: &Series| p50(series).0;
     let span = held(with).unwrap_or_default();
+    let kind = if with.label("of") == Some("all-kinds") { "interrupts" } else { "timer interrupts" };
     let rests = |sentence: String| {
         Statement::new(sentence).rests_on(&with.key, summary(with)).rests_on(&without.key, summary(without))
     };
@@ -76,13 +77,13 @@ fn resolution_power(file: &ResultFile) -> Look<Conclusion> {
             _ => "",
         };
         Conclusion::Found(rests(format!(
-            "holding {span} costs {} timer interrupts per second instead of {} while nothing waits{battery}",
+            "holding {span} costs {} {kind} per second instead of {} while nothing waits{battery}",
             rate(with),
             rate(without)
         )))
     } else {
         Conclusion::Absent(rests(format!(
-            "holding {span} did not raise the timer interrupts clearly: {} per second instead of {}",
+            "holding {span} did not raise the {kind} clearly: {} per second instead of {}",
             rate(with),
             rate(without)
         )))
@@ -130,6 +131,23 @@ mod tests {
             (
                 Verdict::Absent,
                 "holding 500 µs did not raise the timer interrupts clearly: 2000 per second instead of 64".into()
+            )
+        );
+    }
+
+    #[test]
+    fn what_is_counted_with_others_is_not_called_the_timers() {
+        let of_all = |held: &str, rates: &[i64]| {
+            let mut series = counted(held, rates);
+            series.labels.insert("of".into(), "all-kinds".into());
+            series
+        };
+        let sheet = Sheet::windows().series(of_all("as-found", &[64, 66])).series(of_all("500us", &[2_000, 2_003]));
+        assert_eq!(
+            says(&sheet),
+            (
+                Verdict::Found,
+                "holding 500 µs costs 2000 interrupts per second instead of 64 while nothing waits".into()
             )
         );
     }

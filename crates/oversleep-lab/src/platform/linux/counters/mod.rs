@@ -68,6 +68,8 @@ impl SystemCounters {
             throttled_ns: throttling.map(|throttling| throttling.time),
             throttled_periods: throttling.map(|throttling| throttling.periods),
             timer_interrupts: self.interrupts.as_ref().and_then(|file| file.with_text(parse::timer_interrupts)),
+            // The interrupts of every kind would say nothing about time.
+            all_interrupts: None,
             own_cpu_ns: cpu_time(libc::CLOCK_THREAD_CPUTIME_ID),
         };
         CounterReading { at: os::monotonic_now(), totals }

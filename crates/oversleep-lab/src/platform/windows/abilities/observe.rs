@@ -3,6 +3,7 @@
 use oversleep_record::Unavailable;
 
 use crate::platform::survey::Entry;
+use crate::platform::windows::interrupts::Interrupts;
 use crate::platform::windows::{counters, os, processors};
 
 const TRACE: &str = "an administrator: a kernel trace (Event Tracing for Windows)";
@@ -31,9 +32,12 @@ pub(super) const ENTRIES: &[Entry] = &[
         look: || Err(Unavailable::not_permitted("seeing a thread's switches", TRACE)),
     },
     Entry {
-        name: "timer interrupts",
-        gives: "how many there were while something was measured",
-        look: || Err(Unavailable::not_permitted("counting timer interrupts", TRACE)),
+        name: "interrupts",
+        gives: "what a timer resolution costs the machine",
+        look: || match Interrupts::default().total() {
+            Some(_) => Ok("counted for each processor, of every kind together".to_owned()),
+            None => Err(Unavailable::missing("a count of interrupts")),
+        },
     },
     Entry {
         name: "kinds of cores",
