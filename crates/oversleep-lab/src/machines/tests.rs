@@ -323,3 +323,17 @@ fn coarse_clocks_stay_coarse_beside_a_neighbour_that_holds_the_shortest_period()
         assert!(file.series(&format!("B3/{clock}")).is_some_and(Series::has_values), "{clock}");
     }
 }
+
+#[test]
+fn a_default_look_at_the_neighbours_tells_whose_request_counts() {
+    let finding = |name: &str| {
+        let file = explained(name, &["C3"]);
+        let finding = file.findings.iter().find(|finding| finding.name == "own-request-needed").unwrap();
+        (finding.verdict, finding.sentence.clone())
+    };
+    let own = finding("windows-11");
+    assert_eq!(own.0, Verdict::Found, "{}", own.1);
+    assert!(own.1.contains("each process must ask for itself"), "{}", own.1);
+    let shared = finding("windows-server-2022");
+    assert_eq!(shared.0, Verdict::Absent, "{}", shared.1);
+}

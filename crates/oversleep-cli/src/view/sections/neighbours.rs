@@ -197,11 +197,45 @@ fn reached(file: &ResultFile) -> Option<String> {
     if slept.len() < 2 {
         return None;
     }
-    Some(if most - least <= SAME {
-        format!("No neighbour's setting reached this process: its sleep took {least} to {most} whatever was held.")
-    } else {
-        format!("A neighbour's setting reached this process: its sleep took from {least} to {most}, by what was held.")
+    if most - least <= SAME {
+        return Some(format!(
+            "No neighbour's setting reached this process: its sleep took {least} to {most} whatever was held."
+        ));
+    }
+    Some(match beside_finest(file) {
+        Some(Beside { held, took, alone, followed: false }) => format!(
+            "This process did not follow its neighbours: beside one that held {held} its sleep took {took}, and {alone} \
+             alone. A request serves the process that makes it; the sleeps of {least} to {most} are multiples of what was \
+             held, near the default."
+        ),
+        Some(Beside { held, took, alone, followed: true }) => format!(
+            "A neighbour's setting reached this process: beside one that held {held} its sleep took {took}, and {alone} \
+             alone."
+        ),
+        None => format!(
+            "A neighbour's setting reached this process: its sleep took from {least} to {most}, by what was held."
+        ),
     })
+}
+
+/// A sleep beside a neighbour whose period is so short that following it or not can't be mistaken.
+struct Beside {
+    held: Nanos,
+    took: Nanos,
+    alone: Nanos,
+    followed: bool,
+}
+
+/// The sleep beside the shortest span that was held; `None` where none is short enough to tell.
+fn beside_finest(file: &ResultFile) -> Option<Beside> {
+    let alone = slept(file, "C3", "none")?;
+    let spans = steps(file, "C3").into_iter().filter_map(|step| Some((step.parse::<Nanos>().ok()?, step)));
+    let (held, step) = spans.filter(|(_, step)| slept(file, "C3", step).is_some()).min()?;
+    let took = slept(file, "C3", step)?;
+    let requested = of_step(file, "C3", step, Quantity::Lateness).next()?.requested_ns?;
+    // Who follows is served by the second tick after the deadline at the latest.
+    let latest = requested + held * 2 + SAME;
+    (latest < alone - SAME).then_some(Beside { held, took, alone, followed: took <= latest })
 }
 
 /// With whose setting alone the sleeps beside two neighbours agree.
@@ -264,7 +298,7 @@ mod tests {
         assert_eq!(
             section.notes,
             [
-                "A neighbour's setting reached this process: its sleep took from 2 ms to 15 ms, by what was held.",
+                "A neighbour's setting reached this process: beside one that held 1 ms its sleep took 2 ms, and 15 ms alone.",
                 "The step of system-time followed the neighbour's setting; not that of get-tick-count.",
             ]
         );
@@ -276,6 +310,25 @@ mod tests {
             ["No neighbour's setting reached this process: its sleep took 15 ms to 15 ms whatever was held."]
         );
         assert_eq!(telling_clock(&alike, "C3").as_deref(), Some("get-tick-count"), "of equals the first");
+    }
+
+    #[test]
+    fn multiples_of_a_neighbours_period_are_not_called_following_it() {
+        // What a process that asked for nothing gets since Windows 10 2004.
+        let steps = [("none", 14, 15), ("1ms", 15, 1), ("2ms", 15, 2), ("6ms", 11, 6), ("8ms", 7, 8), ("15ms", 14, 15)];
+        assert_eq!(
+            reached(&sheet("C3", &steps).file).as_deref(),
+            Some(
+                "This process did not follow its neighbours: beside one that held 1 ms its sleep took 16 ms, and 15 ms \
+                 alone. A request serves the process that makes it; the sleeps of 8 ms to 16 ms are multiples of what was \
+                 held, near the default."
+            )
+        );
+        let coarse_only = [("none", 14, 15), ("8ms", 7, 8)];
+        assert_eq!(
+            reached(&sheet("C3", &coarse_only).file).as_deref(),
+            Some("A neighbour's setting reached this process: its sleep took from 8 ms to 15 ms, by what was held.")
+        );
     }
 
     #[test]
