@@ -10,6 +10,7 @@ mod pin;
 mod policy;
 mod power_throttling;
 mod resolution;
+mod time_begin_period;
 
 use std::marker::PhantomData;
 
@@ -19,12 +20,13 @@ use oversleep_record::conditions::{Outcome, Setting};
 use crate::platform::interface::{Restore, Tunable};
 
 #[cfg(test)]
-pub(super) use resolution::outstanding;
+pub(super) use resolution::{outstanding, take_back};
 
 /// All tunables.
 pub(super) fn registry() -> Vec<Box<dyn Tunable>> {
     vec![
         Box::new(resolution::Resolution),
+        Box::new(time_begin_period::TimeBeginPeriod),
         Box::new(power_throttling::PowerThrottling),
         Box::new(policy::PolicyTunable),
         Box::new(mmcss::Mmcss),
@@ -66,7 +68,8 @@ mod tests {
     fn every_tunable_is_described_under_its_own_name() {
         let registry = registry();
         let names: BTreeSet<&str> = registry.iter().map(|tunable| tunable.info().name).collect();
-        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["mmcss", "pin", "policy", "power-throttling", "resolution"]);
+        let listed = ["mmcss", "pin", "policy", "power-throttling", "resolution", "time-begin-period"];
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), listed);
         for tunable in &registry {
             let info = tunable.info();
             assert!(info.call.len() > 4 && info.doc.ends_with('.'), "{}", info.name);
@@ -87,7 +90,7 @@ mod tests {
             Setting::Policy { policy: "normal".to_owned(), priority: 0 },
         ];
         let takes = |name: &str| match name {
-            "resolution" => 0,
+            "resolution" | "time-begin-period" => 0,
             "power-throttling" | "mmcss" => 1,
             "pin" => 2,
             _ => 3,

@@ -4,7 +4,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{Nanos, Unavailable};
-use windows_sys::Win32::Media::{TIMERR_NOERROR, timeBeginPeriod, timeEndPeriod};
 
 use super::{Applied, NotSend, denied, not_a_setting, wrong_kind};
 use crate::platform::interface::{Reached, Restore, Scope, Tunable, TunableInfo};
@@ -19,7 +18,8 @@ static INFO: TunableInfo = TunableInfo {
     doc: "Asks for a period of the timer interrupt, by which timed waits end: 15.625 ms if nobody asks. The shortest that \
           any process asks for holds for the machine and its power draw; since Windows 10 2004 only processes that asked \
           have their waits ended by it. Asking for a longer one than holds changes nothing, and the machine grants what \
-          its hardware can: the outcome tells the period that was in effect.",
+          its hardware can: the outcome tells the period that was in effect. A process has one request, the \
+          last that was made, by this call or by timeBeginPeriod.",
     scope: Scope::MachineWhileHeld,
     sets_resolution: true,
     since: "Windows XP",
@@ -34,51 +34,87 @@ type NtSetTimerResolution = unsafe extern "system" fn(desired: u32, set: u8, cur
 // SAFETY: as ntdll exports it: ULONG, BOOLEAN, PULONG.
 static SET: Newer<NtSetTimerResolution> = unsafe { Newer::new(c"ntdll.dll", c"NtSetTimerResolution", "Windows XP") };
 
-/// The requests of this process that guards hold, in units of 100 ns. The system remembers one per process only.
-static REQUESTS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+/// The call, so that a test can stand in for the system.
+trait System {
+    /// Replaces this process's request, `held`, by another one or by none, in units of 100 ns. Returns the period that is
+    /// in effect then.
+    fn replace(&mut self, held: Option<u32>, wanted: Option<u32>) -> Result<u32, Unavailable>;
+}
 
-fn requests() -> MutexGuard<'static, Vec<u32>> {
+struct Windows;
+
+impl System for Windows {
+    fn replace(&mut self, held: Option<u32>, wanted: Option<u32>) -> Result<u32, Unavailable> {
+        let set = SET.required()?;
+        let mut now = 0;
+        let (desired, on) = wanted.map_or((held.unwrap_or_default(), 0), |wanted| (wanted, 1));
+        // SAFETY: `now` is valid to write to; without `on` the process's request is taken back.
+        let status = unsafe { set(desired, on, &raw mut now) };
+        if status < 0 { Err(os::failed_status(INFO.call, status)) } else { Ok(now) }
+    }
+}
+
+/// The requests of this process that guards hold, in units of 100 ns. The system remembers one per process only: the
+/// shortest of them.
+#[derive(Debug)]
+struct Requests(Vec<u32>);
+
+static REQUESTS: Mutex<Requests> = Mutex::new(Requests(Vec::new()));
+
+fn requests() -> MutexGuard<'static, Requests> {
     REQUESTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Requests {
+    fn shortest(&self) -> Option<u32> {
+        self.0.iter().min().copied()
+    }
+
+    /// The period in effect as the system answered; `None` where one as short stood already and it was not asked.
+    fn add(&mut self, system: &mut dyn System, asked: u32) -> Result<Option<u32>, Unavailable> {
+        let before = self.shortest();
+        let now = match before {
+            Some(before) if before <= asked => None,
+            _ => Some(system.replace(before, Some(asked))?),
+        };
+        self.0.push(asked);
+        Ok(now)
+    }
+
+    fn remove(&mut self, system: &mut dyn System, asked: u32) {
+        let before = self.shortest();
+        if let Some(index) = self.0.iter().position(|&other| other == asked) {
+            self.0.swap_remove(index);
+        }
+        let after = self.shortest();
+        if after != before {
+            // Taking back what was granted does not fail, and there is nobody to tell.
+            let _ = system.replace(before, after);
+        }
+    }
 }
 
 /// How many requests are held.
 #[cfg(test)]
 pub(in crate::platform::windows) fn outstanding() -> usize {
-    requests().len()
+    requests().0.len()
 }
 
-/// Replaces this process's request, `held`, by the shortest of `wanted`.
-fn replace(held: Option<u32>, wanted: Option<u32>) -> Result<(), Unavailable> {
-    if held == wanted {
-        return Ok(());
-    }
-    let Some(set) = SET.get() else { return replace_by_ms(held, wanted) };
-    let mut now = 0;
-    let (desired, on) = wanted.map_or((held.unwrap_or_default(), 0), |wanted| (wanted, 1));
-    // SAFETY: `now` is valid to write to; without `on` the process's request is taken back.
-    let status = unsafe { set(desired, on, &raw mut now) };
-    if status < 0 { Err(os::failed_status(INFO.call, status)) } else { Ok(()) }
-}
-
-/// The documented call, in whole ms, for a system that hides the other.
-fn replace_by_ms(held: Option<u32>, wanted: Option<u32>) -> Result<(), Unavailable> {
-    if let Some(wanted) = wanted {
-        // SAFETY: takes a number. https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod
-        let result = unsafe { timeBeginPeriod(whole_ms(wanted)) };
-        if result != TIMERR_NOERROR {
-            return Err(Unavailable::failed("timeBeginPeriod", format!("error {result}")));
+/// Whether the system holds a request of this process, whoever made it. It is found out by taking it back, so this is for
+/// a process in which nothing else holds one.
+#[cfg(test)]
+pub(in crate::platform::windows) fn take_back() -> bool {
+    /// STATUS_TIMER_RESOLUTION_NOT_SET
+    const NOT_SET: i32 = 0xc000_0245_u32 as i32;
+    let (set, mut now) = (SET.get().expect("ntdll has it"), 0);
+    // SAFETY: `now` is valid to write to.
+    match unsafe { set(0, 0, &raw mut now) } {
+        NOT_SET => false,
+        status => {
+            assert!(status >= 0, "{status:#x}");
+            true
         }
     }
-    if let Some(held) = held {
-        // SAFETY: takes the number given before. https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timeendperiod
-        unsafe { timeEndPeriod(whole_ms(held)) };
-    }
-    Ok(())
-}
-
-/// Never shorter than can be asked for, and else never longer than what is wanted.
-fn whole_ms(hundred_ns: u32) -> u32 {
-    (hundred_ns / 10_000).max(1)
 }
 
 impl Tunable for Resolution {
@@ -111,22 +147,20 @@ impl Tunable for Resolution {
             Ok(periods) => periods.now,
             Err(why) => return denied(why),
         };
-        let mut held = requests();
-        let before = held.iter().min().copied();
-        held.push(asked);
-        if let Err(why) = replace(before, held.iter().min().copied()) {
-            held.pop();
-            return denied(why);
-        }
-        drop(held);
-        let guard = Held { asked, _thread: NotSend::default() };
-        let outcome = match os::timer_periods() {
-            Ok(periods) if periods.now != was => {
-                Outcome::Applied { was: Some(Setting::Nanos(was)), now: Setting::Nanos(periods.now) }
-            }
-            // Somebody else asked for as short a one, or the machine has none shorter.
-            Ok(_) => Outcome::AlreadySo { is: Setting::Nanos(was) },
+        let answered = match requests().add(&mut Windows, asked) {
+            Ok(answered) => answered,
             Err(why) => return denied(why),
+        };
+        let guard = Held { asked, _thread: NotSend::default() };
+        let now = match answered {
+            Some(units) => Nanos(i64::from(units) * 100),
+            None => was,
+        };
+        let outcome = if now == was {
+            // Somebody else asked for as short a one, or the machine has none shorter.
+            Outcome::AlreadySo { is: Setting::Nanos(now) }
+        } else {
+            Outcome::Applied { was: Some(Setting::Nanos(was)), now: Setting::Nanos(now) }
         };
         // Also where it was so already: whoever asked for it may let go, and since 2004 each process must ask itself.
         (outcome, Some(Box::new(guard)))
@@ -148,13 +182,7 @@ impl Restore for Held {}
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let mut held = requests();
-        let before = held.iter().min().copied();
-        if let Some(index) = held.iter().position(|&asked| asked == self.asked) {
-            held.swap_remove(index);
-        }
-        // Taking back what was granted does not fail, and there is nobody to tell.
-        let _ = replace(before, held.iter().min().copied());
+        requests().remove(&mut Windows, self.asked);
     }
 }
 
@@ -167,13 +195,46 @@ mod tests {
         let units = |ns| understood(&Setting::Nanos(Nanos(ns)));
         assert_eq!([units(500_000), units(507_000), units(1_000_050)], [Some(5_000), Some(5_070), Some(10_000)]);
         assert_eq!([units(0), units(99), units(-1), units(i64::MAX)], [None; 4]);
-        assert_eq!([whole_ms(5_000), whole_ms(10_000), whole_ms(19_999), whole_ms(156_250)], [1, 1, 1, 15]);
+    }
+
+    /// Notes what is asked of it; grants what it is told to.
+    #[derive(Default)]
+    struct Noted {
+        asked: Vec<(Option<u32>, Option<u32>)>,
+        refuses: bool,
+    }
+
+    impl System for Noted {
+        fn replace(&mut self, held: Option<u32>, wanted: Option<u32>) -> Result<u32, Unavailable> {
+            self.asked.push((held, wanted));
+            if self.refuses { Err(Unavailable::NotAsked) } else { Ok(wanted.unwrap_or(156_250)) }
+        }
+    }
+
+    #[test]
+    fn the_system_holds_the_shortest_request_and_none_after_the_last() {
+        let (mut system, mut requests) = (Noted::default(), Requests(Vec::new()));
+        assert_eq!(requests.add(&mut system, 10_000), Ok(Some(10_000)));
+        assert_eq!(requests.add(&mut system, 20_000), Ok(None), "the shorter one stands");
+        assert_eq!(requests.add(&mut system, 5_000), Ok(Some(5_000)));
+        requests.remove(&mut system, 20_000);
+        requests.remove(&mut system, 5_000);
+        requests.remove(&mut system, 10_000);
+        let [ms, half] = [Some(10_000), Some(5_000)];
+        assert_eq!(system.asked, [(None, ms), (ms, half), (half, ms), (ms, None)]);
+    }
+
+    #[test]
+    fn a_refused_request_is_not_held() {
+        let (mut system, mut requests) = (Noted { refuses: true, ..Noted::default() }, Requests(Vec::new()));
+        assert!(requests.add(&mut system, 10_000).is_err());
+        assert!(requests.0.is_empty());
     }
 
     #[test]
     fn is_held_until_dropped_also_while_unwinding() {
         let asked = Setting::Nanos(Nanos::from_millis(3));
-        let mine = || requests().iter().filter(|&&units| units == 30_000).count();
+        let mine = || requests().0.iter().filter(|&&units| units == 30_000).count();
         let (outcome, guard) = Resolution.apply(&asked);
         assert!(outcome.holds() && guard.is_some(), "{outcome:?}");
         let (_, second) = Resolution.apply(&asked);
