@@ -101,7 +101,8 @@ pub fn target_directory(cross: &Cross) -> &Path {
     cross.scratch.parent().unwrap_or(&cross.scratch)
 }
 
-fn binary(cross: &Cross, toolchain: &Toolchain) -> PathBuf {
+/// Where the command for that target is built to.
+pub fn binary(cross: &Cross, toolchain: &Toolchain) -> PathBuf {
     let suffix = if toolchain.target().contains("windows") { ".exe" } else { "" };
     target_directory(cross).join(toolchain.target()).join("debug").join(format!("oversleep{suffix}"))
 }

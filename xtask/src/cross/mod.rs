@@ -6,6 +6,7 @@
 mod apple;
 mod arm_linux;
 mod command_runs;
+mod imports;
 mod prerequisites;
 mod report;
 mod toolchain;

@@ -52,6 +52,8 @@ pub fn check(cross: &mut Cross) {
     let carrier =
         Carrier { name: "Wine", program: WINE, arguments: &[], starts_programs: true, environment: &environment };
     command_runs::check(cross, "windows", &toolchain, &carrier, &tests);
+    let (root, program) = (cross.root.clone(), command_runs::binary(cross, &toolchain));
+    cross.report.check("windows: what is imported", || super::imports::check(&root, &program));
     super::prerequisites::quietly(Command::new("wineserver").arg("-k").env("WINEPREFIX", &prefix));
 }
 

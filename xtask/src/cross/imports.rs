@@ -1,0 +1,96 @@
+//! What the Windows command asks for when it is loaded: a call that PLATFORM.md says is looked up when it is needed must
+//! not be among it, or systems without that call refuse to start the program.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// Lists what a program imports.
+const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
+
+/// Imported by Rust's standard library for this target; that for Windows 7 (`x86_64-win7-windows-gnu`) looks them up.
+const BY_STD: &[&str] = &["GetSystemTimePreciseAsFileTime", "WaitOnAddress", "WakeByAddressSingle"];
+/// Looked up because the vendor does not document it; ntdll has it since Windows 2000, and the library imports it.
+const ALWAYS_THERE: &[&str] = &["NtSetTimerResolution"];
+
+/// Nothing that is looked up is imported by that program.
+pub fn check(root: &Path, program: &Path) -> Result<(), String> {
+    let platform =
+        std::fs::read_to_string(root.join("PLATFORM.md")).map_err(|error| format!("PLATFORM.md: {error}"))?;
+    let looked_up = looked_up(&platform);
+    if looked_up.is_empty() {
+        return Err("PLATFORM.md names no call of Windows that is looked up".to_owned());
+    }
+    let listed =
+        Command::new(OBJDUMP).arg("-p").arg(program).output().map_err(|error| format!("{OBJDUMP}: {error}"))?;
+    let imported = imported(&String::from_utf8_lossy(&listed.stdout));
+    if imported.is_empty() {
+        return Err(format!("{OBJDUMP} lists no import of {}", program.display()));
+    }
+    let both: Vec<&str> = imported
+        .intersection(&looked_up)
+        .map(String::as_str)
+        .filter(|name| !BY_STD.contains(name) && !ALWAYS_THERE.contains(name))
+        .collect();
+    if both.is_empty() {
+        return Ok(());
+    }
+    Err(format!("imported, though PLATFORM.md says they are looked up: {}", both.join(", ")))
+}
+
+/// The calls in the first column of rows of the laboratory's tables for Windows that say so.
+fn looked_up(platform: &str) -> BTreeSet<String> {
+    let windows = platform.split_once("\n## The laboratory on Windows").map_or("", |(_, after)| after);
+    let windows = windows.split_once("\n## ").map_or(windows, |(section, _)| section);
+    let calls = windows.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split(" | ").next());
+    calls
+        .filter(|call| call.contains("looked up"))
+        .flat_map(|call| call.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>())
+        .collect()
+}
+
+/// The names of `objdump -p`'s import tables: address, hint or number, name.
+fn imported(listing: &str) -> BTreeSet<String> {
+    let name = |line: &str| {
+        let mut words = line.strip_prefix('\t')?.split_whitespace();
+        let is_entry = u64::from_str_radix(words.next()?, 16).is_ok() && words.next()?.parse::<u32>().is_ok();
+        let name = words.next()?;
+        (is_entry && words.next().is_none()).then(|| name.to_owned())
+    };
+    listing.lines().filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_say_what_is_looked_up() {
+        let platform = "\
+## The laboratory on Linux
+| `prctl` (looked up) | x |
+
+## The laboratory on Windows
+
+A call that is looked up is a reason where it is missing.
+
+| call | what for |
+|---|---|
+| `WaitOnAddress`, `WakeByAddressSingle` (looked up) | `wait-on-address` |
+| `Sleep` | `sleep`, looked up |
+
+## The command
+| `x` (looked up) | y |
+";
+        let names: Vec<String> = looked_up(platform).into_iter().collect();
+        assert_eq!(names, ["WaitOnAddress", "WakeByAddressSingle"]);
+    }
+
+    #[test]
+    fn a_listing_names_the_imports() {
+        let listing = "\tDLL Name: kernel32.dll\n\tvma:  Hint/Ord Member-Name Bound-To\n\tbeb358\t    1  CloseHandle\n\
+                       \tbeb372\t   38  SetProcessInformation\n\n 00bea03c\t00bea190 00000000 00000000 00bec68c 00beaa68\n";
+        let names: Vec<String> = imported(listing).into_iter().collect();
+        assert_eq!(names, ["CloseHandle", "SetProcessInformation"]);
+    }
+}
