@@ -57,7 +57,8 @@ pub fn end_waits() {
     }
 }
 
-/// Other systems don't list a process's threads to itself: the wait in progress is finished there.
+/// Elsewhere the wait in progress is finished. macOS would list the threads (`task_threads`) and signal each
+/// (`pthread_kill`); this has not been tried on one.
 #[cfg(not(target_os = "linux"))]
 pub fn end_waits() {}
 
