@@ -1,7 +1,7 @@
 //! `cargo xtask cross`: what this machine can tell about the other ones. Builds and checks Windows, aarch64 Linux and
-//! macOS, links the command for all of them, runs the tests and the command for Windows under Wine and for aarch64 under qemu-user, and opens here what they
-//! measured there. What is missing is installed where that is allowed (`--no-install` forbids it); what stays missing is
-//! a line with its reason, never a silent pass.
+//! macOS, links the command for all of them, runs the tests and the command for Windows under Wine and for aarch64 under
+//! qemu-user, and opens here what they measured there. What is missing is installed where that is allowed (`--no-install`
+//! forbids it); what stays missing is a line with its reason, never a silent pass.
 
 mod apple;
 mod arm_linux;
