@@ -6,6 +6,7 @@ use oversleep_lab::{Ability, Laboratory};
 use serde_json::{Value, json};
 
 use super::registry;
+use super::resolution::wine_answers;
 use crate::exit::{Exit, Failure};
 use crate::listing::{FAINT, GOOD, MISSING, Page, STRONG, width};
 use crate::output::stdout;
@@ -48,8 +49,11 @@ fn document(ability: &Ability) -> Value {
 
 fn page(lab: &Laboratory, abilities: &[Ability], tunables: &[Entry]) -> String {
     let mut page = Page::new(width());
-    let id = lab.platform_id();
+    let (id, environment) = (lab.platform_id(), lab.environment());
     page.line(&format!("{STRONG}{} on {}, {} CPUs to use{STRONG:#}", id.os, id.arch, lab.cpu_count()));
+    if let Some(warning) = wine_answers(&environment) {
+        page.paragraph(2, &warning);
+    }
     let present: Vec<&Ability> = abilities.iter().filter(|ability| ability.state.is_ok()).collect();
     let missing: Vec<&Ability> = abilities.iter().filter(|ability| ability.state.is_err()).collect();
     if !present.is_empty() {
@@ -76,7 +80,7 @@ fn page(lab: &Laboratory, abilities: &[Ability], tunables: &[Entry]) -> String {
         page.paragraph(7, tunable.doc);
         page.line(&format!("       {FAINT}reaches {} · {}{FAINT:#}", property(tunable, "reaches"), tunable.call));
     }
-    let unknown: Vec<String> = lab.environment().unknown().map(|(name, reason)| format!("{name}: {reason}")).collect();
+    let unknown: Vec<String> = environment.unknown().map(|(name, reason)| format!("{name}: {reason}")).collect();
     if !unknown.is_empty() {
         page.heading("What could not be learned about the machine");
         for line in unknown {

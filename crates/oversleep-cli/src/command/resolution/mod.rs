@@ -3,6 +3,8 @@
 mod hold;
 mod show;
 
+pub(super) use show::wine_answers;
+
 use clap::{Args, Subcommand};
 use oversleep_lab::catalogue::Kind;
 

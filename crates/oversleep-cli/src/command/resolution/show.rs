@@ -46,6 +46,12 @@ impl Show {
     }
 }
 
+/// What stands before anything that Wine says in Windows' place.
+pub(in crate::command) fn wine_answers(environment: &Environment) -> Option<String> {
+    let version = environment.text("os.wine_version")?;
+    Some(format!("Under Wine {version}: these are Wine's answers on its host, not Windows'."))
+}
+
 fn facts(environment: &Environment) -> impl Iterator<Item = (&String, &Fact)> {
     environment.facts.iter().filter(|(name, _)| FACTS.iter().any(|prefix| name.starts_with(prefix)))
 }
@@ -102,8 +108,8 @@ fn page(
     let mut page = Page::new(width());
     let id = lab.platform_id();
     page.line(&format!("{STRONG}What decides how exactly timers end on {}, {}{STRONG:#}", id.os, id.arch));
-    if let Some(version) = environment.text("os.wine_version") {
-        page.paragraph(2, &format!("Under Wine {version}: these are Wine's answers on its host, not Windows'."));
+    if let Some(warning) = wine_answers(environment) {
+        page.paragraph(2, &warning);
     }
     match tunable {
         Some(tunable) => {

@@ -28,7 +28,7 @@ fn row(what: &'static str, how: &'static str, says: Result<String, Unavailable>)
 
 /// Wine answers with constants and plays a build: neither says whom a request reaches.
 fn played(version: &str) -> Unavailable {
-    Unavailable::failed("NtQueryTimerResolution", format!("Wine {version} answers in Windows' place"))
+    Unavailable::failed("NtQueryTimerResolution", system::played(version))
 }
 
 fn in_effect(periods: os::TimerPeriods) -> String {

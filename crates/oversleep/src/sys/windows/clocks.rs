@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
 
 use crate::clock::Verdict;
@@ -56,10 +57,32 @@ pub(crate) fn counter_is_readable() -> bool {
 }
 
 /// On AArch64 the performance counter is the generic timer; on x86-64 its frequency tells whether it is made of the TSC.
+/// Wine gives the same frequency whatever its host's clock is made of.
 pub(crate) fn kernel_verdict() -> Verdict {
-    if super::super::counter::COUNTER == Some(crate::clock::Source::Cntvct) || frequency_hz() == FROM_TSC_HZ {
-        Verdict::Counter
-    } else {
-        Verdict::Unknown
+    let is_made_of_it =
+        super::super::counter::COUNTER == Some(crate::clock::Source::Cntvct) || frequency_hz() == FROM_TSC_HZ;
+    if is_made_of_it && !is_wine() { Verdict::Counter } else { Verdict::Unknown }
+}
+
+/// Whether Wine is in the place of Windows: its ntdll has a function that Windows' hasn't.
+fn is_wine() -> bool {
+    // SAFETY: both names end with a zero byte, and ntdll is loaded into every process.
+    // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-getmodulehandlea
+    // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-getprocaddress
+    unsafe {
+        let ntdll = GetModuleHandleA(c"ntdll.dll".as_ptr().cast());
+        !ntdll.is_null() && GetProcAddress(ntdll, c"wine_get_version".as_ptr().cast()).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wine sets variables of its own in every process it starts.
+    #[test]
+    fn wines_constant_frequency_says_nothing_of_the_counter() {
+        assert_eq!(is_wine(), std::env::var_os("WINEUSERNAME").is_some());
+        assert!(!is_wine() || kernel_verdict() == Verdict::Unknown);
     }
 }

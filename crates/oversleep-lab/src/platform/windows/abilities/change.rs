@@ -4,19 +4,25 @@ use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{Nanos, Unavailable};
 
 use crate::platform::survey::Entry;
-use crate::platform::windows::environment::timer;
+use crate::platform::windows::environment::{system, timer};
 use crate::platform::windows::{processors, tunables};
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "timer resolution",
         gives: "--resolution 1ms: waits end within a millisecond or two instead of up to 15.6 ms later",
-        look: || try_setting("resolution", &Setting::Nanos(Nanos::from_millis(1)), "a period of 1 ms was granted"),
+        look: || {
+            let seen = told("a period of 1 ms was granted", system::wine_version(), "whose waits end alike with any");
+            try_setting("resolution", &Setting::Nanos(Nanos::from_millis(1)), &seen)
+        },
     },
     Entry {
         name: "high-resolution timers",
         gives: "waits of half a millisecond that need no timer resolution",
-        look: || timer::high_resolution_timers().map(|()| "CreateWaitableTimerExW made one".to_owned()),
+        look: || {
+            let made = "CreateWaitableTimerExW made one";
+            timer::high_resolution_timers().map(|()| told(made, system::wine_version(), "which ignores the flag"))
+        },
     },
     Entry {
         name: "pinning to CPUs",
@@ -29,6 +35,11 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
 ];
 
+/// What was seen, with what it is worth under Wine.
+fn told(seen: &str, wine_version: Option<String>, worth: &str) -> String {
+    wine_version.map_or_else(|| seen.to_owned(), |version| format!("{seen}, by Wine {version}, {worth}"))
+}
+
 /// Whether a tunable takes a setting, undone at once.
 fn try_setting(name: &str, setting: &Setting, seen: &str) -> Result<String, Unavailable> {
     let tunables = tunables::registry();
@@ -38,5 +49,16 @@ fn try_setting(name: &str, setting: &Setting, seen: &str) -> Result<String, Unav
     match outcome {
         Outcome::Denied { why } => Err(why),
         _ => Ok(seen.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_wine_grants_is_told_as_wines() {
+        assert_eq!(told("granted", None, "worthless"), "granted");
+        assert_eq!(told("granted", Some("8.0".to_owned()), "worthless"), "granted, by Wine 8.0, worthless");
     }
 }

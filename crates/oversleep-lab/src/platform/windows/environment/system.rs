@@ -148,6 +148,11 @@ pub(in crate::platform::windows) fn wine_version() -> Option<String> {
     Some(version.to_string_lossy().into_owned())
 }
 
+/// Why an answer of Wine's is none of Windows'.
+pub(in crate::platform::windows) fn played(version: &str) -> String {
+    format!("Wine {version} answers in Windows' place")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -52,7 +52,11 @@ pub(super) const FACTS: &[Entry] = &[
         name: "timer.high_resolution",
         doc: "Whether waitable timers can be had that end between the ticks of the timer interrupt.",
         source: "CreateWaitableTimerExW(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION), tried",
-        read: || Ok(FactValue::Flag(high_resolution_timers().is_ok())),
+        read: || match system::wine_version() {
+            // It takes the flag and doesn't heed it.
+            Some(version) => Err(Unavailable::failed("CreateWaitableTimerExW", system::played(&version))),
+            None => Ok(FactValue::Flag(high_resolution_timers().is_ok())),
+        },
     },
     Entry {
         name: "qpc.frequency_hz",
@@ -65,7 +69,11 @@ pub(super) const FACTS: &[Entry] = &[
         doc: "The hardware behind the performance counter, by its frequency: tsc and generic-timer cost tens of ns a \
               read, hpet and acpi-pm a µs.",
         source: "QueryPerformanceFrequency, CPUID",
-        read: || likely_source(os::performance_frequency(), tsc::invariant() == Ok(true)).map(text),
+        read: || match system::wine_version() {
+            // A constant of Wine's: its counter is made of the host's clock, whatever that is made of.
+            Some(version) => Err(Unavailable::failed("QueryPerformanceFrequency", system::played(&version))),
+            None => likely_source(os::performance_frequency(), tsc::invariant() == Ok(true)).map(text),
+        },
     },
 ];
 
@@ -135,6 +143,14 @@ mod tests {
         assert!(per_process(22_631, false));
         assert!(!per_process(22_631, true));
         assert!(!per_process(20_348, true));
+    }
+
+    #[test]
+    fn what_wine_says_of_counter_and_timers_says_nothing_of_windows() {
+        for name in ["qpc.likely_source", "timer.high_resolution"] {
+            let said = (FACTS.iter().find(|fact| fact.name == name).expect("listed").read)();
+            assert!(said.is_err() || system::wine_version().is_none(), "{name} {said:?}");
+        }
     }
 
     #[test]
