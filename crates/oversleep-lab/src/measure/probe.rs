@@ -25,6 +25,11 @@ pub trait Probe: Send {
     /// How many rounds it wants.
     fn rounds(&self) -> u32;
 
+    /// Its place within a round: those of a lower rank go first, in case the run is cut.
+    fn rank(&self) -> u32 {
+        0
+    }
+
     /// About how long a round takes; for the progress bar only.
     fn round_estimate(&self) -> Nanos;
 

@@ -44,8 +44,11 @@ pub fn measure(
     let total: Nanos = probes.iter().map(|probe| probe.round_estimate() * i64::from(probe.rounds())).sum();
     let mut done = Nanos::ZERO;
     let mut slots: Vec<(Box<dyn Probe>, u32)> = probes.into_iter().map(|probe| (probe, 0)).collect();
+    let mut order: Vec<usize> = (0..slots.len()).collect();
+    order.sort_by_key(|&at| slots[at].0.rank());
     for round in 0..rounds_max {
-        for slot in &mut slots {
+        for &at in &order {
+            let slot = &mut slots[at];
             let rounds = slot.0.rounds();
             // A probe with few rounds has them spread over the whole run, the first one early, in case the run is cut.
             let due = ((u64::from(round) + 1) * u64::from(rounds)).div_ceil(u64::from(rounds_max));

@@ -40,7 +40,12 @@ impl Ticking {
         Ticking {
             clocks: vec![Box::new(TickClock { sim: Arc::clone(&sim), requests: of_clock })],
             waits: vec![Box::new(TickSleep {
-                info: WaitInfo { name: "sleep", granularity: Granularity::MILLISECOND, ..sleep },
+                info: WaitInfo {
+                    name: "sleep",
+                    granularity: Granularity::MILLISECOND,
+                    slack: SlackRule::TimerResolution,
+                    ..sleep
+                },
                 sim: Arc::clone(&sim),
                 requests: of_wait,
             })],

@@ -5,6 +5,7 @@ mod clock_cost;
 mod clock_difference;
 mod clock_steps;
 mod clock_verdict;
+mod clocks_together;
 mod coalescing;
 mod coarse_step;
 mod fork_join;

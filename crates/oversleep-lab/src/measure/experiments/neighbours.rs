@@ -5,7 +5,7 @@ use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::{Conditions, Nanos, Unavailable};
 
-use super::{choose, coarse_step};
+use super::{choose, clocks_together};
 use crate::measure::bench::Bench;
 use crate::measure::plan::{Limit, Plan};
 use crate::measure::probe::{Measured, Probe};
@@ -13,7 +13,7 @@ use crate::measure::recorder::SeriesRecorder;
 use crate::measure::registry::{Experiment, Published};
 use crate::measure::wait_loop::{self, WaitTask};
 use crate::measure::wait_probe::{duration_key, setting_key};
-use crate::platform::{Neighbour, Platform, Scope, Target, Tunable, WaitInfo};
+use crate::platform::{Neighbour, Platform, Scope, SlackRule, Target, Tunable, WaitInfo};
 
 pub(super) static C3: Experiment = Experiment {
     id: "C3",
@@ -69,8 +69,11 @@ const DEFAULT_TICK: Nanos = Nanos(16_000_000);
 const ROUNDS_JUDGED: u32 = 3;
 const SLEEPS_JUDGED: i64 = 34;
 
-/// How far a coarse clock is followed: two default ticks. There may be several such clocks.
+/// How far the coarse clocks are followed: two default ticks.
 const CLOCK_DISTANCE: Nanos = Nanos::from_millis(20);
+
+/// What it takes to start a program that answers, more where every program is looked at first.
+const STARTING: Nanos = Nanos::from_millis(50);
 
 fn one_at_a_time(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
@@ -95,12 +98,31 @@ fn lowest_wins(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
 /// 1 to 15 ms where a setting is a span of a timer that others share; otherwise what is worth comparing.
 fn settings(resolution: &dyn Tunable) -> Vec<Setting> {
     let mut settings = resolution.settings_to_compare();
-    let are_spans = settings.iter().all(|setting| matches!(setting, Setting::Nanos(_)));
-    if are_spans && resolution.info().scope != Scope::Thread {
+    if are_spans(&settings) && resolution.info().scope != Scope::Thread {
         settings = (1..=15).map(|ms| Setting::Nanos(Nanos::from_millis(ms))).collect();
     }
     settings.retain(|setting| resolution.validate(setting).is_ok());
     settings
+}
+
+/// A tier or a class is a word.
+fn are_spans(settings: &[Setting]) -> bool {
+    settings.iter().all(|setting| matches!(setting, Setting::Nanos(_)))
+}
+
+/// What a run that is cut has first: nobody's request and those that findings compare, then whose request wins, then the
+/// ends and the middle of the curve, then what is between them.
+fn rank(experiment: &str, steps: &[Vec<Setting>]) -> u32 {
+    let held = steps.iter().flatten().next();
+    match (experiment, held) {
+        ("C3", Some(Setting::Nanos(held))) => match held.0 / 1_000_000 {
+            1 | 2 => 0,
+            5 | 10 | 15 => 2,
+            _ => 3,
+        },
+        ("C3", _) => 0,
+        _ => 1,
+    }
 }
 
 /// What is recorded while the same neighbours hold the same settings.
@@ -111,7 +133,8 @@ struct Step {
     sleeps: Vec<(Nanos, SeriesRecorder)>,
     /// By the clock's index in the registry.
     clock_steps: Vec<(usize, SeriesRecorder)>,
-    stated: SeriesRecorder,
+    /// Where the system states it as a span.
+    stated: Option<SeriesRecorder>,
 }
 
 /// The neighbours of one step, by what they were asked for.
@@ -124,6 +147,9 @@ struct NeighbourProbe {
     /// Sleeps of each step and round, and the longest time for them.
     count: u64,
     time: Nanos,
+    /// What a sleep takes at least, for the estimate: the tick where it ends by one.
+    tick: Nanos,
+    rank: u32,
     rounds: u32,
     rounds_run: u32,
     conditions: Conditions,
@@ -153,9 +179,22 @@ impl NeighbourProbe {
             Some(Limit::Time(time)) => (u64::MAX, Nanos(time.0 / i64::from(rounds))),
         };
         let planned = count.min(10_000) * u64::from(rounds);
+        let ends_by_tick = matches!(sleep.slack, SlackRule::TimerResolution | SlackRule::Tick);
+        let tick = choose::coarse_clock(platform).and_then(|clock| clock.stated_step_ns()).filter(|_| ends_by_tick);
+        let rank = rank(experiment, &steps);
         let steps = steps.into_iter().map(|held| Step::new(platform, plan, experiment, sleep, held, planned)).collect();
         let conditions = plan.conditions.clone();
-        Some(Box::new(NeighbourProbe { steps, sleep: sleep.name, count, time, rounds, rounds_run: 0, conditions }))
+        Some(Box::new(NeighbourProbe {
+            steps,
+            sleep: sleep.name,
+            count,
+            time,
+            tick: tick.unwrap_or_default(),
+            rank,
+            rounds,
+            rounds_run: 0,
+            conditions,
+        }))
     }
 }
 
@@ -192,13 +231,14 @@ impl Step {
             series.clock = name.to_owned();
             (index.expect("it is of this registry"), SeriesRecorder::new(series, 1_000))
         };
-        let tunable = platform.resolution_tunable().map_or("", |tunable| tunable.info().name);
+        let states_a_span = |tunable: &&dyn Tunable| are_spans(&tunable.settings_to_compare());
+        let tunable = platform.resolution_tunable().filter(states_a_span).map(|tunable| tunable.info().name);
         let clocks = choose::coarse_clocks(platform).into_iter().map(|clock| clock.info());
         let tells_time = |counts: Counts| !matches!(counts, Counts::ProcessCpuTime | Counts::ThreadCpuTime);
         Step {
             sleeps: plan.asks_or(&[Nanos::from_millis(1)]).into_iter().map(sleep_of).collect(),
             clock_steps: clocks.filter(|info| tells_time(info.counts)).map(|info| steps_of(info.name)).collect(),
-            stated: SeriesRecorder::new(series(tunable, Quantity::StatedResolution, "stated"), 16),
+            stated: tunable.map(|name| SeriesRecorder::new(series(name, Quantity::StatedResolution, "stated"), 16)),
             held,
         }
     }
@@ -206,7 +246,7 @@ impl Step {
     fn recorders(&mut self) -> impl Iterator<Item = &mut SeriesRecorder> {
         let sleeps = self.sleeps.iter_mut().map(|(_, recorder)| recorder);
         let steps = self.clock_steps.iter_mut().map(|(_, recorder)| recorder);
-        sleeps.chain(steps).chain([&mut self.stated])
+        sleeps.chain(steps).chain(&mut self.stated)
     }
 
     fn unavailable(&mut self, reason: &Unavailable) {
@@ -250,14 +290,17 @@ impl Step {
         };
         waiter.wait(Target { remaining: SETTLING, deadline: platform.now() + SETTLING });
         let clock = bench.clock_name().to_owned();
-        match platform.resolution_tunable().ok_or(Unavailable::NotOnThisPlatform).and_then(|tunable| tunable.current())
-        {
-            Ok(Setting::Nanos(stated)) => {
-                self.stated.series_mut().clock.clone_from(&clock);
-                self.stated.record(bench.since_origin(bench.stamp()), stated.0);
+        let now = || {
+            platform.resolution_tunable().ok_or(Unavailable::NotOnThisPlatform).and_then(|tunable| tunable.current())
+        };
+        match (&mut self.stated, now()) {
+            (None, _) => {}
+            (Some(recorder), Ok(Setting::Nanos(stated))) => {
+                recorder.series_mut().clock.clone_from(&clock);
+                recorder.record(bench.since_origin(bench.stamp()), stated.0);
             }
-            Ok(_) => self.stated.unavailable(Unavailable::missing("a resolution that is a span")),
-            Err(reason) => self.stated.unavailable(reason),
+            (Some(recorder), Ok(_)) => recorder.unavailable(Unavailable::missing("a resolution that is a span")),
+            (Some(recorder), Err(reason)) => recorder.unavailable(reason),
         }
         for (requested, recorder) in &mut self.sleeps {
             recorder.series_mut().clock.clone_from(&clock);
@@ -266,9 +309,7 @@ impl Step {
                 recorder.unavailable(reason);
             }
         }
-        for (index, recorder) in &mut self.clock_steps {
-            coarse_step::record_steps(bench, *index, CLOCK_DISTANCE, recorder);
-        }
+        clocks_together::record_steps(bench, &mut self.clock_steps, CLOCK_DISTANCE);
     }
 }
 
@@ -282,11 +323,19 @@ impl Probe for NeighbourProbe {
         self.rounds
     }
 
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
     fn round_estimate(&self) -> Nanos {
         let of_step = |step: &Step| {
             let count = i64::try_from(self.count).unwrap_or(i64::MAX);
-            let sleeps = step.sleeps.iter().map(|(requested, _)| ((*requested + Nanos(70_000)) * count).min(self.time));
-            sleeps.sum::<Nanos>() + CLOCK_DISTANCE * 2 * step.clock_steps.len() as i64 + SETTLING
+            let one = |requested: Nanos| (requested + Nanos(70_000)).max(self.tick);
+            let sleeps =
+                step.sleeps.iter().map(|(requested, _)| Nanos(one(*requested).0.saturating_mul(count)).min(self.time));
+            let clocks = if step.clock_steps.is_empty() { Nanos::ZERO } else { CLOCK_DISTANCE * 2 };
+            let starting = STARTING * step.held.len().max(1) as i64;
+            starting + SETTLING.max(self.tick * 2) + sleeps.sum::<Nanos>() + clocks
         };
         self.steps.iter().map(of_step).sum()
     }
@@ -307,7 +356,8 @@ impl Probe for NeighbourProbe {
         let mut neighbours = Neighbours::new();
         for step in &mut self.steps {
             if bench.stopped()
-                || step.stated.is_unavailable() && step.sleeps.iter().all(|sleep| sleep.1.is_unavailable())
+                || step.stated.as_ref().is_none_or(SeriesRecorder::is_unavailable)
+                    && step.sleeps.iter().all(|sleep| sleep.1.is_unavailable())
             {
                 continue;
             }
@@ -326,7 +376,7 @@ impl Probe for NeighbourProbe {
         for step in self.steps {
             let sleeps = step.sleeps.into_iter().map(|(_, recorder)| recorder);
             let steps = step.clock_steps.into_iter().map(|(_, recorder)| recorder);
-            let all = sleeps.chain(steps).chain([step.stated]);
+            let all = sleeps.chain(steps).chain(step.stated);
             measured.series.extend(all.map(|recorder| recorder.into_series(partial)));
         }
     }

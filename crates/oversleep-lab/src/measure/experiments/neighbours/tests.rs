@@ -87,3 +87,33 @@ fn where_no_process_can_be_started_every_series_says_so() {
         assert!(measured.series.iter().all(|series| matches!(series.status, Status::Unavailable { .. })));
     }
 }
+
+/// A run that is cut before its end.
+#[test]
+fn what_conclusions_need_is_measured_first() {
+    struct Told(Vec<String>);
+    impl rounds::Progress for Told {
+        fn next(&mut self, _done: Nanos, _total: Nanos, label: &str) {
+            self.0.push(label.rsplit("holds ").next().expect("a setting").to_owned());
+        }
+    }
+    let platform: SharedPlatform = Arc::new(Ticking::start());
+    let plan = Plan { depth: crate::measure::Depth::Quick, ..Plan::default() };
+    let probes: Vec<Box<dyn Probe>> = [&C3, &C4].iter().flat_map(|it| (it.probes)(&*platform, &plan)).collect();
+    let estimate: Nanos = probes.iter().map(|probe| probe.round_estimate()).sum();
+    let (bench, mut told) = (Bench::new(platform.clone(), StopFlag::new(), None).expect("a clock"), Told(Vec::new()));
+    let mut measured = Measured::default();
+    let begun = platform.now();
+    rounds::measure(&bench, probes, None, &mut told, &mut measured);
+    let took = platform.now() - begun;
+    // C4 names the longest that it holds.
+    let order = ["nothing", "1 ms", "2 ms", "4 ms", "5 ms", "10 ms", "15 ms", "3 ms", "4 ms", "6 ms"];
+    assert_eq!(told.0[..order.len()], order);
+    // Series stand in their order all the same.
+    let of_c3 = |series: &&Series| series.key.starts_with("C3/sleep");
+    let keys: Vec<&str> = measured.series.iter().filter(of_c3).map(|series| series.key.as_str()).collect();
+    assert_eq!(keys[3], "C3/sleep/1ms/neighbour=3ms");
+    // The estimate is of real programs, which take time to start; nothing else is far off.
+    let starting = STARTING * 21;
+    assert!(estimate >= took && estimate - starting <= took * 2, "{estimate} {took}");
+}
