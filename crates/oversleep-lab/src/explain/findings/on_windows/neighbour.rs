@@ -97,8 +97,12 @@ fn own_request(file: &ResultFile) -> Look<Conclusion> {
         .nanos("timer.period_now_ns")
         .filter(|&now| now <= COMMON_REQUEST * 2)
         .and_then(|now| Some((now, sleep_as_found(file).ok()?)));
-    let (held, sleep) =
-        beside.or(by_chance).ok_or_else(|| not_measured(file, "a sleep beside a process that holds 1 ms (C3)"))?;
+    let beside = beside.or(by_chance).filter(|(_, sleep)| judge(sleep).is_ok() || !requests_are_shared(file));
+    if beside.is_none() && requests_are_shared(file) {
+        let sentence = format!("on this build {build} a request of any process serves all of them, as it is set up");
+        return Ok(Conclusion::Absent(of_build(sentence).rests_on("timer.requests_per_process", "no")));
+    }
+    let (held, sleep) = beside.ok_or_else(|| not_measured(file, "a sleep beside a process that holds 1 ms (C3)"))?;
     judge(sleep)?;
     let (wait, whole) = (&sleep.subject, took(sleep));
     let requested = sleep.requested_ns.unwrap_or_default();
@@ -117,6 +121,11 @@ fn own_request(file: &ResultFile) -> Look<Conclusion> {
     }
     statement.sentence.push_str(&format!(": on build {build} each process must ask for itself"));
     Ok(Conclusion::Found(statement))
+}
+
+/// Whether the system itself says that requests count for every process: Windows Server 2022, and the registry value.
+fn requests_are_shared(file: &ResultFile) -> bool {
+    file.environment.flag("timer.requests_per_process") == Some(false)
 }
 
 #[cfg(test)]
@@ -221,6 +230,18 @@ mod tests {
             says(&Sheet::windows(), "OVS-W003"),
             (Verdict::NotEnoughData, "the build of Windows is not known (os.build)".into())
         );
+        // What the system says of itself needs no measuring, but what was measured counts for more.
+        let shared = || Sheet::windows().integer("os.build", 20_348).flag("timer.requests_per_process", false);
+        assert_eq!(
+            says(&shared(), "OVS-W003"),
+            (
+                Verdict::Absent,
+                "on this build 20348 a request of any process serves all of them, as it is set up".into()
+            )
+        );
+        assert_eq!(says(&shared().scarce("C3/sleep/1ms/neighbour=1ms", 950_000), "OVS-W003").0, Verdict::Absent);
+        let contrary = shared().steady("C3/sleep/1ms/neighbour=1ms", 14_990_000);
+        assert_eq!(says(&contrary, "OVS-W003").0, Verdict::Found);
         let wild = Sheet::windows().integer("os.build", 19_045).wild("C3/sleep/1ms/neighbour=1ms", 14_990_000);
         assert_eq!(says(&wild, "OVS-W003").0, Verdict::TooDisturbed);
     }
