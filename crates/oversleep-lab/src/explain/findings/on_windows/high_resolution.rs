@@ -14,14 +14,14 @@ const GAIN_MIN: Nanos = Nanos(300_000);
 pub(in super::super) const HIGH_RESOLUTION_TIMER: FindingEntry = FindingEntry {
     id: "OVS-W009",
     name: "high-resolution-timer",
-    summary: "High-resolution waitable timers end within about half a millisecond without any request, and are there.",
+    summary: "High-resolution waitable timers usually end 0.5 to 1 ms late without any request, and are there.",
     applies_to: "Windows 10 1803 (build 17134) and later; std::thread::sleep of Rust 1.75, Go 1.23, CPython 3.11 use them",
     scope: Scope::Os("windows"),
     severity: Severity::Cost,
     explanation: "\
 A waitable timer made with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION does not wait for the clock interrupt's period: the \
 system raises the interrupt rate for just that expiry. Its waits end on a grid of about 0.5 ms and never early, \
-whether or not any process holds a resolution. Sleep and the timeouts of other waits don't use it.\n\n\
+1 ms after 1.5 to 2 ms, whether or not any process holds a resolution. Sleep and the timeouts of other waits don't use it.\n\n\
 How we know: the flag is tried, and the timer is measured beside the plain sleep in the same rounds.\n\n\
 Cure: one such timer per thread that must be punctual; it needs a handle and two calls per wait. With all CPUs busy it \
 is as late as any other wait.",

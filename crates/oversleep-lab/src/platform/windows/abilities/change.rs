@@ -18,7 +18,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "high-resolution timers",
-        gives: "waits of half a millisecond that need no timer resolution",
+        gives: "waits that usually end 0.5 to 1 ms late and need no timer resolution",
         look: || {
             let made = "CreateWaitableTimerExW made one";
             timer::high_resolution_timers().map(|()| told(made, system::wine_version(), "which ignores the flag"))
