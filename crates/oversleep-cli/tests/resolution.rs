@@ -95,6 +95,17 @@ fn a_sweep_has_a_series_for_each_setting() {
 }
 
 #[test]
+fn a_sweep_holds_what_it_is_told_to() {
+    let home = Home::new();
+    let sweep = ["resolution", "sweep", "sleep", "--on", "windows-11", "--count", "2", "--json", "--hold"];
+    let result = home.run([&sweep[..], &["3ms,500us,3ms"]].concat()).fine().result();
+    let keys: Vec<&str> = result.series.iter().map(|series| series.key.as_str()).collect();
+    assert_eq!(keys, ["C2/sleep/1ms/resolution=3ms", "C2/sleep/1ms/resolution=500us"]);
+    let refused = home.run([&sweep[..], &["high"]].concat()).with_code(2).stderr;
+    assert!(refused.contains("can't use --hold high"), "{refused}");
+}
+
+#[test]
 fn neighbours_are_measured_beside_and_shown() {
     let home = Home::new();
     let args = ["resolution", "neighbours", "--quick", "--count", "2", "--out", "r.json", "--html", "r.html"];
@@ -116,6 +127,16 @@ fn neighbours_are_measured_beside_and_shown() {
     }
     let page = fs::read_to_string(home.path().join("r.html")).expect("written");
     assert!(page.contains("What a neighbour"), "the picture is part of the page");
+}
+
+/// Tiers and classes are words: no span is missing there.
+#[test]
+fn where_settings_are_words_no_stated_span_is_missed() {
+    let home = Home::new();
+    let result = home.run(["resolution", "neighbours", "--on", "macos-14-m1", "--quick", "--json"]).fine().result();
+    let keys = || result.series.iter().map(|series| series.key.as_str());
+    assert!(keys().any(|key| key.starts_with("C4/nanosleep/1ms/")), "{:?}", keys().collect::<Vec<_>>());
+    assert!(result.series.iter().all(|series| !matches!(series.status, Status::Unavailable { .. })));
 }
 
 /// The children of a process that still run; `None` where that can't be seen.

@@ -72,7 +72,8 @@ Examples:
 pub const RESOLUTION_SWEEP: &str = "\
 Examples:
   oversleep resolution sweep                     a sleep, a poll and a timer at each setting
-  oversleep resolution sweep thread-sleep        one wait at each setting";
+  oversleep resolution sweep thread-sleep        one wait at each setting
+  oversleep resolution sweep --hold 1ms,5ms      at these settings";
 
 /// At the head of `resolution neighbours`.
 pub const RESOLUTION_NEIGHBOURS: &str = "\

@@ -37,6 +37,17 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
     Ok(conditions)
 }
 
+/// Settings of the resolution, each once, checked against what can be held here.
+pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setting>, Failure> {
+    let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
+    for setting in &settings {
+        let refused =
+            |why: String| refusal("hold", setting, why.strip_prefix(&format!("{name}={setting}; ")).unwrap_or(&why));
+        lab.validate(name, setting).map_err(refused)?;
+    }
+    Ok(super::distinct(settings))
+}
+
 /// What this system calls what another calls `slack` or `resolution`.
 fn hinted(lab: &Laboratory, tunable: &str, why: String) -> String {
     match lab.resolution_tunable() {

@@ -9,6 +9,7 @@ pub mod names;
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Depth, Experiment, Laboratory, Limit, Plan, Request, duration_key};
 use oversleep_record::Nanos;
+use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 
 use crate::args::{ConditionArgs, MachineArgs};
@@ -28,6 +29,8 @@ pub struct Wish {
     pub limit: Option<Limit>,
     /// How waits follow one another.
     pub pace: Option<Pace>,
+    /// Settings of the resolution to compare.
+    pub settings: Vec<Setting>,
     /// Names of what to measure.
     pub subjects: Vec<String>,
     /// What they are names of.
@@ -52,6 +55,7 @@ impl Wish {
             asks: Vec::new(),
             limit: None,
             pace: None,
+            settings: Vec::new(),
             subjects: Vec::new(),
             subject_kind: None,
             conditions,
@@ -72,9 +76,10 @@ impl Wish {
         };
         let conditions = conditions::conditions(lab, &self.conditions)?;
         let clock = names::checked(lab, Kind::Clock, self.conditions.clock.into_iter().collect())?.pop();
+        let settings = conditions::resolutions(lab, self.settings)?;
         let asks = distinct(self.asks);
         let (depth, limit, pace) = (self.depth, self.limit, self.pace);
-        let plan = Plan { depth, asks, limit, pace, conditions, subjects, clock, ..Plan::default() };
+        let plan = Plan { depth, asks, limit, pace, conditions, settings, subjects, clock, ..Plan::default() };
         let request = Request {
             command: self.command.to_owned(),
             experiments: self.experiments,
@@ -103,8 +108,8 @@ fn refuse_a_time_without_a_deadline(lab: &Laboratory, request: &Request) -> Resu
 }
 
 /// Each request once, in the order they were typed.
-fn distinct(asks: Vec<Nanos>) -> Vec<Nanos> {
-    let mut kept: Vec<Nanos> = Vec::new();
+fn distinct<T: PartialEq>(asks: Vec<T>) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
     for ask in asks {
         if !kept.contains(&ask) {
             kept.push(ask);

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 use oversleep_record::{Conditions, Nanos};
 
@@ -50,6 +51,8 @@ pub struct Plan {
     pub pace: Option<Pace>,
     /// Conditions for every series; experiments add their own to them.
     pub conditions: Conditions,
+    /// Settings of the resolution tunable to compare; empty is the experiment's own.
+    pub settings: Vec<Setting>,
     /// Registry names to measure; empty is "all".
     pub subjects: Vec<String>,
     /// Clock that stamps; `None` is the reference clock.

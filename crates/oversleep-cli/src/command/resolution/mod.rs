@@ -7,9 +7,10 @@ pub(super) use show::wine_answers;
 
 use clap::{Args, Subcommand};
 use oversleep_lab::catalogue::Kind;
+use oversleep_record::conditions::Setting;
 
 use super::measuring::{self, Files};
-use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
+use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help, value};
 use crate::exit::{Exit, Failure};
 use crate::request::{Wish, experiments, machine};
 
@@ -58,6 +59,11 @@ struct Sweep {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
+    /// Settings to hold in turn, like 500us,1ms [default: those worth comparing; every millisecond with --thorough, where
+    /// it is a timer's]
+    #[arg(long, value_name = "SETTING,…", value_delimiter = ',', value_parser = value::setting)]
+    hold: Vec<Setting>,
+
     #[command(flatten)]
     depth: DepthArgs,
     #[command(flatten)]
@@ -79,6 +85,7 @@ impl Sweep {
             depth: self.depth.depth(),
             asks: self.ask.ask,
             limit: self.limit.limit(),
+            settings: self.hold,
             subjects: self.names,
             subject_kind: Some(Kind::Wait),
             name: self.output.name.clone(),

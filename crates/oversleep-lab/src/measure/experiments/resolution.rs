@@ -1,14 +1,15 @@
 //! C1 and C2: what resolution the system grants, and what holding another one does.
 
+use oversleep_record::conditions::Setting;
 use oversleep_record::{Conditions, Nanos};
 
 use super::choose;
 use crate::measure::amount::Amount;
-use crate::measure::plan::Plan;
+use crate::measure::plan::{Depth, Plan};
 use crate::measure::probe::Probe;
 use crate::measure::registry::{Experiment, Published};
 use crate::measure::wait_probe::{WaitProbe, setting_key};
-use crate::platform::{Family, Platform};
+use crate::platform::{Family, Platform, Scope, Tunable};
 
 pub(super) static C1: Experiment = Experiment {
     id: "C1",
@@ -34,8 +35,8 @@ pub(super) static C2: Experiment = Experiment {
     question: "What does another timer resolution do to this process's waits?",
     doc: "Each setting of the resolution tunable (timer slack on Linux) is held by the measuring thread for a round, the \
           plain sleep, one poll and one timer are asked for 1 ms, and the former setting is restored; rounds of all \
-          settings are interleaved. A wait that follows the setting moves with it, one that ignores it does not: timerfd, \
-          POSIX timers, message queues and io_uring ignore slack.",
+          settings are interleaved. A thorough run takes every millisecond from 1 to 15 of a timer interrupt. A wait that follows the setting moves \
+          with it, one that ignores it does not: timerfd, POSIX timers, message queues and io_uring ignore slack.",
     published: &[
         Published {
             os: "windows",
@@ -71,7 +72,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     }
     .limited_by(plan);
     let mut probes = Vec::new();
-    for setting in resolution.settings_to_compare() {
+    for setting in settings(resolution, plan) {
         let shown = setting_key(&setting);
         for wait in &waits {
             for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
@@ -89,11 +90,43 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
+/// Those asked for; else those worth comparing, and in a thorough run every millisecond of a timer that others share.
+fn settings(resolution: &dyn Tunable, plan: &Plan) -> Vec<Setting> {
+    if !plan.settings.is_empty() {
+        return plan.settings.clone();
+    }
+    let mut settings = resolution.settings_to_compare();
+    let is_shared_timer =
+        resolution.info().scope != Scope::Thread && settings.iter().all(|setting| matches!(setting, Setting::Nanos(_)));
+    if is_shared_timer && plan.depth == Depth::Thorough {
+        let each = (1..=15).map(|ms| Setting::Nanos(Nanos::from_millis(ms)));
+        settings.extend(each.filter(|setting| resolution.validate(setting).is_ok()));
+        settings.sort_by(|a, b| b.cmp(a));
+        settings.dedup();
+    }
+    settings
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::measure::testing;
+    use crate::measure::ticking::Ticking;
     use crate::platform::sim::{Overshoot, Sim};
+
+    #[test]
+    fn a_thorough_run_and_the_user_choose_other_settings() {
+        let machine = Ticking::start();
+        let platform: &dyn Platform = &machine;
+        let resolution = platform.resolution_tunable().expect("it has one");
+        let of = |plan: &Plan| -> Vec<String> { settings(resolution, plan).iter().map(setting_key).collect() };
+        let normal = of(&Plan::default());
+        let thorough = of(&Plan { depth: Depth::Thorough, ..Plan::default() });
+        assert!(normal.len() < 15 && normal.iter().all(|setting| thorough.contains(setting)), "{thorough:?}");
+        assert!((1..=15).all(|ms| thorough.contains(&format!("{ms}ms"))), "{thorough:?}");
+        let asked = vec![Setting::Nanos(Nanos::from_millis(3))];
+        assert_eq!(of(&Plan { settings: asked, depth: Depth::Thorough, ..Plan::default() }), ["3ms"]);
+    }
 
     #[test]
     fn a_wait_that_follows_slack_moves_with_it() {
