@@ -29,7 +29,7 @@ pub(super) struct Show {
 }
 
 /// Facts that say how timers run; the rest of the machine is `doctor`'s.
-const FACTS: [&str; 4] = ["timer.", "clocksource.", "qpc.", "os.wine_version"];
+const FACTS: [&str; 6] = ["timer.", "clocksource.", "qpc.", "os.build", "os.name", "os.wine_version"];
 
 impl Show {
     pub(super) fn run(self) -> Result<Exit, Failure> {

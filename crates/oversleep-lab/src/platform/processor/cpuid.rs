@@ -40,7 +40,7 @@ fn find_tsc_hz() -> Result<u64, Unavailable> {
     let cpuid = cpuid();
     let by_hypervisor = hypervisor_leaves()
         .into_iter()
-        .filter(|leaf| leaf.last >= leaf.base + 0x10)
+        .filter(|leaf| leaf.last >= leaf.base + 0x10 && states_frequency(leaf))
         .map(|leaf| u64::from(cpuid_count(leaf.base + 0x10, 0).eax) * 1000)
         .find(|&hz| hz > 0);
     if let Some(hz) = by_hypervisor {
@@ -57,6 +57,14 @@ fn find_tsc_hz() -> Result<u64, Unavailable> {
         return Ok(u64::from(base_mhz) * 1_000_000);
     }
     Err(Unavailable::no_hardware("statement of the time-stamp counter's frequency (CPUID 15h, 16h, 40000010h)"))
+}
+
+/// Whether leaf 10h of this block is the frequency: VMware defined it so, and some others followed. What it means to the
+/// rest nobody says. <https://github.com/torvalds/linux/blob/master/arch/x86/include/asm/acrn.h>,
+/// <https://github.com/qemu/qemu/blob/master/target/i386/kvm/kvm.c> (vmware-cpuid-freq),
+/// <https://www.virtualbox.org/manual/ch10.html> (paravirtualisation)
+fn states_frequency(leaf: &HypervisorLeaf) -> bool {
+    ["VMwareVMware", "KVMKVMKVM", "Linux KVM Hv", "VBoxVBoxVBox", "ACRNACRNACRN"].contains(&leaf.signature.as_str())
 }
 
 /// Maker of the processor: `GenuineIntel`, `AuthenticAMD`.

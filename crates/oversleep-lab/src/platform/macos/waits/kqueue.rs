@@ -60,7 +60,7 @@ const fn blank() -> libc::kevent {
 
 const TIMER_INFO: WaitInfo = WaitInfo {
     name: "kevent-timer",
-    call: "kevent(EVFILT_TIMER, NOTE_NSECONDS)",
+    call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS)",
     doc: "A timer watched by a kernel queue, armed and awaited in one call: event loops that keep one timer per \
           connection. Coalesced by the tier of the thread that arms it.",
     family: Family::Timer,
@@ -77,7 +77,7 @@ pub(super) static TIMER: Entry = Entry { info: TIMER_INFO, open: || Timer::open(
 pub(super) static TIMER_CRITICAL: Entry = Entry {
     info: WaitInfo {
         name: "kevent-timer-critical",
-        call: "kevent(EVFILT_TIMER, NOTE_NSECONDS | NOTE_CRITICAL)",
+        call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS | NOTE_CRITICAL)",
         doc: "The same timer marked as critical: the kernel adds no delay of its own, whatever the thread's tier. What \
               strict dispatch timers are made of.",
         slack: SlackRule::None,

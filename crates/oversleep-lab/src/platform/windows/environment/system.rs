@@ -87,7 +87,13 @@ fn name(version: Version) -> &'static str {
         (26_100, "Windows Server 2025"),
         (25_398, "Windows Server, version 23H2"),
         (20_348, "Windows Server 2022"),
+        (19_042, "Windows Server, version 20H2"),
+        (19_041, "Windows Server, version 2004"),
+        (18_363, "Windows Server, version 1909"),
+        (18_362, "Windows Server, version 1903"),
         (17_763, "Windows Server 2019"),
+        (17_134, "Windows Server, version 1803"),
+        (16_299, "Windows Server, version 1709"),
         (14_393, "Windows Server 2016"),
         (9_600, "Windows Server 2012 R2"),
         (9_200, "Windows Server 2012"),
@@ -167,6 +173,9 @@ mod tests {
         assert_eq!(named(22_000, false), "Windows 11 21H2");
         assert_eq!(named(20_348, true), "Windows Server 2022");
         assert_eq!(named(26_100, true), "Windows Server 2025");
+        assert_eq!(named(17_763, true), "Windows Server 2019");
+        assert_eq!(named(19_042, true), "Windows Server, version 20H2");
+        assert_eq!(named(18_363, true), "Windows Server, version 1909");
         assert_eq!(named(2_600, false), "Windows before 7");
     }
 }
