@@ -106,7 +106,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
     if !(1..=CPUS_MAX).contains(&count) {
         return Err(figures.wrong("cpus.count", format!("a machine has 1 to {CPUS_MAX} CPUs")));
     }
-    for path in ["work.unit", "work.relax"] {
+    for path in ["work.unit", "work.relax", "work.timer-load"] {
         if figures.span(path) <= Nanos::ZERO {
             return Err(figures.wrong(path, "it must take time: a loop that takes none never ends"));
         }
@@ -129,6 +129,8 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         reference_clock: system.reference_clock,
         relax_cost_ns: figures.span("work.relax"),
         work_unit_cost_ns: figures.span("work.unit"),
+        timer_load: system.timer_load,
+        timer_load_work_ns: figures.span("work.timer-load"),
         spawn_cost_ns: figures.span("wake.thread-start"),
         handoff_wake: figures.spread("wake.handoff"),
         yield_cost: figures.spread("wake.yield"),

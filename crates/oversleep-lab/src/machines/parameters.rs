@@ -71,6 +71,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     parameter("wake.thread-start", Span, "From a thread's creation until it runs."),
     parameter("work.unit", Span, "One unit of work."),
     parameter("work.relax", Span, "One turn of a spin loop."),
+    parameter("work.timer-load", Span, "What a hog of the load 'timers' computes per wake-up, switches included."),
     parameter("costs.other", Cost, "Reading a clock whose cost is not stated."),
     parameter("costs.*", Cost, "Reading the clock of that name."),
     parameter("steps.*", Span, "The step of the clock of that name, where it is not what the clock follows."),

@@ -13,7 +13,7 @@ use super::rounds::{Silent, measure};
 use super::{Amount, WaitProbe};
 use crate::platform::sim::{
     ClockModel, ClockSource, Machine, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler, SchedulerKind, Sim,
-    Spread, Stall, Timing, TunableModel, WaitModel, Wake,
+    Spread, Stall, Timing, TunableModel, WaitModel, Wake, systems,
 };
 use crate::platform::{ClockInfo, Cpu, CpuKind, Family, Granularity, SharedPlatform, SlackRule, WaitInfo, ZeroMeans};
 
@@ -77,6 +77,8 @@ pub(crate) fn machine() -> MachineBuilder {
         wake: Wake { cost: fixed(0), real_time: fixed(0), idle_exits: Vec::new(), real_time_idle_exits: Vec::new() },
         reference_clock: "monotonic",
         relax_cost_ns: Nanos(500),
+        timer_load: systems::linux::SYSTEM.timer_load,
+        timer_load_work_ns: Nanos(5_000),
         work_unit_cost_ns: Nanos(1_000),
         spawn_cost_ns: Nanos(15_000),
         handoff_wake: fixed(5_000),

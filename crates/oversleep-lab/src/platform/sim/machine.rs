@@ -3,6 +3,7 @@
 use oversleep_record::{Environment, Nanos, Unavailable};
 
 use super::learned::Learned;
+use super::loads::TimerLoad;
 use super::scheduler::Scheduler;
 use super::spread::Spread;
 use super::timing::Timing;
@@ -33,6 +34,10 @@ pub struct Machine {
     pub relax_cost_ns: Nanos,
     /// Cost of one unit of work.
     pub work_unit_cost_ns: Nanos,
+    /// The timers of the load that lives by them.
+    pub timer_load: TimerLoad,
+    /// What that load computes each time it wakes up, switches included.
+    pub timer_load_work_ns: Nanos,
     /// From a thread's creation until it runs.
     pub spawn_cost_ns: Nanos,
     /// From a hand-off's post, or a thread's end, until the waiter runs.

@@ -24,6 +24,7 @@ mod tunables;
 mod waits;
 
 pub use learned::Learned;
+pub use loads::TimerLoad;
 pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, TunableModel, WaitModel, Wake};
 pub use scheduler::{Policy, PriorityIs, Scheduler, SchedulerKind};
 pub use spread::Spread;
@@ -73,7 +74,7 @@ impl Sim {
             waits: waits::registry(&machine, &kernel),
             handoffs: handoffs::registry(&machine, &kernel),
             tunables: tunables::registry(&machine, &kernel),
-            loads: loads::registry(&kernel),
+            loads: loads::registry(&machine, &kernel),
             kernel,
             machine,
         })

@@ -42,6 +42,8 @@ fn machine() -> Machine {
         },
         reference_clock: "monotonic",
         relax_cost_ns: Nanos(500),
+        timer_load: systems::linux::SYSTEM.timer_load,
+        timer_load_work_ns: Nanos(5_000),
         work_unit_cost_ns: Nanos(1_000),
         spawn_cost_ns: Nanos(15_000),
         handoff_wake: fixed(5_000),

@@ -10,7 +10,7 @@ use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
 use super::timing::{Asker, Expiry};
-use crate::platform::interface::{Family, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter};
+use crate::platform::interface::{Family, SharedPlatform, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 /// A wait and the machine it is of.
 struct Shared {
@@ -91,19 +91,10 @@ impl Shared {
                 Sleep { expiry: Expiry::at(deadline + late), wake: Nanos::ZERO }
             }
             Overshoot::ByRule => {
-                Sleep { expiry: self.expiry(state, &asker, now, due), wake: self.wake_cost(state, &asker, due - now) }
+                let (rule, tolerance) = (self.model.info.slack, self.model.tolerance_ns);
+                let expiry = kernel.timer_expiry(state, rule, &asker, (now, due), tolerance);
+                Sleep { expiry, wake: self.wake_cost(state, &asker, due - now) }
             }
-        }
-    }
-
-    fn expiry(&self, state: &State, asker: &Asker, now: Nanos, due: Nanos) -> Expiry {
-        let (kernel, rule) = (&*self.kernel, self.model.info.slack);
-        let on_tick = matches!(rule, SlackRule::Tick | SlackRule::TimerResolution);
-        match (kernel.tick(), kernel.process_grid(state)) {
-            (Some(tick), Some(grid)) if on_tick => {
-                Expiry::at(tick.end(grid, now, due - now, self.model.tolerance_ns, &kernel.random))
-            }
-            _ => kernel.timing().expiry(rule, asker, now, due, &kernel.random),
         }
     }
 

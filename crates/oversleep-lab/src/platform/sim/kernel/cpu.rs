@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use oversleep_record::Nanos;
 
 use super::Kernel;
-use super::state::{Phase, Slot, State};
+use super::state::{Hog, Phase, Slot, State};
 use crate::platform::interface::SwitchIn;
 use crate::platform::sim::scheduler::SchedulerKind;
 
@@ -30,6 +30,10 @@ impl Kernel {
             match next {
                 Next::Done => {
                     self.count(state, slot);
+                    if let Some(Hog::Wakes(waking)) = state.threads[slot].hog.clone() {
+                        self.rest(state, slot, &waking);
+                        continue;
+                    }
                     state.threads[slot].left = Nanos::ZERO;
                     self.publish(state, slot);
                     return slot;
@@ -49,7 +53,8 @@ impl Kernel {
         let thread = &state.threads[slot];
         match thread.phase {
             Phase::OnCpu { since, slice_end } => {
-                let done = (!thread.is_hog).then(|| (since + thread.left, slot, Next::Done));
+                let is_endless = matches!(thread.hog, Some(Hog::Spins));
+                let done = (!is_endless).then(|| (since + thread.left, slot, Next::Done));
                 let over = self.is_wanted(state, slot).then_some((slice_end, slot, Next::SliceOver));
                 done.into_iter().chain(over).min()
             }
@@ -73,7 +78,7 @@ impl Kernel {
         let thread = &state.threads[me];
         let now = self.now();
         self.cpu_time_base.store((thread.used - now).0, Ordering::Relaxed);
-        let others = state.live.iter().filter(|&&slot| slot != me && !state.threads[slot].is_hog);
+        let others = state.live.iter().filter(|&&slot| slot != me && state.threads[slot].hog.is_none());
         let others: Nanos = others.map(|&slot| self.used(state, slot)).sum();
         self.others_cpu_time.store((others + state.ended_cpu_time).0, Ordering::Relaxed);
         self.cpu.store(thread.cpu, Ordering::Relaxed);
@@ -136,6 +141,9 @@ impl Kernel {
         let cpu = state.threads[slot].cpu as usize;
         state.cpus[cpu] = None;
         state.threads[slot].phase = phase;
+        if state.ready.is_empty() {
+            state.share_floor = state.share_floor.max(state.threads[slot].share_used);
+        }
     }
 
     /// Takes a thread off its CPU, to the end of those that wait.
@@ -178,6 +186,8 @@ impl Kernel {
     /// A thread wants a CPU: a free one, that of a thread it displaces, or its turn.
     pub(super) fn make_ready(&self, state: &mut State, slot: Slot, since: Option<Nanos>) {
         let now = self.now();
+        let floor = state.share_floor - self.model.scheduler.slice_ns;
+        state.threads[slot].share_used = state.threads[slot].share_used.max(floor);
         if let Some(cpu) = self.free_cpu(state, slot) {
             return self.put_on(state, slot, cpu, since.unwrap_or(now));
         }

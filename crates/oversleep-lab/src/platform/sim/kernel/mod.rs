@@ -8,12 +8,13 @@
 //! [`state`] behind a lock, which is uncontended: a wait of a lone thread takes it once and switches to nobody.
 
 mod cpu;
+mod hogs;
 mod settings;
 mod state;
 mod threads;
 mod workers;
 
-pub(super) use state::{Slot, State};
+pub(super) use state::{Hog, Slot, State, Waking};
 pub(super) use threads::spawn;
 
 use std::cell::Cell;

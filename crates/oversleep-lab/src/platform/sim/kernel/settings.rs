@@ -4,8 +4,9 @@ use oversleep_record::Nanos;
 
 use super::Kernel;
 use super::state::{Slot, State};
+use crate::platform::interface::SlackRule;
 use crate::platform::sim::scheduler::Standing;
-use crate::platform::sim::timing::{Asker, Grid};
+use crate::platform::sim::timing::{Asker, Expiry, Grid};
 
 impl State {
     /// The thread as far as it decides about timers.
@@ -105,6 +106,24 @@ impl Kernel {
     /// The grid this process's waits end on.
     pub(in crate::platform::sim) fn process_grid(&self, state: &State) -> Option<Grid> {
         Some(state.requests.process_grid(self.tick()?, &self.hardware_grid))
+    }
+
+    /// When a timer set at `from` for `due` may and must end.
+    pub(in crate::platform::sim) fn timer_expiry(
+        &self,
+        state: &State,
+        rule: SlackRule,
+        asker: &Asker,
+        (from, due): (Nanos, Nanos),
+        tolerance: Nanos,
+    ) -> Expiry {
+        let on_tick = matches!(rule, SlackRule::Tick | SlackRule::TimerResolution);
+        match (self.tick(), self.process_grid(state)) {
+            (Some(tick), Some(grid)) if on_tick => {
+                Expiry::at(tick.end(grid, from, due - from, tolerance, &self.random))
+            }
+            _ => self.timing().expiry(rule, asker, from, due, &self.random),
+        }
     }
 
     /// Whether this process opted out of having its requests ignored.

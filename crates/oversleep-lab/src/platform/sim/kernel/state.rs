@@ -6,9 +6,10 @@ use std::sync::atomic::AtomicBool;
 use oversleep_record::Nanos;
 
 use super::workers::{Job, Worker};
-use crate::platform::interface::SwitchIn;
+use crate::platform::interface::{SlackRule, SwitchIn};
 use crate::platform::sim::resolution::Requests;
 use crate::platform::sim::scheduler::Standing;
+use crate::platform::sim::spread::Spread;
 use crate::platform::sim::timing::Expiry;
 
 /// Where a thread stands in the table. Slots of threads that ended are used again: a run starts thousands.
@@ -52,6 +53,30 @@ impl Phase {
     }
 }
 
+/// What a competitor does with the CPU it gets.
+#[derive(Clone, Debug)]
+pub(in crate::platform::sim) enum Hog {
+    /// It computes for ever.
+    Spins,
+    /// It wakes up, works for a moment and waits again.
+    Wakes(Waking),
+}
+
+/// How a competitor that lives by timers does so.
+#[derive(Clone, Debug)]
+pub(in crate::platform::sim) struct Waking {
+    /// By which rule its timers end.
+    pub rule: SlackRule,
+    /// From one timer to the next.
+    pub span: Nanos,
+    /// Whether the timer counts on by itself; otherwise the next wait begins where the work ended.
+    pub is_periodic: bool,
+    /// What it computes each time.
+    pub work: Nanos,
+    /// From its timer's end until it could run.
+    pub wake: Spread,
+}
+
 /// One thread.
 pub(in crate::platform::sim) struct Thread {
     pub(super) phase: Phase,
@@ -67,8 +92,10 @@ pub(in crate::platform::sim) struct Thread {
     pub(super) standing: Standing,
     pub(super) slack: Nanos,
     pub(super) tier: usize,
-    /// A competitor without code: it computes for ever, for no process of ours.
-    pub(super) is_hog: bool,
+    /// Set for a competitor without code, which works for no process of ours.
+    pub(super) hog: Option<Hog>,
+    /// When the last timer of a competitor was due.
+    pub(super) timer_due: Nanos,
     pub(super) voluntary_switches: u64,
     pub(super) involuntary_switches: u64,
     pub(super) run_delay: Nanos,
@@ -93,7 +120,8 @@ impl Thread {
             standing,
             slack,
             tier: 0,
-            is_hog: false,
+            hog: None,
+            timer_due: Nanos::ZERO,
             voluntary_switches: 0,
             involuntary_switches: 0,
             run_delay: Nanos::ZERO,
@@ -129,6 +157,8 @@ pub(in crate::platform::sim) struct State {
     pub(super) ready: Vec<Slot>,
     pub(super) semaphores: Vec<Semaphore>,
     pub(super) free_semaphores: Vec<usize>,
+    /// The share of whoever left a CPU last where nobody else wanted it: who slept longer is not owed more than that.
+    pub(super) share_floor: Nanos,
     /// CPU time of threads that ended.
     pub(super) ended_cpu_time: Nanos,
     /// Interrupts of one-shot timers.
@@ -139,9 +169,9 @@ pub(in crate::platform::sim) struct State {
 }
 
 impl State {
-    /// One thread, which runs on CPU 0.
+    /// One thread, which runs on CPU 0; its slice is renewed when another one wants that CPU.
     pub(super) fn new(cpu_count: u32, standing: Standing, slack: Nanos) -> State {
-        let first = Thread::new(Phase::OnCpu { since: Nanos::ZERO, slice_end: Nanos::MAX }, standing, slack);
+        let first = Thread::new(Phase::OnCpu { since: Nanos::ZERO, slice_end: Nanos::ZERO }, standing, slack);
         let mut cpus = vec![None; cpu_count.max(1) as usize];
         cpus[0] = Some(0);
         State {
@@ -152,6 +182,7 @@ impl State {
             ready: Vec::new(),
             semaphores: Vec::new(),
             free_semaphores: Vec::new(),
+            share_floor: Nanos::ZERO,
             ended_cpu_time: Nanos::ZERO,
             timer_interrupts: 0,
             requests: Requests::default(),

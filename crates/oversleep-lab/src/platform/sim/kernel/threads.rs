@@ -139,45 +139,6 @@ impl Kernel {
         self.block(state, me);
     }
 
-    /// Starts competitors that compute for ever; they stop with [`Kernel::remove_hogs`].
-    pub(in crate::platform::sim) fn add_hogs(&self, count: u32) -> Vec<Slot> {
-        let me = self.me();
-        let mut state = self.lock();
-        self.pause(&mut state, me);
-        let plain = self.model.scheduler.plain();
-        let mut hogs = Vec::with_capacity(count as usize);
-        for _ in 0..count {
-            let mut hog = Thread::new(Phase::Blocked, plain, Nanos::ZERO);
-            hog.is_hog = true;
-            hog.share_used = state.threads[me].share_used;
-            let slot = state.add(hog);
-            hogs.push(slot);
-            self.make_ready(&mut state, slot, None);
-            // They were there before: each is somewhere in its slice.
-            let begun = Nanos((self.model.scheduler.slice_ns.0 as f64 * self.random.unit()) as i64);
-            let end = self.slice_end(self.now() - begun).max(self.now());
-            if let Phase::OnCpu { slice_end, .. } = &mut state.threads[slot].phase {
-                *slice_end = end;
-            }
-        }
-        self.publish_to(&mut state, me);
-        hogs
-    }
-
-    pub(in crate::platform::sim) fn remove_hogs(&self, hogs: &[Slot]) {
-        let me = self.me();
-        let mut state = self.lock();
-        for &hog in hogs {
-            state.ready.retain(|&ready| ready != hog);
-            if let Phase::OnCpu { .. } = state.threads[hog].phase {
-                self.leave_cpu(&mut state, hog, Phase::Ended);
-            }
-            state.remove(hog);
-        }
-        self.fill_cpus(&mut state);
-        self.publish_to(&mut state, me);
-    }
-
     #[cfg(test)]
     pub(in crate::platform::sim) fn table_sizes(&self) -> (usize, usize) {
         let state = self.lock();

@@ -1,9 +1,11 @@
 //! Linux as programs see it, WSL included.
 
+use oversleep_record::Nanos;
 use oversleep_record::clock::{AcrossSuspend, Epoch};
 
 use super::{ClockRow, Follows, System, clock, wait};
 use crate::platform::interface::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
+use crate::platform::sim::loads::TimerLoad;
 use crate::platform::sim::machine::TunableModel;
 use crate::platform::sim::scheduler::{Policy, PriorityIs};
 
@@ -15,6 +17,7 @@ pub static SYSTEM: System = System {
     waits,
     policies,
     handoffs: &["futex", "condvar", "semaphore", "eventfd", "pipe", "thread-park"],
+    timer_load: TimerLoad { wait: "timerfd", span: Nanos(100_000), is_periodic: true },
     tunables: &[
         TunableModel::Slack,
         TunableModel::Policy,

@@ -1,9 +1,11 @@
 //! macOS as programs see it.
 
+use oversleep_record::Nanos;
 use oversleep_record::clock::{AcrossSuspend, Epoch};
 
 use super::{ClockRow, Follows, System, clock, wait};
 use crate::platform::interface::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
+use crate::platform::sim::loads::TimerLoad;
 use crate::platform::sim::machine::TunableModel;
 use crate::platform::sim::scheduler::{Policy, PriorityIs};
 
@@ -15,6 +17,7 @@ pub static SYSTEM: System = System {
     waits,
     policies,
     handoffs: &["condvar", "thread-park", "mach-semaphore", "dispatch-semaphore", "pipe", "kevent-user"],
+    timer_load: TimerLoad { wait: "thread-sleep", span: Nanos(100_000), is_periodic: false },
     tunables: &[TunableModel::LatencyTier, TunableModel::Qos, TunableModel::Policy, TunableModel::LockMemory],
 };
 

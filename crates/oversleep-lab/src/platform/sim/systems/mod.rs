@@ -8,6 +8,7 @@ pub mod windows;
 use oversleep_record::Nanos;
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
+use super::loads::TimerLoad;
 use super::machine::TunableModel;
 use super::scheduler::Policy;
 use crate::platform::interface::{ClockInfo, Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
@@ -27,6 +28,8 @@ pub struct System {
     pub policies: fn() -> Vec<Policy>,
     /// Its hand-offs.
     pub handoffs: &'static [&'static str],
+    /// The timers of its load that lives by them, as in its platform.
+    pub timer_load: TimerLoad,
     /// What it lets programs change.
     pub tunables: &'static [TunableModel],
 }

@@ -1,9 +1,11 @@
 //! Windows as programs see it.
 
+use oversleep_record::Nanos;
 use oversleep_record::clock::{AcrossSuspend, Epoch};
 
 use super::{ClockRow, Follows, HUNDRED_NS, System, clock, wait};
 use crate::platform::interface::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
+use crate::platform::sim::loads::TimerLoad;
 use crate::platform::sim::machine::TunableModel;
 use crate::platform::sim::scheduler::{Policy, PriorityIs};
 
@@ -15,6 +17,7 @@ pub static SYSTEM: System = System {
     waits,
     policies,
     handoffs: &["event", "condvar", "wait-on-address", "semaphore", "completion-port"],
+    timer_load: TimerLoad { wait: "waitable-timer-high-resolution", span: Nanos(500_000), is_periodic: false },
     tunables: &[TunableModel::Resolution, TunableModel::PowerThrottling, TunableModel::Policy, TunableModel::Pin],
 };
 
