@@ -54,7 +54,11 @@ pub struct Ask {
 /// One machine's answer to one question.
 struct Told {
     machine: String,
+    /// Whether that machine is a model.
+    modelled: bool,
     question: String,
+    /// What the question was asked under.
+    under: Vec<(&'static str, String)>,
     answer: Result<Answer, String>,
 }
 
@@ -73,7 +77,13 @@ impl Ask {
                     ..Question::of(subject.clone())
                 };
                 let answer = machines::ask(&lab, &question).map_err(|reason| reason.to_string());
-                told.push(Told { machine: name.clone(), question: subject.to_string(), answer });
+                told.push(Told {
+                    machine: lab.platform_id().modelled.unwrap_or_else(|| name.clone()),
+                    modelled: lab.platform_id().modelled.is_some(),
+                    question: subject.to_string(),
+                    under: self.under(&question),
+                    answer,
+                });
             }
         }
         if let [Told { answer: Err(reason), .. }] = &told[..] {
@@ -85,6 +95,23 @@ impl Ask {
             stdout::text(&text(&told, width()))?;
         }
         Ok(Exit::Fine)
+    }
+
+    /// The conditions of a question in words, those only that differ from none.
+    fn under(&self, question: &Question) -> Vec<(&'static str, String)> {
+        let mut under = Vec::new();
+        let neighbours: Vec<String> = question.neighbours.iter().map(ToString::to_string).collect();
+        if !neighbours.is_empty() {
+            under.push(("neighbour", neighbours.join(" and ")));
+        }
+        if !question.conditions.is_as_found() {
+            under.push(("conditions", question.conditions.to_string()));
+        }
+        if !matches!(self.pace, PaceArg::BackToBack) {
+            under.push(("pace", format!("{:?}", self.pace).to_lowercase()));
+        }
+        under.extend(question.clock.clone().map(|clock| ("clock", clock)));
+        under
     }
 
     fn machines(&self) -> Result<Vec<(String, Laboratory)>, Failure> {
@@ -106,7 +133,8 @@ fn text(told: &[Told], width: usize) -> String {
     questions.sort_unstable();
     questions.dedup();
     for question in questions {
-        page.heading(question);
+        let of_it = told.iter().filter(|one| one.question == question);
+        page.heading(&heading(question, of_it.clone().all(|one| one.modelled), of_it.map(|one| &one.under).next()));
         page.line(&format!(
             "{FAINT}  {:longest$}  {:>9} {:>9} {:>9} {:>9} {:>9}{FAINT:#}",
             "", "mean", "p50", "p99", "least", "most"
@@ -125,6 +153,17 @@ fn text(told: &[Told], width: usize) -> String {
         }
     }
     page.finish()
+}
+
+/// The question with what it was asked under, and whether models answer it.
+fn heading(question: &str, modelled: bool, under: Option<&Vec<(&'static str, String)>>) -> String {
+    let under: Vec<String> = under.into_iter().flatten().map(|(what, how)| format!("{what} {how}")).collect();
+    let modelled = if modelled { " (modelled)" } else { "" };
+    if under.is_empty() {
+        format!("{question}{modelled}")
+    } else {
+        format!("{question}, {}{modelled}", under.join(", "))
+    }
 }
 
 /// The rule, or why there is no answer.
@@ -163,7 +202,10 @@ fn shown(ns: f64) -> String {
 }
 
 fn document(told: &Told) -> Value {
-    let mut document = json!({ "machine": told.machine, "question": told.question });
+    let mut document = json!({ "machine": told.machine, "modelled": told.modelled, "question": told.question });
+    if !told.under.is_empty() {
+        document["under"] = told.under.iter().map(|(what, how)| ((*what).to_owned(), json!(how))).collect();
+    }
     match &told.answer {
         Err(reason) => document["reason"] = json!(reason),
         Ok(answer) => {

@@ -112,6 +112,8 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
 /// The rule as it is while the conditions are held.
 fn rule(platform: &dyn Platform, question: &Question) -> Option<String> {
     let _held = hold(platform, question);
+    let loads = question.conditions.load.iter();
+    let _loads: Vec<_> = loads.filter_map(|load| platform.load(&load.kind)?.start(load.hogs).ok()).collect();
     match &question.subject {
         Subject::Wait { name, .. } => platform.wait(name).or_else(|| plainest(platform))?.rule(),
         Subject::Yield { name } => platform.wait(name)?.rule(),

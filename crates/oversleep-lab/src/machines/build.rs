@@ -16,6 +16,26 @@ use crate::platform::{Cpu, CpuKind, WaitInfo};
 /// More CPUs than this no profile has; an affinity is a word of that many bits.
 const CPUS_MAX: i64 = 64;
 
+/// Shorter slices than this are spent on switching, and a run under load would take for ever.
+const SLICE_MIN: Nanos = Nanos::from_micros(10);
+/// Clocks whose reads take no time, or that stand still for longer than this, would be waited for without end.
+const STEP_MAX: Nanos = Nanos::from_secs(1);
+const COST_MAX_PS: u64 = 1_000_000_000;
+
+/// Whether experiments on such a clock come to an end.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn check_clock(clock: &ClockModel) -> Result<(), String> {
+    if !(1..=COST_MAX_PS).contains(&clock.read_cost_ps) {
+        return Err("reading it takes from a picosecond to a millisecond".to_owned());
+    }
+    if !(Nanos(1)..=STEP_MAX).contains(&clock.step_ns) {
+        return Err(format!("it steps by 1 ns to {STEP_MAX}"));
+    }
+    Ok(())
+}
+
 /// Looks figures up, with what to take where a profile states none: the value that switches the rule off.
 struct Figures<'a>(&'a Profile);
 
@@ -111,6 +131,9 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
             return Err(figures.wrong(path, "it must take time: a loop that takes none never ends"));
         }
     }
+    if figures.span("scheduler.slice") < SLICE_MIN {
+        return Err(figures.wrong("scheduler.slice", format!("a slice takes at least {SLICE_MIN}")));
+    }
     let timing = timing(&figures)?;
     let clocks = clocks(&figures, system, &timing)?;
     Ok(Machine {
@@ -136,7 +159,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         yield_cost: figures.spread("wake.yield"),
         clocks,
         waits: (system.waits)().into_iter().map(|info| wait(&figures, info)).collect(),
-        handoffs: system.handoffs.to_vec(),
+        handoffs: system.handoffs.iter().map(|&name| (name, figures.missing(name))).collect(),
         tunables: system.tunables.to_vec(),
         facts: facts(&figures, &timing, count)?,
         timing,
@@ -156,9 +179,6 @@ fn cpus(figures: &Figures<'_>, count: i64) -> Vec<Cpu> {
 
 fn scheduler(figures: &Figures<'_>, system: &System) -> Result<Scheduler, MachineError> {
     let slice_ns = figures.span("scheduler.slice");
-    if slice_ns <= Nanos::ZERO {
-        return Err(figures.wrong("scheduler.slice", "a slice takes time"));
-    }
     let policies = (system.policies)();
     let first = policies.first().map(|policy| (policy.name.clone(), policy.priority.0.max(0)));
     let initial = match figures.value("scheduler.policy") {
@@ -205,10 +225,6 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
         tick: tick(figures)?,
         one_shot: OneShot {
             grid_ns: figures.span("timers.grid").max(Nanos(1)),
-            p_two_tick: match figures.value("timers.grid-p-two-tick") {
-                Some(Value::Share(share)) => *share,
-                _ => 1.0,
-            },
             p_late: figures.share("timers.grid-p-late"),
         },
         wheel_ns: if hz > 0 { Nanos(1_000_000_000 / hz) } else { Nanos::ZERO },
@@ -275,7 +291,7 @@ fn clock(figures: &Figures<'_>, row: ClockRow, timing: &Timing) -> Result<ClockM
         _ => finest,
     };
     let own = figures.span(&format!("steps.{name}"));
-    Ok(ClockModel {
+    let clock = ClockModel {
         source: match row.follows {
             Follows::LastInterrupt => ClockSource::LastInterrupt,
             Follows::ThreadCpu => ClockSource::ThreadCpu,
@@ -289,7 +305,12 @@ fn clock(figures: &Figures<'_>, row: ClockRow, timing: &Timing) -> Result<ClockM
         skew_ns: Nanos::ZERO,
         unavailable: figures.missing(name),
         info: row.info,
-    })
+    };
+    match check_clock(&clock) {
+        Ok(()) => Ok(clock),
+        Err(why) => Err(figures
+            .wrong(name, format!("{why}, and this takes {} ps and steps by {}", clock.read_cost_ps, clock.step_ns))),
+    }
 }
 
 fn wait(figures: &Figures<'_>, info: WaitInfo) -> WaitModel {

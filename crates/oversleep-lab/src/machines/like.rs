@@ -6,7 +6,7 @@ use oversleep_record::series::{Quantity, Series};
 use oversleep_record::{Nanos, ResultFile};
 
 use super::profile::Profile;
-use super::{MachineError, build, changed};
+use super::{MachineError, build, changed, named};
 use crate::platform::SlackRule;
 use crate::platform::sim::{Learned, Machine, Overshoot, Sim, Spread};
 use crate::session::Laboratory;
@@ -34,7 +34,7 @@ fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Machi
         return Err(nothing("it holds neither waits nor clocks as found".to_owned()));
     }
     let mut profile = Profile::named(base)?;
-    profile.name = format!("like {} {}", result.platform.os, result.platform.arch);
+    profile.name = named(&format!("like {} {}", result.platform.os, result.platform.arch), overrides, seed);
     for change in from_facts(result) {
         // What its facts state and the model has no room for stays as the base has it.
         let _ = profile.set(&change);
@@ -44,7 +44,7 @@ fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Machi
     machine.arch.clone_from(&result.platform.arch);
     let slack = result.environment.nanos("timer.slack_ns");
     for wait in &mut machine.waits {
-        let follows_slack = wait.info.slack == SlackRule::ThreadSlack;
+        let follows_slack = matches!(wait.info.slack, SlackRule::ThreadSlack | SlackRule::ThreadSlackOrShare);
         let measured = waits.remove(wait.info.name).unwrap_or_default();
         if let Some(learned) = Learned::new(measured, slack.filter(|_| follows_slack)) {
             wait.overshoot = Overshoot::Learned(learned);
@@ -62,6 +62,7 @@ fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Machi
         if let (Some(hz @ 1..=10_000_000_000), "ticks") = (seen.frequency_hz, clock.info.unit) {
             clock.frequency_hz = hz;
         }
+        build::check_clock(clock).map_err(|why| nothing(format!("its clock {}: {why}", clock.info.name)))?;
     }
     machine.facts.facts.extend(result.environment.facts.clone());
     Ok(machine)

@@ -15,7 +15,7 @@ mod verify;
 
 pub use answer::{Answer, NoAnswer, ask};
 pub use like::like;
-pub use observation::{Expect, Judged, Observation};
+pub use observation::{Expect, Judged, Observation, Tolerance};
 pub use question::{Question, QuestionError, Subject, setting};
 pub use verify::{Row, Summary, Verdict, observations, summary, verify};
 
@@ -118,7 +118,19 @@ pub fn load(name: &str, overrides: &[String], seed: u64) -> Result<Laboratory, M
 /// # Errors
 /// As [`load`].
 pub fn platform(name: &str, overrides: &[String], seed: u64) -> Result<SharedPlatform, MachineError> {
-    Ok(Sim::start(build::machine(&changed(Profile::named(name)?, overrides)?, seed)?))
+    let mut profile = changed(Profile::named(name)?, overrides)?;
+    profile.name = named(name, overrides, seed);
+    Ok(Sim::start(build::machine(&profile, seed)?))
+}
+
+/// A machine's name in every heading and file: with what was changed of it, so that it passes for no other and its run
+/// can be repeated.
+fn named(name: &str, overrides: &[String], seed: u64) -> String {
+    let mut parts: Vec<String> = overrides.iter().map(|change| change.trim().to_owned()).collect();
+    if seed != SEED {
+        parts.push(format!("seed {seed}"));
+    }
+    if parts.is_empty() { name.to_owned() } else { format!("{name} with {}", parts.join(", ")) }
 }
 
 fn changed(mut profile: Profile, overrides: &[String]) -> Result<Profile, MachineError> {

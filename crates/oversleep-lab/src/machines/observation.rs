@@ -46,6 +46,8 @@ pub struct Observation {
     pub clock: Option<String>,
     /// What the model has to give.
     pub expect: Option<Expect>,
+    /// Why a figure is tolerated to be off by more than 2 %.
+    pub because: Option<String>,
 }
 
 /// What the model has to give.
@@ -73,6 +75,7 @@ pub enum Expect {
         /// As published.
         overshoot_p50: Span,
         /// Tolerated share.
+        #[serde(default = "two_percent")]
         within: f64,
     },
     /// Wake-ups per second of a loop of such waits, within a share of it.
@@ -191,7 +194,55 @@ pub struct Judged {
     pub model: String,
 }
 
+/// How a row is held against its model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tolerance {
+    /// A mean, a median or a rate, within 2 %.
+    Figure,
+    /// The same within what its source leaves open, which is more.
+    Loose,
+    /// Values inside a range, or a range of values.
+    Range,
+    /// The shape of a distribution, or that something is not there.
+    Shape,
+}
+
+impl Tolerance {
+    /// All of them, the strictest first.
+    pub const ALL: [Tolerance; 4] = [Tolerance::Figure, Tolerance::Loose, Tolerance::Range, Tolerance::Shape];
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Tolerance::Figure => "a mean, median or rate within 2 %",
+            Tolerance::Loose => "one within what its source leaves open",
+            Tolerance::Range => "a range",
+            Tolerance::Shape => "a shape, or an absence",
+        }
+    }
+}
+
 impl Expect {
+    /// How it is held against a model.
+    pub fn tolerance(&self) -> Tolerance {
+        match self {
+            Expect::Mean { within, .. }
+            | Expect::P50 { within, .. }
+            | Expect::Overshoot { within, .. }
+            | Expect::Rate { within, .. } => {
+                if *within <= two_percent() {
+                    Tolerance::Figure
+                } else {
+                    Tolerance::Loose
+                }
+            }
+            Expect::Inside { .. } | Expect::Range { .. } | Expect::AtMost { .. } => Tolerance::Range,
+            Expect::OneOf { .. } | Expect::Multiples { .. } | Expect::Varied { .. } | Expect::Absent { .. } => {
+                Tolerance::Shape
+            }
+        }
+    }
+
     /// Holds an answer against it. `request` is what the wait was asked, where it is one.
     pub fn judge(&self, answer: &Answer, request: Option<Nanos>) -> Judged {
         let close = |value: f64, wanted: f64, share: f64| (value - wanted).abs() <= share * wanted.abs();

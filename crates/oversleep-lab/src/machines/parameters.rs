@@ -7,10 +7,19 @@ pub(super) struct Parameter {
     pub path: &'static str,
     pub kind: Kind,
     pub doc: &'static str,
+    /// The system whose rules use it, where only one does.
+    pub only_on: Option<&'static str>,
 }
 
 const fn parameter(path: &'static str, kind: Kind, doc: &'static str) -> Parameter {
-    Parameter { path, kind, doc }
+    Parameter { path, kind, doc, only_on: None }
+}
+
+impl Parameter {
+    const fn only_on(mut self, os: &'static str) -> Parameter {
+        self.only_on = Some(os);
+        self
+    }
 }
 
 use Kind::{Cost, Flag, Integer, Ladder, Policy, Share, Span, Spread, Text, Tiers, Word};
@@ -25,43 +34,50 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     parameter("scheduler.slice", Span, "How long a thread runs while another of its rank waits."),
     parameter("scheduler.preempt-delay", Spread, "From being runnable until displacing another thread."),
     parameter("scheduler.policy", Policy, "The policy a program starts under, with its priority."),
-    parameter("timers.slack", Span, "Timer slack of a new thread."),
-    parameter("timers.poll-share", Share, "Share of the timeout that select, poll and epoll_wait add."),
-    parameter("timers.poll-share-nice", Share, "The same for a thread of positive nice value."),
-    parameter("timers.poll-share-most", Span, "The most that this share comes to."),
-    parameter("timers.hz", Integer, "Ticks per second of the kernel: the step of coarse clocks."),
-    parameter("timers.tick", Span, "Period of the timer interrupt when nobody asks for another."),
-    parameter("timers.tick-shortest", Span, "The shortest period a program can ask for."),
+    parameter("timers.slack", Span, "Timer slack of a new thread.").only_on("linux"),
+    parameter("timers.poll-share", Share, "Share of the timeout that select, poll and epoll_wait add.")
+        .only_on("linux"),
+    parameter("timers.poll-share-nice", Share, "The same for a thread of positive nice value.").only_on("linux"),
+    parameter("timers.poll-share-most", Span, "The most that this share comes to.").only_on("linux"),
+    parameter("timers.hz", Integer, "Ticks per second of the kernel: the step of coarse clocks.").only_on("linux"),
+    parameter("timers.tick", Span, "Period of the timer interrupt when nobody asks for another.").only_on("windows"),
+    parameter("timers.tick-shortest", Span, "The shortest period a program can ask for.").only_on("windows"),
     parameter(
         "timers.timer-hz",
         Integer,
         "Frequency of the timer behind the tick: grants are multiples of 128 of its \
         cycles. 0: any multiple of 100 ns.",
-    ),
+    )
+    .only_on("windows"),
     parameter(
         "timers.base",
         Word(&["call", "last-tick"]),
         "What a wait counts from; from the last tick it can end early.",
-    ),
+    )
+    .only_on("windows"),
     parameter(
         "timers.p-two-tick",
         Share,
         "Share of waits that take one tick more where a tick misses them by less than the \
         margin.",
-    ),
-    parameter("timers.margin", Span, "How little before its time a tick may come and still, sometimes, end a wait."),
-    parameter("timers.requests-reach", Word(&["everyone", "asker"]), "Whom a request for a resolution reaches."),
-    parameter("timers.drops-hidden", Flag, "Whether requests of a program whose window can't be seen are ignored."),
-    parameter("timers.window-hidden", Flag, "Whether this program's window can't be seen."),
+    )
+    .only_on("windows"),
+    parameter("timers.margin", Span, "How little before its time a tick may come and still, sometimes, end a wait.")
+        .only_on("windows"),
+    parameter("timers.requests-reach", Word(&["everyone", "asker"]), "Whom a request for a resolution reaches.")
+        .only_on("windows"),
+    parameter("timers.drops-hidden", Flag, "Whether requests of a program whose window can't be seen are ignored.")
+        .only_on("windows"),
+    parameter("timers.window-hidden", Flag, "Whether this program's window can't be seen.").only_on("windows"),
     parameter("timers.grid", Span, "One-shot timers end on multiples of this."),
-    parameter("timers.grid-p-two-tick", Share, "As p-two-tick, of one-shot timers."),
     parameter("timers.grid-p-late", Share, "Share of one-shot timers that end one step of the grid later."),
     parameter(
         "timers.tiers",
         Tiers,
         "Latency tiers: name, shift of the request to the right, longest delay; a thread's own \
         first.",
-    ),
+    )
+    .only_on("macos"),
     parameter("wake.cost", Spread, "From a timer's end until the thread runs, on a free CPU."),
     parameter("wake.real-time", Spread, "The same under a real-time policy."),
     parameter("wake.idle-exits", Ladder, "What leaving an idle state adds, by how long the CPU was to idle."),

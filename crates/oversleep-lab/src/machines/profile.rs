@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::MachineError;
 use super::parameters::{parameter_of, path_of};
 use super::value::Value;
+use crate::platform::sim::systems::SYSTEMS;
 
 /// What a parameter is, and where it comes from.
 #[derive(Clone, Debug)]
@@ -99,10 +100,48 @@ impl Profile {
             change.split_once('=').ok_or_else(|| bad("write it as parameter=value, like tick=1ms".to_owned()))?;
         let path = path_of(typed.trim()).map_err(bad)?;
         let parameter = parameter_of(&path).ok_or_else(|| bad(format!("'{path}' is not a parameter")))?;
+        self.fits(&path).map_err(bad)?;
         let value = parameter.kind.read(text).map_err(bad)?;
+        if path.starts_with("wake.") && value.is_below_zero() {
+            return Err(bad("waking up takes time; only 'extra.NAME' may be below zero".to_owned()));
+        }
         let stated = Stated { text: text.trim().to_owned(), value, source: "set by the user".to_owned() };
         self.stated.insert(path, stated);
         Ok(())
+    }
+}
+
+impl Profile {
+    /// Whether a change of that parameter can show on this machine.
+    ///
+    /// # Errors
+    /// Why not, with what would be right.
+    fn fits(&self, path: &str) -> Result<(), String> {
+        let text = |path: &str| self.stated.get(path).map_or("", |stated| stated.text.as_str());
+        let os = text("machine.os");
+        let Some(system) = SYSTEMS.iter().find(|system| system.os == os) else { return Ok(()) };
+        if path == "machine.os" {
+            return Err("the system decides which rules and figures there are; take another machine instead".to_owned());
+        }
+        let owner = parameter_of(path).and_then(|parameter| parameter.only_on);
+        if let Some(owner) = owner.filter(|owner| *owner != os) {
+            return Err(format!("'{path}' is a figure of {owner}; it changes nothing on {}", self.name));
+        }
+        let Some((family, name)) = path.split_once('.') else { return Ok(()) };
+        let clocks = || (system.clocks)().into_iter().map(|row| row.info.name).collect::<Vec<_>>();
+        let waits = || (system.waits)().into_iter().map(|info| info.name).collect::<Vec<_>>();
+        let known = match family {
+            "costs" if name == "other" => return Ok(()),
+            "costs" | "steps" | "frequencies" => clocks(),
+            "extra" | "shortest" | "tolerance" | "raises" => waits(),
+            "since" => clocks().into_iter().chain(waits()).chain(system.handoffs.iter().copied()).collect(),
+            _ => return Ok(()),
+        };
+        if known.contains(&name) {
+            Ok(())
+        } else {
+            Err(format!("{os} has no '{name}'; there are {}", known.join(", ")))
+        }
     }
 }
 
@@ -158,6 +197,14 @@ mod tests {
             ("tock=1ms", "not a parameter"),
             ("tick=1", "no unit"),
             ("timers.base=never", "call, last-tick"),
+            ("costs.nonsense=1ns", "windows has no 'nonsense'; there are qpc"),
+            ("extra.slep=1ms", "windows has no 'slep'"),
+            ("steps.nanosleep=1ms", "windows has no 'nanosleep'"),
+            ("since.x=1", "windows has no 'x'"),
+            ("slack=100us", "'timers.slack' is a figure of linux; it changes nothing on windows-11"),
+            ("tiers=a:1:1ms", "is a figure of macos"),
+            ("wake.cost=-10ms", "takes time"),
+            ("os=macos", "take another machine"),
         ] {
             let error = profile.set(change).unwrap_err().to_string();
             assert!(error.contains(change) && error.contains(says), "{error}");

@@ -48,6 +48,18 @@ pub(super) enum Value {
     Tiers(Vec<(String, i32, Nanos)>),
 }
 
+impl Value {
+    /// Whether any span of it is below zero.
+    pub(super) fn is_below_zero(&self) -> bool {
+        match self {
+            Value::Span(span) => *span < Nanos::ZERO,
+            Value::Spread(spread) => spread.quantile(0.0) < Nanos::ZERO,
+            Value::Ladder(steps) => steps.iter().any(|(_, spread)| spread.quantile(0.0) < Nanos::ZERO),
+            _ => false,
+        }
+    }
+}
+
 impl Kind {
     /// Reads a value of this kind.
     ///

@@ -12,6 +12,7 @@ use crate::platform::interface::{Handoff, HandoffInfo, HandoffKind};
 struct SimHandoffKind {
     info: HandoffInfo,
     wake: Arc<Spread>,
+    unavailable: Option<Unavailable>,
     kernel: Arc<Kernel>,
 }
 
@@ -29,7 +30,7 @@ impl Drop for SimHandoff {
 
 pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn HandoffKind>> {
     let wake = Arc::new(machine.handoff_wake.clone());
-    let kind = |&name: &&'static str| -> Box<dyn HandoffKind> {
+    let kind = |(name, unavailable): &(&'static str, Option<Unavailable>)| -> Box<dyn HandoffKind> {
         let info = HandoffInfo {
             name,
             call: name,
@@ -37,7 +38,12 @@ pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn H
             since: "",
             page: "",
         };
-        Box::new(SimHandoffKind { info, wake: Arc::clone(&wake), kernel: Arc::clone(kernel) })
+        Box::new(SimHandoffKind {
+            info,
+            wake: Arc::clone(&wake),
+            unavailable: unavailable.clone(),
+            kernel: Arc::clone(kernel),
+        })
     };
     machine.handoffs.iter().map(kind).collect()
 }
@@ -48,6 +54,9 @@ impl HandoffKind for SimHandoffKind {
     }
 
     fn open(&self) -> Result<Arc<dyn Handoff>, Unavailable> {
+        if let Some(reason) = &self.unavailable {
+            return Err(reason.clone());
+        }
         let semaphore = self.kernel.add_semaphore();
         Ok(Arc::new(SimHandoff { semaphore, wake: Arc::clone(&self.wake), kernel: Arc::clone(&self.kernel) }))
     }

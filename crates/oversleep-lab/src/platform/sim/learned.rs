@@ -9,7 +9,7 @@ use super::spread::{Random, Spread};
 pub struct Learned {
     /// Request and lateness, shortest request first; never empty.
     requests: Vec<(Nanos, Spread)>,
-    /// The slack those waits had, where slack is part of their lateness: what changes with it afterwards.
+    /// The slack of the thread that waited, where slack is part of the lateness.
     slack: Option<Nanos>,
 }
 
@@ -20,12 +20,17 @@ impl Learned {
         (!requests.is_empty()).then_some(Learned { requests, slack })
     }
 
-    /// A lateness for a request of that length by a thread with that slack: between two measured requests, the same
-    /// quantile of both, weighted by where the request lies.
-    pub(super) fn draw(&self, requested: Nanos, slack: Nanos, random: &Random) -> Nanos {
+    /// The slack that was part of what was measured: what another slack makes of it is the difference.
+    pub(super) fn slack(&self) -> Option<Nanos> {
+        self.slack
+    }
+
+    /// A lateness for a request of that length, under the slack it was measured with: between two measured requests, the
+    /// same quantile of both, weighted by where the request lies.
+    pub(super) fn draw(&self, requested: Nanos, random: &Random) -> Nanos {
         let probability = random.unit();
         let after = self.requests.iter().position(|&(at, _)| at >= requested);
-        let late = match after {
+        match after {
             None => self.requests[self.requests.len() - 1].1.quantile(probability),
             Some(0) => self.requests[0].1.quantile(probability),
             Some(after) => {
@@ -34,8 +39,7 @@ impl Learned {
                 let (low, high) = (low.quantile(probability), high.quantile(probability));
                 low + Nanos(((high - low).0 as f64 * share) as i64)
             }
-        };
-        late + self.slack.map_or(Nanos::ZERO, |was| slack - was)
+        }
     }
 }
 
@@ -44,16 +48,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_between_the_measured_ones_lie_between_them_and_slack_moves_all() {
+    fn requests_between_the_measured_ones_lie_between_them() {
         let fixed = |ns| Spread::fixed(Nanos(ns));
         let measured = vec![(Nanos(1_000_000), fixed(60_000)), (Nanos(3_000_000), fixed(80_000))];
         let learned = Learned::new(measured, Some(Nanos(50_000))).unwrap();
         let random = Random::seeded(1);
-        let late = |request, slack| learned.draw(Nanos(request), Nanos(slack), &random);
-        assert_eq!(late(1_000, 50_000), Nanos(60_000));
-        assert_eq!(late(2_000_000, 50_000), Nanos(70_000));
-        assert_eq!(late(9_000_000, 50_000), Nanos(80_000));
-        assert_eq!(late(1_000_000, 1), Nanos(10_001));
+        let late = |request| learned.draw(Nanos(request), &random);
+        assert_eq!([1_000, 2_000_000, 9_000_000].map(late), [60_000, 70_000, 80_000].map(Nanos));
+        assert_eq!(learned.slack(), Some(Nanos(50_000)));
         assert_eq!(Learned::new(Vec::new(), None), None);
     }
 }

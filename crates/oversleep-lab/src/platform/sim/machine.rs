@@ -48,8 +48,8 @@ pub struct Machine {
     pub clocks: Vec<ClockModel>,
     /// Waits.
     pub waits: Vec<WaitModel>,
-    /// Hand-offs by name.
-    pub handoffs: Vec<&'static str>,
+    /// Hand-offs by name, and why the machine hasn't got one.
+    pub handoffs: Vec<(&'static str, Option<Unavailable>)>,
     /// What can be changed, by name.
     pub tunables: Vec<TunableModel>,
     /// Facts about the machine.

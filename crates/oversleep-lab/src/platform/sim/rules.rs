@@ -4,6 +4,7 @@ use oversleep_record::Nanos;
 
 use super::kernel::Kernel;
 use super::machine::{ClockModel, ClockSource, Overshoot, WaitModel};
+use super::scheduler::{Scheduler, SchedulerKind};
 use super::timing::{Asker, Tick, TickBase, Timing};
 use crate::platform::interface::{Family, SlackRule};
 
@@ -33,7 +34,27 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel) -> String {
     if let Some(period) = model.raises_to_ns {
         sentence += &format!("; while it waits it holds a resolution of {period} itself");
     }
+    if let Some(turn) = of_turn(kernel.scheduler(), state.wanted_cpus()) {
+        sentence += &turn;
+    }
     sentence
+}
+
+/// What a thread meets that could run while the CPUs have others to run.
+fn of_turn(scheduler: &Scheduler, (wanted, cpus): (usize, usize)) -> Option<String> {
+    (wanted > cpus).then(|| {
+        let slice = scheduler.slice_ns;
+        match scheduler.kind {
+            SchedulerKind::Fair => format!(
+                "; {wanted} threads share {cpus} CPUs: it runs at once while it has had less than its share, else when a \
+                 slice of {slice} is over"
+            ),
+            SchedulerKind::RoundRobin => format!(
+                "; {wanted} threads share {cpus} CPUs: it then waits for the end of a slice of {slice} on one of them, which \
+                 is what it mostly takes"
+            ),
+        }
+    })
 }
 
 fn by_tick(tick: &Tick, hardware: Nanos, own: Nanos) -> String {
@@ -90,8 +111,12 @@ fn by_timer(timing: &Timing, rule: SlackRule, asker: &Asker) -> String {
         SlackRule::Tick => format!("the span is rounded up to scheduler ticks of {}, and one more", timing.wheel_ns),
         SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution if timing.one_shot.grid_ns > Nanos(1) => {
             format!(
-                "a timer of its own ends it on its next multiple of {}, whatever the resolution",
-                timing.one_shot.grid_ns
+                "a timer of its own ends it on its next multiple of {}, whatever the resolution{}",
+                timing.one_shot.grid_ns,
+                match timing.one_shot.p_late {
+                    share if share > 0.0 => format!("; {:.0} % take one step more", share * 100.0),
+                    _ => String::new(),
+                }
             )
         }
         SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution => exact.to_owned(),
@@ -151,7 +176,7 @@ mod tests {
             default_slack_ns: Nanos(50_000),
             poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, most_ns: Nanos::from_millis(100) },
             tick: None,
-            one_shot: OneShot { grid_ns: Nanos(500_000), p_two_tick: 1.0, p_late: 0.0 },
+            one_shot: OneShot { grid_ns: Nanos(500_000), p_late: 0.0 },
             wheel_ns: Nanos::from_millis(4),
             tiers: vec![Tier { name: "default".to_owned(), shift: 2, most_ns: Nanos::from_millis(5) }],
         };

@@ -83,8 +83,6 @@ pub enum Reach {
 pub struct OneShot {
     /// They end on multiples of this; one nanosecond where they end when they were set to.
     pub grid_ns: Nanos,
-    /// As [`Tick::p_two_tick`], of the grid.
-    pub p_two_tick: f64,
     /// Share of waits that end one grid step later.
     pub p_late: f64,
 }
@@ -164,7 +162,7 @@ impl Timing {
                 Expiry::at(grid.at_or_after(now + span.round_up_to(self.wheel_ns)))
             }
             SlackRule::None | SlackRule::NoTimer | SlackRule::Tick | SlackRule::TimerResolution => {
-                Expiry::at(self.one_shot.end(now, due, random))
+                Expiry::at(self.one_shot.end(due, random))
             }
         }
     }
@@ -182,13 +180,12 @@ impl Tier {
 }
 
 impl OneShot {
-    fn end(&self, now: Nanos, due: Nanos, random: &Random) -> Nanos {
+    /// Never early, whatever the grid.
+    fn end(&self, due: Nanos, random: &Random) -> Nanos {
         if self.grid_ns.0 <= 1 {
             return due;
         }
-        let grid = Grid { origin: Nanos::ZERO, period: self.grid_ns };
-        // What a grid point misses by less than a tenth of the grid is a matter of luck.
-        let end = grid.end(now, due, Nanos(self.grid_ns.0 / 10), self.p_two_tick, random);
+        let end = Grid { origin: Nanos::ZERO, period: self.grid_ns }.at_or_after(due);
         if random.happens(self.p_late) { end + self.grid_ns } else { end }
     }
 }
@@ -348,7 +345,7 @@ mod tests {
             default_slack_ns: Nanos(50_000),
             poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, most_ns: Nanos::from_millis(100) },
             tick: None,
-            one_shot: OneShot { grid_ns: Nanos(1), p_two_tick: 1.0, p_late: 0.0 },
+            one_shot: OneShot { grid_ns: Nanos(1), p_late: 0.0 },
             wheel_ns: Nanos::from_millis(4),
             tiers: vec![tier(2, 5), tier(3, 1), tier(-2, 75)],
         };
@@ -386,10 +383,11 @@ mod tests {
 
     #[test]
     fn one_shot_timers_of_a_grid_round_up_to_it() {
-        let one_shot = OneShot { grid_ns: Nanos(500_000), p_two_tick: 1.0, p_late: 0.0 };
-        let end = |now, span| one_shot.end(Nanos(now), Nanos(now + span), &Random::seeded(1)).0;
+        let one_shot = OneShot { grid_ns: Nanos(500_000), p_late: 0.0 };
+        let end = |now: i64, span: i64| one_shot.end(Nanos(now + span), &Random::seeded(1)).0;
         assert_eq!(end(2_000, 1_000_000), 1_500_000);
         assert_eq!(end(2_000, 1_000), 500_000);
-        assert_eq!(OneShot { p_late: 1.0, ..one_shot }.end(Nanos(0), Nanos(1), &Random::seeded(1)).0, 1_000_000);
+        assert_eq!(end(2_000, 498_001), 1_000_000, "a point that misses it by a hair is not taken");
+        assert_eq!(OneShot { p_late: 1.0, ..one_shot }.end(Nanos(1), &Random::seeded(1)).0, 1_000_000);
     }
 }

@@ -87,7 +87,10 @@ impl Shared {
             Overshoot::Learned(learned) => {
                 // Its lateness is against what was requested, rounding included.
                 let deadline = if info.absolute { due } else { now + target.remaining };
-                let late = learned.draw(target.remaining, asker.slack, &kernel.random);
+                let late = learned.draw(target.remaining, &kernel.random)
+                    + learned
+                        .slack()
+                        .map_or(Nanos::ZERO, |was| self.put_off(&asker, asked) - self.put_off(&asker_with(was), asked));
                 Sleep { expiry: Expiry::at(deadline + late), wake: Nanos::ZERO }
             }
             Overshoot::ByRule => {
@@ -96,6 +99,12 @@ impl Shared {
                 Sleep { expiry, wake: self.wake_cost(state, &asker, due - now) }
             }
         }
+    }
+
+    /// By how much the slack of a thread puts off a wait of that length.
+    fn put_off(&self, asker: &Asker, span: Nanos) -> Nanos {
+        let expiry = self.kernel.timing().expiry(self.model.info.slack, asker, Nanos::ZERO, span, &self.kernel.random);
+        expiry.hard - span
     }
 
     /// From the timer until the thread could run. A CPU that idles leaves an idle state first, the deeper the longer
@@ -115,4 +124,9 @@ impl Shared {
         }
         wake
     }
+}
+
+/// An ordinary thread with that slack, as waits are learned from.
+fn asker_with(slack: Nanos) -> Asker {
+    Asker { slack, is_real_time: false, is_nice: false, tier: 0 }
 }

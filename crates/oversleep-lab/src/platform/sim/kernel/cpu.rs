@@ -68,7 +68,7 @@ impl Kernel {
         let on_it = &state.threads[slot];
         let wants = |&other: &Slot| {
             let other = &state.threads[other];
-            other.standing.rank >= on_it.standing.rank && other.may_use(on_it.cpu)
+            other.standing.rank >= on_it.standing.rank && other.queues_for(on_it.cpu)
         };
         state.ready.iter().any(wants)
     }
@@ -149,6 +149,9 @@ impl Kernel {
     /// Takes a thread off its CPU, to the end of those that wait.
     pub(super) fn put_aside(&self, state: &mut State, slot: Slot) {
         self.leave_cpu(state, slot, Phase::Ready { since: self.now() });
+        if self.model.scheduler.kind == SchedulerKind::RoundRobin {
+            state.threads[slot].queue = Some(state.threads[slot].cpu);
+        }
         state.ready.push(slot);
     }
 
@@ -206,8 +209,20 @@ impl Kernel {
             return self.put_on(state, slot, cpu, since.unwrap_or(now));
         }
         self.renew_slices(state);
+        state.threads[slot].queue = self.queue_for(state, slot);
         state.threads[slot].phase = Phase::Ready { since: since.unwrap_or(now) };
         state.ready.push(slot);
+    }
+
+    /// Which CPU's turn a thread waits for that finds none free. Where turns go round, CPUs have queues of their own, and
+    /// which one a thread comes into is chance.
+    fn queue_for(&self, state: &State, slot: Slot) -> Option<u32> {
+        if self.model.scheduler.kind != SchedulerKind::RoundRobin {
+            return None;
+        }
+        let usable: Vec<u32> = (0..state.cpus.len() as u32).filter(|&cpu| state.threads[slot].may_use(cpu)).collect();
+        let chosen = (self.random.unit() * usable.len() as f64) as usize;
+        usable.get(chosen).copied()
     }
 
     /// The CPU it last had, or another one that is free.
@@ -261,16 +276,10 @@ impl Kernel {
         state.cpus[cpu as usize] = Some(slot);
     }
 
-    /// Slices that end at timer interrupts end at the one nearest to their length.
+    /// When a slice that begins now ends. Windows counts cycles since Vista, not interrupts, and looks at them at each: the
+    /// end is where the length puts it, on every CPU at another moment.
     pub(super) fn slice_end(&self, now: Nanos) -> Nanos {
-        let end = now + self.model.scheduler.slice_ns;
-        match (self.model.scheduler.kind, self.tick()) {
-            (SchedulerKind::RoundRobin, Some(_)) => {
-                let grid = self.hardware_grid.grid();
-                grid.at_or_before(end + Nanos(grid.period.0 / 2))
-            }
-            _ => end,
-        }
+        now + self.model.scheduler.slice_ns
     }
 
     /// Slices that nobody contested began anew each time they were over.
@@ -299,7 +308,8 @@ impl Kernel {
             let chosen = candidates.min_by_key(|&(position, &slot)| {
                 let thread = &state.threads[slot];
                 let had = if is_fair { thread.share_used } else { Nanos::ZERO };
-                (std::cmp::Reverse(thread.standing.rank), had, position)
+                // A CPU that would idle takes from the queues of others.
+                (std::cmp::Reverse(thread.standing.rank), !thread.queues_for(cpu as u32), had, position)
             });
             let Some((position, &slot)) = chosen else { continue };
             state.ready.remove(position);

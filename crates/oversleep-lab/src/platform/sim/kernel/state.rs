@@ -87,6 +87,8 @@ pub(in crate::platform::sim) struct Thread {
     /// CPU time by weight: who has the least is next.
     pub(super) share_used: Nanos,
     pub(super) cpu: u32,
+    /// The CPU whose turn it waits for, where CPUs have queues of their own.
+    pub(super) queue: Option<u32>,
     /// Bit by bit the CPUs it may run on.
     pub(super) affinity: u64,
     pub(super) standing: Standing,
@@ -116,6 +118,7 @@ impl Thread {
             used: Nanos::ZERO,
             share_used: Nanos::ZERO,
             cpu: 0,
+            queue: None,
             affinity: u64::MAX,
             standing,
             slack,
@@ -135,6 +138,11 @@ impl Thread {
 
     pub(super) fn may_use(&self, cpu: u32) -> bool {
         self.affinity & (1 << (cpu % 64)) != 0
+    }
+
+    /// Whether it waits for this CPU's turn.
+    pub(super) fn queues_for(&self, cpu: u32) -> bool {
+        self.may_use(cpu) && self.queue.is_none_or(|queue| queue == cpu)
     }
 }
 
@@ -214,5 +222,11 @@ impl State {
     /// Whether the CPU of the thread that leaves it now has nothing else to run.
     pub(in crate::platform::sim) fn leaves_cpu_idle(&self) -> bool {
         self.ready.is_empty()
+    }
+
+    /// How many threads want a CPU without a pause, the caller included, and how many CPUs there are.
+    pub(in crate::platform::sim) fn wanted_cpus(&self) -> (usize, usize) {
+        let spins = |&&slot: &&Slot| matches!(self.threads[slot].hog, Some(Hog::Spins));
+        (1 + self.live.iter().filter(spins).count(), self.cpus.len())
     }
 }
