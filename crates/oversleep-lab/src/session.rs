@@ -9,7 +9,8 @@ use oversleep_record::{Environment, Finding, Nanos, ResultFile, Unavailable, sta
 use crate::catalogue::{self, Entry, Kind};
 use crate::explain;
 use crate::measure::{
-    Amount, Bench, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, Watch, duration_key, measure,
+    Amount, Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, Watch, duration_key, measure,
+    of_check,
 };
 use crate::platform::{self, Ability, Platform, SharedPlatform};
 
@@ -161,10 +162,14 @@ impl Laboratory {
     }
 
     /// The promise of a short run is about the time of whoever waits for it. Virtual time costs nobody any, only what it
-    /// takes to work it out: half as much again stays within a second.
+    /// takes to work it out: every round that is planned fits into a second.
     fn time_max(&self, plan: &Plan) -> Option<Nanos> {
-        let time = plan.time_max()?;
-        Some(if self.platform.id().modelled.is_some() { time + Nanos(time.0 / 2) } else { time })
+        plan.time_max().filter(|_| !self.platform.time_is_virtual())
+    }
+
+    /// The experiments a check of that depth consists of here.
+    pub fn experiments_of_check(&self, depth: Depth) -> Vec<&'static Experiment> {
+        of_check(depth, self.platform.time_is_virtual())
     }
 
     fn try_remedies(&self, bench: &Bench, plan: &Plan, progress: &mut dyn Progress, file: &mut ResultFile) {

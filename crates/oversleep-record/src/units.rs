@@ -66,6 +66,7 @@ impl Nanos {
     }
 
     /// Rounded down to a whole multiple of `granularity`; unchanged where that is zero or negative.
+    #[inline]
     pub fn round_down_to(self, granularity: Nanos) -> Nanos {
         if granularity.0 <= 1 { self } else { Nanos(self.0.div_euclid(granularity.0).saturating_mul(granularity.0)) }
     }
@@ -73,6 +74,7 @@ impl Nanos {
 
 impl Add for Nanos {
     type Output = Nanos;
+    #[inline]
     fn add(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_add(other.0))
     }
@@ -80,6 +82,7 @@ impl Add for Nanos {
 
 impl Sub for Nanos {
     type Output = Nanos;
+    #[inline]
     fn sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }

@@ -1,7 +1,6 @@
 //! `check`: everything, and the remedies.
 
 use clap::Args;
-use oversleep_lab::of_check;
 
 use super::measuring::{self, Files};
 use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
@@ -43,7 +42,7 @@ impl Check {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         let experiments = match self.only.is_empty() {
-            true => of_check(self.depth.depth()),
+            true => Vec::new(),
             false => experiments::named(&self.only)?,
         };
         let wish = Wish {

@@ -19,7 +19,7 @@ use crate::exit::Failure;
 pub struct Wish {
     /// The command's name.
     pub command: &'static str,
-    /// Experiments, by id.
+    /// Experiments, by id; none stands for those a check consists of on the machine.
     pub experiments: Vec<&'static Experiment>,
     /// How thoroughly.
     pub depth: Depth,
@@ -82,7 +82,10 @@ impl Wish {
         let plan = Plan { depth, asks, limit, pace, conditions, settings, subjects, clock, ..Plan::default() };
         let request = Request {
             command: self.command.to_owned(),
-            experiments: self.experiments,
+            experiments: match self.experiments.is_empty() {
+                true => lab.experiments_of_check(self.depth),
+                false => self.experiments,
+            },
             plan,
             name: self.name,
             try_remedies: self.try_remedies,

@@ -115,7 +115,7 @@ fn rule(platform: &dyn Platform, question: &Question) -> Option<String> {
     let loads = question.conditions.load.iter();
     let _loads: Vec<_> = loads.filter_map(|load| platform.load(&load.kind)?.start(load.hogs).ok()).collect();
     match &question.subject {
-        Subject::Wait { name, .. } => platform.wait(name).or_else(|| plainest(platform))?.rule(),
+        Subject::Wait { name, .. } => named(platform, name).or_else(|| plainest(platform))?.rule(),
         Subject::Yield { name } => platform.wait(name)?.rule(),
         Subject::Step { clock } | Subject::Shows { clock } => platform.clock(clock)?.rule(),
         Subject::ForkJoin { coarse: true, .. } => {
@@ -134,6 +134,12 @@ fn rule(platform: &dyn Platform, question: &Question) -> Option<String> {
 fn hold(platform: &dyn Platform, question: &Question) -> Vec<Option<Box<dyn Restore>>> {
     let wishes = question.conditions.asked.iter();
     wishes.filter_map(|(name, setting)| Some(platform.tunable(name)?.apply(setting).1)).collect()
+}
+
+/// The wait of that registry name, or the call that one types who knows the system: `Sleep`, `WaitForSingleObject`.
+fn named<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait> {
+    let by_call = |wait: &&dyn Wait| wait.info().call.split(['(', ' ']).next() == Some(name);
+    platform.wait(name).or_else(|| platform.waits().iter().map(AsRef::as_ref).find(by_call))
 }
 
 /// The platform's plainest sleep.
@@ -186,7 +192,7 @@ fn plan(question: &Question, subject: &str) -> Plan {
 
 fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -> Result<Answer, NoAnswer> {
     let platform = machine.platform();
-    let name = match (platform.wait(name), name) {
+    let name = match (named(platform, name), name) {
         (Some(wait), _) => wait.info().name,
         (None, "sleep") => {
             plainest(platform).map(|wait| wait.info().name).ok_or_else(|| unknown(platform, "wait", name))?

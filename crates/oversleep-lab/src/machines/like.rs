@@ -8,7 +8,7 @@ use oversleep_record::{Nanos, ResultFile};
 use super::profile::Profile;
 use super::{MachineError, build, changed, named};
 use crate::platform::SlackRule;
-use crate::platform::sim::{Learned, Machine, Overshoot, Sim, Spread};
+use crate::platform::sim::{ClockSource, Learned, Machine, Overshoot, Sim, Spread};
 use crate::session::Laboratory;
 
 /// The quantiles that are kept of what was measured, per mille: fine at both ends, where waits differ.
@@ -23,7 +23,7 @@ pub fn like(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Labo
     Ok(Laboratory::on(Sim::start(learned(result, overrides, seed)?)))
 }
 
-fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Machine, MachineError> {
+pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Machine, MachineError> {
     let nothing = |why: String| MachineError::NothingToLearn { why };
     if let Some(model) = &result.platform.modelled {
         return Err(nothing(format!("it was taken on a model itself, {model}")));
@@ -56,7 +56,9 @@ fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Machi
         if let Some(cost_ps) = cost_ps(result, seen.cost_series.as_deref()) {
             clock.read_cost_ps = cost_ps;
         }
-        if let Some(step) = seen.stated_step_ns.filter(|step| *step > Nanos::ZERO) {
+        // A clock that follows the timer interrupt steps as that does, whatever its period was then.
+        let follows_interrupt = clock.source == ClockSource::LastInterrupt;
+        if let Some(step) = seen.stated_step_ns.filter(|step| *step > Nanos::ZERO && !follows_interrupt) {
             clock.step_ns = step;
         }
         if let (Some(hz @ 1..=10_000_000_000), "ticks") = (seen.frequency_hz, clock.info.unit) {

@@ -89,10 +89,12 @@ impl FromStr for Subject {
                     STYLES.join(", ")
                 ))
             }),
-            wait if is_name(wait) => {
+            wait if is_call(wait) => {
                 let request: Nanos = argument.parse().map_err(|error| wrong(format!("{error}")))?;
                 if !(Nanos(1)..=REQUEST_MAX).contains(&request) {
-                    return Err(wrong("a wait is at least 1ns and at most 60s".to_owned()));
+                    return Err(wrong(
+                        "a wait is at least 1ns and at most 60s; giving the CPU away is yield(NAME)".to_owned(),
+                    ));
                 }
                 Ok(Subject::Wait { name: wait.to_owned(), request })
             }
@@ -108,6 +110,11 @@ const FORMS: &str = "a question reads sleep(1ms), WAIT(SPAN), yield(NAME), step(
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// A registry name, or a call as the system writes it.
+fn is_call(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == ':')
 }
 
 fn fork_join(argument: &str) -> Option<Subject> {
@@ -216,6 +223,7 @@ mod tests {
             "sleep(1ms)",
             "nanosleep(300us)",
             "wait-for-single-object(1.5ms)",
+            "WaitForSingleObject(1ms)",
             "yield(sleep-zero)",
             "step(get-tick-count-64)",
             "cost(tsc)",
@@ -240,7 +248,7 @@ mod tests {
             ("step()", "the name of a clock"),
             ("forkjoin(sideways)", "blocked, spinning, polling, single"),
             ("resolution(1ms)", "takes nothing"),
-            ("Sleep(1ms)", "a question reads"),
+            ("Sle ep(1ms)", "a question reads"),
         ] {
             let error = text.parse::<Subject>().expect_err(text).to_string();
             assert!(error.contains(says) && error.contains(text), "{error}");

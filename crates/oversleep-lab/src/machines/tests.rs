@@ -103,6 +103,69 @@ fn high_resolution_timers_ignore_the_tick_and_suffer_from_load() {
 }
 
 #[test]
+fn high_resolution_timers_are_never_early_on_any_build() {
+    for name in ["windows-10-1909", "windows-10-2004", "windows-11", "windows-server-2022"] {
+        let platform = platform(name, &[]);
+        for us in [100, 499, 500, 501, 1_000, 1_499, 10_000, 20_000] {
+            let series =
+                series(&platform, "waitable-timer-high-resolution", Nanos::from_micros(us), Conditions::as_found());
+            assert!(series.distribution.min().unwrap() >= 0, "{name}, {us} us");
+        }
+    }
+}
+
+#[test]
+fn calls_newer_than_the_system_are_missing() {
+    let waits = |name: &str, wait: &str| {
+        let platform = platform(name, &[]);
+        platform.wait(wait).unwrap().open(&platform).err().map(|reason| reason.to_string())
+    };
+    for (machine, wait) in [("wsl1", "epoll-pwait2"), ("wsl1", "io-uring"), ("wsl2", "epoll-pwait2")] {
+        assert!(waits(machine, wait).expect(wait).contains("Linux 5."), "{machine} {wait}");
+    }
+    assert_eq!(waits("wsl2", "io-uring"), None);
+    let seven = platform("windows-7", &[]);
+    let opens = |name: &str| seven.handoffs().iter().find(|kind| kind.info().name == name).unwrap().open().is_ok();
+    assert!(!opens("wait-on-address") && opens("event"));
+}
+
+#[test]
+fn who_holds_nothing_is_served_at_once_on_a_server() {
+    let server = platform("windows-server-2022", &[]);
+    let _two = server.neighbour(Some(&Setting::Nanos(Nanos::from_millis(2)))).unwrap();
+    near(mean_us(&server, "wait-for-single-object", MS, Conditions::as_found()), 2_000.0);
+}
+
+#[test]
+fn a_changed_machine_says_so_in_its_name() {
+    let changed = load("windows-11", &["tick=1ms".to_owned(), "count=2".to_owned()], 77).unwrap();
+    assert_eq!(changed.platform_id().modelled.as_deref(), Some("windows-11 with tick=1ms, count=2, seed 77"));
+    assert_eq!(load("windows-11", &[], SEED).unwrap().platform_id().modelled.as_deref(), Some("windows-11"));
+}
+
+#[test]
+fn a_learned_windows_follows_a_request() {
+    let mut real = check("windows-10-2004", &["B5"]);
+    real.platform.modelled = None;
+    let learned = || Sim::start(like::learned(&real, &[], 1).unwrap());
+    let platform: SharedPlatform = learned();
+    near(mean_us(&platform, "sleep", MS, Conditions::as_found()), 15_625.0);
+    near(mean_us(&platform, "sleep", MS, holding(Nanos(507_000))), 1_012.5);
+    near(mean_us(&platform, "sleep", MS, Conditions::as_found()), 15_625.0);
+}
+
+#[test]
+fn a_learned_poll_follows_the_slack() {
+    let mut real = check("linux-hz250", &["B5"]);
+    real.platform.modelled = None;
+    let platform: SharedPlatform = Sim::start(like::learned(&real, &[], 1).unwrap());
+    let late = |conditions| series(&platform, "select", MS, conditions).distribution.p50().unwrap();
+    let (found, sharp) =
+        (late(Conditions::as_found()), late(Conditions::as_found().with("slack", Setting::Nanos(Nanos(1)))));
+    assert!((48_000..50_000).contains(&(found - sharp)), "50 us of slack less 1 us of share: {found} {sharp}");
+}
+
+#[test]
 fn clocks_of_windows_step_as_published() {
     let platform = platform("windows-10-2004", &[]);
     let steps = |name: &str| {

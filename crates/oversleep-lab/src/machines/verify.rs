@@ -132,6 +132,10 @@ mod tests {
     use super::*;
     use crate::machines::Tolerance;
 
+    /// What no rule reproduces within what the row tolerates: means of loops that another program disturbed, one timeout
+    /// shorter than its ticks allow, and a rate published as about 64 of which eight ticks of 2 ms make 62.5.
+    const KNOWN_MISSES: [&str; 6] = ["O110", "O236", "O238", "O239", "O166", "O223"];
+
     #[test]
     fn every_row_says_what_it_is_and_is_there_once() {
         let mut ids = BTreeSet::new();
@@ -166,5 +170,8 @@ mod tests {
         assert!(rows.iter().all(|row| !matches!(row.verdict, Verdict::Broken(_))));
         let Summary { covered, reproduced, .. } = summary(&rows);
         assert!(covered >= 150 && reproduced * 100 >= covered * 95, "{reproduced} of {covered}");
+        let is_off = |row: &&Row| matches!(&row.verdict, Verdict::Judged(judged) if !judged.reproduced);
+        let off: Vec<&str> = rows.iter().filter(is_off).map(|row| row.observation.id.as_str()).collect();
+        assert_eq!(off, KNOWN_MISSES, "a model or a row became worse, or better: then it leaves this list");
     }
 }

@@ -41,11 +41,11 @@ pub fn registry() -> &'static [&'static Experiment] {
     experiments::ALL
 }
 
-/// The experiments a check of that depth consists of.
-pub fn of_check(depth: Depth) -> Vec<&'static Experiment> {
+/// The experiments a check of that depth consists of; long ones too where there is time for them.
+pub fn of_check(depth: Depth, has_time: bool) -> Vec<&'static Experiment> {
     let is_long = |experiment: &Experiment| experiments::LONG.iter().any(|long| long.id == experiment.id);
-    let all = registry().iter().copied();
-    all.filter(|experiment| depth == Depth::Thorough || !is_long(experiment)).collect()
+    let takes_all = depth == Depth::Thorough || (has_time && depth == Depth::Normal);
+    registry().iter().copied().filter(|experiment| takes_all || !is_long(experiment)).collect()
 }
 
 /// The experiment of that id, in either case.
@@ -59,12 +59,14 @@ mod tests {
 
     #[test]
     fn only_a_thorough_check_starts_other_processes() {
-        let ids = |depth| of_check(depth).iter().map(|experiment| experiment.id).collect::<Vec<_>>();
+        let ids = |depth| of_check(depth, false).iter().map(|experiment| experiment.id).collect::<Vec<_>>();
         assert_eq!(ids(Depth::Thorough).len(), registry().len());
         for depth in [Depth::Quick, Depth::Normal] {
             assert!(["C3", "C4", "C5"].iter().all(|id| !ids(depth).contains(id)));
             assert_eq!(ids(depth).len(), registry().len() - 3);
         }
+        assert_eq!(of_check(Depth::Normal, true).len(), registry().len(), "where it costs no time");
+        assert_eq!(of_check(Depth::Quick, true).len(), registry().len() - 3);
     }
 
     #[test]

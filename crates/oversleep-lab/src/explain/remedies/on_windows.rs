@@ -41,7 +41,9 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              LARGE_INTEGER due = { .QuadPart = -10000 }; /* 1 ms from now, in units of 100 ns */\n\
              SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE);\nWaitForSingleObject(timer, INFINITE);",
         ),
-        harmless: Harmless::NotTriedBecause("the waits experiment measures it; it did not run here"),
+        harmless: Harmless::NotTriedBecause(
+            "the waits experiment measures it; this run holds no such pair, or too few values of it",
+        ),
         compare: Some(|file| {
             let before = advice::plain_sleep(file)?;
             let after = advice::wait_like(file, HIGH_RESOLUTION, before)?;
@@ -73,7 +75,9 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
         example: Some(
             "/* C, ntdll.dll */\nULONG granted;\nNtSetTimerResolution(5070, TRUE, &granted); /* in units of 100 ns */",
         ),
-        harmless: Harmless::NotTriedBecause("the resolution experiment (C2) measures both; it did not run here"),
+        harmless: Harmless::NotTriedBecause(
+            "the resolution experiment (C2) measures both; this run holds no such pair, or too few values of it",
+        ),
         compare: Some(|file| {
             let (half, above) = super::super::findings::half_and_above(file).ok()?;
             Some(advice::measured(half, above))
@@ -111,7 +115,9 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
         summary: "The timer is not put off to fall together with others.",
         how: "Give SetWaitableTimerEx a tolerance of 0, or call SetWaitableTimer, for timers that must be punctual.",
         example: Some("/* C */\nSetWaitableTimerEx(timer, &due, 0, NULL, NULL, NULL, 0 /* ms of tolerance */);"),
-        harmless: Harmless::NotTriedBecause("the waits experiment measures both; it did not run here"),
+        harmless: Harmless::NotTriedBecause(
+            "the waits experiment measures both; this run holds no such pair, or too few values of it",
+        ),
         compare: Some(|file| {
             let before = advice::wait_named(file, TOLERANT)?;
             let after = advice::wait_like(file, PLAIN, before)?;

@@ -79,7 +79,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              uint64_t expirations;\nread(fd, &expirations, sizeof expirations);",
         ),
         harmless: Harmless::NotTriedBecause(
-            "the waits experiment measures these primitives side by side; it did not run here",
+            "the waits experiment measures these primitives side by side; this run holds no such pair, or too few values of it",
         ),
         compare: Some(|file| {
             let before = advice::wait_named(file, "nanosleep")?;
@@ -98,7 +98,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              epoll_pwait2(epoll_fd, events, 64, &timeout, NULL);",
         ),
         harmless: Harmless::NotTriedBecause(
-            "the waits experiment measures both calls at a request below 1 ms; it did not run here",
+            "the waits experiment measures both calls at a request below 1 ms; this run holds no such pair, or too few values of it",
         ),
         compare: Some(|file| {
             let (before, after) =
@@ -117,7 +117,9 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              struct timespec timeout = { .tv_nsec = 1000000 };\n\
              if (ppoll(&ready, 1, &timeout, NULL) == 1)\n    recv(socket_fd, buffer, sizeof buffer, MSG_DONTWAIT);",
         ),
-        harmless: Harmless::NotTriedBecause("the waits experiment measures both calls; it did not run here"),
+        harmless: Harmless::NotTriedBecause(
+            "the waits experiment measures both calls; this run holds no such pair, or too few values of it",
+        ),
         compare: Some(|file| {
             let before = advice::wait_named(file, "so-rcvtimeo")?;
             let after = advice::wait_like(file, "ppoll", before)?;
@@ -136,7 +138,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &readable);\nepoll_wait(epoll_fd, events, 64, -1);",
         ),
         harmless: Harmless::NotTriedBecause(
-            "the waits experiment measures timerfd beside poll; it did not run here at long timeouts",
+            "the waits experiment measures timerfd beside poll; this run holds no such pair at long timeouts",
         ),
         compare: Some(|file| {
             let (before, after) = advice::longest_common(file, "poll", "timerfd")?;
@@ -153,7 +155,9 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
             "// Rust\nif let Some(most) = (deadline - MARGIN).checked_duration_since(std::time::Instant::now()) {\n    \
              std::thread::sleep(most);\n}\nwhile std::time::Instant::now() < deadline {\n    std::hint::spin_loop();\n}",
         ),
-        harmless: Harmless::NotTriedBecause("the spin experiment measures it; it did not run here"),
+        harmless: Harmless::NotTriedBecause(
+            "the spin experiment measures it; this run holds no such pair, or too few values of it",
+        ),
         compare: Some(|file| {
             let after = advice::hybrid(file)?;
             let before = advice::sleep_like(file, after)?;
@@ -171,7 +175,9 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              let deadline = oversleep::Instant::now() + std::time::Duration::from_millis(1);\n\
              sleeper.sleep_until(deadline);",
         ),
-        harmless: Harmless::NotTriedBecause("the waits experiment measures it; it did not run here"),
+        harmless: Harmless::NotTriedBecause(
+            "the waits experiment measures it; this run holds no such pair, or too few values of it",
+        ),
         compare: Some(|file| {
             let before = advice::plain_sleep(file)?;
             let after = advice::wait_like(file, "oversleep-sleep-until", before)?;

@@ -91,8 +91,8 @@ fn amount(plan: &Plan, requested: Nanos) -> Amount {
     };
     let count = (time.0 / requested.0.max(1)).unsigned_abs().clamp(count_least, count_most);
     let rounds = u32::try_from(count.div_ceil(4)).unwrap_or(1).clamp(1, 5);
-    // The count decides; the time is for machines on which 1 ms takes 15.6 ms.
-    Amount { count, time: time.max(requested * 3) * 6, rounds }
+    // The count decides; the time is for machines on which 1 ms takes 15.6 ms: the 30 values a conclusion needs fit in.
+    Amount { count, time: time.max(requested * 3) * 8, rounds }
 }
 
 #[cfg(test)]

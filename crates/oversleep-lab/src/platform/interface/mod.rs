@@ -79,6 +79,11 @@ pub trait Platform: Send + Sync {
     /// The reason where the system refuses another thread.
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable>;
 
+    /// Whether time passes only as it is spent, so that a long experiment costs whoever waits for it next to nothing.
+    fn time_is_virtual(&self) -> bool {
+        false
+    }
+
     /// Starts another process that holds this setting of the resolution tunable, or nothing, and returns when it does.
     ///
     /// # Errors

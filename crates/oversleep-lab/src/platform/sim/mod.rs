@@ -142,6 +142,10 @@ impl Platform for Sim {
         kernel::spawn(&self.kernel, self.machine.spawn_cost_ns, body)
     }
 
+    fn time_is_virtual(&self) -> bool {
+        true
+    }
+
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
         let tunable = (self as &dyn Platform).resolution_tunable();
         Ok(Box::new(tunables::neighbour(tunable, &self.kernel, setting)?))

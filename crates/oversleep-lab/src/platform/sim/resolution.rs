@@ -52,6 +52,16 @@ impl Requests {
         (self.next, granted)
     }
 
+    /// Whether nobody asks for anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Whether this process asks for something that is ignored.
+    pub(super) fn are_own_ignored(&self, tick: &Tick) -> bool {
+        self.ignores_own(tick) && self.held.iter().any(|held| held.is_own)
+    }
+
     pub(super) fn release(&mut self, number: u64) {
         self.held.retain(|held| held.number != number);
     }

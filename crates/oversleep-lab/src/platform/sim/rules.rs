@@ -25,6 +25,9 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel) -> String {
         (Some(tick), Some(grid)) if on_tick => by_tick(tick, kernel.hardware_grid.grid().period, grid.period),
         _ => by_timer(kernel.timing(), model.info.slack, &state.asker(kernel.me())),
     };
+    if on_tick && kernel.tick().is_some_and(|tick| state.requests_are_ignored(tick)) {
+        sentence += "; what this process asked for is ignored while its window can't be seen";
+    }
     if model.shortest_ns > Nanos::ZERO {
         sentence += &format!("; spans below {} are taken as that", model.shortest_ns);
     }

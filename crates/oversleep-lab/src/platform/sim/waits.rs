@@ -10,7 +10,7 @@ use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
 use super::timing::{Asker, Expiry};
-use crate::platform::interface::{Family, SharedPlatform, Target, Wait, WaitEnd, WaitInfo, Waiter};
+use crate::platform::interface::{Family, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 /// A wait and the machine it is of.
 struct Shared {
@@ -80,7 +80,7 @@ impl Shared {
         let due = if info.absolute { target.deadline.max(now) } else { now + asked };
         let asker = state.asker(me);
         let exactly = |late: Nanos| Sleep { expiry: Expiry::at(due + late), wake: Nanos::ZERO };
-        match &self.model.overshoot {
+        match self.overshoot(state, &asker) {
             Overshoot::Fixed(late) => exactly(*late),
             Overshoot::SlackPlus(wake) => Sleep { expiry: Expiry { soft: due, hard: due + asker.slack }, wake: *wake },
             Overshoot::Cycle(spans) => exactly(spans[self.turn.fetch_add(1, Ordering::Relaxed) % spans.len()]),
@@ -98,6 +98,20 @@ impl Shared {
                 let expiry = kernel.timer_expiry(state, rule, &asker, (now, due), tolerance);
                 Sleep { expiry, wake: self.wake_cost(state, &asker, due - now) }
             }
+        }
+    }
+
+    /// What was learned holds for a machine as found: where a resolution is held or a service class was changed since, the
+    /// rules say what comes of it.
+    fn overshoot(&self, state: &State, asker: &Asker) -> &Overshoot {
+        let is_as_found = match self.model.info.slack {
+            SlackRule::TimerResolution => state.holds_no_resolution(),
+            SlackRule::ClassShare => asker.tier == 0 && !asker.is_real_time,
+            _ => true,
+        };
+        match &self.model.overshoot {
+            Overshoot::Learned(_) if !is_as_found => &Overshoot::ByRule,
+            other => other,
         }
     }
 

@@ -22,8 +22,9 @@ The clock interrupt runs at the finest period any process asked for, and for as 
 request. Before Windows 10 2004 every wait of every process then ends on that finer tick, so that a program behaves \
 differently while a browser is open. Since then only the coarse clocks (timeGetTime, GetSystemTimeAsFileTime) follow the \
 neighbour everywhere; the waits of a process follow its own request.\n\n\
-How we know: the period in force is read with NtQueryTimerResolution before this process asked for anything. Which \
-process asked is not told; powercfg /energy lists them.\n\n\
+How we know: a second process of ours holds one period after the other while this one, which asked for nothing, measures \
+its plain sleep. And the period in force is read with NtQueryTimerResolution before this process asked for anything. \
+Which process asked is not told; powercfg /energy lists them.\n\n\
 What to make of it: a result that seems good here may be a neighbour's doing. Ask for what the program needs itself, or \
 wait on a high-resolution timer.",
     remedies: &["request-timer-resolution", "use-high-resolution-timer"],
@@ -49,7 +50,30 @@ Cure: call timeBeginPeriod in the process whose threads wait, or wait on a high-
     check: |file| settle(own_request(file)),
 };
 
+/// What a neighbour of our own did to the plain sleep of this process, where both were measured: the finest one that
+/// shortened it.
+fn raised_by_ours(file: &ResultFile) -> Option<Statement> {
+    let sleeps = || file.experiment("C3").filter(|series| is_plain_millisecond(file, series) && judge(series).is_ok());
+    let alone = sleeps().find(|series| series.label("neighbour") == Some("none"))?;
+    let (held, beside) = beside_neighbour(file)
+        .filter(|(_, series)| is_plain_millisecond(file, series) && judge(series).is_ok())
+        .min_by_key(|(held, _)| *held)?;
+    let (was, is) = (took(alone), took(beside));
+    if !is_default_tick(file, was) || is_default_tick(file, is) {
+        return None;
+    }
+    let (wait, requested) = (&beside.subject, beside.requested_ns.unwrap_or_default());
+    let sentence = format!(
+        "beside a process that holds {held} {wait} of {requested} took {is} instead of {was}: here a request of any process \
+         serves all of them"
+    );
+    Some(Statement::new(sentence).rests_on(&beside.key, summary(beside)).rests_on(&alone.key, summary(alone)))
+}
+
 fn neighbour_raised(file: &ResultFile) -> Look<Conclusion> {
+    if let Some(found) = raised_by_ours(file) {
+        return Ok(Conclusion::Found(found));
+    }
     let now = file
         .environment
         .nanos("timer.period_now_ns")
@@ -162,6 +186,25 @@ mod tests {
             "the timer period is 1 ms although this process asked for nothing: another process holds it; this process's \
              waits do not follow it: sleep of 1 ms took 16 ms"
         );
+    }
+
+    #[test]
+    fn a_neighbour_of_our_own_shows_whom_a_request_serves() {
+        let beside = |late| {
+            raised(15_625_000)
+                .steady("C3/sleep/1ms/neighbour=2ms", late)
+                .steady("C3/sleep/1ms/neighbour=none", 14_600_000)
+        };
+        assert_eq!(
+            says(&beside(1_000_000), "OVS-W002"),
+            (
+                Verdict::Found,
+                "beside a process that holds 2 ms sleep of 1 ms took 2 ms instead of 15.6 ms: here a request of any process \
+                 serves all of them"
+                    .into()
+            )
+        );
+        assert_eq!(says(&beside(14_990_000), "OVS-W002").0, Verdict::Absent, "since 2004 it follows its own request");
     }
 
     #[test]

@@ -149,9 +149,9 @@ impl Kernel {
     /// Takes a thread off its CPU, to the end of those that wait.
     pub(super) fn put_aside(&self, state: &mut State, slot: Slot) {
         self.leave_cpu(state, slot, Phase::Ready { since: self.now() });
-        if self.model.scheduler.kind == SchedulerKind::RoundRobin {
-            state.threads[slot].queue = Some(state.threads[slot].cpu);
-        }
+        // Turns go round on one CPU; where shares count, balancing finds it the next one that is due.
+        let goes_round = self.model.scheduler.kind == SchedulerKind::RoundRobin;
+        state.threads[slot].queue = goes_round.then_some(state.threads[slot].cpu);
         state.ready.push(slot);
     }
 

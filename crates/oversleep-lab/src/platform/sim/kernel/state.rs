@@ -10,7 +10,7 @@ use crate::platform::interface::{SlackRule, SwitchIn};
 use crate::platform::sim::resolution::Requests;
 use crate::platform::sim::scheduler::Standing;
 use crate::platform::sim::spread::Spread;
-use crate::platform::sim::timing::Expiry;
+use crate::platform::sim::timing::{Expiry, Tick};
 
 /// Where a thread stands in the table. Slots of threads that ended are used again: a run starts thousands.
 pub(in crate::platform::sim) type Slot = usize;
@@ -228,5 +228,15 @@ impl State {
     pub(in crate::platform::sim) fn wanted_cpus(&self) -> (usize, usize) {
         let spins = |&&slot: &&Slot| matches!(self.threads[slot].hog, Some(Hog::Spins));
         (1 + self.live.iter().filter(spins).count(), self.cpus.len())
+    }
+
+    /// Whether nobody, this process or another, holds a resolution.
+    pub(in crate::platform::sim) fn holds_no_resolution(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// Whether this process asks for a resolution that is ignored.
+    pub(in crate::platform::sim) fn requests_are_ignored(&self, tick: &Tick) -> bool {
+        self.requests.are_own_ignored(tick)
     }
 }
