@@ -4,6 +4,8 @@
 mod answer;
 mod build;
 mod like;
+#[cfg(test)]
+mod load_tests;
 mod observation;
 mod parameters;
 mod profile;
