@@ -135,23 +135,6 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_the_request_up_to_a_cap_is_a_line_too() {
-        let quarter = |asked: i64| asked + (asked / 4).min(2_500_000) + 12_000;
-        assert_eq!(
-            says(&swept(quarter)),
-            (
-                Verdict::Absent,
-                "the sweep from 1 ms to 15 ms is a line that rises faster than the request: nanosleep ended 25 % of its \
-                 request after its deadline up to 10 ms, and is a constant beyond"
-                    .into()
-            )
-        );
-        let all_the_way = |asked: i64| asked + asked / 4;
-        assert!(says(&swept(all_the_way)).1.ends_with("ended 25 % of its request after its deadline"));
-        assert!(says(&swept(|asked| asked * 2)).1.contains("100 % of its request"));
-    }
-
-    #[test]
     fn a_line_a_tube_or_neither() {
         assert_eq!(
             says(&swept(|asked| asked + 59_000 + asked / 1_000)),
