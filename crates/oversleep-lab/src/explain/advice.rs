@@ -7,6 +7,7 @@ use oversleep_record::stats::{VALUES_MIN, share_of_rounds_lower};
 use oversleep_record::trial::TrialPair;
 use oversleep_record::{Nanos, ResultFile, Series, Trial};
 
+use super::entry::Conclusion;
 use super::read::{COMMON_REQUEST, judge, median_of, sleeps_of, values, wait_series, waits_of};
 use super::remedies::{self, Harmless, RemedyEntry};
 use super::text::{counted, list};
@@ -45,7 +46,25 @@ pub(super) fn tried(file: &ResultFile, entry: &RemedyEntry) -> Tried {
         why: match entry.harmless {
             Harmless::TryHere(_) => "this run did not try it".to_owned(),
             Harmless::NotTriedBecause(why) => why.to_owned(),
+            Harmless::MeasuredBy(experiment, waits) => not_compared(file, experiment, waits),
         },
+    }
+}
+
+/// Why the series of an experiment that measures a remedy can't be compared: it did not run, or what came of it.
+fn not_compared(file: &ResultFile, experiment: &str, waits: &[&str]) -> String {
+    if file.experiment(experiment).next().is_none() {
+        return format!("experiment {experiment} measures it; it did not run here");
+    }
+    let of_it = file
+        .experiment(experiment)
+        .filter(|series| series.quantity == Quantity::Lateness && waits.contains(&series.subject.as_str()));
+    let Some(best) = of_it.max_by_key(|series| values(series).count()) else {
+        return format!("experiment {experiment} measures it; this run measured no {} in it", waits[0]);
+    };
+    match judge(best).err().and_then(Conclusion::into_parts) {
+        Some((_, statement)) => statement.sentence,
+        None => format!("nothing that could be compared with it was measured beside {}", best.key),
     }
 }
 
@@ -252,6 +271,29 @@ mod tests {
         assert_eq!(slack_trial(&sheet), not_tried("the trial holds only 9 values; 30 are needed"));
         let root = tried(&sheet.file, remedies::get("performance-governor").unwrap());
         assert_eq!(root, not_tried("it changes the whole machine and needs root"));
+    }
+
+    #[test]
+    fn what_could_not_be_compared_says_why_it_could_not() {
+        let why = |sheet: &Sheet| match tried(&sheet.file, remedies::get("use-high-resolution-timer").unwrap()) {
+            Tried::NotTried { why } => why,
+            other => panic!("{other:?}"),
+        };
+        let key = "B5/waitable-timer-high-resolution/1ms";
+        assert_eq!(why(&Sheet::windows()), "experiment B5 measures it; it did not run here");
+        let without = || Sheet::windows().steady("B5/sleep/1ms", 14_600_000);
+        assert_eq!(
+            why(&without()),
+            "experiment B5 measures it; this run measured no waitable-timer-high-resolution in it"
+        );
+        let few = without().series(rounds(key, &[500_000; 3], 4));
+        assert_eq!(why(&few), format!("{key} holds 12 values; a conclusion needs 30"));
+        let mut missing = without().series(rounds(key, &[500_000; 3], 4));
+        let series = missing.file.series.last_mut().unwrap();
+        *series = Series { status: Status::Unavailable { reason: Unavailable::NotAsked }, ..series.clone() };
+        assert!(why(&missing).starts_with(&format!("{key} could not be measured: ")), "{}", why(&missing));
+        let alone = Sheet::windows().steady(key, 500_000);
+        assert_eq!(why(&alone), format!("nothing that could be compared with it was measured beside {key}"));
     }
 
     #[test]

@@ -10,6 +10,8 @@ pub enum Scope {
     Anywhere,
     /// Results taken on (or modelled after) this one: `linux`, `windows`, `macos`.
     Os(&'static str),
+    /// Results of a Linux kernel: not of WSL 1, which translates Linux calls into those of Windows.
+    LinuxKernel,
     /// Results of every other system than this one.
     Except(&'static str),
 }
@@ -20,6 +22,9 @@ impl Scope {
         match self {
             Scope::Anywhere => true,
             Scope::Os(os) => file.platform.os == os,
+            Scope::LinuxKernel => {
+                file.platform.os == "linux" && file.environment.text("virtualisation.wsl") != Some("wsl1")
+            }
             Scope::Except(os) => file.platform.os != os,
         }
     }

@@ -20,6 +20,8 @@ pub enum Harmless {
     TryHere(fn() -> Conditions),
     /// No, and why.
     NotTriedBecause(&'static str),
+    /// It needs no trial: that experiment measures it, as one of these waits, and `compare` reads it.
+    MeasuredBy(&'static str, &'static [&'static str]),
 }
 
 /// One remedy.
@@ -70,6 +72,7 @@ mod tests {
             match entry.harmless {
                 Harmless::TryHere(conditions) => assert!(!conditions().is_as_found(), "{}", entry.id),
                 Harmless::NotTriedBecause(why) => assert!(why.len() > 10, "{}", entry.id),
+                Harmless::MeasuredBy(_, waits) => assert!(entry.compare.is_some() && !waits.is_empty(), "{}", entry.id),
             }
         }
     }

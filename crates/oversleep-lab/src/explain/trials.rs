@@ -26,7 +26,8 @@ pub struct RemedyTrialSpec {
 pub fn remedies_to_try(file: &ResultFile) -> Vec<RemedyTrialSpec> {
     let mut specs = Vec::new();
     let mut add = |remedy: &'static str, waits: Vec<String>| {
-        if let Some(Harmless::TryHere(conditions)) = remedies::get(remedy).map(|entry| entry.harmless)
+        let entry = remedies::get(remedy).filter(|entry| entry.scope.covers(file));
+        if let Some(Harmless::TryHere(conditions)) = entry.map(|entry| entry.harmless)
             && !waits.is_empty()
         {
             specs.push(RemedyTrialSpec { remedy, conditions: conditions(), waits, requested: COMMON_REQUEST });
@@ -91,6 +92,16 @@ mod tests {
             ],
             "idle states are the whole machine's, not the laboratory's"
         );
+    }
+
+    #[test]
+    fn nothing_of_a_linux_kernel_is_tried_or_advised_where_windows_translates_the_calls() {
+        let linux = || Sheet::linux().span("timer.slack_ns", 50_000).steady("B5/nanosleep/1ms", 66_000);
+        assert_eq!(tried(&linux().text("virtualisation.wsl", "wsl2")).len(), 1, "WSL 2 runs a Linux kernel");
+        let wsl1 = linux().text("virtualisation.wsl", "wsl1").flag("sched.rt_permitted", true);
+        assert!(tried(&wsl1).is_empty());
+        let kernel = ["lower-timer-slack", "real-time-policy", "use-tsc-clocksource", "performance-governor"];
+        assert!(kernel.iter().all(|id| !remedies::get(id).unwrap().scope.covers(&wsl1.file)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ const OUTSIDE: &str = "it is decided outside this machine";
 pub(super) const REMEDIES: &[RemedyEntry] = &[
     RemedyEntry {
         id: "permit-real-time",
-        scope: Scope::Os("linux"),
+        scope: Scope::LinuxKernel,
         summary: "Threads may ask for a real-time policy.",
         how: "Allow real-time priorities to the program's user: a limit, a unit setting, a capability, or a container \
               option.",
@@ -22,7 +22,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "lift-real-time-throttling",
-        scope: Scope::Os("linux"),
+        scope: Scope::LinuxKernel,
         summary: "Real-time threads keep their CPU for whole periods.",
         how: "Keep real-time threads below 95 % of a CPU, so that neither the limit (up to Linux 6.11, and with \
               CONFIG_RT_GROUP_SCHED) nor the fair server (from 6.12) ever acts; lift them only where every real-time \
@@ -36,7 +36,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "use-tsc-clocksource",
-        scope: Scope::Os("linux"),
+        scope: Scope::LinuxKernel,
         summary: "Clock reads are answered in user space, without a system call.",
         how: "Switch the clocksource to one with a vDSO path: tsc where the processor's TSC is invariant, kvm-clock or \
               hyperv_clocksource in a guest; find out from the boot log why the kernel did not.",
@@ -82,7 +82,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "isolate-cpus",
-        scope: Scope::Os("linux"),
+        scope: Scope::LinuxKernel,
         summary: "Nothing else is scheduled where the punctual thread runs.",
         how: "Keep other tasks off one CPU (a cpuset, or isolcpus= at boot) and pin the thread to it.",
         example: Some("# systemd\nsystemctl set-property --runtime system.slice AllowedCPUs=0-2\ntaskset -c 3 ./app"),
@@ -91,7 +91,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "performance-governor",
-        scope: Scope::Os("linux"),
+        scope: Scope::LinuxKernel,
         summary: "The processor is at full speed when the timer fires.",
         how: "Choose the performance governor, or at least an energy preference other than power.",
         example: Some("# command\ncpupower frequency-set --governor performance"),

@@ -43,9 +43,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              dispatch_source_t timer = dispatch_source_create(DISPATCH_SOURCE_TYPE_TIMER, 0, DISPATCH_TIMER_STRICT, queue);\n\
              dispatch_source_set_timer(timer, dispatch_time(DISPATCH_TIME_NOW, NSEC_PER_MSEC), NSEC_PER_MSEC, 0);",
         ),
-        harmless: Harmless::NotTriedBecause(
-            "the waits experiment measures it; this run holds no such pair, or too few values of it",
-        ),
+        harmless: Harmless::MeasuredBy("B5", &["dispatch-source-strict", "kevent-timer-critical"]),
         compare: Some(|file| {
             let before = advice::plain_sleep(file)?;
             let after = STRICT.iter().find_map(|wait| advice::wait_like(file, wait, before))?;

@@ -21,7 +21,7 @@ const FINER_CALLS: [(&str, &str); 2] = [("epoll-wait", "epoll-pwait2"), ("poll",
 pub(super) const REMEDIES: &[RemedyEntry] = &[
     RemedyEntry {
         id: "lower-timer-slack",
-        scope: Scope::Os("linux"),
+        scope: Scope::LinuxKernel,
         summary: "Sleeps and timeouts of the thread end without the delay the kernel adds to batch wake-ups.",
         how: "Set the timer slack of each thread that waits to 1 ns; 0 means the default, and threads inherit it from \
               the one that creates them.",
@@ -34,7 +34,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "real-time-policy",
-        scope: Scope::Os("linux"),
+        scope: Scope::LinuxKernel,
         summary: "The thread runs as soon as its timer fires, before every ordinary task, and its waits have no slack.",
         how: "Run the thread that must be on time under SCHED_FIFO; keep what it does between two waits short.",
         example: Some(
@@ -49,7 +49,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "forbid-deep-idle",
-        scope: Scope::Os("linux"),
+        scope: Scope::LinuxKernel,
         summary: "A processor that waits stays in an idle state it leaves within the stated latency.",
         how: "Hold /dev/cpu_dma_latency open with the longest acceptable exit latency in it (0 µs: none) for as long as \
               punctual wake-ups matter; it costs power.",
@@ -78,9 +78,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              timerfd_settime(fd, 0, &in_1ms, NULL);\n\
              uint64_t expirations;\nread(fd, &expirations, sizeof expirations);",
         ),
-        harmless: Harmless::NotTriedBecause(
-            "the waits experiment measures these primitives side by side; this run holds no such pair, or too few values of it",
-        ),
+        harmless: Harmless::MeasuredBy("B5", super::super::findings::EXACT_WAITS),
         compare: Some(|file| {
             let before = advice::wait_named(file, "nanosleep")?;
             let after = advice::first_wait(file, super::super::findings::EXACT_WAITS)?;
@@ -97,9 +95,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              struct timespec timeout = { .tv_nsec = 300000 };\n\
              epoll_pwait2(epoll_fd, events, 64, &timeout, NULL);",
         ),
-        harmless: Harmless::NotTriedBecause(
-            "the waits experiment measures both calls at a request below 1 ms; this run holds no such pair, or too few values of it",
-        ),
+        harmless: Harmless::MeasuredBy("B5", &["epoll-pwait2", "ppoll"]),
         compare: Some(|file| {
             let (before, after) =
                 FINER_CALLS.iter().find_map(|&(coarse, fine)| advice::shortest_common(file, coarse, fine))?;
@@ -117,9 +113,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              struct timespec timeout = { .tv_nsec = 1000000 };\n\
              if (ppoll(&ready, 1, &timeout, NULL) == 1)\n    recv(socket_fd, buffer, sizeof buffer, MSG_DONTWAIT);",
         ),
-        harmless: Harmless::NotTriedBecause(
-            "the waits experiment measures both calls; this run holds no such pair, or too few values of it",
-        ),
+        harmless: Harmless::MeasuredBy("B5", &["so-rcvtimeo", "ppoll"]),
         compare: Some(|file| {
             let before = advice::wait_named(file, "so-rcvtimeo")?;
             let after = advice::wait_like(file, "ppoll", before)?;
@@ -137,9 +131,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              timerfd_settime(fd, TFD_TIMER_ABSTIME, &deadline, NULL);\n\
              epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &readable);\nepoll_wait(epoll_fd, events, 64, -1);",
         ),
-        harmless: Harmless::NotTriedBecause(
-            "the waits experiment measures timerfd beside poll; this run holds no such pair at long timeouts",
-        ),
+        harmless: Harmless::MeasuredBy("B5", &["timerfd"]),
         compare: Some(|file| {
             let (before, after) = advice::longest_common(file, "poll", "timerfd")?;
             Some(advice::measured(before, after))
@@ -155,9 +147,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
             "// Rust\nif let Some(most) = (deadline - MARGIN).checked_duration_since(std::time::Instant::now()) {\n    \
              std::thread::sleep(most);\n}\nwhile std::time::Instant::now() < deadline {\n    std::hint::spin_loop();\n}",
         ),
-        harmless: Harmless::NotTriedBecause(
-            "the spin experiment measures it; this run holds no such pair, or too few values of it",
-        ),
+        harmless: Harmless::MeasuredBy("B12", &["hybrid"]),
         compare: Some(|file| {
             let after = advice::hybrid(file)?;
             let before = advice::sleep_like(file, after)?;
@@ -175,9 +165,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              let deadline = oversleep::Instant::now() + std::time::Duration::from_millis(1);\n\
              sleeper.sleep_until(deadline);",
         ),
-        harmless: Harmless::NotTriedBecause(
-            "the waits experiment measures it; this run holds no such pair, or too few values of it",
-        ),
+        harmless: Harmless::MeasuredBy("B5", &["oversleep-sleep-until"]),
         compare: Some(|file| {
             let before = advice::plain_sleep(file)?;
             let after = advice::wait_like(file, "oversleep-sleep-until", before)?;
