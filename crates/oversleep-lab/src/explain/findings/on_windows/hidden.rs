@@ -4,8 +4,8 @@ use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
-use super::super::super::read::{Look, settle};
-use super::{BUILD_11, build, default_period};
+use super::super::super::read::{COMMON_REQUEST, Look, judge, settle, summary};
+use super::{BUILD_11, build, default_period, is_default_tick, sleeps_with_request, took};
 
 pub(in super::super) const HIDDEN_WINDOW: FindingEntry = FindingEntry {
     id: "OVS-W004",
@@ -21,11 +21,31 @@ meanwhile its waits end on the default tick. A program that is punctual on the d
 minimised. Setting GlobalTimerResolutionRequests, by which requests count for every process, does not keep them: on a \
 Windows 11 with it set, minimising the window of the program that had asked ended its period.\n\n\
 How we know: by the rule as Microsoft documents it for timeBeginPeriod and SetProcessInformation, and by the build that \
-runs here. It isn't measured: this process has no window.\n\n\
+runs here. It shows where this process was granted a period and its sleep ended on the default tick all the same; where \
+it did not, that says nothing about a process with windows.\n\n\
 Cure: opt out with PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION, or wait on a high-resolution timer.",
     remedies: &["keep-resolution-while-hidden", "use-high-resolution-timer"],
     check: |file| settle(hidden_window(file)),
 };
+
+/// A request that was granted and changed nothing: the finest, which leaves the tick no excuse.
+fn request_without_effect(file: &ResultFile, build: i64) -> Option<Conclusion> {
+    let (held, series) = sleeps_with_request(file)
+        .filter(|(held, series)| *held <= COMMON_REQUEST && judge(series).is_ok())
+        .min_by_key(|(held, _)| *held)
+        .filter(|(_, series)| is_default_tick(file, took(series)))?;
+    let (wait, requested) = (&series.subject, series.requested_ns.unwrap_or_default());
+    let because = match file.environment.flag("timer.window_hidden") {
+        Some(true) => "its window can't be seen",
+        _ => "no window of it can be seen, it seems",
+    };
+    let statement = Statement::new(format!(
+        "with {held} granted {wait} of {requested} took {} all the same: on build {build} this process's request does not \
+         count while {because}",
+        took(series)
+    ));
+    Some(Conclusion::Found(statement.rests_on("os.build", build.to_string()).rests_on(&series.key, summary(series))))
+}
 
 fn hidden_window(file: &ResultFile) -> Look<Conclusion> {
     let build = build(file)?;
@@ -33,6 +53,9 @@ fn hidden_window(file: &ResultFile) -> Look<Conclusion> {
         return Ok(Conclusion::NotApplicable);
     }
     let statement = |sentence: String| Statement::new(sentence).rests_on("os.build", build.to_string());
+    if let Some(found) = request_without_effect(file, build).filter(|_| build >= BUILD_11) {
+        return Ok(found);
+    }
     if build < BUILD_11 {
         return Ok(Conclusion::Absent(statement(format!(
             "build {build} keeps a request whether windows can be seen or not (until build {BUILD_11}, Windows 11)"
@@ -89,6 +112,26 @@ mod tests {
                 "build 19045 keeps a request whether windows can be seen or not (until build 22000, Windows 11)"
             )
         );
+    }
+
+    #[test]
+    fn a_request_that_was_granted_and_changed_nothing_is_the_finding_measured() {
+        let swept = |half, whole| {
+            on(22_631)
+                .steady("C2/sleep/1ms/resolution=as-found", 14_600_000)
+                .steady("C2/sleep/1ms/resolution=500us", half)
+                .steady("C2/sleep/1ms/resolution=1ms", whole)
+        };
+        let ignored = swept(14_600_000, 14_600_000);
+        assert_eq!(
+            ignored.finding("OVS-W004").sentence,
+            "with 500 µs granted sleep of 1 ms took 15.6 ms all the same: on build 22631 this process's request does not \
+             count while no window of it can be seen, it seems"
+        );
+        let known = ignored.flag("timer.window_hidden", true).finding("OVS-W004").sentence;
+        assert!(known.ends_with("does not count while its window can't be seen"), "{known}");
+        let counts = swept(500_000, 950_000).finding("OVS-W004").sentence;
+        assert!(counts.ends_with("(documented, not measured here)"), "{counts}");
     }
 
     #[test]
