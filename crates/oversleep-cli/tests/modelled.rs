@@ -53,6 +53,81 @@ fn a_figure_of_a_model_can_be_changed() {
 }
 
 #[test]
+fn what_was_changed_of_a_model_stands_in_every_heading_and_in_the_file() {
+    let home = Home::new();
+    let changed = ["--on", "windows-11", "--set", "tick=1ms", "--set", "count=2", "--seed", "77"];
+    let args: Vec<&str> = ["waits", "sleep", "--ask", "1ms", "--count", "50"].into_iter().chain(changed).collect();
+    let file = result(&home, &args);
+    let full = "windows-11 with tick=1ms, count=2, seed 77";
+    assert_eq!(file.platform.modelled.as_deref(), Some(full));
+    let facts = &file.environment;
+    assert_eq!(facts.text("model.name"), Some("windows-11"));
+    assert_eq!(facts.integer("model.seed"), Some(77));
+    assert_eq!(facts.list("model.set"), Some(&["tick=1ms".to_owned(), "count=2".to_owned()][..]));
+    let report = home.run(["report", "r.json", "--html", "r.html"]).fine();
+    let page = std::fs::read_to_string(home.path().join("r.html")).expect("written");
+    for shown in [&report.stdout, &page] {
+        assert!(shown.contains(&format!("(modelled: {full})")), "{shown}");
+    }
+    let plain = result(&home, &["waits", "sleep", "--ask", "1ms", "--count", "50", "--on", "windows-11"]);
+    assert_eq!(plain.platform.modelled.as_deref(), Some("windows-11"));
+    assert_eq!((plain.environment.integer("model.seed"), plain.environment.list("model.set")), (Some(1), None));
+
+    let ask = |more: &[&str]| {
+        let asked: Vec<&str> = ["ask", "sleep(1ms)"].into_iter().chain(changed).chain(more.iter().copied()).collect();
+        Home::new().run(asked).fine().stdout
+    };
+    let text = ask(&["--neighbour", "2ms", "--resolution", "1ms"]);
+    let heading = "sleep(1ms), neighbour 2 ms, conditions resolution=1 ms (modelled with tick=1ms, count=2, seed 77)";
+    assert!(text.contains(heading), "{text}");
+    let document: Value = serde_json::from_str(&ask(&["--neighbour", "2ms", "--json"])).expect("JSON");
+    assert_eq!(document[0]["machine"], "windows-11");
+    assert_eq!(document[0]["modelled"], full);
+    assert_eq!(document[0]["under"]["neighbour"], "2 ms");
+    let here: Value =
+        serde_json::from_str(&Home::new().run(["ask", "sleep(1ms)", "--count", "3", "--json"]).fine().stdout)
+            .expect("JSON");
+    assert_eq!(here[0]["modelled"], Value::Null, "this machine is none");
+}
+
+#[test]
+fn an_answer_is_of_all_values_and_says_what_they_are() {
+    let ask = |more: &[&str]| {
+        let asked = ["ask", "sleep(1ms)", "--on", "windows-11"].into_iter().chain(more.iter().copied());
+        Home::new().run(asked).fine().stdout
+    };
+    let told: Value = serde_json::from_str(&ask(&["--count", "150000", "--json"])).expect("JSON");
+    assert_eq!(told[0]["count"], 150_000);
+    assert_eq!(told[0]["values"], "as asked");
+    let (least, mean) = (told[0]["min_ns"].as_f64().expect("ns"), told[0]["mean_ns"].as_f64().expect("ns"));
+    assert!(least > 15e6 && (15.6e6..15.7e6).contains(&mean), "{told}");
+    let late = ask(&["--pace", "periodic"]);
+    assert!(late.contains("sleep(1ms), pace periodic: how late each deadline was served (modelled)"), "{late}");
+    let late: Value = serde_json::from_str(&ask(&["--pace", "periodic", "--json"])).expect("JSON");
+    assert_eq!(late[0]["values"], "lateness");
+    assert!(late[0]["min_ns"].as_f64().expect("ns") < 1e6, "a deadline may be served at once: {late}");
+}
+
+#[test]
+fn figures_that_no_run_would_end_with_are_refused() {
+    for change in ["steps.qpc=1h", "steps.qpc=1s", "costs.qpc=0ns", "costs.qpc=0.001ns", "slice=1ns", "since.sleep="] {
+        let ended = Home::new().run(["check", "--on", "windows-11", "--set", change]).with_code(2);
+        let name = change.split_once('=').expect("a change").0;
+        let name = name.rsplit('.').next().expect("a name");
+        assert!(ended.stderr.contains(name), "{change}: {}", ended.stderr);
+    }
+    let home = Home::new();
+    let mut file = result(&home, &["clocks", "tsc", "monotonic", "--on", "linux-hz250"]);
+    file.platform.modelled = None;
+    for clock in &mut file.clocks {
+        clock.stated_step_ns = Some(oversleep_record::Nanos(i64::MAX));
+    }
+    std::fs::write(home.path().join("hostile.json"), file.write()).expect("writable");
+    let ended = home.run(["waits", "nanosleep", "--like", "hostile.json"]).with_code(2);
+    assert!(ended.stderr.contains("its clock") && ended.stderr.contains("it steps by"), "{}", ended.stderr);
+}
+
+#[test]
 fn a_machine_is_modelled_on_its_own_result() {
     let home = Home::new();
     let real = result(&home, &["waits", "sleep", "--ask", "1ms", "--count", "200", "--on", "windows-7"]);

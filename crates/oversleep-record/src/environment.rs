@@ -15,7 +15,8 @@ pub struct PlatformId {
     pub os: String,
     /// `x86_64`, `aarch64`.
     pub arch: String,
-    /// The profile's name where the machine is a model in virtual time; `None` on a real one.
+    /// The profile's name where the machine is a model in virtual time, with what was changed of it (`windows-11 with
+    /// tick=1ms, seed 7`); `None` on a real one. The facts `model.name`, `model.set` and `model.seed` say it apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modelled: Option<String>,
 }

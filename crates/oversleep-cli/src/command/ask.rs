@@ -2,7 +2,7 @@
 
 use clap::Args;
 use oversleep_lab::Laboratory;
-use oversleep_lab::machines::{self, Answer, Question, Subject};
+use oversleep_lab::machines::{self, Answer, Meaning, Question, Subject};
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 use serde_json::{Value, json};
@@ -54,8 +54,8 @@ pub struct Ask {
 /// One machine's answer to one question.
 struct Told {
     machine: String,
-    /// Whether that machine is a model.
-    modelled: bool,
+    /// What it is a model of, with what was changed; nothing where it is a machine.
+    modelled: Option<String>,
     question: String,
     /// What the question was asked under.
     under: Vec<(&'static str, String)>,
@@ -83,8 +83,8 @@ impl Ask {
                 };
                 let answer = machines::ask(&lab, &question).map_err(|reason| reason.to_string());
                 told.push(Told {
-                    machine: lab.platform_id().modelled.unwrap_or_else(|| name.clone()),
-                    modelled: lab.platform_id().modelled.is_some(),
+                    machine: name.clone(),
+                    modelled: lab.platform_id().modelled,
                     question: subject.to_string(),
                     under: self.under(&question),
                     answer,
@@ -139,7 +139,7 @@ fn text(told: &[Told], width: usize) -> String {
     questions.dedup();
     for question in questions {
         let of_it = told.iter().filter(|one| one.question == question);
-        page.heading(&heading(question, of_it.clone().all(|one| one.modelled), of_it.map(|one| &one.under).next()));
+        page.heading(&of_it.map(heading).next().unwrap_or_default());
         page.line(&format!(
             "{FAINT}  {:longest$}  {:>9} {:>9} {:>9} {:>9} {:>9}{FAINT:#}",
             "", "mean", "p50", "p99", "least", "most"
@@ -160,15 +160,20 @@ fn text(told: &[Told], width: usize) -> String {
     page.finish()
 }
 
-/// The question with what it was asked under, and whether models answer it.
-fn heading(question: &str, modelled: bool, under: Option<&Vec<(&'static str, String)>>) -> String {
-    let under: Vec<String> = under.into_iter().flatten().map(|(what, how)| format!("{what} {how}")).collect();
-    let modelled = if modelled { " (modelled)" } else { "" };
-    if under.is_empty() {
-        format!("{question}{modelled}")
-    } else {
-        format!("{question}, {}{modelled}", under.join(", "))
+/// The question with what it was asked under, whether models answer it and what was changed of them, which is the same
+/// for all of them.
+fn heading(told: &Told) -> String {
+    let mut heading = told.question.clone();
+    for (what, how) in &told.under {
+        heading += &format!(", {what} {how}");
     }
+    if matches!(&told.answer, Ok(answer) if answer.meaning() == Meaning::Lateness) {
+        heading += ": how late each deadline was served";
+    }
+    if let Some(model) = &told.modelled {
+        heading += &format!(" (modelled{})", model.strip_prefix(told.machine.as_str()).unwrap_or_default());
+    }
+    heading
 }
 
 /// The rule, or why there is no answer.
@@ -189,9 +194,9 @@ fn histogram(answer: &Answer) -> String {
         return format!("every value the same: {}", shown(least));
     }
     let mut columns = [0_usize; COLUMNS];
-    for value in answer.values_ns() {
+    for (value, count) in answer.counted_ns() {
         let column = ((value - least) / (most - least) * COLUMNS as f64) as usize;
-        columns[column.min(COLUMNS - 1)] += 1;
+        columns[column.min(COLUMNS - 1)] += usize::try_from(count).unwrap_or(0);
     }
     let highest = columns.iter().copied().max().unwrap_or(1).max(1);
     let bar = |&count: &usize| match count {
@@ -215,11 +220,15 @@ fn document(told: &Told) -> Value {
         Err(reason) => document["reason"] = json!(reason),
         Ok(answer) => {
             document["rule"] = json!(answer.rule());
-            document["count"] = json!(answer.values_ns().len());
+            document["count"] = json!(answer.count());
             let quantiles = [("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99)];
             for (name, share) in quantiles {
                 document[name] = json!(answer.quantile_ns(share));
             }
+            document["values"] = json!(match answer.meaning() {
+                Meaning::Itself => "as asked",
+                Meaning::Lateness => "lateness",
+            });
             document["mean_ns"] = json!(answer.mean_ns());
             document["min_ns"] = json!(answer.min_ns());
             document["max_ns"] = json!(answer.max_ns());

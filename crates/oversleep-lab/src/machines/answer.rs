@@ -2,18 +2,45 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Pace, Quantity, Series, Status};
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{Distribution, Nanos, Unavailable};
 
 use super::question::{Question, Subject};
 use crate::measure::{self, Depth, Experiment, Limit, Plan, Silent, StopFlag};
 use crate::platform::{Clock, Family, Neighbour, Platform, Restore, Wait};
 use crate::session::{Laboratory, Request};
 
+/// What the values of an answer are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// What was asked about itself: how long a call took, what a read cost, by how much a clock moved.
+    Itself,
+    /// How late a deadline of a schedule was served. That is not what the call took: it was entered late or early, or not
+    /// at all where the deadline had passed.
+    Lateness,
+}
+
 /// The values measured, in ns, smallest first, and the rule behind them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     values_ns: Vec<f64>,
     rule: Option<String>,
+    meaning: Meaning,
+    /// All values, where there are more than are kept one by one.
+    all: Option<All>,
+}
+
+/// A distribution in the unit of its series: ns = base + value x scale.
+#[derive(Clone, Debug, PartialEq)]
+struct All {
+    distribution: Distribution,
+    base: f64,
+    scale: f64,
+}
+
+impl All {
+    fn ns(&self, value: f64) -> f64 {
+        self.base + value * self.scale
+    }
 }
 
 /// Why there is no answer.
@@ -45,12 +72,30 @@ impl Answer {
             return None;
         }
         values_ns.sort_by(f64::total_cmp);
-        Some(Answer { values_ns, rule: None })
+        Some(Answer { values_ns, rule: None, meaning: Meaning::Itself, all: None })
     }
 
-    /// All values, smallest first.
+    /// The values that are kept one by one, smallest first: all of them, up to a cap.
     pub fn values_ns(&self) -> &[f64] {
         &self.values_ns
+    }
+
+    /// How many values there are in all.
+    pub fn count(&self) -> u64 {
+        self.all.as_ref().map_or(self.values_ns.len() as u64, |all| all.distribution.count())
+    }
+
+    /// All values with how many there are of each, smallest first; beyond the cap within 0.1 %.
+    pub fn counted_ns(&self) -> Vec<(f64, u64)> {
+        match &self.all {
+            Some(all) => all.distribution.buckets().map(|(value, count)| (all.ns(value as f64), count)).collect(),
+            None => self.values_ns.iter().map(|&value| (value, 1)).collect(),
+        }
+    }
+
+    /// What the values are.
+    pub fn meaning(&self) -> Meaning {
+        self.meaning
     }
 
     /// Why it is so, in a sentence; only a model knows.
@@ -60,21 +105,29 @@ impl Answer {
 
     /// The smallest.
     pub fn min_ns(&self) -> f64 {
-        self.values_ns[0]
+        let of_all = self.all.as_ref().and_then(|all| Some(all.ns(all.distribution.min()? as f64)));
+        of_all.unwrap_or(self.values_ns[0])
     }
 
     /// The largest.
     pub fn max_ns(&self) -> f64 {
-        self.values_ns[self.values_ns.len() - 1]
+        let of_all = self.all.as_ref().and_then(|all| Some(all.ns(all.distribution.max()? as f64)));
+        of_all.unwrap_or(self.values_ns[self.values_ns.len() - 1])
     }
 
     /// The mean.
     pub fn mean_ns(&self) -> f64 {
+        if let Some(mean) = self.all.as_ref().and_then(|all| Some(all.ns(all.distribution.mean()?))) {
+            return mean;
+        }
         self.values_ns.iter().sum::<f64>() / self.values_ns.len() as f64
     }
 
     /// The value that this share of all values doesn't exceed; 0.5 is the median.
     pub fn quantile_ns(&self, share: f64) -> f64 {
+        if let Some(value) = self.all.as_ref().and_then(|all| Some(all.ns(all.distribution.quantile(share)? as f64))) {
+            return value;
+        }
         let rank = (share * self.values_ns.len() as f64).ceil().max(1.0) as usize;
         self.values_ns[rank.min(self.values_ns.len()) - 1]
     }
@@ -220,19 +273,23 @@ fn series(
     answer_of(found, subject)
 }
 
-/// A series' values: lateness as what the call took, costs in ns.
+/// A series' values: lateness as what the call took where each call is its own deadline, costs in ns.
 fn answer_of(series: Option<&Series>, what: &str) -> Result<Answer, NoAnswer> {
     let Some(series) = series else { return Err(unavailable(what, Unavailable::NotAsked)) };
     if let Status::Unavailable { reason } = &series.status {
         return Err(unavailable(what, reason.clone()));
     }
-    let base = match (series.quantity, series.requested_ns) {
-        (Quantity::Lateness, Some(requested)) => requested.0 as f64,
-        _ => 0.0,
+    let (base, meaning) = match (series.quantity, series.requested_ns, series.pace) {
+        (Quantity::Lateness, _, Some(Pace::Periodic)) => (0.0, Meaning::Lateness),
+        (Quantity::Lateness, Some(requested), _) => (requested.0 as f64, Meaning::Itself),
+        _ => (0.0, Meaning::Itself),
     };
     let scale = if series.unit == oversleep_record::series::Unit::Ps { 1e-3 } else { 1.0 };
     let values = series.samples.value.iter().map(|&value| base + value as f64 * scale).collect();
-    Answer::of(values).ok_or_else(|| unavailable(what, Unavailable::failed("measuring", "no value came of it")))
+    let kept =
+        Answer::of(values).ok_or_else(|| unavailable(what, Unavailable::failed("measuring", "no value came of it")))?;
+    let all = || All { distribution: series.distribution.clone(), base, scale };
+    Ok(Answer { meaning, all: (series.samples.beyond_cap > 0).then(all), ..kept })
 }
 
 /// The steps a coarse clock makes while it is polled (B3); of a fine one, the median difference of its reads (A4).
@@ -269,7 +326,8 @@ fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, No
     let current = tunable.current();
     drop(held);
     match current.map_err(|reason| unavailable("resolution()", reason))? {
-        Setting::Nanos(span) => Ok(Answer { values_ns: vec![span.0 as f64], rule: None }),
+        Setting::Nanos(span) => Answer::of(vec![span.0 as f64])
+            .ok_or_else(|| unavailable("resolution()", Unavailable::Nonsense { what: span.to_string() })),
         other => Err(unavailable("resolution()", Unavailable::Nonsense { what: other.to_string() })),
     }
 }

@@ -4,6 +4,7 @@ use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::MachineError;
+use super::bounds::{SLICE_MIN, check_clock};
 use super::profile::Profile;
 use super::value::Value;
 use crate::platform::sim::systems::{ClockRow, Follows, SYSTEMS, System};
@@ -16,24 +17,13 @@ use crate::platform::{Cpu, CpuKind, WaitInfo};
 /// More CPUs than this no profile has; an affinity is a word of that many bits.
 const CPUS_MAX: i64 = 64;
 
-/// Shorter slices than this are spent on switching, and a run under load would take for ever.
-const SLICE_MIN: Nanos = Nanos::from_micros(10);
-/// Clocks whose reads take no time, or that stand still for longer than this, would be waited for without end.
-const STEP_MAX: Nanos = Nanos::from_secs(1);
-const COST_MAX_PS: u64 = 1_000_000_000;
-
-/// Whether experiments on such a clock come to an end.
-///
-/// # Errors
-/// What is wrong with it.
-pub(super) fn check_clock(clock: &ClockModel) -> Result<(), String> {
-    if !(1..=COST_MAX_PS).contains(&clock.read_cost_ps) {
-        return Err("reading it takes from a picosecond to a millisecond".to_owned());
+/// A machine's name in every heading and file: with what was changed of it, so that it passes for no other.
+fn full_name(profile: &Profile, seed: u64) -> String {
+    let mut parts = profile.changes.clone();
+    if seed != super::SEED {
+        parts.push(format!("seed {seed}"));
     }
-    if !(Nanos(1)..=STEP_MAX).contains(&clock.step_ns) {
-        return Err(format!("it steps by 1 ns to {STEP_MAX}"));
-    }
-    Ok(())
+    if parts.is_empty() { profile.name.clone() } else { format!("{} with {}", profile.name, parts.join(", ")) }
 }
 
 /// Looks figures up, with what to take where a profile states none: the value that switches the rule off.
@@ -137,7 +127,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
     let timing = timing(&figures)?;
     let clocks = clocks(&figures, system, &timing)?;
     Ok(Machine {
-        name: profile.name.clone(),
+        name: full_name(profile, seed),
         os: os.to_owned(),
         arch: figures.text("machine.arch").to_owned(),
         seed,
@@ -161,7 +151,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         waits: (system.waits)().into_iter().map(|info| wait(&figures, info)).collect(),
         handoffs: system.handoffs.iter().map(|&name| (name, figures.missing(name))).collect(),
         tunables: system.tunables.to_vec(),
-        facts: facts(&figures, &timing, count)?,
+        facts: facts(&figures, &timing, count, seed)?,
         timing,
         stalls: Vec::new(),
     })
@@ -262,10 +252,10 @@ fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
 fn clocks(figures: &Figures<'_>, system: &System, timing: &Timing) -> Result<Vec<ClockModel>, MachineError> {
     let arch = figures.text("machine.arch");
     let rows = (system.clocks)().into_iter().filter(|row| row.arch.is_empty() || row.arch == arch);
-    rows.map(|row| clock(figures, row, timing)).collect()
+    rows.map(|row| clock(figures, row, timing, system.reference_clock)).collect()
 }
 
-fn clock(figures: &Figures<'_>, row: ClockRow, timing: &Timing) -> Result<ClockModel, MachineError> {
+fn clock(figures: &Figures<'_>, row: ClockRow, timing: &Timing, reference: &str) -> Result<ClockModel, MachineError> {
     let name = row.info.name;
     let frequency_hz = match row.info.unit {
         "ns" => 1_000_000_000,
@@ -306,7 +296,7 @@ fn clock(figures: &Figures<'_>, row: ClockRow, timing: &Timing) -> Result<ClockM
         unavailable: figures.missing(name),
         info: row.info,
     };
-    match check_clock(&clock) {
+    match check_clock(&clock, reference) {
         Ok(()) => Ok(clock),
         Err(why) => Err(figures
             .wrong(name, format!("{why}, and this takes {} ps and steps by {}", clock.read_cost_ps, clock.step_ns))),
@@ -327,13 +317,19 @@ fn wait(figures: &Figures<'_>, info: WaitInfo) -> WaitModel {
 }
 
 /// Facts as the profile states them, and those that follow from its figures.
-fn facts(figures: &Figures<'_>, timing: &Timing, cpu_count: i64) -> Result<Environment, MachineError> {
+fn facts(figures: &Figures<'_>, timing: &Timing, cpu_count: i64, seed: u64) -> Result<Environment, MachineError> {
     let mut facts = Environment::default();
     for (path, stated) in &figures.0.stated {
         let Some(name) = path.strip_prefix("facts.") else { continue };
         facts.set(name, fact(name, &stated.text).map_err(|why| figures.wrong(path, why))?, "model");
     }
     let mut set = |name: &str, value| facts.set(name, value, "model");
+    // With these the run can be repeated from its file.
+    set("model.name", FactValue::Text(figures.0.name.clone()));
+    set("model.seed", i64::try_from(seed).map_or_else(|_| FactValue::Text(seed.to_string()), FactValue::Integer));
+    if !figures.0.changes.is_empty() {
+        set("model.set", FactValue::List(figures.0.changes.clone()));
+    }
     set("cpu.count", FactValue::Integer(cpu_count));
     set("cpu.allowed", FactValue::Integer(cpu_count));
     match &timing.tick {
@@ -341,6 +337,9 @@ fn facts(figures: &Figures<'_>, timing: &Timing, cpu_count: i64) -> Result<Envir
             set("timer.period_default_ns", FactValue::Nanos(tick.default_ns));
             set("timer.period_min_ns", FactValue::Nanos(tick.shortest_ns));
             set("timer.period_now_ns", FactValue::Nanos(tick.default_ns));
+            if tick.is_hidden {
+                set("timer.window_hidden", FactValue::Flag(true));
+            }
             set("timer.requests_per_process", FactValue::Flag(tick.reach == Reach::Asker));
             let has_it = figures.missing("waitable-timer-high-resolution").is_none();
             set("timer.high_resolution", FactValue::Flag(has_it));

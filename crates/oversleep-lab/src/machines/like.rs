@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use oversleep_record::series::{Quantity, Series};
 use oversleep_record::{Nanos, ResultFile};
 
+use super::bounds::check_clock;
 use super::profile::Profile;
-use super::{MachineError, build, changed, named};
+use super::{MachineError, build, changed};
 use crate::platform::SlackRule;
 use crate::platform::sim::{ClockSource, Learned, Machine, Overshoot, Sim, Spread};
 use crate::session::Laboratory;
@@ -34,7 +35,7 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
         return Err(nothing("it holds neither waits nor clocks as found".to_owned()));
     }
     let mut profile = Profile::named(base)?;
-    profile.name = named(&format!("like {} {}", result.platform.os, result.platform.arch), overrides, seed);
+    profile.name = format!("like {} {}", result.platform.os, result.platform.arch);
     for change in from_facts(result) {
         // What its facts state and the model has no room for stays as the base has it.
         let _ = profile.set(&change);
@@ -64,7 +65,7 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
         if let (Some(hz @ 1..=10_000_000_000), "ticks") = (seen.frequency_hz, clock.info.unit) {
             clock.frequency_hz = hz;
         }
-        build::check_clock(clock).map_err(|why| nothing(format!("its clock {}: {why}", clock.info.name)))?;
+        check_clock(clock, machine.reference_clock).map_err(|why| nothing(format!("its clock {}: {why}", clock.info.name)))?;
     }
     machine.facts.facts.extend(result.environment.facts.clone());
     Ok(machine)

@@ -2,6 +2,7 @@
 //! from a result of a real one.
 
 mod answer;
+mod bounds;
 mod build;
 mod like;
 #[cfg(test)]
@@ -15,7 +16,7 @@ mod tests;
 mod value;
 mod verify;
 
-pub use answer::{Answer, NoAnswer, ask};
+pub use answer::{Answer, Meaning, NoAnswer, ask};
 pub use like::like;
 pub use observation::{Expect, Judged, Observation, Tolerance};
 pub use question::{Question, QuestionError, Subject, setting};
@@ -120,24 +121,13 @@ pub fn load(name: &str, overrides: &[String], seed: u64) -> Result<Laboratory, M
 /// # Errors
 /// As [`load`].
 pub fn platform(name: &str, overrides: &[String], seed: u64) -> Result<SharedPlatform, MachineError> {
-    let mut profile = changed(Profile::named(name)?, overrides)?;
-    profile.name = named(name, overrides, seed);
-    Ok(Sim::start(build::machine(&profile, seed)?))
-}
-
-/// A machine's name in every heading and file: with what was changed of it, so that it passes for no other and its run
-/// can be repeated.
-fn named(name: &str, overrides: &[String], seed: u64) -> String {
-    let mut parts: Vec<String> = overrides.iter().map(|change| change.trim().to_owned()).collect();
-    if seed != SEED {
-        parts.push(format!("seed {seed}"));
-    }
-    if parts.is_empty() { name.to_owned() } else { format!("{name} with {}", parts.join(", ")) }
+    Ok(Sim::start(build::machine(&changed(Profile::named(name)?, overrides)?, seed)?))
 }
 
 fn changed(mut profile: Profile, overrides: &[String]) -> Result<Profile, MachineError> {
     for change in overrides {
         profile.set(change)?;
+        profile.changes.push(change.trim().to_owned());
     }
     // Figures that contradict one another show when they are put together.
     build::machine(&profile, 0)?;

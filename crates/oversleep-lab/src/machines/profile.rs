@@ -21,6 +21,8 @@ pub(super) struct Profile {
     pub name: String,
     pub title: String,
     pub stated: BTreeMap<String, Stated>,
+    /// What the user changed, as it was typed.
+    pub changes: Vec<String>,
 }
 
 /// The embedded profiles, by name.
@@ -70,13 +72,25 @@ impl Profile {
             Some(toml::Value::Table(sources)) => sources,
             _ => toml::Table::new(),
         };
+        // What was measured on the machine of the base was not measured on this one.
+        let inherited = match table.remove("inherited") {
+            Some(toml::Value::String(source)) => Some(source),
+            Some(_) => return Err(malformed("what is inherited needs a source in words".to_owned())),
+            None => None,
+        };
         let mut stated = match table.remove("base") {
             Some(toml::Value::String(base)) => {
                 let (_, text) = PROFILES
                     .iter()
                     .find(|(known, _)| *known == base && bases_left > 0)
                     .ok_or_else(|| malformed(format!("it stands on '{base}', which is no profile")))?;
-                Profile::read(&base, text, bases_left - 1)?.stated
+                let mut stated = Profile::read(&base, text, bases_left - 1)?.stated;
+                for figure in stated.values_mut().filter(|figure| figure.source.starts_with("measured")) {
+                    if let Some(source) = &inherited {
+                        figure.source.clone_from(source);
+                    }
+                }
+                stated
             }
             Some(_) => return Err(malformed("its base is no name".to_owned())),
             None => BTreeMap::new(),
@@ -90,7 +104,7 @@ impl Profile {
                 stated.insert(path.clone(), read_entry(&path, &entry, &sources).map_err(malformed)?);
             }
         }
-        Ok(Profile { name: name.to_owned(), title, stated })
+        Ok(Profile { name: name.to_owned(), title, stated, changes: Vec::new() })
     }
 
     /// Changes one parameter as `path=value` says.
@@ -104,6 +118,9 @@ impl Profile {
         let value = parameter.kind.read(text).map_err(bad)?;
         if path.starts_with("wake.") && value.is_below_zero() {
             return Err(bad("waking up takes time; only 'extra.NAME' may be below zero".to_owned()));
+        }
+        if path.starts_with("since.") && text.trim().is_empty() {
+            return Err(bad("name the version that brought it, like 'Windows 8'".to_owned()));
         }
         let stated = Stated { text: text.trim().to_owned(), value, source: "set by the user".to_owned() };
         self.stated.insert(path, stated);
@@ -187,6 +204,20 @@ mod tests {
     }
 
     #[test]
+    fn no_profile_passes_off_as_measured_what_another_machine_gave() {
+        let source = |name: &str, path: &str| Profile::named(name).unwrap().stated[path].source.clone();
+        assert!(source("linux-hz250", "wake.cost").starts_with("measured"));
+        for name in ["wsl1", "wsl2", "raspberry-pi-4"] {
+            for (path, stated) in Profile::named(name).unwrap().stated {
+                assert!(!stated.source.starts_with("measured"), "{name}: {path}: {}", stated.source);
+            }
+            assert!(source(name, "wake.handoff").starts_with("assumed"), "{name}");
+        }
+        let odd = Profile::read("odd", "title = 'odd one'\ninherited = 1\nbase = 'wsl1'", 2).unwrap_err().to_string();
+        assert!(odd.contains("in words"), "{odd}");
+    }
+
+    #[test]
     fn overrides_replace_figures_and_say_what_is_wrong() {
         let mut profile = Profile::named("windows-11").unwrap();
         profile.set("tick=1ms").unwrap();
@@ -201,6 +232,7 @@ mod tests {
             ("extra.slep=1ms", "windows has no 'slep'"),
             ("steps.nanosleep=1ms", "windows has no 'nanosleep'"),
             ("since.x=1", "windows has no 'x'"),
+            ("since.sleep=", "name the version"),
             ("slack=100us", "'timers.slack' is a figure of linux; it changes nothing on windows-11"),
             ("tiers=a:1:1ms", "is a figure of macos"),
             ("wake.cost=-10ms", "takes time"),
