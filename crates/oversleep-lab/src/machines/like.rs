@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_record::series::{Quantity, Series};
+use oversleep_record::series::{Pace, Quantity, Series};
 use oversleep_record::{Nanos, ResultFile};
 
 use super::bounds::check_clock;
 use super::profile::Profile;
 use super::{MachineError, build, changed};
 use crate::platform::SlackRule;
-use crate::platform::sim::{ClockSource, Learned, Machine, Overshoot, Sim, Spread};
+use crate::platform::sim::{ClockSource, Learned, Machine, Overshoot, Sim, Spread, Tick, WaitModel};
 use crate::session::Laboratory;
 
 /// The quantiles that are kept of what was measured, per mille: fine at both ends, where waits differ.
 const QUANTILES: [u32; 17] = [0, 10, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 950, 990, 995, 999, 1_000];
+
+/// No wait is later than this: a damaged result must not take virtual time to its end.
+const LATENESS_MAX: Nanos = Nanos::from_secs(3_600);
 
 /// A laboratory on a machine like the one the result was taken on: the rules of its system, with its own lateness per
 /// wait and request, clock costs, clock steps and facts. Waits that weren't measured follow the rules alone.
@@ -28,6 +31,11 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
     let nothing = |why: String| MachineError::NothingToLearn { why };
     if let Some(model) = &result.platform.modelled {
         return Err(nothing(format!("it was taken on a model itself, {model}")));
+    }
+    if let Some(version) = result.environment.text("os.wine_version") {
+        return Err(nothing(format!(
+            "it was taken under Wine {version}, whose waits follow its host and not the rules of Windows"
+        )));
     }
     let base = base(result).ok_or_else(|| nothing(format!("there is no model of {}", result.platform.os)))?;
     let mut waits = lateness(result);
@@ -47,6 +55,9 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
     for wait in &mut machine.waits {
         let follows_slack = matches!(wait.info.slack, SlackRule::ThreadSlack | SlackRule::ThreadSlackOrShare);
         let measured = waits.remove(wait.info.name).unwrap_or_default();
+        if machine.timing.tick.as_ref().is_some_and(|tick| rule_gives(tick, wait, &measured)) {
+            continue;
+        }
         if let Some(learned) = Learned::new(measured, slack.filter(|_| follows_slack)) {
             wait.overshoot = Overshoot::Learned(learned);
         }
@@ -65,10 +76,29 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
         if let (Some(hz @ 1..=10_000_000_000), "ticks") = (seen.frequency_hz, clock.info.unit) {
             clock.frequency_hz = hz;
         }
-        check_clock(clock, machine.reference_clock).map_err(|why| nothing(format!("its clock {}: {why}", clock.info.name)))?;
+        check_clock(clock, machine.reference_clock)
+            .map_err(|why| nothing(format!("its clock {}: {why}", clock.info.name)))?;
     }
-    machine.facts.facts.extend(result.environment.facts.clone());
+    let facts = result.environment.facts.iter().filter(|(name, _)| !name.starts_with("model."));
+    machine.facts.facts.extend(facts.map(|(name, fact)| (name.clone(), fact.clone())));
     Ok(machine)
+}
+
+/// How far from the rule's a median may lie, as a share of what the wait took, and in any case.
+const RULE_SHARE: f64 = 0.1;
+const RULE_WIDTH: Nanos = Nanos::from_micros(250);
+
+/// Whether the rule of the tick gives what was measured of a wait that follows it. Then the rule says what comes of calls
+/// that don't begin on a tick as well; quantiles of calls back to back would not.
+fn rule_gives(tick: &Tick, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bool {
+    wait.info.slack == SlackRule::TimerResolution
+        && measured.iter().all(|(requested, late)| {
+            let took = *requested + late.quantile(0.5);
+            let span = wait.info.asked(*requested).max(wait.shortest_ns);
+            let width = RULE_WIDTH.max(Nanos((took.0 as f64 * RULE_SHARE) as i64));
+            let mut given = tick.back_to_back(span, wait.tolerance_ns).into_iter();
+            given.any(|given| (given - took).0.saturating_abs() <= width.0)
+        })
 }
 
 /// The profile whose rules hold there.
@@ -111,7 +141,10 @@ fn from_facts(result: &ResultFile) -> Vec<String> {
 fn lateness(result: &ResultFile) -> BTreeMap<String, Vec<(Nanos, Spread)>> {
     let mut best: BTreeMap<(&str, Nanos), &Series> = BTreeMap::new();
     for series in &result.series {
-        let plain = series.quantity == Quantity::Lateness && series.conditions.is_as_found() && series.has_values();
+        let plain = series.quantity == Quantity::Lateness
+            && series.conditions.is_as_found()
+            && series.pace != Some(Pace::RandomPhase)
+            && series.has_values();
         let (true, Some(requested)) = (plain, series.requested_ns) else { continue };
         let known = best.entry((series.subject.as_str(), requested)).or_insert(series);
         if series.calls().count() > known.calls().count() {
@@ -131,7 +164,8 @@ fn lateness(result: &ResultFile) -> BTreeMap<String, Vec<(Nanos, Spread)>> {
             };
             // Buckets of the histogram can place a quantile beside its neighbour.
             let least = quantiles.last().map_or(Nanos(i64::MIN), |&(_, value)| value);
-            quantiles.extend(value.map(|value| (share, Nanos(value).max(least))));
+            let value = value.map(|value| Nanos(value).max(-LATENESS_MAX).min(LATENESS_MAX));
+            quantiles.extend(value.map(|value| (share, value.max(least))));
         }
         if let Ok(spread) = Spread::from_quantiles(quantiles) {
             waits.entry(wait.to_owned()).or_default().push((requested, spread));

@@ -6,6 +6,8 @@ mod bounds;
 mod build;
 mod like;
 #[cfg(test)]
+mod like_tests;
+#[cfg(test)]
 mod load_tests;
 mod observation;
 mod parameters;

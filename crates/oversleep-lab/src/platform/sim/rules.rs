@@ -6,11 +6,13 @@ use super::kernel::Kernel;
 use super::machine::{ClockModel, ClockSource, Overshoot, WaitModel};
 use super::scheduler::{Scheduler, SchedulerKind};
 use super::timing::{Asker, Tick, TickBase, Timing};
+use super::waits::in_force;
 use crate::platform::interface::{Family, SlackRule};
 
 /// Why a wait of the calling thread ends when it does, with what is held now.
 pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel) -> String {
-    match &model.overshoot {
+    let state = kernel.lock();
+    match in_force(model, &state, &state.asker(kernel.me())) {
         Overshoot::ByRule => {}
         Overshoot::Learned(_) => return "it is as late as it was on the machine it was learned from".to_owned(),
         _ => return "it is as late as the model was told to make it".to_owned(),
@@ -19,7 +21,6 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel) -> String {
         return "no timer is involved: the CPU goes to whoever is ready for it, and comes back at once if nobody is"
             .to_owned();
     }
-    let state = kernel.lock();
     let on_tick = matches!(model.info.slack, SlackRule::Tick | SlackRule::TimerResolution);
     let mut sentence = match (kernel.tick(), kernel.process_grid(&state)) {
         (Some(tick), Some(grid)) if on_tick => by_tick(tick, kernel.hardware_grid.grid().period, grid.period),

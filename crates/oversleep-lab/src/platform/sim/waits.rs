@@ -80,7 +80,7 @@ impl Shared {
         let due = if info.absolute { target.deadline.max(now) } else { now + asked };
         let asker = state.asker(me);
         let exactly = |late: Nanos| Sleep { expiry: Expiry::at(due + late), wake: Nanos::ZERO };
-        match self.overshoot(state, &asker) {
+        match in_force(&self.model, state, &asker) {
             Overshoot::Fixed(late) => exactly(*late),
             Overshoot::SlackPlus(wake) => Sleep { expiry: Expiry { soft: due, hard: due + asker.slack }, wake: *wake },
             Overshoot::Cycle(spans) => exactly(spans[self.turn.fetch_add(1, Ordering::Relaxed) % spans.len()]),
@@ -98,20 +98,6 @@ impl Shared {
                 let expiry = kernel.timer_expiry(state, rule, &asker, (now, due), tolerance);
                 Sleep { expiry, wake: self.wake_cost(state, &asker, due - now) }
             }
-        }
-    }
-
-    /// What was learned holds for a machine as found: where a resolution is held or a service class was changed since, the
-    /// rules say what comes of it.
-    fn overshoot(&self, state: &State, asker: &Asker) -> &Overshoot {
-        let is_as_found = match self.model.info.slack {
-            SlackRule::TimerResolution => state.holds_no_resolution(),
-            SlackRule::ClassShare => asker.tier == 0 && !asker.is_real_time,
-            _ => true,
-        };
-        match &self.model.overshoot {
-            Overshoot::Learned(_) if !is_as_found => &Overshoot::ByRule,
-            other => other,
         }
     }
 
@@ -136,7 +122,22 @@ impl Shared {
             let exit = exit.draw(random);
             wake += state.idle_exit_max().map_or(exit, |most| exit.min(most));
         }
-        wake
+        // However much less than others a wait costs, nobody wakes before the timer.
+        wake.max(Nanos::ZERO)
+    }
+}
+
+/// What was learned holds for a machine as found: where a resolution is held or a service class was changed since, the
+/// rules say what comes of it.
+pub(super) fn in_force<'a>(model: &'a WaitModel, state: &State, asker: &Asker) -> &'a Overshoot {
+    let is_as_found = match model.info.slack {
+        SlackRule::TimerResolution => state.holds_no_resolution(),
+        SlackRule::ClassShare => asker.tier == 0 && !asker.is_real_time,
+        _ => true,
+    };
+    match &model.overshoot {
+        Overshoot::Learned(_) if !is_as_found => &Overshoot::ByRule,
+        other => other,
     }
 }
 
