@@ -36,7 +36,9 @@ macro_rules! profiles {
 pub(super) const PROFILES: &[(&str, &str)] = profiles![
     "windows-7",
     "windows-10-1909",
+    "windows-10-laptop",
     "windows-10-2004",
+    "windows-10-510us",
     "windows-11",
     "windows-server-2022",
     "linux-hz250",
