@@ -119,6 +119,13 @@ pub enum Expect {
         /// How many.
         different_milliseconds: usize,
     },
+    /// The same asked otherwise gives the same: least, median and most differ by no more than a span.
+    Agrees {
+        /// The other question.
+        agrees_with: Subject,
+        /// The span.
+        to: Span,
+    },
     /// No value is above.
     AtMost {
         /// The bound.
@@ -237,10 +244,19 @@ impl Expect {
                 }
             }
             Expect::Inside { .. } | Expect::Range { .. } | Expect::AtMost { .. } => Tolerance::Range,
-            Expect::OneOf { .. } | Expect::Multiples { .. } | Expect::Varied { .. } | Expect::Absent { .. } => {
-                Tolerance::Shape
-            }
+            Expect::OneOf { .. }
+            | Expect::Multiples { .. }
+            | Expect::Varied { .. }
+            | Expect::Agrees { .. }
+            | Expect::Absent { .. } => Tolerance::Shape,
         }
+    }
+
+    /// Holds two answers against each other that are to agree to a span.
+    pub(super) fn agree(one: &Answer, other: &Answer, to: Span) -> Judged {
+        let near = |of: fn(&Answer) -> f64| (of(one) - of(other)).abs() <= to.0;
+        let reproduced = near(Answer::min_ns) && near(|answer| answer.quantile_ns(0.5)) && near(Answer::max_ns);
+        Judged { reproduced, model: format!("{} and {}", range(one), range(other)) }
     }
 
     /// Holds an answer against it. `request` is what the wait was asked, where it is one.
@@ -284,6 +300,8 @@ impl Expect {
             }
             Expect::AtMost { at_most } => (answer.max_ns() <= at_most.0, format!("at most {}", shown(answer.max_ns()))),
             Expect::Absent { .. } => (false, "it is there".to_owned()),
+            // Two answers are held against each other by [`Expect::agree`].
+            Expect::Agrees { .. } => (false, "one answer alone".to_owned()),
         };
         Judged { reproduced, model }
     }
