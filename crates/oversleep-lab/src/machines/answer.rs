@@ -5,8 +5,9 @@ use oversleep_record::series::{Pace, Quantity, Series, Status};
 use oversleep_record::{Distribution, Nanos, Unavailable};
 
 use super::question::{Question, Subject};
+use super::rule;
 use crate::measure::{self, Depth, Experiment, Limit, Plan, Silent, StopFlag};
-use crate::platform::{Clock, Family, Neighbour, Platform, Restore, Wait};
+use crate::platform::{Family, Neighbour, Platform, Restore, Wait};
 use crate::session::{Laboratory, Request};
 
 /// What the values of an answer are.
@@ -148,7 +149,7 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
         neighbours
             .push(started.map_err(|reason| unavailable(&format!("a neighbour that asks for {setting}"), reason))?);
     }
-    let rule = rule(platform, question);
+    let rule = rule::of(platform, question);
     let answer = match &question.subject {
         Subject::Wait { name, request } => wait(machine, question, name, *request),
         Subject::Yield { name } => series(machine, question, "B7", name, |series| series.subject == *name),
@@ -162,41 +163,20 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     Ok(Answer { rule, ..answer? })
 }
 
-/// The rule as it is while the conditions are held.
-fn rule(platform: &dyn Platform, question: &Question) -> Option<String> {
-    let _held = hold(platform, question);
-    let loads = question.conditions.load.iter();
-    let _loads: Vec<_> = loads.filter_map(|load| platform.load(&load.kind)?.start(load.hogs).ok()).collect();
-    match &question.subject {
-        Subject::Wait { name, .. } => named(platform, name).or_else(|| plainest(platform))?.rule(),
-        Subject::Yield { name } => platform.wait(name)?.rule(),
-        Subject::Step { clock } | Subject::Shows { clock } => platform.clock(clock)?.rule(),
-        Subject::ForkJoin { coarse: true, .. } => {
-            let is_coarse = |clock: &&dyn Clock| clock.stated_step_ns().is_some_and(|step| step >= Nanos(500_000));
-            let clock = platform.clocks().iter().map(AsRef::as_ref).find(is_coarse)?;
-            Some(format!("the fork-join is timed by {}: {}", clock.info().name, clock.rule()?))
-        }
-        Subject::ForkJoin { style, .. } if style == "polling" => {
-            Some(format!("the main thread looks after each sleep of 1 ms: {}", plainest(platform)?.rule()?))
-        }
-        Subject::Cost { .. } | Subject::Resolution | Subject::ForkJoin { .. } => None,
-    }
-}
-
 /// Holds what the asking process and thread hold, on the calling thread.
-fn hold(platform: &dyn Platform, question: &Question) -> Vec<Option<Box<dyn Restore>>> {
+pub(super) fn hold(platform: &dyn Platform, question: &Question) -> Vec<Option<Box<dyn Restore>>> {
     let wishes = question.conditions.asked.iter();
     wishes.filter_map(|(name, setting)| Some(platform.tunable(name)?.apply(setting).1)).collect()
 }
 
 /// The wait of that registry name, or the call that one types who knows the system: `Sleep`, `WaitForSingleObject`.
-fn named<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait> {
+pub(super) fn named<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait> {
     let by_call = |wait: &&dyn Wait| wait.info().call.split(['(', ' ']).next() == Some(name);
     platform.wait(name).or_else(|| platform.waits().iter().map(AsRef::as_ref).find(by_call))
 }
 
 /// The platform's plainest sleep.
-fn plainest(platform: &dyn Platform) -> Option<&dyn Wait> {
+pub(super) fn plainest(platform: &dyn Platform) -> Option<&dyn Wait> {
     platform.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == Family::Sleep)
 }
 

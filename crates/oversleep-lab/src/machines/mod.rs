@@ -13,6 +13,7 @@ mod observation;
 mod parameters;
 mod profile;
 mod question;
+mod rule;
 #[cfg(test)]
 mod tests;
 mod value;

@@ -112,6 +112,11 @@ pub trait Tunable: Send + Sync {
         Reached::by_scope(self.info().scope, self.inherited_by())
     }
 
+    /// The rule by which it is what it is now, in a sentence. Models know theirs; a real system doesn't tell.
+    fn rule(&self) -> Option<String> {
+        None
+    }
+
     /// Settings worth measuring side by side here, the plainest first; empty where there is nothing to compare.
     fn settings_to_compare(&self) -> Vec<Setting> {
         Vec::new()

@@ -27,7 +27,7 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel) -> String {
         _ => by_timer(kernel.timing(), model.info.slack, &state.asker(kernel.me())),
     };
     if on_tick && kernel.tick().is_some_and(|tick| state.requests_are_ignored(tick)) {
-        sentence += "; what this process asked for is ignored while its window can't be seen";
+        sentence += IGNORED;
     }
     if model.shortest_ns > Nanos::ZERO {
         sentence += &format!("; spans below {} are taken as that", model.shortest_ns);
@@ -42,6 +42,32 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel) -> String {
         sentence += &turn;
     }
     sentence
+}
+
+/// Why the timer interrupt comes as often as it does now; nothing on a machine without a tick.
+pub(super) fn of_resolution(kernel: &Kernel) -> Option<String> {
+    let tick = kernel.tick()?;
+    let ignored = if kernel.lock().requests_are_ignored(tick) { IGNORED } else { "" };
+    Some(by_request(tick, kernel.hardware_grid.grid().period) + ignored)
+}
+
+const IGNORED: &str = "; what this process asked for is ignored while its window can't be seen, unless it opts out (power-throttling=off)";
+
+fn by_request(tick: &Tick, hardware: Nanos) -> String {
+    let wins = if hardware < tick.default_ns {
+        format!("the shortest period that any process asks for holds, {hardware} now")
+    } else {
+        format!("no process asks for a shorter period than the default, {hardware}")
+    };
+    let granted = match tick.timer_hz {
+        Some(hz) => format!(
+            "a request is granted rounded down to a multiple of {} (128 cycles of a timer of {} MHz)",
+            Nanos((128_000_000_000 / i128::from(hz.max(1))) as i64),
+            hz as f64 / 1e6
+        ),
+        None => "a request is granted as asked, in units of 100 ns".to_owned(),
+    };
+    format!("{wins}; {granted}, and none below {}", tick.shortest_ns)
 }
 
 /// What a thread meets that could run while the CPUs have others to run.
@@ -169,6 +195,14 @@ mod tests {
             "it ends at the first timer interrupt that is due after the span has passed; interrupts come every 2 ms"
         );
         assert!(by_tick(&tick(), two, sixteen).contains("served at every 8th only, each 16 ms"));
+        let asked = Tick { timer_hz: Some(100_000_000), ..tick() };
+        assert_eq!(
+            by_request(&asked, two),
+            "the shortest period that any process asks for holds, 2 ms now; a request is granted rounded down to a multiple \
+             of 1.28 µs (128 cycles of a timer of 100 MHz), and none below 500 µs"
+        );
+        let said = by_request(&tick(), tick().default_ns);
+        assert!(said.starts_with("no process asks") && said.contains("as asked"));
         let old = Tick { base: TickBase::LastTick, p_two_tick: 0.68, ..tick() };
         let said = by_tick(&old, two, two);
         assert!(said.contains("can end early") && said.ends_with("68 % wait for one more"), "{said}");

@@ -7,6 +7,7 @@ use oversleep_record::{Nanos, Unavailable};
 
 use super::kernel::Kernel;
 use super::machine::{Machine, TunableModel};
+use super::rules;
 use super::settings::{self, Parameter};
 use super::timing::Reach;
 use crate::platform::interface::{Reached, Restore, Scope, Tunable, TunableInfo};
@@ -135,6 +136,13 @@ impl Tunable for SimTunable {
                 Reach::Asker => Reached::who_asks(),
             },
             _ => Reached::by_scope(self.info.scope, self.inherited_by()),
+        }
+    }
+
+    fn rule(&self) -> Option<String> {
+        match self.parameter {
+            Parameter::Resolution => rules::of_resolution(&self.kernel),
+            _ => None,
         }
     }
 

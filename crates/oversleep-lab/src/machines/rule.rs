@@ -1,0 +1,158 @@
+//! The rule behind an answer, in a sentence, as it is while the conditions are held. Only models know theirs.
+
+use oversleep_record::Nanos;
+
+use super::answer::{hold, named, plainest};
+use super::question::{Question, Subject};
+use crate::platform::{Clock, Platform};
+
+/// Threads of a fork-join, as experiment D1 has them.
+const FORKED: usize = 8;
+
+/// A clock that moves by more than this shows a wait in its steps.
+const COARSE_STEP: Nanos = Nanos(1_000);
+
+/// The rule by which that question is answered there now.
+pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String> {
+    let _held = hold(platform, question);
+    let loads = question.conditions.load.iter();
+    let _loads: Vec<_> = loads.filter_map(|load| platform.load(&load.kind)?.start(load.hogs).ok()).collect();
+    match &question.subject {
+        Subject::Wait { name, .. } => {
+            let wait = named(platform, name).or_else(|| plainest(platform))?.rule()?;
+            Some(wait + &of_stamps(platform, question.clock.as_deref()))
+        }
+        Subject::Yield { name } => platform.wait(name)?.rule(),
+        Subject::Step { clock } | Subject::Shows { clock } => platform.clock(clock)?.rule(),
+        Subject::Resolution => platform.resolution_tunable()?.rule(),
+        // A clock that knows how it moves is a modelled one.
+        Subject::Cost { clock } => platform.clock(clock)?.rule().map(|_| {
+            "no rule computes it: what a read takes is a figure of the profile, which names its source".to_owned()
+        }),
+        Subject::ForkJoin { coarse: true, .. } => {
+            let is_coarse = |clock: &&dyn Clock| clock.stated_step_ns().is_some_and(|step| step >= Nanos(500_000));
+            let clock = platform.clocks().iter().map(AsRef::as_ref).find(is_coarse)?;
+            Some(format!("the fork-join is timed by {}: {}", clock.info().name, clock.rule()?))
+        }
+        Subject::ForkJoin { style, .. } => of_fork_join(platform, style, &plainest(platform)?.rule()?),
+    }
+}
+
+/// What a clock that moves in steps makes of the spans it stamps.
+fn of_stamps(platform: &dyn Platform, clock: Option<&str>) -> String {
+    let of = |name: &str| {
+        let clock = platform.clock(name)?;
+        let rule = clock.rule().filter(|_| clock.stated_step_ns().is_some_and(|step| step >= COARSE_STEP))?;
+        Some(format!(
+            "; the stamps are those of {name}, and {rule}: whatever passed shows as a multiple of its steps, 0 included"
+        ))
+    };
+    clock.and_then(of).unwrap_or_default()
+}
+
+fn of_fork_join(platform: &dyn Platform, style: &str, sleep: &str) -> Option<String> {
+    let cpus = platform.cpus().len();
+    let turns = |threads: usize| match threads {
+        threads if threads > cpus => format!("; {threads} threads that compute take turns on {cpus} CPUs"),
+        _ => String::new(),
+    };
+    match style {
+        "blocked" => Some(format!(
+            "the last thread that ends wakes the main thread, which takes a wake-up and no tick: it is the longest portion of \
+             work, plus starting the threads{}",
+            turns(FORKED)
+        )),
+        "spinning" => Some(format!(
+            "the main thread looks all the time, so it sees the last thread end at once, and takes a CPU meanwhile{}",
+            turns(FORKED + 1)
+        )),
+        "polling" => Some(format!("the main thread looks after each sleep of 1 ms: {sleep}")),
+        "single" => Some("one thread does all portions in turn: nothing waits, so no timer can show in it".to_owned()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machines::{ask, load, setting};
+
+    fn asked(machine: &str, set: &[&str], subject: &str) -> (crate::session::Laboratory, Question) {
+        let set: Vec<String> = set.iter().map(|&change| change.to_owned()).collect();
+        let question = Question { count: 20, ..Question::of(subject.parse().unwrap()) };
+        (load(machine, &set, 1).unwrap_or_else(|error| panic!("{error}")), question)
+    }
+
+    fn rule(lab: &crate::session::Laboratory, question: &Question) -> String {
+        let answer = ask(lab, question).unwrap_or_else(|error| panic!("{error}"));
+        answer.rule().unwrap_or_else(|| panic!("{} without a rule", question.subject)).to_owned()
+    }
+
+    #[test]
+    fn every_kind_of_question_has_a_rule_on_every_model() {
+        for machine in crate::machines::names() {
+            let platform = crate::machines::platform(machine, &[], 1).unwrap();
+            let clock = platform.reference_clock();
+            let mut subjects = vec![
+                "sleep(1ms)".to_owned(),
+                format!("cost({clock})"),
+                format!("step({clock})"),
+                format!("shows({clock})"),
+                "forkjoin(single)".to_owned(),
+                "forkjoin(blocked)".to_owned(),
+                "forkjoin(spinning)".to_owned(),
+                "forkjoin(polling)".to_owned(),
+                "forkjoin(blocked, coarse)".to_owned(),
+            ];
+            if machine.starts_with("windows") {
+                subjects.push("resolution()".to_owned());
+            }
+            if machine.starts_with("macos") {
+                subjects.retain(|subject| !subject.contains("coarse"));
+            }
+            for subject in subjects {
+                let (_, question) = asked(machine, &[], &subject);
+                assert!(of(&*platform, &question).is_some_and(|rule| rule.len() > 20), "{machine} {subject}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_grant_and_who_won_it_are_said() {
+        let (lab, mut question) = asked("windows-10-2004", &[], "resolution()");
+        assert!(rule(&lab, &question).starts_with("no process asks for a shorter period than the default, 15.6"));
+        question.neighbours = vec![setting("2ms").unwrap()];
+        assert!(rule(&lab, &question).starts_with("the shortest period that any process asks for holds, 2 ms now"));
+        question.conditions = question.conditions.with("resolution", setting("501.3us").unwrap());
+        let said = rule(&lab, &question);
+        assert!(said.contains("holds, 500 µs now") || said.contains("holds, 500.4 µs now"), "{said}");
+        assert!(said.contains("multiple of 1.28 µs"), "{said}");
+    }
+
+    #[test]
+    fn a_hidden_window_and_a_coarse_clock_are_said() {
+        let (lab, mut question) = asked("windows-11", &["window-hidden=true"], "sleep(1ms)");
+        assert!(!rule(&lab, &question).contains("window"), "nothing was asked for");
+        question.conditions = question.conditions.with("resolution", setting("1ms").unwrap());
+        assert!(rule(&lab, &question).contains("is ignored while its window can't be seen"));
+        let opted_out = question.conditions.clone().with("power-throttling", setting("off").unwrap());
+        assert!(!rule(&lab, &Question { conditions: opted_out, ..question }).contains("window"));
+        let (lab, mut question) = asked("windows-11", &[], "sleep(1ms)");
+        assert!(!rule(&lab, &question).contains("stamps"));
+        question.clock = Some("get-tick-count-64".to_owned());
+        let said = rule(&lab, &question);
+        assert!(said.contains("the stamps are those of get-tick-count-64") && said.contains("15.6 ms"), "{said}");
+    }
+
+    #[test]
+    fn turns_are_said_where_threads_outnumber_cpus() {
+        let (pi, blocked) = asked("raspberry-pi-4", &[], "forkjoin(blocked)");
+        assert!(rule(&pi, &blocked).ends_with("8 threads that compute take turns on 4 CPUs"));
+        let (windows, spinning) = asked("windows-11", &[], "forkjoin(spinning)");
+        assert!(!rule(&windows, &spinning).contains("turns"));
+        let (windows, waits) = asked("windows-11", &[], "waitable-timer-high-resolution(1ms)");
+        let loaded = Question { conditions: waits.conditions.clone().with_load("spin", 16), ..waits };
+        let said = rule(&windows, &loaded);
+        assert!(said.contains("17 threads share 16 CPUs") && said.contains("slice of 31.2"), "{said}");
+    }
+}
