@@ -4,6 +4,8 @@
 mod answer;
 mod bounds;
 mod build;
+#[cfg(test)]
+mod figures;
 mod like;
 #[cfg(test)]
 mod like_tests;
