@@ -297,6 +297,23 @@ mod tests {
     }
 
     #[test]
+    fn a_call_the_system_is_too_old_for_is_not_advised() {
+        let advised = |sheet: &Sheet| !advise(&sheet.file, &["use-high-resolution-timer"]).is_empty();
+        let missing = |wait: &str, reason: Unavailable| {
+            let mut series = rounds(&format!("B5/{wait}/1ms"), &[1_000; 3], 10);
+            series.status = Status::Unavailable { reason };
+            Sheet::windows().series(series)
+        };
+        let too_old = || Unavailable::TooOld { needs: "Windows 10 1803".to_owned() };
+        assert!(advised(&Sheet::windows()), "nothing is known against it");
+        assert!(advised(&missing("wait-on-address", too_old())), "another wait is missing");
+        assert!(!advised(&missing("waitable-timer-high-resolution", too_old())));
+        let refused = Unavailable::not_permitted("CreateWaitableTimerExW", "allow it");
+        assert!(advised(&missing("waitable-timer-high-resolution", refused)), "a refusal is no age");
+        assert!(!advised(&Sheet::windows().flag("timer.high_resolution", false)), "the fact says so without a series");
+    }
+
+    #[test]
     fn what_the_experiments_measured_anyway_needs_no_trial() {
         let sheet = Sheet::linux().steady("B5/nanosleep/1ms", 66_100).steady("B5/timerfd/1ms", 14_900);
         let tried = tried(&sheet.file, remedies::get("choose-exact-primitive").unwrap());

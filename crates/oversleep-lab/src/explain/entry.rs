@@ -1,7 +1,8 @@
 //! What an entry of the registry of findings is, and what its check can come to.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::{Evidence, Severity, Verdict};
+use oversleep_record::series::Status;
+use oversleep_record::{ResultFile, Series, Unavailable};
 
 /// Which results a finding is looked for in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum Scope {
     LinuxKernel,
     /// Results of every other system than this one.
     Except(&'static str),
+    /// Results of this system, but for those that say it is too old for this wait.
+    Having(&'static str, &'static str),
 }
 
 impl Scope {
@@ -26,8 +29,19 @@ impl Scope {
                 file.platform.os == "linux" && file.environment.text("virtualisation.wsl") != Some("wsl1")
             }
             Scope::Except(os) => file.platform.os != os,
+            Scope::Having(os, wait) => file.platform.os == os && !lacks(file, wait),
         }
     }
+}
+
+/// Whether a result says that its system is too old for a wait: by the series of it, or by the fact about the one wait that
+/// has a fact of its own.
+fn lacks(file: &ResultFile, wait: &str) -> bool {
+    let is_too_old = |series: &Series| {
+        series.subject == wait && matches!(series.status, Status::Unavailable { reason: Unavailable::TooOld { .. } })
+    };
+    let has_fact = wait == "waitable-timer-high-resolution";
+    file.series.iter().any(is_too_old) || (has_fact && file.environment.flag("timer.high_resolution") == Some(false))
 }
 
 /// What a check says about one result.

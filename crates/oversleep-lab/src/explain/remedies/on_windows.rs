@@ -31,7 +31,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "use-high-resolution-timer",
-        scope: Scope::Os("windows"),
+        scope: Scope::Having("windows", "waitable-timer-high-resolution"),
         summary: "On a machine that is not busy the wait ends 0.5 to 1 ms late as a rule, whatever the tick, and nobody has to ask for one.",
         how: "Wait on a waitable timer made with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION (Windows 10 1803); std::thread::sleep \
               does since Rust 1.75.",
