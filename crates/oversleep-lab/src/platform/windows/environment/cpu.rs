@@ -1,9 +1,10 @@
 //! The processor: who made it, how many CPUs, of which kinds, its counter, and what it is a part of.
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
 use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
 
-use super::{Answer, Entry};
+use super::{Answer, Entry, registry};
 use crate::platform::cpu_list;
 use crate::platform::processor::tsc;
 use crate::platform::windows::{os, processors};
@@ -12,14 +13,14 @@ pub(super) const FACTS: &[Entry] = &[
     Entry {
         name: "cpu.vendor",
         doc: "Who designed the processor.",
-        source: "CPUID",
-        read: || identity::vendor().map(FactValue::Text),
+        source: "CPUID; registry, CentralProcessor\\0",
+        read: || noted(identity::vendor(), "VendorIdentifier"),
     },
     Entry {
         name: "cpu.model",
         doc: "Its name as sold; a hypervisor may show a generic one.",
-        source: "CPUID",
-        read: || identity::model().map(FactValue::Text),
+        source: "CPUID; registry, CentralProcessor\\0",
+        read: || noted(identity::brand(), "ProcessorNameString"),
     },
     Entry { name: "cpu.count", doc: "CPUs of the machine.", source: "GetActiveProcessorCount", read: active },
     Entry {
@@ -82,19 +83,23 @@ fn active() -> Answer {
     }
 }
 
+/// What the processor says of itself, else what the system noted of it when it started.
+fn noted(by_cpuid: Option<String>, value: &str) -> Answer {
+    const NOTES: &str = "HARDWARE\\DESCRIPTION\\System\\CentralProcessor\\0";
+    if let Some(text) = by_cpuid {
+        return Ok(FactValue::Text(text));
+    }
+    let text = registry::machine_text(NOTES, value)?;
+    text.map(FactValue::Text).ok_or_else(|| Unavailable::missing(format!("{value} in the registry")))
+}
+
 #[cfg(target_arch = "x86_64")]
 mod identity {
     use oversleep_record::Unavailable;
 
+    pub use crate::platform::processor::cpuid::{brand, vendor};
+
     use crate::platform::processor::cpuid;
-
-    pub fn vendor() -> Result<String, Unavailable> {
-        cpuid::vendor().ok_or_else(|| Unavailable::no_hardware("vendor in CPUID"))
-    }
-
-    pub fn model() -> Result<String, Unavailable> {
-        cpuid::brand().ok_or_else(|| Unavailable::no_hardware("brand string in CPUID"))
-    }
 
     pub fn hypervisor() -> Result<String, Unavailable> {
         Ok(cpuid::hypervisor().to_owned())
@@ -105,15 +110,29 @@ mod identity {
 mod identity {
     use oversleep_record::Unavailable;
 
-    pub fn vendor() -> Result<String, Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
+    pub fn vendor() -> Option<String> {
+        None
     }
 
-    pub fn model() -> Result<String, Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
+    pub fn brand() -> Option<String> {
+        None
     }
 
     pub fn hypervisor() -> Result<String, Unavailable> {
         Err(Unavailable::NotOnThisPlatform)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_cpuid_the_system_names_the_processor() {
+        assert_eq!(noted(Some("ours".to_owned()), "VendorIdentifier"), Ok(FactValue::Text("ours".to_owned())));
+        let FactValue::Text(noted) = noted(None, "VendorIdentifier").expect("noted by Windows and Wine") else {
+            panic!()
+        };
+        assert!(!noted.is_empty());
     }
 }

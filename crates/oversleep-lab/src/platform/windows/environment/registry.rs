@@ -2,7 +2,7 @@
 
 use oversleep_record::Unavailable;
 use windows_sys::Win32::Foundation::{ERROR_FILE_NOT_FOUND, ERROR_SUCCESS};
-use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_DWORD, RegGetValueW};
+use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_DWORD, RRF_RT_REG_SZ, RegGetValueW};
 
 /// A number below `HKEY_LOCAL_MACHINE`; `None` where it is not set.
 pub(super) fn machine_number(key: &str, value: &str) -> Result<Option<u32>, Unavailable> {
@@ -31,6 +31,39 @@ pub(super) fn machine_number(key: &str, value: &str) -> Result<Option<u32>, Unav
     }
 }
 
+/// A text below `HKEY_LOCAL_MACHINE`; `None` where it is not set, or empty.
+pub(super) fn machine_text(key: &str, value: &str) -> Result<Option<String>, Unavailable> {
+    let (wide_key, wide_value) = (wide(key), wide(value));
+    // Longer than any name of a processor.
+    let mut text = [0_u16; 256];
+    let mut bytes = size_of_val(&text) as u32;
+    // SAFETY: both names end with a zero, and `text` is valid to write to for the length stated.
+    // https://learn.microsoft.com/windows/win32/api/winreg/nf-winreg-reggetvaluew
+    let error = unsafe {
+        RegGetValueW(
+            HKEY_LOCAL_MACHINE,
+            wide_key.as_ptr(),
+            wide_value.as_ptr(),
+            RRF_RT_REG_SZ,
+            std::ptr::null_mut(),
+            text.as_mut_ptr().cast(),
+            &raw mut bytes,
+        )
+    };
+    match error {
+        ERROR_SUCCESS => {
+            let end = text.iter().position(|&unit| unit == 0).unwrap_or(text.len());
+            let text = String::from_utf16_lossy(&text[..end]).trim().to_owned();
+            Ok((!text.is_empty()).then_some(text))
+        }
+        ERROR_FILE_NOT_FOUND => Ok(None),
+        error => {
+            let error = std::io::Error::from_raw_os_error(error as i32);
+            Err(Unavailable::failed(format!("RegGetValueW({value})"), error))
+        }
+    }
+}
+
 fn wide(text: &str) -> Vec<u16> {
     text.encode_utf16().chain([0]).collect()
 }
@@ -43,5 +76,13 @@ mod tests {
     fn what_is_not_set_is_none() {
         assert_eq!(machine_number("SYSTEM\\CurrentControlSet\\Control", "NoSuchValueHere"), Ok(None));
         assert_eq!(machine_number("SYSTEM\\NoSuchKeyHere", "Value"), Ok(None));
+        assert_eq!(machine_text("SYSTEM\\NoSuchKeyHere", "Value"), Ok(None));
+    }
+
+    #[test]
+    fn texts_end_where_they_end() {
+        let system = machine_text("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion", "SystemRoot");
+        let system = system.expect("readable").expect("set on every Windows and Wine");
+        assert!(system.to_lowercase().ends_with("windows"), "{system:?}");
     }
 }
