@@ -35,7 +35,7 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         name: "schema",
-        about: "write the JSON schema of the result file; --check only says whether the committed one is current",
+        about: "write the JSON schemas of results and comparisons; --check only says whether the committed ones are current",
         run: schema::command,
     },
     Chore {

@@ -1,4 +1,4 @@
-//! `cargo xtask schema`: the JSON schema of the result file, from the types that read it.
+//! `cargo xtask schema`: the JSON schemas of the result file and of comparisons, from the types that read them.
 //!
 //! The types say what a field is and what it is for; this file adds what their derivation leaves out: title and
 //! identity, the ranges of the integers, and the unit that each name ends in.
@@ -7,15 +7,36 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use oversleep_record::ResultFile;
+use oversleep_record::comparison::Comparison;
 use schemars::Schema;
-use schemars::generate::SchemaSettings;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use serde_json::Value;
 
-/// Where it is kept, from the project's root.
-const PATH: &str = "schema/result-v1.schema.json";
-const ID: &str = "urn:oversleep:schema:result:1";
-const TITLE: &str = "oversleep result, version 1";
+/// One schema.
+struct Kept {
+    /// Where it is kept, from the project's root.
+    path: &'static str,
+    id: &'static str,
+    title: &'static str,
+    root: fn(SchemaGenerator) -> Schema,
+}
+
+const KEPT: [Kept; 2] = [
+    Kept {
+        path: "schema/result-v1.schema.json",
+        id: "urn:oversleep:schema:result:1",
+        title: "oversleep result, version 1",
+        root: SchemaGenerator::into_root_schema_for::<ResultFile>,
+    },
+    Kept {
+        path: "schema/comparison-v1.schema.json",
+        id: "urn:oversleep:schema:comparison:1",
+        title: "oversleep comparison, version 1",
+        root: SchemaGenerator::into_root_schema_for::<Comparison>,
+    },
+];
+
 /// The last word of a name, and the unit it stands for.
 const UNITS: &[(&str, &str)] = &[("ns", "ns"), ("us", "µs"), ("ps", "ps"), ("s", "s"), ("hz", "Hz"), ("ppm", "ppm")];
 
@@ -26,28 +47,33 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         [one] if one == "--check" => true,
         _ => return Err(format!("schema knows --check, not `{}`", args.join(" "))),
     };
-    let (path, current) = (root.join(PATH), document());
-    if !check {
-        std::fs::write(&path, current).map_err(|e| format!("could not write {PATH}: {e}"))?;
-        println!("schema: wrote {PATH}");
-        return Ok(ExitCode::SUCCESS);
+    let mut is_stale = false;
+    for kept in &KEPT {
+        let Kept { path, .. } = kept;
+        let current = document(kept);
+        if !check {
+            std::fs::write(root.join(path), current).map_err(|e| format!("could not write {path}: {e}"))?;
+            println!("schema: wrote {path}");
+            continue;
+        }
+        let committed = std::fs::read_to_string(root.join(path)).map_err(|e| format!("could not read {path}: {e}"))?;
+        if committed == current {
+            println!("schema: {path} is current");
+            continue;
+        }
+        println!("{path} does not say what the types say; run `cargo xtask schema` and look at what changed");
+        is_stale = true;
     }
-    let committed = std::fs::read_to_string(&path).map_err(|e| format!("could not read {PATH}: {e}"))?;
-    if committed == current {
-        println!("schema: {PATH} is current");
-        return Ok(ExitCode::SUCCESS);
-    }
-    println!("{PATH} does not say what the types say; run `cargo xtask schema` and look at what changed");
-    Ok(ExitCode::from(1))
+    Ok(ExitCode::from(u8::from(is_stale)))
 }
 
 /// The schema as it is kept: indented, in alphabetical order, ending in a newline.
-fn document() -> String {
+fn document(kept: &Kept) -> String {
     let settings =
         SchemaSettings::draft2020_12().with_transform(integer_ranges).with_transform(units).with_transform(prose);
-    let mut schema = settings.for_deserialize().into_generator().into_root_schema_for::<ResultFile>();
-    schema.insert("$id".to_owned(), ID.into());
-    schema.insert("title".to_owned(), TITLE.into());
+    let mut schema = (kept.root)(settings.for_deserialize().into_generator());
+    schema.insert("$id".to_owned(), kept.id.into());
+    schema.insert("title".to_owned(), kept.title.into());
     let mut document = schema.to_value();
     // A no-op unless some other package of the build makes JSON objects keep their order.
     document.sort_all_objects();
@@ -100,29 +126,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_committed_schema_says_what_the_types_say() {
-        let committed = std::fs::read_to_string(crate::project_root().join(PATH)).unwrap();
-        assert!(committed == document(), "run `cargo xtask schema` and look at what changed in {PATH}");
+    fn the_committed_schemas_say_what_the_types_say() {
+        for kept in &KEPT {
+            let committed = std::fs::read_to_string(crate::project_root().join(kept.path)).unwrap();
+            assert!(committed == document(kept), "run `cargo xtask schema` and look at what changed in {}", kept.path);
+        }
     }
 
     #[test]
     fn every_field_is_described_and_every_span_has_its_unit() {
-        let document: Value = serde_json::from_str(&document()).unwrap();
-        let mut pending = vec![(String::from("#"), &document)];
-        while let Some((at, value)) = pending.pop() {
-            for (name, property) in value.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                let tag = property.get("const").is_some() || name == "value";
-                assert!(tag || property.get("description").is_some(), "{at}/{name} has no description");
-                assert_eq!(name.ends_with("_ns"), property.get("x-unit") == Some(&"ns".into()), "{at}/{name}");
-            }
-            match value {
-                Value::Object(members) => {
-                    // Conditions on fields that are described elsewhere.
-                    let described = members.iter().filter(|(k, _)| !["if", "then", "else"].contains(&k.as_str()));
-                    pending.extend(described.map(|(k, v)| (format!("{at}/{k}"), v)));
+        for kept in &KEPT {
+            let document: Value = serde_json::from_str(&document(kept)).unwrap();
+            let mut pending = vec![(String::from("#"), &document)];
+            while let Some((at, value)) = pending.pop() {
+                for (name, property) in value.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                    let tag = property.get("const").is_some() || name == "value";
+                    assert!(tag || property.get("description").is_some(), "{at}/{name} has no description");
+                    assert_eq!(name.ends_with("_ns"), property.get("x-unit") == Some(&"ns".into()), "{at}/{name}");
                 }
-                Value::Array(items) => pending.extend(items.iter().map(|item| (at.clone(), item))),
-                _ => {}
+                match value {
+                    Value::Object(members) => {
+                        // Conditions on fields that are described elsewhere.
+                        let described = members.iter().filter(|(k, _)| !["if", "then", "else"].contains(&k.as_str()));
+                        pending.extend(described.map(|(k, v)| (format!("{at}/{k}"), v)));
+                    }
+                    Value::Array(items) => pending.extend(items.iter().map(|item| (at.clone(), item))),
+                    _ => {}
+                }
             }
         }
     }

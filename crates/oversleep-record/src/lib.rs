@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
+pub mod comparison;
 pub mod conditions;
 pub mod distribution;
 pub mod disturbance;

@@ -18,9 +18,9 @@ pub const VALUES_MIN: u64 = 30;
 /// Fewest rounds a conclusion rests on.
 pub const ROUNDS_MIN: usize = 3;
 /// Spread of the round medians beyond which a series is too disturbed.
-const SPREAD_MAX: f64 = 0.5;
+pub const SPREAD_MAX: f64 = 0.5;
 /// Spread below this many units of the series is the clock's and the scheduler's grain, not disturbance.
-const SPREAD_FLOOR: f64 = 3_000.0;
+pub const SPREAD_FLOOR: f64 = 3_000.0;
 
 /// The median of a list; `None` for an empty one.
 pub fn median(values: &mut [i64]) -> Option<i64> {

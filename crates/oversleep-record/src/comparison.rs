@@ -1,0 +1,320 @@
+//! What comparing results comes to: which machines, what differs about them, and series beside series with a verdict.
+//!
+//! Pure data, and a document of its own: the laboratory works it out, reports show it, and other programs read it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::ClockResult;
+use crate::conditions::Conditions;
+use crate::environment::{FactValue, PlatformId};
+use crate::file::{Completion, Floor, Tool};
+use crate::reason::Unavailable;
+use crate::series::{Pace, Quantity, Unit};
+use crate::units::Nanos;
+
+/// The schema this crate writes.
+pub const SCHEMA: &str = "oversleep-comparison/1";
+
+/// Results held against the first of them, the base.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Comparison {
+    /// `oversleep-comparison/1`.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
+    pub schema: String,
+    /// Who compared.
+    pub tool: Tool,
+    /// What was compared, in the order given; the first is the base. Everywhere else a result is named by its place here,
+    /// from 0.
+    pub results: Vec<Compared>,
+    /// What may not be concluded from these results, in sentences.
+    pub caveats: Vec<Caveat>,
+    /// Facts that matter for timing and are not the same everywhere.
+    pub facts: Vec<FactDifference>,
+    /// Clocks: how each moves. What a read costs is a series.
+    pub clocks: Vec<ClockComparison>,
+    /// Every series of every result: what several have in common in one entry, what only one has too.
+    pub series: Vec<SeriesComparison>,
+}
+
+/// One of the results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Compared {
+    /// The name the user gave it with `--name`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Where it was taken.
+    pub platform: PlatformId,
+    /// The machine, in words: system, processor, what it runs in.
+    pub machine: Vec<String>,
+    /// The version of Wine that played Windows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wine: Option<String>,
+    /// Why its processor is held to be an emulator's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulated: Option<String>,
+    /// Who measured.
+    pub tool: Tool,
+    /// The command that ran: `check`, `waits` …
+    pub command: String,
+    /// When, seconds since 1970-01-01 UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_unix_s: Option<i64>,
+    /// How it ended.
+    pub completion: Completion,
+    /// The floor under its figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Floor>,
+}
+
+/// What may not be concluded from one of the results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Caveat {
+    /// Which result.
+    pub result: u32,
+    /// What is the matter with it.
+    pub kind: CaveatKind,
+    /// In a sentence.
+    pub says: String,
+}
+
+/// What is the matter with a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CaveatKind {
+    /// The machine is a model.
+    Modelled,
+    /// The system is played by Wine.
+    Wine,
+    /// The processor is an emulator's.
+    Emulated,
+    /// The run was stopped before its end.
+    Interrupted,
+    /// Other work kept the machine busy.
+    Busy,
+    /// Its stamps were read from another clock than the base's.
+    OtherClock,
+}
+
+/// A fact that is not the same everywhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FactDifference {
+    /// Its name: `timer.slack_ns`.
+    pub name: String,
+    /// What each result says of it, in their order; `null` where it says nothing.
+    pub values: Vec<Option<FactValue>>,
+}
+
+/// One clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClockComparison {
+    /// Registry name.
+    pub name: String,
+    /// What each result that knows the clock says of it.
+    pub sides: Vec<ClockSide>,
+}
+
+/// What one result says of a clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClockSide {
+    /// Which result.
+    pub result: u32,
+    /// The step it was seen to move by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_ns: Option<Nanos>,
+    /// The step the system states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_step_ns: Option<Nanos>,
+    /// Why it can't be read there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<Unavailable>,
+}
+
+impl ClockSide {
+    /// What a result says of a clock.
+    pub fn of(result: u32, clock: &ClockResult) -> ClockSide {
+        ClockSide {
+            result,
+            step_ns: clock.steps.and_then(|steps| steps.median_ns.or(steps.smallest_ns)),
+            stated_step_ns: clock.stated_step_ns,
+            unavailable: clock.unavailable.clone(),
+        }
+    }
+}
+
+/// The same thing measured in one or several results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SeriesComparison {
+    /// The series' key in the results.
+    pub key: String,
+    /// The experiment's id.
+    pub experiment: String,
+    /// Registry name of the clock, wait or hand-off measured.
+    pub subject: String,
+    /// What each value is.
+    pub quantity: Quantity,
+    /// The unit of every figure here that doesn't name its own.
+    pub unit: Unit,
+    /// What the program wanted, for waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_ns: Option<Nanos>,
+    /// How the waits follow one another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
+    /// The conditions asked for.
+    #[serde(default, skip_serializing_if = "Conditions::is_as_found")]
+    pub conditions: Conditions,
+    /// What else tells it from its neighbours.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// The results that have it, in their order.
+    pub sides: Vec<Side>,
+}
+
+impl SeriesComparison {
+    /// What a result has of it.
+    pub fn side(&self, result: u32) -> Option<&Side> {
+        self.sides.iter().find(|side| side.result == result)
+    }
+}
+
+/// One result's figures of a series; of waits those of the calls made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Side {
+    /// Which result.
+    pub result: u32,
+    /// Why it could not be measured there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<Unavailable>,
+    /// What the system was asked after the call's own rounding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_ns: Option<Nanos>,
+    /// How many values.
+    pub count: u64,
+    /// In how many rounds.
+    pub rounds: u64,
+    /// Deadlines that had passed before the call could be made; they are in none of the figures.
+    pub missed: u64,
+    /// The median.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50: Option<Estimate>,
+    /// The 99th percentile, where ten values lie beyond it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<Estimate>,
+    /// The largest value. Nothing is concluded from it: it grows with the number of values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<i64>,
+    /// Held against the base; left out for the base itself, and where the base has no such series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_base: Option<AgainstBase>,
+}
+
+/// A figure and where it lies with 99 % confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Estimate {
+    /// The figure.
+    pub value: i64,
+    /// Its interval; left out where there are too few values for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+}
+
+/// From where to where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Interval {
+    /// The lower end.
+    pub low: i64,
+    /// The upper end.
+    pub high: i64,
+}
+
+/// One result's figures against the base's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgainstBase {
+    /// Of the median.
+    pub p50: Judgement,
+    /// Of the 99th percentile; left out where either side has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<Judgement>,
+    /// The largest value by the base's; left out unless both are above zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_ratio: Option<f64>,
+}
+
+/// A figure against the base's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Judgement {
+    /// This figure by the base's; left out unless both are above zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// The least and the largest ratio that both intervals allow; left out unless they lie above zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_interval: Option<[f64; 2]>,
+    /// What that comes to.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+}
+
+/// What comparing two figures comes to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    /// They differ by more than the uncertainty of both.
+    Differs,
+    /// They may be the same: their intervals overlap. That is no proof that they are.
+    NotToldApart,
+    /// Too few values or rounds to conclude from.
+    TooFew {
+        /// What is missing.
+        why: String,
+    },
+    /// Something else was going on.
+    TooDisturbed {
+        /// What.
+        why: String,
+    },
+    /// Not the same was measured.
+    NotComparable {
+        /// What differs.
+        why: String,
+    },
+}
+
+impl Verdict {
+    /// Whether it says something about the machines.
+    pub fn is_conclusion(&self) -> bool {
+        matches!(self, Verdict::Differs | Verdict::NotToldApart)
+    }
+}
+
+impl Comparison {
+    /// The results held against the base.
+    pub fn others(&self) -> impl Iterator<Item = u32> + use<> {
+        1..u32::try_from(self.results.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What each series that base and result have in common comes to at the median.
+    pub fn verdicts(&self, result: u32) -> impl Iterator<Item = (&SeriesComparison, &Judgement)> {
+        self.series.iter().filter_map(move |series| Some((series, &series.side(result)?.against_base.as_ref()?.p50)))
+    }
+
+    /// Whether anything could be concluded from any series.
+    pub fn concludes(&self) -> bool {
+        self.others().any(|result| self.verdicts(result).any(|(_, judged)| judged.verdict.is_conclusion()))
+    }
+}

@@ -1,0 +1,131 @@
+//! The published schema of comparisons: it takes what is written, and every field and variant comes back.
+
+use oversleep_record::comparison::*;
+use oversleep_record::environment::{FactValue, PlatformId};
+use oversleep_record::file::{Completion, Floor, Tool};
+use oversleep_record::series::{Pace, Quantity, Unit};
+use oversleep_record::{Conditions, Nanos, Unavailable};
+use serde_json::{Value, json};
+
+mod support;
+
+fn tool() -> Tool {
+    Tool { name: "oversleep".into(), version: "0.1.0".into() }
+}
+
+fn judged(verdict: Verdict) -> Judgement {
+    Judgement { ratio: Some(2.5), ratio_interval: Some([2.25, 2.75]), verdict }
+}
+
+fn side(result: u32, verdict: Option<Verdict>) -> Side {
+    let estimate = |value| Some(Estimate { value, interval: Some(Interval { low: value - 10, high: value + 10 }) });
+    Side {
+        result,
+        unavailable: None,
+        asked_ns: Some(Nanos::from_millis(1)),
+        count: 2_000,
+        rounds: 4,
+        missed: 3,
+        p50: estimate(66_000),
+        p99: estimate(90_000),
+        max: Some(120_000),
+        against_base: verdict.map(|verdict| AgainstBase {
+            p50: judged(verdict.clone()),
+            p99: Some(judged(verdict)),
+            max_ratio: Some(1.5),
+        }),
+    }
+}
+
+/// A comparison in which every field and every variant occurs.
+fn everything() -> Comparison {
+    let compared = |arch: &str| Compared {
+        name: Some("mine".into()),
+        platform: PlatformId { os: "windows".into(), arch: arch.into(), modelled: Some("windows-11".into()) },
+        machine: vec!["Windows 11".into()],
+        wine: Some("8.0".into()),
+        emulated: Some("a program for aarch64 on AMD EPYC".into()),
+        tool: tool(),
+        command: "check".into(),
+        taken_unix_s: Some(1_700_000_000),
+        completion: Completion::Complete,
+        floor: Some(Floor { clock: "qpc".into(), read_cost_ps: 20_000, step_ns: Nanos(100) }),
+    };
+    let why = || "because".to_owned();
+    let verdicts = [
+        Verdict::Differs,
+        Verdict::NotToldApart,
+        Verdict::TooFew { why: why() },
+        Verdict::TooDisturbed { why: why() },
+        Verdict::NotComparable { why: why() },
+    ];
+    let series = verdicts.into_iter().enumerate().map(|(index, verdict)| SeriesComparison {
+        key: format!("B5/sleep/{index}ms"),
+        experiment: "B5".into(),
+        subject: "sleep".into(),
+        quantity: Quantity::Lateness,
+        unit: Unit::Ns,
+        requested_ns: Some(Nanos::from_millis(1)),
+        pace: Some(Pace::Periodic),
+        conditions: Conditions::as_found().with_load("spin", 2),
+        labels: [("way".to_owned(), "one-way".to_owned())].into(),
+        sides: vec![side(0, None), side(1, Some(verdict))],
+    });
+    let mut series: Vec<SeriesComparison> = series.collect();
+    series[0].sides[0].unavailable = Some(Unavailable::NotOnThisPlatform);
+    let kinds = [
+        CaveatKind::Modelled,
+        CaveatKind::Wine,
+        CaveatKind::Emulated,
+        CaveatKind::Interrupted,
+        CaveatKind::Busy,
+        CaveatKind::OtherClock,
+    ];
+    Comparison {
+        schema: SCHEMA.into(),
+        tool: tool(),
+        results: vec![compared("x86_64"), compared("aarch64")],
+        caveats: kinds.into_iter().map(|kind| Caveat { result: 1, kind, says: why() }).collect(),
+        facts: vec![FactDifference { name: "timer.hz".into(), values: vec![None, Some(FactValue::Integer(250))] }],
+        clocks: vec![ClockComparison {
+            name: "qpc".into(),
+            sides: vec![ClockSide {
+                result: 0,
+                step_ns: Some(Nanos(100)),
+                stated_step_ns: Some(Nanos(100)),
+                unavailable: Some(Unavailable::NotOnThisPlatform),
+            }],
+        }],
+        series,
+    }
+}
+
+fn validator() -> jsonschema::Validator {
+    let text = std::fs::read(support::schema_dir().join("comparison-v1.schema.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&text).unwrap();
+    jsonschema::draft202012::new(&schema).expect("the schema is a JSON schema")
+}
+
+#[test]
+fn what_is_written_is_valid_and_comes_back() {
+    let value = serde_json::to_value(everything()).unwrap();
+    let validator = validator();
+    let errors: Vec<String> =
+        validator.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert_eq!(serde_json::from_value::<Comparison>(value).unwrap(), everything());
+}
+
+#[test]
+fn another_version_and_an_unknown_verdict_are_refused() {
+    let validator = validator();
+    let with = |pointer: &str, changed: Value| {
+        let mut value = serde_json::to_value(everything()).unwrap();
+        *value.pointer_mut(pointer).expect(pointer) = changed;
+        value
+    };
+    assert!(!validator.is_valid(&with("/schema", json!("oversleep-comparison/2"))));
+    let verdict = "/series/0/sides/1/against_base/p50/verdict";
+    assert!(!validator.is_valid(&with(verdict, json!("alike"))));
+    assert!(validator.is_valid(&with(verdict, json!("not_told_apart"))));
+}
