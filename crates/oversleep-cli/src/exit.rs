@@ -13,7 +13,8 @@ Exit codes:
     1  failure: nothing could be measured, a file could not be read or written
     2  usage: an unknown name, option or value
     3  an assertion failed: a model misses what was published
-    4  too disturbed to conclude: not one finding could be drawn from what was measured
+    4  too disturbed to conclude: not one finding could be drawn from what was measured,
+       or in a comparison not one series could be judged
   130  interrupted: what was measured until then is shown and written";
 
 /// A command that ran to its end.

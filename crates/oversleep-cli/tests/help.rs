@@ -4,7 +4,7 @@ mod support;
 
 use support::{Home, os};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "check",
     "clocks",
     "waits",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 12] = [
     "experiments",
     "explain",
     "report",
+    "compare",
     "doctor",
     "completions",
     "man",

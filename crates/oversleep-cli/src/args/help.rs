@@ -121,6 +121,13 @@ Examples:
   oversleep report r.json --html r.html  as a page
   oversleep handoff --quick --json | oversleep report -";
 
+/// At the head of `compare`.
+pub const COMPARE: &str = "\
+Examples:
+  oversleep compare a.json b.json         what differs on b from a, and what can't be told?
+  oversleep compare a.json b.json --full  every series, those with too few values too
+  oversleep compare a.json b.json --json  the same as one JSON document";
+
 /// At the head of `completions`.
 pub const COMPLETIONS: &str = "\
 Examples:
@@ -142,7 +149,7 @@ mod tests {
             [RESOLUTION, RESOLUTION_SHOW, RESOLUTION_HOLD, RESOLUTION_SWEEP, RESOLUTION_NEIGHBOURS].into_iter();
         let all =
             [EXAMPLES, CHECK, CLOCKS, WAITS, FORKJOIN, HANDOFF, EXPERIMENTS, EXPLAIN, REPORT, COMPLETIONS, MAN, CODES];
-        for line in resolution.chain(all).flat_map(str::lines) {
+        for line in resolution.chain(all).chain([COMPARE]).flat_map(str::lines) {
             assert!(line.chars().count() <= 92, "{line}");
         }
     }

@@ -4,6 +4,7 @@
 mod ask;
 mod check;
 mod clocks;
+mod compare;
 mod completions;
 mod doctor;
 mod experiments;
@@ -13,6 +14,7 @@ mod handoff;
 mod machines;
 mod man;
 mod measuring;
+mod reading;
 mod registry;
 mod report;
 mod resolution;
@@ -71,6 +73,7 @@ enum Command {
     Experiments(experiments::Experiments),
     Explain(explain::Explain),
     Report(report::Report),
+    Compare(compare::Compare),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
     Man(man::Man),
@@ -129,6 +132,7 @@ impl Command {
             Command::Experiments(command) => command.run(),
             Command::Explain(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::Compare(command) => command.run(),
             Command::Doctor(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),

@@ -1,16 +1,14 @@
 //! `report`: a result file shown again. Findings are worked out anew, so that an old result gains from what was learned
 //! since.
 
-use std::fs::File;
-use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oversleep_lab::explain;
 use oversleep_record::ResultFile;
-use oversleep_record::file::FILE_BYTES_MAX;
 
-use crate::args::{Document, OutputArgs, help};
+use super::reading;
+use crate::args::{OutputArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::output::Delivery;
 
@@ -79,29 +77,7 @@ impl Report {
 
 /// Reads a result and works out its findings.
 fn read(path: &Path) -> Result<ResultFile, Failure> {
-    let (name, bytes) = match Document::at(path) {
-        Document::Stdout => {
-            if io::stdin().is_terminal() {
-                return Err(Failure::usage(
-                    "- reads a result from standard input; pipe one in, like `oversleep waits --json | oversleep report -`",
-                ));
-            }
-            ("standard input".to_owned(), limited(io::stdin().lock()))
-        }
-        Document::File(path) => (format!("'{}'", path.display()), File::open(&path).and_then(limited)),
-    };
-    let bytes = bytes.map_err(|error| Failure::failed(format!("can't read {name}: {error}")))?;
-    if bytes.is_empty() {
-        return Err(Failure::failed(format!("can't use {name}: it is empty, not a result file")));
-    }
-    let mut result = ResultFile::read(&bytes).map_err(|error| Failure::failed(format!("can't use {name}: {error}")))?;
+    let mut result = reading::read(path, "report -")?;
     result.findings = explain::findings(&result);
     Ok(result)
-}
-
-/// One byte more than any result has, so that a device without an end is told from a result.
-fn limited(source: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    source.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

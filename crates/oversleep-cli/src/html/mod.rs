@@ -6,6 +6,7 @@
 //! provenance, `style` the look. What is shown is chosen in `view`.
 
 mod cards;
+mod comparison;
 mod machine;
 mod markup;
 mod style;
@@ -16,6 +17,7 @@ use oversleep_record::ResultFile;
 
 use crate::view::head::{self, heading};
 use crate::view::pictures as drawn;
+pub use comparison::comparison;
 use markup::{Markup, json_for_script};
 
 /// Largest result that is embedded as data; larger ones would make the page slow to open.
@@ -31,6 +33,11 @@ pub fn pictures(file: &ResultFile) -> Vec<(String, String)> {
 
 /// The whole page.
 pub fn report(file: &ResultFile) -> String {
+    page(&heading(file, &head::title(file)), |m| body(m, file))
+}
+
+/// A page of that title.
+fn page(title: &str, body: impl FnOnce(&mut Markup)) -> String {
     let mut m = Markup::default();
     m.trusted("<!DOCTYPE html>\n");
     m.element("html", &[("lang", "en")], |m| {
@@ -40,10 +47,10 @@ pub fn report(file: &ResultFile) -> String {
             m.void("meta", &[("name", "viewport"), ("content", "width=device-width,initial-scale=1")]);
             m.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
             m.void("link", &[("rel", "icon"), ("href", "data:,")]);
-            m.leaf("title", &[], &heading(file, &head::title(file)));
+            m.leaf("title", &[], title);
             m.element("style", &[], |m| m.trusted(&style::sheet()));
         });
-        m.element("body", &[], |m| body(m, file));
+        m.element("body", &[], body);
     });
     m.trusted("\n");
     m.finish()

@@ -162,3 +162,18 @@ fn an_empty_result_is_a_page_too() {
     assert!(page.contains("Nothing was measured.") && page.contains("Nothing was found; "));
     assert!(!page.contains("<figure") && !page.contains("href=\"#pictures\""));
 }
+
+#[test]
+fn a_comparison_is_balanced_escaped_and_complete() {
+    let results = [hostile(), rich().file, Sheet::windows().text("os.wine_version", "<8.0>").file];
+    let compared = oversleep_lab::compare::compare(&results, crate::view::head::machine);
+    let names = ["<script>a.json".to_owned(), "b.json".to_owned(), "c.json".to_owned()];
+    let page = super::comparison(&crate::view::comparison::view(&compared, &names, true));
+    let ids: Vec<String> = tags(&page).iter().filter_map(|(_, tag)| attribute(tag, "id").map(str::to_owned)).collect();
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{ids:?}");
+    assert!(!page.contains("<script") && page.contains("&lt;script&gt;a.json"));
+    assert!(page.contains("C under Wine &lt;8.0&gt;)"));
+    for series in &results[1].series {
+        assert!(page.contains(&series.key), "{}", series.key);
+    }
+}

@@ -4,12 +4,15 @@
 //! stay. No line is wider than asked. Every text of the result passes through [`text::clean`], since a result file from
 //! elsewhere must not be able to speak to the terminal.
 
+mod comparison;
 mod findings;
 mod grid;
 mod style;
 mod text;
 
 use oversleep_record::ResultFile;
+
+pub use comparison::comparison;
 
 use crate::view::head;
 use crate::view::sections;

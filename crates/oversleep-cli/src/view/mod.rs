@@ -5,6 +5,7 @@
 //! passed on as it is: each renderer makes it safe for its own medium. A new table goes into `sections`, and into the
 //! list there in the order shown.
 
+pub mod comparison;
 pub mod findings;
 pub mod head;
 pub mod pictures;

@@ -192,7 +192,9 @@ fn run_line(home: &Home, line: &str) {
 fn furnished(lines: &[String]) -> Home {
     let home = Home::new();
     home.run(SHORT.iter().chain(&["--out", "r.json"])).fine();
-    for line in lines.iter().filter(|line| line.starts_with("oversleep report ")) {
+    let reads =
+        |line: &&String| ["oversleep report ", "oversleep compare "].iter().any(|start| line.starts_with(start));
+    for line in lines.iter().filter(reads) {
         for word in line.split_whitespace().filter(|word| word.ends_with(".json") && !word.starts_with('-')) {
             if !home.path().join(word).exists() {
                 fs::copy(home.path().join("r.json"), home.path().join(word)).expect("writable");
@@ -220,6 +222,7 @@ fn every_example_of_the_help_runs() {
         "experiments",
         "explain",
         "report",
+        "compare",
         "completions",
         "man",
     ] {

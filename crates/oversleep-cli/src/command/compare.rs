@@ -1,0 +1,118 @@
+//! `compare`: results of several machines, kernels or runs held against the first of them.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use oversleep_lab::compare::compare;
+use oversleep_record::comparison::Comparison;
+
+use super::reading;
+use crate::args::{Document, help};
+use crate::exit::{Exit, Failure};
+use crate::output::{file, stdout};
+use crate::view::{comparison, head};
+use crate::{html, listing, terminal};
+
+/// Most results compared at once: each has a letter.
+const RESULTS_MAX: usize = 26;
+
+/// Compare results of machines or releases: what differs, and what can't be told?
+///
+/// The first result is the base. Results of any machine and system compare, modelled ones too. A series differs only where
+/// the figures lie further apart than the uncertainty of both, with 99 % confidence; everything else is called too few, too
+/// disturbed or not told apart. Without an output option it prints the comparison; with one, it writes only what was asked
+/// for.
+#[derive(Args, Debug)]
+#[command(before_help = help::COMPARE, after_help = help::CODES)]
+pub struct Compare {
+    /// Result files, the base first; - is standard input
+    #[arg(required = true, num_args = 2.., value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Print the comparison as one JSON document, or write it to FILE
+    ///
+    /// The equals sign is required: without it FILE would be taken for another result to read.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+
+    /// Write one self-contained HTML page, which works offline; - is standard output
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Show every series, those with too few values to conclude from too
+    #[arg(long)]
+    full: bool,
+}
+
+impl Compare {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        self.check()?;
+        let results =
+            self.files.iter().map(|path| reading::read(path, "compare a.json -")).collect::<Result<Vec<_>, _>>()?;
+        let compared = compare(&results, head::machine);
+        self.deliver(&compared)?;
+        Ok(if compared.concludes() { Exit::Fine } else { Exit::TooDisturbed })
+    }
+
+    /// What can't be meant, before anything is read.
+    fn check(&self) -> Result<(), Failure> {
+        if self.files.len() > RESULTS_MAX {
+            return Err(Failure::usage(format!(
+                "{} results are too many to compare; {RESULTS_MAX} is the most",
+                self.files.len()
+            )));
+        }
+        let is_stdin = |path: &&PathBuf| Document::at(path) == Document::Stdout;
+        if self.files.iter().filter(is_stdin).count() > 1 {
+            return Err(Failure::usage("- stands for one result; standard input can't be read twice"));
+        }
+        let outputs = [("--json", &self.json), ("--html", &self.html)];
+        for (option, path) in outputs {
+            let Some(path) = path else { continue };
+            if let Document::File(path) = Document::at(path) {
+                if self.files.contains(&path) {
+                    return Err(Failure::usage(format!("{option} would replace a result it is made from")));
+                }
+                file::check(&path).map_err(Failure::Failed)?;
+            }
+        }
+        if self.json.is_some() && self.json == self.html {
+            return Err(Failure::usage("--json and --html name the same place; give each its own"));
+        }
+        Ok(())
+    }
+
+    fn deliver(&self, compared: &Comparison) -> Result<(), Failure> {
+        let shown = |full: bool| comparison::view(compared, &self.names(), full);
+        if let Some(path) = &self.json {
+            let mut document = serde_json::to_vec(compared).map_err(|error| Failure::failed(error.to_string()))?;
+            document.push(b'\n');
+            write(path, &document)?;
+        }
+        if let Some(path) = &self.html {
+            write(path, html::comparison(&shown(true)).as_bytes())?;
+        }
+        if self.json.is_none() && self.html.is_none() {
+            stdout::text(&terminal::comparison(&shown(self.full), listing::width()))?;
+        }
+        Ok(())
+    }
+
+    /// What the results are called: the names of their files.
+    fn names(&self) -> Vec<String> {
+        let name = |path: &PathBuf| match Document::at(path) {
+            Document::Stdout => "standard input".to_owned(),
+            Document::File(path) => path.display().to_string(),
+        };
+        self.files.iter().map(name).collect()
+    }
+}
+
+fn write(path: &Path, document: &[u8]) -> Result<(), Failure> {
+    match Document::at(path) {
+        Document::Stdout => stdout::bytes(document),
+        Document::File(path) => file::replace(&path, document)
+            .map_err(|error| Failure::failed(format!("can't write '{}': {error}", path.display()))),
+    }
+}

@@ -1,0 +1,44 @@
+//! A comparison as a page.
+
+use super::markup::Markup;
+use super::tables::draw;
+use crate::view::comparison::View;
+
+/// The whole page.
+pub fn comparison(view: &View) -> String {
+    let title = format!("{}{}", view.title, view.marks);
+    super::page(&title, |m| {
+        m.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the conclusion");
+        m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, view, &title)));
+        m.element("main", &[("id", "main"), ("class", "wide")], |m| body(m, view));
+    })
+}
+
+fn top(m: &mut Markup, view: &View, title: &str) {
+    m.leaf("h1", &[], title);
+    for warning in &view.warnings {
+        m.leaf("p", &[("class", "warning"), ("role", "note")], warning);
+    }
+    for (name, machine) in &view.results {
+        m.element("p", &[], |m| {
+            m.leaf("strong", &[], name);
+            m.text(": ");
+            m.text(machine);
+        });
+    }
+}
+
+fn body(m: &mut Markup, view: &View) {
+    m.element("section", &[("id", "conclusion"), ("aria-labelledby", "conclusion-heading")], |m| {
+        m.leaf("h2", &[("id", "conclusion-heading")], &format!("Conclusion{}", view.marks));
+        view.summary.iter().for_each(|sentence| m.leaf("p", &[("class", "lead")], sentence));
+    });
+    for section in &view.sections {
+        let (id, heading) = (format!("section-{}", section.id), format!("heading-{}", section.id));
+        m.element("section", &[("id", &id), ("aria-labelledby", &heading)], |m| {
+            m.leaf("h2", &[("id", &heading)], &format!("{}{}", section.title, view.marks));
+            section.tables.iter().for_each(|table| draw(m, table, ""));
+            section.notes.iter().for_each(|note| m.leaf("p", &[("class", "quiet any")], note));
+        });
+    }
+}

@@ -1,0 +1,142 @@
+//! Results compared from the command line: exact, since they come from modelled machines.
+
+mod support;
+
+use std::fs::{self, File};
+
+use oversleep_record::ResultFile;
+use oversleep_record::comparison::{CaveatKind, Comparison, Verdict};
+use oversleep_record::environment::FactValue;
+use support::{Ended, Home};
+
+/// Leaves a measurement on a model in that file.
+fn measure(home: &Home, file: &str, args: &[&str]) {
+    let waits = ["waits", "--ask", "1ms", "--count", "200", "--quiet", "--out", file];
+    home.run(waits.iter().chain(args)).fine();
+}
+
+fn changed(home: &Home, file: &str, change: impl FnOnce(&mut ResultFile)) {
+    let path = home.path().join(file);
+    let mut result = ResultFile::read(&fs::read(&path).expect("written")).expect("a result");
+    change(&mut result);
+    fs::write(path, result.write()).expect("writable");
+}
+
+#[track_caller]
+fn compared(ended: &Ended) -> Comparison {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {}", ended.stdout))
+}
+
+/// What each series comes to at the median.
+fn verdicts(comparison: &Comparison) -> Vec<(&str, &Verdict)> {
+    comparison.verdicts(1).map(|(series, judged)| (series.key.as_str(), &judged.verdict)).collect()
+}
+
+#[test]
+fn machines_differ_where_their_rules_do() {
+    let home = Home::new();
+    measure(&home, "slow.json", &["sleep", "--on", "windows-11"]);
+    measure(&home, "fast.json", &["sleep", "--on", "windows-11", "--set", "tick=4ms"]);
+    let ended = home.run(["compare", "slow.json", "fast.json", "--json"]).fine();
+    let comparison = compared(&ended);
+    assert_eq!(comparison.schema, "oversleep-comparison/1");
+    assert_eq!(verdicts(&comparison), [("B5/sleep/1ms", &Verdict::Differs)]);
+    let ratio = comparison.verdicts(1).next().and_then(|(_, judged)| judged.ratio).expect("both are late");
+    assert!((0.19..0.22).contains(&ratio), "3 ms of 14.6: {ratio}");
+    assert!(comparison.facts.iter().any(|fact| fact.name == "timer.period_now_ns"));
+    let text = home.run(["compare", "slow.json", "fast.json"]).fine().stdout;
+    assert!(text.starts_with("oversleep compare: 2 results (A modelled: windows-11; B modelled: windows-11"), "{text}");
+    assert!(text.contains("of 1 series in common, 1 differs at the median (0 higher in B, 1 lower)"), "{text}");
+}
+
+#[test]
+fn the_same_machine_again_is_not_told_apart() {
+    let home = Home::new();
+    for (file, seed) in [("a.json", "1"), ("b.json", "2"), ("c.json", "3")] {
+        measure(&home, file, &["nanosleep", "timerfd", "poll", "--on", "linux-hz250", "--seed", seed]);
+    }
+    let comparison = compared(&home.run(["compare", "a.json", "b.json", "c.json", "--json"]).fine());
+    for result in [1, 2] {
+        let all: Vec<_> = comparison.verdicts(result).collect();
+        assert_eq!(all.len(), 3);
+        assert!(all.iter().all(|(_, judged)| judged.verdict == Verdict::NotToldApart), "{all:?}");
+    }
+    assert!(comparison.facts.is_empty());
+}
+
+#[test]
+fn few_values_conclude_nothing_and_the_exit_code_says_so() {
+    let home = Home::new();
+    for file in ["a.json", "b.json"] {
+        home.run(["waits", "nanosleep", "--ask", "1ms", "--count", "3", "--on", "linux-hz250", "--out", file]).fine();
+    }
+    let ended = home.run(["compare", "a.json", "b.json"]).with_code(4);
+    assert!(ended.stdout.contains("Too few values to conclude from: 1 series; with --full"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("Nothing could be concluded."), "{}", ended.stdout);
+    let full = home.run(["compare", "a.json", "b.json", "--full"]).with_code(4);
+    assert!(full.stdout.contains("too few: the base has 3 values"), "{}", full.stdout);
+}
+
+#[test]
+fn results_of_every_kind_compare_and_what_may_not_be_concluded_is_said() {
+    let home = Home::new();
+    measure(&home, "linux.json", &["thread-sleep", "--on", "linux-hz250"]);
+    measure(&home, "wine.json", &["thread-sleep", "--on", "windows-11"]);
+    changed(&home, "linux.json", |result| result.platform.modelled = None);
+    changed(&home, "wine.json", |result| {
+        result.platform.modelled = None;
+        result.environment.set("os.wine_version", FactValue::Text("8.0".into()), "ntdll");
+    });
+    fs::copy(home.path().join("linux.json"), home.path().join("arm.json")).expect("writable");
+    changed(&home, "arm.json", |result| {
+        result.platform.arch = "aarch64".into();
+        result.environment.set("cpu.model", FactValue::Text("AMD EPYC".into()), "/proc/cpuinfo");
+    });
+    let comparison = compared(&home.run(["compare", "linux.json", "wine.json", "arm.json", "--json"]).fine());
+    let kinds: Vec<_> = comparison.caveats.iter().map(|caveat| (caveat.result, caveat.kind)).collect();
+    assert_eq!(kinds, [(1, CaveatKind::Wine), (2, CaveatKind::Emulated)]);
+    let text = home.run(["compare", "linux.json", "wine.json", "arm.json"]).fine().stdout;
+    assert!(text.contains("(B under Wine 8.0; C under an emulator)"), "{text}");
+    assert!(text.contains("nothing about Windows follows"), "{text}");
+}
+
+#[test]
+fn it_goes_where_it_is_wanted() {
+    let home = Home::new();
+    measure(&home, "a.json", &["nanosleep", "--on", "linux-hz250"]);
+    let shown = home.run(["compare", "a.json", "a.json"]).fine().stdout;
+    assert!(shown.contains("B5/nanosleep/1ms") && !shown.contains('\x1b'), "{shown}");
+    let written = home.run(["compare", "a.json", "a.json", "--json=c.json", "--html", "c.html"]).fine();
+    assert_eq!((written.stdout.as_str(), written.stderr.as_str()), ("", ""));
+    assert_eq!(home.files(), ["a.json", "c.html", "c.json"]);
+    let printed = home.run(["compare", "a.json", "a.json", "--json"]).fine().stdout;
+    assert_eq!(fs::read_to_string(home.path().join("c.json")).expect("text"), printed);
+    assert!(fs::read_to_string(home.path().join("c.html")).expect("text").starts_with("<!DOCTYPE html>"));
+    let mut command = home.command();
+    let piped = File::open(home.path().join("a.json")).expect("readable");
+    let output = command.args(["compare", "a.json", "-"]).stdin(piped).output().expect("it starts");
+    assert!(Ended::of(output).fine().stdout.contains("B: standard input"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let home = Home::new();
+    measure(&home, "a.json", &["nanosleep", "--on", "linux-hz250"]);
+    let many: Vec<&str> = std::iter::repeat_n("a.json", 27).collect();
+    for (args, says) in [
+        (&["a.json"][..], "2 values required"),
+        (&["-", "-"], "standard input can't be read twice"),
+        (&["a.json", "a.json", "--json=a.json"], "--json would replace a result it is made from"),
+        (&["a.json", "a.json", "--html", "a.json"], "--html would replace a result it is made from"),
+        (&["a.json", "a.json", "--html", "-", "--json"], "--json and --html name the same place"),
+        (&many, "27 results are too many to compare; 26 is the most"),
+    ] {
+        let ended = home.run(std::iter::once(&"compare").chain(args)).with_code(2);
+        assert!(ended.stderr.contains(says), "{args:?}: {}", ended.stderr);
+    }
+    fs::write(home.path().join("text"), "hello").expect("writable");
+    let ended = home.run(["compare", "a.json", "text"]).with_code(1);
+    assert!(ended.stderr.starts_with("error: can't use 'text': not a result file: "), "{}", ended.stderr);
+    let ended = home.run(["compare", "a.json", "a.json", "--html", "no/c.html"]).with_code(1);
+    assert!(ended.stderr.contains("its directory is not there"), "{}", ended.stderr);
+}
