@@ -9,8 +9,8 @@ use oversleep_record::{Environment, Finding, Nanos, ResultFile, Unavailable, sta
 use crate::catalogue::{self, Entry, Kind};
 use crate::explain;
 use crate::measure::{
-    Amount, Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, Watch, duration_key, measure,
-    of_check,
+    Amount, Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, Watch, duration_key,
+    measure, of_check,
 };
 use crate::platform::{self, Ability, Platform, SharedPlatform};
 

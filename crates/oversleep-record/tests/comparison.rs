@@ -49,7 +49,13 @@ fn everything() -> Comparison {
         command: "check".into(),
         taken_unix_s: Some(1_700_000_000),
         completion: Completion::Complete,
-        floor: Some(Floor { clock: "qpc".into(), read_cost_ps: 20_000, step_ns: Nanos(100) }),
+        floor: Some(Floor {
+            clock: "qpc".into(),
+            read_cost_ps: 20_000,
+            step_ns: Nanos(100),
+            chosen: None,
+            witness: None,
+        }),
     };
     let why = || "because".to_owned();
     let verdicts = [

@@ -61,7 +61,8 @@ impl Maker {
 
     /// Stamped by that clock, which moves by 10 ns.
     pub fn floor(mut self, clock: &str) -> Maker {
-        self.file.floor = Some(Floor { clock: clock.into(), read_cost_ps: 20_000, step_ns: Nanos(10) });
+        self.file.floor =
+            Some(Floor { clock: clock.into(), read_cost_ps: 20_000, step_ns: Nanos(10), chosen: None, witness: None });
         self
     }
 
