@@ -65,11 +65,6 @@ struct Told {
 impl Ask {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        if matches!(self.pace, PaceArg::Periodic) {
-            return Err(Failure::usage(
-                "a question is how long a wait takes; --pace periodic tells how late deadlines are met, with `oversleep waits`",
-            ));
-        }
         let mut told = Vec::new();
         for (name, lab) in self.machines()? {
             for subject in &self.questions {
