@@ -3,6 +3,7 @@
 use oversleep_record::Nanos;
 
 use super::choose;
+use super::coarse_step::stood_still;
 use crate::measure::bench::Bench;
 use crate::measure::clock_scale::ClockScale;
 use crate::measure::recorder::SeriesRecorder;
@@ -41,6 +42,9 @@ pub(super) fn record_steps(bench: &Bench, clocks: &mut [(usize, SeriesRecorder)]
         for (clock, (index, recorder)) in followed.iter_mut().zip(clocks.iter_mut()).filter(|(clock, _)| is_due(clock))
         {
             platform.clocks()[*index].read_into(&mut reads);
+            if stood_still(&reads, clock.previous) {
+                continue;
+            }
             for &raw in &reads {
                 if raw != clock.previous && is_due(clock) {
                     clock.moved_to(raw, bench, recorder);
