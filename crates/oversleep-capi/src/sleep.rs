@@ -81,9 +81,9 @@ pub extern "C" fn oversleep_sleep_ns(duration_ns: u64) -> Status {
 /// Sleeps until `deadline_ns`, a time of `oversleep_clock_now_ns`; never returns `OVERSLEEP_STATUS_OK` before it, and as
 /// little after it as this machine allows. Signals do not end it. A deadline in the past returns at once.
 ///
-/// Cost: the operating system wakes the thread a learned margin before the deadline, up to thrice where that is more exact, and
-/// the thread spins for what is left: the median sleep for at most 16 microseconds. On Linux the thread's timer slack is 1 ns meanwhile. Uses a
-/// sleeper that belongs to the calling thread.
+/// Cost: the operating system wakes the thread a learned margin before the deadline, up to thrice where that is more
+/// exact, and the thread spins for what is left: the median sleep for at most 16 microseconds. On Linux the thread's
+/// timer slack is 1 ns meanwhile. Uses a sleeper that belongs to the calling thread.
 // SAFETY: the prefix is this library's own.
 #[unsafe(no_mangle)]
 pub extern "C" fn oversleep_sleep_until_ns(deadline_ns: u64) -> Status {

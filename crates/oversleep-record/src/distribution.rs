@@ -200,6 +200,12 @@ impl Distribution {
 }
 
 fn value_at_rank(histogram: &Histogram<u64>, rank: u64) -> u64 {
+    /// Up to here a rank and a half is exact in a float.
+    const EXACT: u64 = 1 << 50;
+    if histogram.len() < EXACT {
+        // Many times faster than going from bucket to bucket. Half a rank less, so that no rounding makes it the next one.
+        return histogram.value_at_quantile((rank as f64 - 0.5) / histogram.len() as f64);
+    }
     let mut seen = 0_u64;
     for step in histogram.iter_recorded() {
         seen = seen.saturating_add(step.count_at_value());

@@ -1,7 +1,7 @@
 //! The smallest result there is, and one of a modelled machine that was interrupted.
 
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
-use oversleep_record::file::{Completion, ResultFile, SCHEMA, Tool};
+use oversleep_record::file::{Chosen, Completion, Floor, ResultFile, SCHEMA, Tool};
 use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
 use oversleep_record::{Nanos, Unavailable};
 
@@ -57,6 +57,13 @@ pub fn modelled_interrupted() -> ResultFile {
             modelled: Some("windows-10-1709".to_owned()),
         },
         environment,
+        floor: Some(Floor {
+            clock: "qpc".to_owned(),
+            read_cost_ps: 25_000,
+            step_ns: Nanos(100),
+            chosen: Some(Chosen::AskedFor),
+            witness: None,
+        }),
         series: vec![partial, unavailable],
         ..minimal()
     }

@@ -3,7 +3,6 @@
 use oversleep_record::Nanos;
 
 use super::choose;
-use super::coarse_step::stood_still;
 use crate::measure::bench::Bench;
 use crate::measure::clock_scale::ClockScale;
 use crate::measure::recorder::SeriesRecorder;
@@ -12,7 +11,7 @@ use crate::measure::recorder::SeriesRecorder;
 const LOOK_MAX: Nanos = Nanos(200_000_000);
 
 /// Reads of a clock before it is the next one's turn.
-const READS: usize = 64;
+const READS: u64 = 256;
 
 /// One clock on its way.
 struct Followed {
@@ -35,20 +34,14 @@ pub(super) fn record_steps(bench: &Bench, clocks: &mut [(usize, SeriesRecorder)]
         gone: Nanos::ZERO,
     };
     let mut followed: Vec<Followed> = clocks.iter().map(begin).collect();
-    let mut reads = [0; READS];
     let begun = bench.stamp();
     let is_due = |clock: &Followed| clock.first.is_none() || clock.gone < distance;
     while followed.iter().any(is_due) && bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
         for (clock, (index, recorder)) in followed.iter_mut().zip(clocks.iter_mut()).filter(|(clock, _)| is_due(clock))
         {
-            platform.clocks()[*index].read_into(&mut reads);
-            if stood_still(&reads, clock.previous) {
-                continue;
-            }
-            for &raw in &reads {
-                if raw != clock.previous && is_due(clock) {
-                    clock.moved_to(raw, bench, recorder);
-                }
+            let raw = platform.clocks()[*index].poll(clock.previous, READS);
+            if raw != clock.previous {
+                clock.moved_to(raw, bench, recorder);
             }
         }
     }

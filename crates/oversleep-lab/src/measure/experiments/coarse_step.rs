@@ -37,7 +37,7 @@ const DISTANCE: Nanos = Nanos(32_000_000);
 /// A clock that hardly moves must not hold up the run.
 const LOOK_MAX: Nanos = Nanos(200_000_000);
 /// Reads between two looks at the time: some microseconds.
-const READS: usize = 1_024;
+const READS: u64 = 1_024;
 
 /// The resolution under which the first coarse clock is polled again: what most programs that ask for one ask for.
 const FINER: Setting = Setting::Nanos(Nanos::from_millis(1));
@@ -113,11 +113,6 @@ impl Probe for CoarseStep {
     }
 }
 
-/// Whether all of the readings are that one. Almost all bursts are such: compared without a branch for each.
-pub(super) fn stood_still(readings: &[u64], at: u64) -> bool {
-    readings.iter().fold(0, |differing, &raw| differing | (raw ^ at)) == 0
-}
-
 /// Polls the clock of that index until it has moved that far, and at least once; every change is a value.
 pub(super) fn record_steps(bench: &Bench, index: usize, distance: Nanos, recorder: &mut SeriesRecorder) {
     let platform = bench.platform();
@@ -127,29 +122,23 @@ pub(super) fn record_steps(bench: &Bench, index: usize, distance: Nanos, recorde
     // The way to the first change is part of a step only; whole steps begin there.
     let mut previous = clock.read();
     let mut first = None;
-    let mut reads = [0; READS];
     while bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
-        clock.read_into(&mut reads);
-        if stood_still(&reads, previous) {
+        let raw = clock.poll(previous, READS);
+        if raw == previous {
             continue;
         }
-        for &raw in &reads {
-            if raw == previous {
-                continue;
-            }
-            let Some(began_at) = first else {
-                (first, previous) = (Some(raw), raw);
-                continue;
-            };
-            let step = scale.span(previous, raw);
-            if step < Nanos::ZERO {
-                recorder.count_backward();
-            }
-            recorder.record(bench.since_origin(bench.stamp()), step.0);
-            previous = raw;
-            if scale.span(began_at, previous) >= distance {
-                return;
-            }
+        let Some(began_at) = first else {
+            (first, previous) = (Some(raw), raw);
+            continue;
+        };
+        let step = scale.span(previous, raw);
+        if step < Nanos::ZERO {
+            recorder.count_backward();
+        }
+        recorder.record(bench.since_origin(bench.stamp()), step.0);
+        previous = raw;
+        if scale.span(began_at, previous) >= distance {
+            return;
         }
     }
 }

@@ -55,6 +55,11 @@ pub trait Clock: Send + Sync {
     /// One read, in raw units. Only after [`Clock::available`] said yes.
     fn read(&self) -> u64;
 
+    /// Reads until it shows something else than `shown`, at most so many times; what it shows then.
+    fn poll(&self, shown: u64, reads_max: u64) -> u64 {
+        (0..reads_max).map(|_| self.read()).find(|&raw| raw != shown).unwrap_or(shown)
+    }
+
     /// Reads `count` times in a loop compiled for this clock alone, so that what is timed is the clock and not the
     /// interface. The values are kept from the optimiser.
     fn read_batch(&self, count: u64);

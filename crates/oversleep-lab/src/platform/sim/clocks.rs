@@ -128,6 +128,21 @@ impl Clock for SimClock {
         self.shown(self.followed())
     }
 
+    fn poll(&self, shown: u64, reads_max: u64) -> u64 {
+        let mut left = reads_max;
+        while left > 0 {
+            let raw = self.read();
+            if raw != shown {
+                return raw;
+            }
+            // What it shows until its next step is known; a coarse clock is read millions of times between two.
+            let same = (self.reads_until_step() as u64).min(left - 1);
+            self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(same));
+            left -= same + 1;
+        }
+        shown
+    }
+
     fn read_batch(&self, count: u64) {
         self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(count));
     }
