@@ -442,7 +442,7 @@ typedef struct {
      */
     uint64_t approach_lateness_ns[2];
     /**
-     * What became of setting this thread's timer slack for the wait.
+     * What became of setting this thread's timer slack for the waits; `OVERSLEEP_OUTCOME_NOT_ASKED` when there was none.
      */
     oversleep_outcome slack;
     /**
@@ -593,9 +593,11 @@ oversleep_status oversleep_pacer_set_start_ns(oversleep_pacer *pacer, uint64_t s
 oversleep_status oversleep_pacer_set_missed(oversleep_pacer *pacer, int32_t policy);
 
 /**
- * Changes how long the median wait may spin, from 16000 ns. What was learned about waits is forgotten.
+ * Changes how far the margin of what is spun reaches beyond the median lateness of wake-ups, from 16000 ns. What was
+ * learned about waits is forgotten.
  */
-oversleep_status oversleep_pacer_set_budget_ns(oversleep_pacer *pacer, uint64_t budget_ns);
+oversleep_status oversleep_pacer_set_budget_ns(oversleep_pacer *pacer,
+                                               uint64_t budget_ns);
 
 /**
  * Waits for the next period, with the costs and promises of `oversleep_sleep_until_ns`; returns at once when it is due
@@ -763,8 +765,10 @@ oversleep_status oversleep_sleep_ns(uint64_t duration_ns);
  * little after it as this machine allows. Signals do not end it. A deadline in the past returns at once.
  *
  * Cost: the operating system wakes the thread a learned margin before the deadline, up to thrice where that is more
- * exact, and the thread spins for what is left: the median sleep for at most 16 microseconds. On Linux the thread's
- * timer slack is 1 ns meanwhile. Uses a sleeper that belongs to the calling thread.
+ * exact, and the thread spins for what is left: usually about 16 microseconds, and no more than 64 where the system ends
+ * short waits exactly; elsewhere no more than the median lateness, a sixteenth and 16 microseconds. A sleep of up to 80
+ * microseconds that can't be waited for is spun. On Linux the thread's timer slack is 1 ns meanwhile. Uses a sleeper
+ * that belongs to the calling thread.
  */
 oversleep_status oversleep_sleep_until_ns(uint64_t deadline_ns);
 
@@ -774,8 +778,8 @@ oversleep_status oversleep_sleep_until_ns(uint64_t deadline_ns);
 oversleep_status oversleep_sleeper_new(oversleep_sleeper **sleeper);
 
 /**
- * Changes how long the sleeper's median sleep may spin, from 16000 ns. With zero half of the sleeps end late by what
- * the operating system's wake-ups vary. What was learned stays.
+ * Changes how far the margin of what is spun reaches beyond the median lateness of wake-ups, from 16000 ns. With zero
+ * half of the sleeps end late by what the operating system's wake-ups vary. What was learned stays.
  */
 oversleep_status oversleep_sleeper_set_budget_ns(oversleep_sleeper *sleeper,
                                                  uint64_t budget_ns);
@@ -920,8 +924,10 @@ oversleep_status oversleep_sleep_ns(uint64_t duration_ns);
  * little after it as this machine allows. Signals do not end it. A deadline in the past returns at once.
  *
  * Cost: the operating system wakes the thread a learned margin before the deadline, up to thrice where that is more
- * exact, and the thread spins for what is left: the median sleep for at most 16 microseconds. On Linux the thread's
- * timer slack is 1 ns meanwhile. Uses a sleeper that belongs to the calling thread.
+ * exact, and the thread spins for what is left: usually about 16 microseconds, and no more than 64 where the system ends
+ * short waits exactly; elsewhere no more than the median lateness, a sixteenth and 16 microseconds. A sleep of up to 80
+ * microseconds that can't be waited for is spun. On Linux the thread's timer slack is 1 ns meanwhile. Uses a sleeper
+ * that belongs to the calling thread.
  */
 oversleep_status oversleep_sleep_until_ns(uint64_t deadline_ns);
 
@@ -931,8 +937,8 @@ oversleep_status oversleep_sleep_until_ns(uint64_t deadline_ns);
 oversleep_status oversleep_sleeper_new(oversleep_sleeper **sleeper);
 
 /**
- * Changes how long the sleeper's median sleep may spin, from 16000 ns. With zero half of the sleeps end late by what
- * the operating system's wake-ups vary. What was learned stays.
+ * Changes how far the margin of what is spun reaches beyond the median lateness of wake-ups, from 16000 ns. With zero
+ * half of the sleeps end late by what the operating system's wake-ups vary. What was learned stays.
  */
 oversleep_status oversleep_sleeper_set_budget_ns(oversleep_sleeper *sleeper,
                                                  uint64_t budget_ns);
@@ -982,9 +988,11 @@ oversleep_status oversleep_pacer_set_start_ns(oversleep_pacer *pacer, uint64_t s
 oversleep_status oversleep_pacer_set_missed(oversleep_pacer *pacer, int32_t policy);
 
 /**
- * Changes how long the median wait may spin, from 16000 ns. What was learned about waits is forgotten.
+ * Changes how far the margin of what is spun reaches beyond the median lateness of wake-ups, from 16000 ns. What was
+ * learned about waits is forgotten.
  */
-oversleep_status oversleep_pacer_set_budget_ns(oversleep_pacer *pacer, uint64_t budget_ns);
+oversleep_status oversleep_pacer_set_budget_ns(oversleep_pacer *pacer,
+                                               uint64_t budget_ns);
 
 /**
  * Waits for the next period, with the costs and promises of `oversleep_sleep_until_ns`; returns at once when it is due

@@ -121,7 +121,8 @@ pub unsafe extern "C" fn oversleep_pacer_set_missed(pacer: *mut Pacer, policy: i
     boundary::status(|| unsafe { change(pacer, |pacer| Ok(pacer.on_missed(Missed::from_number(policy)?))) })
 }
 
-/// Changes how long the median wait may spin, from 16000 ns. What was learned about waits is forgotten.
+/// Changes how far the margin of what is spun reaches beyond the median lateness of wake-ups, from 16000 ns. What was
+/// learned about waits is forgotten.
 // SAFETY: the prefix is this library's own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_set_budget_ns(pacer: *mut Pacer, budget_ns: u64) -> Status {

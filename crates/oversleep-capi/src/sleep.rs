@@ -44,7 +44,7 @@ pub struct Slept {
     pub approach_margin_ns: [u64; 2],
     /// How late the wake-ups from the short waits came; `OVERSLEEP_UNKNOWN_NS` where there was none.
     pub approach_lateness_ns: [u64; 2],
-    /// What became of setting this thread's timer slack for the wait.
+    /// What became of setting this thread's timer slack for the waits; `OVERSLEEP_OUTCOME_NOT_ASKED` when there was none.
     pub slack: Outcome,
     /// Zero.
     pub reserved: [u32; 5],
@@ -82,8 +82,10 @@ pub extern "C" fn oversleep_sleep_ns(duration_ns: u64) -> Status {
 /// little after it as this machine allows. Signals do not end it. A deadline in the past returns at once.
 ///
 /// Cost: the operating system wakes the thread a learned margin before the deadline, up to thrice where that is more
-/// exact, and the thread spins for what is left: the median sleep for at most 16 microseconds. On Linux the thread's
-/// timer slack is 1 ns meanwhile. Uses a sleeper that belongs to the calling thread.
+/// exact, and the thread spins for what is left: usually about 16 microseconds, and no more than 64 where the system ends
+/// short waits exactly; elsewhere no more than the median lateness, a sixteenth and 16 microseconds. A sleep of up to 80
+/// microseconds that can't be waited for is spun. On Linux the thread's timer slack is 1 ns meanwhile. Uses a sleeper
+/// that belongs to the calling thread.
 // SAFETY: the prefix is this library's own.
 #[unsafe(no_mangle)]
 pub extern "C" fn oversleep_sleep_until_ns(deadline_ns: u64) -> Status {
@@ -101,8 +103,8 @@ pub unsafe extern "C" fn oversleep_sleeper_new(sleeper: *mut *mut Sleeper) -> St
     boundary::status(|| unsafe { handle::create(sleeper, || Ok(oversleep::Sleeper::new())) })
 }
 
-/// Changes how long the sleeper's median sleep may spin, from 16000 ns. With zero half of the sleeps end late by what
-/// the operating system's wake-ups vary. What was learned stays.
+/// Changes how far the margin of what is spun reaches beyond the median lateness of wake-ups, from 16000 ns. With zero
+/// half of the sleeps end late by what the operating system's wake-ups vary. What was learned stays.
 // SAFETY: the prefix is this library's own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_sleeper_set_budget_ns(sleeper: *mut Sleeper, budget_ns: u64) -> Status {

@@ -105,7 +105,10 @@ fn doctor_says_what_can_be_changed() {
     let text = stdout(&["doctor"]);
     let (options, release): (&[&str], &str) = match os().as_str() {
         "linux" => (&["--slack", "--policy", "--pin", "--lock-memory", "--dma-latency"], "kernel.release"),
-        "windows" => (&["--resolution", "--policy", "--pin", "--power-throttling", "--mmcss"], "os.build"),
+        "windows" => (
+            &["--resolution", "  time-begin-period  ", "--policy", "--pin", "  power-throttling  ", "  mmcss  "],
+            "os.build",
+        ),
         _ => return eprintln!("skipped: options of another system"),
     };
     for option in options {

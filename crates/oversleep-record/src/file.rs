@@ -59,8 +59,8 @@ pub enum Chosen {
     AskedFor,
 }
 
-/// A second clock that watched the stamping one during the run. Both are meant to run alike; where they don't, one of them
-/// was stepped or stood still.
+/// How closely another clock kept to the stamping one during the run. The library's clock is steered to it, so this tells
+/// how good the library's clock was, and shows a counter that stood still or ran wild meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Witness {
@@ -68,7 +68,7 @@ pub struct Witness {
     pub clock: String,
     /// How much further than the stamping clock it went, from the beginning of the run to the end.
     pub moved_ns: Nanos,
-    /// Half the width of what the readings around it leave open.
+    /// What the readings around it and the stamping clock's step leave open.
     pub known_within_ns: Nanos,
     /// From the first comparison to the last, by the stamping clock.
     pub over_ns: Nanos,

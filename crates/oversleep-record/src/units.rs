@@ -143,6 +143,10 @@ impl fmt::Display for Nanos {
             let point = if fraction.is_empty() { "" } else { "." };
             return f.pad_with(sign, &format!("{}{point}{fraction}", magnitude / length), unit);
         }
+        // What would be rounded to a thousand of a unit is one of the next.
+        let is_next =
+            f.precision().is_none() && length > 1 && magnitude.saturating_mul(2) >= length.saturating_mul(1_999);
+        let (unit, length) = if is_next { best_unit(length * 1_000) } else { (unit, length) };
         let value = magnitude as f64 / length as f64;
         let sign = if self.0 < 0 { "-" } else { "" };
         let text = match f.precision() {
@@ -308,6 +312,10 @@ mod tests {
             (0, "0 ns"),
             (1, "1 ns"),
             (999, "999 ns"),
+            (999_499, "999 µs"),
+            (999_680, "1 ms"),
+            (-999_500_000, "-1 s"),
+            (999_500_000_000, "1000 s"),
             (66_123, "66.1 µs"),
             (1_070_000, "1.07 ms"),
             (15_625_000, "15.6 ms"),

@@ -174,7 +174,7 @@ impl Plan {
                 return Step::Yield;
             }
             self.refused = 0;
-            return Step::Park(first_ns);
+            return Step::Park(first_ns.min(nanos(limits.absence)).max(1));
         }
         let doubled_ns = first_ns.checked_shl(turn).filter(|ns| ns >> turn == first_ns).unwrap_or(u64::MAX);
         Step::Park(doubled_ns.min(affordable_ns))
@@ -253,7 +253,11 @@ mod tests {
     #[test]
     fn absurd_limits_hold() {
         let limits = Limits { spins: 0, yields: 0, park: Duration::MAX, absence: Duration::ZERO };
-        assert_eq!(Plan::default().next(&limits), Step::Yield);
+        let mut plan = Plan::default();
+        assert_eq!(plan.next(&limits), Step::Yield);
+        // The probe of what a park costs is no longer than a worker may be away.
+        let parks = (0..2_000).map(|_| plan.next(&limits)).filter(|step| *step != Step::Yield).collect::<Vec<_>>();
+        assert_eq!(parks, [Step::Park(1)]);
         let limits = Limits { park: Duration::ZERO, absence: Duration::MAX, ..limits };
         let mut plan = Plan::default();
         assert_eq!(plan.next(&limits), Step::Park(1));

@@ -10,6 +10,7 @@ use super::resolution::wine_answers;
 use crate::exit::{Exit, Failure};
 use crate::listing::{FAINT, GOOD, MISSING, Page, STRONG, width};
 use crate::output::stdout;
+use crate::request::conditions::OPTIONS;
 
 /// Say what may be seen and changed here, and how to allow more
 ///
@@ -73,10 +74,12 @@ fn page(lab: &Laboratory, abilities: &[Ability], tunables: &[Entry]) -> String {
         page.paragraph(7, &ability.gives);
         page.paragraph(7, &why.to_string());
     }
-    page.heading("What a measurement can change when asked, and its value now");
+    page.heading("What can be changed while something is measured, and its value now");
     for tunable in tunables {
         let now = property(tunable, "now");
-        page.line(&format!("  {STRONG}--{}{STRONG:#}  now {now}", tunable.name));
+        // The others are changed where a remedy is tried, or by an experiment.
+        let dashes = if OPTIONS.contains(&tunable.name) { "--" } else { "" };
+        page.line(&format!("  {STRONG}{dashes}{}{STRONG:#}  now {now}", tunable.name));
         page.paragraph(7, tunable.doc);
         page.line(&format!("       {FAINT}reaches {} · {}{FAINT:#}", property(tunable, "reaches"), tunable.call));
     }

@@ -12,6 +12,9 @@ use crate::exit::Failure;
 /// The words policies are written with, for suggestions; which of them there are, the platform says.
 const POLICIES: [&str; 5] = ["other", "batch", "idle", "fifo", "rr"];
 
+/// The tunables that measuring commands have an option for, by the same name.
+pub const OPTIONS: [&str; 6] = ["slack", "resolution", "policy", "pin", "lock-memory", "dma-latency"];
+
 /// What was asked for, checked against what this platform has.
 pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, Failure> {
     let wishes = [

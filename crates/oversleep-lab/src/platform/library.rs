@@ -85,8 +85,9 @@ struct SleepUntil;
 static SLEEP_UNTIL: WaitInfo = WaitInfo {
     name: "oversleep-sleep-until",
     call: "oversleep::Sleeper::sleep_until",
-    doc: "The library's sleep: the system's wait up to what this machine's waits are late, as learned while it runs, then a \
-          short spin. Never early. The first few waits of a thread are still learning.",
+    doc: "The library's sleep: up to three of the system's waits, each shorter and so more exact, up to what this machine's \
+          waits are late, as learned while it runs, then a short spin. Never early. The first few waits of a thread are still \
+          learning.",
     family: Family::Sleep,
     absolute: true,
     granularity: Granularity::NANOSECOND,

@@ -50,7 +50,12 @@ impl Learned {
         self.margin_ns
     }
 
-    /// How late half of the wake-ups came at most.
+    /// The same, but no more than the median and `reach_ns`: it may have been learned with a longer reach.
+    pub(super) fn margin_within_ns(&self, reach_ns: u64) -> u64 {
+        self.margin_ns.min(self.median_ns.saturating_add(reach_ns))
+    }
+
+    /// How late half of the wake-ups came at most, to a sixteenth.
     pub(super) fn median_ns(&self) -> u64 {
         self.median_ns
     }

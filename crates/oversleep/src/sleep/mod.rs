@@ -16,7 +16,8 @@ use crate::sys;
 
 use plan::{APPROACHES, Plan, Step};
 
-/// A sleep may cost 60 % of one that is woken a fixed 125 µs before with the default slack, three waits included.
+/// What an exact sleep may spin beyond the median of what short waits are late. Chosen so that a sleep, its waits
+/// included, costs about 60 % of the CPU time of one that is woken a fixed 125 µs before with the default slack.
 const BUDGET_NS: u64 = 16_000;
 
 /// Sleeps for at least `duration`, and as little longer as this machine allows. See [`Sleeper`] for its costs and
@@ -31,7 +32,7 @@ const BUDGET_NS: u64 = 16_000;
 /// assert!(start.elapsed() >= Duration::from_micros(300));
 /// ```
 pub fn sleep(duration: Duration) {
-    sleep_until(Instant::now().saturating_add(duration));
+    sleep_until(start().saturating_add(duration));
 }
 
 /// Sleeps until `deadline`; never returns before it, and as little after it as this machine allows. Signals do not end
@@ -51,8 +52,9 @@ pub fn sleep_until(deadline: Instant) {
     }
     let slept = SLEEPER.try_with(|sleeper| sleeper.try_borrow_mut().map(|mut sleeper| sleeper.sleep_until(deadline)));
     if !matches!(slept, Ok(Ok(_))) {
-        // The thread is ending, or a signal handler interrupted its sleeper.
+        // A signal handler interrupted this thread's sleeper.
         wait_until(deadline.as_nanos());
+        spin_until(deadline);
     }
 }
 
@@ -64,15 +66,17 @@ pub fn sleep_until(deadline: Instant) {
 /// * **CPU**: a long sleep is up to three waits and a spin. The first wait ends early enough to cover this machine's
 ///   lateness for durations of this class, learned from the sleeps themselves. The others, the *approaches*, are short,
 ///   and so are ended more exactly: a processor that has hardly slept wakes up sooner. The last one ends a *margin*
-///   before the deadline, learned as well, and the thread spins (with the processor's pause hint, never yielding) for
-///   what is left. This margin is at most the median lateness and 16 µs more: so the median sleep spins for at most
-///   16 µs ([`Sleeper::with_budget`] changes that), and none for longer than its margin and 8 µs, what another wait
-///   would cost. Where the system ends short waits no more exactly than long ones (a coarse timer: a median lateness
-///   above 150 µs), there are no approaches, and the same holds for the margin of the one wait. A sleep too short to be
-///   waited for only spins, unless that would be more than 80 µs, five times the budget: then it waits, and may end
-///   late.
+///   before the deadline, learned as well: at most the median lateness and the *budget*, 16 µs, more
+///   ([`Sleeper::with_budget`] changes that). The thread spins (with the processor's pause hint, never yielding) for what
+///   is left then, and for what is too little to wait for: usually about the budget, and never longer than the budget
+///   and 48 µs while approaches pay. Where the system ends short waits no more exactly than long ones (a coarse timer: a
+///   median lateness above 150 µs), there are no approaches once that is learned, and a sleep spins for at most the
+///   margin of its one wait: the median lateness, up to a sixteenth more, and the budget. A sleep too short to be waited
+///   for only spins, unless that would be more than 80 µs, five times the budget: then it waits, and may end late. Each
+///   wait costs the system's own CPU time besides.
 /// * **Oversubscription**: lateness that no margin within the budget covers, because another thread has the processor,
-///   does not widen the margin; approaches that mostly end late are given up, and tried again 1000 sleeps later.
+///   does not widen the margin unless it is the rule. Approaches whose margin would have to be more than the budget and
+///   40 µs are given up, and tried again 1000 sleeps later; a machine that became better is noticed within 16.
 /// * **Timer slack** is 1 ns during the wait and what it was before afterwards (Linux); where that is forbidden, the
 ///   margin covers the slack, and [`Slept::slack`] says so.
 ///
@@ -127,8 +131,7 @@ impl Default for Sleeper {
 }
 
 impl Sleeper {
-    /// How long the median sleep may spin, unless told otherwise. The rest of a sleep's CPU time is the operating
-    /// system's own.
+    /// How far the margin of what is spun reaches beyond the median lateness, unless told otherwise.
     pub const DEFAULT_BUDGET: Duration = Duration::from_nanos(BUDGET_NS);
 
     /// A sleeper that has learned nothing yet: its first waits have margins of 100, 50 and 25 µs.
@@ -136,8 +139,8 @@ impl Sleeper {
         Self { plan: Plan::new(), budget_ns: BUDGET_NS }
     }
 
-    /// Changes how long the median sleep may spin, from [`Sleeper::DEFAULT_BUDGET`]. With zero the margin is the median lateness, and half
-    /// of the sleeps end late.
+    /// Changes how far the margin of what is spun reaches beyond the median lateness, from
+    /// [`Sleeper::DEFAULT_BUDGET`]. With zero the margin is the median lateness, and half of the sleeps end late.
     pub fn with_budget(mut self, budget: Duration) -> Self {
         self.budget_ns = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
         self
@@ -145,7 +148,7 @@ impl Sleeper {
 
     /// Sleeps for at least `duration`.
     pub fn sleep(&mut self, duration: Duration) -> Slept {
-        self.sleep_until(Instant::now().saturating_add(duration))
+        self.sleep_until(start().saturating_add(duration))
     }
 
     /// Sleeps until `deadline`. A deadline in the past returns at once.
@@ -161,7 +164,7 @@ impl Sleeper {
             let made = match step {
                 Step::Wait { margin_ns } => {
                     let waited = wait_before(deadline, margin_ns);
-                    self.plan.learn_wait(ahead_ns, waited.lateness_ns, self.budget_ns);
+                    self.plan.learn_wait(ahead_ns, margin_ns, waited.lateness_ns, self.budget_ns);
                     slept.wait = Some(waited);
                     0
                 }
@@ -179,6 +182,11 @@ impl Sleeper {
         (slept.spun_ns, slept.lateness_ns) = spin_until(deadline);
         slept
     }
+}
+
+/// Now, by the later of the two clocks: the library's may be a microsecond behind while another thread sets it up.
+fn start() -> Instant {
+    Instant::now().max(Instant::from_nanos(sys::monotonic_ns()))
 }
 
 fn left_ns(deadline: Instant) -> u64 {
@@ -212,6 +220,7 @@ fn spin_until(deadline: Instant) -> (u64, u64) {
     }
     // The clock may be some nanoseconds ahead of the operating system's, by which others will judge.
     while sys::monotonic_ns() < deadline.as_nanos() {
+        std::hint::spin_loop();
         now = Clock::now();
     }
     let spun_ns = now.as_nanos().min(deadline.as_nanos()).saturating_sub(start.as_nanos());
@@ -259,7 +268,7 @@ mod tests {
     fn sleeps_keep_learning_whatever_happened() {
         let mut sleeper = Sleeper::new();
         for _ in 0..30 {
-            sleeper.plan.learn_wait(300_000, 20_000_000, BUDGET_NS);
+            sleeper.plan.learn_wait(300_000, 100_000, 20_000_000, BUDGET_NS);
         }
         // The margin is longer than the sleep now; it is waited for and learned from all the same.
         let slept = until_it_waited(&mut sleeper, Duration::from_micros(300));

@@ -28,6 +28,10 @@ const LAST_MARGIN_NS: u64 = 40_000;
 const COARSE_NS: u64 = 150_000;
 /// What made approaches not pay may have passed after so many sleeps without one.
 const FORGET: u32 = 1_000;
+/// So many waits in a row that ended far too early, with nothing but spinning left, show a machine that has become better.
+const EARLY: u8 = 16;
+/// The shortest sleep that could have an approach, were it known to pay.
+const APPROACHABLE_NS: u64 = 33_000;
 
 /// What there is to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,22 +51,26 @@ pub(super) struct Plan {
     approaches: [Learned; APPROACHES],
     /// Sleeps since the last approach that might have had one.
     without_approach: u32,
+    /// By class: waits in a row that ended so early that their sleep was mostly spun.
+    early: [u8; CLASSES],
 }
 
 impl Plan {
     pub(super) const fn new() -> Plan {
-        const WAIT: Learned = Learned::assuming([30_000, 30_000, 30_000, 66_000], 30_000, 100_000);
-        Plan { waits: [WAIT; CLASSES], approaches: Plan::APPROACHES, without_approach: 0 }
+        Plan { waits: [Plan::WAIT; CLASSES], approaches: Plan::APPROACHES, without_approach: 0, early: [0; CLASSES] }
     }
+
+    const WAIT: Learned = Learned::assuming([30_000, 30_000, 30_000, 66_000], 30_000, 100_000);
 
     const APPROACHES: [Learned; APPROACHES] = [
         Learned::assuming([8_000, 8_000, 8_000, 12_000], 8_000, 50_000),
         Learned::assuming([8_000, 8_000, 8_000, 12_000], 8_000, 25_000),
     ];
 
-    /// The first step of a sleep of `ahead_ns`. `budget_ns` is how long the median sleep may spin.
-    pub(super) fn first(&self, ahead_ns: u64, budget_ns: u64) -> Step {
-        let margin_ns = self.waits[class(ahead_ns)].margin_ns();
+    /// The first step of a sleep of `ahead_ns`. `budget_ns` is how far the margin of what is spun may reach.
+    pub(super) fn first(&mut self, ahead_ns: u64, budget_ns: u64) -> Step {
+        let class = class(ahead_ns);
+        let margin_ns = self.waits[class].margin_within_ns(self.wait_reach_ns(class, budget_ns));
         if margin_ns.saturating_add(WAIT_WORTH_NS) <= ahead_ns {
             return Step::Wait { margin_ns };
         }
@@ -70,6 +78,12 @@ impl Plan {
             // The machine wakes us too late for such a sleep, and it is too long to spin: the shortest wait must do.
             Step::Spin if ahead_ns > budget_ns.saturating_mul(SPIN_BUDGETS).max(WAIT_WORTH_NS) => {
                 Step::Wait { margin_ns: ahead_ns - WAIT_WORTH_NS / 2 }
+            }
+            Step::Spin => {
+                if ahead_ns >= APPROACHABLE_NS && !self.approaches_pay(class, budget_ns) {
+                    self.went_without_approach();
+                }
+                Step::Spin
             }
             step => step,
         }
@@ -85,16 +99,33 @@ impl Plan {
         worth_it.next().map_or(Step::Spin, |(number, margin_ns)| Step::Approach { number, margin_ns })
     }
 
-    /// Takes in how late the wake-up from the wait of a sleep of `ahead_ns` came.
-    pub(super) fn learn_wait(&mut self, ahead_ns: u64, lateness_ns: u64, budget_ns: u64) {
+    /// Takes in how late the wake-up from the wait of a sleep of `ahead_ns` came, asked for `margin_ns` before the end.
+    pub(super) fn learn_wait(&mut self, ahead_ns: u64, margin_ns: u64, lateness_ns: u64, budget_ns: u64) {
         let class = class(ahead_ns);
-        let further_ns = if self.approaches_pay(class, budget_ns) { WAIT_REACH_NS } else { 0 };
-        self.waits[class].learn(lateness_ns, budget_ns.saturating_add(further_ns));
+        self.waits[class].learn(lateness_ns, self.wait_reach_ns(class, budget_ns));
+        let left_ns = margin_ns.saturating_sub(lateness_ns);
+        let is_spun = left_ns > budget_ns.saturating_mul(SPIN_BUDGETS).max(WAIT_WORTH_NS);
+        self.early[class] = if is_spun && !self.approaches_pay(class, budget_ns) { self.early[class] + 1 } else { 0 };
+        if self.early[class] == EARLY {
+            // What was learned is of a machine that was busier, or had a coarser timer.
+            self.waits[class] = Plan::WAIT;
+            self.approaches = Plan::APPROACHES;
+            self.early[class] = 0;
+        }
+        self.went_without_approach();
+    }
+
+    fn went_without_approach(&mut self) {
         self.without_approach += 1;
         if self.without_approach >= FORGET {
             self.approaches = Plan::APPROACHES;
             self.without_approach = 0;
         }
+    }
+
+    /// How far beyond the median the margin of a long wait may reach.
+    fn wait_reach_ns(&self, class: usize, budget_ns: u64) -> u64 {
+        budget_ns.saturating_add(if self.approaches_pay(class, budget_ns) { WAIT_REACH_NS } else { 0 })
     }
 
     /// Takes in how late the wake-up from an approach came.
@@ -141,7 +172,7 @@ mod tests {
                     Step::Wait { margin_ns } => {
                         let lateness_ns = *late_ns.next().unwrap();
                         left_ns = margin_ns as i64 - lateness_ns as i64;
-                        plan.learn_wait(MS, lateness_ns, BUDGET_NS);
+                        plan.learn_wait(MS, margin_ns, lateness_ns, BUDGET_NS);
                         0
                     }
                     Step::Spin => unreachable!(),
@@ -171,6 +202,10 @@ mod tests {
         let (spun_ns, late_ns) = slept(&mut plan, 2_000, &late_ns, &[6_000, 8_000, 10_000]);
         assert_eq!(late_ns, 0);
         assert!(spun_ns <= 12_000, "{spun_ns}");
+        for late_ns in 40..100 {
+            let (spun_ns, _) = slept(&mut plan, 1, &[late_ns * 1_000], &[36_000, 5_000, 50_000]);
+            assert!(spun_ns <= BUDGET_NS + LAST_MARGIN_NS + WAIT_WORTH_NS, "{late_ns}: {spun_ns}");
+        }
         let Step::Wait { margin_ns } = plan.first(MS, BUDGET_NS) else { panic!("no wait") };
         assert!((100_000..110_000).contains(&margin_ns), "{margin_ns}");
     }
@@ -219,11 +254,39 @@ mod tests {
         let mut plan = Plan::new();
         let spread: Vec<u64> = (0..100).map(|i| 20_000 + i * 1_000).collect();
         for round in 0..20 {
-            let (spun_ns, _) = slept(&mut plan, 40, &spread[round * 5..], &[300_000]);
-            let bound_ns = plan.waits[class(MS)].margin_ns();
-            assert!(spun_ns <= bound_ns, "{spun_ns}");
+            slept(&mut plan, 40, &spread[round * 5..], &[300_000]);
+            if !plan.approaches_pay(class(MS), BUDGET_NS) {
+                let median_ns = plan.waits[class(MS)].median_ns();
+                let Step::Wait { margin_ns } = plan.first(MS, BUDGET_NS) else { panic!("no wait") };
+                assert!(margin_ns <= median_ns + BUDGET_NS, "{margin_ns} {median_ns}");
+            }
         }
-        assert!(plan.waits[class(MS)].margin_ns() <= plan.waits[class(MS)].median_ns() + BUDGET_NS + WAIT_REACH_NS);
+        assert!(!plan.approaches_pay(class(MS), BUDGET_NS));
+    }
+
+    #[test]
+    fn a_machine_that_became_better_is_noticed_within_some_sleeps() {
+        let mut plan = Plan::new();
+        // A coarse timer for a while, then a fine one: most of each sleep would be spun.
+        slept(&mut plan, 200, &[15_600_000], &[15_600_000]);
+        let (spun_ns, _) = slept(&mut plan, 1, &[20_000], &[8_000]);
+        assert!(spun_ns > 900_000, "{spun_ns}");
+        slept(&mut plan, usize::from(EARLY), &[20_000], &[8_000]);
+        let (spun_ns, late_ns) = slept(&mut plan, 20, &[20_000, 40_000], &[8_000]);
+        assert!(spun_ns < 64_000 && late_ns == 0, "{spun_ns} {late_ns}");
+    }
+
+    #[test]
+    fn sleeps_too_short_for_a_wait_try_an_approach_again() {
+        let mut plan = Plan::new();
+        for _ in 0..20 {
+            plan.learn_approach(1, 900_000, BUDGET_NS);
+            plan.learn_wait(70_000, 66_000, 100_000, BUDGET_NS);
+        }
+        plan.without_approach = 0;
+        let steps = (0..=FORGET).map(|_| plan.first(70_000, BUDGET_NS)).collect::<Vec<_>>();
+        assert_eq!(steps[0], Step::Spin);
+        assert_eq!(steps[FORGET as usize], Step::Approach { number: 0, margin_ns: 50_000 });
     }
 
     #[test]
@@ -235,8 +298,8 @@ mod tests {
         assert_eq!(plan.first(60_000, BUDGET_NS), Step::Approach { number: 0, margin_ns: 50_000 });
         // A machine with a 15.6 ms tick: a sleep of 1 ms waits, and ends late; one of 80 µs spins.
         for _ in 0..20 {
-            plan.learn_wait(MS, 15_600_000, BUDGET_NS);
-            plan.learn_wait(80_000, 15_600_000, BUDGET_NS);
+            plan.learn_wait(MS, 100_000, 15_600_000, BUDGET_NS);
+            plan.learn_wait(80_000, 76_000, 15_600_000, BUDGET_NS);
         }
         assert_eq!(plan.first(MS, BUDGET_NS), Step::Wait { margin_ns: 996_000 });
         assert_eq!(plan.first(80_000, BUDGET_NS), Step::Spin);
