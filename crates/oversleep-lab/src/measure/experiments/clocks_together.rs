@@ -1,4 +1,5 @@
-//! Several coarse clocks polled in one loop: each is followed as far as alone, in the time that the slowest takes.
+//! Coarse clocks polled for their steps, several in one loop: each is followed as far as alone, in the time that the
+//! slowest takes.
 
 use oversleep_record::Nanos;
 
@@ -10,8 +11,8 @@ use crate::measure::recorder::SeriesRecorder;
 /// A clock that hardly moves must not hold up the run.
 const LOOK_MAX: Nanos = Nanos(200_000_000);
 
-/// Reads of a clock before it is the next one's turn.
-const READS: u64 = 256;
+/// Reads of all the clocks together before the time is looked at again: some microseconds.
+const READS: u64 = 1_024;
 
 /// One clock on its way.
 struct Followed {
@@ -34,12 +35,13 @@ pub(super) fn record_steps(bench: &Bench, clocks: &mut [(usize, SeriesRecorder)]
         gone: Nanos::ZERO,
     };
     let mut followed: Vec<Followed> = clocks.iter().map(begin).collect();
+    let reads_each = READS / clocks.len().max(1) as u64;
     let begun = bench.stamp();
     let is_due = |clock: &Followed| clock.first.is_none() || clock.gone < distance;
     while followed.iter().any(is_due) && bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
         for (clock, (index, recorder)) in followed.iter_mut().zip(clocks.iter_mut()).filter(|(clock, _)| is_due(clock))
         {
-            let raw = platform.clocks()[*index].poll(clock.previous, READS);
+            let raw = platform.clocks()[*index].poll(clock.previous, reads_each);
             if raw != clock.previous {
                 clock.moved_to(raw, bench, recorder);
             }

@@ -4,7 +4,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, Nanos};
 
-use super::choose;
+use super::{choose, clocks_together};
 use crate::measure::bench::Bench;
 use crate::measure::plan::Plan;
 use crate::measure::probe::{Measured, Probe};
@@ -34,11 +34,6 @@ pub(super) static B3: Experiment = Experiment {
 
 /// The distance the clock must go in one round.
 const DISTANCE: Nanos = Nanos(32_000_000);
-/// A clock that hardly moves must not hold up the run.
-const LOOK_MAX: Nanos = Nanos(200_000_000);
-/// Reads between two looks at the time: some microseconds.
-const READS: u64 = 1_024;
-
 /// The resolution under which the first coarse clock is polled again: what most programs that ask for one ask for.
 const FINER: Setting = Setting::Nanos(Nanos::from_millis(1));
 
@@ -58,10 +53,10 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
 }
 
 struct CoarseStep {
-    index: usize,
+    /// Its index in the registry, and its series.
+    clock: (usize, SeriesRecorder),
     name: &'static str,
     rounds: u32,
-    recorder: SeriesRecorder,
     conditions: Conditions,
 }
 
@@ -79,7 +74,7 @@ impl CoarseStep {
         }
         let conditions = series.conditions.clone();
         let recorder = SeriesRecorder::new(series, 1_000);
-        Box::new(CoarseStep { index, name, rounds: plan.depth.pick(2, 5, 20), recorder, conditions })
+        Box::new(CoarseStep { clock: (index, recorder), name, rounds: plan.depth.pick(2, 5, 20), conditions })
     }
 }
 
@@ -101,45 +96,15 @@ impl Probe for CoarseStep {
     }
 
     fn round(&mut self, bench: &Bench) {
-        record_steps(bench, self.index, DISTANCE, &mut self.recorder);
+        clocks_together::record_steps(bench, std::slice::from_mut(&mut self.clock), DISTANCE);
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
-        vec![&mut self.recorder]
+        vec![&mut self.clock.1]
     }
 
     fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
-        measured.series.push(self.recorder.into_series(partial));
-    }
-}
-
-/// Polls the clock of that index until it has moved that far, and at least once; every change is a value.
-pub(super) fn record_steps(bench: &Bench, index: usize, distance: Nanos, recorder: &mut SeriesRecorder) {
-    let platform = bench.platform();
-    let clock = platform.clocks()[index].as_ref();
-    let scale = choose::scale_of(platform, index);
-    let begun = bench.stamp();
-    // The way to the first change is part of a step only; whole steps begin there.
-    let mut previous = clock.read();
-    let mut first = None;
-    while bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
-        let raw = clock.poll(previous, READS);
-        if raw == previous {
-            continue;
-        }
-        let Some(began_at) = first else {
-            (first, previous) = (Some(raw), raw);
-            continue;
-        };
-        let step = scale.span(previous, raw);
-        if step < Nanos::ZERO {
-            recorder.count_backward();
-        }
-        recorder.record(bench.since_origin(bench.stamp()), step.0);
-        previous = raw;
-        if scale.span(began_at, previous) >= distance {
-            return;
-        }
+        measured.series.push(self.clock.1.into_series(partial));
     }
 }
 
