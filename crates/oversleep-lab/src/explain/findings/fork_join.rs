@@ -10,6 +10,8 @@ use super::super::read::{Look, judge, not_measured, p50, settle, summary};
 const POLLING_WORTH: Nanos = Nanos(200_000);
 /// Step from which a coarse clock quantises a join.
 const STEP_WORTH: Nanos = Nanos(500_000);
+/// By so much a clock in whole milliseconds shows a step too long or too short.
+const WHOLE_MS: i64 = 1_000_000;
 
 pub(super) const FORK_JOIN: FindingEntry = FindingEntry {
     id: "OVS-G005",
@@ -45,13 +47,7 @@ fn fork_join(file: &ResultFile) -> Look<Conclusion> {
     judge(blocked)?;
     let polling = of(file, "polling", "precise").filter(|series| judge(series).is_ok());
     let coarse = of(file, "blocked", "coarse");
-    // The coarse clock's grid: the smallest gap between two different readings.
-    let step = coarse.and_then(|series| {
-        let values: Vec<i64> = series.distribution.buckets().map(|(value, _)| value).collect();
-        let gaps = values.windows(2).map(|pair| Nanos(pair[1].saturating_sub(pair[0])));
-        gaps.filter(|&gap| gap >= STEP_WORTH).min().or(super::super::read::tick(file))
-    });
-    let step = step.filter(|&step| step >= STEP_WORTH);
+    let step = coarse.and_then(|series| coarse_step(series, super::super::read::tick(file)));
     let added = polling.map(|series| p50(series) - p50(blocked)).filter(|&added| added >= POLLING_WORTH);
     let threads = blocked.label("threads").map(|threads| format!(" of {threads} threads")).unwrap_or_default();
     let statement = |sentence: String| {
@@ -76,6 +72,21 @@ fn fork_join(file: &ResultFile) -> Look<Conclusion> {
             Conclusion::Found(statement(format!("{took}; {}: neither is the join's own", adds.join(", "))))
         }
     })
+}
+
+/// The coarse clock's grid: the smallest gap between two different readings. A clock in whole milliseconds on a tick of
+/// 15.6 ms counts 15 or 16 at a time, so readings less than half a tick apart show the same step, and the tick is what
+/// it moves by.
+fn coarse_step(series: &Series, tick: Option<Nanos>) -> Option<Nanos> {
+    let half = Nanos(tick.map_or(0, |tick| tick.0 / 2)).max(STEP_WORTH);
+    let values: Vec<i64> = series.distribution.buckets().map(|(value, _)| value).collect();
+    let gaps = values.windows(2).map(|pair| Nanos(pair[1].saturating_sub(pair[0])));
+    let step = gaps.filter(|&gap| gap >= half).min();
+    match (step, tick) {
+        (Some(step), Some(tick)) if (step - tick).0.abs() > WHOLE_MS => Some(step),
+        (_, Some(tick)) => Some(tick).filter(|&tick| tick >= STEP_WORTH),
+        (step, None) => step,
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +124,18 @@ mod tests {
                     .into()
             )
         );
+    }
+
+    #[test]
+    fn a_clock_in_whole_milliseconds_moves_by_the_tick_all_the_same() {
+        let tick = Some(Nanos(15_625_000));
+        let step = |values: &[i64], tick| coarse_step(&join("blocked", "coarse", values), tick).map(|step| step.0);
+        assert_eq!(step(&[0, 15_000_000, 16_000_000, 31_000_000, 16_000_000], tick), Some(15_625_000));
+        // Every reading the same: the system says how the clock moves.
+        assert_eq!(step(&[16_000_000; 3], tick), Some(15_625_000));
+        // A clock that follows a resolution in force, and one whose tick isn't known.
+        assert_eq!(step(&[40_000_000, 50_000_000], Some(Nanos(4_000_000))).map(|ns| ns / 100_000), Some(99));
+        assert_eq!(step(&[40_000_000, 44_000_000], None).map(|ns| (ns + 50_000) / 100_000), Some(40));
     }
 
     #[test]
