@@ -18,6 +18,8 @@ pub mod samples;
 pub mod series;
 pub mod split;
 pub mod stats;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod trial;
 pub mod units;
 

@@ -6,7 +6,8 @@ use oversleep_record::ResultFile;
 use oversleep_record::file::Completion;
 
 use super::{pictures, report};
-use crate::view::testing::{Sheet, hostile, rich};
+use crate::view::testing::{hostile, rich};
+use oversleep_record::testing::Sheet;
 
 const VOID: [&str; 4] = ["meta", "link", "input", "!DOCTYPE"];
 

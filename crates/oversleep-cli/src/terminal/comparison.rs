@@ -48,7 +48,8 @@ mod tests {
     use crate::terminal::text::columns;
     use crate::view::comparison::view;
     use crate::view::head;
-    use crate::view::testing::{Sheet, hostile, rich, rounds};
+    use crate::view::testing::{hostile, rich};
+    use oversleep_record::testing::{Sheet, rounds};
     use oversleep_record::{ResultFile, Unavailable};
 
     fn shown(results: &[ResultFile], width: usize, full: bool) -> String {

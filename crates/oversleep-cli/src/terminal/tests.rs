@@ -4,7 +4,8 @@ use oversleep_record::file::Completion;
 use oversleep_record::{ResultFile, Unavailable};
 
 use super::text::columns;
-use crate::view::testing::{Sheet, hostile, rich, rounds};
+use crate::view::testing::{hostile, rich};
+use oversleep_record::testing::{Sheet, rounds};
 
 /// The text without its styles.
 pub fn plain(styled: &str) -> String {

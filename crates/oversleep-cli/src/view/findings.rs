@@ -120,8 +120,8 @@ pub fn change(before: i64, after: i64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Sheet;
     use super::*;
+    use oversleep_record::testing::Sheet;
 
     #[test]
     fn outcomes_read_as_sentences() {

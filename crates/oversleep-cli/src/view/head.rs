@@ -225,9 +225,9 @@ pub fn fact_text(name: &str, value: &FactValue) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Sheet;
     use super::*;
     use oversleep_record::file::{Floor, Witness};
+    use oversleep_record::testing::Sheet;
 
     #[test]
     fn names_the_machine() {

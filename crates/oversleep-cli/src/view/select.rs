@@ -95,8 +95,8 @@ pub fn disturbance<'a>(series: impl Iterator<Item = &'a Series>) -> Disturbance 
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Sheet, rounds};
     use super::*;
+    use oversleep_record::testing::{Sheet, rounds};
 
     #[test]
     fn a_window_shared_by_two_series_counts_once() {

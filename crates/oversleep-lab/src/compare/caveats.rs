@@ -105,7 +105,7 @@ fn busy(file: &ResultFile) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Maker, waits};
+    use super::super::testing::{Sheet, load, waits};
     use super::*;
 
     fn kinds(files: &[ResultFile]) -> Vec<(u32, CaveatKind)> {
@@ -114,19 +114,19 @@ mod tests {
 
     #[test]
     fn a_machine_that_is_none_is_said_to_be_none() {
-        let mut model = Maker::windows().file;
+        let mut model = Sheet::windows().file;
         model.platform.modelled = Some("windows-11".into());
-        let wine = Maker::windows().text("os.wine_version", "8.0").file;
-        let mut arm = Maker::linux().text("cpu.vendor", "AuthenticAMD").text("cpu.model", "AMD EPYC").file;
+        let wine = Sheet::windows().text("os.wine_version", "8.0").file;
+        let mut arm = Sheet::linux().text("cpu.vendor", "AuthenticAMD").text("cpu.model", "AMD EPYC").file;
         arm.platform.arch = "aarch64".into();
-        let mut stopped = Maker::linux().text("cpu.model", "AMD EPYC").file;
+        let mut stopped = Sheet::linux().text("cpu.model", "AMD EPYC").file;
         stopped.completion = Completion::Interrupted;
         assert_eq!(
             kinds(&[model, wine, arm.clone(), stopped]),
             [(0, CaveatKind::Modelled), (1, CaveatKind::Wine), (2, CaveatKind::Emulated), (3, CaveatKind::Interrupted)]
         );
         assert_eq!(emulated(&arm).unwrap(), "a program for aarch64 on AMD EPYC");
-        arm.environment = Maker::linux().text("cpu.model", "Cortex-A76").file.environment;
+        arm.environment = Sheet::linux().text("cpu.model", "Cortex-A76").file.environment;
         assert_eq!(emulated(&arm), None);
     }
 
@@ -137,8 +137,8 @@ mod tests {
             for round in &mut series.rounds {
                 round.disturbance.other_cpu_ns = Some(Nanos(other));
             }
-            series.conditions.load = if loaded { Maker::load() } else { Vec::new() };
-            Maker::linux().integer("cpu.count", 2).series(series).file
+            series.conditions.load = if loaded { load() } else { Vec::new() };
+            Sheet::linux().integer("cpu.count", 2).series(series).file
         };
         // Windows of 20 ms on two CPUs: 10 ms are a quarter.
         assert_eq!(kinds(&[busy_with(9_900_000, false)]), []);
@@ -152,10 +152,10 @@ mod tests {
 
     #[test]
     fn another_clock_is_told() {
-        let base = Maker::linux().floor("monotonic").file;
-        let other = Maker::linux().floor("oversleep-ordered").file;
+        let base = Sheet::linux().floor("monotonic").file;
+        let other = Sheet::linux().floor("oversleep-ordered").file;
         assert_eq!(kinds(&[base.clone(), base.clone()]), []);
         assert_eq!(kinds(&[base.clone(), other]), [(1, CaveatKind::OtherClock)]);
-        assert_eq!(kinds(&[base, Maker::windows().floor("qpc").file]), [], "another system has other clocks anyway");
+        assert_eq!(kinds(&[base, Sheet::windows().floor("qpc").file]), [], "another system has other clocks anyway");
     }
 }

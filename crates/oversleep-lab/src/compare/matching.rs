@@ -72,11 +72,11 @@ fn is_same(one: &Series, other: &Series) -> bool {
 mod tests {
     use oversleep_record::conditions::{Conditions, Setting};
 
-    use super::super::testing::{Maker, waits};
+    use super::super::testing::{Sheet, waits};
     use super::*;
 
     fn together(one: Series, other: Series) -> bool {
-        let results = [Maker::linux().series(one).file, Maker::linux().series(other).file];
+        let results = [Sheet::linux().series(one).file, Sheet::linux().series(other).file];
         groups(&results).len() == 1
     }
 

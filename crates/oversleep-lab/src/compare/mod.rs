@@ -74,7 +74,7 @@ mod tests {
     use oversleep_record::Nanos;
     use oversleep_record::comparison::Verdict;
 
-    use super::testing::{Maker, clock};
+    use super::testing::{Sheet, clock, waits};
     use super::*;
 
     fn no_words(_: &ResultFile) -> Vec<String> {
@@ -83,9 +83,18 @@ mod tests {
 
     #[test]
     fn nothing_is_dropped() {
-        let base = Maker::linux().waits("B5/nanosleep/1ms", 66_000).waits("B5/timerfd/1ms", 20_000).file;
-        let second = Maker::linux().waits("B5/nanosleep/1ms", 66_000).waits("B5/poll/1ms", 70_000).file;
-        let third = Maker::windows().waits("B5/sleep/1ms", 14_000_000).waits("B5/poll/1ms", 140_000).file;
+        let base = Sheet::linux()
+            .series(waits("B5/nanosleep/1ms", &[66_000; 4]))
+            .series(waits("B5/timerfd/1ms", &[20_000; 4]))
+            .file;
+        let second = Sheet::linux()
+            .series(waits("B5/nanosleep/1ms", &[66_000; 4]))
+            .series(waits("B5/poll/1ms", &[70_000; 4]))
+            .file;
+        let third = Sheet::windows()
+            .series(waits("B5/sleep/1ms", &[14_000_000; 4]))
+            .series(waits("B5/poll/1ms", &[140_000; 4]))
+            .file;
         let comparison = compare(&[base, second, third], no_words);
         let rows: Vec<(&str, Vec<u32>)> = comparison
             .series
@@ -108,7 +117,10 @@ mod tests {
 
     #[test]
     fn a_result_against_itself_differs_nowhere() {
-        let file = Maker::linux().waits("B5/nanosleep/1ms", 66_000).waits("B5/poll/1ms", 140_000).file;
+        let file = Sheet::linux()
+            .series(waits("B5/nanosleep/1ms", &[66_000; 4]))
+            .series(waits("B5/poll/1ms", &[140_000; 4]))
+            .file;
         let comparison = compare(&[file.clone(), file], no_words);
         assert_eq!(comparison.verdicts(1).count(), 2);
         assert!(comparison.verdicts(1).all(|(_, judged)| judged.verdict == Verdict::NotToldApart));
@@ -117,8 +129,8 @@ mod tests {
 
     #[test]
     fn clocks_stand_side_by_side() {
-        let base = Maker::windows().clock(clock("qpc", 100)).clock(clock("get-tick-count-64", 15_600_000)).file;
-        let other = Maker::windows().clock(clock("get-tick-count-64", 1_000_000)).file;
+        let base = Sheet::windows().clock(clock("qpc", 100)).clock(clock("get-tick-count-64", 15_600_000)).file;
+        let other = Sheet::windows().clock(clock("get-tick-count-64", 1_000_000)).file;
         let clocks = compare(&[base, other], no_words).clocks;
         let steps = |index: usize| clocks[index].sides.iter().map(|side| side.step_ns).collect::<Vec<_>>();
         assert_eq!(clocks.iter().map(|clock| clock.name.as_str()).collect::<Vec<_>>(), ["qpc", "get-tick-count-64"]);

@@ -1,85 +1,13 @@
-//! Results with exact figures, for the tests of comparisons.
+//! Series that differ by little, for the tests of comparisons.
 
-use oversleep_record::clock::{AcrossSuspend, Counts, Epoch, Steps};
 use oversleep_record::conditions::LoadSpec;
-use oversleep_record::environment::{FactValue, PlatformId};
-use oversleep_record::file::{Completion, Floor, SCHEMA, Tool};
 use oversleep_record::series::{Quantity, Round, Unit};
-use oversleep_record::{ClockResult, Disturbance, Environment, Nanos, ResultFile, Series};
+pub(super) use oversleep_record::testing::Sheet;
+use oversleep_record::testing::good_clock;
+use oversleep_record::{ClockResult, Disturbance, Nanos, Series};
 
-/// A result being made.
-pub(super) struct Maker {
-    pub file: ResultFile,
-}
-
-impl Maker {
-    fn on(os: &str) -> Maker {
-        Maker {
-            file: ResultFile {
-                schema: SCHEMA.into(),
-                tool: Tool { name: "oversleep".into(), version: "0".into() },
-                taken_unix_s: None,
-                duration_ns: Nanos::from_secs(18),
-                completion: Completion::Complete,
-                command: "check".into(),
-                name: None,
-                platform: PlatformId { os: os.into(), arch: "x86_64".into(), modelled: None },
-                environment: Environment::default(),
-                floor: None,
-                clocks: Vec::new(),
-                series: Vec::new(),
-                trials: Vec::new(),
-                findings: Vec::new(),
-            },
-        }
-    }
-
-    pub fn linux() -> Maker {
-        Maker::on("linux")
-    }
-
-    pub fn windows() -> Maker {
-        Maker::on("windows")
-    }
-
-    pub fn load() -> Vec<LoadSpec> {
-        vec![LoadSpec { kind: "spin".into(), hogs: 2 }]
-    }
-
-    fn fact(mut self, name: &str, value: FactValue) -> Maker {
-        self.file.environment.set(name, value, "test");
-        self
-    }
-
-    pub fn text(self, name: &str, text: &str) -> Maker {
-        self.fact(name, FactValue::Text(text.into()))
-    }
-
-    pub fn integer(self, name: &str, number: i64) -> Maker {
-        self.fact(name, FactValue::Integer(number))
-    }
-
-    /// Stamped by that clock, which moves by 10 ns.
-    pub fn floor(mut self, clock: &str) -> Maker {
-        self.file.floor =
-            Some(Floor { clock: clock.into(), read_cost_ps: 20_000, step_ns: Nanos(10), chosen: None, witness: None });
-        self
-    }
-
-    pub fn series(mut self, series: Series) -> Maker {
-        self.file.series.push(series);
-        self
-    }
-
-    /// Four steady rounds of twenty values around this one.
-    pub fn waits(self, key: &str, value: i64) -> Maker {
-        self.series(waits(key, &[value; 4]))
-    }
-
-    pub fn clock(mut self, clock: ClockResult) -> Maker {
-        self.file.clocks.push(clock);
-        self
-    }
+pub(super) fn load() -> Vec<LoadSpec> {
+    vec![LoadSpec { kind: "spin".into(), hogs: 2 }]
 }
 
 /// Rounds of twenty values around each of these: from five per mille below it to five above.
@@ -125,21 +53,7 @@ pub(super) fn of_rounds(key: &str, rounds: &[Vec<i64>]) -> Series {
 
 /// A clock that moves by that step.
 pub(super) fn clock(name: &str, step_ns: i64) -> ClockResult {
-    ClockResult {
-        name: name.into(),
-        call: format!("{name}()"),
-        counts: Counts::ElapsedTime,
-        epoch: Epoch::Boot,
-        unit: "ns".into(),
-        across_suspend: AcrossSuspend::Stops,
-        wraps_after_ns: None,
-        unavailable: None,
-        cost_series: Some(format!("A1/{name}")),
-        example_raw: None,
-        frequency_hz: None,
-        stated_step_ns: None,
-        differences: Vec::new(),
-        steps: Some(Steps { median_ns: Some(Nanos(step_ns)), ..Steps::default() }),
-        drift: None,
-    }
+    let mut clock = good_clock(name);
+    clock.steps.iter_mut().for_each(|steps| steps.median_ns = Some(Nanos(step_ns)));
+    clock
 }

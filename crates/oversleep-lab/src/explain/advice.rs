@@ -218,7 +218,7 @@ pub(super) fn longest_common<'a>(
 mod tests {
     use oversleep_record::Unavailable;
 
-    use super::super::testing::{Sheet, rounds};
+    use super::super::testing::{Explained, Sheet, rounds};
     use super::*;
 
     fn slack_trial(sheet: &Sheet) -> Tried {

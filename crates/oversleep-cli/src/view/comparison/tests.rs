@@ -5,7 +5,7 @@ use oversleep_record::{Nanos, ResultFile};
 
 use super::*;
 use crate::view::head;
-use crate::view::testing::{Sheet, held, rounds};
+use oversleep_record::testing::{Sheet, held, rounds};
 
 fn viewed(results: &[ResultFile], full: bool) -> View {
     view(&oversleep_lab::compare::compare(results, head::machine), &[], full)

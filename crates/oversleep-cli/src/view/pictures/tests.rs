@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::view::testing::{Sheet, rich};
+use crate::view::testing::rich;
+use oversleep_record::testing::Sheet;
 
 #[test]
 fn every_kind_of_picture_is_drawn_once() {

@@ -114,8 +114,8 @@ mod tests {
 
     use crate::view::table::Kind;
 
-    use super::super::super::testing::{Sheet, rounds};
     use super::*;
+    use oversleep_record::testing::{Sheet, rounds};
 
     fn stalled() -> Series {
         let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 1_000);

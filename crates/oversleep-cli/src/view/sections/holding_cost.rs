@@ -61,7 +61,7 @@ pub fn costs(file: &ResultFile) -> Option<Section> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::testing::Sheet;
+    use oversleep_record::testing::Sheet;
 
     #[test]
     fn costs_have_a_row_for_each_setting_and_activity() {

@@ -63,8 +63,9 @@ pub fn published(file: &ResultFile, ids: &[&str]) -> Vec<String> {
 mod tests {
     use std::collections::HashSet;
 
-    use super::super::testing::{Sheet, rich};
+    use super::super::testing::rich;
     use super::*;
+    use oversleep_record::testing::Sheet;
 
     #[test]
     fn figures_under_wine_are_not_compared_with_those_of_windows() {

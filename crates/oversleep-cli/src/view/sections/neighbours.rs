@@ -266,7 +266,7 @@ fn lowest(file: &ResultFile) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::testing::Sheet;
+    use oversleep_record::testing::Sheet;
 
     /// `C3` with these sleeps beyond 1 ms, stated resolutions and clock steps, all in ms.
     fn sheet(experiment: &str, steps: &[(&str, i64, i64)]) -> Sheet {

@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_wait_that_spins_says_so_beside_its_bar() {
-        use crate::view::testing::Sheet;
+        use oversleep_record::testing::Sheet;
 
         let plain = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).split(52_000, 3_000, 11_000);
         assert!(!split(&plain.file).unwrap().tables[0].columns.iter().any(|column| column.head == "awake before"));

@@ -202,8 +202,8 @@ pub(super) fn at(series: &Series, share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::{Sheet, rounds};
     use super::*;
+    use oversleep_record::testing::{Sheet, rounds};
 
     #[test]
     fn a_schedule_that_could_not_be_kept_is_named() {

@@ -4,14 +4,14 @@ use oversleep_record::conditions::{Conditions, Setting};
 use oversleep_record::{Unavailable, comparison::CaveatKind};
 
 use super::super::compare;
-use super::super::testing::{Maker, of_rounds, spread, waits};
+use super::super::testing::{Sheet, of_rounds, spread, waits};
 use super::*;
 
 const KEY: &str = "B5/nanosleep/1ms";
 
 /// What the second series comes to against the first.
 fn judged(base: Series, other: Series) -> AgainstBase {
-    let on = |series| Maker::linux().integer("cpu.count", 2).series(series).file;
+    let on = |series| Sheet::linux().integer("cpu.count", 2).series(series).file;
     against_base(on(base), on(other)).expect("both have it")
 }
 
@@ -121,7 +121,7 @@ fn a_condition_that_was_refused_makes_another_measurement() {
 fn what_could_not_be_measured_is_held_against_nothing() {
     let mut gone = waits(KEY, &[]);
     gone.status = Status::Unavailable { reason: Unavailable::NotOnThisPlatform };
-    let with = |series: Series| Maker::linux().series(series).file;
+    let with = |series: Series| Sheet::linux().series(series).file;
     assert_eq!(against_base(with(waits(KEY, &[66_000; 4])), with(gone)), None);
 }
 
@@ -160,8 +160,8 @@ fn deadlines_that_were_missed_are_in_no_figure() {
     stalled.calls_only = Some(stalled.distribution.clone());
     (0..400).for_each(|_| stalled.distribution.record(90_000_000));
     stalled.counts.missed = 400;
-    let base = Maker::linux().waits(KEY, 66_000).file;
-    let comparison = compare(&[base, Maker::linux().series(stalled).file], |_| Vec::new());
+    let base = Sheet::linux().series(waits(KEY, &[66_000; 4])).file;
+    let comparison = compare(&[base, Sheet::linux().series(stalled).file], |_| Vec::new());
     let side = &comparison.series[0].sides[1];
     assert_eq!((side.count, side.missed), (80, 400));
     assert_eq!(side.against_base.as_ref().map(|against| &against.p50.verdict), Some(&Verdict::NotToldApart));

@@ -81,7 +81,7 @@ mod tests {
     use oversleep_record::finding::Verdict;
     use oversleep_record::split::LatenessSplit;
 
-    use super::super::super::testing::{Sheet, rounds};
+    use super::super::super::testing::{Explained, Sheet, rounds};
 
     fn split_waits(seen: u64, unseen: u64) -> Sheet {
         let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);

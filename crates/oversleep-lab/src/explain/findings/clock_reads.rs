@@ -132,7 +132,7 @@ fn fastest_clock(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::testing::{Sheet, good_clock};
+    use super::super::super::testing::{Explained, Sheet, good_clock};
 
     fn says(sheet: &Sheet, id: &str) -> (Verdict, String) {
         let finding = sheet.finding(id);

@@ -105,7 +105,7 @@ fn early_wake_ups(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::testing::{Sheet, rounds};
+    use super::super::super::testing::{Explained, Sheet, rounds};
     use super::*;
 
     fn says(sheet: &Sheet) -> (Verdict, Severity, String) {

@@ -93,7 +93,7 @@ fn coarse_step(series: &Series, tick: Option<Nanos>) -> Option<Nanos> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::testing::{Sheet, rounds};
+    use super::super::super::testing::{Explained, Sheet, rounds};
     use super::*;
 
     fn join(style: &str, role: &str, values: &[i64]) -> Series {

@@ -139,7 +139,7 @@ mod tests {
     use oversleep_record::conditions::Outcome;
     use oversleep_record::finding::{Tried, Verdict};
 
-    use super::super::super::testing::Sheet;
+    use super::super::super::testing::{Explained, Sheet};
     use super::*;
 
     fn says(sheet: &Sheet, id: &str) -> (Verdict, Severity, String) {

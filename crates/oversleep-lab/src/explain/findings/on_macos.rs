@@ -156,7 +156,7 @@ fn time_constraint(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::testing::Sheet;
+    use super::super::super::testing::{Explained, Sheet};
 
     fn says(sheet: &Sheet, id: &str) -> (Verdict, String) {
         let finding = sheet.finding(id);

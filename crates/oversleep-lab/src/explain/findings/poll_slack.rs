@@ -204,7 +204,7 @@ fn long_timeout_slack(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::testing::Sheet;
+    use super::super::super::testing::{Explained, Sheet};
     use super::*;
 
     const PLAIN: &str = "B8/poll/100ms/policy=other";

@@ -194,7 +194,7 @@ fn throttling(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::{Tried, Verdict};
 
-    use super::super::super::testing::{Sheet, rounds};
+    use super::super::super::testing::{Explained, Sheet, rounds};
     use super::*;
 
     fn says(sheet: &Sheet, id: &str) -> (Verdict, String) {

@@ -127,7 +127,7 @@ fn socket_timeout_tick(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::testing::{Sheet, rounds};
+    use super::super::super::testing::{Explained, Sheet, rounds};
     use super::*;
 
     fn says(sheet: &Sheet, id: &str) -> (Verdict, String) {

@@ -200,7 +200,7 @@ fn waits_without_slack(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::{Tried, Verdict};
 
-    use super::super::super::testing::{Sheet, rounds};
+    use super::super::super::testing::{Explained, Sheet, rounds};
     use super::*;
 
     fn default_slack() -> Sheet {

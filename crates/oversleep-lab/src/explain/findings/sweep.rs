@@ -123,7 +123,7 @@ fn leeway(file: &ResultFile, sweep: &[&Series]) -> Option<&'static str> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::testing::{Sheet, rounds};
+    use super::super::super::testing::{Explained, Sheet, rounds};
 
     fn swept(ends: impl Fn(i64) -> i64) -> Sheet {
         (1..=15).fold(Sheet::linux(), |sheet, ms| sheet.steady(&format!("B2/nanosleep/{ms}ms"), ends(ms * 1_000_000)))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::testing::Sheet;
+use super::super::testing::{Explained, Sheet};
 use super::super::{Scope, remedies};
 use super::*;
 

@@ -69,7 +69,7 @@ fn unreliable_tsc(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::testing::Sheet;
+    use super::super::super::testing::{Explained, Sheet};
     use super::*;
 
     fn says(sheet: &Sheet) -> (Verdict, Severity, String) {

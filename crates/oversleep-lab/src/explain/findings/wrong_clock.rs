@@ -94,7 +94,7 @@ fn cpu_time_clock(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::testing::{Sheet, differed, good_clock};
+    use super::super::super::testing::{Explained, Sheet, differed, good_clock};
     use super::*;
 
     fn says(sheet: &Sheet) -> (Verdict, Severity, String) {

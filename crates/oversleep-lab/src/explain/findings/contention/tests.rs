@@ -4,7 +4,7 @@ use oversleep_record::Disturbance;
 use oversleep_record::finding::Verdict;
 use oversleep_record::split::LatenessSplit;
 
-use super::super::super::testing::{Sheet, rounds};
+use super::super::super::testing::{Explained, Sheet, rounds};
 use super::*;
 
 fn says(sheet: &Sheet, id: &str) -> (Verdict, Severity, String) {
@@ -14,9 +14,10 @@ fn says(sheet: &Sheet, id: &str) -> (Verdict, Severity, String) {
 
 /// A sleep during which the machine did this in each of its four rounds of 20 ms.
 fn disturbed(meanwhile: fn(&mut Disturbance)) -> Sheet {
-    let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
-    series.rounds.iter_mut().for_each(|round| meanwhile(&mut round.disturbance));
-    Sheet::linux().integer("cpu.count", 2).series(series)
+    let series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
+    let mut sheet = Sheet::linux().integer("cpu.count", 2).series(series).unseen();
+    sheet.file.series[0].rounds.iter_mut().for_each(|round| meanwhile(&mut round.disturbance));
+    sheet
 }
 
 #[test]

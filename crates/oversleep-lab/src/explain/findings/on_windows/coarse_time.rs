@@ -94,7 +94,7 @@ mod tests {
     use oversleep_record::clock::Steps;
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::super::testing::{Sheet, good_clock, rounds};
+    use super::super::super::super::testing::{Explained, Sheet, good_clock, rounds};
     use super::*;
 
     fn says(sheet: &Sheet) -> (Verdict, String) {

@@ -66,7 +66,7 @@ fn early_return(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::super::testing::{Sheet, rounds};
+    use super::super::super::super::testing::{Explained, Sheet, rounds};
 
     fn says(sheet: &Sheet) -> (Verdict, String) {
         let finding = sheet.finding("OVS-W008");

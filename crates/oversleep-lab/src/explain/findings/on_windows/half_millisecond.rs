@@ -97,7 +97,7 @@ fn half_millisecond(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::{Tried, Verdict};
 
-    use super::super::super::super::testing::Sheet;
+    use super::super::super::super::testing::{Explained, Sheet};
     use super::*;
 
     fn held(half: i64, above: i64) -> Sheet {

@@ -77,7 +77,7 @@ fn hidden_window(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::{Tried, Verdict};
 
-    use super::super::super::super::testing::Sheet;
+    use super::super::super::super::testing::{Explained, Sheet};
 
     fn on(build: i64) -> Sheet {
         Sheet::windows().integer("os.build", build)

@@ -61,7 +61,7 @@ fn high_resolution(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::{Tried, Verdict};
 
-    use super::super::super::super::testing::Sheet;
+    use super::super::super::super::testing::{Explained, Sheet};
 
     fn says(sheet: &Sheet) -> (Verdict, String) {
         let finding = sheet.finding("OVS-W009");

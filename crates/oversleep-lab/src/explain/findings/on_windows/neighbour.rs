@@ -156,7 +156,7 @@ fn requests_are_shared(file: &ResultFile) -> bool {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::super::testing::Sheet;
+    use super::super::super::super::testing::{Explained, Sheet};
 
     fn says(sheet: &Sheet, id: &str) -> (Verdict, String) {
         let finding = sheet.finding(id);

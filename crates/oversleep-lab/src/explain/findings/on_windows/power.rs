@@ -94,7 +94,7 @@ fn resolution_power(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::super::testing::{Sheet, rounds};
+    use super::super::super::super::testing::{Explained, Sheet, rounds};
     use super::*;
 
     fn counted(held: &str, rates: &[i64]) -> Series {

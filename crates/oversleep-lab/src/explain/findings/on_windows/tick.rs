@@ -51,7 +51,7 @@ fn default_tick(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::{Tried, Verdict};
 
-    use super::super::super::super::testing::{Sheet, rounds};
+    use super::super::super::super::testing::{Explained, Sheet, rounds};
 
     fn says(sheet: &Sheet) -> (Verdict, String) {
         let finding = sheet.finding("OVS-W001");

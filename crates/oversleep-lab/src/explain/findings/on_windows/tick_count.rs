@@ -113,7 +113,7 @@ fn tick_count(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::super::testing::{Sheet, rounds};
+    use super::super::super::super::testing::{Explained, Sheet, rounds};
 
     fn says(sheet: &Sheet) -> (Verdict, String) {
         let finding = sheet.finding("OVS-W006");

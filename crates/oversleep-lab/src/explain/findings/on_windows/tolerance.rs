@@ -58,7 +58,7 @@ fn timer_tolerance(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::super::testing::Sheet;
+    use super::super::super::super::testing::{Explained, Sheet};
 
     fn says(sheet: &Sheet) -> (Verdict, String) {
         let finding = sheet.finding("OVS-W010");

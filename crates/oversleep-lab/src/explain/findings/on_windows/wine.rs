@@ -48,7 +48,7 @@ pub(in super::super) fn not_asked(version: &str) -> Conclusion {
 mod tests {
     use oversleep_record::finding::Verdict;
 
-    use super::super::super::super::testing::Sheet;
+    use super::super::super::super::testing::{Explained, Sheet};
     use super::super::super::super::{Scope, findings, registry};
 
     /// A result that would find much on Windows.
