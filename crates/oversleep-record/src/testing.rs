@@ -194,8 +194,8 @@ fn quantity_of(experiment: &str, key: &str) -> (Quantity, Unit) {
     }
 }
 
-/// A series of that key: each round holds `count` times its value, on a machine that did hardly anything else. Subject, request, labels and conditions follow from
-/// the key as the experiments write it.
+/// A series of that key: each round holds `count` times its value, on a machine that did hardly anything else.
+/// Subject, request, labels and conditions follow from the key as the experiments write it.
 pub fn rounds(key: &str, values: &[i64], count: u64) -> Series {
     let mut parts = key.split('/');
     let experiment = parts.next().expect("an experiment");
