@@ -1,9 +1,10 @@
-//! The command itself on another system: the runs a user makes first, and what they leave, opened here.
+//! The command itself on another system: the runs a user makes first, and what they leave, opened and compared here.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Cross;
+use super::results::{self, Allowed};
 use super::toolchain::Toolchain;
 
 /// The command's exit codes that are no defect: 4 says that the machine was too disturbed to conclude.
@@ -17,7 +18,9 @@ const RUNS: &[(&[&str], Option<&str>)] = &[
     (&["clocks", "--quiet"], Some("clocks.json")),
     (&["waits", "--count", "10", "--quiet"], Some("waits.json")),
     (&["handoff", "--count", "50", "--quiet"], Some("handoff.json")),
+    (&["explain", "OVS-W003"], None),
     (&["resolution", "show"], None),
+    (&["resolution", "show", "--json"], None),
     (&["resolution", "sweep", "--quick", "--quiet"], Some("sweep.json")),
     NEIGHBOURS,
 ];
@@ -36,8 +39,12 @@ pub struct Carrier<'a> {
     pub arguments: &'a [&'a str],
     /// Whether a program it runs can start programs of its own kind.
     pub starts_programs: bool,
+    /// A program there that ends with exit code 7.
+    pub ends_with_7: &'a [&'a str],
     /// Its environment.
     pub environment: &'a [(&'a str, &'a Path)],
+    /// What results under it must and mustn't hold.
+    pub allowed: Allowed,
 }
 
 /// Builds the command for the target, makes the runs, and opens what they left with this system's own build.
@@ -54,46 +61,94 @@ pub fn check(cross: &mut Cross, system: &str, toolchain: &Toolchain, carrier: &C
     own.current_dir(&cross.root).args(["build", "-p", "oversleep-cli"]);
     let has_own = cross.report.step(&format!("{system}: build this system's own command"), 8, &[0], &own);
     let program = binary(cross, toolchain);
-    let results = cross.scratch.join(format!("results-{system}"));
-    if let Err(error) = fresh_directory(&results) {
+    let directory = cross.scratch.join(format!("results-{system}"));
+    if let Err(error) = fresh_directory(&directory) {
         cross.report.skip(&format!("{system}: runs"), &error);
         return;
     }
+    let start = |arguments: &[&str]| {
+        let mut run = Command::new(carrier.program);
+        run.current_dir(&directory).envs(carrier.environment.iter().copied()).args(carrier.arguments);
+        run.arg(&program).args(arguments);
+        run
+    };
+    let name = |arguments: &[&str]| format!("{system}: oversleep {} under {}", arguments.join(" "), carrier.name);
     for (arguments, left) in RUNS {
-        let name = format!("{system}: oversleep {} under {}", arguments.join(" "), carrier.name);
         if !carrier.starts_programs && *arguments == NEIGHBOURS.0 {
-            cross.report.skip(&name, "what it runs can't start programs of its own kind, so there are no neighbours");
+            let reason = "what it runs can't start programs of its own kind, so there are no neighbours";
+            cross.report.skip(&name(arguments), reason);
             continue;
         }
-        let mut run = Command::new(carrier.program);
-        run.current_dir(&results).envs(carrier.environment.iter().copied()).args(carrier.arguments);
-        run.arg(&program).args(*arguments);
+        let mut run = start(arguments);
         if let Some(file) = left {
             run.args(["--out", file]);
         }
-        let ran = cross.report.step(&name, 4, FINE, &run);
-        if let (Some(file), true, true) = (left, ran, has_own) {
-            open_here(cross, system, &results.join(file), carrier.name);
+        let ran = cross.report.step(&name(arguments), 4, FINE, &run);
+        if let (Some(file), true) = (left, ran) {
+            let file = directory.join(file);
+            cross.report.check(&format!("{system}: {} holds what it should", shown(&file)), || {
+                results::check(&file, &carrier.allowed)
+            });
+            if has_own {
+                open_here(cross, system, &file, carrier.name);
+            }
         }
     }
+    let hold = [&["resolution", "hold", "1ms", "--"], carrier.ends_with_7].concat();
+    cross.report.step(&name(&hold), 1, &[7], &start(&hold));
+    if has_own {
+        compare_here(cross, system, &directory, carrier.name);
+    }
+}
+
+fn shown(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// A result recorded there opens and explains here, and says what carried it.
 fn open_here(cross: &mut Cross, system: &str, file: &Path, carrier: &str) {
-    let own = target_directory(cross).join("debug/oversleep");
-    let shown = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    cross.report.check(&format!("{system}: {shown} opens here"), || {
-        let output = Command::new(&own).args(["report", "--full"]).arg(file).output();
-        let output = output.map_err(|error| format!("{}: {error}", own.display()))?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        if !output.status.success() {
-            return Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr)));
-        }
-        if carrier == "Wine" && !text.contains("Wine") {
-            return Err("the report doesn't say that it was measured under Wine".to_owned());
-        }
-        Ok(())
+    let own = own_program(cross);
+    cross.report.check(&format!("{system}: {} opens here", shown(file)), || {
+        let text = said(Command::new(&own).args(["report", "--full"]).arg(file), &[0])?;
+        names_carrier(&text, carrier)
     });
+}
+
+/// A result recorded there is held against one of this system.
+fn compare_here(cross: &mut Cross, system: &str, directory: &Path, carrier: &str) {
+    let own = own_program(cross);
+    cross.report.check(&format!("{system}: results compare with this system's"), || {
+        let here = directory.join("here.json");
+        let waits = ["waits", "thread-sleep", "--ask", "1ms", "--count", "10", "--quiet", "--out"];
+        said(Command::new(&own).args(waits).arg(&here), FINE)?;
+        let text =
+            said(Command::new(&own).args(["compare", "--full"]).arg(&here).arg(directory.join("waits.json")), FINE)?;
+        if !text.contains("thread-sleep/1ms") {
+            return Err(format!("no word of what both hold:\n{text}"));
+        }
+        names_carrier(&text, carrier)
+    });
+}
+
+/// What a command prints; its errors where it ends with another exit code.
+fn said(command: &mut Command, fine: &[i32]) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().display()))?;
+    if !output.status.code().is_some_and(|code| fine.contains(&code)) {
+        return Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn names_carrier(text: &str, carrier: &str) -> Result<(), String> {
+    if carrier == "Wine" && !text.contains("Wine") {
+        return Err("it doesn't say that it was measured under Wine".to_owned());
+    }
+    Ok(())
+}
+
+/// This system's own command.
+fn own_program(cross: &Cross) -> PathBuf {
+    target_directory(cross).join("debug/oversleep")
 }
 
 /// Where cargo puts what it builds.

@@ -80,7 +80,8 @@ fn called(source: &Source) -> Vec<(String, usize)> {
             // The end of a path was seen at its begin; a method and a definition only share the name.
         } else if is_binding(&token.text) || own_name.is_some() {
             let end = path_end(source, i);
-            let Some(name) = tokens.get(end).filter(|_| source.reads(end + 1, &["("])) else { continue };
+            let is_call = source.reads(end + 1, &["("]);
+            let Some(name) = tokens.get(end).filter(|_| is_call || is_value(source, i, end)) else { continue };
             let name = own_name.filter(|_| end == i).map_or(name.text.as_str(), String::as_str);
             if is_function(name) {
                 found.push((name.to_owned(), tokens[end].line));
@@ -102,6 +103,24 @@ fn is_binding(word: &str) -> bool {
 fn is_function(name: &str) -> bool {
     const OF_TYPES: &[&str] = &["default", "from", "from_u128", "try_from", "zeroed"];
     name.chars().any(char::is_lowercase) && !is_in_memory(name) && !OF_TYPES.contains(&name)
+}
+
+/// Does the path stand where a value does: given to something, or bound? A function that is passed on is called elsewhere.
+/// Types of functions' arguments stand alike; libc's have names of their own kind.
+fn is_value(source: &Source, begin: usize, end: usize) -> bool {
+    let is_any =
+        |at: usize, signs: &[&str]| source.tokens.get(at).is_some_and(|token| signs.contains(&token.text.as_str()));
+    let name = source.tokens[end].text.as_str();
+    // Numbers of calls are seen as such; the others are an enumeration of Windows' and a type of libc's.
+    let is_other = ["c_", "SYS_", "Relation"].iter().any(|begin| name.starts_with(begin));
+    let is_type = is_other || name.ends_with("_t") || name == "sched_param";
+    let in_import = source.tokens[..begin].iter().rev().find(|token| token.is("use") || token.is(";"));
+    let is_imported = in_import.is_some_and(|token| token.is("use"));
+    !is_type
+        && !is_imported
+        && begin > 0
+        && is_any(begin - 1, &["=", "(", ",", "!", "{"])
+        && is_any(end + 1, &[";", ")", ",", "}"])
 }
 
 /// The index of the last word of the path that begins at `at`.
@@ -247,6 +266,10 @@ mod tests {
             "use libc as c;\nfn f() { c::ExitThread(0) }",
             "static F: Newer<F> = unsafe { Newer::new(c\"kernel32.dll\", c\"ExitThread\", \"Windows\") };",
             "fn f() { os::function(c\"ExitThread\") }",
+            "use windows_sys::Win32::System::Threading::ExitThread;\nfn f() { let end = ExitThread; end(0) }",
+            "fn f() { let end = libc::ExitThread; end(0) }",
+            "use libc::ExitThread;\nfn f() { call!(ExitThread) }",
+            "fn f() -> Calls { Calls(1, libc::ExitThread) }",
             "unsafe extern \"system\" { fn ExitThread(code: u32); }",
         ] {
             let found = said(&CHECK, &[(path, text)]);

@@ -17,10 +17,11 @@ const OS_PATHS: &[&[&str]] = &[&["libc"], &["windows_sys"], &["windows"], &["nix
 const ARCH_PATHS: &[&[&str]] = &[&["std", "arch"], &["core", "arch"], &["raw_cpuid"]];
 const REMEDY: &str = "move it below platform/ (laboratory) or sys/ (library) and ask through their interface";
 const REMEDY_IN_TESTS: &str = "a test of one system stands in tests/sys/ or tests/platform/";
-/// What the system is told by at run time.
-const OS_CONSTANTS: &[&str] = &["OS", "FAMILY", "*"];
+/// What does not tell the system, of the constants that tell what a program was built for.
+const ARCH_CONSTANT: &str = "ARCH";
 /// What a build script is told of the system by.
-const BUILD_VARIABLES: &[&str] = &["CARGO_CFG_TARGET_", "CARGO_CFG_WINDOWS", "CARGO_CFG_UNIX"];
+const BUILD_VARIABLES: &[&str] =
+    &["CARGO_CFG_TARGET_", "CARGO_CFG_WINDOWS", "CARGO_CFG_UNIX", "\"TARGET\"", "\"HOST\""];
 
 fn run(tree: &Tree, findings: &mut Findings) {
     for file in tree.rust_files() {
@@ -32,7 +33,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
         let source = file.source();
         for (i, token) in source.tokens.iter().enumerate() {
             let open = match () {
-                () if !(token.is("cfg") || token.is("cfg_attr")) => continue,
+                () if !["cfg", "cfg_attr", "cfg_select"].iter().any(|name| token.is(name)) => continue,
                 () if source.reads(i + 1, &["("]) => i + 1,
                 () if ["(", "[", "{"].iter().any(|open| source.reads(i + 1, &["!", open])) => i + 2,
                 () => continue,
@@ -59,8 +60,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
                 let mut starts = starts.iter();
                 starts.any(|s| path.segments.len() >= s.len() && path.segments.iter().zip(*s).all(|(a, b)| a == b))
             };
-            let is_constant = |two: &[String]| two[0] == "consts" && OS_CONSTANTS.contains(&two[1].as_str());
-            if path.segments.windows(2).any(is_constant) {
+            if tells_the_system(&path.segments) {
                 findings.add(&file.path, path.line, "the name of the system asked for", remedy);
             }
             if begins(OS_PATHS) || (begins(ARCH_PATHS) && !arch_is_fine) {
@@ -68,6 +68,14 @@ fn run(tree: &Tree, findings: &mut Findings) {
             }
         }
     }
+}
+
+/// Whether that is a constant of `std::env::consts` other than the processor's, or all of them by an alias.
+fn tells_the_system(path: &[String]) -> bool {
+    let Some(at) = path.iter().position(|part| part == "consts") else { return false };
+    // `std::f64::consts` and the like are numbers.
+    let is_env = at == 0 || path[at - 1] == "env";
+    is_env && path.get(at + 1).is_none_or(|name| name != ARCH_CONSTANT)
 }
 
 #[cfg(test)]
@@ -95,6 +103,10 @@ mod tests {
             "use std::env::consts::*;",
             "macro_rules! only { ($($c:tt)*) => { #[cfg($($c)*)] fn f() {} } }",
             "fn main() { std::env::var(\"CARGO_CFG_TARGET_OS\"); }",
+            "fn main() { std::env::var(\"TARGET\"); }",
+            "fn f() -> u8 { cfg_select! { windows => { 1 } _ => { 2 } } }",
+            "fn f() -> bool { std::env::consts::EXE_SUFFIX == \".exe\" }",
+            "use std::env::consts as c;",
         ] {
             assert_eq!(said(&CHECK, &[(path, text)]).len(), 1, "{text}");
             // The name alone makes no room.
@@ -111,7 +123,7 @@ mod tests {
     #[test]
     fn other_conditions_are_fine() {
         let text = "#[cfg(test)]\nmod tests {}\n#[cfg(feature = \"unix\")]\nfn unix() {}\n// cfg(unix), CARGO_CFG_TARGET_OS\nuse std::fmt;\n\
-                    use std::env::consts::ARCH;";
+                    use std::env::consts::ARCH;\nuse std::f64::consts::PI;";
         assert!(said(&CHECK, &[("crates/oversleep-record/src/lib.rs", text)]).is_empty());
     }
 
