@@ -10,6 +10,8 @@ mod handoff_conformance;
 mod hogs;
 pub mod interface;
 mod library;
+#[cfg(any(target_os = "linux", target_os = "windows", target_os = "macos"))]
+mod native;
 mod neighbour_process;
 mod processor;
 mod std_clocks;

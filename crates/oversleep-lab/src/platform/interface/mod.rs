@@ -9,7 +9,7 @@ mod idle;
 mod load;
 mod neighbour;
 mod observe;
-mod resolution;
+pub(super) mod resolution;
 mod tunable;
 mod wait;
 

@@ -37,7 +37,7 @@ pub struct Holders {
 
 /// Why a system doesn't tell who holds what. Windows knows, but shows it to administrators in a report only:
 /// <https://learn.microsoft.com/windows-hardware/design/device-experiences/powercfg-command-line-options#energy>.
-pub(super) fn nobody_tells(id: &PlatformId) -> Unavailable {
+pub fn nobody_tells(id: &PlatformId) -> Unavailable {
     if id.os == "windows" && id.modelled.is_none() {
         return Unavailable::not_permitted(
             "asking who requested which resolution",

@@ -19,150 +19,72 @@ mod sysctl;
 mod tunables;
 mod waits;
 
-use std::sync::OnceLock;
-
-use oversleep_record::conditions::Setting;
-use oversleep_record::environment::{Environment, PlatformId};
+use oversleep_record::environment::Environment;
 use oversleep_record::{Nanos, Unavailable};
 
 use super::interface::{
-    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, ResolutionRow, Splitter,
-    ThreadHandle, Tunable, Wait,
+    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, ResolutionRow, Splitter, Tunable, Wait,
 };
-use super::{library, neighbour_process, threads};
+use super::native::System;
 
-/// The machine this process runs on. Making one costs nothing; each registry is built when it is first asked for.
+/// This machine.
+pub type Native = super::native::Native<MacOs>;
+
+/// macOS, and what its counters are read through.
 #[derive(Default)]
-pub struct Native {
-    clocks: OnceLock<Vec<Box<dyn Clock>>>,
-    waits: OnceLock<Vec<Box<dyn Wait>>>,
-    handoffs: OnceLock<Vec<Box<dyn HandoffKind>>>,
-    tunables: OnceLock<Vec<Box<dyn Tunable>>>,
-    loads: OnceLock<Vec<Box<dyn LoadKind>>>,
+pub struct MacOs {
     counters: counters::SystemCounters,
 }
 
-impl Native {
-    /// This machine.
-    pub fn new() -> Native {
-        Native::default()
-    }
-}
+impl System for MacOs {
+    const NAME: &'static str = "macos";
+    const REFERENCE_CLOCK: &'static str = "uptime-raw";
 
-impl Platform for Native {
-    fn id(&self) -> PlatformId {
-        PlatformId { os: "macos".to_owned(), arch: std::env::consts::ARCH.to_owned(), modelled: None }
-    }
-
-    fn now(&self) -> Nanos {
+    fn now() -> Nanos {
         os::now()
     }
 
-    fn reference_clock(&self) -> &'static str {
-        "uptime-raw"
+    fn clocks() -> Vec<Box<dyn Clock>> {
+        clocks::registry()
     }
 
-    fn relax(&self) {
-        std::hint::spin_loop();
+    fn waits() -> Vec<Box<dyn Wait>> {
+        waits::registry()
     }
 
-    fn work(&self, units: u64) {
-        threads::work(units);
+    fn handoffs() -> Vec<Box<dyn HandoffKind>> {
+        handoffs::registry()
     }
 
-    fn clocks(&self) -> &[Box<dyn Clock>] {
-        self.clocks.get_or_init(clocks::registry)
+    fn tunables() -> Vec<Box<dyn Tunable>> {
+        tunables::registry()
     }
 
-    fn waits(&self) -> &[Box<dyn Wait>] {
-        self.waits.get_or_init(|| {
-            let mut all = waits::registry();
-            all.extend(library::waits());
-            all
-        })
+    fn loads() -> Vec<Box<dyn LoadKind>> {
+        load::registry()
     }
 
-    fn handoffs(&self) -> &[Box<dyn HandoffKind>] {
-        self.handoffs.get_or_init(handoffs::registry)
-    }
-
-    fn tunables(&self) -> &[Box<dyn Tunable>] {
-        self.tunables.get_or_init(tunables::registry)
-    }
-
-    fn loads(&self) -> &[Box<dyn LoadKind>] {
-        self.loads.get_or_init(load::registry)
-    }
-
-    fn cpus(&self) -> Vec<Cpu> {
+    fn cpus() -> Vec<Cpu> {
         cpus::cpus()
     }
 
-    fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
-        threads::spawn(name, body)
-    }
-
-    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
-        neighbour_process::start(setting)
-    }
-
-    fn resolution_rows(&self) -> Vec<ResolutionRow> {
-        inheritance::rows()
-    }
-
-    fn environment(&self) -> Environment {
+    fn environment() -> Environment {
         environment::collect()
+    }
+
+    fn abilities() -> Vec<Ability> {
+        abilities::survey()
+    }
+
+    fn resolution_rows() -> Vec<ResolutionRow> {
+        inheritance::rows()
     }
 
     fn counters(&self) -> CounterReading {
         self.counters.read()
     }
 
-    fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable> {
+    fn splitter() -> Result<Box<dyn Splitter>, Unavailable> {
         Err(Unavailable::missing("a record of its switches that a thread may read (kdebug is root's)"))
-    }
-
-    fn abilities(&self) -> Vec<Ability> {
-        abilities::survey()
-    }
-
-    fn unix_time_s(&self) -> Option<i64> {
-        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
-        i64::try_from(since_epoch.as_secs()).ok()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn names_are_unique_and_documented() {
-        let native = Native::new();
-        let mut seen = BTreeSet::new();
-        for (kind, name, doc) in native
-            .clocks()
-            .iter()
-            .map(|clock| ("clock", clock.info().name, clock.info().doc))
-            .chain(native.tunables().iter().map(|tunable| ("tunable", tunable.info().name, tunable.info().doc)))
-            .chain(native.loads().iter().map(|load| ("load", load.info().name, load.info().doc)))
-        {
-            assert!(seen.insert((kind, name)), "{kind} {name} twice");
-            assert!(doc.ends_with('.'), "{kind} {name} has no sentence");
-            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{name}");
-        }
-    }
-
-    #[test]
-    fn the_reference_clock_is_a_registered_one_and_never_steps_back() {
-        let native = Native::new();
-        let clock = (&native as &dyn Platform).clock(native.reference_clock()).expect("registered");
-        let first = native.now();
-        let between = Nanos(clock.read() as i64);
-        let last = native.now();
-        assert!(first <= between && between <= last, "{first:?} {between:?} {last:?}");
-        assert!(native.unix_time_s().is_some_and(|seconds| seconds > 1_700_000_000));
     }
 }

@@ -22,120 +22,73 @@ mod resolution;
 mod tunables;
 mod waits;
 
-use std::sync::OnceLock;
-
-use oversleep_record::conditions::Setting;
-use oversleep_record::environment::{Environment, PlatformId};
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::Nanos;
+use oversleep_record::environment::Environment;
 
 use super::interface::{
-    Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, Neighbour, Platform, ResolutionRow,
-    Splitter, ThreadHandle, Tunable, Wait,
+    Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, ResolutionRow, Tunable, Wait,
 };
-use super::{library, neighbour_process, threads};
+use super::native::System;
 
-/// The machine this process runs on. Making one costs nothing; each registry is built when it is first asked for.
+/// This machine.
+pub type Native = super::native::Native<Windows>;
+
+/// Windows, and what its counters are read through. It tells switches only to traces of the whole machine, which take an
+/// administrator, so there is no splitter.
 #[derive(Default)]
-pub struct Native {
-    clocks: OnceLock<Vec<Box<dyn Clock>>>,
-    waits: OnceLock<Vec<Box<dyn Wait>>>,
-    handoffs: OnceLock<Vec<Box<dyn HandoffKind>>>,
-    tunables: OnceLock<Vec<Box<dyn Tunable>>>,
-    loads: OnceLock<Vec<Box<dyn LoadKind>>>,
+pub struct Windows {
     counters: counters::SystemCounters,
 }
 
-impl Native {
-    /// This machine.
-    pub fn new() -> Native {
-        Native::default()
-    }
-}
+impl System for Windows {
+    const NAME: &'static str = "windows";
+    const REFERENCE_CLOCK: &'static str = "qpc";
 
-impl Platform for Native {
-    fn id(&self) -> PlatformId {
-        PlatformId { os: "windows".to_owned(), arch: std::env::consts::ARCH.to_owned(), modelled: None }
-    }
-
-    fn now(&self) -> Nanos {
+    fn now() -> Nanos {
         os::now()
     }
 
-    fn reference_clock(&self) -> &'static str {
-        "qpc"
+    fn clocks() -> Vec<Box<dyn Clock>> {
+        clocks::registry()
     }
 
-    fn relax(&self) {
-        std::hint::spin_loop();
+    fn waits() -> Vec<Box<dyn Wait>> {
+        waits::registry()
     }
 
-    fn work(&self, units: u64) {
-        threads::work(units);
+    fn handoffs() -> Vec<Box<dyn HandoffKind>> {
+        handoffs::registry()
     }
 
-    fn clocks(&self) -> &[Box<dyn Clock>] {
-        self.clocks.get_or_init(clocks::registry)
+    fn tunables() -> Vec<Box<dyn Tunable>> {
+        tunables::registry()
     }
 
-    fn waits(&self) -> &[Box<dyn Wait>] {
-        self.waits.get_or_init(|| {
-            let mut all = waits::registry();
-            all.extend(library::waits());
-            all
-        })
+    fn loads() -> Vec<Box<dyn LoadKind>> {
+        load::registry()
     }
 
-    fn handoffs(&self) -> &[Box<dyn HandoffKind>] {
-        self.handoffs.get_or_init(handoffs::registry)
-    }
-
-    fn tunables(&self) -> &[Box<dyn Tunable>] {
-        self.tunables.get_or_init(tunables::registry)
-    }
-
-    fn loads(&self) -> &[Box<dyn LoadKind>] {
-        self.loads.get_or_init(load::registry)
-    }
-
-    fn cpus(&self) -> Vec<Cpu> {
+    fn cpus() -> Vec<Cpu> {
         processors::cpus()
     }
 
-    fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
-        threads::spawn(name, body)
-    }
-
-    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
-        neighbour_process::start(setting)
-    }
-
-    fn resolution_rows(&self) -> Vec<ResolutionRow> {
-        resolution::rows()
-    }
-
-    fn idle_counters(&self) -> IdleReading {
-        idle::read(self.now())
-    }
-
-    fn environment(&self) -> Environment {
+    fn environment() -> Environment {
         environment::collect()
+    }
+
+    fn abilities() -> Vec<Ability> {
+        abilities::survey()
+    }
+
+    fn resolution_rows() -> Vec<ResolutionRow> {
+        resolution::rows()
     }
 
     fn counters(&self) -> CounterReading {
         self.counters.read()
     }
 
-    fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable> {
-        // Windows tells switches only to traces of the whole machine, which take an administrator.
-        Err(Unavailable::NotOnThisPlatform)
-    }
-
-    fn abilities(&self) -> Vec<Ability> {
-        abilities::survey()
-    }
-
-    fn unix_time_s(&self) -> Option<i64> {
-        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
-        i64::try_from(since_epoch.as_secs()).ok()
+    fn idle_counters() -> IdleReading {
+        idle::read(Self::now())
     }
 }
