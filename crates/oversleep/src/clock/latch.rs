@@ -3,6 +3,8 @@
 //! A latch: two slots, and a sequence number that says which one is current. A writer fills the other slot and then
 //! moves the number, so readers always find a valid line, even while a writer is suspended half way, in a forked child,
 //! or in a signal handler that interrupted the writer. Only atomics are used; a torn read is found by the number.
+//! A writer that never comes back keeps the others from writing, but from nothing else: a forked child takes its claim
+//! back, and the latch can be stopped without one.
 
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -85,6 +87,13 @@ pub(crate) struct Claim {
     sequence: u64,
 }
 
+impl Claim {
+    /// The sequence number in effect while the claim holds.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence | 1
+    }
+}
+
 impl Latch {
     pub(crate) const fn new() -> Self {
         Self { sequence: AtomicU64::new(0), slots: [Slot::empty(), Slot::empty()] }
@@ -126,7 +135,7 @@ impl Latch {
 
     /// Claims the right to publish what follows the state with this sequence number; one thread at most gets it.
     pub(crate) fn claim(&self, sequence: u64) -> Option<Claim> {
-        if sequence & 1 == 1 {
+        if sequence & 1 == 1 || sequence == 0 {
             return None;
         }
         let claimed = self.sequence.compare_exchange(sequence, sequence | 1, Ordering::Acquire, Ordering::Relaxed);
@@ -135,14 +144,19 @@ impl Latch {
 
     /// Fills the slot that isn't current; readers don't see it yet.
     pub(crate) fn fill(&self, claim: &Claim, state: &State) {
+        if self.sequence.load(Ordering::Relaxed) != claim.sequence | 1 {
+            // It was taken back, or the latch was stopped: the slot belongs to somebody else by now.
+            return;
+        }
         // Readers that see one of these words also see the claim's number, and so never accept a mixture.
         fence(Ordering::Release);
         self.slot(claim.sequence + 2).store(state);
     }
 
-    /// Makes the filled slot the current one.
+    /// Makes the filled slot the current one, unless the claim doesn't hold any more.
     pub(crate) fn publish(&self, claim: Claim) {
-        self.sequence.store(claim.sequence + 2, Ordering::Release);
+        let Claim { sequence } = claim;
+        let _ = self.sequence.compare_exchange(sequence | 1, sequence + 2, Ordering::Release, Ordering::Relaxed);
     }
 
     /// The first state. For one thread, once: nobody reads a slot while the number is 0.
@@ -152,9 +166,16 @@ impl Latch {
         self.sequence.store(FIRST, Ordering::Release);
     }
 
-    /// Takes the counter out of use for good.
-    pub(crate) fn stop(&self, _claim: Claim) {
-        self.sequence.store(0, Ordering::Release);
+    /// Takes the counter out of use for good, if this sequence number is still in effect. That takes no claim: whoever
+    /// has one publishes nothing any more.
+    pub(crate) fn stop(&self, sequence: u64) -> bool {
+        self.sequence.compare_exchange(sequence, 0, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
+    /// Takes back the claim of a thread that doesn't exist in this process, for a forked child: a fork copies the memory
+    /// and the calling thread alone.
+    pub(crate) fn take_back_claim(&self) {
+        self.sequence.fetch_and(!1, Ordering::Relaxed);
     }
 
     #[inline]
@@ -197,8 +218,43 @@ mod tests {
         latch.publish(claim);
         assert_eq!(latch.read(|| 0), Some((state(2).line, 0)));
         assert!(latch.claim(2).is_none());
-        latch.stop(latch.claim(4).expect("nobody else writes"));
+        let claim = latch.claim(4).expect("nobody else writes");
+        assert!(latch.stop(claim.sequence()));
         assert!(latch.read(|| 0).is_none());
+    }
+
+    #[test]
+    fn a_stop_needs_no_claim_and_is_for_good() {
+        let latch = Latch::new();
+        latch.start(&state(1));
+        let claim = latch.claim(2).expect("nobody else writes");
+        // Whoever read the number before the claim reads it again.
+        assert!(!latch.stop(2));
+        assert!(latch.stop(3) && latch.state().is_none());
+        latch.fill(&claim, &state(2));
+        latch.publish(claim);
+        assert!(latch.state().is_none() && latch.claim(0).is_none());
+    }
+
+    #[test]
+    fn a_claim_that_nobody_holds_any_more_is_taken_back() {
+        let latch = Latch::new();
+        latch.start(&state(1));
+        latch.take_back_claim();
+        assert_eq!(latch.state(), Some((state(1), 2)));
+        let lost = latch.claim(2).expect("nobody else writes");
+        latch.take_back_claim();
+        let claim = latch.claim(2).expect("the lost claim was taken back");
+        latch.fill(&claim, &state(2));
+        latch.publish(claim);
+        // Should its holder exist after all, it changes nothing any more, be the slot current or not.
+        latch.fill(&lost, &state(9));
+        latch.publish(lost);
+        assert_eq!(latch.state(), Some((state(2), 4)));
+        let claim = latch.claim(4).expect("nobody else writes");
+        latch.fill(&claim, &state(3));
+        latch.publish(claim);
+        assert_eq!(latch.state(), Some((state(3), 6)));
     }
 
     #[test]

@@ -61,7 +61,9 @@ pub fn monotonic_ns() -> u64 {
 ///   changes the counter, the first reading finds out; one from within the same 100 ms may be wrong by the jump.
 /// * **WSL 2** is a virtual machine: where its kernel keeps time by `hyperv_clocksource_tsc_page`, the operating system's
 ///   clock is used. Where the kernel's choice can't be read (WSL 1, some containers), the cores are compared instead.
-/// * **Forked children** go on with the parent's line.
+/// * **Forked children** go on with the parent's line, whatever its other threads were about to do. A child that was
+///   made without `fork` (by the system call itself, with memory of its own) in the microsecond in which another thread
+///   drew the next line goes on with the operating system's clock.
 ///
 /// `OVERSLEEP_CLOCK=os` in the environment, at first use, forces the operating system's clock.
 ///

@@ -1,8 +1,8 @@
 //! The process's one clock: starts it on first use, renews its line, and takes the counter out of use when it proves
-//! unsteady. Everything that is shared between threads is in the three statics here.
+//! unsteady. Everything that is shared between threads is in the statics here.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use crate::sys::{self, counter};
 
@@ -14,6 +14,9 @@ use super::{calibrate, judge};
 static LATCH: Latch = Latch::new();
 /// Why the counter isn't in use; set once, before it goes out of use.
 static REJECTED: OnceLock<Reason> = OnceLock::new();
+/// Whether a thread has begun to set it. No other may try: it would wait for that one, which doesn't exist in a child
+/// that was forked meanwhile.
+static IS_REJECTED: AtomicBool = AtomicBool::new(false);
 static PHASE: AtomicU8 = AtomicU8::new(UNTRIED);
 /// The operating system's clock is held above this after the counter went out of use, so that time doesn't go back.
 static OS_FLOOR_NS: AtomicU64 = AtomicU64::new(0);
@@ -69,15 +72,26 @@ fn first_use_ns() -> u64 {
             _ => sys::monotonic_ns().saturating_sub(CAUTION_NS),
         };
     }
+    sys::on_fork_in_child(without_other_threads);
     let judged = judge::before_reading().and_then(|()| judge::after_calibration(calibrate::first_state()));
     match judged {
         Ok(state) => LATCH.start(&state),
-        Err(reason) => {
-            let _ = REJECTED.set(reason);
-        }
+        Err(reason) => say_why(reason),
     }
     PHASE.store(DONE, Ordering::Release);
     now_ns()
+}
+
+/// In a forked child: what another thread was about to do won't be done.
+extern "C" fn without_other_threads() {
+    LATCH.take_back_claim();
+    let _ = PHASE.compare_exchange(TRYING, UNTRIED, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+fn say_why(reason: Reason) {
+    if !IS_REJECTED.swap(true, Ordering::Relaxed) {
+        let _ = REJECTED.set(reason);
+    }
 }
 
 /// The window is over: draws the next line, unless another thread does.
@@ -103,7 +117,10 @@ fn renew(claim: Claim, state: &State, pair: Pair) {
         let closing = counter::ticks_ordered();
         match state.next(pair, closing) {
             Ok(next) => LATCH.fill(&claim, &next),
-            Err(unsteady) => return retire(claim, state, closing, Reason::DriftTooHigh { ppm: unsteady.ppm }),
+            Err(unsteady) => {
+                retire(state, claim.sequence(), Reason::DriftTooHigh { ppm: unsteady.ppm });
+                return;
+            }
         }
         if counter::ticks_ordered().wrapping_sub(closing) <= patience {
             break;
@@ -112,10 +129,12 @@ fn renew(claim: Claim, state: &State, pair: Pair) {
     LATCH.publish(claim);
 }
 
-fn retire(claim: Claim, state: &State, closing: u64, reason: Reason) {
-    OS_FLOOR_NS.store(state.line.floor_ns(closing, sys::monotonic_ns()), Ordering::Relaxed);
-    let _ = REJECTED.set(reason);
-    LATCH.stop(claim);
+/// Takes the counter out of use, unless the state isn't current any more.
+fn retire(state: &State, sequence: u64, reason: Reason) -> bool {
+    let floor_ns = state.line.floor_ns(counter::ticks_ordered(), sys::monotonic_ns());
+    OS_FLOOR_NS.fetch_max(floor_ns, Ordering::Relaxed);
+    say_why(reason);
+    LATCH.stop(sequence)
 }
 
 /// The thread that draws the next line was held up for longer than the grace.
@@ -124,13 +143,12 @@ fn overdue_ns(line: Line, ticks: u64) -> u64 {
     line.floor_ns(ticks, os_ns).max(os_ns.saturating_sub(CAUTION_NS))
 }
 
-/// Takes the counter out of use for good, because a thorough check failed.
+/// Takes the counter out of use for good, because a thorough check failed. It tries again only where another thread has
+/// drawn or claimed a line meanwhile, and so never waits for one.
 pub(super) fn reject(reason: Reason) {
-    loop {
-        let Some((state, sequence)) = LATCH.state() else { return };
-        match LATCH.claim(sequence) {
-            Some(claim) => return retire(claim, &state, counter::ticks_ordered(), reason),
-            None => std::hint::spin_loop(),
+    while let Some((state, sequence)) = LATCH.state() {
+        if retire(&state, sequence, reason) {
+            return;
         }
     }
 }
@@ -160,9 +178,47 @@ pub(super) fn choice() -> Choice {
 mod tests {
     use super::*;
 
+    /// A claim on the next line, if there are lines here.
+    fn claim() -> Option<Claim> {
+        loop {
+            let (_, sequence) = LATCH.state()?;
+            if let Some(claim) = LATCH.claim(sequence) {
+                return Some(claim);
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// A child forked now finds a claim that nobody holds: whether it goes on drawing lines, and can stop doing so.
+    fn a_forked_child_does_what_its_parents_threads_were_about_to() {
+        let Some(claim) = claim() else { return };
+        let left = sys::forked(|| {
+            let Some((_, sequence)) = LATCH.state() else { return false };
+            let (start_ns, mut last_ns) = (sys::monotonic_ns(), ordered_now_ns());
+            // A line lasts 0.1 s.
+            while LATCH.state().is_some_and(|(_, now)| now <= sequence + 2) {
+                let now_ns = ordered_now_ns();
+                if now_ns < last_ns || sys::monotonic_ns() - start_ns > 10_000_000_000 {
+                    return false;
+                }
+                last_ns = now_ns;
+            }
+            // Again a claim that nobody holds, without a fork by which to know it.
+            let Some(claim) = self::claim() else { return false };
+            reject(Reason::CrossCoreSkew { ticks: 7 });
+            LATCH.publish(claim);
+            LATCH.state().is_none() && ordered_now_ns() >= last_ns
+        });
+        assert_ne!(left, Some(false));
+        assert_eq!(LATCH.state().map(|(_, sequence)| sequence), Some(claim.sequence()), "the parent goes on");
+        LATCH.take_back_claim();
+    }
+
     #[test]
     fn time_goes_on_when_the_counter_goes_out_of_use() {
         let before_ns = ordered_now_ns();
+        // Here, because it takes the counter.
+        a_forked_child_does_what_its_parents_threads_were_about_to();
         let hz = choice().hz;
         assert_eq!(hz.is_some(), REJECTED.get().is_none());
         // The other tests of this process read the operating system's clock from here on, which is as good.

@@ -6,6 +6,11 @@
 
 pub(crate) mod counter;
 
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+mod forks;
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+pub(crate) use forks::*;
+
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux;
 #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -54,6 +54,15 @@ pub(crate) fn pin_this_thread(_cpu: usize) -> Result<(), Denied> {
     Err(Denied { why: Why::Unsupported { what: "way to hold a thread on one core" }, how: "run on Linux" })
 }
 
+/// Whether there is a `fork` isn't known here.
+pub(crate) fn on_fork_in_child(_handler: extern "C" fn()) {}
+
+/// No child can be made.
+#[cfg(test)]
+pub(crate) fn forked(_body: impl FnOnce() -> bool) -> Option<bool> {
+    None
+}
+
 const NO_SETTING: Denied =
     Denied { why: Why::Unsupported { what: "setting of this kind that is known here" }, how: "run on Linux" };
 

@@ -3,6 +3,9 @@
 
 #[path = "../child/mod.rs"]
 mod child;
+mod forked;
+#[path = "../../src/sys/forks/tests.rs"]
+mod forks;
 #[cfg(target_os = "linux")]
 mod refused;
 mod stopped;

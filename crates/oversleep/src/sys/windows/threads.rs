@@ -41,3 +41,12 @@ pub(crate) fn pin_this_thread(cpu: usize) -> Result<(), Denied> {
         Ok(())
     }
 }
+
+/// Windows has no `fork`.
+pub(crate) fn on_fork_in_child(_handler: extern "C" fn()) {}
+
+/// There is no `fork`, so there is no child.
+#[cfg(test)]
+pub(crate) fn forked(_body: impl FnOnce() -> bool) -> Option<bool> {
+    None
+}
