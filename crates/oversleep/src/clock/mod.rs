@@ -40,10 +40,12 @@ pub fn monotonic_ns() -> u64 {
 ///
 /// # How it stays right
 ///
-/// Ticks become nanoseconds by a 128-bit multiplication and a shift, along a line that is valid for 100 ms at most. The
+/// Ticks become nanoseconds by a 128-bit multiplication and a shift, along a line that is drawn for 100 ms at most. The
 /// thread that first reads it afterwards compares it with the operating system's clock (about 1 µs, on that thread
-/// only) and draws the next line. So the error doesn't grow with time, adjustments by NTP are followed, and a counter
-/// whose rate keeps jumping goes out of use. A reader never waits for another thread.
+/// only) and draws the next line, which is nowhere below the old one. So the error doesn't grow with time, adjustments by
+/// NTP are followed, and a counter whose rate keeps jumping goes out of use. A reader never waits for another thread:
+/// meanwhile it goes on with the old line, by two readings of the counter, and after 6 ms more, should that thread have
+/// lost its processor, with the operating system's clock, up to 0.1 ms behind it.
 ///
 /// # What to expect
 ///

@@ -3,7 +3,7 @@
 //! A [`Line`] turns ticks into nanoseconds for a bounded window. When its window is over, [`State::next`] draws the
 //! next line from a fresh pair of readings, so that
 //!
-//! * no later reading is ever below an earlier one,
+//! * no later reading is ever below an earlier one, whenever readers come to see the new line,
 //! * the error is bounded by what one window can accumulate, however long the program runs, and
 //! * a counter that doesn't keep a steady rate is found out.
 
@@ -14,14 +14,20 @@ pub(crate) const FIRST_WINDOW_NS: u64 = 1_000_000;
 /// The longest window. Reading the operating system's clock ten times a second costs less than 10 ppm of one thread.
 const LONGEST_WINDOW_NS: u64 = 100_000_000;
 /// How far a line may run ahead of the operating system's clock. Adjustments of at most 500 ppm accumulate 75 µs over
-/// the longest window and its grace, so no value handed out can have been further ahead than this.
+/// the longest window and its grace, and what giving up a lead costs is less than the rest, so no value handed out can
+/// have been further ahead than this.
 pub(crate) const LEAD_MAX_NS: u64 = 100_000;
 /// A line ahead of the operating system's clock is slowed by at most one part in this many.
 const SLEW_DIVISOR: u64 = 1000;
-/// What a reader may still see of the old line after the new one was drawn: in the microsecond in which lines are
-/// exchanged, rates that differ by 3,000 ppm (the slew, an adjustment, and the doubt about the first rate) part by 3 ns,
-/// and one is lost to rounding.
-const EXCHANGE_NS: u64 = 4;
+/// Readers go on with a line beyond its window by this part of it, while the next one is drawn.
+const GRACE_DIVISOR: u64 = 16;
+/// What is lost where two lines are rounded down to whole nanoseconds.
+const ROUNDING_NS: u64 = 1;
+/// A reader that can't wait for another thread takes the operating system's time less this, which is more than a line
+/// starts below that clock, so that what it hands out is never above what comes later.
+pub(crate) const CAUTION_NS: u64 = 1_000;
+/// A line can fall behind by its rate's error, below one part in this many, until it is drawn anew.
+const CAUTION_DIVISOR: u64 = 1000;
 /// Between one and two of these the rate is measured: long enough for 0.01 ppm, short enough to follow adjustments.
 const BASELINE_NS: u64 = 4_000_000_000;
 /// After a pause this long the past says nothing about the rate: the machine may have been suspended for a part of it.
@@ -58,10 +64,15 @@ impl Line {
         (since <= self.window).then(|| self.start.ns.wrapping_add(self.scale.short_ns(since)))
     }
 
-    /// Ticks at which the last reader has left this line: half a window of grace for those who find that another
+    /// Ticks from the start at which the last reader has left this line: a little grace for those who find that another
     /// thread is drawing the next one.
     fn grace(&self) -> u64 {
-        self.window + self.window / 2
+        self.window + self.window / GRACE_DIVISOR
+    }
+
+    /// Ticks from `ticks` to the end of the grace; `None` behind it, or from a reading that has nothing to do with this line.
+    fn left(&self, ticks: u64) -> Option<u64> {
+        self.grace().checked_sub(self.not_before(ticks).wrapping_sub(self.start.ticks))
     }
 
     /// The time at `ticks` for a reader that finds the next line in the making, or `None` after the grace.
@@ -80,8 +91,16 @@ impl Line {
     /// A counter that ran on while the operating system's clock stood still (a suspend) is far ahead; what was handed
     /// out before is not, and is bounded by the lead.
     pub(crate) fn floor_ns(&self, ticks: u64, now_ns: u64) -> u64 {
-        let latest_ns = self.latest_ns(ticks).saturating_add(EXCHANGE_NS);
+        let latest_ns = self.latest_ns(ticks).saturating_add(ROUNDING_NS);
         latest_ns.min(now_ns.saturating_add(LEAD_MAX_NS))
+    }
+
+    /// The time at `ticks` after the grace, when the operating system says `now_ns`: the thread that draws the next line was
+    /// held up. It is not below what readers were given, and not above what that line will give, whenever it comes.
+    pub(crate) fn overdue_ns(&self, ticks: u64, now_ns: u64) -> u64 {
+        let since_ns = now_ns.saturating_sub(self.start.ns).min(LONGEST_WINDOW_NS);
+        let least_ns = now_ns.saturating_sub(CAUTION_NS + since_ns / CAUTION_DIVISOR);
+        self.floor_ns(ticks, now_ns).max(least_ns)
     }
 
     /// `ticks`, but a reading up to a window before the start is the start: cores may differ by a few ticks, and an
@@ -136,11 +155,19 @@ impl State {
         let lead_ns = start_ns - now_ns;
         let known_ns = pair.ns.saturating_sub(measured.far.ns);
         let window_ns = known_ns.saturating_mul(2).clamp(FIRST_WINDOW_NS, LONGEST_WINDOW_NS);
-        let line = Line {
+        let mut line = Line {
             start: Pair { ticks: closing, ns: start_ns },
             scale: measured.rate.slower(lead_ns, window_ns.max(lead_ns.saturating_mul(SLEW_DIVISOR))),
             window: measured.rate.ticks(window_ns),
         };
+        // Others may read the old line until it ends, however soon they could have seen this one. Where that is the
+        // faster, this one starts so much higher that it isn't below it there either.
+        if let Some(rest) = self.line.left(closing) {
+            let end_ns = now_ns.saturating_add(measured.rate.saturating_ns(rest));
+            let floor_ns = self.line.floor_ns(closing.wrapping_add(rest), end_ns);
+            let reached_ns = start_ns.saturating_add(line.scale.saturating_ns(rest));
+            line.start.ns = start_ns.saturating_add(floor_ns.saturating_sub(reached_ns));
+        }
         Ok(Self { line, ..measured })
     }
 

@@ -68,7 +68,7 @@ fn a_suspend_is_one_jump_and_time_goes_on() {
     let last = next.next(settled, settled.ticks).unwrap();
     assert_eq!(last.jumps, 0);
     let lead_ns = |line: Line, now: Pair| line.start.ns - now.ns;
-    assert_eq!(lead_ns(next.line, after) - lead_ns(last.line, settled), 1_000 - EXCHANGE_NS);
+    assert_eq!(lead_ns(next.line, after) - lead_ns(last.line, settled), 1_000 - ROUNDING_NS);
 }
 
 #[test]
@@ -181,20 +181,73 @@ proptest! {
         }
     }
 
-    /// The old line and the new one, both read for the microsecond in which they are exchanged, differ in one
-    /// direction only.
+    /// Wherever the old line may still be read, until it ends, the new one isn't below it: however long its writer is held
+    /// up before others see it, and also while a lead is given up.
     #[test]
     fn the_new_line_is_above_the_old_one(
         hz in 10_000_000_u64..6_000_000_000,
         noise_ns in -900_i64..900,
-        after_ns in 0_u64..1_000,
+        lead_ns in 0_u64..90_000,
+        steps in 0_usize..9,
+        closing in 0_u64..=1_000,
+        until in 0_u64..=1_000,
     ) {
         let model = Model { hz, offset: 0, epoch_ns: 1 << 40 };
-        let state = model.calibrated();
-        let exact = model.pair(1_250_500);
-        let pair = Pair { ns: exact.ns.saturating_add_signed(noise_ns), ..exact };
+        let mut state = model.calibrated();
+        let mut now_ns = 250_000;
+        for _ in 0..steps {
+            now_ns += state.rate.saturating_ns(state.line.window) + 1_000;
+            let pair = model.pair(now_ns);
+            state = state.next(pair, pair.ticks).unwrap();
+        }
+        state.line.start.ns += lead_ns;
+        let rest = state.line.grace() - state.line.window;
+        let closing = state.line.start.ticks + state.line.window + rest * closing / 1_000;
+        let exact_ns = (u128::from(closing) * 1_000_000_000 / u128::from(hz)) as u64 - 300;
+        let exact = model.pair(exact_ns);
+        let next = state.next(Pair { ns: exact.ns.saturating_add_signed(noise_ns), ..exact }, closing).unwrap();
+        prop_assert_eq!(next.jumps, 0);
+        let end = state.line.start.ticks + state.line.grace();
+        for ticks in [closing + (end - closing) * until / 1_000, end] {
+            prop_assert!(read(&next, ticks) >= state.line.ns_within_grace(ticks).unwrap());
+        }
+        prop_assert!(read(&next, end) > read(&state, end));
+    }
+
+    /// The thread that draws the next line is held up before others see it, for up to that line's window. Meanwhile they
+    /// take the operating system's clock, which the kernel speeds up or slows down, and see no step back in the end.
+    #[test]
+    fn an_overdue_line_keeps_the_order(
+        hz in 10_000_000_u64..6_000_000_000,
+        adjusted_ppm in -500_i64..=500,
+        lead_ns in 0_u64..20_000,
+        steps in 0_usize..9,
+        late in 0_u64..=1_000,
+    ) {
+        let model = Model { hz, offset: 0, epoch_ns: 1 << 40 };
+        let mut state = model.calibrated();
+        let mut now_ns = 250_000;
+        for _ in 0..steps {
+            now_ns += state.rate.saturating_ns(state.line.window) + 1_000;
+            let pair = model.pair(now_ns);
+            state = state.next(pair, pair.ticks).unwrap();
+        }
+        state.line.start.ns += lead_ns;
+        let adjusted = |since_ns: u64| {
+            let exact = model.pair(now_ns + since_ns);
+            Pair { ns: exact.ns.saturating_add_signed(since_ns as i64 * adjusted_ppm / 1_000_000), ..exact }
+        };
+        let window_ns = state.rate.saturating_ns(state.line.window);
+        let pair = adjusted(window_ns + 1_000);
         let next = state.next(pair, pair.ticks).unwrap();
-        let ticks = model.pair(1_250_500 + after_ns).ticks;
-        prop_assert!(read(&next, ticks) >= state.line.ns_within_grace(ticks).unwrap());
+        let grace_end = state.line.start.ticks + state.line.grace();
+        let now = adjusted(window_ns + window_ns / GRACE_DIVISOR + 2_000 + window_ns / 1_000 * late);
+        prop_assert!(now.ticks > grace_end);
+        let overdue_ns = state.line.overdue_ns(now.ticks, now.ns);
+        prop_assert!(overdue_ns >= read(&state, grace_end));
+        prop_assert!(overdue_ns >= now.ns - CAUTION_NS - LONGEST_WINDOW_NS / CAUTION_DIVISOR);
+        if let Some(ns) = next.line.ns_within_grace(now.ticks) {
+            prop_assert!(ns >= overdue_ns, "{ns} < {overdue_ns}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::sys::{self, counter};
 
 use super::latch::{Claim, Latch};
 use super::reason::{Choice, Reason, Source};
-use super::servo::{Line, Pair, State};
+use super::servo::{CAUTION_NS, State};
 use super::{calibrate, judge};
 
 static LATCH: Latch = Latch::new();
@@ -24,12 +24,6 @@ static OS_FLOOR_NS: AtomicU64 = AtomicU64::new(0);
 const UNTRIED: u8 = 0;
 const TRYING: u8 = 1;
 const DONE: u8 = 2;
-
-/// A reader that can't wait for another thread takes the operating system's time less this, which is more than a line
-/// can lie below that clock, so that what it hands out is never above what comes later.
-const CAUTION_NS: u64 = 1_000;
-/// Lines are exchanged within this of the reading at which the new one starts, or drawn anew.
-const EXCHANGE_NS: u64 = 1_000;
 
 /// Nanoseconds now, by a reading that the processor may take a little early.
 #[inline]
@@ -98,35 +92,31 @@ fn say_why(reason: Reason) {
 #[cold]
 fn renewed_ns() -> u64 {
     let Some((state, sequence)) = LATCH.state() else { return without_counter_ns() };
-    if state.line.ns_within_window(counter::ticks_ordered()).is_none() {
-        let pair = calibrate::pair(calibrate::TRIES);
-        if let Some(claim) = LATCH.claim(sequence) {
-            renew(claim, &state, pair);
-        }
+    // Claimed first and compared then, so that one thread pays for that.
+    if state.line.ns_within_window(counter::ticks_ordered()).is_none()
+        && let Some(claim) = LATCH.claim(sequence)
+    {
+        renew(claim, &state);
     }
     match LATCH.read(counter::ticks_ordered) {
-        Some((line, ticks)) => line.ns_within_grace(ticks).unwrap_or_else(|| overdue_ns(line, ticks)),
+        Some((line, ticks)) => {
+            line.ns_within_grace(ticks).unwrap_or_else(|| line.overdue_ns(ticks, sys::monotonic_ns()))
+        }
         None => without_counter_ns(),
     }
 }
 
-fn renew(claim: Claim, state: &State, pair: Pair) {
-    let patience = state.rate.ticks(EXCHANGE_NS);
-    // A thread that is interrupted between drawing the line and publishing it draws it again.
-    for _ in 0..16 {
-        let closing = counter::ticks_ordered();
-        match state.next(pair, closing) {
-            Ok(next) => LATCH.fill(&claim, &next),
-            Err(unsteady) => {
-                retire(state, claim.sequence(), Reason::DriftTooHigh { ppm: unsteady.ppm });
-                return;
-            }
+fn renew(claim: Claim, state: &State) {
+    let pair = calibrate::pair(calibrate::TRIES);
+    match state.next(pair, counter::ticks_ordered()) {
+        Ok(next) => {
+            LATCH.fill(&claim, &next);
+            LATCH.publish(claim);
         }
-        if counter::ticks_ordered().wrapping_sub(closing) <= patience {
-            break;
+        Err(unsteady) => {
+            retire(state, claim.sequence(), Reason::DriftTooHigh { ppm: unsteady.ppm });
         }
     }
-    LATCH.publish(claim);
 }
 
 /// Takes the counter out of use, unless the state isn't current any more.
@@ -135,12 +125,6 @@ fn retire(state: &State, sequence: u64, reason: Reason) -> bool {
     OS_FLOOR_NS.fetch_max(floor_ns, Ordering::Relaxed);
     say_why(reason);
     LATCH.stop(sequence)
-}
-
-/// The thread that draws the next line was held up for longer than the grace.
-fn overdue_ns(line: Line, ticks: u64) -> u64 {
-    let os_ns = sys::monotonic_ns();
-    line.floor_ns(ticks, os_ns).max(os_ns.saturating_sub(CAUTION_NS))
 }
 
 /// Takes the counter out of use for good, because a thorough check failed. It tries again only where another thread has
@@ -230,16 +214,5 @@ mod tests {
         if hz.is_some() {
             assert!(choice.rejected.iter().any(|&(_, reason)| reason == Reason::CrossCoreSkew { ticks: 5 }));
         }
-    }
-
-    #[test]
-    fn an_overdue_line_keeps_the_order() {
-        let second = calibrate::pair(8);
-        let first = Pair { ticks: second.ticks.wrapping_sub(1_000_000), ns: second.ns - 1_000_000 };
-        let line = State::calibrated(first, second).expect("it advances").line;
-        let latest_ns = line.latest_ns(line.start.ticks.wrapping_add(1 << 40));
-        // Far beyond the grace: not below what was given, unless that was far ahead of the operating system's clock.
-        let overdue_ns = overdue_ns(line, line.start.ticks.wrapping_add(1 << 40));
-        assert!(overdue_ns >= latest_ns.min(second.ns) && overdue_ns <= sys::monotonic_ns() + 100_000);
     }
 }
