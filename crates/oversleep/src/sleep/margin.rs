@@ -45,14 +45,16 @@ impl Learned {
         Self { counts, total: lateness_ns.len() as u32, due: 1, median_ns, margin_ns }
     }
 
-    /// The time from the wake-up to ask for to the deadline.
-    pub(super) fn margin_ns(&self) -> u64 {
-        self.margin_ns
-    }
-
-    /// The same, but no more than the median and `reach_ns`: it may have been learned with a longer reach.
+    /// The time from the wake-up to ask for to the deadline, but no more than the median and `reach_ns`: it may have been
+    /// learned with a longer reach.
     pub(super) fn margin_within_ns(&self, reach_ns: u64) -> u64 {
         self.margin_ns.min(self.median_ns.saturating_add(reach_ns))
+    }
+
+    /// The same, as it was learned.
+    #[cfg(test)]
+    pub(super) fn margin_ns(&self) -> u64 {
+        self.margin_ns
     }
 
     /// How late half of the wake-ups came at most, to a sixteenth.

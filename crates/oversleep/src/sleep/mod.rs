@@ -52,7 +52,7 @@ pub fn sleep_until(deadline: Instant) {
     }
     let slept = SLEEPER.try_with(|sleeper| sleeper.try_borrow_mut().map(|mut sleeper| sleeper.sleep_until(deadline)));
     if !matches!(slept, Ok(Ok(_))) {
-        // A signal handler interrupted this thread's sleeper.
+        // A signal handler interrupted this thread's sleeper, or has jumped out of it.
         wait_until(deadline.as_nanos());
         spin_until(deadline);
     }
@@ -73,14 +73,20 @@ pub fn sleep_until(deadline: Instant) {
 ///   median lateness above 150 µs), there are no approaches once that is learned, and a sleep spins for at most the
 ///   margin of its one wait: the median lateness, up to a sixteenth more, and the budget. A sleep too short to be waited
 ///   for only spins, unless that would be more than 80 µs, five times the budget: then it waits, and may end late. Each
-///   wait costs the system's own CPU time besides.
+///   wait costs the system's own CPU time besides, about 8 µs; what is shorter is spun, however small the budget. Where a
+///   sandbox refuses every wait (on Linux `clock_nanosleep` and `ppoll` both), the thread yields in a loop instead: a sleep
+///   ends on time, and takes all the CPU time that nobody else wants.
 /// * **Oversubscription**: lateness that no margin within the budget covers, because another thread has the processor,
 ///   does not widen the margin unless it is the rule. Approaches whose margin would have to be more than the budget and
 ///   40 µs are given up, and tried again 1000 sleeps later; a machine that became better is noticed within 16.
 /// * **Timer slack** is 1 ns during the wait and what it was before afterwards (Linux); where that is forbidden, the
-///   margin covers the slack, and [`Slept::slack`] says so.
+///   margin covers the slack, and [`Slept::slack`] says so. A signal handler that jumps out of a sleep (`siglongjmp`) leaves
+///   the slack at 1 ns; it should set [`TimerSlack`] itself.
 ///
-/// A sleeper learns best when one thread uses it for one kind of sleeps. It holds about 5 KiB and allocates nothing.
+/// A sleeper learns best when one thread uses it for one kind of sleeps. It holds about 5 KiB and allocates nothing. The
+/// functions [`sleep()`] and [`sleep_until`] use one for each thread, as thread-local storage: every thread of the process
+/// has room for it, also those that never sleep. Where a signal handler sleeps by them amid a sleep of its thread, and in
+/// a thread that has left one by `siglongjmp`, they wait once, with the slack as it is, and spin the rest.
 ///
 /// ```
 /// use oversleep::{Instant, Sleeper};
@@ -104,7 +110,8 @@ pub struct Slept {
     pub lateness_ns: u64,
     /// How long it spun towards the deadline, in nanoseconds.
     pub spun_ns: u64,
-    /// The wait; `None` when there was none, because the deadline was too close.
+    /// The wait; `None` when there was none, because the deadline was too close. Where a sandbox refuses every wait, this
+    /// was spent yielding.
     pub wait: Option<Waited>,
     /// The short waits for what the first one left; `None` for one that was not made, because too little was left or
     /// because this machine ends short waits no more exactly than long ones. A sleep too short for the margin of a long
@@ -140,7 +147,9 @@ impl Sleeper {
     }
 
     /// Changes how far the margin of what is spun reaches beyond the median lateness, from
-    /// [`Sleeper::DEFAULT_BUDGET`]. With zero the margin is the median lateness, and half of the sleeps end late.
+    /// [`Sleeper::DEFAULT_BUDGET`]. With zero the margin is the median lateness, and half of the sleeps that are waited for
+    /// end late; up to 8 µs are spun all the same where a wait isn't worth its cost. What was learned stays, and the new
+    /// budget bounds it from the next sleep on.
     pub fn with_budget(mut self, budget: Duration) -> Self {
         self.budget_ns = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
         self

@@ -64,7 +64,7 @@ impl Plan {
 
     const APPROACHES: [Learned; APPROACHES] = [
         Learned::assuming([8_000, 8_000, 8_000, 12_000], 8_000, 50_000),
-        Learned::assuming([8_000, 8_000, 8_000, 12_000], 8_000, 25_000),
+        Learned::assuming([9_000, 9_000, 9_000, 12_000], 9_000, 25_000),
     ];
 
     /// The first step of a sleep of `ahead_ns`. `budget_ns` is how far the margin of what is spun may reach.
@@ -94,7 +94,7 @@ impl Plan {
         if !self.approaches_pay(class(ahead_ns), budget_ns) {
             return Step::Spin;
         }
-        let margins = self.approaches.iter().map(Learned::margin_ns).enumerate().skip(approaches);
+        let margins = (approaches..APPROACHES).map(|number| (number, self.approach_margin_ns(number, budget_ns)));
         let mut worth_it = margins.filter(|(_, margin_ns)| margin_ns.saturating_add(WAIT_WORTH_NS) <= left_ns);
         worth_it.next().map_or(Step::Spin, |(number, margin_ns)| Step::Approach { number, margin_ns })
     }
@@ -136,7 +136,11 @@ impl Plan {
 
     fn approaches_pay(&self, class: usize, budget_ns: u64) -> bool {
         self.waits[class].median_ns() <= COARSE_NS
-            && self.approaches[APPROACHES - 1].margin_ns() <= budget_ns.saturating_add(LAST_MARGIN_NS)
+            && self.approach_margin_ns(APPROACHES - 1, budget_ns) <= budget_ns.saturating_add(LAST_MARGIN_NS)
+    }
+
+    fn approach_margin_ns(&self, number: usize, budget_ns: u64) -> u64 {
+        self.approaches[number].margin_within_ns(budget_ns.saturating_add(APPROACH_REACH_NS[number]))
     }
 }
 
@@ -274,6 +278,22 @@ mod tests {
         slept(&mut plan, usize::from(EARLY), &[20_000], &[8_000]);
         let (spun_ns, late_ns) = slept(&mut plan, 20, &[20_000, 40_000], &[8_000]);
         assert!(spun_ns < 64_000 && late_ns == 0, "{spun_ns} {late_ns}");
+    }
+
+    #[test]
+    fn a_smaller_budget_holds_from_the_next_sleep_on() {
+        let mut plan = Plan::new();
+        // Learned where much might be spun: most of the short waits end within 8 µs, the others within 30.
+        for n in 0..200 {
+            plan.learn_approach(1, if n % 3 == 0 { 30_000 } else { 8_000 }, MS);
+        }
+        let margin_ns = |budget_ns| match plan.then(MS, 1, MS, budget_ns) {
+            Step::Approach { number: 1, margin_ns } => margin_ns,
+            step => panic!("{step:?}"),
+        };
+        let median_ns = plan.approaches[1].median_ns();
+        assert!(margin_ns(MS) >= 30_000 && (8_000..8_600).contains(&median_ns));
+        assert_eq!((margin_ns(0), margin_ns(5_000)), (median_ns, median_ns + 5_000));
     }
 
     #[test]
