@@ -650,9 +650,11 @@ oversleep_status oversleep_resolution_new(oversleep_resolution **resolution);
 oversleep_status oversleep_resolution_ask_harmless(oversleep_resolution *resolution);
 
 /**
- * Asks for this timer slack, in nanoseconds, in the thread that will hold the request. Zero is taken as 1 ns.
+ * Asks for this timer slack, in nanoseconds, in the thread that will hold the request. Zero is taken as 1 ns. Threads and
+ * programs that it starts meanwhile inherit it for good.
  */
-oversleep_status oversleep_resolution_ask_timer_slack_ns(oversleep_resolution *resolution, uint64_t slack_ns);
+oversleep_status oversleep_resolution_ask_timer_slack_ns(oversleep_resolution *resolution,
+                                                         uint64_t slack_ns);
 
 /**
  * Asks for timer ticks at least every `period_ns` nanoseconds, for the process.
@@ -727,7 +729,8 @@ oversleep_status oversleep_timer_slack_why(char *text, size_t capacity, size_t *
 
 /**
  * Sets the calling thread's timer slack, exactly, until `oversleep_timer_slack_release`. The finest is 1 ns, and zero
- * is taken as that. Three system calls now, one on release (Linux).
+ * is taken as that. Three system calls now, one on release (Linux). Threads and programs that this thread starts
+ * meanwhile inherit it for good: it becomes their default, too.
  *
  * A denial is an outcome, not an error: the handle is made whatever happened, and `oversleep_timer_slack_change` says
  * what did. Handles of one thread must be released by it, in the reverse order of their making.
@@ -767,8 +770,9 @@ oversleep_status oversleep_sleep_ns(uint64_t duration_ns);
  * Cost: the operating system wakes the thread a learned margin before the deadline, up to thrice where that is more
  * exact, and the thread spins for what is left: usually about 16 microseconds, and no more than 64 where the system ends
  * short waits exactly; elsewhere no more than the median lateness, a sixteenth and 16 microseconds. A sleep of up to 80
- * microseconds that can't be waited for is spun. On Linux the thread's timer slack is 1 ns meanwhile. Uses a sleeper
- * that belongs to the calling thread.
+ * microseconds that can't be waited for is spun. On Linux the thread's timer slack is 1 ns meanwhile; a signal handler
+ * that jumps out of a sleep (siglongjmp) leaves it so. Where a sandbox refuses every wait, the thread yields in a loop.
+ * Uses a sleeper that belongs to the calling thread: 5 KiB of thread-local storage in every thread of the process.
  */
 oversleep_status oversleep_sleep_until_ns(uint64_t deadline_ns);
 
@@ -779,7 +783,8 @@ oversleep_status oversleep_sleeper_new(oversleep_sleeper **sleeper);
 
 /**
  * Changes how far the margin of what is spun reaches beyond the median lateness of wake-ups, from 16000 ns. With zero
- * half of the sleeps end late by what the operating system's wake-ups vary. What was learned stays.
+ * half of the sleeps that are waited for end late by what the operating system's wake-ups vary; up to 8 microseconds are
+ * spun all the same. What was learned stays.
  */
 oversleep_status oversleep_sleeper_set_budget_ns(oversleep_sleeper *sleeper,
                                                  uint64_t budget_ns);
@@ -926,8 +931,9 @@ oversleep_status oversleep_sleep_ns(uint64_t duration_ns);
  * Cost: the operating system wakes the thread a learned margin before the deadline, up to thrice where that is more
  * exact, and the thread spins for what is left: usually about 16 microseconds, and no more than 64 where the system ends
  * short waits exactly; elsewhere no more than the median lateness, a sixteenth and 16 microseconds. A sleep of up to 80
- * microseconds that can't be waited for is spun. On Linux the thread's timer slack is 1 ns meanwhile. Uses a sleeper
- * that belongs to the calling thread.
+ * microseconds that can't be waited for is spun. On Linux the thread's timer slack is 1 ns meanwhile; a signal handler
+ * that jumps out of a sleep (siglongjmp) leaves it so. Where a sandbox refuses every wait, the thread yields in a loop.
+ * Uses a sleeper that belongs to the calling thread: 5 KiB of thread-local storage in every thread of the process.
  */
 oversleep_status oversleep_sleep_until_ns(uint64_t deadline_ns);
 
@@ -938,7 +944,8 @@ oversleep_status oversleep_sleeper_new(oversleep_sleeper **sleeper);
 
 /**
  * Changes how far the margin of what is spun reaches beyond the median lateness of wake-ups, from 16000 ns. With zero
- * half of the sleeps end late by what the operating system's wake-ups vary. What was learned stays.
+ * half of the sleeps that are waited for end late by what the operating system's wake-ups vary; up to 8 microseconds are
+ * spun all the same. What was learned stays.
  */
 oversleep_status oversleep_sleeper_set_budget_ns(oversleep_sleeper *sleeper,
                                                  uint64_t budget_ns);
@@ -1098,7 +1105,8 @@ oversleep_status oversleep_timer_slack_why(char *text, size_t capacity, size_t *
 
 /**
  * Sets the calling thread's timer slack, exactly, until `oversleep_timer_slack_release`. The finest is 1 ns, and zero
- * is taken as that. Three system calls now, one on release (Linux).
+ * is taken as that. Three system calls now, one on release (Linux). Threads and programs that this thread starts
+ * meanwhile inherit it for good: it becomes their default, too.
  *
  * A denial is an outcome, not an error: the handle is made whatever happened, and `oversleep_timer_slack_change` says
  * what did. Handles of one thread must be released by it, in the reverse order of their making.
@@ -1139,9 +1147,11 @@ oversleep_status oversleep_resolution_new(oversleep_resolution **resolution);
 oversleep_status oversleep_resolution_ask_harmless(oversleep_resolution *resolution);
 
 /**
- * Asks for this timer slack, in nanoseconds, in the thread that will hold the request. Zero is taken as 1 ns.
+ * Asks for this timer slack, in nanoseconds, in the thread that will hold the request. Zero is taken as 1 ns. Threads and
+ * programs that it starts meanwhile inherit it for good.
  */
-oversleep_status oversleep_resolution_ask_timer_slack_ns(oversleep_resolution *resolution, uint64_t slack_ns);
+oversleep_status oversleep_resolution_ask_timer_slack_ns(oversleep_resolution *resolution,
+                                                         uint64_t slack_ns);
 
 /**
  * Asks for timer ticks at least every `period_ns` nanoseconds, for the process.

@@ -107,7 +107,8 @@ pub unsafe extern "C" fn oversleep_resolution_ask_harmless(resolution: *mut Reso
     boundary::status(|| unsafe { handle::with(resolution, |request| request.ask(more)) })
 }
 
-/// Asks for this timer slack, in nanoseconds, in the thread that will hold the request. Zero is taken as 1 ns.
+/// Asks for this timer slack, in nanoseconds, in the thread that will hold the request. Zero is taken as 1 ns. Threads and
+/// programs that it starts meanwhile inherit it for good.
 // SAFETY: the prefix is this library's own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_ask_timer_slack_ns(resolution: *mut Resolution, slack_ns: u64) -> Status {

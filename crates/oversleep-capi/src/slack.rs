@@ -64,7 +64,8 @@ pub unsafe extern "C" fn oversleep_timer_slack_why(text: *mut c_char, capacity: 
 }
 
 /// Sets the calling thread's timer slack, exactly, until `oversleep_timer_slack_release`. The finest is 1 ns, and zero
-/// is taken as that. Three system calls now, one on release (Linux).
+/// is taken as that. Three system calls now, one on release (Linux). Threads and programs that this thread starts
+/// meanwhile inherit it for good: it becomes their default, too.
 ///
 /// A denial is an outcome, not an error: the handle is made whatever happened, and `oversleep_timer_slack_change` says
 /// what did. Handles of one thread must be released by it, in the reverse order of their making.

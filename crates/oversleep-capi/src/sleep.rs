@@ -84,8 +84,9 @@ pub extern "C" fn oversleep_sleep_ns(duration_ns: u64) -> Status {
 /// Cost: the operating system wakes the thread a learned margin before the deadline, up to thrice where that is more
 /// exact, and the thread spins for what is left: usually about 16 microseconds, and no more than 64 where the system ends
 /// short waits exactly; elsewhere no more than the median lateness, a sixteenth and 16 microseconds. A sleep of up to 80
-/// microseconds that can't be waited for is spun. On Linux the thread's timer slack is 1 ns meanwhile. Uses a sleeper
-/// that belongs to the calling thread.
+/// microseconds that can't be waited for is spun. On Linux the thread's timer slack is 1 ns meanwhile; a signal handler
+/// that jumps out of a sleep (siglongjmp) leaves it so. Where a sandbox refuses every wait, the thread yields in a loop.
+/// Uses a sleeper that belongs to the calling thread: 5 KiB of thread-local storage in every thread of the process.
 // SAFETY: the prefix is this library's own.
 #[unsafe(no_mangle)]
 pub extern "C" fn oversleep_sleep_until_ns(deadline_ns: u64) -> Status {
@@ -104,7 +105,8 @@ pub unsafe extern "C" fn oversleep_sleeper_new(sleeper: *mut *mut Sleeper) -> St
 }
 
 /// Changes how far the margin of what is spun reaches beyond the median lateness of wake-ups, from 16000 ns. With zero
-/// half of the sleeps end late by what the operating system's wake-ups vary. What was learned stays.
+/// half of the sleeps that are waited for end late by what the operating system's wake-ups vary; up to 8 microseconds are
+/// spun all the same. What was learned stays.
 // SAFETY: the prefix is this library's own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_sleeper_set_budget_ns(sleeper: *mut Sleeper, budget_ns: u64) -> Status {

@@ -58,7 +58,8 @@ impl Resolution {
         Self::new().timer_slack(Duration::from_nanos(1)).timer(Duration::from_millis(1))
     }
 
-    /// Asks for this timer slack in the calling thread.
+    /// Asks for this timer slack in the calling thread. Threads and programs that it starts meanwhile inherit that for good,
+    /// see [`TimerSlack`].
     pub fn timer_slack(mut self, slack: Duration) -> Self {
         self.timer_slack = Some(slack);
         self

@@ -9,7 +9,15 @@ use std::time::Duration;
 use crate::outcome::{Denied, Outcome, Why};
 use crate::sys;
 
+/// The longest slack that is asked for: the kernel's number is a `long` without a sign, and the answer to a longer one
+/// could be taken for an error.
+const LONGEST_NS: u64 = isize::MAX as u64;
+
 /// The calling thread's timer slack (Linux; elsewhere every call is [`Denied`] with a reason).
+///
+/// Threads and processes that this thread starts inherit the slack it has at that moment, for good: it becomes their
+/// *default*, too, so that nothing gives them the former one but setting it. Programs keep it over `execve`. Start them
+/// before a slack is held, or let them set their own.
 ///
 /// ```
 /// use oversleep::TimerSlack;
@@ -38,12 +46,12 @@ impl TimerSlack {
     /// Sets the calling thread's timer slack until the guard is dropped. Three system calls now, one on drop.
     ///
     /// The slack is set exactly, be it finer or coarser than the present one. The finest is 1 ns, and zero is taken
-    /// as that: to the kernel zero means "back to the default". Guards of one thread must be dropped in the reverse
-    /// order of their making, as scopes do by themselves.
+    /// as that: to the kernel zero means "back to the default". The longest is 292 years, and 2.1 s on 32-bit systems.
+    /// Guards of one thread must be dropped in the reverse order of their making, as scopes do by themselves.
     ///
     /// The guard exists whatever happened; [`TimerSlackGuard::outcome`] says what did.
     pub fn hold(slack: Duration) -> TimerSlackGuard {
-        let asked_ns = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX).clamp(1, i64::MAX as u64);
+        let asked_ns = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX).clamp(1, LONGEST_NS);
         let outcome = match set(asked_ns) {
             Ok(outcome) => outcome,
             Err(denied) => Outcome::Denied(denied),
@@ -105,5 +113,35 @@ impl Drop for TimerSlackGuard {
             // back; drop has nobody to tell, and `TimerSlack::current` still shows the truth.
             let _ = sys::set_timer_slack_ns(was.as_nanos() as u64);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_slack_there_is_comes_back() {
+        // An emulator of user mode passes on 31 bits of the kernel's number.
+        if std::env::var_os("OVERSLEEP_TEST_RUNNER").is_some() {
+            return;
+        }
+        std::thread::spawn(|| {
+            // Beyond the signed numbers: another part of the program may have set it.
+            let longest = Duration::from_nanos(u64::MAX - 5_000);
+            if TimerSlack::current().is_err() || usize::BITS < 64 {
+                return;
+            }
+            sys::set_timer_slack_ns(longest.as_nanos() as u64).unwrap();
+            assert_eq!(TimerSlack::current(), Ok(longest));
+            drop(TimerSlack::hold(Duration::from_nanos(1)));
+            assert_eq!(TimerSlack::current(), Ok(longest));
+            let _finest = TimerSlack::hold(Duration::from_nanos(1));
+            let held = TimerSlack::hold(Duration::MAX);
+            assert_eq!(TimerSlack::current(), Ok(Duration::from_nanos(LONGEST_NS)));
+            assert!(held.outcome().holds());
+        })
+        .join()
+        .unwrap();
     }
 }

@@ -42,6 +42,27 @@ fn the_former_slack_comes_back_also_after_a_panic() {
 }
 
 #[test]
+fn a_thread_started_meanwhile_inherits_it_for_good() {
+    if !here() {
+        return;
+    }
+    thread::spawn(|| {
+        let held = TimerSlack::hold(ns(7_000));
+        let (end, ended) = std::sync::mpsc::channel();
+        let started = thread::spawn(move || {
+            let before = TimerSlack::current();
+            let _: Result<(), _> = ended.recv();
+            (before, TimerSlack::current())
+        });
+        drop(held);
+        drop(end);
+        assert_eq!(started.join().unwrap(), (Ok(ns(7_000)), Ok(ns(7_000))));
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
 fn zero_is_taken_as_one_nanosecond() {
     if !here() {
         return;

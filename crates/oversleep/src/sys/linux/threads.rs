@@ -22,8 +22,8 @@ pub(crate) fn timer_slack_ns() -> Result<u64, Denied> {
 /// Sets the calling thread's timer slack. Zero would mean "the default" to the kernel, so the caller never passes it.
 pub(crate) fn set_timer_slack_ns(slack_ns: u64) -> Result<(), Denied> {
     debug_assert_ne!(slack_ns, 0);
-    // Held within the signed range, so that the value read back can't be mistaken for an error.
-    let slack = libc::c_long::try_from(slack_ns).unwrap_or(libc::c_long::MAX);
+    // All that the kernel's number can hold, so that whatever was found can be put back.
+    let slack = libc::c_ulong::try_from(slack_ns).unwrap_or(libc::c_ulong::MAX);
     // SAFETY: PR_SET_TIMERSLACK changes one number of the calling thread and takes no pointer.
     // https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
     let result = unsafe { libc::syscall(libc::SYS_prctl, libc::PR_SET_TIMERSLACK, slack, 0, 0, 0) };
