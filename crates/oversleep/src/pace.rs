@@ -72,7 +72,7 @@ struct Grid {
 
 impl Grid {
     fn deadline(&self, period: u64) -> Instant {
-        // Below 2^127: both factors are 64 bits wide, and `start_ns` adds little.
+        // Never beyond 128 bits: the product of two numbers of 64 bits leaves room for two more of them.
         let offset_ns = u128::from(period) * u128::from(self.span_ns) / u128::from(self.parts);
         Instant::from_nanos(u64::try_from(u128::from(self.start_ns) + offset_ns).unwrap_or(u64::MAX))
     }

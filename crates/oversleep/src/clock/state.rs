@@ -2,7 +2,7 @@
 //! unsteady. Everything that is shared between threads is in the statics here.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 
 use crate::sys::{self, counter};
 
@@ -40,6 +40,8 @@ pub(super) fn now_ns() -> u64 {
 /// Nanoseconds now, by a reading that the processor takes after every earlier load.
 #[inline]
 pub(super) fn ordered_now_ns() -> u64 {
+    // The load of the sequence number follows all earlier ones, and the reading follows that. On x86-64 no instruction.
+    fence(Ordering::Acquire);
     match LATCH.read(counter::ticks_ordered) {
         Some((line, ticks)) => match line.ns_within_window(ticks) {
             Some(ns) => ns,

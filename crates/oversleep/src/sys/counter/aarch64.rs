@@ -7,7 +7,8 @@ use crate::clock::Source;
 /// The counter of this architecture.
 pub(crate) const COUNTER: Option<Source> = Some(Source::Cntvct);
 
-/// The counter now; the processor may read it a little before earlier loads have finished.
+/// The counter now; the processor may read it a little before earlier loads have finished. Reads of one core are in the
+/// order of the program among themselves ("All reads to the CNTVCT_EL0 occur in program order", Arm's page of the register).
 #[inline]
 pub(crate) fn ticks() -> u64 {
     let count: u64;
@@ -18,7 +19,8 @@ pub(crate) fn ticks() -> u64 {
     count
 }
 
-/// The counter after every earlier load of this thread.
+/// The counter after every earlier load of this thread, once a branch that depends on the last of them has been taken:
+/// an `isb` waits for branches, not for loads. The line's sequence number is such a load.
 #[inline]
 pub(crate) fn ticks_ordered() -> u64 {
     let count: u64;
