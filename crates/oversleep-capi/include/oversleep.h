@@ -20,6 +20,9 @@
  * zero, and cut off between characters where it does not fit (OVERSLEEP_STATUS_TRUNCATED). `length`, unless NULL,
  * becomes the length of the whole text without the NUL. To ask for the length only, give NULL and a capacity of 0.
  *
+ * Threads that are cancelled (pthread_cancel): no function is a cancellation point, on Linux and macOS. What is pending
+ * waits for the next one behind the call. A thread must not be cancelled asynchronously meanwhile.
+ *
  * Structures: the library writes all of a structure. Their `reserved` members are zero, for later versions.
  *
  * Platforms: Linux on x86-64 and AArch64 is where everything is measured. Windows and macOS have bodies of their own.

@@ -68,6 +68,7 @@ fn first_use_ns() -> u64 {
             _ => sys::monotonic_ns().saturating_sub(CAUTION_NS),
         };
     }
+    let _uncancelled = sys::uncancelled();
     sys::on_fork_in_child(without_other_threads);
     let judged = judge::before_reading().and_then(|()| judge::after_calibration(calibrate::first_state()));
     match judged {

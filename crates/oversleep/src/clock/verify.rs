@@ -24,6 +24,7 @@ pub struct Verified {
 
 /// See [`Clock::verify`](super::Clock::verify).
 pub(super) fn verify() -> Result<Verified, Reason> {
+    let _uncancelled = sys::uncancelled();
     let Some(state) = state::counter_state() else {
         // The operating system's clock is its own measure.
         return Ok(Verified { drift_ppm: 0.0, cores: None });

@@ -4,6 +4,15 @@
 //! listed uses `unsupported`, which has a working clock and sleep from the standard library and denies everything else
 //! with a reason. The processor's counter is mapped in `counter`.
 
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod cancellation;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub(crate) use cancellation::*;
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+mod no_cancellation;
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub(crate) use no_cancellation::*;
+
 pub(crate) mod counter;
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]

@@ -5,6 +5,8 @@ use std::ptr;
 
 use crate::clock::{Clocksource, Verdict};
 
+use super::super::uncancelled;
+
 /// Nanoseconds on `CLOCK_MONOTONIC`.
 pub(crate) fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
@@ -22,6 +24,7 @@ fn clock_ns(id: libc::clockid_t) -> u64 {
 /// Waits once towards `deadline_ns` on `CLOCK_MONOTONIC`; a signal, or a sandbox that forbids the call, can end it early.
 pub(crate) fn wait_once_until(deadline_ns: u64) {
     let deadline = timespec(deadline_ns);
+    let _uncancelled = uncancelled();
     // SAFETY: `deadline` is a valid timespec with nanoseconds below 10⁹, and the remainder pointer may be null.
     // https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html
     let result = unsafe {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::outcome::{Denied, Outcome, Why};
 use crate::scheduling::Scheduling;
 
+use super::super::uncancelled;
 use super::{denied, set_timer_slack_ns, timer_slack_ns};
 
 /// Linux has no timer resolution to ask for: its timers are as fine as the hardware's.
@@ -101,14 +102,22 @@ fn scheduling(policy: libc::c_int, param: libc::sched_param) -> Scheduling {
 /// The open file is the request: the kernel drops it when the file is closed, also when the process dies.
 #[derive(Debug)]
 pub(crate) struct CpuLatency {
-    _file: File,
+    file: Option<File>,
+}
+
+impl Drop for CpuLatency {
+    fn drop(&mut self) {
+        let _uncancelled = uncancelled();
+        self.file = None;
+    }
 }
 
 /// Holds the machine's processors to this wake-up latency. The request is held even where the limit in effect is lower
 /// already, because that one may go away.
 pub(crate) fn hold_cpu_latency(latency: Duration) -> (Option<CpuLatency>, Outcome<Duration>) {
+    let _uncancelled = uncancelled();
     match try_cpu_latency(latency) {
-        Ok((file, outcome)) => (Some(CpuLatency { _file: file }), outcome),
+        Ok((file, outcome)) => (Some(CpuLatency { file: Some(file) }), outcome),
         Err(error) => (None, Outcome::Denied(device_denied(&error))),
     }
 }

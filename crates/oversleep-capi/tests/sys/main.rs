@@ -1,0 +1,18 @@
+//! What C programs do that only some systems know: threads that are cancelled.
+#![cfg(unix)]
+
+#[allow(dead_code, reason = "the other programs need more of it")]
+#[path = "../programs/toolchain.rs"]
+mod toolchain;
+
+use toolchain::{Language, Linkage, Toolchain};
+
+#[test]
+fn a_cancelled_thread_ends_behind_the_calls() {
+    let Some(toolchain) = Toolchain::find(Language::C) else { return };
+    for linkage in [Linkage::Static, Linkage::Shared] {
+        if let Some(program) = toolchain.build("tests/c/cancelled.c", linkage) {
+            assert_eq!(program.run(&[]).trim(), "all calls returned, then it ended");
+        }
+    }
+}
