@@ -100,7 +100,8 @@ pub(crate) unsafe fn free<H: Opaque>(
     Ok(Status::Ok)
 }
 
-fn check<H>(handle: *const H) -> Result<*const H, Status> {
+/// Refuses what can't be a handle, as far as a pointer shows it.
+pub(crate) fn check<H>(handle: *const H) -> Result<*const H, Status> {
     if handle.is_null() {
         return Err(Status::NullPointer);
     }

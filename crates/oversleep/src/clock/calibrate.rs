@@ -24,11 +24,16 @@ pub(super) fn pair(tries: u32) -> Pair {
         // On cores whose counters differ, `after` can lie before `before`: the width is huge then, and never the best.
         let width = after.wrapping_sub(before);
         if width < best_width {
-            best = Pair { ticks: before + width / 2, ns };
+            best = Pair { ticks: middle(before, after), ns };
             best_width = width;
         }
     }
     best
+}
+
+/// Between two readings, also across a wrap: a hypervisor may have given its guest a count that began below zero.
+fn middle(before: u64, after: u64) -> u64 {
+    before.wrapping_add(after.wrapping_sub(before) / 2)
 }
 
 /// Two pairs, a quarter of a millisecond apart, and the state they make. Takes about 0.3 ms, spent spinning.
@@ -38,4 +43,16 @@ pub(super) fn first_state() -> Option<State> {
         std::hint::spin_loop();
     }
     State::calibrated(first, pair(FIRST_TRIES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_is_between_also_across_a_wrap() {
+        assert_eq!(middle(100, 140), 120);
+        assert_eq!(middle(u64::MAX - 9, 30), 10);
+        assert_eq!(middle(7, 7), 7);
+    }
 }
