@@ -52,3 +52,7 @@ pub use resolution::Resolution;
 pub use scheduling::Scheduling;
 pub use slack::{TimerSlack, TimerSlackGuard};
 pub use sleep::{Sleeper, Slept, Waited, sleep, sleep_until};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -57,7 +57,7 @@ pub fn monotonic_ns() -> u64 {
 ///   may take it before the loads that precede it in the program have finished, tens of nanoseconds early as a rule and
 ///   a microsecond when such a load waits for another core's cache.
 /// * **Suspend**: on Linux the time line stands still, and so does this clock, even where the counter runs on. After a
-///   resume it may be up to 0.1 ms ahead, which it gives up within 0.1 s.
+///   resume it may be up to 0.1 ms ahead, which it gives up within 0.2 s.
 /// * **SIGSTOP**, or a paused thread: the time that passed is shown.
 /// * **Virtual machines**: the counter is used when the guest's kernel itself keeps time by it. After a migration that
 ///   changes the counter, the first reading finds out; one from within the same 100 ms may be wrong by the jump.

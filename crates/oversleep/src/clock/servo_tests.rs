@@ -72,6 +72,22 @@ fn a_suspend_is_one_jump_and_time_goes_on() {
 }
 
 #[test]
+fn the_lead_after_a_suspend_is_given_up_soon() {
+    let state = Model { hz: 1_000_000_000, offset: 0, epoch_ns: 0 }.calibrated();
+    let resumed = Pair { ticks: state.line.start.ticks + 3_600_000_000_000, ns: state.line.start.ns + 901_000 };
+    let mut state = state.next(resumed, resumed.ticks).unwrap();
+    let mut elapsed_ns = 0;
+    let mut lead_ns = state.line.start.ns - resumed.ns;
+    while lead_ns > 0 && elapsed_ns < 1_000_000_000 {
+        elapsed_ns += state.line.window + 1_000;
+        let pair = Pair { ticks: resumed.ticks + elapsed_ns, ns: resumed.ns + elapsed_ns };
+        state = state.next(pair, pair.ticks).unwrap();
+        lead_ns = state.line.start.ns - pair.ns;
+    }
+    assert!(elapsed_ns < 200_000_000, "{lead_ns} ns after {elapsed_ns} ns");
+}
+
+#[test]
 fn a_coarse_counter_is_not_taken_for_an_unsteady_one() {
     // At 4 MHz the first rate is known to a thousandth only, and then comes a long pause.
     for hz in [3_000_031, 3_579_545, 4_126_522] {
