@@ -3,8 +3,9 @@
 /// Has every child that is made by `fork` from now on call `handler` before anything else. Where that can't be had, there
 /// is nobody to tell, and a child goes on with what it finds.
 pub(crate) fn on_fork_in_child(handler: extern "C" fn()) {
-    // SAFETY: the handler lives as long as the program, or is forgotten with the shared library it is in (POSIX leaves
-    // that open; glibc does so, musl and macOS never unload one); the caller's has no arguments and doesn't unwind.
+    // SAFETY: the handler has no arguments and doesn't unwind. It lives as long as the program, or is forgotten with the
+    // shared library it is in: glibc does so when that is unloaded, musl unloads none, and macOS none with thread-local
+    // variables, which this library has.
     // https://man7.org/linux/man-pages/man3/pthread_atfork.3.html
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
 }
