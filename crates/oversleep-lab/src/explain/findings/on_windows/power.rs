@@ -22,7 +22,7 @@ pub(in super::super) const RESOLUTION_POWER: FindingEntry = FindingEntry {
     severity: Severity::Note,
     explanation: "\
 While any process holds a period of 1 ms or 0.5 ms the clock interrupt comes 1,000 or 2,000 times a second instead of \
-64, on an idle machine too. Each interrupt takes a processor out of its idle state, and the deepest states, which take \
+64, on an idle machine too, and on as many processors as take it. Each interrupt takes a processor out of its idle state, and the deepest states, which take \
 long to enter, are hardly reached any more. The price is paid by the machine, not by the process that asked.\n\n\
 How we know: the interrupts of all processors are counted while the resolution is held and nothing else is done, and \
 while it is not held, in turn. Windows counts those of every kind together; the timer's are the difference.\n\n\
@@ -65,6 +65,12 @@ fn resolution_power(file: &ResultFile) -> Look<Conclusion> {
     let rate = |series: &Series| p50(series).0;
     let span = held(with).unwrap_or_default();
     let kind = if with.label("of") == Some("all-kinds") { "interrupts" } else { "timer interrupts" };
+    // Each has its own; their rates are not divided, since a processor that idles may be spared.
+    let cpus = match file.environment.integer("cpu.count") {
+        Some(count @ 2..) => format!(" on {count} CPUs together"),
+        Some(1) => String::new(),
+        _ => " on all CPUs together".to_owned(),
+    };
     let rests = |sentence: String| {
         Statement::new(sentence).rests_on(&with.key, summary(with)).rests_on(&without.key, summary(without))
     };
@@ -77,13 +83,13 @@ fn resolution_power(file: &ResultFile) -> Look<Conclusion> {
             _ => "",
         };
         Conclusion::Found(rests(format!(
-            "holding {span} costs {} {kind} per second instead of {} while nothing waits{battery}",
+            "holding {span} costs {} {kind} per second{cpus} instead of {} while nothing waits{battery}",
             rate(with),
             rate(without)
         )))
     } else {
         Conclusion::Absent(rests(format!(
-            "holding {span} did not raise the {kind} clearly: {} per second instead of {}",
+            "holding {span} did not raise the {kind} clearly: {} per second{cpus} instead of {}",
             rate(with),
             rate(without)
         )))
@@ -111,8 +117,12 @@ mod tests {
     }
 
     fn counts(with: &[i64], without: &[i64]) -> Sheet {
-        let sheet = Sheet::windows().series(counted("as-found", without)).series(counted("1ms", &[1_000; 2]));
-        sheet.series(counted("500us", with))
+        on_cpus(1, with, without)
+    }
+
+    fn on_cpus(count: i64, with: &[i64], without: &[i64]) -> Sheet {
+        let sheet = Sheet::windows().integer("cpu.count", count).series(counted("as-found", without));
+        sheet.series(counted("1ms", &[1_000; 2])).series(counted("500us", with))
     }
 
     #[test]
@@ -142,7 +152,10 @@ mod tests {
             series.labels.insert("of".into(), "all-kinds".into());
             series
         };
-        let sheet = Sheet::windows().series(of_all("as-found", &[64, 66])).series(of_all("500us", &[2_000, 2_003]));
+        let sheet = Sheet::windows()
+            .integer("cpu.count", 1)
+            .series(of_all("as-found", &[64, 66]))
+            .series(of_all("500us", &[2_000, 2_003]));
         assert_eq!(
             says(&sheet),
             (
@@ -150,6 +163,16 @@ mod tests {
                 "holding 500 µs costs 2000 interrupts per second instead of 64 while nothing waits".into()
             )
         );
+    }
+
+    #[test]
+    fn what_is_a_sum_says_of_what() {
+        assert_eq!(
+            says(&on_cpus(16, &[32_052, 32_052], &[1_024, 1_024])).1,
+            "holding 500 µs costs 32052 timer interrupts per second on 16 CPUs together instead of 1024 while nothing waits"
+        );
+        let unknown = Sheet::windows().series(counted("as-found", &[64; 2])).series(counted("500us", &[65; 2]));
+        assert!(says(&unknown).1.ends_with("clearly: 65 per second on all CPUs together instead of 64"));
     }
 
     #[test]
