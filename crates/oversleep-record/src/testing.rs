@@ -217,6 +217,9 @@ pub fn rounds(key: &str, values: &[i64], count: u64) -> Series {
             series.labels.extend((experiment == "C5").then(|| ("held".to_owned(), slack.to_owned())));
         } else if let Some(Ok(held)) = part.strip_prefix("resolution=").map(str::parse) {
             conditions = conditions.with("resolution", Setting::Nanos(held));
+        } else if let Some(tolerated) = part.strip_prefix("tolerance=") {
+            let tolerated: Nanos = tolerated.parse().expect("a span");
+            series.labels.insert("tolerance_ns".into(), tolerated.0.to_string());
         } else if let Some(held) = part.strip_prefix("neighbour=") {
             series.labels.insert("neighbour".into(), held.into());
         } else if let Some(policy) = part.strip_prefix("policy=") {

@@ -4,6 +4,7 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::neighbours::in_words;
+use super::slack::interrupts_counted;
 use crate::view::select::measured;
 use crate::view::table::{Cell, Section, Table, figures, words};
 use crate::view::words::{or_dash, percent, value};
@@ -22,8 +23,12 @@ pub fn costs(file: &ResultFile) -> Option<Section> {
             rows.push(row);
         }
     }
-    let mut columns =
-        vec![words("held", 0), words("thread", 0), figures("timer interrupts", 0), figures("its wake-ups", 0)];
+    let mut columns = vec![
+        words("held", 0),
+        words("thread", 0),
+        figures(interrupts_counted(measured(file, "C5")), 0),
+        figures("its wake-ups", 0),
+    ];
     columns.extend(states.iter().map(|state| figures(format!("in {state}"), 1)));
     columns.push(figures("power", 0));
     let mut table =

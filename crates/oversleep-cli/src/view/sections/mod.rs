@@ -19,7 +19,7 @@ use super::table::Section;
 
 /// Everything that has data.
 pub fn all(file: &ResultFile) -> Vec<Section> {
-    let build: [fn(&ResultFile) -> Option<Section>; 21] = [
+    let build: [fn(&ResultFile) -> Option<Section>; 22] = [
         clocks::clocks,
         clocks::coarse_steps,
         clocks::two_clocks,
@@ -38,6 +38,7 @@ pub fn all(file: &ResultFile) -> Vec<Section> {
         neighbours::neighbours,
         holding_cost::costs,
         slack::coalescing,
+        slack::tolerances,
         threads::fork_join,
         threads::generations,
         threads::handoffs,

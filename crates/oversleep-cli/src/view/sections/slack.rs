@@ -8,7 +8,7 @@ use oversleep_record::{Nanos, ResultFile, Series};
 
 use crate::view::select::{measured, subjects};
 use crate::view::table::{Cell, Section, Table, Tone, figures};
-use crate::view::words::{UNKNOWN, median_of, or_dash};
+use crate::view::words::{UNKNOWN, median_of, or_dash, value};
 
 /// The tunable an experiment is about: the one its keys name.
 pub fn tunable<'a>(file: &'a ResultFile, experiment: &'a str) -> Option<&'a str> {
@@ -78,25 +78,104 @@ pub fn slack(file: &ResultFile) -> Option<Section> {
     (!table.rows.is_empty()).then(|| Section::of("slack", title, &["C2"], table).note_if(note))
 }
 
+/// What the interrupts of an experiment's series were, as a column is called.
+pub fn interrupts_counted<'a>(mut series: impl Iterator<Item = &'a Series>) -> &'static str {
+    if series.any(|series| series.label("of") == Some("all-kinds")) {
+        "interrupts of all kinds"
+    } else {
+        "timer interrupts"
+    }
+}
+
+/// Interrupts and wake-ups of those series of C6 that are wanted, as two cells.
+fn counted<'a>(file: &'a ResultFile, wanted: impl Fn(&Series) -> bool + Copy + 'a) -> [Cell; 2] {
+    ["interrupts", "wakeups"].map(|what| {
+        let series = measured(file, "C6").find(|series| wanted(series) && series.label("counted") == Some(what));
+        or_dash(series.and_then(|series| series.distribution.p50().map(|found| value(series.unit, found)))).into()
+    })
+}
+
 pub fn coalescing(file: &ResultFile) -> Option<Section> {
     let tunable = tunable(file, "C6")?;
+    let by_setting = || measured(file, "C6").filter(|series| held(series, tunable).is_some());
     let mut table = Table::new(
         format!("Interrupts and wake-ups per second of many sleeping threads, by {}", in_words(tunable)),
-        vec![figures(format!("{tunable} held"), 0), figures("timer interrupts", 0), figures("wake-ups", 0)],
+        vec![
+            figures(format!("{tunable} held"), 0),
+            figures(interrupts_counted(by_setting()), 0),
+            figures("wake-ups", 0),
+        ],
     );
     for setting in settings(file, "C6") {
-        let counted = |what: &str| {
-            measured(file, "C6")
-                .find(|series| held(series, tunable) == Some(setting) && series.label("counted") == Some(what))
-                .and_then(|series| series.distribution.p50().map(|found| crate::view::words::value(series.unit, found)))
-        };
-        table.row(vec![
-            setting.to_string().into(),
-            or_dash(counted("interrupts")).into(),
-            or_dash(counted("wakeups")).into(),
-        ]);
+        let [interrupts, wakeups] = counted(file, |series| held(series, tunable) == Some(setting));
+        table.row(vec![setting.to_string().into(), interrupts, wakeups]);
     }
-    let threads = measured(file, "C6").find_map(|series| series.label("threads").map(str::to_owned));
+    let threads = by_setting().find_map(|series| series.label("threads").map(str::to_owned));
     let note = threads.map(|threads| format!("{threads} threads, each sleeping 1 ms over and over on its own phase."));
     (!table.rows.is_empty()).then(|| Section::of("coalescing", "Coalescing", &["C6"], table).note_if(note))
+}
+
+/// The tolerance of a timer's series, where its call takes one.
+fn tolerance(series: &Series) -> Option<Nanos> {
+    series.label("tolerance_ns")?.parse().ok().map(Nanos)
+}
+
+pub fn tolerances(file: &ResultFile) -> Option<Section> {
+    let tolerating = || measured(file, "C6").filter(|series| tolerance(series).is_some());
+    let wait = tolerating().next()?.subject.as_str();
+    let mut table = Table::new(
+        format!("Interrupts and wake-ups per second of many threads in {wait}, by what it tolerates"),
+        vec![figures("tolerated", 0), figures(interrupts_counted(tolerating()), 0), figures("wake-ups", 0)],
+    );
+    for allowed in tolerating().filter_map(tolerance).collect::<BTreeSet<_>>() {
+        let [interrupts, wakeups] =
+            counted(file, |series| series.subject == wait && tolerance(series) == Some(allowed));
+        table.row(vec![allowed.to_string().into(), interrupts, wakeups]);
+    }
+    let threads = tolerating().find_map(|series| series.label("threads").map(str::to_owned));
+    let note = threads.map(|threads| {
+        format!(
+            "{threads} threads, each waiting 1 ms over and over, with the resolution as found. What is tolerated counts \
+             where it is longer than the tick."
+        )
+    });
+    Some(Section::of("tolerances", "Tolerated delays", &["C6"], table).note_if(note))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oversleep_record::testing::Sheet;
+
+    fn rows(section: &Section) -> Vec<Vec<&str>> {
+        section.tables[0].rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect()
+    }
+
+    #[test]
+    fn interrupts_of_every_kind_are_not_called_the_timers() {
+        let sheet = |kind: Option<&str>| {
+            let mut sheet = Sheet::linux()
+                .steady("C6/nanosleep/slack=1ns/interrupts", 8_000)
+                .steady("C6/nanosleep/slack=1ns/wakeups", 7_400);
+            let labels = kind.map(|kind| ("of".to_owned(), kind.to_owned()));
+            sheet.file.series[0].labels.extend(labels);
+            sheet.file
+        };
+        let head = |file: &ResultFile| coalescing(file).expect("measured").tables[0].columns[1].head.clone();
+        assert_eq!(head(&sheet(None)), "timer interrupts");
+        assert_eq!(head(&sheet(Some("all-kinds"))), "interrupts of all kinds");
+    }
+
+    #[test]
+    fn what_a_timer_tolerates_has_a_table_of_its_own() {
+        let file = Sheet::windows()
+            .steady("C6/waitable-timer-tolerant/tolerance=0ns/wakeups", 512)
+            .steady("C6/waitable-timer-tolerant/tolerance=32ms/interrupts", 1_024)
+            .steady("C6/waitable-timer-tolerant/tolerance=32ms/wakeups", 256)
+            .file;
+        assert!(coalescing(&file).is_none(), "no setting was held");
+        let section = tolerances(&file).expect("measured");
+        assert_eq!(rows(&section), [["0 ns", "–", "512/s"], ["32 ms", "1,024/s", "256/s"]]);
+        assert!(section.tables[0].caption.contains("waitable-timer-tolerant"), "{}", section.tables[0].caption);
+    }
 }

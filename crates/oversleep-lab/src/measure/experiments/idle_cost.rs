@@ -4,7 +4,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, Nanos, Unavailable};
 
-use super::choose;
+use super::{choose, interrupts};
 use crate::measure::bench::Bench;
 use crate::measure::plan::{Limit, Plan};
 use crate::measure::probe::{Measured, Probe};
@@ -191,14 +191,9 @@ impl Probe for IdleCost {
             Err(reason) => return self.recorders().into_iter().for_each(|all| all.unavailable(reason.clone())),
         };
         let seen = before.until(&after);
-        let per_second = |count: u64| (count as f64 / seen.window_ns.as_secs_f64()).round() as i64;
         let at = bench.since_origin(bench.stamp());
-        if seen.timer_interrupts.is_none() && seen.all_interrupts.is_some() {
-            self.interrupts.series_mut().labels.insert("of".to_owned(), "all-kinds".to_owned());
-        }
-        let interrupts = seen.timer_interrupts.or(seen.all_interrupts).map(per_second);
-        record(&mut self.interrupts, at, interrupts.ok_or_else(|| Unavailable::missing("a count of interrupts")));
-        record(&mut self.wakeups, at, Ok(per_second(woken)));
+        interrupts::record(&mut self.interrupts, at, &seen);
+        record(&mut self.wakeups, at, Ok(interrupts::per_second(woken, seen.window_ns)));
         for (state, recorder) in &mut self.residency {
             record(recorder, at, idle_before.residency(&idle_after, state).map(|share| share.0));
         }

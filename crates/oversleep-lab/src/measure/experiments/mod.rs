@@ -12,6 +12,7 @@ mod fork_join;
 mod generations;
 mod handoffs;
 mod idle_cost;
+mod interrupts;
 mod load;
 mod neighbours;
 mod phase;

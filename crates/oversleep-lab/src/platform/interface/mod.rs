@@ -21,6 +21,7 @@ pub use neighbour::Neighbour;
 pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn};
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
 pub use tunable::{Reached, Restore, Scope, Tunable, TunableInfo};
+pub(super) use wait::TICK_TOLERANCES;
 pub use wait::{Family, Granularity, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
 use std::sync::Arc;

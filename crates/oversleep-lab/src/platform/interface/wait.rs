@@ -83,6 +83,10 @@ pub enum SlackRule {
     NoTimer,
 }
 
+/// Delays that timers of Windows are compared with: none, less than its default tick of 15.6 ms, one tick, two.
+pub(in crate::platform) const TICK_TOLERANCES: [Nanos; 4] =
+    [Nanos::ZERO, Nanos::from_millis(5), Nanos::from_millis(16), Nanos::from_millis(32)];
+
 /// What is known of a wait before it is called.
 #[derive(Clone, Debug)]
 pub struct WaitInfo {
@@ -155,6 +159,20 @@ pub trait Wait: Send + Sync {
     /// # Errors
     /// Why it can't be used here.
     fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable>;
+
+    /// Delays worth measuring side by side that the call can be told to tolerate, none first; empty where it takes none.
+    fn tolerances_to_compare(&self) -> Vec<Nanos> {
+        Vec::new()
+    }
+
+    /// As [`Wait::open`], with a delay that is tolerated: the system may add up to it, to end several timers together.
+    ///
+    /// # Errors
+    /// Why it can't be used here, or that the call takes no such thing.
+    fn open_tolerating(&self, platform: &SharedPlatform, tolerance: Nanos) -> Result<Box<dyn Waiter>, Unavailable> {
+        let _ = (platform, tolerance);
+        Err(Unavailable::NotOnThisPlatform)
+    }
 }
 
 /// A wait opened by one thread. Everything it holds is released on drop.

@@ -10,7 +10,9 @@ use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
 use super::timing::{Asker, Expiry};
-use crate::platform::interface::{Family, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter};
+use crate::platform::interface::{
+    Family, SharedPlatform, SlackRule, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter,
+};
 
 /// A wait and the machine it is of.
 struct Shared {
@@ -50,21 +52,36 @@ impl Wait for SimWait {
         if let Some(reason) = &self.0.model.unavailable {
             return Err(reason.clone());
         }
-        Ok(Box::new(SimWaiter(Arc::clone(&self.0))))
+        Ok(Box::new(SimWaiter { wait: Arc::clone(&self.0), tolerance: self.0.model.tolerance_ns }))
+    }
+
+    fn tolerances_to_compare(&self) -> Vec<Nanos> {
+        if self.0.model.tolerance_ns > Nanos::ZERO { TICK_TOLERANCES.to_vec() } else { Vec::new() }
+    }
+
+    fn open_tolerating(&self, _platform: &SharedPlatform, tolerance: Nanos) -> Result<Box<dyn Waiter>, Unavailable> {
+        match &self.0.model.unavailable {
+            Some(reason) => Err(reason.clone()),
+            None if self.tolerances_to_compare().is_empty() => Err(Unavailable::NotOnThisPlatform),
+            None => Ok(Box::new(SimWaiter { wait: Arc::clone(&self.0), tolerance })),
+        }
     }
 }
 
-struct SimWaiter(Arc<Shared>);
+struct SimWaiter {
+    wait: Arc<Shared>,
+    tolerance: Nanos,
+}
 
 impl Waiter for SimWaiter {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let shared = &*self.0;
+        let shared = &*self.wait;
         if shared.model.info.family == Family::Yield {
             shared.kernel.give_way(shared.yield_cost.draw(&shared.kernel.random));
             return WaitEnd::TimedOut;
         }
         let held = shared.model.raises_to_ns.and_then(|period| shared.kernel.hold_resolution(period, true));
-        shared.kernel.sleep(|state, me| shared.plan(state, me, target));
+        shared.kernel.sleep(|state, me| shared.plan(state, me, target, self.tolerance));
         if let Some((number, _)) = held {
             shared.kernel.release_resolution(number);
         }
@@ -73,7 +90,7 @@ impl Waiter for SimWaiter {
 }
 
 impl Shared {
-    fn plan(&self, state: &State, me: Slot, target: Target) -> Sleep {
+    fn plan(&self, state: &State, me: Slot, target: Target, tolerance: Nanos) -> Sleep {
         let (kernel, info) = (&*self.kernel, &self.model.info);
         let now = kernel.now();
         let asked = info.asked(target.remaining).max(self.model.shortest_ns);
@@ -94,8 +111,7 @@ impl Shared {
                 Sleep { expiry: Expiry::at(deadline + late), wake: Nanos::ZERO }
             }
             Overshoot::ByRule => {
-                let (rule, tolerance) = (self.model.info.slack, self.model.tolerance_ns);
-                let expiry = kernel.timer_expiry(state, rule, &asker, (now, due), tolerance);
+                let expiry = kernel.timer_expiry(state, info.slack, &asker, (now, due), tolerance);
                 Sleep { expiry, wake: self.wake_cost(state, &asker, due - now) }
             }
         }

@@ -28,30 +28,29 @@ use crate::platform::interface::Wait;
 
 /// The waits of Windows, in the order in which they are listed.
 pub(super) fn registry() -> Vec<Box<dyn Wait>> {
-    let entries = [
-        &sleep::SLEEP,
-        &sleep::SLEEP_EX,
-        &sleep::NT_DELAY_EXECUTION,
-        &sleep::THREAD_SLEEP,
-        &object::WAIT_FOR_SINGLE_OBJECT,
-        &object::WAIT_FOR_MULTIPLE_OBJECTS,
-        &lock::SLEEP_CONDITION_VARIABLE_CS,
-        &lock::SLEEP_CONDITION_VARIABLE_SRW,
-        &lock::WAIT_ON_ADDRESS,
-        &poll::SELECT,
-        &poll::WSA_POLL,
-        &poll::GET_QUEUED_COMPLETION_STATUS,
-        &timer::WAITABLE_TIMER,
-        &timer::WAITABLE_TIMER_TOLERANT,
-        &timer::WAITABLE_TIMER_HIGH_RESOLUTION,
-        &pool::THREAD_POOL_TIMER,
-        &pool::TIMER_QUEUE_TIMER,
-        &pool::TIME_SET_EVENT,
-        &message::SET_TIMER,
-        &r#yield::SWITCH_TO_THREAD,
-        &r#yield::SLEEP_ZERO,
-    ];
-    entries.into_iter().map(|entry| Box::new(entry) as Box<dyn Wait>).collect()
+    vec![
+        Box::new(&sleep::SLEEP),
+        Box::new(&sleep::SLEEP_EX),
+        Box::new(&sleep::NT_DELAY_EXECUTION),
+        Box::new(&sleep::THREAD_SLEEP),
+        Box::new(&object::WAIT_FOR_SINGLE_OBJECT),
+        Box::new(&object::WAIT_FOR_MULTIPLE_OBJECTS),
+        Box::new(&lock::SLEEP_CONDITION_VARIABLE_CS),
+        Box::new(&lock::SLEEP_CONDITION_VARIABLE_SRW),
+        Box::new(&lock::WAIT_ON_ADDRESS),
+        Box::new(&poll::SELECT),
+        Box::new(&poll::WSA_POLL),
+        Box::new(&poll::GET_QUEUED_COMPLETION_STATUS),
+        Box::new(&timer::WAITABLE_TIMER),
+        Box::new(timer::Tolerant),
+        Box::new(&timer::WAITABLE_TIMER_HIGH_RESOLUTION),
+        Box::new(&pool::THREAD_POOL_TIMER),
+        Box::new(&pool::TIMER_QUEUE_TIMER),
+        Box::new(&pool::TIME_SET_EVENT),
+        Box::new(&message::SET_TIMER),
+        Box::new(&r#yield::SWITCH_TO_THREAD),
+        Box::new(&r#yield::SLEEP_ZERO),
+    ]
 }
 
 #[cfg(test)]

@@ -13,8 +13,9 @@ use super::args;
 use super::entry::{Entry, failed, proved_at_once};
 use super::event::wait_for;
 use super::sleep::HUNDRED_NS;
+use crate::platform::interface::TICK_TOLERANCES;
 use crate::platform::windows::os;
-use crate::platform::{Family, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use crate::platform::{Family, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
 pub(super) static WAITABLE_TIMER: Entry = Entry {
     info: WaitInfo {
@@ -50,11 +51,35 @@ pub(super) static WAITABLE_TIMER_TOLERANT: Entry = Entry {
         since: "Windows 7",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setwaitabletimerex",
     },
-    open: || {
-        let info = &WAITABLE_TIMER_TOLERANT.info;
-        proved_at_once(Waitable { timer: new(0)?, tolerance: Some(TOLERABLE_MS), info })
-    },
+    open: || tolerating(TOLERABLE_MS),
 };
+
+fn tolerating(millis: u32) -> Result<Box<dyn Waiter>, Unavailable> {
+    let info = &WAITABLE_TIMER_TOLERANT.info;
+    proved_at_once(Waitable { timer: new(0)?, tolerance: Some(millis), info })
+}
+
+/// [`WAITABLE_TIMER_TOLERANT`], whose tolerance can be chosen.
+pub(super) struct Tolerant;
+
+impl Wait for Tolerant {
+    fn info(&self) -> &WaitInfo {
+        &WAITABLE_TIMER_TOLERANT.info
+    }
+
+    fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
+        (&WAITABLE_TIMER_TOLERANT).open(platform)
+    }
+
+    fn tolerances_to_compare(&self) -> Vec<Nanos> {
+        TICK_TOLERANCES.to_vec()
+    }
+
+    fn open_tolerating(&self, _platform: &SharedPlatform, tolerance: Nanos) -> Result<Box<dyn Waiter>, Unavailable> {
+        // Less may be added than was allowed, never more.
+        tolerating(u32::try_from(tolerance.0 / 1_000_000).unwrap_or(u32::MAX))
+    }
+}
 
 pub(super) static WAITABLE_TIMER_HIGH_RESOLUTION: Entry = Entry {
     info: WaitInfo {
@@ -142,6 +167,19 @@ mod tests {
     #[test]
     fn waitable_timer_tolerant_conforms() {
         check(&WAITABLE_TIMER_TOLERANT);
+    }
+
+    #[test]
+    fn every_tolerance_to_compare_is_taken() {
+        let platform: SharedPlatform = std::sync::Arc::new(crate::platform::windows::Native::new());
+        let compared = Tolerant.tolerances_to_compare();
+        assert_eq!(compared.first(), Some(&Nanos::ZERO));
+        for tolerance in compared {
+            let mut waiter = Tolerant.open_tolerating(&platform, tolerance).expect("since Windows 7");
+            let remaining = Nanos::from_micros(1);
+            let end = waiter.wait(Target { remaining, deadline: platform.now() + remaining });
+            assert_eq!(end, WaitEnd::TimedOut, "{tolerance}");
+        }
     }
 
     #[test]
