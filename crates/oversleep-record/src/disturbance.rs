@@ -84,6 +84,16 @@ impl Disturbance {
         }
     }
 
+    /// Systems charge CPU time by ticks, of 10 ms in Linux' counts and 15.6 ms on Windows: windows shorter than four of them
+    /// hold nothing or a whole tick, whatever happened.
+    pub const TELLS_CPU_TIME_FROM: Nanos = Nanos(62_500_000);
+
+    /// CPU time of everything but this process as a share of the window (0.0 to the number of CPUs), or `None` where it
+    /// can't be seen, or the window is too short to tell.
+    pub fn other_cpu_share(&self) -> Option<f64> {
+        if self.window_ns < Disturbance::TELLS_CPU_TIME_FROM { None } else { self.share(self.other_cpu_ns) }
+    }
+
     /// `part` as a share of the window (0.0 to the number of CPUs), or `None` where it can't be seen.
     pub fn share(&self, part: Option<Nanos>) -> Option<f64> {
         (self.window_ns > Nanos::ZERO).then_some(())?;
@@ -103,6 +113,21 @@ mod tests {
         assert_eq!(seen.merged(&Disturbance::default()).steal_ns, Some(Nanos(2)));
         assert_eq!(seen.merged(&seen).share(Some(Nanos(4))), Some(0.2));
         assert_eq!(Disturbance::default().share(Some(Nanos(4))), None);
+    }
+
+    #[test]
+    fn a_window_shorter_than_some_ticks_says_nothing_of_others() {
+        let of_ms = |ms, other_cpu_ns| Disturbance {
+            window_ns: Nanos::from_millis(ms),
+            other_cpu_ns,
+            ..Disturbance::default()
+        };
+        assert_eq!(of_ms(1, Some(Nanos::ZERO)).other_cpu_share(), None, "not zero");
+        assert_eq!(of_ms(1, Some(Nanos(15_625_000))).other_cpu_share(), None, "not fifteen CPUs");
+        assert_eq!(of_ms(100, Some(Nanos::from_millis(25))).other_cpu_share(), Some(0.25));
+        assert_eq!(of_ms(100, None).other_cpu_share(), None);
+        let rounds = (0..100).fold(Disturbance::default(), |sum, _| sum.merged(&of_ms(1, Some(Nanos::ZERO))));
+        assert_eq!(rounds.other_cpu_share(), Some(0.0), "many short windows are a long one");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub fn summary(seen: &Disturbance) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(share(seen.steal_ns).map(|text| format!("steal {text}")));
     parts.extend(share(seen.cpu_pressure_ns).map(|text| format!("CPU pressure {text}")));
-    parts.extend(share(seen.other_cpu_ns).map(|text| format!("other processes {text} of a CPU")));
+    parts.extend(seen.other_cpu_share().map(percent).map(|text| format!("other processes {text} of a CPU")));
     parts.extend(share(seen.run_delay_ns).map(|text| format!("waiting for a CPU {text}")));
     parts.extend(seen.involuntary_switches.map(|count| match count {
         0 => "never preempted".to_owned(),
@@ -56,13 +56,14 @@ pub fn disturbance(file: &ResultFile) -> Option<Section> {
     for id in ids {
         let seen = select::disturbance(select::measured(file, id));
         let loaded = select::measured(file, id).any(|series| !series.conditions.load.is_empty());
-        let share = |part| Cell::from(or_dash(seen.share(part).map(percent)));
+        let cell = |share: Option<f64>| Cell::from(or_dash(share.map(percent)));
+        let share = |part| cell(seen.share(part));
         table.row(vec![
             if loaded { format!("{id}, own load") } else { id.to_owned() }.into(),
             seen.window_ns.to_string().into(),
             share(seen.steal_ns),
             share(seen.cpu_pressure_ns),
-            share(seen.other_cpu_ns),
+            cell(seen.other_cpu_share()),
             share(seen.run_delay_ns),
             or_dash(seen.involuntary_switches.map(grouped)).into(),
             share(seen.throttled_ns),
@@ -90,5 +91,12 @@ mod tests {
             ..Disturbance::default()
         };
         assert_eq!(summary(&seen).as_deref(), Some("steal 0 %, CPU pressure 4.1 %, preempted 1 time"));
+        let of_others = |ms| Disturbance {
+            window_ns: Nanos::from_millis(ms),
+            other_cpu_ns: Some(Nanos::ZERO),
+            ..Disturbance::default()
+        };
+        assert_eq!(summary(&of_others(1)), None, "no tick of CPU time fits into it");
+        assert_eq!(summary(&of_others(100)).as_deref(), Some("other processes 0 % of a CPU"));
     }
 }
