@@ -198,9 +198,9 @@ fn reached(file: &ResultFile) -> Option<String> {
         return None;
     }
     if most - least <= SAME {
-        return Some(format!(
-            "No neighbour's setting reached this process: its sleep took {least} to {most} whatever was held."
-        ));
+        let (least, most) = (least.to_string(), most.to_string());
+        let took = if least == most { least } else { format!("{least} to {most}") };
+        return Some(format!("No neighbour's setting reached this process: its sleep took {took} whatever was held."));
     }
     Some(match beside_finest(file) {
         Some(Beside { held, took, alone, followed: false }) => format!(
@@ -307,9 +307,19 @@ mod tests {
         let section = neighbours(&alike).expect("there are values");
         assert_eq!(
             section.notes,
-            ["No neighbour's setting reached this process: its sleep took 15 ms to 15 ms whatever was held."]
+            ["No neighbour's setting reached this process: its sleep took 15 ms whatever was held."]
         );
         assert_eq!(telling_clock(&alike, "C3").as_deref(), Some("get-tick-count"), "of equals the first");
+    }
+
+    #[test]
+    fn sleeps_that_differ_by_little_are_a_range_only_where_it_shows() {
+        let slept = |alone: i64, beside: i64| {
+            let sheet = Sheet::linux().steady("C3/nanosleep/1ms/neighbour=none", alone);
+            reached(&sheet.steady("C3/nanosleep/1ms/neighbour=1ms", beside).file).expect("two steps")
+        };
+        assert!(slept(262_000, 262_300).contains(" took 1.26 ms whatever"), "{}", slept(262_000, 262_300));
+        assert!(slept(262_000, 292_000).contains(" took 1.26 ms to 1.29 ms whatever"), "{}", slept(262_000, 292_000));
     }
 
     #[test]
