@@ -10,6 +10,7 @@ pub mod comparison;
 pub mod conditions;
 pub mod distribution;
 pub mod disturbance;
+mod emulation;
 pub mod environment;
 pub mod file;
 pub mod finding;

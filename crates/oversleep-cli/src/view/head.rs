@@ -17,12 +17,18 @@ pub fn wine(file: &ResultFile) -> Option<&str> {
     file.environment.text("os.wine_version")
 }
 
-/// A heading, with `modelled …` where the machine is a model, `under Wine …` where the system is one: no figure
-/// may pass for one of the real thing.
+/// Which program ran on which foreign processor, where the result was taken under an emulator.
+pub fn emulated(file: &ResultFile) -> Option<String> {
+    file.environment.emulated(&file.platform)
+}
+
+/// A heading, with `modelled …` where the machine is a model, `under Wine …` where the system is one, `under an emulator`
+/// where the processor is one: no figure may pass for one of the real thing.
 pub fn heading(file: &ResultFile, text: &str) -> String {
     match (modelled(file), wine(file)) {
         (Some(profile), _) => format!("{text} (modelled: {profile})"),
         (None, Some(version)) => format!("{text} (under Wine {version})"),
+        (None, None) if emulated(file).is_some() => format!("{text} (under an emulator)"),
         (None, None) => text.to_owned(),
     }
 }
@@ -93,6 +99,12 @@ pub fn warnings(file: &ResultFile) -> Vec<String> {
         warnings.push(format!(
             "Measured under Wine {version}: these are Wine's figures on its host, not Windows'. Nothing is concluded about \
              Windows."
+        ));
+    }
+    if let Some(how) = emulated(file).filter(|_| wine(file).is_none()) {
+        warnings.push(format!(
+            "Measured under an emulator ({how}): what calls and clocks cost is the emulator's, and what waits add holds its \
+             overhead. Nothing follows about a processor of that architecture."
         ));
     }
     if file.completion == Completion::Interrupted {
@@ -240,6 +252,18 @@ mod tests {
             .text("container.kind", "none");
         assert_eq!(machine(&sheet.file), ["Linux 6.18.5 x86_64", "2 × AMD EPYC", "1 of them allowed", "kvm guest"]);
         assert_eq!(machine(&Sheet::linux().file), ["Linux x86_64"]);
+    }
+
+    #[test]
+    fn an_emulator_is_said_wherever_its_processor_is() {
+        let mut arm = Sheet::linux().text("clocksource.current", "arch_sys_counter");
+        arm.file.platform.arch = "aarch64".into();
+        assert_eq!(heading(&arm.file, "Clocks"), "Clocks");
+        assert!(warnings(&arm.file).is_empty());
+        let qemu = arm.text("clocksource.current", "tsc");
+        assert_eq!(heading(&qemu.file, "Clocks"), "Clocks (under an emulator)");
+        let [warning] = &warnings(&qemu.file)[..] else { panic!("one warning") };
+        assert!(warning.starts_with("Measured under an emulator (a program for aarch64 on a kernel"), "{warning}");
     }
 
     #[test]

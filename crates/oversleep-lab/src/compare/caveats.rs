@@ -17,19 +17,9 @@ pub(super) fn wine(file: &ResultFile) -> Option<&str> {
     file.environment.text("os.wine_version")
 }
 
-/// Why the processor is an emulator's: the machine's is of another architecture than the program. An emulator of programs
-/// passes on what the kernel says of the processor.
+/// Why the processor is an emulator's.
 pub(super) fn emulated(file: &ResultFile) -> Option<String> {
-    let facts = &file.environment;
-    let named = [facts.text("cpu.vendor"), facts.text("cpu.model")];
-    let is_by = |makers: &[&str]| named.iter().flatten().any(|name| makers.iter().any(|maker| name.contains(maker)));
-    let foreign = match file.platform.arch.as_str() {
-        "x86_64" | "x86" => is_by(&["Apple"]) || facts.flag("virtualisation.rosetta") == Some(true),
-        _ => is_by(&["AMD", "Intel"]),
-    };
-    let processor = facts.text("cpu.model").or(facts.text("cpu.vendor")).unwrap_or("another processor");
-    (foreign && file.platform.modelled.is_none())
-        .then(|| format!("a program for {} on {}", file.platform.arch, processor.trim()))
+    file.environment.emulated(&file.platform)
 }
 
 /// All caveats, result by result.
@@ -93,7 +83,7 @@ fn busy(file: &ResultFile) -> Option<String> {
         let rounds = distinct_rounds(own.clone()).into_iter().map(|round| &round.disturbance);
         let seen = rounds.filter_map(|meanwhile| Some((counter(meanwhile)?, meanwhile.window_ns)));
         let (part, whole) = seen.fold((Nanos::ZERO, Nanos::ZERO), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        (whole > Nanos::ZERO).then(|| part.0 as f64 / whole.0 as f64 / cpus)
+        (whole >= Disturbance::TELLS_CPU_TIME_FROM).then(|| part.0 as f64 / whole.0 as f64 / cpus)
     };
     let others = share(|meanwhile| meanwhile.other_cpu_ns).filter(|&share| share >= BUSY_SHARE);
     let stolen = share(|meanwhile| meanwhile.steal_ns).filter(|&share| share >= STEAL_SHARE);

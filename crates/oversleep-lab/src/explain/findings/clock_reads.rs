@@ -56,6 +56,11 @@ counter and convert with a calibrated factor, and keep the system's clock as the
 };
 
 fn clock_is_system_call(file: &ResultFile) -> Look<Conclusion> {
+    if let Some(how) = file.environment.emulated(&file.platform) {
+        return Err(Conclusion::lacks(format!(
+            "not concluded: under an emulator ({how}) clock reads are what it makes of them, whatever the machine has"
+        )));
+    }
     let source = file.environment.text("clocksource.current");
     let named = source.map(|name| format!(" '{name}'")).unwrap_or_default();
     let rests = |statement: Statement, series: &[&Series]| {
@@ -171,6 +176,10 @@ mod tests {
             (Verdict::Found, "each clock read is a system call here: clocksource has no vDSO path".into())
         );
         assert_eq!(says(&Sheet::linux(), "OVS-L009").0, Verdict::NotEnoughData);
+        let mut emulated = Sheet::linux().flag("clocksource.vdso", false).text("clocksource.current", "tsc");
+        emulated.file.platform.arch = "aarch64".into();
+        let (verdict, sentence) = says(&emulated, "OVS-L009");
+        assert!(verdict == Verdict::NotEnoughData && sentence.contains("under an emulator"), "{sentence}");
         let wild = Sheet::linux().wild("A1/monotonic", 31_500).steady("A1/monotonic-syscall", 192_000);
         assert_eq!(says(&wild, "OVS-L009").0, Verdict::TooDisturbed);
     }

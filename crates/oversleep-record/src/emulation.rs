@@ -1,0 +1,77 @@
+//! Whether a result was taken under an emulator of programs, by the facts it holds.
+
+use crate::environment::{Environment, PlatformId};
+
+/// What Linux keeps time by on x86, besides those that any machine may have.
+const CLOCKSOURCES_OF_X86: [&str; 5] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "hpet", "acpi_pm"];
+/// The same on ARM.
+const CLOCKSOURCE_OF_ARM: &str = "arch_sys_counter";
+
+impl Environment {
+    /// Why the processor is an emulator's: the machine's is of another architecture than the program. An emulator of
+    /// programs passes on what the kernel says of the processor and of what it keeps time by. Models are none.
+    pub fn emulated(&self, platform: &PlatformId) -> Option<String> {
+        if platform.modelled.is_some() {
+            return None;
+        }
+        let (facts, arch) = (self, platform.arch.as_str());
+        let named = [facts.text("cpu.vendor"), facts.text("cpu.model")];
+        let is_by =
+            |makers: &[&str]| named.iter().flatten().any(|name| makers.iter().any(|maker| name.contains(maker)));
+        let is_x86 = matches!(arch, "x86_64" | "x86");
+        let foreign = match is_x86 {
+            true => is_by(&["Apple"]) || facts.flag("virtualisation.rosetta") == Some(true),
+            false => is_by(&["AMD", "Intel"]),
+        };
+        if foreign {
+            let processor = facts.text("cpu.model").or(facts.text("cpu.vendor")).unwrap_or("another processor");
+            return Some(format!("a program for {arch} on {}", processor.trim()));
+        }
+        let source = facts.text("clocksource.current")?;
+        let foreign = match is_x86 {
+            true => source == CLOCKSOURCE_OF_ARM,
+            false => arch == "aarch64" && CLOCKSOURCES_OF_X86.contains(&source),
+        };
+        foreign.then(|| format!("a program for {arch} on a kernel that keeps time by {source}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::FactValue;
+
+    fn emulated(arch: &str, facts: &[(&str, &str)]) -> Option<String> {
+        let mut environment = Environment::default();
+        for (name, text) in facts {
+            environment.set(name, FactValue::Text((*text).to_owned()), "test");
+        }
+        let platform = PlatformId { os: "linux".to_owned(), arch: arch.to_owned(), modelled: None };
+        environment.emulated(&platform)
+    }
+
+    #[test]
+    fn a_kernel_or_a_processor_of_another_architecture_tells() {
+        assert_eq!(
+            emulated("aarch64", &[("cpu.model", "AMD EPYC ")]).as_deref(),
+            Some("a program for aarch64 on AMD EPYC")
+        );
+        assert_eq!(
+            emulated("aarch64", &[("clocksource.current", "tsc")]).as_deref(),
+            Some("a program for aarch64 on a kernel that keeps time by tsc")
+        );
+        assert!(emulated("x86_64", &[("clocksource.current", "arch_sys_counter")]).is_some());
+        assert_eq!(emulated("aarch64", &[("clocksource.current", "arch_sys_counter")]), None);
+        assert_eq!(emulated("x86_64", &[("clocksource.current", "tsc"), ("cpu.vendor", "GenuineIntel")]), None);
+        assert_eq!(emulated("riscv64", &[("clocksource.current", "riscv_clocksource")]), None);
+        assert_eq!(emulated("aarch64", &[]), None);
+    }
+
+    #[test]
+    fn a_model_is_none() {
+        let platform = PlatformId { os: "linux".into(), arch: "aarch64".into(), modelled: Some("pi".into()) };
+        let mut environment = Environment::default();
+        environment.set("clocksource.current", FactValue::Text("tsc".into()), "test");
+        assert_eq!(environment.emulated(&platform), None);
+    }
+}
