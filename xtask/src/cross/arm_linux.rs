@@ -52,6 +52,7 @@ pub fn check(cross: &mut Cross) {
         program: QEMU,
         arguments: &["-L", LIBRARIES],
         starts_programs: false,
+        caveat: "measured under an emulator",
         ends_with_7: &["sh", "-c", "exit 7"],
         environment: &[],
         allowed: Allowed { lacks: LACKS, told_by: None, silent: None },

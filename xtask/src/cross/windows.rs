@@ -66,6 +66,7 @@ pub fn check(cross: &mut Cross) {
         program: WINE,
         arguments: &[],
         starts_programs: true,
+        caveat: "measured under wine",
         ends_with_7: &["cmd", "/c", "exit 7"],
         environment: &environment,
         allowed: Allowed { lacks: LACKS, told_by: Some("OVS-W012"), silent: Some("OVS-W") },
