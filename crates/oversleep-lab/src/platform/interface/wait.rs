@@ -83,9 +83,10 @@ pub enum SlackRule {
     NoTimer,
 }
 
-/// Delays that timers of Windows are compared with: none, less than its default tick of 15.6 ms, one tick, two.
+/// Delays that timers of Windows are compared with: none, one default tick of 15.6 ms, two, and what its vendor recommends.
+/// <https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kesetcoalescabletimer>, remarks.
 pub(in crate::platform) const TICK_TOLERANCES: [Nanos; 4] =
-    [Nanos::ZERO, Nanos::from_millis(5), Nanos::from_millis(16), Nanos::from_millis(32)];
+    [Nanos::ZERO, Nanos::from_millis(16), Nanos::from_millis(32), Nanos::from_millis(100)];
 
 /// What is known of a wait before it is called.
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@ use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, p50, settle, summary};
 use super::side_by_side;
 
-/// Lateness that is the tolerance's, not the grain of a tick.
-const ADDED_MIN: Nanos = Nanos(200_000);
+/// The tick where its period is not known: the longest.
+const DEFAULT_TICK: Nanos = Nanos(15_625_000);
 
 /// The timer with a tolerance, and the one without.
 pub(in super::super::super) const TOLERANT: &str = "waitable-timer-tolerant";
@@ -24,7 +24,8 @@ pub(in super::super) const TIMER_TOLERANCE: FindingEntry = FindingEntry {
     explanation: "\
 SetWaitableTimerEx takes the delay the caller tolerates. The system uses it to expire several timers at one interrupt: \
 the timer ends anywhere between its due time and the due time plus the tolerance. It saves power where nothing has to be \
-punctual; libraries that pass a tolerance by default make every timer late.\n\n\
+punctual; libraries that pass a tolerance by default make every timer late. The vendor recommends at least 32 ms, two \
+default ticks, and 100 ms better: less finds no other interrupt to wait for.\n\n\
 How we know: the same timer is measured with and without a tolerance, in the same rounds.\n\n\
 Cure: a tolerance of zero for timers that must be on time, a generous one for all others.",
     remedies: &["set-no-tolerance"],
@@ -38,7 +39,9 @@ fn timer_tolerance(file: &ResultFile) -> Look<Conclusion> {
         Statement::new(sentence).rests_on(&tolerant.key, summary(tolerant)).rests_on(&plain.key, summary(plain))
     };
     let added = p50(tolerant) - p50(plain);
-    Ok(if added >= ADDED_MIN {
+    // Ends scatter by where between two ticks the timer was set: what is less than half of one is that.
+    let tick = file.environment.nanos("timer.period_now_ns").unwrap_or(DEFAULT_TICK);
+    Ok(if added >= Nanos(tick.0 / 2) {
         Conclusion::Found(rests(format!(
             "a waitable timer of {requested} with a tolerance ended {} late, without one {}: it was put off by {added}",
             p50(tolerant),
@@ -90,6 +93,14 @@ mod tests {
                     .into()
             )
         );
+    }
+
+    #[test]
+    fn what_is_less_than_half_a_tick_is_where_the_timer_was_set() {
+        assert_eq!(says(&beside(14_600_000 + 7_812_499)).0, Verdict::Absent);
+        assert_eq!(says(&beside(14_600_000 + 7_812_500)).0, Verdict::Found);
+        let finer = beside(14_600_000 + 600_000).span("timer.period_now_ns", 1_000_000);
+        assert_eq!(says(&finer).0, Verdict::Found);
     }
 
     #[test]

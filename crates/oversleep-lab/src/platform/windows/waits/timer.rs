@@ -34,15 +34,16 @@ pub(super) static WAITABLE_TIMER: Entry = Entry {
     open: || proved_at_once(Waitable { timer: new(0)?, tolerance: None, info: &WAITABLE_TIMER.info }),
 };
 
-/// What the tolerant timer allows to be added: a third of the default tick, so that sharing an interrupt can be seen.
-const TOLERABLE_MS: u32 = 5;
+/// What the tolerant timer allows to be added: two default ticks, the least that the vendor says is of use.
+/// <https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kesetcoalescabletimer>, remarks.
+const TOLERABLE_MS: u32 = 32;
 
 pub(super) static WAITABLE_TIMER_TOLERANT: Entry = Entry {
     info: WaitInfo {
         name: "waitable-timer-tolerant",
-        call: "SetWaitableTimerEx(tolerable delay 5 ms) and WaitForSingleObject",
-        doc: "The timer of programs that save power: the system may add up to the tolerance, here 5 ms, to let several \
-              timers share one interrupt. Otherwise as a waitable timer.",
+        call: "SetWaitableTimerEx(tolerable delay 32 ms) and WaitForSingleObject",
+        doc: "The timer of programs that save power: the system may add up to the tolerance, here 32 ms, to let several \
+              timers share one interrupt. Less than that, two default ticks, is hardly used. Otherwise as a waitable timer.",
         family: Family::Timer,
         absolute: false,
         granularity: HUNDRED_NS,
