@@ -2,6 +2,7 @@
 
 use oversleep_record::{Nanos, Unavailable};
 use windows_sys::Wdk::System::SystemInformation::{NtQuerySystemInformation, SYSTEM_INFORMATION_CLASS};
+use windows_sys::Win32::System::Threading::GetActiveProcessorGroupCount;
 
 use super::os;
 use crate::platform::interface::{IdleReading, IdleState};
@@ -47,7 +48,14 @@ fn sum(processors: &[ProcessorIdle]) -> Vec<IdleState> {
     states.collect()
 }
 
+/// Each call tells of the group that its thread runs in, so on a machine with several two calls could tell of different
+/// processors.
 fn processors() -> Result<Vec<ProcessorIdle>, Unavailable> {
+    // SAFETY: takes nothing.
+    // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getactiveprocessorgroupcount
+    if unsafe { GetActiveProcessorGroupCount() } > 1 {
+        return Err(Unavailable::missing("idle times of all groups of processors"));
+    }
     let mut records = vec![ProcessorIdle::default(); GROUP_CPUS];
     let mut bytes = 0;
     let room = size_of_val(records.as_slice()) as u32;

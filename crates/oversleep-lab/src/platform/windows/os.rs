@@ -10,9 +10,10 @@ use oversleep_record::{Nanos, Unavailable};
 use windows_sys::Wdk::System::SystemInformation::NtQueryTimerResolution;
 use windows_sys::Win32::Foundation::{FILETIME, HMODULE, RtlNtStatusToDosError};
 use windows_sys::Win32::System::LibraryLoader::{
-    GetModuleHandleA, GetProcAddress, LOAD_LIBRARY_SEARCH_SYSTEM32, LoadLibraryExA,
+    GetModuleHandleA, GetProcAddress, LOAD_LIBRARY_SEARCH_SYSTEM32, LOAD_WITH_ALTERED_SEARCH_PATH, LoadLibraryExA,
 };
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
+use windows_sys::Win32::System::SystemInformation::GetSystemDirectoryA;
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes};
 
 /// Ticks of the performance counter.
@@ -159,7 +160,8 @@ impl<F: Copy> Newer<F> {
     }
 }
 
-/// One of the system's own libraries: as it is loaded already, else from the system's folder and nowhere else.
+/// One of the system's own libraries: as it is loaded already, else from the system's folder and nowhere else. Windows 7
+/// without the update KB2533623 doesn't know that wish; there the full path of the folder says the same.
 fn system_library(name: &CStr) -> Option<HMODULE> {
     // SAFETY: the name ends with a zero byte.
     // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-getmodulehandlea
@@ -170,6 +172,25 @@ fn system_library(name: &CStr) -> Option<HMODULE> {
     // SAFETY: as above; no file handle is given, as the call demands.
     // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-loadlibraryexa
     let loaded = unsafe { LoadLibraryExA(name.as_ptr().cast(), std::ptr::null_mut(), LOAD_LIBRARY_SEARCH_SYSTEM32) };
+    if !loaded.is_null() {
+        return Some(loaded);
+    }
+    from_system_folder(name)
+}
+
+fn from_system_folder(name: &CStr) -> Option<HMODULE> {
+    let mut path = [0; 512];
+    // SAFETY: the path is valid to write to for the length stated.
+    // https://learn.microsoft.com/windows/win32/api/sysinfoapi/nf-sysinfoapi-getsystemdirectorya
+    let length = unsafe { GetSystemDirectoryA(path.as_mut_ptr(), path.len() as u32) } as usize;
+    let file = name.to_bytes_with_nul();
+    // Zero is a failure; a length beyond the room is what would be needed.
+    let room = path.get_mut(length..length + 1 + file.len()).filter(|_| length > 0)?;
+    room[0] = b'\\';
+    room[1..].copy_from_slice(file);
+    // SAFETY: the path ends with the zero byte of the name; no file handle is given, as the call demands.
+    // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-loadlibraryexa
+    let loaded = unsafe { LoadLibraryExA(path.as_ptr(), std::ptr::null_mut(), LOAD_WITH_ALTERED_SEARCH_PATH) };
     (!loaded.is_null()).then_some(loaded)
 }
 
@@ -192,6 +213,12 @@ mod tests {
         assert!(unsafe { ticks() } > 0);
         assert_eq!(ABSENT.required().err(), Some(Unavailable::TooOld { needs: "Windows 99".to_owned() }));
         assert!(NOWHERE.get().is_none());
+    }
+
+    #[test]
+    fn a_library_is_found_by_the_full_path_of_the_systems_folder_too() {
+        assert!(from_system_folder(c"avrt.dll").is_some());
+        assert!(from_system_folder(c"no-such.dll").is_none());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Whatever is opened is given back: handles, window objects and resolution requests are counted around many uses of
-//! every entry. Other tests open handles at the same time, so the counting runs in a process of its own.
+//! every entry, also of those that fail and those that a panic ends. Other tests open handles at the same time, so the counting runs in a process of its own.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 use std::time::Duration;
 
@@ -10,10 +11,13 @@ use windows_sys::Win32::System::Threading::{
     GR_GDIOBJECTS, GR_USEROBJECTS, GetCurrentProcess, GetGuiResources, GetProcessHandleCount,
 };
 
-use super::{Native, expected, handoffs, tunables, waits};
-use crate::platform::interface::{SharedPlatform, Target, WaitEnd};
+use super::{Native, abilities, environment, expected, handoffs, load, tunables, waits};
+use crate::platform::interface::{SharedPlatform, Target, Wait, WaitEnd};
+use crate::platform::neighbour_process;
 
 const USES: usize = 200;
+/// Of what takes some ms each.
+const COSTLY_USES: usize = 40;
 /// Threads of the system's pools come and go with a handle or two each; what leaks at every use exceeds this.
 const COMINGS_AND_GOINGS: u32 = 20;
 
@@ -37,11 +41,15 @@ fn held() -> Held {
 }
 
 /// Uses an entry many times; nothing may remain, some time after the last use at the latest.
-fn count(name: &str, mut once: impl FnMut()) {
+fn count(name: &str, once: impl FnMut()) {
+    count_in(USES, name, once);
+}
+
+fn count_in(uses: usize, name: &str, mut once: impl FnMut()) {
     // What the system makes at the first use stays: pools, libraries, the thread's queue.
     (0..3).for_each(|_| once());
     let before = held();
-    (0..USES).for_each(|_| once());
+    (0..uses).for_each(|_| once());
     let is_back = |now: Held| {
         now.handles <= before.handles + COMINGS_AND_GOINGS
             && now.gdi <= before.gdi
@@ -70,6 +78,33 @@ fn the_systems_own_request_can_be_seen() {
     assert!(tunables::take_back(), "a request is held and can't be seen");
     drop(guards);
     nothing_is_requested("two guards");
+}
+
+/// A panic in the middle of a measurement: the wait is open, and every setting that can be held is.
+fn unwinds_while_held(platform: &SharedPlatform, wait: &dyn Wait) {
+    let tunables = tunables::registry();
+    let unwound = catch_unwind(AssertUnwindSafe(|| {
+        let _open = wait.open(platform);
+        let _held: Vec<_> =
+            tunables.iter().filter_map(|tunable| Some(tunable.apply(tunable.settings_to_compare().last()?))).collect();
+        // Without the hook, which would print.
+        resume_unwind(Box::new(()));
+    }));
+    assert!(unwound.is_err());
+}
+
+/// Loads with their threads, what is read about the machine, and neighbours: this program doesn't answer as one, so that
+/// starting it and giving up is what is counted.
+fn whatever_costs_more_is_given_back() {
+    for kind in load::registry() {
+        count_in(COSTLY_USES, kind.info().name, || {
+            drop(kind.start(2).unwrap_or_else(|why| panic!("{}: {why}", kind.info().name)));
+        });
+    }
+    count_in(COSTLY_USES, "facts", || drop(environment::collect()));
+    count_in(COSTLY_USES, "abilities", || drop(abilities::survey()));
+    assert!(neighbour_process::run_if_asked().is_none(), "this process is no neighbour");
+    count_in(COSTLY_USES, "a neighbour that doesn't answer", || assert!(neighbour_process::start(None).is_err()));
 }
 
 #[test]
@@ -116,6 +151,11 @@ fn everything_is_given_back_alone() {
             assert_eq!(tunable.current(), found, "{}", tunable.info().name);
         }
     }
+    for wait in waits::registry() {
+        count_in(COSTLY_USES, "unwinding", || unwinds_while_held(&platform, &*wait));
+        nothing_is_requested("unwinding");
+    }
+    whatever_costs_more_is_given_back();
     assert_eq!(tunables::outstanding(), 0);
 }
 

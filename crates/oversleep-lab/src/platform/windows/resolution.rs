@@ -17,7 +17,7 @@ pub(super) fn rows() -> Vec<ResolutionRow> {
         row(
             "while all windows are hidden",
             "RtlGetVersion",
-            system::version().map(|version| hidden(version.build).to_owned()),
+            system::version().map(|version| hidden(version.build, version.is_server).to_owned()),
         ),
     ]
 }
@@ -70,9 +70,11 @@ fn reached_by(per_process: Result<bool, Unavailable>) -> Reached {
 }
 
 /// <https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod>, remarks.
-fn hidden(build: u32) -> &'static str {
+fn hidden(build: u32, is_server: bool) -> &'static str {
     const DROPPED_SINCE: u32 = 22_000;
-    if build >= DROPPED_SINCE {
+    if is_server && build >= DROPPED_SINCE {
+        "nothing is documented of servers; Windows 11 of this age may drop the request"
+    } else if build >= DROPPED_SINCE {
         "the request may be dropped, unless the process opts out of power throttling"
     } else {
         "the request stays"
@@ -111,8 +113,10 @@ mod tests {
 
     #[test]
     fn requests_of_hidden_processes_are_dropped_since_windows_11() {
-        assert_eq!(hidden(19_045), "the request stays");
-        assert!(hidden(22_000).contains("dropped"));
+        assert_eq!(hidden(19_045, false), "the request stays");
+        assert!(hidden(26_100, true).contains("nothing is documented of servers"));
+        assert_eq!(hidden(20_348, true), "the request stays");
+        assert!(hidden(22_000, false).contains("may be dropped"));
     }
 
     #[test]

@@ -171,7 +171,8 @@ fn waits() -> Vec<WaitInfo> {
         page(
             "https://doc.rust-lang.org/std/thread/fn.sleep.html",
             WaitInfo {
-                granularity: HUNDRED_NS,
+                zero: ZeroMeans::Yields,
+                granularity: Granularity { step: HUNDRED_NS.step, rounds_up: false },
                 ..wait("thread-sleep", "std::thread::sleep", Sleep, None, "Rust's sleep: a high-resolution timer.")
             },
         ),
@@ -258,7 +259,7 @@ fn waits() -> Vec<WaitInfo> {
         ),
         page(
             api!("synchapi/nf-synchapi-sleep"),
-            yields("sleep-zero", "Sleep(0)", "Gives way to any ready thread of the same priority."),
+            yields("sleep-zero", "Sleep(0)", "Gives way to a thread that is ready; since Server 2003 of any priority."),
         ),
     ]
 }

@@ -3,6 +3,7 @@
 use oversleep_record::Nanos;
 use oversleep_record::clock::{Counts, Epoch};
 
+use super::tick::timer_period_in_milliseconds;
 use super::{COMMON, always, milliseconds_hz, none};
 use crate::platform::fn_clock::FnClock;
 use crate::platform::interface::{Clock, ClockInfo};
@@ -14,7 +15,9 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
                 name: "clock",
                 call: "clock()",
                 doc: "Milliseconds since the process started: elapsed time, where POSIX systems give CPU time under the \
-                      same name. Ends after 24.8 days.",
+                      same name. Microsoft's newer C library (UCRT) counts them by the performance counter; msvcrt.dll, which \
+                      programs of the GNU toolchain use, takes the system time of the last timer interrupt, so that it \
+                      moves in steps of the timer period. Ends after 24.8 days.",
                 epoch: Epoch::Process,
                 unit: "ms",
                 bits: 31,
@@ -24,8 +27,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             },
             available: always,
             frequency_hz: milliseconds_hz,
-            // CLOCKS_PER_SEC.
-            step: || Some(Nanos::from_millis(1)),
+            step: step_of_clock,
             // SAFETY: takes nothing and returns a number.
             read: || u64::try_from(unsafe { clock() }).unwrap_or(0),
         }),
@@ -50,8 +52,29 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
     ]
 }
 
+/// Whether this program was linked with msvcrt.dll: LLVM's variant of the GNU toolchain takes the UCRT.
+const MSVCRT: bool = cfg!(all(target_env = "gnu", not(target_abi = "llvm")));
+
+/// The UCRT's clock moves by CLOCKS_PER_SEC.
+fn step_of_clock() -> Option<Nanos> {
+    if MSVCRT { timer_period_in_milliseconds() } else { Some(Nanos::from_millis(1)) }
+}
+
 // SAFETY: as <time.h> of Microsoft's C library declares them: clock_t is a 32-bit long, __time64_t has 64 bits.
 unsafe extern "C" {
     fn clock() -> i32;
     fn _time64(time: *mut i64) -> i64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tick::timer_period_in_milliseconds;
+    use super::*;
+
+    #[test]
+    fn the_older_library_moves_with_the_timer_interrupt() {
+        let step = registry().iter().find(|clock| clock.info().name == "clock").expect("an entry").stated_step_ns();
+        let expected = if MSVCRT { timer_period_in_milliseconds() } else { Some(Nanos::from_millis(1)) };
+        assert!(step.is_some() && step == expected, "{step:?}");
+    }
 }

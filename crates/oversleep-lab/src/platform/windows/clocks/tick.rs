@@ -66,7 +66,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
 }
 
 /// This clock's unit hides what is finer.
-fn timer_period_in_milliseconds() -> Option<Nanos> {
+pub(super) fn timer_period_in_milliseconds() -> Option<Nanos> {
     timer_period().map(|period| period.max(Nanos::from_millis(1)))
 }
 

@@ -40,13 +40,13 @@ pub(super) const FACTS: &[Entry] = &[
         name: "timer.global_requests",
         doc: "Whether timer requests are set to count for the whole machine, as before Windows 10 2004.",
         source: "registry, GlobalTimerResolutionRequests",
-        read: || global_requests().map(FactValue::Flag),
+        read: || as_windows_does(global_requests()?).map(FactValue::Flag),
     },
     Entry {
         name: "timer.requests_per_process",
         doc: "Whether a timer request counts only for the process that made it (build 19041 and later, unless set otherwise).",
         source: "RtlGetVersion; registry, GlobalTimerResolutionRequests",
-        read: || Ok(FactValue::Flag(per_process(system::version()?.build, global_requests()?))),
+        read: || as_windows_does(per_process(system::version()?.build, global_requests()?)).map(FactValue::Flag),
     },
     Entry {
         name: "timer.high_resolution",
@@ -80,6 +80,14 @@ pub(super) const FACTS: &[Entry] = &[
 fn increment() -> Result<Nanos, Unavailable> {
     let step = crate::platform::windows::clocks::clock_interrupt_period();
     step.ok_or_else(|| os::failed("GetSystemTimeAdjustment"))
+}
+
+/// A rule of Windows; Wine plays a build and follows none.
+fn as_windows_does(rule: bool) -> Result<bool, Unavailable> {
+    match system::wine_version() {
+        Some(version) => Err(Unavailable::failed("NtSetTimerResolution", system::played(&version))),
+        None => Ok(rule),
+    }
 }
 
 /// The setting that takes back the rule of Windows 10 2004; absent unless somebody set it.
@@ -134,6 +142,14 @@ fn likely_source(hz: u64, invariant_tsc: bool) -> Result<&'static str, Unavailab
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whom_a_request_reaches_is_told_of_windows_only() {
+        for name in ["timer.requests_per_process", "timer.global_requests"] {
+            let fact = FACTS.iter().find(|fact| fact.name == name).expect("a fact");
+            assert_eq!((fact.read)().is_ok(), system::wine_version().is_none(), "{name}");
+        }
+    }
 
     #[test]
     fn requests_count_per_process_since_2004_unless_set_otherwise() {

@@ -1,8 +1,10 @@
 //! Whether Windows may ignore this process's timer resolution.
 
+use std::io;
+
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
-use windows_sys::Win32::Foundation::HANDLE;
+use windows_sys::Win32::Foundation::{ERROR_INVALID_PARAMETER, GetLastError, HANDLE, WIN32_ERROR};
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, PROCESS_INFORMATION_CLASS, PROCESS_POWER_THROTTLING_CURRENT_VERSION,
     PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION, PROCESS_POWER_THROTTLING_STATE, ProcessPowerThrottling,
@@ -61,9 +63,21 @@ fn set(state: State) -> Result<(), Unavailable> {
     let set = SET.required()?;
     // SAFETY: the state is valid for its size. A version that doesn't know the bit refuses it.
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-setprocessinformation
-    match unsafe { set(this_process(), ProcessPowerThrottling, &raw const state, STATE_SIZE) } {
-        0 => Err(os::failed("SetProcessInformation(ProcessPowerThrottling)")),
-        _ => Ok(()),
+    if unsafe { set(this_process(), ProcessPowerThrottling, &raw const state, STATE_SIZE) } != 0 {
+        return Ok(());
+    }
+    // SAFETY: takes nothing. https://learn.microsoft.com/windows/win32/api/errhandlingapi/nf-errhandlingapi-getlasterror
+    Err(refused(unsafe { GetLastError() }))
+}
+
+/// Windows 10 has the call, and the class since 1709, but not the bit: it calls it an invalid parameter.
+fn refused(error: WIN32_ERROR) -> Unavailable {
+    match error {
+        ERROR_INVALID_PARAMETER => Unavailable::TooOld { needs: INFO.since.to_owned() },
+        error => Unavailable::failed(
+            "SetProcessInformation(ProcessPowerThrottling)",
+            io::Error::from_raw_os_error(error.cast_signed()),
+        ),
     }
 }
 
@@ -148,6 +162,12 @@ mod tests {
         let on = with(off, true);
         assert_eq!((on.ControlMask, on.StateMask, is_on(on)), (1, 1, true));
         assert!(is_on(State { Version: 1, ControlMask: BIT, StateMask: BIT }));
+    }
+
+    #[test]
+    fn an_older_system_refuses_the_bit_and_is_called_too_old() {
+        assert_eq!(refused(ERROR_INVALID_PARAMETER), Unavailable::TooOld { needs: "Windows 11".to_owned() });
+        assert!(refused(5).to_string().contains("os error 5"), "access denied is another matter");
     }
 
     #[test]

@@ -71,7 +71,9 @@ mod tests {
             assert!(info.call.len() > 4 && info.doc.ends_with('.'), "{}", info.name);
             assert!(info.since.starts_with("Windows "), "{}", info.name);
             assert!(info.page.starts_with("https://"), "{}", info.name);
-            assert!(info.granularity.rounds_up && !info.absolute, "{}: a wait of ours never rounds down", info.name);
+            // The call is ours but for the standard library's, which drops what is less than a unit.
+            assert_eq!(info.granularity.rounds_up, info.name != "thread-sleep", "{}", info.name);
+            assert!(!info.absolute, "{}", info.name);
         }
     }
 

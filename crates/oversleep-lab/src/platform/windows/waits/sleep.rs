@@ -104,11 +104,12 @@ pub(super) static THREAD_SLEEP: Entry = Entry {
         name: "thread-sleep",
         call: "std::thread::sleep",
         doc: "What Rust programs call. A high-resolution waitable timer where there is one (Windows 10 1803), in units of \
-              100 ns and whatever the resolution; Sleep before.",
+              100 ns, of which the standard library drops the rest, and whatever the resolution; Sleep before, and for a span \
+              of zero.",
         family: Family::Sleep,
         absolute: false,
-        granularity: HUNDRED_NS,
-        zero: ZeroMeans::ReturnsAtOnce,
+        granularity: Granularity { step: HUNDRED_NS.step, rounds_up: false },
+        zero: ZeroMeans::Yields,
         slack: SlackRule::None,
         since: "Windows XP",
         page: "https://doc.rust-lang.org/std/thread/fn.sleep.html",
