@@ -1,16 +1,29 @@
 //! The words at the top and the bottom of the help.
 
+use oversleep_lab::platform::{EXAMPLES, Examples};
+
 pub use crate::exit::CODES;
 
+/// Commands as typed here, each with what it shows, in two columns.
+fn block(rows: &[(String, &str)]) -> String {
+    const LEAST_WIDTH: usize = 37;
+    let width = rows.iter().map(|(typed, _)| typed.len()).max().unwrap_or_default().max(LEAST_WIDTH);
+    let lines = rows.iter().map(|(typed, shows)| format!("\n  {typed:width$}  {shows}"));
+    std::iter::once("Examples:".to_owned()).chain(lines).collect()
+}
+
 /// What help opens with. Short lines, so that none is broken.
-pub const EXAMPLES: &str = "\
-Examples:
-  oversleep                                  what is wrong here, and what helps?
-  oversleep check --quick                    the same in about 5 s
-  oversleep waits nanosleep --ask 300us,1ms  how late does nanosleep end?
-  oversleep waits --slack 1ns --load spin    every wait, beside busy CPUs
-  oversleep clocks --json                    what clocks cost, as JSON
-  oversleep doctor                           what may be seen and changed here";
+pub fn examples() -> String {
+    let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = EXAMPLES;
+    block(&[
+        ("oversleep".to_owned(), "what is wrong here, and what helps?"),
+        ("oversleep check --quick".to_owned(), "the same in about 5 s"),
+        (format!("oversleep waits {sleep} --ask 300us,1ms"), "how late does a sleep end?"),
+        (format!("oversleep waits --{tunable} {setting} --load spin"), "every wait, beside busy CPUs"),
+        ("oversleep clocks --json".to_owned(), "what clocks cost, as JSON"),
+        ("oversleep doctor".to_owned(), "what may be seen and changed here"),
+    ])
+}
 
 /// At the head of `check`.
 pub const CHECK: &str = "\
@@ -21,19 +34,25 @@ Examples:
   oversleep check --out r.json --quiet   a result file, to show on any machine";
 
 /// At the head of `clocks`.
-pub const CLOCKS: &str = "\
-Examples:
-  oversleep clocks                       every clock: cost, step, trustworthiness
-  oversleep clocks monotonic tsc         two of them
-  oversleep clocks --list                their names, calls and properties";
+pub fn clocks() -> String {
+    let [one, other] = EXAMPLES.clocks;
+    block(&[
+        ("oversleep clocks".to_owned(), "every clock: cost, step, trustworthiness"),
+        (format!("oversleep clocks {one} {other}"), "two of them"),
+        ("oversleep clocks --list".to_owned(), "their names, calls and properties"),
+    ])
+}
 
 /// At the head of `waits`.
-pub const WAITS: &str = "\
-Examples:
-  oversleep waits                                      every way to wait
-  oversleep waits nanosleep epoll-wait --ask 1ms       two of them, at 1 ms
-  oversleep waits nanosleep --policy fifo:80 --for 5s  under a real-time policy, 5 s long
-  oversleep waits --list                               their names, calls and properties";
+pub fn waits() -> String {
+    let Examples { waits: [sleep, other], policy, .. } = EXAMPLES;
+    block(&[
+        ("oversleep waits".to_owned(), "every way to wait"),
+        (format!("oversleep waits {sleep} {other} --ask 1ms"), "two of them, at 1 ms"),
+        (format!("oversleep waits {sleep} --policy {policy} --for 5s"), "under a real-time policy, 5 s long"),
+        ("oversleep waits --list".to_owned(), "their names, calls and properties"),
+    ])
+}
 
 /// At the head of `forkjoin`.
 pub const FORKJOIN: &str = "\
@@ -42,19 +61,24 @@ Examples:
   oversleep forkjoin --count 100         with 100 fork-joins each";
 
 /// At the head of `handoff`.
-pub const HANDOFF: &str = "\
-Examples:
-  oversleep handoff                      every way of waking a thread
-  oversleep handoff futex pipe           two of them
-  oversleep handoff --list               their names and calls";
+pub fn handoff() -> String {
+    let [one, other] = EXAMPLES.handoffs;
+    block(&[
+        ("oversleep handoff".to_owned(), "every way of waking a thread"),
+        (format!("oversleep handoff {one} {other}"), "two of them"),
+        ("oversleep handoff --list".to_owned(), "their names and calls"),
+    ])
+}
 
 /// At the head of `resolution`.
-pub const RESOLUTION: &str = "\
-Examples:
-  oversleep resolution show              what the system grants, and who inherits it
-  oversleep resolution hold 1ms -- ls    a program that runs while 1 ms is held
-  oversleep resolution sweep             what each setting does to this process
-  oversleep resolution neighbours        what other processes' settings do to it";
+pub fn resolution() -> String {
+    block(&[
+        ("oversleep resolution show".to_owned(), "what the system grants, and who inherits it"),
+        (format!("oversleep resolution hold 1ms -- {}", EXAMPLES.program), "a program that runs while 1 ms is held"),
+        ("oversleep resolution sweep".to_owned(), "what each setting does to this process"),
+        ("oversleep resolution neighbours".to_owned(), "what other processes' settings do to it"),
+    ])
+}
 
 /// At the head of `resolution show`.
 pub const RESOLUTION_SHOW: &str = "\
@@ -63,10 +87,12 @@ Examples:
   oversleep resolution show --json       the same as JSON, without any names";
 
 /// At the head of `resolution hold`.
-pub const RESOLUTION_HOLD: &str = "\
-Examples:
-  oversleep resolution hold 1ms -- echo done  a program that runs while 1 ms is held
-  oversleep resolution hold 1ms               until Ctrl-C";
+pub fn resolution_hold() -> String {
+    block(&[
+        (format!("oversleep resolution hold 1ms -- {}", EXAMPLES.program), "a program that runs while 1 ms is held"),
+        ("oversleep resolution hold 1ms".to_owned(), "until Ctrl-C"),
+    ])
+}
 
 /// At the head of `resolution sweep`.
 pub const RESOLUTION_SWEEP: &str = "\
@@ -81,12 +107,18 @@ Examples:
   oversleep resolution neighbours                table and curve
   oversleep resolution neighbours --quick        in a few seconds";
 
-/// At the head of `ask`.
-pub const ASK: &str = "\
-Examples:
-  oversleep ask 'sleep(1ms)' --on windows-10-2004 --neighbour 2ms  who asked doesn't matter there
-  oversleep ask 'sleep(1ms)' --on windows-7,windows-11,linux-hz250  side by side
-  oversleep ask 'nanosleep(300us)' --slack 1ns                     this machine";
+/// At the head of `ask`. Double quotes are understood by every shell, that of Windows included.
+pub fn ask() -> String {
+    let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = EXAMPLES;
+    block(&[
+        (
+            "oversleep ask \"sleep(1ms)\" --on windows-10-2004 --neighbour 2ms".to_owned(),
+            "who asked doesn't matter there",
+        ),
+        ("oversleep ask \"sleep(1ms)\" --on windows-7,windows-11,linux-hz250".to_owned(), "side by side"),
+        (format!("oversleep ask \"{sleep}(300us)\" --{tunable} {setting}"), "this machine"),
+    ])
+}
 
 /// At the head of `machines`.
 pub const MACHINES: &str = "\
@@ -145,11 +177,22 @@ mod tests {
 
     #[test]
     fn no_line_is_broken() {
-        let resolution =
-            [RESOLUTION, RESOLUTION_SHOW, RESOLUTION_HOLD, RESOLUTION_SWEEP, RESOLUTION_NEIGHBOURS].into_iter();
-        let all =
-            [EXAMPLES, CHECK, CLOCKS, WAITS, FORKJOIN, HANDOFF, EXPERIMENTS, EXPLAIN, REPORT, COMPLETIONS, MAN, CODES];
-        for line in resolution.chain(all).chain([COMPARE]).flat_map(str::lines) {
+        let written = [
+            CHECK,
+            FORKJOIN,
+            RESOLUTION_SHOW,
+            RESOLUTION_SWEEP,
+            RESOLUTION_NEIGHBOURS,
+            EXPERIMENTS,
+            EXPLAIN,
+            REPORT,
+            COMPARE,
+            COMPLETIONS,
+            MAN,
+            CODES,
+        ];
+        let made = [examples(), clocks(), waits(), handoff(), resolution(), resolution_hold()];
+        for line in written.into_iter().chain(made.iter().map(String::as_str)).flat_map(str::lines) {
             assert!(line.chars().count() <= 92, "{line}");
         }
     }

@@ -17,7 +17,7 @@ use crate::request;
 ///
 /// On a modelled machine the answer comes in virtual time, at once; without --on, this machine is measured.
 #[derive(Args, Debug)]
-#[command(before_help = help::ASK, after_help = help::CODES)]
+#[command(before_help = help::ask(), after_help = help::CODES)]
 pub struct Ask {
     /// Questions: 'sleep(1ms)', 'WAIT(SPAN)', 'yield(NAME)', 'step(CLOCK)', 'cost(CLOCK)', 'shows(CLOCK)',
     /// 'forkjoin(blocked)', 'resolution()'

@@ -11,7 +11,7 @@ use crate::request::{Wish, experiments};
 
 /// Measure clocks: cost per call, step, drift, and whether each can be trusted
 #[derive(Args, Debug)]
-#[command(before_help = help::CLOCKS, after_help = help::CODES)]
+#[command(before_help = help::clocks(), after_help = help::CODES)]
 pub struct Clocks {
     /// Clocks to measure [default: all]
     #[arg(value_name = "NAME")]

@@ -11,7 +11,7 @@ use crate::request::{Wish, experiments};
 
 /// Measure hand-offs: how long from signalling a thread until it runs?
 #[derive(Args, Debug)]
-#[command(before_help = help::HANDOFF, after_help = help::CODES)]
+#[command(before_help = help::handoff(), after_help = help::CODES)]
 pub struct Handoff {
     /// Hand-offs to measure [default: all]
     #[arg(value_name = "NAME")]

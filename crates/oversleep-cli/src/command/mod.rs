@@ -37,7 +37,7 @@ use crate::exit::{Exit, Failure};
         Without a command it runs `check`: it measures this machine in under 20 s, prints what it found in sentences, and \
         leaves a result file and an HTML report in the current directory. It changes nothing on the machine unless asked \
         to, works without privileges, and needs no network.",
-    before_help = help::EXAMPLES,
+    before_help = help::examples(),
     after_help = help::CODES,
     override_usage = "oversleep [OPTIONS OF check]\n       oversleep <COMMAND> [OPTIONS]",
     subcommand_required = true,

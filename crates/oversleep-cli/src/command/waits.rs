@@ -11,7 +11,7 @@ use crate::request::{Wish, experiments};
 
 /// Measure waits: how late does each way to wait end, for each request?
 #[derive(Args, Debug)]
-#[command(before_help = help::WAITS, after_help = help::CODES)]
+#[command(before_help = help::waits(), after_help = help::CODES)]
 pub struct Waits {
     /// Waits to measure, closely [default: a survey of all]
     #[arg(value_name = "NAME")]

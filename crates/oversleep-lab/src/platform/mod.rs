@@ -4,6 +4,7 @@
 //! one it runs on. A new clock, wait, hand-off, tunable or load is one entry in its platform's registry.
 
 mod cpu_list;
+mod examples;
 mod fn_clock;
 #[cfg(test)]
 mod handoff_conformance;
@@ -58,6 +59,7 @@ pub mod interruption;
 
 pub mod sim;
 
+pub use examples::{Examples, HERE as EXAMPLES};
 pub use interface::*;
 pub use native_app::run as run_app;
 pub use neighbour_process::run_if_asked;

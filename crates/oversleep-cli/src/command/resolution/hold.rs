@@ -16,7 +16,7 @@ use crate::message;
 /// Says what was granted and whom it reaches, and ends with the program's own exit code. A refusal is said, and the program
 /// is run all the same.
 #[derive(Args, Debug)]
-#[command(before_help = help::RESOLUTION_HOLD, after_help = help::CODES)]
+#[command(before_help = help::resolution_hold(), after_help = help::CODES)]
 pub(super) struct Hold {
     /// What to hold: a span, like 1ms or 1ns, or a word where this system has words
     #[arg(value_name = "SETTING", value_parser = value::setting, allow_hyphen_values = true)]

@@ -19,7 +19,7 @@ use crate::request::{Wish, experiments, machine};
 /// What decides how exactly timers end has a name of its own on each system: timer slack on Linux, timer resolution on
 /// Windows, a tier or service class on macOS.
 #[derive(Args, Debug)]
-#[command(before_help = help::RESOLUTION, after_help = help::CODES)]
+#[command(before_help = help::resolution(), after_help = help::CODES)]
 pub struct Resolution {
     #[command(subcommand)]
     task: Task,
