@@ -23,7 +23,7 @@ pub enum Outcome<T> {
         /// The value in effect.
         is: T,
     },
-    /// Nothing was changed: the system refused, or has no such thing.
+    /// Nothing was changed: the system refused, has no such thing, or only pretended.
     Denied(Denied),
 }
 

@@ -154,11 +154,16 @@ pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Schedu
             CONSTRAINT_WORDS,
         )
     };
-    if result == libc::KERN_SUCCESS {
-        (Some(RealTime { class }), Outcome::Applied { was: Scheduling::Ordinary, now: Scheduling::Deadline })
-    } else {
-        (None, Outcome::Denied(Denied { why: Why::Failed { call: "thread_policy_set", errno: result }, how: ALLOW }))
+    let denied = |why| Outcome::Denied(Denied { why, how: ALLOW });
+    if result != libc::KERN_SUCCESS {
+        return (None, denied(Why::Failed { call: "thread_policy_set", errno: result }));
     }
+    let held = RealTime { class };
+    if !has_constraints() {
+        // Dropped, it puts back what may have changed.
+        return (None, denied(Why::Ignored { call: "thread_policy_set" }));
+    }
+    (Some(held), Outcome::Applied { was: Scheduling::Ordinary, now: Scheduling::Deadline })
 }
 
 fn has_constraints() -> bool {

@@ -127,6 +127,21 @@ fn a_counter_that_nobody_vouches_for_is_not_used() {
 }
 
 #[test]
+fn a_change_that_is_only_pretended_is_found_out() {
+    alone("a_change_that_is_only_pretended_is_found_out", || {
+        // Some sandboxes answer that all is well, and do nothing.
+        if !forbid(&[libc::SYS_sched_setscheduler], 0) {
+            return;
+        }
+        let held = Resolution::new().real_time(5).hold();
+        let outcome = held.outcome(What::RealTime).expect("asked for");
+        let Some(denied) = outcome.denied() else { panic!("{outcome}") };
+        assert_eq!(denied.why, Why::Ignored { call: "sched_setscheduler" });
+        assert!(!denied.how.is_empty());
+    });
+}
+
+#[test]
 fn without_privileges_real_time_is_refused_and_the_rest_works() {
     alone("without_privileges_real_time_is_refused_and_the_rest_works", || {
         const NOBODY: libc::c_long = 65_534;

@@ -50,6 +50,12 @@ fn try_real_time(priority: u8) -> Result<(Option<RealTime>, Outcome<Scheduling>)
     fifo.sched_priority = i32::from(priority.clamp(1, 99));
     // Not with SCHED_RESET_ON_FORK: a thread without CAP_SYS_NICE could not get rid of that again.
     set_policy(libc::SCHED_FIFO, fifo)?;
+    let (policy, param) = self::policy()?;
+    if scheduling(policy, param) != asked {
+        // Sandboxes pretend that the call succeeded. What is held puts back what may have changed.
+        let why = Why::Ignored { call: "sched_setscheduler" };
+        return Err(Denied { why, how: "look for a sandbox or an emulator that answers sched_setscheduler itself" });
+    }
     Ok((Some(held), Outcome::Applied { was, now: asked }))
 }
 
@@ -112,6 +118,8 @@ impl Drop for CpuLatency {
     }
 }
 
+const DEVICE: &str = "/dev/cpu_dma_latency";
+
 /// Holds the machine's processors to this wake-up latency. The request is held even where the limit in effect is lower
 /// already, because that one may go away.
 pub(crate) fn hold_cpu_latency(latency: Duration) -> (Option<CpuLatency>, Outcome<Duration>) {
@@ -124,13 +132,24 @@ pub(crate) fn hold_cpu_latency(latency: Duration) -> (Option<CpuLatency>, Outcom
 
 fn try_cpu_latency(latency: Duration) -> std::io::Result<(File, Outcome<Duration>)> {
     // https://docs.kernel.org/power/pm_qos_interface.html: 32 bits of microseconds, in the machine's byte order.
-    let mut file = OpenOptions::new().read(true).write(true).open("/dev/cpu_dma_latency")?;
+    let mut file = OpenOptions::new().read(true).write(true).open(DEVICE)?;
     let asked_us = i32::try_from(latency.as_micros()).unwrap_or(i32::MAX);
     let was = read_latency(&file)?;
     file.write_all(&asked_us.to_ne_bytes())?;
     let now = read_latency(&file)?;
-    let outcome = if now < was { Outcome::Applied { was, now } } else { Outcome::AlreadyFiner { is: was } };
-    Ok((file, outcome))
+    Ok((file, became(Duration::from_micros(asked_us.unsigned_abs().into()), was, now)))
+}
+
+/// What a request came to, by the limit before it and now.
+fn became(asked: Duration, was: Duration, now: Duration) -> Outcome<Duration> {
+    if now < was {
+        Outcome::Applied { was, now }
+    } else if was <= asked {
+        Outcome::AlreadyFiner { is: was }
+    } else {
+        let why = Why::Ignored { call: DEVICE };
+        Outcome::Denied(Denied { why, how: "look for a sandbox or a container that answers for the device itself" })
+    }
 }
 
 fn read_latency(file: &File) -> std::io::Result<Duration> {
@@ -146,7 +165,6 @@ fn read_latency(file: &File) -> std::io::Result<Duration> {
 }
 
 fn device_denied(error: &std::io::Error) -> Denied {
-    const DEVICE: &str = "/dev/cpu_dma_latency";
     let errno = error.raw_os_error().unwrap_or(0);
     match error.kind() {
         ErrorKind::NotFound => Denied {
@@ -160,5 +178,20 @@ fn device_denied(error: &std::io::Error) -> Denied {
             how: "run as root, or let a udev rule make /dev/cpu_dma_latency writable for your group",
         },
         _ => Denied { why: Why::Failed { call: DEVICE, errno }, how: "see what the kernel's log says" },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_changes_nothing_is_finer_already_or_ignored() {
+        let us = Duration::from_micros;
+        assert_eq!(became(us(10), Duration::MAX, us(10)), Outcome::Applied { was: Duration::MAX, now: us(10) });
+        assert_eq!(became(us(10), us(2), us(2)), Outcome::AlreadyFiner { is: us(2) });
+        assert_eq!(became(us(10), us(10), us(10)), Outcome::AlreadyFiner { is: us(10) });
+        let pretended = became(us(10), Duration::MAX, Duration::MAX);
+        assert_eq!(pretended.denied().map(|denied| denied.why), Some(Why::Ignored { call: DEVICE }));
     }
 }

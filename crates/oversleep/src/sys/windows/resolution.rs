@@ -22,7 +22,8 @@ pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Schedu
     const ERROR: i32 = i32::MAX;
     // SAFETY: the pseudo-handle needs no closing.
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getthreadpriority
-    let was = unsafe { GetThreadPriority(GetCurrentThread()) };
+    let priority = || unsafe { GetThreadPriority(GetCurrentThread()) };
+    let was = priority();
     if was == ERROR {
         return (None, Outcome::Denied(denied("GetThreadPriority", "allow the thread to query itself")));
     }
@@ -33,6 +34,10 @@ pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Schedu
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-setthreadpriority
     if unsafe { SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL) } == 0 {
         return (None, Outcome::Denied(denied("SetThreadPriority", "take the process out of the job that limits it")));
+    }
+    if priority() != THREAD_PRIORITY_TIME_CRITICAL {
+        let why = Why::Ignored { call: "SetThreadPriority" };
+        return (None, Outcome::Denied(Denied { why, how: "take the process out of the job that limits it" }));
     }
     let before = if was < 0 { Scheduling::Background } else { Scheduling::Ordinary };
     (Some(RealTime { was }), Outcome::Applied { was: before, now: Scheduling::TimeCritical })

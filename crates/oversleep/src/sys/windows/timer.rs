@@ -116,24 +116,37 @@ pub(crate) struct Timer {
 }
 
 /// Asks for this timer period, and that it stays while the process's windows are hidden (Windows 11). The request is
-/// held even where the resolution is as fine already, because that may end with another process.
+/// held even where the resolution is as fine already, because that may end with another process, and where nothing came
+/// of it, because that may change.
 pub(crate) fn hold_timer(period: Duration) -> (Option<Timer>, Outcome<Duration>) {
     let asked = u32::try_from(period.as_nanos() / 100).unwrap_or(u32::MAX).max(1);
     let was = in_effect();
     let mut requests = requests();
     let asking = was.and_then(|was| requests.add(&mut Windows, asked).map(|()| was));
+    let refused = |why| Outcome::Denied(Denied { why, how: "ask for a period between 0.5 and 15.6 ms" });
     match asking {
         Ok(was) => {
             if requests.outstanding == 1 {
                 requests.throttling_before = throttling::opt_out();
             }
-            let outcome = match in_effect() {
-                Ok(now) if now < was => Outcome::Applied { was: span(was), now: span(now) },
-                _ => Outcome::AlreadyFiner { is: span(was) },
-            };
+            let outcome = in_effect().map_or_else(refused, |now| became(asked, was, now));
             (Some(Timer { asked }), outcome)
         }
-        Err(why) => (None, Outcome::Denied(Denied { why, how: "ask for a period between 0.5 and 15.6 ms" })),
+        Err(why) => (None, refused(why)),
+    }
+}
+
+/// What a request came to, by what was in effect before it and is now.
+fn became(asked: u32, was: InEffect, now: InEffect) -> Outcome<Duration> {
+    // The timer's own grid: 1 ms may be 1.0001 ms, and nothing is shorter than the finest.
+    let wanted = asked.max(was.finest);
+    if now.period < was.period {
+        Outcome::Applied { was: span(was.period), now: span(now.period) }
+    } else if was.period <= wanted.saturating_add(wanted / 100) {
+        Outcome::AlreadyFiner { is: span(was.period) }
+    } else {
+        let why = Why::Ignored { call: if asked < MILLISECOND { "NtSetTimerResolution" } else { "timeBeginPeriod" } };
+        Outcome::Denied(Denied { why, how: "look what holds it back: battery saver, efficiency mode, a job's limits" })
     }
 }
 
@@ -149,12 +162,22 @@ impl Drop for Timer {
     }
 }
 
-fn in_effect() -> Result<u32, Why> {
+/// Periods in units of 100 ns.
+#[derive(Clone, Copy, Debug)]
+struct InEffect {
+    finest: u32,
+    period: u32,
+}
+
+fn in_effect() -> Result<InEffect, Why> {
     let (mut coarsest, mut finest, mut now) = (0, 0, 0);
     // SAFETY: the three numbers are valid to write to.
     // https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-exquerytimerresolution has the same values.
     let status = unsafe { NtQueryTimerResolution(&raw mut coarsest, &raw mut finest, &raw mut now) };
-    if status < 0 { Err(Why::Failed { call: "NtQueryTimerResolution", errno: status }) } else { Ok(now) }
+    if status < 0 {
+        return Err(Why::Failed { call: "NtQueryTimerResolution", errno: status });
+    }
+    Ok(InEffect { finest, period: now })
 }
 
 fn span(units: u32) -> Duration {

@@ -128,6 +128,19 @@ fn guards_are_counted_and_taken_back() {
 }
 
 #[test]
+fn a_request_that_changes_nothing_is_finer_already_or_ignored() {
+    let in_effect = |period| InEffect { finest: 5_000, period };
+    let outcome = |asked, was, now| became(asked, in_effect(was), in_effect(now));
+    let ns = |units: u64| Duration::from_nanos(units * 100);
+    assert_eq!(outcome(10_000, 156_250, 10_000), Outcome::Applied { was: ns(156_250), now: ns(10_000) });
+    // Of another process, and on the timer's own grid.
+    assert_eq!(outcome(10_000, 10_001, 10_001), Outcome::AlreadyFiner { is: ns(10_001) });
+    // There is nothing finer to be had.
+    assert_eq!(outcome(1, 5_000, 5_000), Outcome::AlreadyFiner { is: ns(5_000) });
+    assert!(matches!(outcome(10_000, 156_250, 156_250), Outcome::Denied(Denied { why: Why::Ignored { .. }, .. })));
+}
+
+#[test]
 fn what_is_in_effect_is_what_was_asked_or_finer() {
     match hold_timer(Duration::from_millis(4)).1 {
         Outcome::Applied { was, now } => assert!(now < was),
