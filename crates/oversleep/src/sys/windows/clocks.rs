@@ -6,6 +6,7 @@ use std::time::Duration;
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
 
+use super::super::counter;
 use crate::clock::Verdict;
 
 /// The frequency that Windows reports when the performance counter is made of the processor's counter on x86-64.
@@ -56,12 +57,18 @@ pub(crate) fn counter_is_readable() -> bool {
     true
 }
 
-/// On AArch64 the performance counter is the generic timer; on x86-64 its frequency tells whether it is made of the TSC.
-/// Wine gives the same frequency whatever its host's clock is made of.
+/// What the performance counter says of the processor's.
 pub(crate) fn kernel_verdict() -> Verdict {
-    let is_made_of_it =
-        super::super::counter::COUNTER == Some(crate::clock::Source::Cntvct) || frequency_hz() == FROM_TSC_HZ;
-    if is_made_of_it && !is_wine() { Verdict::Counter } else { Verdict::Unknown }
+    let is_generic_timer = counter::COUNTER == Some(crate::clock::Source::Cntvct);
+    verdict(is_generic_timer, frequency_hz(), counter::is_virtual(), is_wine())
+}
+
+/// On AArch64 the performance counter is the generic timer; on x86-64 its frequency tells whether it is made of the TSC.
+/// A hypervisor's reference counter counts units of 100 ns as well, with the TSC or without (Hyper-V's top-level functional
+/// specification, partition reference counter), and Wine gives the same frequency whatever its host's clock is made of.
+fn verdict(is_generic_timer: bool, hz: u64, is_virtual: bool, is_wine: bool) -> Verdict {
+    let is_made_of_it = is_generic_timer || (hz == FROM_TSC_HZ && !is_virtual);
+    if is_made_of_it && !is_wine { Verdict::Counter } else { Verdict::Unknown }
 }
 
 /// Whether Wine is in the place of Windows: its ntdll has a function that Windows' hasn't.
@@ -78,6 +85,16 @@ fn is_wine() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ten_megahertz_is_the_processors_counter_where_nothing_stands_between() {
+        let of = |hz, is_virtual, is_wine| verdict(false, hz, is_virtual, is_wine);
+        assert_eq!(of(FROM_TSC_HZ, false, false), Verdict::Counter);
+        assert_eq!(of(FROM_TSC_HZ, true, false), Verdict::Unknown, "a hypervisor's reference counter has it too");
+        assert_eq!(of(FROM_TSC_HZ, false, true), Verdict::Unknown);
+        assert_eq!(of(3_579_545, false, false), Verdict::Unknown);
+        assert_eq!(verdict(true, 24_000_000, true, false), Verdict::Counter, "the generic timer is one");
+    }
 
     /// Wine sets variables of its own in every process it starts.
     #[test]

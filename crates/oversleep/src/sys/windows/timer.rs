@@ -136,18 +136,24 @@ pub(crate) fn hold_timer(period: Duration) -> (Option<Timer>, Outcome<Duration>)
     }
 }
 
+/// What the kernel grants may be shorter or longer than what is asked by as much: a step of its timer, 128 cycles of 24 MHz.
+const STEP: u32 = 54;
+
 /// What a request came to, by what was in effect before it and is now.
 fn became(asked: u32, was: InEffect, now: InEffect) -> Outcome<Duration> {
-    // The timer's own grid: 1 ms may be 1.0001 ms, and nothing is shorter than the finest.
-    let wanted = asked.max(was.finest);
     if now.period < was.period {
-        Outcome::Applied { was: span(was.period), now: span(now.period) }
-    } else if was.period <= wanted.saturating_add(wanted / 100) {
-        Outcome::AlreadyFiner { is: span(was.period) }
-    } else {
-        let why = Why::Ignored { call: if asked < MILLISECOND { "NtSetTimerResolution" } else { "timeBeginPeriod" } };
-        Outcome::Denied(Denied { why, how: "look what holds it back: battery saver, efficiency mode, a job's limits" })
+        return Outcome::Applied { was: span(was.period), now: span(now.period) };
     }
+    if now.period <= asked.saturating_add(STEP) {
+        return Outcome::AlreadyFiner { is: span(now.period) };
+    }
+    let why = Why::Ignored { call: if asked < MILLISECOND { "NtSetTimerResolution" } else { "timeBeginPeriod" } };
+    let how = if now.period <= now.finest.saturating_add(STEP) {
+        "ask for no less than the finest period of this machine"
+    } else {
+        "look what holds it back: battery saver, efficiency mode, a job's limits"
+    };
+    Outcome::Denied(Denied { why, how })
 }
 
 impl Drop for Timer {

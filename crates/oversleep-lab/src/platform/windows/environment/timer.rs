@@ -67,12 +67,12 @@ pub(super) const FACTS: &[Entry] = &[
     Entry {
         name: "qpc.likely_source",
         doc: "The hardware behind the performance counter, by its frequency: tsc and generic-timer cost tens of ns a \
-              read, hpet and acpi-pm a µs.",
+              read, hpet and acpi-pm a µs. A guest has its hypervisor's reference counter, which may cost either.",
         source: "QueryPerformanceFrequency, CPUID",
         read: || match system::wine_version() {
             // A constant of Wine's: its counter is made of the host's clock, whatever that is made of.
             Some(version) => Err(Unavailable::failed("QueryPerformanceFrequency", system::played(&version))),
-            None => likely_source(os::performance_frequency(), tsc::invariant() == Ok(true)).map(text),
+            None => likely_source(os::performance_frequency(), tsc::invariant() == Ok(true), is_guest()).map(text),
         },
     },
 ];
@@ -80,6 +80,18 @@ pub(super) const FACTS: &[Entry] = &[
 fn increment() -> Result<Nanos, Unavailable> {
     let step = crate::platform::windows::clocks::clock_interrupt_period();
     step.ok_or_else(|| os::failed("GetSystemTimeAdjustment"))
+}
+
+/// Whether a hypervisor made this machine. A host that runs Hyper-V beneath itself is none's guest.
+#[cfg(target_arch = "x86_64")]
+fn is_guest() -> bool {
+    crate::platform::processor::cpuid::hypervisor() != "none"
+}
+
+/// Elsewhere the counter is the architecture's own.
+#[cfg(not(target_arch = "x86_64"))]
+fn is_guest() -> bool {
+    false
 }
 
 /// A rule of Windows; Wine plays a build and follows none.
@@ -127,12 +139,14 @@ pub(in crate::platform::windows) fn high_resolution_timers() -> Result<(), Unava
 /// <https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps> names the sources. Of an
 /// invariant TSC Windows makes a counter of 10 MHz, in older versions one of the TSC's rate divided by 1024. The other
 /// sources run at fixed rates of their own.
-fn likely_source(hz: u64, invariant_tsc: bool) -> Result<&'static str, Unavailable> {
+fn likely_source(hz: u64, invariant_tsc: bool, is_virtual: bool) -> Result<&'static str, Unavailable> {
     if cfg!(target_arch = "aarch64") {
         return Ok("generic-timer");
     }
     match hz {
         3_579_545 => Ok("acpi-pm"),
+        // Units of 100 ns, with the TSC or without.
+        10_000_000 if is_virtual => Ok("hypervisor-reference-counter"),
         10_000_000 | 1_000_001..3_500_000 | 3_600_000..10_000_000 if invariant_tsc => Ok("tsc"),
         14_318_180 => Ok("hpet"),
         _ => Err(Unavailable::Nonsense { what: format!("a performance counter of {hz} Hz fits no known source") }),
@@ -172,11 +186,12 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn the_counters_rate_tells_its_source() {
-        assert_eq!(likely_source(10_000_000, true), Ok("tsc"));
-        assert_eq!(likely_source(3_328_125, true), Ok("tsc"));
-        assert_eq!(likely_source(3_579_545, true), Ok("acpi-pm"));
-        assert_eq!(likely_source(14_318_180, true), Ok("hpet"));
-        assert!(likely_source(10_000_000, false).is_err());
-        assert!(likely_source(1, true).is_err());
+        assert_eq!(likely_source(10_000_000, true, false), Ok("tsc"));
+        assert_eq!(likely_source(10_000_000, true, true), Ok("hypervisor-reference-counter"));
+        assert_eq!(likely_source(3_328_125, true, false), Ok("tsc"));
+        assert_eq!(likely_source(3_579_545, true, false), Ok("acpi-pm"));
+        assert_eq!(likely_source(14_318_180, true, false), Ok("hpet"));
+        assert!(likely_source(10_000_000, false, false).is_err());
+        assert!(likely_source(1, true, false).is_err());
     }
 }

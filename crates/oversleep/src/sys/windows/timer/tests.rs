@@ -131,13 +131,16 @@ fn guards_are_counted_and_taken_back() {
 fn a_request_that_changes_nothing_is_finer_already_or_ignored() {
     let in_effect = |period| InEffect { finest: 5_000, period };
     let outcome = |asked, was, now| became(asked, in_effect(was), in_effect(now));
-    let ns = |units: u64| Duration::from_nanos(units * 100);
-    assert_eq!(outcome(10_000, 156_250, 10_000), Outcome::Applied { was: ns(156_250), now: ns(10_000) });
+    assert_eq!(outcome(10_000, 156_250, 10_000), Outcome::Applied { was: span(156_250), now: span(10_000) });
+    // Finer than before, and as fine as there is.
+    assert_eq!(outcome(1_000, 156_250, 5_000), Outcome::Applied { was: span(156_250), now: span(5_000) });
     // Of another process, and on the timer's own grid.
-    assert_eq!(outcome(10_000, 10_001, 10_001), Outcome::AlreadyFiner { is: ns(10_001) });
-    // There is nothing finer to be had.
-    assert_eq!(outcome(1, 5_000, 5_000), Outcome::AlreadyFiner { is: ns(5_000) });
-    assert!(matches!(outcome(10_000, 156_250, 156_250), Outcome::Denied(Denied { why: Why::Ignored { .. }, .. })));
+    assert_eq!(outcome(10_000, 5_000, 5_000), Outcome::AlreadyFiner { is: span(5_000) });
+    assert_eq!(outcome(10_000, 10_007, 10_007), Outcome::AlreadyFiner { is: span(10_007) });
+    for (asked, period, how) in [(1_000, 5_000, "no less than the finest"), (10_000, 156_250, "battery saver")] {
+        let refused = outcome(asked, period, period);
+        assert!(!refused.holds() && refused.to_string().contains(how), "{refused}");
+    }
 }
 
 #[test]
