@@ -22,6 +22,8 @@ mod resolution;
 mod tunables;
 mod waits;
 
+pub(super) use waits::end_all as end_waits;
+
 use oversleep_record::Nanos;
 use oversleep_record::environment::Environment;
 

@@ -9,6 +9,7 @@
 mod args;
 #[cfg(test)]
 mod conformance;
+mod ending;
 mod entry;
 mod event;
 mod lock;
@@ -20,6 +21,7 @@ mod sleep;
 mod timer;
 mod r#yield;
 
+pub(in crate::platform) use ending::end_all;
 pub(super) use event::{Event, wait_for};
 pub(super) use lock::{WAIT_ON_ADDRESS_CALL, WaitOnAddress};
 pub(super) use poll::CompletionPort;

@@ -1,8 +1,11 @@
 //! Timed waits for kernel objects that nobody signals.
 
+use std::sync::Arc;
+
 use windows_sys::Win32::System::Threading::{WaitForMultipleObjects, WaitForSingleObject};
 
 use super::args;
+use super::ending::{self, Ender};
 use super::entry::{Entry, ended, proved_at_once, too_long};
 use super::event::Event;
 use crate::platform::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
@@ -21,10 +24,10 @@ pub(super) static WAIT_FOR_SINGLE_OBJECT: Entry = Entry {
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitforsingleobject",
     },
-    open: || proved_at_once(Single(Event::new()?)),
+    open: || proved_at_once(Single(ending::event()?)),
 };
 
-struct Single(Event);
+struct Single(Arc<Ender>);
 
 impl Waiter for Single {
     fn wait(&mut self, target: Target) -> WaitEnd {
@@ -49,16 +52,16 @@ pub(super) static WAIT_FOR_MULTIPLE_OBJECTS: Entry = Entry {
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitformultipleobjects",
     },
-    open: || proved_at_once(Multiple([Event::new()?, Event::new()?])),
+    open: || proved_at_once(Multiple(ending::event()?, Event::new()?)),
 };
 
-struct Multiple([Event; 2]);
+struct Multiple(Arc<Ender>, Event);
 
 impl Waiter for Multiple {
     fn wait(&mut self, target: Target) -> WaitEnd {
         let info = &WAIT_FOR_MULTIPLE_OBJECTS.info;
         let Some(millis) = args::millis(target.remaining) else { return too_long(info) };
-        let handles = [self.0[0].handle(), self.0[1].handle()];
+        let handles = [self.0.handle(), self.1.handle()];
         // SAFETY: both handles are open, and their number is told.
         // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitformultipleobjects
         ended(info, unsafe { WaitForMultipleObjects(handles.len() as u32, handles.as_ptr(), 0, millis) })
@@ -82,8 +85,8 @@ mod tests {
 
     #[test]
     fn a_signalled_object_is_no_timeout() {
-        let event = Event::new().expect("an event");
-        assert!(event.set());
+        let event = ending::event().expect("an event");
+        event.end();
         let mut single = Single(event);
         let target = Target { remaining: oversleep_record::Nanos::from_secs(60), deadline: oversleep_record::Nanos(0) };
         assert_eq!(single.wait(target), WaitEnd::Interrupted);

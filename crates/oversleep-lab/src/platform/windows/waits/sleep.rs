@@ -4,6 +4,7 @@ use oversleep_record::Nanos;
 use windows_sys::Win32::System::Threading::{Sleep, SleepEx};
 
 use super::args;
+use super::ending;
 use super::entry::{Entry, Stateless, proved_at_once, too_long};
 use crate::platform::windows::os::{self, Newer};
 use crate::platform::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, ZeroMeans};
@@ -49,7 +50,14 @@ pub(super) static SLEEP_EX: Entry = Entry {
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleepex",
     },
-    open: || proved_at_once(Stateless(sleep_ex)),
+    open: || {
+        let by_call = ending::this_thread()?;
+        proved_at_once(Stateless(move |target| {
+            // Lives as long as the waiter.
+            let _ = &by_call;
+            sleep_ex(target)
+        }))
+    },
 };
 
 fn sleep_ex(target: Target) -> WaitEnd {
