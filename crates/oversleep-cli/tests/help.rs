@@ -52,7 +52,8 @@ fn examples_name_what_this_system_has() {
     let help = stdout(&["waits", "-h"]);
     let examples = help.lines().skip(1).take_while(|line| !line.is_empty());
     let named: Vec<&str> = examples
-        .filter_map(|line| line.trim().strip_prefix("oversleep waits "))
+        // What is typed ends where its column does.
+        .filter_map(|line| line.trim().split("  ").next()?.strip_prefix("oversleep waits "))
         .flat_map(|typed| typed.split_whitespace().take_while(|word| !word.starts_with("--")))
         .collect();
     assert!(!named.is_empty(), "{help}");
