@@ -5,20 +5,20 @@ use oversleep_record::series::Quantity;
 
 use super::{Picture, frame, ms, safe_name};
 use crate::picture;
-use crate::view::sections::neighbours as section;
+use crate::view::sections::{neighbour_clocks, neighbours as section};
 
 /// C3: this process's own sleep, what the system states and what a coarse clock does, by what a neighbour holds.
 pub(super) fn neighbours(file: &ResultFile) -> Option<Picture> {
     let steps = section::steps(file, "C3");
-    let clock = section::telling_clock(file, "C3");
+    let clock = neighbour_clocks::telling(file, "C3");
     let stated = |step: &str| {
         let mut series = section::of_step(file, "C3", step, Quantity::StatedResolution);
         series.next()?.distribution.p50().map(ms)
     };
+    // Several steps seen together are none of the clock's: the curve has a gap there.
     let clock_step = |step: &str| {
-        let mut series = section::of_step(file, "C3", step, Quantity::Step);
-        let of_clock = series.find(|series| Some(series.subject.as_str()) == clock.as_deref());
-        of_clock.and_then(section::least_step).map(ms)
+        let moved = neighbour_clocks::step(file, "C3", step, clock?)?;
+        (!moved.is_several).then(|| ms(moved.ns))
     };
     let first = section::of_step(file, "C3", steps.first()?, Quantity::Lateness).next()?;
     let asked = first.requested_ns?;
@@ -39,7 +39,7 @@ pub(super) fn neighbours(file: &ResultFile) -> Option<Picture> {
     let picture = picture::Neighbours {
         frame: frame(file, &name, "What a neighbour's setting does to this process", note),
         wait_label: format!("{} of {asked}", first.subject),
-        clock_label: clock.clone().unwrap_or_default(),
+        clock_label: clock.unwrap_or_default().to_owned(),
         steps: steps.iter().map(of_step).collect(),
     };
     Some((name, picture.svg()))

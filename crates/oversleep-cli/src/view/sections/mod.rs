@@ -5,6 +5,7 @@ mod conditions;
 mod detail;
 mod disturbance;
 mod holding_cost;
+pub mod neighbour_clocks;
 pub mod neighbours;
 pub mod slack;
 mod sleeps;

@@ -1,18 +1,15 @@
 //! What other processes' settings do to this one (C3, C4).
 
-use oversleep_record::series::Quantity;
+use oversleep_record::series::{Quantity, Unit};
 use oversleep_record::{Nanos, ResultFile, Series};
 
+use super::neighbour_clocks as clocks;
 use crate::view::select::measured;
 use crate::view::table::{Cell, Section, Table, figures, words};
 use crate::view::words::{UNKNOWN, median, or_dash, value};
 
 /// Sleeps that differ by less are taken for the same: more than any noise of a wake-up, less than any tick.
 const SAME: Nanos = Nanos(300_000);
-
-/// Coarse clocks whose steps differ by more follow what is held: a clock of whole milliseconds on a tick of 15.625 ms moves
-/// by 15 or 16, and the least of a few steps may be either.
-const FOLLOWS_FROM: Nanos = Nanos(1_500_000);
 
 /// What the neighbours of a series held: `2ms`, `none`.
 pub fn neighbour(series: &Series) -> Option<&str> {
@@ -50,70 +47,10 @@ pub fn of_step<'a>(
     measured(file, experiment).filter(move |series| series.quantity == quantity && neighbour(series) == Some(step))
 }
 
-/// The coarse clock's step: the least seen, since whoever is kept from looking sees several at once.
-pub fn least_step(series: &Series) -> Option<i64> {
-    series.distribution.min().filter(|&least| least > 0).or_else(|| series.distribution.p50())
-}
-
 /// What this process's own sleep took in a step, as a median.
 pub fn slept(file: &ResultFile, experiment: &str, step: &str) -> Option<Nanos> {
     let series = of_step(file, experiment, step, Quantity::Lateness).next()?;
     Some(series.requested_ns? + Nanos(series.distribution.p50()?))
-}
-
-/// The coarse clock that is drawn and told of first: the one whose step varies most between steps.
-pub fn telling_clock(file: &ResultFile, experiment: &str) -> Option<String> {
-    let all = steps(file, experiment);
-    // Of equals the first: the registry's order.
-    let clocks = coarse_clocks(file, experiment).into_iter().rev();
-    clocks.max_by_key(|clock| spread(file, experiment, &all, clock)).map(str::to_owned)
-}
-
-/// By how much a clock's step differs between the steps of an experiment.
-fn spread(file: &ResultFile, experiment: &str, steps: &[&str], clock: &str) -> i64 {
-    let of_clock = |step: &&str| {
-        let mut series = of_step(file, experiment, step, Quantity::Step);
-        series.find(|series| series.subject == clock).and_then(least_step)
-    };
-    let found: Vec<i64> = steps.iter().filter_map(of_clock).collect();
-    found.iter().max().unwrap_or(&0) - found.iter().min().unwrap_or(&0)
-}
-
-/// The coarse clocks as they are shown: the telling one first, then one that behaves otherwise, then the others.
-fn clocks_by_interest<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
-    let mut clocks = coarse_clocks(file, experiment);
-    let all = steps(file, experiment);
-    let follows = |clock: &str| spread(file, experiment, &all, clock) > FOLLOWS_FROM.0;
-    if let Some(telling) = telling_clock(file, experiment) {
-        clocks.sort_by_key(|clock| match (*clock == telling, follows(clock) != follows(&telling)) {
-            (true, _) => 0,
-            (false, true) => 1,
-            (false, false) => 2,
-        });
-    }
-    clocks
-}
-
-/// Which coarse clocks a neighbour's setting reached, and which keep their step.
-fn clocks_reached(file: &ResultFile) -> Option<String> {
-    let all = steps(file, "C3");
-    let (follow, keep): (Vec<&str>, Vec<&str>) =
-        coarse_clocks(file, "C3").into_iter().partition(|clock| spread(file, "C3", &all, clock) > FOLLOWS_FROM.0);
-    (!follow.is_empty()).then(|| {
-        let kept = if keep.is_empty() { String::new() } else { format!("; not that of {}", keep.join(", ")) };
-        format!("The step of {} followed the neighbour's setting{kept}.", follow.join(", "))
-    })
-}
-
-/// Every coarse clock whose steps were looked at, in the registry's order.
-fn coarse_clocks<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
-    let mut clocks: Vec<&str> = Vec::new();
-    for series in file.experiment(experiment).filter(|series| series.quantity == Quantity::Step) {
-        if !clocks.contains(&series.subject.as_str()) {
-            clocks.push(&series.subject);
-        }
-    }
-    clocks
 }
 
 pub fn neighbours(file: &ResultFile) -> Option<Section> {
@@ -125,7 +62,7 @@ pub fn neighbours(file: &ResultFile) -> Option<Section> {
     .filter_map(|(experiment, caption)| table(file, experiment, caption))
     .collect();
     let experiments = ["C3", "C4"].into_iter().filter(|id| measured(file, id).next().is_some()).collect();
-    let notes = [reached(file), clocks_reached(file), lowest(file)].into_iter().flatten().collect();
+    let notes = [reached(file), clocks::reached(file), lowest(file)].into_iter().flatten().collect();
     (!tables.is_empty()).then_some(Section {
         id: "neighbours",
         title: "Neighbours and their resolution",
@@ -137,7 +74,7 @@ pub fn neighbours(file: &ResultFile) -> Option<Section> {
 }
 
 fn table(file: &ResultFile, experiment: &str, caption: &str) -> Option<Table> {
-    let clocks = clocks_by_interest(file, experiment);
+    let clocks = clocks::by_interest(file, experiment);
     let asked = measured(file, experiment).find_map(|series| series.requested_ns);
     let sleep = asked.map_or_else(|| "own sleep".to_owned(), |asked| format!("own sleep of {asked}"));
     let mut columns = vec![
@@ -178,16 +115,19 @@ fn table(file: &ResultFile, experiment: &str, caption: &str) -> Option<Table> {
             or_dash(took(sleep.and_then(|series| series.distribution.safe_quantile(0.9)))).into(),
         ];
         row.extend(clocks.iter().map(|clock| {
-            let mut of_clock = of_step(file, experiment, step, Quantity::Step);
-            of_clock
-                .find(|series| series.subject == *clock)
-                .and_then(|series| Some(value(series.unit, least_step(series)?)))
-                .map_or_else(|| UNKNOWN.into(), Cell::from)
+            let moved = clocks::step(file, experiment, step, clock);
+            moved.map_or_else(|| UNKNOWN.into(), |moved| Cell::from(step_text(moved)))
         }));
         table.row(row);
     }
     let has_values = measured(file, experiment).next().is_some();
     has_values.then(|| table.without_empty_columns())
+}
+
+/// A step of which nothing is known but that it is no longer than several seen together.
+fn step_text(step: clocks::Step) -> String {
+    let text = value(Unit::Ns, step.ns);
+    if step.is_several { format!("≤ {text}") } else { text }
 }
 
 /// Whether what one neighbour held made a difference to this process.
@@ -201,6 +141,10 @@ fn reached(file: &ResultFile) -> Option<String> {
         let (least, most) = (least.to_string(), most.to_string());
         let took = if least == most { least } else { format!("{least} to {most}") };
         return Some(format!("No neighbour's setting reached this process: its sleep took {took} whatever was held."));
+    }
+    // Where nothing of a neighbour's can reach this process a difference is the machine's doing.
+    if !clocks::is_shared(file) {
+        return None;
     }
     Some(match beside_finest(file) {
         Some(Beside { held, took, alone, followed: false }) => format!(
@@ -302,14 +246,32 @@ mod tests {
                 "The step of system-time followed the neighbour's setting; not that of get-tick-count.",
             ]
         );
-        assert_eq!(telling_clock(&file, "C3").as_deref(), Some("system-time"));
+        assert_eq!(clocks::telling(&file, "C3"), Some("system-time"));
         let alike = sheet("C3", &[("none", 14, 15), ("1ms", 14, 15)]).file;
         let section = neighbours(&alike).expect("there are values");
         assert_eq!(
             section.notes,
             ["No neighbour's setting reached this process: its sleep took 15 ms whatever was held."]
         );
-        assert_eq!(telling_clock(&alike, "C3").as_deref(), Some("get-tick-count"), "of equals the first");
+        assert_eq!(clocks::telling(&alike, "C3"), Some("get-tick-count"), "of equals the first");
+    }
+
+    #[test]
+    fn a_busy_linux_is_not_called_a_neighbours_doing() {
+        let at = |held, late| (format!("C3/nanosleep/1ms/neighbour={held}"), late);
+        let rows = [at("none", 600_000), at("1ns", 1_100_000), at("50us", 66_000)];
+        let file = rows.iter().fold(Sheet::linux(), |sheet, (key, late)| sheet.steady(key, *late)).file;
+        assert_eq!(reached(&file), None);
+    }
+
+    #[test]
+    fn steps_seen_together_are_a_bound_in_the_table() {
+        let rows = [("none", 4), ("1ns", 8)];
+        let key = |held| format!("C3/monotonic-coarse/step/neighbour={held}");
+        let file = rows.iter().fold(Sheet::linux(), |sheet, (held, ms)| sheet.steady(&key(held), ms * 1_000_000)).file;
+        let section = neighbours(&file).expect("there are values");
+        let texts: Vec<&str> = section.tables[0].rows.iter().filter_map(|row| Some(&*row.last()?.text)).collect();
+        assert_eq!((texts, section.notes), (vec!["4 ms", "≤ 8 ms"], vec![]));
     }
 
     #[test]
