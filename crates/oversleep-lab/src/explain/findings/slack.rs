@@ -33,8 +33,9 @@ have none.\n\n\
 How we know: the slack is read with prctl(PR_GET_TIMERSLACK), and the same waits are measured with the slack as found \
 and with 1 ns, round by round in turn. What disappears with the slack is the slack's. HZ plays no part in it as long as \
 high-resolution timers are on.\n\n\
-Cure: prctl(PR_SET_TIMERSLACK, 1) in each thread that waits. A new thread inherits the slack of the thread that \
-creates it; exec sets the slack back to the thread's default, and a value of 0 asks for that default, not for none. \
+Cure: prctl(PR_SET_TIMERSLACK, 1) in each thread that waits. A new thread, and a child made by fork, \
+begins with the slack that its creator has at that moment, as its current value and as its default; exec keeps both. A \
+value of 0 asks for that default, not for none. \
 Waits on a timerfd, a POSIX timer or io_uring ignore the slack altogether. The price is more wake-ups: leave the slack \
 of threads that need not be punctual alone.",
     remedies: &["lower-timer-slack", "choose-exact-primitive", "real-time-policy"],
@@ -210,6 +211,15 @@ mod tests {
     fn says(sheet: &Sheet, id: &str) -> (Verdict, String) {
         let finding = sheet.finding(id);
         (finding.verdict, finding.sentence)
+    }
+
+    /// PR_SET_TIMERSLACK(2const): a creator's current value becomes both values of what it creates, and they are "preserved
+    /// across execve(2)".
+    #[test]
+    fn what_becomes_of_slack_is_told_as_the_manual_has_it() {
+        let text = TIMER_SLACK.explanation;
+        assert!(text.contains("as its current value and as its default; exec keeps both"), "{text}");
+        assert!(text.contains("A value of 0 asks for that default"), "{text}");
     }
 
     #[test]
