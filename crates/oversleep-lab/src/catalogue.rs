@@ -153,10 +153,12 @@ fn handoffs(platform: &dyn Platform) -> Vec<Entry> {
 fn tunables(platform: &dyn Platform) -> Vec<Entry> {
     let entry = |tunable: &dyn Tunable| {
         let info = tunable.info();
-        let scope = match info.scope {
-            Scope::Thread => "the measuring thread",
-            Scope::Process => "this process",
-            Scope::MachineWhileHeld => "the machine, while held",
+        let reaches = match info.scope {
+            // Whom a timer resolution reaches is a question of the system's version, not of its call alone.
+            _ if info.sets_resolution => tunable.reached().sentence,
+            Scope::MachineWhileHeld => tunable.reached().sentence,
+            Scope::Thread => "it reaches the measuring thread".to_owned(),
+            Scope::Process => "it reaches this process".to_owned(),
         };
         let current = tunable.current();
         let shown = current.as_ref().map_or_else(ToString::to_string, ToString::to_string);
@@ -164,7 +166,7 @@ fn tunables(platform: &dyn Platform) -> Vec<Entry> {
             name: info.name,
             call: info.call,
             doc: info.doc,
-            properties: vec![("reaches", scope.to_owned()), ("now", shown)],
+            properties: vec![("reaches", reaches), ("now", shown)],
             since: info.since,
             page: info.page,
             unavailable: None,
@@ -211,6 +213,21 @@ mod tests {
                 assert!(known.contains(&name), "{machine}: no {kind:?} is called {name}");
             }
         }
+    }
+
+    #[test]
+    fn whom_a_resolution_reaches_is_told_alike_everywhere() {
+        let told = |name: &str| {
+            let lab = machines::load(name, &[], 1).unwrap_or_else(|error| panic!("{error}"));
+            let tunable = lab.resolution_tunable().expect("Windows has one");
+            let listed = lab.entries(Kind::Tunable).into_iter().filter(|entry| entry.name == tunable.name);
+            let reaches = listed.flat_map(|entry| entry.properties).find(|(property, _)| *property == "reaches");
+            assert_eq!(reaches.map(|(_, text)| text).as_ref(), Some(&tunable.reached.sentence), "{name}");
+            tunable.reached.sentence
+        };
+        assert_ne!(told("windows-10-1909"), told("windows-10-2004"));
+        assert_eq!(told("windows-10-1909"), told("windows-server-2022"));
+        told("linux-hz250");
     }
 
     #[test]

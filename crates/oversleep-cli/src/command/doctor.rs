@@ -81,7 +81,8 @@ fn page(lab: &Laboratory, abilities: &[Ability], tunables: &[Entry]) -> String {
         let dashes = if OPTIONS.contains(&tunable.name) { "--" } else { "" };
         page.line(&format!("  {STRONG}{dashes}{}{STRONG:#}  now {now}", tunable.name));
         page.paragraph(7, tunable.doc);
-        page.line(&format!("       {FAINT}reaches {} · {}{FAINT:#}", property(tunable, "reaches"), tunable.call));
+        page.line(&format!("       {FAINT}{}{FAINT:#}", tunable.call));
+        page.paragraph(7, &format!("Changed, {}.", property(tunable, "reaches")));
     }
     let unknown: Vec<String> = environment.unknown().map(|(name, reason)| format!("{name}: {reason}")).collect();
     if !unknown.is_empty() {
