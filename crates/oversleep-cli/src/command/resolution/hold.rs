@@ -41,7 +41,9 @@ impl Hold {
         let held = held.map_err(|why| Failure::usage(format!("can't hold {name} {setting}: {why}")))?;
         match &held.outcome {
             Outcome::Denied { why } => message::warning(&format!("{name} is not held at {setting}: {why}")),
-            granted if !self.quiet => message::note(&format!("{}; {}", words(name, granted), held.reached.sentence)),
+            granted if !self.quiet => {
+                message::note(&format!("{}; {}", words(name, setting, granted), held.reached.sentence))
+            }
             _ => {}
         }
         let Some((program, arguments)) = self.program.split_first() else {
@@ -67,12 +69,23 @@ fn left_out(name: &str, program: &OsStr, outcome: &Outcome, reached: &Reached) -
     is_left_out.then(|| format!("'{}' gets nothing of it unless it asks for its own {name} itself", program.display()))
 }
 
-fn words(name: &str, granted: &Outcome) -> String {
+fn words(name: &str, asked: &Setting, granted: &Outcome) -> String {
     match granted {
+        Outcome::Applied { now: is, .. } | Outcome::AlreadySo { is } if is_coarser(is, asked) => {
+            format!("{name}: asked for {asked}, in effect is {is}, the finest here")
+        }
         Outcome::Applied { was: Some(was), now } => format!("{name} is held at {now} (it was {was})"),
         Outcome::Applied { was: None, now } => format!("{name} is held at {now}"),
         Outcome::AlreadySo { is } => format!("{name} is {is} already"),
         Outcome::Denied { why } => format!("{name} is not held: {why}"),
+    }
+}
+
+/// By more than the hardware's grid moves a request.
+fn is_coarser(is: &Setting, asked: &Setting) -> bool {
+    match (is, asked) {
+        (Setting::Nanos(is), Setting::Nanos(asked)) => is.0.saturating_sub(asked.0) > asked.0 / 50,
+        _ => false,
     }
 }
 
@@ -81,6 +94,20 @@ mod tests {
     use oversleep_record::{Nanos, Unavailable};
 
     use super::*;
+
+    #[test]
+    fn what_is_coarser_than_asked_is_not_told_as_held() {
+        let span = |ns| Setting::Nanos(Nanos(ns));
+        let told = |asked, outcome: Outcome| words("resolution", &span(asked), &outcome);
+        let already = |is| Outcome::AlreadySo { is: span(is) };
+        let applied = |was, now| Outcome::Applied { was: Some(span(was)), now: span(now) };
+        let coarser = "resolution: asked for 500 µs, in effect is 1 ms, the finest here";
+        assert_eq!(told(500_000, already(1_000_000)), coarser);
+        assert_eq!(told(500_000, applied(15_625_000, 1_000_000)), coarser);
+        assert_eq!(told(1_000_000, already(500_000)), "resolution is 500 µs already");
+        let on_the_grid = told(500_000, applied(15_625_000, 504_500));
+        assert_eq!(on_the_grid, "resolution is held at 505 µs (it was 15.6 ms)");
+    }
 
     #[test]
     fn a_program_that_nothing_reaches_is_told_of() {

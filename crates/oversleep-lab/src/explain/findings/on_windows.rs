@@ -1,7 +1,7 @@
 //! What is peculiar to Windows: its tick, who may change it, and the clocks and timers that follow it or don't. What the
 //! findings of this folder share.
 
-use oversleep_record::conditions::Setting;
+use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::Quantity;
 use oversleep_record::{Nanos, ResultFile, Series};
 
@@ -117,6 +117,20 @@ fn sleeps_with_request(file: &ResultFile) -> impl Iterator<Item = (Nanos, &Serie
             _ => None,
         }
     })
+}
+
+/// The period that was in effect when this process had made its request, as the system stated it.
+fn in_effect(series: &Series) -> Option<Nanos> {
+    match series.conditions.outcomes.get("resolution")? {
+        Outcome::Applied { now: Setting::Nanos(is), .. } | Outcome::AlreadySo { is: Setting::Nanos(is) } => Some(*is),
+        _ => None,
+    }
+}
+
+/// Whether what is in effect is what was asked for: a machine has its finest period, and others may hold a finer one. The
+/// grid of the hardware moves a request by about a hundredth.
+fn is_as_asked(asked: Nanos, in_effect: Nanos) -> bool {
+    (in_effect - asked).0.saturating_abs().saturating_mul(50) <= asked.0
 }
 
 /// The plain sleep of 1 ms with 1 ms requested.

@@ -1,12 +1,11 @@
 //! Half a millisecond, which can be worse than a little more.
 
-use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::finding::Severity;
 use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, judge, not_measured, settle, summary};
-use super::{sleeps_with_request, took};
+use super::{in_effect, sleeps_with_request, took};
 
 /// The request that divides a millisecond, and those just above it.
 const HALF: Nanos = Nanos(500_000);
@@ -64,24 +63,19 @@ fn were_in_effect(file: &ResultFile, half: &Series, above: &Series) -> Look<()> 
     }
 }
 
-/// The period that was in effect when the request was made, as the system stated it.
-fn in_effect(series: &Series) -> Option<Nanos> {
-    match series.conditions.outcomes.get("resolution")? {
-        Outcome::Applied { now: Setting::Nanos(is), .. } | Outcome::AlreadySo { is: Setting::Nanos(is) } => Some(*is),
-        _ => None,
-    }
-}
-
 fn half_millisecond(file: &ResultFile) -> Look<Conclusion> {
     let (half, above) = half_and_above(file)?;
     let held = sleeps_with_request(file).find(|(_, series)| series.key == above.key).map(|pair| pair.0);
     let held = held.unwrap_or_default().0;
+    let in_effect = |series| in_effect(series).map_or_else(String::new, |is| format!(" ({is} in effect)"));
     let sentence = format!(
-        "{} of 1 ms took {} with 0.5 ms requested and {} with 0.{} ms",
+        "{} of 1 ms took {} with 0.5 ms requested{} and {} with 0.{} ms{}",
         half.subject,
         took(half),
+        in_effect(half),
         took(above),
-        held / 1_000
+        held / 1_000,
+        in_effect(above)
     );
     let statement = |sentence: String| {
         Statement::new(sentence).rests_on(&half.key, summary(half)).rests_on(&above.key, summary(above))
@@ -95,6 +89,7 @@ fn half_millisecond(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::conditions::{Outcome, Setting};
     use oversleep_record::finding::{Tried, Verdict};
 
     use super::super::super::super::testing::{Explained, Sheet};
@@ -117,8 +112,8 @@ mod tests {
             says(&sheet),
             (
                 Verdict::Found,
-                "sleep of 1 ms took 1.5 ms with 0.5 ms requested and 1.02 ms with 0.507 ms: the finer request costs a tick \
-                 more"
+                "sleep of 1 ms took 1.5 ms with 0.5 ms requested (500 µs in effect) and 1.02 ms with 0.507 ms (507 µs in \
+                 effect): the finer request costs a tick more"
                     .into()
             )
         );
@@ -151,8 +146,8 @@ mod tests {
             says(&held(15_000, 21_000)),
             (
                 Verdict::Absent,
-                "sleep of 1 ms took 1.01 ms with 0.5 ms requested and 1.02 ms with 0.507 ms: the finer request is no worse \
-                 here"
+                "sleep of 1 ms took 1.01 ms with 0.5 ms requested (500 µs in effect) and 1.02 ms with 0.507 ms (507 µs in \
+                 effect): the finer request is no worse here"
                     .into()
             )
         );

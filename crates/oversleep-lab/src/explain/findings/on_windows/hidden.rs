@@ -5,7 +5,7 @@ use oversleep_record::finding::Severity;
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{COMMON_REQUEST, Look, judge, settle, summary};
-use super::{BUILD_11, build, default_period, is_default_tick, sleeps_with_request, took};
+use super::{BUILD_11, build, default_period, in_effect, is_as_asked, is_default_tick, sleeps_with_request, took};
 
 pub(in super::super) const HIDDEN_WINDOW: FindingEntry = FindingEntry {
     id: "OVS-W004",
@@ -33,15 +33,21 @@ fn request_without_effect(file: &ResultFile, build: i64) -> Option<Conclusion> {
     let (held, series) = sleeps_with_request(file)
         .filter(|(held, series)| *held <= COMMON_REQUEST && judge(series).is_ok())
         .min_by_key(|(held, _)| *held)
-        .filter(|(_, series)| is_default_tick(file, took(series)))?;
+        .filter(|(_, series)| is_default_tick(file, took(series)))
+        // What was not granted can't have been dropped.
+        .filter(|(_, series)| in_effect(series).is_none_or(|is| is <= COMMON_REQUEST * 2))?;
     let (wait, requested) = (&series.subject, series.requested_ns.unwrap_or_default());
     let because = match file.environment.flag("timer.window_hidden") {
         Some(true) => "its window can't be seen",
         _ => "no window of it can be seen, it seems",
     };
+    let request = match in_effect(series) {
+        Some(is) if !is_as_asked(held, is) => format!("{held} asked for and {is} in effect"),
+        _ => format!("{held} granted"),
+    };
     let statement = Statement::new(format!(
-        "with {held} granted {wait} of {requested} took {} all the same: on build {build} this process's request does not \
-         count while {because}",
+        "with {request} {wait} of {requested} took {} all the same: on build {build} this process's request does not count while \
+         {because}",
         took(series)
     ));
     Some(Conclusion::Found(statement.rests_on("os.build", build.to_string()).rests_on(&series.key, summary(series))))
@@ -75,6 +81,8 @@ fn hidden_window(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::Nanos;
+    use oversleep_record::conditions::{Outcome, Setting};
     use oversleep_record::finding::{Tried, Verdict};
 
     use super::super::super::super::testing::{Explained, Sheet};
@@ -132,6 +140,23 @@ mod tests {
         assert!(known.ends_with("does not count while its window can't be seen"), "{known}");
         let counts = swept(500_000, 950_000).finding("OVS-W004").sentence;
         assert!(counts.ends_with("(documented, not measured here)"), "{counts}");
+    }
+
+    #[test]
+    fn what_was_asked_is_not_told_as_granted() {
+        let in_effect = |ms| {
+            let mut sheet = on(22_631).steady("C2/sleep/1ms/resolution=500us", 14_600_000);
+            let series = sheet.file.series.last_mut().expect("just added");
+            let is = Setting::Nanos(Nanos::from_millis(ms));
+            series.conditions.outcomes.insert("resolution".into(), Outcome::AlreadySo { is });
+            sheet.finding("OVS-W004").sentence
+        };
+        let coarser = in_effect(1);
+        assert!(
+            coarser.starts_with("with 500 µs asked for and 1 ms in effect sleep of 1 ms took 15.6 ms"),
+            "{coarser}"
+        );
+        assert!(in_effect(15).ends_with("(documented, not measured here)"), "it never was in effect");
     }
 
     #[test]

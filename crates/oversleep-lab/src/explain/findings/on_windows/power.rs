@@ -7,6 +7,7 @@ use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, not_measured, p50, settle, summary};
+use super::{in_effect, is_as_asked};
 
 /// Windows of counting that must agree. Each counts for hundreds of milliseconds, so few do.
 const WINDOWS_MIN: u64 = 2;
@@ -63,7 +64,11 @@ fn resolution_power(file: &ResultFile) -> Look<Conclusion> {
         }
     }
     let rate = |series: &Series| p50(series).0;
-    let span = held(with).unwrap_or_default();
+    let held = held(with).unwrap_or_default();
+    let span = match in_effect(with) {
+        Some(is) if !is_as_asked(held, is) => format!("a request for {held}, with {is} in effect,"),
+        _ => held.to_string(),
+    };
     let kind = if with.label("of") == Some("all-kinds") { "interrupts" } else { "timer interrupts" };
     // Each has its own; their rates are not divided, since a processor that idles may be spared.
     let cpus = match file.environment.integer("cpu.count") {
@@ -98,6 +103,7 @@ fn resolution_power(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::conditions::Outcome;
     use oversleep_record::finding::Verdict;
 
     use super::super::super::super::testing::{Explained, Sheet, rounds};
@@ -143,6 +149,18 @@ mod tests {
                 "holding 500 µs did not raise the timer interrupts clearly: 2000 per second instead of 64".into()
             )
         );
+    }
+
+    #[test]
+    fn the_cost_is_that_of_what_was_in_effect() {
+        let mut sheet = counts(&[1_000, 1_003], &[64, 66]);
+        for series in &mut sheet.file.series {
+            let is = Setting::Nanos(Nanos::from_millis(1));
+            series.conditions.outcomes.insert("resolution".into(), Outcome::AlreadySo { is });
+        }
+        let says = says(&sheet).1;
+        let begins = "holding a request for 500 µs, with 1 ms in effect, costs 1000 timer interrupts per second";
+        assert!(says.starts_with(begins), "{says}");
     }
 
     #[test]

@@ -4,8 +4,10 @@ use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
-use super::super::super::read::{Look, judge, p50, quiet_enough, settle, summary};
-use super::{default_period, is_default_tick, sleep_with_a_millisecond, tick_sleep_as_found, took};
+use super::super::super::read::{COMMON_REQUEST, Look, judge, p50, quiet_enough, settle, summary};
+use super::{
+    default_period, in_effect, is_as_asked, is_default_tick, sleep_with_a_millisecond, tick_sleep_as_found, took,
+};
 
 pub(in super::super) const DEFAULT_TICK: FindingEntry = FindingEntry {
     id: "OVS-W001",
@@ -41,7 +43,12 @@ fn default_tick(file: &ResultFile) -> Look<Conclusion> {
     }
     statement.sentence.push_str(&format!(", {} of it late: waits here end on a tick of {period}", p50(series)));
     if let Some(held) = sleep_with_a_millisecond(file) {
-        statement.sentence.push_str(&format!("; with 1 ms requested by this process it took {}", took(held)));
+        let in_effect = match in_effect(held) {
+            Some(is) if !is_as_asked(COMMON_REQUEST, is) => format!(" and {is} in effect"),
+            _ => String::new(),
+        };
+        let sentence = format!("; with 1 ms requested by this process{in_effect} it took {}", took(held));
+        statement.sentence.push_str(&sentence);
         statement = statement.rests_on(&held.key, summary(held));
     }
     Ok(Conclusion::Found(statement))
@@ -49,6 +56,8 @@ fn default_tick(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::Nanos;
+    use oversleep_record::conditions::{Outcome, Setting};
     use oversleep_record::finding::{Tried, Verdict};
 
     use super::super::super::super::testing::{Explained, Sheet, rounds};
@@ -87,6 +96,12 @@ mod tests {
             "sleep of 1 ms took 15.6 ms, 14.6 ms of it late: waits here end on a tick of 15.6 ms; with 1 ms requested by \
              this process it took 1.95 ms"
         );
+        let mut finer = held;
+        let is = Setting::Nanos(Nanos(500_000));
+        let outcomes = &mut finer.file.series[1].conditions.outcomes;
+        outcomes.insert("resolution".into(), Outcome::AlreadySo { is });
+        let finer = says(&finer).1;
+        assert!(finer.ends_with("requested by this process and 500 µs in effect it took 1.95 ms"), "{finer}");
         let tried = sleeping(14_600_000).trial("request-timer-resolution", "sleep", 14_600_000, 950_000);
         let advice = &tried.finding("OVS-W001").advice[0];
         assert!(matches!(advice.tried, Tried::Measured { helped: true, after_p50_ns: 950_000, .. }), "{advice:?}");
