@@ -16,6 +16,20 @@ pub(super) struct WaitTask {
     pub time_max: Nanos,
     /// Which round of its series it is: random phases must not repeat.
     pub round: u32,
+    /// The period of the interrupt that ends the wait, where the system states one: random phases cover whole periods.
+    pub tick: Option<Nanos>,
+}
+
+impl WaitTask {
+    /// The span over which random pauses are uniform: a whole number of ticks, or else some of them would be met more
+    /// often than others. At least twice the longest default tick there is, Windows' 15.625 ms; where none is stated,
+    /// 20 ms are whole ticks at 1000, 300, 250 and 100 Hz.
+    pub fn phase_range(&self) -> Nanos {
+        match self.tick.filter(|tick| *tick > Nanos::ZERO) {
+            Some(tick) => self.requested.max(Nanos(31_250_000)).round_up_to(tick),
+            None => self.requested.round_up_to(Nanos::from_millis(20)),
+        }
+    }
 }
 
 /// Runs the task; every value is a signed lateness.
@@ -31,7 +45,7 @@ pub(super) fn run(
     match task.pace {
         Pace::Periodic => periodic(bench, waiter, task, recorder),
         Pace::BackToBack => call_by_call(bench, waiter, task, recorder, None),
-        Pace::RandomPhase => call_by_call(bench, waiter, task, recorder, Some(Phase::new(task.requested, task.round))),
+        Pace::RandomPhase => call_by_call(bench, waiter, task, recorder, Some(Phase::new(task))),
     }
 }
 
@@ -120,18 +134,17 @@ fn call_by_call(
     Ok(())
 }
 
-/// Pauses of random length, uniform over one request or 20 ms, whichever is longer: more than any system's tick.
+/// Pauses of random length.
 struct Phase {
     state: u64,
     range_ns: u64,
 }
 
 impl Phase {
-    fn new(requested: Nanos, round: u32) -> Phase {
-        let range = requested.max(Nanos::from_millis(20));
+    fn new(task: &WaitTask) -> Phase {
         Phase {
-            state: 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * u64::from(round) + 1),
-            range_ns: range.0.unsigned_abs(),
+            state: 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * u64::from(task.round) + 1),
+            range_ns: task.phase_range().0.unsigned_abs().max(1),
         }
     }
 
@@ -241,7 +254,7 @@ mod tests {
     }
 
     fn task(pace: Pace, count_max: u64) -> WaitTask {
-        WaitTask { requested: Nanos::from_millis(1), pace, count_max, time_max: Nanos::MAX, round: 0 }
+        WaitTask { requested: Nanos::from_millis(1), pace, count_max, time_max: Nanos::MAX, round: 0, tick: None }
     }
 
     #[test]

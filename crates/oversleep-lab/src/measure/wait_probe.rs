@@ -11,7 +11,7 @@ use super::composed_waits::find_wait;
 use super::probe::{Measured, Probe};
 use super::recorder::SeriesRecorder;
 use super::wait_loop::{self, WaitTask};
-use crate::platform::{Platform, SlackRule, Target, WaitEnd, WaitInfo, Waiter};
+use crate::platform::{Platform, Scope, SlackRule, Target, WaitEnd, WaitInfo, Waiter};
 
 /// A request as keys write it, exactly: `300us`, `1.5ms`, `1.001ms`.
 pub fn duration_key(span: Nanos) -> String {
@@ -67,6 +67,7 @@ impl WaitProbe {
             count_max: amount.count_per_round(),
             time_max: amount.time_per_round(),
             round: 0,
+            tick: None,
         };
         WaitProbe {
             recorder: SeriesRecorder::new(series, amount.planned(requested)),
@@ -153,6 +154,16 @@ impl WaitProbe {
     }
 }
 
+/// The period in effect of the interrupt that the wait ends on, where the machine has one for all threads and states it.
+fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
+    find_wait(platform, wait).filter(|wait| wait.info().slack == SlackRule::TimerResolution)?;
+    let resolution = platform.resolution_tunable().filter(|tunable| tunable.info().scope != Scope::Thread)?;
+    match resolution.current() {
+        Ok(Setting::Nanos(period)) => Some(period),
+        _ => None,
+    }
+}
+
 /// On a schedule where the wait can end at what is left of a period; call by call where that would be rounded away, by
 /// its argument (milliseconds) or by the system (the tick): its rounding would hide behind the schedule.
 fn natural_pace(info: &WaitInfo) -> Pace {
@@ -172,7 +183,7 @@ impl Probe for WaitProbe {
 
     fn round_estimate(&self) -> Nanos {
         let per_wait = self.task.requested.max(self.recorder.series().asked_ns.unwrap_or(Nanos::ZERO)) + Nanos(70_000);
-        let phase = if self.task.pace == Pace::RandomPhase { Nanos::from_millis(10) } else { Nanos::ZERO };
+        let phase = if self.task.pace == Pace::RandomPhase { Nanos(self.task.phase_range().0 / 2) } else { Nanos::ZERO };
         let count = i64::try_from(self.task.count_max).unwrap_or(i64::MAX);
         let split = per_wait * i64::try_from(self.split_waits).unwrap_or(0);
         ((per_wait + phase) * count).min(self.task.time_max) + split
@@ -200,6 +211,7 @@ impl Probe for WaitProbe {
         };
         let left = self.count.saturating_sub(self.recorder.series().counts.recorded);
         let task = WaitTask { count_max: self.task.count_max.min(left), round: self.rounds_run, ..self.task };
+        let task = WaitTask { tick: tick_of(bench.platform(), &self.wait), ..task };
         self.rounds_run += 1;
         if let Err(reason) = wait_loop::run(bench, &mut *waiter, &task, &mut self.recorder) {
             return self.recorder.unavailable(reason);

@@ -351,6 +351,7 @@ impl Probe for NeighbourProbe {
             count_max: self.count,
             time_max: self.time,
             round: self.rounds_run,
+            tick: None,
         };
         self.rounds_run += 1;
         let mut neighbours = Neighbours::new();

@@ -15,8 +15,8 @@ pub(super) static B6: Experiment = Experiment {
     reads: &[],
     title: "random phase",
     question: "Does it matter when a sleep begins?",
-    doc: "The plain sleep back to back, and again with a pause of random length (spinning, uniform over 20 ms) before each \
-          call. On a system with a tick, back-to-back calls all begin just after a tick and take a whole one, while calls \
+    doc: "The plain sleep back to back, and again with a pause of random length (spinning, uniform over whole ticks: 20 ms or \
+          more) before each call. On a system with a tick, back-to-back calls all begin just after a tick and take a whole one, while calls \
           at random phase take anything from nothing to a tick; where every wait has a timer of its own, both agree.",
     published: &[Published {
         os: "windows",
