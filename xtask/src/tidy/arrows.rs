@@ -104,6 +104,8 @@ pub const UNSAFE_PLACES: &[&str] = &[
     "crates/oversleep-lab/src/platform/macos/",
     "crates/oversleep-lab/src/platform/windows/",
     "crates/oversleep-lab/src/platform/processor/",
+    // The stacks of modelled threads.
+    "crates/oversleep-lab/src/platform/sim/kernel/carriers/",
     // The C interface is made of foreign pointers.
     "crates/oversleep-capi/src/",
     // The bare loops the laboratory is held against.

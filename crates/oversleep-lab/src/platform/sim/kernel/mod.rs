@@ -1,28 +1,29 @@
 //! The event loop: virtual time, and threads that run one at a time.
 //!
-//! Each modelled thread is a real one, but only the one that holds the baton runs; when it spends time or blocks, the
-//! baton goes to whoever is due first. The order depends on nothing but the model, so runs are reproducible.
+//! Each modelled thread has a stack of its own, but only the one that holds the baton runs; when it spends time or blocks,
+//! the baton goes to whoever is due first. The order depends on nothing but the model, so runs are reproducible.
 //!
 //! Time and what the running thread needs stand in atomics that only the holder of the baton writes: where nothing
 //! else can happen before a moment (the horizon), getting there is a comparison and a store. Everything else is
 //! [`state`] behind a lock, which is uncontended: a wait of a lone thread takes it once and switches to nobody.
 
+mod carriers;
 mod cpu;
 mod hogs;
 mod settings;
 mod state;
 mod threads;
-mod workers;
 
 pub(super) use state::{Hog, Slot, State, Waking};
 pub(super) use threads::spawn;
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use oversleep_record::{Disturbance, Nanos};
 
+use self::carriers::Stop;
 use self::state::Phase;
 use super::machine::Stall;
 use super::resolution::HardwareGrid;
@@ -35,7 +36,19 @@ static NEXT_KERNEL: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     /// Kernel and slot of the calling thread. A thread no kernel started is every kernel's first thread.
-    static CURRENT: Cell<(u64, Slot)> = const { Cell::new((0, 0)) };
+    static CURRENT: Cell<(u64, Slot)> = const { Cell::new((0, FIRST)) };
+}
+
+/// The slot of a kernel's first thread.
+const FIRST: Slot = 0;
+
+/// Who the calling thread is again after others ran on it.
+struct Here((u64, Slot));
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
 }
 
 /// What of a machine the event loop needs.
@@ -64,8 +77,6 @@ pub(super) struct Kernel {
     cpu: AtomicU32,
     /// What clock reads took below a whole nanosecond.
     spare_ps: AtomicU64,
-    /// Who holds the baton. Handing it on makes all that was stored before visible to the next.
-    running: AtomicUsize,
     pub(super) random: Random,
     pub(super) hardware_grid: HardwareGrid,
     model: Model,
@@ -94,7 +105,6 @@ impl Kernel {
             others_cpu_time: AtomicI64::new(0),
             cpu: AtomicU32::new(0),
             spare_ps: AtomicU64::new(0),
-            running: AtomicUsize::new(0),
             random: Random::seeded(model.seed),
             hardware_grid: HardwareGrid::new(tick_period),
             model,
@@ -108,7 +118,7 @@ impl Kernel {
 
     pub(super) fn me(&self) -> Slot {
         let (kernel, slot) = CURRENT.get();
-        if kernel == self.id { slot } else { 0 }
+        if kernel == self.id { slot } else { FIRST }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -232,29 +242,30 @@ impl Kernel {
     /// Gives the baton to whoever is due first and returns when the caller has it again.
     fn pass_baton(&self, mut state: MutexGuard<'_, State>, me: Slot) {
         let next = self.advance(&mut state);
+        drop(state);
         if next == me {
             return;
         }
-        if state.threads[me].thread.is_none() {
-            // A thread that no kernel started: another one next time, maybe, but then this one doesn't wait.
-            state.threads[me].thread = Some(std::thread::current());
-        }
-        self.hand_over(state, next);
-        while self.running.load(Ordering::Acquire) != me {
-            std::thread::park();
+        if me == FIRST {
+            self.run_others(next);
+        } else {
+            CURRENT.set((self.id, carriers::pass(next)));
         }
     }
 
-    /// The next one runs; whoever calls this must not touch anything until it has the baton again.
-    fn hand_over(&self, mut state: MutexGuard<'_, State>, next: Slot) {
-        let thread = state.threads[next].thread.clone();
-        let start = state.threads[next].start.take();
-        drop(state);
-        self.running.store(next, Ordering::Release);
-        match (start, thread) {
-            (Some((worker, job)), _) => worker.run_and_keep(job),
-            (None, Some(thread)) => thread.unpark(),
-            (None, None) => {}
+    /// The first thread waits: it runs whoever has the baton until that is itself.
+    fn run_others(&self, mut next: Slot) {
+        let _here = Here(CURRENT.get());
+        while next != FIRST {
+            let carrier = self.lock().threads[next].carrier.take();
+            let mut carrier = carrier.expect("whoever is due has stopped before");
+            next = match carrier.resume(next) {
+                Stop::Ended(then) => then,
+                Stop::Passed(then) => {
+                    self.lock().threads[next].carrier = Some(carrier);
+                    then
+                }
+            };
         }
     }
 

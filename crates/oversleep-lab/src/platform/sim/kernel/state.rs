@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use oversleep_record::Nanos;
 
-use super::workers::{Job, Worker};
+use super::carriers::Carrier;
 use crate::platform::interface::{SlackRule, SwitchIn};
 use crate::platform::sim::resolution::Requests;
 use crate::platform::sim::scheduler::Standing;
@@ -104,10 +104,8 @@ pub(in crate::platform::sim) struct Thread {
     pub(super) switched_in: Option<SwitchIn>,
     pub(super) joiners: Vec<Slot>,
     pub(super) ended: Arc<AtomicBool>,
-    /// The real thread behind it, to be woken when it gets the baton.
-    pub(super) thread: Option<std::thread::Thread>,
-    /// What it runs, until it gets the baton for the first time.
-    pub(super) start: Option<(Worker, Job)>,
+    /// What its code runs on, while it doesn't run. The first thread has none: it is the caller's.
+    pub(super) carrier: Option<Carrier>,
 }
 
 impl Thread {
@@ -131,8 +129,7 @@ impl Thread {
             switched_in: None,
             joiners: Vec::new(),
             ended: Arc::default(),
-            thread: None,
-            start: None,
+            carrier: None,
         }
     }
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use oversleep_record::{Nanos, Unavailable};
 
+use super::carriers::Carrier;
 use super::state::{Phase, Semaphore, Slot, Thread};
-use super::workers::{self, Worker};
 use super::{CURRENT, Kernel};
 use crate::platform::interface::ThreadHandle;
 
@@ -26,30 +26,28 @@ pub(in crate::platform::sim) fn spawn(
     cost: Nanos,
     body: Box<dyn FnOnce() + Send>,
 ) -> Result<Box<dyn ThreadHandle>, Unavailable> {
-    let worker = Worker::take().map_err(|error| Unavailable::failed("starting a thread", error))?;
-    let (slot, ended) = kernel.add_thread(cost, worker.thread().clone());
     let panic = Arc::new(Mutex::new(None));
     let (shared, panicked) = (Arc::clone(kernel), Arc::clone(&panic));
-    let job = Box::new(move || {
-        CURRENT.set((shared.id, slot));
-        let _together = workers::keep_together(shared.id);
+    let job = Box::new(move |me| {
+        CURRENT.set((shared.id, me));
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
         *panicked.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = result.err();
-        shared.finish(slot);
+        shared.finish(me)
     });
-    kernel.lock().threads[slot].start = Some((worker, job));
+    let carrier = Carrier::new(job).map_err(|error| Unavailable::failed("starting a thread", error))?;
+    let (slot, ended) = kernel.add_thread(cost, carrier);
     Ok(Box::new(SimThread { kernel: Arc::clone(kernel), slot, ended, panic }))
 }
 
 impl Kernel {
-    fn add_thread(&self, cost: Nanos, worker: std::thread::Thread) -> (Slot, Arc<AtomicBool>) {
+    fn add_thread(&self, cost: Nanos, carrier: Carrier) -> (Slot, Arc<AtomicBool>) {
         let me = self.me();
         let mut state = self.lock();
         let due = self.after_stalls(self.now() + cost);
         let parent = &state.threads[me];
         let mut thread = Thread::new(Phase::asleep(due, None), parent.standing, parent.slack);
         thread.tier = parent.tier;
-        thread.thread = Some(worker);
+        thread.carrier = Some(carrier);
         thread.affinity = parent.affinity;
         thread.share_used = parent.share_used;
         let ended = Arc::clone(&thread.ended);
@@ -60,8 +58,8 @@ impl Kernel {
         (slot, ended)
     }
 
-    /// The caller's thread ends; the baton goes on.
-    fn finish(&self, me: Slot) {
+    /// The caller's thread ends; who gets the baton.
+    fn finish(&self, me: Slot) -> Slot {
         let mut state = self.lock();
         self.pause(&mut state, me);
         let used = state.threads[me].used;
@@ -74,8 +72,7 @@ impl Kernel {
         }
         state.remove(me);
         self.fill_cpus(&mut state);
-        let next = self.advance(&mut state);
-        self.hand_over(state, next);
+        self.advance(&mut state)
     }
 
     fn join_wake(&self) -> Nanos {
