@@ -57,6 +57,7 @@ impl Nanos {
     }
 
     /// Rounded up to a whole multiple of `granularity`; unchanged where that is zero or negative.
+    #[inline]
     pub fn round_up_to(self, granularity: Nanos) -> Nanos {
         if granularity.0 <= 1 {
             return self;

@@ -183,7 +183,8 @@ impl Probe for WaitProbe {
 
     fn round_estimate(&self) -> Nanos {
         let per_wait = self.task.requested.max(self.recorder.series().asked_ns.unwrap_or(Nanos::ZERO)) + Nanos(70_000);
-        let phase = if self.task.pace == Pace::RandomPhase { Nanos(self.task.phase_range().0 / 2) } else { Nanos::ZERO };
+        let phase =
+            if self.task.pace == Pace::RandomPhase { Nanos(self.task.phase_range().0 / 2) } else { Nanos::ZERO };
         let count = i64::try_from(self.task.count_max).unwrap_or(i64::MAX);
         let split = per_wait * i64::try_from(self.split_waits).unwrap_or(0);
         ((per_wait + phase) * count).min(self.task.time_max) + split

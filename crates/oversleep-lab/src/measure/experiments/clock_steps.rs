@@ -43,6 +43,8 @@ pub(super) static A4: Experiment = Experiment {
 };
 
 const CHUNK_READS: usize = 1_024;
+/// Reads compared at once.
+const BLOCK_READS: usize = 64;
 /// Longest look at one clock per round.
 const LOOK_MAX: Nanos = Nanos(45_000_000);
 /// Hand-overs between CPUs per clock and round.
@@ -97,25 +99,30 @@ impl StepProbe {
         while elapsed < self.look_time() && !bench.stopped() {
             clock.read_into(&mut chunk);
             elapsed = platform.now() - begun;
-            for &raw in &chunk {
+            for block in chunk.chunks(BLOCK_READS) {
                 // Most reads of a coarse clock: nothing to convert.
-                if raw == previous {
+                if block.iter().fold(0, |differ, raw| differ | (raw ^ previous)) == 0 {
                     continue;
                 }
-                let difference = scale.span(previous, raw);
-                if difference > Nanos::ZERO {
-                    self.changes += 1;
-                    self.differences.record(difference.0);
-                } else if difference < Nanos::ZERO {
-                    self.steps.backward_on_one_thread += 1;
-                    let furthest = self.steps.backward_on_one_thread_ns.get_or_insert(Nanos::ZERO);
-                    *furthest = (*furthest).max(-difference);
+                for &raw in block {
+                    self.record(scale.span(previous, raw));
+                    previous = raw;
                 }
-                previous = raw;
             }
             self.steps.reads += chunk.len() as u64;
         }
         self.looked += elapsed;
+    }
+
+    fn record(&mut self, difference: Nanos) {
+        if difference > Nanos::ZERO {
+            self.changes += 1;
+            self.differences.record(difference.0);
+        } else if difference < Nanos::ZERO {
+            self.steps.backward_on_one_thread += 1;
+            let furthest = self.steps.backward_on_one_thread_ns.get_or_insert(Nanos::ZERO);
+            *furthest = (*furthest).max(-difference);
+        }
     }
 
     fn across_cpus(&mut self, bench: &Bench, scale: ClockScale) {

@@ -1,6 +1,7 @@
 //! Modelled clocks.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use oversleep_record::clock::Epoch;
 use oversleep_record::{Nanos, Unavailable};
@@ -18,6 +19,18 @@ struct SimClock {
     raw_origin: u64,
     /// Bits of the raw value.
     mask: u64,
+    known: Known,
+}
+
+/// What a clock showed last, and from when to when it shows that: a coarse clock is read millions of times between two
+/// steps. Only the thread that runs reads clocks.
+#[derive(Default)]
+struct Known {
+    raw: AtomicU64,
+    from: AtomicI64,
+    until: AtomicI64,
+    /// How often the grid of interrupts had changed by then.
+    grid_changes: AtomicU64,
 }
 
 pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn Clock>> {
@@ -29,6 +42,7 @@ pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn C
             mask: if model.info.bits < 64 { (1 << model.info.bits) - 1 } else { u64::MAX },
             model: model.clone(),
             kernel: Arc::clone(kernel),
+            known: Known::default(),
         })
     };
     machine.clocks.iter().map(clock).collect()
@@ -53,21 +67,49 @@ impl SimClock {
         raw.wrapping_add(self.raw_origin) & self.mask
     }
 
-    /// How many more reads surely show the same, as long as nothing else happens.
-    fn reads_until_step(&self) -> usize {
-        let model = &self.model;
-        let cost_ps = model.read_cost_ps.max(1);
-        let now = self.kernel.now();
-        let next = match model.source {
-            ClockSource::Elapsed if model.drift_ppm == 0 => now.round_down_to(model.step_ns) + model.step_ns,
-            ClockSource::LastInterrupt => {
-                let grid = self.kernel.hardware_grid.grid();
-                grid.at_or_before(now) + grid.period
+    /// What it shows now.
+    fn shows(&self) -> u64 {
+        if let Some((raw, _)) = self.known() {
+            return raw;
+        }
+        let (followed, now) = (self.followed(), self.kernel.now());
+        let raw = self.shown(followed);
+        let (from, until) = match self.model.source {
+            // It depends on the CPU, too.
+            _ if self.model.skew_ns != Nanos::ZERO => return raw,
+            ClockSource::Elapsed if self.model.drift_ppm == 0 && self.model.step_ns > Nanos(1) => {
+                let from = now.round_down_to(self.model.step_ns);
+                (from, from + self.model.step_ns)
             }
-            _ => return 0,
+            ClockSource::LastInterrupt => (followed, followed + self.kernel.hardware_grid.grid().period),
+            _ => return raw,
         };
-        let left = next.min(self.kernel.alone_until()) - now - Nanos(1);
-        usize::try_from(i128::from(left.0) * 1_000 / i128::from(cost_ps) - 1).unwrap_or(0)
+        self.known.raw.store(raw, Ordering::Relaxed);
+        self.known.from.store(from.0, Ordering::Relaxed);
+        self.known.until.store(until.0, Ordering::Relaxed);
+        self.known.grid_changes.store(self.kernel.hardware_grid.changes(), Ordering::Relaxed);
+        raw
+    }
+
+    /// What it shows now and until when, where that is known without working it out.
+    fn known(&self) -> Option<(u64, Nanos)> {
+        let (known, now) = (&self.known, self.kernel.now().0);
+        let until = known.until.load(Ordering::Relaxed);
+        let holds = known.from.load(Ordering::Relaxed) <= now
+            && now < until
+            && known.grid_changes.load(Ordering::Relaxed) == self.kernel.hardware_grid.changes();
+        holds.then(|| (known.raw.load(Ordering::Relaxed), Nanos(until)))
+    }
+
+    /// How many reads of `most` surely end before that moment, with nothing else happening meanwhile.
+    fn reads_before(&self, until: Nanos, most: u64) -> u64 {
+        let cost_ps = self.model.read_cost_ps.max(1);
+        let left = until.min(self.kernel.alone_until()) - self.kernel.now() - Nanos(1);
+        let left_ps = u64::try_from(left.0).unwrap_or(0).saturating_mul(1_000);
+        if cost_ps.saturating_mul(most.saturating_add(1)) <= left_ps {
+            return most;
+        }
+        (left_ps / cost_ps).saturating_sub(1).min(most)
     }
 
     /// What virtual time it follows.
@@ -125,20 +167,26 @@ impl Clock for SimClock {
 
     fn read(&self) -> u64 {
         self.kernel.spend_ps(self.model.read_cost_ps);
-        self.shown(self.followed())
+        self.shows()
     }
 
     fn poll(&self, shown: u64, reads_max: u64) -> u64 {
         let mut left = reads_max;
         while left > 0 {
+            let same = match self.known() {
+                Some((raw, until)) if raw == shown => self.reads_before(until, left),
+                _ => 0,
+            };
+            if same > 0 {
+                self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(same));
+                left -= same;
+                continue;
+            }
             let raw = self.read();
             if raw != shown {
                 return raw;
             }
-            // What it shows until its next step is known; a coarse clock is read millions of times between two.
-            let same = (self.reads_until_step() as u64).min(left - 1);
-            self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(same));
-            left -= same + 1;
+            left -= 1;
         }
         shown
     }
@@ -147,15 +195,22 @@ impl Clock for SimClock {
         self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(count));
     }
 
-    fn read_into(&self, mut out: &mut [u64]) {
-        while let Some((first, rest)) = out.split_first_mut() {
-            *first = self.read();
-            // What it shows until its next step is known; a coarse clock is read millions of times between two.
-            let same = self.reads_until_step().min(rest.len());
-            let (rest_same, rest_after) = rest.split_at_mut(same);
-            rest_same.fill(*first);
-            self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(same as u64));
-            out = rest_after;
+    fn read_into(&self, out: &mut [u64]) {
+        let mut done = 0;
+        while done < out.len() {
+            let rest = &mut out[done..];
+            let (raw, same) = match self.known() {
+                Some((raw, until)) => (raw, self.reads_before(until, rest.len() as u64)),
+                None => (0, 0),
+            };
+            if same > 0 {
+                self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(same));
+                rest[..same as usize].fill(raw);
+                done += same as usize;
+            } else {
+                rest[0] = self.read();
+                done += 1;
+            }
         }
     }
 }

@@ -31,6 +31,7 @@ pub use spread::Spread;
 pub use timing::{OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing};
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
@@ -48,6 +49,8 @@ pub struct Sim {
     machine: Arc<Machine>,
     /// Cost of reading the reference clock, in ps, and its step.
     reference: (u64, Nanos),
+    /// What the reference clock showed last.
+    shown: AtomicI64,
     clocks: Vec<Box<dyn Clock>>,
     waits: Vec<Box<dyn Wait>>,
     handoffs: Vec<Box<dyn HandoffKind>>,
@@ -70,6 +73,7 @@ impl Sim {
         let reference = machine.clocks.iter().find(|clock| clock.info.name == machine.reference_clock);
         Arc::new(Sim {
             reference: reference.map_or((0, Nanos(1)), |clock| (clock.read_cost_ps, clock.step_ns)),
+            shown: AtomicI64::new(0),
             clocks: clocks::registry(&machine, &kernel),
             waits: waits::registry(&machine, &kernel),
             handoffs: handoffs::registry(&machine, &kernel),
@@ -93,7 +97,17 @@ impl Platform for Sim {
     fn now(&self) -> Nanos {
         let (cost_ps, step) = self.reference;
         self.kernel.spend_ps(cost_ps);
-        self.kernel.now().round_down_to(step)
+        let now = self.kernel.now();
+        if step <= Nanos(1) {
+            return now;
+        }
+        let last = Nanos(self.shown.load(Ordering::Relaxed));
+        if last <= now && now - last < step {
+            return last;
+        }
+        let shown = now.round_down_to(step);
+        self.shown.store(shown.0, Ordering::Relaxed);
+        shown
     }
 
     fn reference_clock(&self) -> &'static str {

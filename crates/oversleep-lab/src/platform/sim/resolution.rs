@@ -1,6 +1,6 @@
 //! Arbitration of the tick: who asked for which period, what the hardware runs at, and what each process sees of it.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use oversleep_record::Nanos;
 
@@ -30,11 +30,18 @@ pub(super) struct Requests {
 pub(super) struct HardwareGrid {
     origin: AtomicI64,
     period: AtomicI64,
+    /// How often it changed.
+    changes: AtomicU64,
 }
 
 impl HardwareGrid {
     pub(super) fn new(period: Nanos) -> HardwareGrid {
-        HardwareGrid { origin: AtomicI64::new(0), period: AtomicI64::new(period.0) }
+        HardwareGrid { origin: AtomicI64::new(0), period: AtomicI64::new(period.0), changes: AtomicU64::new(0) }
+    }
+
+    /// A number that is another one after each change.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
     }
 
     pub(super) fn grid(&self) -> Grid {
@@ -84,6 +91,7 @@ impl Requests {
             self.interrupts_before += ticks(&before, now);
             grid.origin.store(before.at_or_before(now).0, Ordering::Relaxed);
             grid.period.store(period.0, Ordering::Relaxed);
+            grid.changes.store(grid.changes() + 1, Ordering::Relaxed);
         }
     }
 

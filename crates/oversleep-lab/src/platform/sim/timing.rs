@@ -208,8 +208,8 @@ impl Tick {
             TickBase::Call => now + span,
             TickBase::LastTick => grid.at_or_before(now) + span,
         };
-        let coarse = Grid { period: tolerance.round_down_to(grid.period), ..grid };
-        if coarse.period > grid.period {
+        if tolerance >= grid.period + grid.period {
+            let coarse = Grid { period: tolerance.round_down_to(grid.period), ..grid };
             return coarse.at_or_after(due);
         }
         let end = grid.end(now, due, self.margin_ns, self.p_two_tick, random);

@@ -52,7 +52,7 @@ impl Wait for SimWait {
         if let Some(reason) = &self.0.model.unavailable {
             return Err(reason.clone());
         }
-        Ok(Box::new(SimWaiter { wait: Arc::clone(&self.0), tolerance: self.0.model.tolerance_ns }))
+        Ok(SimWaiter::boxed(&self.0, self.0.model.tolerance_ns))
     }
 
     fn tolerances_to_compare(&self) -> Vec<Nanos> {
@@ -63,25 +63,37 @@ impl Wait for SimWait {
         match &self.0.model.unavailable {
             Some(reason) => Err(reason.clone()),
             None if self.tolerances_to_compare().is_empty() => Err(Unavailable::NotOnThisPlatform),
-            None => Ok(Box::new(SimWaiter { wait: Arc::clone(&self.0), tolerance })),
+            None => Ok(SimWaiter::boxed(&self.0, tolerance)),
         }
     }
 }
 
 struct SimWaiter {
-    wait: Arc<Shared>,
+    shared: Arc<Shared>,
     tolerance: Nanos,
+    /// What was requested last, and what the system was asked for it.
+    asked: (Nanos, Nanos),
+}
+
+impl SimWaiter {
+    fn boxed(shared: &Arc<Shared>, tolerance: Nanos) -> Box<dyn Waiter> {
+        Box::new(SimWaiter { shared: Arc::clone(shared), tolerance, asked: (Nanos::ZERO, shared.asked(Nanos::ZERO)) })
+    }
 }
 
 impl Waiter for SimWaiter {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let shared = &*self.wait;
+        let shared = &*self.shared;
         if shared.model.info.family == Family::Yield {
             shared.kernel.give_way(shared.yield_cost.draw(&shared.kernel.random));
             return WaitEnd::TimedOut;
         }
+        if self.asked.0 != target.remaining {
+            self.asked = (target.remaining, shared.asked(target.remaining));
+        }
+        let asked = self.asked.1;
         let held = shared.model.raises_to_ns.and_then(|period| shared.kernel.hold_resolution(period, true));
-        shared.kernel.sleep(|state, me| shared.plan(state, me, target, self.tolerance));
+        shared.kernel.sleep(|state, me| shared.plan(state, me, target, asked, self.tolerance));
         if let Some((number, _)) = held {
             shared.kernel.release_resolution(number);
         }
@@ -90,10 +102,13 @@ impl Waiter for SimWaiter {
 }
 
 impl Shared {
-    fn plan(&self, state: &State, me: Slot, target: Target, tolerance: Nanos) -> Sleep {
+    fn asked(&self, requested: Nanos) -> Nanos {
+        self.model.info.asked(requested).max(self.model.shortest_ns)
+    }
+
+    fn plan(&self, state: &State, me: Slot, target: Target, asked: Nanos, tolerance: Nanos) -> Sleep {
         let (kernel, info) = (&*self.kernel, &self.model.info);
         let now = kernel.now();
-        let asked = info.asked(target.remaining).max(self.model.shortest_ns);
         let due = if info.absolute { target.deadline.max(now) } else { now + asked };
         let asker = state.asker(me);
         let exactly = |late: Nanos| Sleep { expiry: Expiry::at(due + late), wake: Nanos::ZERO };
