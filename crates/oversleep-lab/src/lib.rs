@@ -23,6 +23,6 @@ pub use measure::{
 };
 pub use platform::interruption;
 pub use platform::run_if_asked as run_if_neighbour;
-pub use platform::{Ability, Holders, Reached, ResolutionHolders, ResolutionRow};
+pub use platform::{Ability, EXAMPLES, Examples, Holders, Reached, ResolutionHolders, ResolutionRow};
 pub use resolution::{HeldResolution, ResolutionTunable};
 pub use session::{Laboratory, Request, RunError};

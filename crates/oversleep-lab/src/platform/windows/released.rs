@@ -1,5 +1,6 @@
 //! Whatever is opened is given back: handles, window objects and resolution requests are counted around many uses of
-//! every entry, also of those that fail and those that a panic ends. Other tests open handles at the same time, so the counting runs in a process of its own.
+//! every entry, also of those that fail and those that a panic ends. Other tests open handles at the same time, so the
+//! counting runs in a process of its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
