@@ -3,6 +3,7 @@
 mod support;
 
 use oversleep_record::ResultFile;
+use oversleep_record::finding::Verdict;
 use serde_json::Value;
 use support::Home;
 
@@ -187,4 +188,13 @@ fn the_machines_are_listed_explained_and_verified() {
     let verified = home.run(["machines", "verify", "--json"]).fine().stdout;
     let document: Value = serde_json::from_str(&verified).expect("JSON");
     assert!(document["reproduced"].as_u64() >= Some(150), "{}", document["reproduced"]);
+}
+
+#[test]
+fn a_check_has_values_enough_to_conclude_about_the_timers_of_windows() {
+    let file = result(&Home::new(), &["check", "--only", "B5", "--on", "windows-11"]);
+    for id in ["OVS-W001", "OVS-W009", "OVS-W010"] {
+        let finding = file.findings.iter().find(|finding| finding.id == id).expect(id);
+        assert_eq!(finding.verdict, Verdict::Found, "{id}: {}", finding.sentence);
+    }
 }

@@ -38,16 +38,21 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         if plan.subjects.is_empty() { choose::timed_waits(platform) } else { plan.subjects.clone() };
     let mut probes = Vec::new();
     for wait in &waits {
-        let Some(info) = find_wait(platform, wait).map(|wait| wait.info().clone()) else { continue };
+        let Some(found) = find_wait(platform, wait) else { continue };
+        let (info, is_put_off) = (found.info().clone(), !found.tolerances_to_compare().is_empty());
         if !info.is_timed() {
             continue;
         }
         let is_plain_sleep = choose::plain_sleep(platform).is_some_and(|sleep| sleep.name == info.name);
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_plain_sleep);
         for requested in plan.asks_or(&own) {
-            let mut probe =
-                WaitProbe::new(platform, "B5", wait, requested, "", amount(plan, requested).limited_by(plan))
-                    .under(plan.conditions.clone());
+            let mut amount = amount(plan, requested);
+            if is_put_off {
+                // What is tolerated is added to each: two ticks at least.
+                amount.time = amount.time * 2;
+            }
+            let mut probe = WaitProbe::new(platform, "B5", wait, requested, "", amount.limited_by(plan))
+                .under(plan.conditions.clone());
             if let Some(pace) = plan.pace {
                 probe = probe.paced(pace);
             }
