@@ -8,7 +8,7 @@ use oversleep_record::{Nanos, ResultFile, Series};
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, not_measured, settle};
 use super::super::super::text::percent;
-use super::{BUILD_10, build, default_period};
+use super::{BUILD_10, build, default_period, in_effect};
 
 /// Earlier than this is not the stamps' own step.
 const EARLY_FROM: Nanos = Nanos(50_000);
@@ -56,14 +56,22 @@ fn early_return(file: &ResultFile) -> Look<Conclusion> {
             worst.subject,
             percent(share),
             earliest(worst),
-            default_period(file)
+            period_during(file, worst)
         ))
         .rests_on(&worst.key, format!("{} of {} early", worst.counts.early, worst.counts.recorded)),
     ))
 }
 
+/// The period of the ticks that a wait counted from: as granted to this process, else as found.
+fn period_during(file: &ResultFile, series: &Series) -> Nanos {
+    let as_found = || file.environment.nanos("timer.period_now_ns").unwrap_or_else(|| default_period(file));
+    in_effect(series).unwrap_or_else(as_found)
+}
+
 #[cfg(test)]
 mod tests {
+    use oversleep_record::Nanos;
+    use oversleep_record::conditions::{Outcome, Setting};
     use oversleep_record::finding::Verdict;
 
     use super::super::super::super::testing::{Explained, Sheet, rounds};
@@ -90,6 +98,18 @@ mod tests {
                     .into()
             )
         );
+    }
+
+    #[test]
+    fn the_tick_is_the_one_that_was_there() {
+        let values = [800_000, -400_000, 200_000, 100_000];
+        let mut held = rounds("C2/sleep/16ms/resolution=500us", &values, 20);
+        let (was, now) = (Some(Setting::Nanos(Nanos(15_625_000))), Setting::Nanos(Nanos(500_000)));
+        held.conditions.outcomes.insert("resolution".into(), Outcome::Applied { was, now });
+        let (_, sentence) = says(&on_seven().series(held));
+        assert!(sentence.ends_with("from the last tick, up to 500 µs before the call"), "{sentence}");
+        let neighbours = on_seven().span("timer.period_now_ns", 1_000_000).series(rounds("B5/sleep/16ms", &values, 20));
+        assert!(says(&neighbours).1.ends_with("up to 1 ms before the call"));
     }
 
     #[test]
