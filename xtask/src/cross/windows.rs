@@ -21,6 +21,7 @@ const LACKS: &[(&str, &str)] = &[
     ("A1/process-cycle-time", "call not implemented"),
     ("A1/thread-cycle-time", "call not implemented"),
     ("C6/sleep/resolution=", "Wine counts no interrupts"),
+    ("C6/waitable-timer-tolerant/tolerance=", "the same"),
 ];
 
 /// Rust's standard library takes its random numbers from here; Wine 8 has no such library. RtlGenRandom is the older name
