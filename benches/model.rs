@@ -1,4 +1,4 @@
-//! How fast modelled machines run: waits per second of one thread, and a whole check.
+//! How fast modelled machines run: waits per second of one thread, made alone and measured and recorded, and a whole check.
 //!
 //! Bars: at least 10 million modelled waits per second on one core, and a check of a modelled machine in at most a second.
 //! Beside the waits stands the bare read of the modelled clock, which every wait needs to know its deadline.
@@ -8,11 +8,19 @@ use std::time::Instant;
 
 use oversleep_benches::{Bar, Pairs, Reason, Report};
 use oversleep_lab::platform::{SharedPlatform, Target};
-use oversleep_lab::{Plan, Request, Silent, StopFlag, machines, registry};
+use oversleep_lab::{Limit, Plan, Request, Silent, StopFlag, experiment, machines, registry};
 use oversleep_record::Nanos;
 
 /// Per timing: about 30 ms.
 const WAITS: u32 = 1_000_000;
+
+/// One machine per system, and a second kind of timer where it has one.
+const WAITED_ON: [(&str, &str); 4] = [
+    ("linux-hz250", "nanosleep"),
+    ("windows-11", "sleep"),
+    ("windows-11", "waitable-timer-high-resolution"),
+    ("macos-14-m1", "nanosleep"),
+];
 
 fn main() -> ExitCode {
     Report::run("model", "the clock read alone", compare)
@@ -24,15 +32,19 @@ fn reason(error: impl std::fmt::Display) -> Reason {
 
 fn compare(report: &mut Report) -> Result<(), Reason> {
     let pairs = report.pairs(20);
-    for (machine, wait) in
-        [("linux-hz250", "nanosleep"), ("windows-11", "sleep"), ("windows-11", "waitable-timer-high-resolution")]
-    {
+    for (machine, wait) in WAITED_ON {
         let platform = machines::platform(machine, &[], 1).map_err(reason)?;
         let mut figures = Pairs::default();
         for _ in 0..pairs {
             figures.push(waits_per_us(&platform, wait)?, reads_per_us(&platform));
         }
         let title = format!("{wait} on {machine}, waits per us");
+        report.compare(&title, "/us", &figures, Bar::OursAtLeast(10.0));
+        let mut figures = Pairs::default();
+        for _ in 0..pairs {
+            figures.push(measured_waits_per_us(machine, wait)?, reads_per_us(&platform));
+        }
+        let title = format!("{wait} on {machine}, waits measured per us");
         report.compare(&title, "/us", &figures, Bar::OursAtLeast(10.0));
     }
     for machine in machines::names() {
@@ -64,6 +76,31 @@ fn waits_per_us(platform: &SharedPlatform, name: &str) -> Result<f64, Reason> {
         waiter.wait(Target { remaining: Nanos::from_millis(1), deadline });
     }
     Ok(f64::from(WAITS) / begun.elapsed().as_secs_f64() / 1e6)
+}
+
+/// As `waits NAME --count` measures them: timed, recorded, and put into a result.
+fn measured_waits_per_us(machine: &str, wait: &str) -> Result<f64, Reason> {
+    let laboratory = machines::load(machine, &[], 1).map_err(reason)?;
+    let request = Request {
+        command: "waits".to_owned(),
+        experiments: vec![experiment("B5").ok_or("there is no B5")?],
+        plan: Plan {
+            asks: vec![Nanos::from_millis(1)],
+            limit: Some(Limit::Count(u64::from(WAITS))),
+            subjects: vec![wait.to_owned()],
+            ..Plan::default()
+        },
+        name: None,
+        try_remedies: false,
+    };
+    let begun = Instant::now();
+    let file = laboratory.run(&request, &StopFlag::new(), &mut Silent).map_err(reason)?;
+    let took_us = begun.elapsed().as_secs_f64() * 1e6;
+    let waits: u64 = file.series.iter().map(|series| series.counts.recorded).sum();
+    if waits < u64::from(WAITS) {
+        return Err(format!("{waits} waits were measured"));
+    }
+    Ok(waits as f64 / took_us)
 }
 
 fn reads_per_us(platform: &SharedPlatform) -> f64 {

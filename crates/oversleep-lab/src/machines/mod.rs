@@ -5,6 +5,8 @@ mod answer;
 mod bounds;
 mod build;
 #[cfg(test)]
+mod clock_tests;
+#[cfg(test)]
 mod figures;
 mod like;
 #[cfg(test)]

@@ -149,6 +149,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_of_a_long_run_does_not_grow_with_it() {
+        let mut recorder = recorder();
+        let mut kept = Vec::new();
+        for _ in 0..3 {
+            recorder.begin_round(Nanos::ZERO);
+            for value in 0..RAW_SAMPLES_MAX as i64 {
+                recorder.record(Nanos(value), value);
+            }
+            recorder.end_round(Disturbance::default());
+            let samples = &recorder.series().samples;
+            let capacities = [&samples.start_ns, &samples.value, &recorder.round_values].map(Vec::capacity);
+            kept.push((samples.len(), capacities));
+        }
+        assert_eq!(kept[0].0, RAW_SAMPLES_MAX);
+        assert!(kept.iter().all(|later| *later == kept[0]), "{kept:?}");
+        let series = recorder.into_series(false);
+        assert_eq!(series.distribution.count(), 3 * RAW_SAMPLES_MAX as u64, "every value counts");
+        assert_eq!(series.samples.beyond_cap, 2 * RAW_SAMPLES_MAX as u64);
+    }
+
+    #[test]
     fn a_cut_series_says_so_but_a_reason_wins() {
         assert_eq!(recorder().into_series(true).status, Status::Partial);
         let mut refused = recorder();
