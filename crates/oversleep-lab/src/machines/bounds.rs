@@ -6,6 +6,8 @@ use crate::platform::sim::ClockModel;
 
 /// Shorter slices than this are spent on switching, and a run under load would take for ever.
 pub(super) const SLICE_MIN: Nanos = Nanos::from_micros(10);
+/// A thread that is never helped waits for ever, and so does who waits for it.
+pub(super) const STARVING_MIN: Nanos = Nanos::from_millis(1);
 /// Clocks whose reads take no time, or that stand still for longer than this, would be waited for without end.
 const STEP_MAX: Nanos = Nanos::from_secs(1);
 const COST_MIN_PS: u64 = 100;

@@ -4,13 +4,12 @@ use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::MachineError;
-use super::bounds::{SLICE_MIN, check_clock};
+use super::bounds::check_clock;
 use super::profile::Profile;
 use super::value::Value;
 use crate::platform::sim::systems::{ClockRow, Follows, SYSTEMS, System};
 use crate::platform::sim::{
-    ClockModel, ClockSource, Machine, OneShot, PollShare, Reach, Scheduler, SchedulerKind, Spread, Tick, TickBase,
-    Tier, Timing, WaitModel, Wake,
+    ClockModel, ClockSource, Machine, OneShot, PollShare, Reach, Spread, Tick, TickBase, Tier, Timing, WaitModel, Wake,
 };
 use crate::platform::{Cpu, CpuKind, WaitInfo};
 
@@ -27,21 +26,21 @@ fn full_name(profile: &Profile, seed: u64) -> String {
 }
 
 /// Looks figures up, with what to take where a profile states none: the value that switches the rule off.
-struct Figures<'a>(&'a Profile);
+pub(super) struct Figures<'a>(&'a Profile);
 
 impl Figures<'_> {
-    fn value(&self, path: &str) -> Option<&Value> {
+    pub(super) fn value(&self, path: &str) -> Option<&Value> {
         self.0.stated.get(path).map(|stated| &stated.value)
     }
 
-    fn span(&self, path: &str) -> Nanos {
+    pub(super) fn span(&self, path: &str) -> Nanos {
         match self.value(path) {
             Some(Value::Span(span)) => *span,
             _ => Nanos::ZERO,
         }
     }
 
-    fn spread(&self, path: &str) -> Spread {
+    pub(super) fn spread(&self, path: &str) -> Spread {
         match self.value(path) {
             Some(Value::Spread(spread)) => spread.clone(),
             _ => Spread::fixed(Nanos::ZERO),
@@ -66,7 +65,7 @@ impl Figures<'_> {
         (self.share(path) * 1e6).round() as i64
     }
 
-    fn integer(&self, path: &str) -> i64 {
+    pub(super) fn integer(&self, path: &str) -> i64 {
         match self.value(path) {
             Some(Value::Integer(number)) => *number,
             _ => 0,
@@ -77,7 +76,7 @@ impl Figures<'_> {
         matches!(self.value(path), Some(Value::Flag(true)))
     }
 
-    fn text(&self, path: &str) -> &str {
+    pub(super) fn text(&self, path: &str) -> &str {
         match self.value(path) {
             Some(Value::Text(text)) => text,
             _ => "",
@@ -100,7 +99,7 @@ impl Figures<'_> {
     }
 
     /// An error about that parameter.
-    fn wrong(&self, path: &str, why: impl Into<String>) -> MachineError {
+    pub(super) fn wrong(&self, path: &str, why: impl Into<String>) -> MachineError {
         let why = format!("'{path}': {}", why.into());
         MachineError::Malformed { name: self.0.name.clone(), why }
     }
@@ -121,9 +120,6 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
             return Err(figures.wrong(path, "it must take time: a loop that takes none never ends"));
         }
     }
-    if figures.span("scheduler.slice") < SLICE_MIN {
-        return Err(figures.wrong("scheduler.slice", format!("a slice takes at least {SLICE_MIN}")));
-    }
     let timing = timing(&figures)?;
     let clocks = clocks(&figures, system, &timing)?;
     Ok(Machine {
@@ -132,7 +128,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         arch: figures.text("machine.arch").to_owned(),
         seed,
         cpus: cpus(&figures, count),
-        scheduler: scheduler(&figures, system)?,
+        scheduler: super::turns::scheduler(&figures, system)?,
         wake: Wake {
             cost: figures.spread("wake.cost"),
             real_time: figures.spread("wake.real-time"),
@@ -165,35 +161,6 @@ fn cpus(figures: &Figures<'_>, count: i64) -> Vec<Cpu> {
         _ => CpuKind::Efficiency,
     };
     (0..count).map(|number| Cpu { number: number as u32, kind: kind(number) }).collect()
-}
-
-fn scheduler(figures: &Figures<'_>, system: &System) -> Result<Scheduler, MachineError> {
-    let slice_ns = figures.span("scheduler.slice");
-    let policies = (system.policies)();
-    let first = policies.first().map(|policy| (policy.name.clone(), policy.priority.0.max(0)));
-    let initial = match figures.value("scheduler.policy") {
-        Some(Value::Policy(name, priority)) => (name.clone(), *priority),
-        _ => first.unwrap_or_default(),
-    };
-    let scheduler = Scheduler {
-        kind: match figures.text("scheduler.kind") {
-            "round-robin" => SchedulerKind::RoundRobin,
-            _ => SchedulerKind::Fair,
-        },
-        slice_ns,
-        preempt_delay: figures.spread("scheduler.preempt-delay"),
-        policies,
-        initial,
-    };
-    let fits = scheduler.policies.iter().any(|policy| {
-        policy.name == scheduler.initial.0 && (policy.priority.0..=policy.priority.1).contains(&scheduler.initial.1)
-    });
-    if !fits {
-        let names: Vec<&str> = scheduler.policies.iter().map(|policy| policy.name.as_str()).collect();
-        let right = format!("it is not a policy of this system with its priority; there are {}", names.join(", "));
-        return Err(figures.wrong("scheduler.policy", right));
-    }
-    Ok(scheduler)
 }
 
 fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {

@@ -1,9 +1,10 @@
 //! Loads of modelled machines, as their profiles make them.
 
 use oversleep_record::Nanos;
-use oversleep_record::conditions::Setting;
+use oversleep_record::conditions::{Conditions, Setting};
 
-use super::{names, platform};
+use super::question::{Question, setting};
+use super::{ask, load, names, platform};
 use crate::platform::{SharedPlatform, Target};
 
 fn on(name: &str, overrides: &[&str]) -> SharedPlatform {
@@ -95,5 +96,86 @@ fn a_load_that_computes_shares_the_cpu() {
         let took = (linux.now() - before).0 / 1_000_000;
         assert!((190..=210).contains(&took), "{kind}: {took} ms for 100 ms of work");
         drop(load);
+    }
+}
+
+/// How late 1,000 waits of a millisecond are under a policy beside so many hogs on two CPUs, smallest first.
+fn late_beside(machine: &str, hogs: u32, policy: &str, change: &str) -> Vec<Nanos> {
+    let lab =
+        load(machine, &["cpus.count=2".to_owned(), change.to_owned()], 1).unwrap_or_else(|error| panic!("{error}"));
+    let mut question = Question { count: 1_000, ..Question::of("nanosleep(1ms)".parse().unwrap()) };
+    question.conditions = Conditions::as_found().with("policy", setting(policy).unwrap()).with_load("spin", hogs);
+    let answer = ask(&lab, &question).unwrap_or_else(|error| panic!("{error}"));
+    let late = |&took: &f64| Nanos(took as i64) - Nanos::from_millis(1);
+    answer.values_ns().iter().map(late).collect()
+}
+
+fn mean(late: &[Nanos]) -> Nanos {
+    Nanos(late.iter().map(|late| late.0).sum::<i64>() / late.len() as i64)
+}
+
+const NONE: &str = "cpus.count=2";
+
+#[test]
+fn who_woke_up_waits_as_its_policy_and_weight_say_where_slices_end_at_ticks() {
+    let plain = late_beside("linux-hz250", 8, "other:0", NONE);
+    let (p50, most) = (plain[500], plain[999]);
+    assert!(p50 < Nanos(100_000), "mostly owed its turn: {p50}");
+    assert!(most > Nanos::from_millis(2) && most <= Nanos::from_millis(16), "at most four turns of a tick: {most}");
+    let nice = late_beside("linux-hz250", 8, "other:19", NONE);
+    assert!(nice[500] < Nanos(200_000), "{}", nice[500]);
+    assert!(mean(&nice).0 > 5 * mean(&plain).0 && nice[999] > Nanos::from_millis(50), "{} {}", mean(&nice), nice[999]);
+    let batch = late_beside("linux-hz250", 8, "batch:0", NONE);
+    assert!((Nanos::from_millis(2)..=Nanos::from_millis(4)).contains(&batch[500]), "until the tick: {}", batch[500]);
+    let idle = late_beside("linux-hz250", 8, "idle:0", NONE);
+    assert!(idle[500] > Nanos::from_millis(4) && idle[999] > nice[999], "{} {}", idle[500], idle[999]);
+    let fast = late_beside("linux-hz1000", 8, "batch:0", NONE);
+    assert!(fast[500] <= Nanos::from_millis(2), "shorter ticks, shorter turns: {}", fast[500]);
+}
+
+#[test]
+fn before_eevdf_a_sleeper_was_credited_and_displaced_at_once() {
+    let plain = late_beside("wsl2", 8, "other:0", NONE);
+    assert!(plain[999] < Nanos(200_000), "{}", plain[999]);
+    let stingy = late_beside("wsl2", 8, "other:0", "scheduler.wakeup-granularity=20ms");
+    assert!(stingy[500] > Nanos::from_millis(1), "{}", stingy[500]);
+    let batch = late_beside("wsl2", 8, "batch:0", NONE);
+    assert!(batch[500] > Nanos::from_millis(5), "{}", batch[500]);
+}
+
+#[test]
+fn on_macos_a_sleeper_runs_before_those_that_compute() {
+    let late = late_beside("macos-14-m1", 8, "other:31", NONE);
+    assert!(late[999] < Nanos(300_000), "{}", late[999]);
+    let fixed = late_beside("macos-14-m1", 1, "fifo:31", NONE);
+    assert!((Nanos(125_000)..Nanos(160_000)).contains(&fixed[500]), "an eighth, whatever its class: {}", fixed[500]);
+}
+
+#[test]
+fn nobody_starves_for_ever() {
+    let took = |machine: &str, subject: &str, policy: &str, hogs: u32| {
+        let lab = load(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
+        let mut question = Question { count: 5, ..Question::of(subject.parse().unwrap()) };
+        question.conditions = Conditions::as_found().with("policy", setting(policy).unwrap()).with_load("spin", hogs);
+        let answer = ask(&lab, &question).unwrap_or_else(|error| panic!("{machine} {policy}: {error}"));
+        answer.values_ns().iter().map(|&took| took / 1e6).fold((f64::MAX, 0.0_f64), |(a, b), ms| (a.min(ms), b.max(ms)))
+    };
+    for (policy, hogs) in [("lowest", 16), ("idle", 32)] {
+        let (least, most) = took("windows-11", "sleep(1ms)", policy, hogs);
+        assert!(least >= 4_000.0 && most <= 5_100.0, "{policy}: {least} to {most} ms");
+    }
+    let (least, most) = took("macos-14-m1", "nanosleep(1ms)", "other:20", 8);
+    assert!(least >= 250.0 && most <= 270.0, "{least} to {most} ms");
+}
+
+#[test]
+fn threads_that_compute_share_the_cpus_of_a_fair_machine() {
+    for machine in ["linux-hz250", "wsl2"] {
+        let linux = on(machine, &["cpus.count=2"]);
+        let _load = linux.load("spin").unwrap().start(2).unwrap();
+        let before = linux.now();
+        linux.work(1_000_000);
+        let took = (linux.now() - before).0 / 1_000_000;
+        assert!((1_400..=1_600).contains(&took), "{machine}: three on two CPUs, {took} ms for 1 s of work");
     }
 }

@@ -20,6 +20,7 @@ mod question;
 mod rule;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod value;
 mod verify;
 

@@ -30,9 +30,34 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     parameter("machine.arch", Word(&["x86_64", "aarch64"]), "The processor's architecture."),
     parameter("cpus.count", Integer, "CPUs; threads beyond their number wait for one."),
     parameter("cpus.efficiency", Integer, "How many of them are of the thrifty kind."),
-    parameter("scheduler.kind", Word(&["fair", "round-robin"]), "Whose turn it is on a CPU that several threads want."),
-    parameter("scheduler.slice", Span, "How long a thread runs while another of its rank waits."),
+    parameter(
+        "scheduler.kind",
+        Word(&["fair", "eevdf", "cfs", "round-robin"]),
+        "Whose turn it is on a CPU that several threads want.",
+    ),
+    parameter(
+        "scheduler.slice",
+        Span,
+        "How long a thread runs while another of its rank waits. On Linux for one CPU: times 1 + log2(CPUs, at most 8), \
+        and until the next tick.",
+    ),
+    parameter("scheduler.latency", Span, "Within this all threads of a CPU have a turn (kind cfs), for one CPU.")
+        .only_on("linux"),
+    parameter(
+        "scheduler.wakeup-granularity",
+        Span,
+        "By how much more than a waking thread another must have had to be displaced (kind cfs), for one CPU.",
+    )
+    .only_on("linux"),
     parameter("scheduler.preempt-delay", Spread, "From being runnable until displacing another thread."),
+    parameter("scheduler.wake-cpu", Span, "CPU time of a wake-up that counts for the share of who wakes up.")
+        .only_on("linux"),
+    parameter(
+        "scheduler.starving",
+        Span,
+        "A thread that others of higher rank keep from running has a slice after so long.",
+    ),
+    parameter("scheduler.starving-look", Span, "How often the system looks for such threads."),
     parameter("scheduler.policy", Policy, "The policy a program starts under, with its priority."),
     parameter("timers.slack", Span, "Timer slack of a new thread.").only_on("linux"),
     parameter("timers.poll-share", Share, "Share of the timeout that select, poll and epoll_wait add.")

@@ -1,6 +1,7 @@
 //! The rule behind an answer, in a sentence, as it is while the conditions are held. Only models know theirs.
 
 use oversleep_record::Nanos;
+use oversleep_record::conditions::LoadSpec;
 
 use super::answer::{hold, named, plainest};
 use super::question::{Question, Subject};
@@ -34,7 +35,9 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
             let clock = platform.clocks().iter().map(AsRef::as_ref).find(is_coarse)?;
             Some(format!("the fork-join is timed by {}: {}", clock.info().name, clock.rule()?))
         }
-        Subject::ForkJoin { style, .. } => of_fork_join(platform, style, &plainest(platform)?.rule()?),
+        Subject::ForkJoin { style, .. } => {
+            of_fork_join(platform, style, computing(question), &plainest(platform)?.rule()?)
+        }
     }
 }
 
@@ -50,9 +53,15 @@ fn of_stamps(platform: &dyn Platform, clock: Option<&str>) -> String {
     clock.and_then(of).unwrap_or_default()
 }
 
-fn of_fork_join(platform: &dyn Platform, style: &str, sleep: &str) -> Option<String> {
+/// Threads of a load that compute without a pause.
+fn computing(question: &Question) -> usize {
+    let endless = |load: &&LoadSpec| matches!(load.kind.as_str(), "spin" | "syscalls");
+    question.conditions.load.iter().filter(endless).map(|load| load.hogs as usize).sum()
+}
+
+fn of_fork_join(platform: &dyn Platform, style: &str, hogs: usize, sleep: &str) -> Option<String> {
     let cpus = platform.cpus().len();
-    let turns = |threads: usize| match threads {
+    let turns = |own: usize| match own + hogs {
         threads if threads > cpus => format!("; {threads} threads that compute take turns on {cpus} CPUs"),
         _ => String::new(),
     };
@@ -67,7 +76,9 @@ fn of_fork_join(platform: &dyn Platform, style: &str, sleep: &str) -> Option<Str
             turns(FORKED + 1)
         )),
         "polling" => Some(format!("the main thread looks after each sleep of 1 ms: {sleep}")),
-        "single" => Some("one thread does all portions in turn: nothing waits, so no timer can show in it".to_owned()),
+        "single" => {
+            Some(format!("one thread does all portions in turn: nothing waits, so no timer can show in it{}", turns(1)))
+        }
         _ => None,
     }
 }
@@ -154,5 +165,48 @@ mod tests {
         let loaded = Question { conditions: waits.conditions.clone().with_load("spin", 16), ..waits };
         let said = rule(&windows, &loaded);
         assert!(said.contains("17 threads share 16 CPUs") && said.contains("slice of 31.2"), "{said}");
+        let (windows, single) = asked("windows-11", &[], "forkjoin(single)");
+        let loaded = Question { conditions: single.conditions.clone().with_load("spin", 16), ..single };
+        assert!(rule(&windows, &loaded).ends_with("17 threads that compute take turns on 16 CPUs"));
+        let (windows, gives) = asked("windows-11", &[], "yield(switch-to-thread)");
+        let loaded = Question { conditions: gives.conditions.clone().with_load("spin", 16), ..gives };
+        assert!(rule(&windows, &loaded).contains("17 threads share 16 CPUs"));
+    }
+
+    #[test]
+    fn what_a_policy_does_beside_a_load_is_said() {
+        let said = |machine: &str, policy: &str, hogs: u32| {
+            let wait = if machine.starts_with("windows") { "sleep(1ms)" } else { "nanosleep(1ms)" };
+            let (lab, question) = asked(machine, &[], wait);
+            let conditions =
+                question.conditions.clone().with("policy", setting(policy).unwrap()).with_load("spin", hogs);
+            rule(&lab, &Question { conditions, ..question })
+        };
+        for (machine, policy, hogs, part) in [
+            (
+                "windows-11",
+                "time-critical",
+                32,
+                "33 threads share 16 CPUs: it ranks above them and displaces one of them at once",
+            ),
+            (
+                "windows-11",
+                "lowest",
+                16,
+                "it ranks below them, so it has a slice when it has waited for 4 s (looked at every 1 s)",
+            ),
+            ("linux-hz250", "fifo:50", 8, "it ranks above them"),
+            ("linux-hz250", "other:0", 8, "protected until its slice of 2.1 ms is over, at a tick (4 ms each)"),
+            ("linux-hz250", "other:19", 8, "it weighs 15 against 1024"),
+            ("linux-hz250", "batch:0", 8, "a thread of this policy displaces none by waking up"),
+            ("linux-hz250", "idle:0", 8, "it weighs 3 against 1024"),
+            ("wsl2", "other:0", 8, "credited 9 ms, and displaces one that has had more than it by 3 ms"),
+            ("macos-14-m1", "time-constraint:0", 16, "it ranks above them"),
+            ("macos-14-m1", "other:31", 16, "it runs at once while it has had less than its share"),
+            ("macos-14-m1", "fifo:31", 16, "divided by 8, at most 1 ms (tier-0)"),
+        ] {
+            let said = said(machine, policy, hogs);
+            assert!(said.contains(part), "{machine} {policy}: {said}");
+        }
     }
 }

@@ -12,8 +12,8 @@ use super::probe::{Measured, Probe};
 use super::rounds::{Silent, measure};
 use super::{Amount, WaitProbe};
 use crate::platform::sim::{
-    ClockModel, ClockSource, Machine, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler, SchedulerKind, Sim,
-    Spread, Stall, Timing, TunableModel, WaitModel, Wake, systems,
+    ClockModel, ClockSource, Machine, OnWake, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler,
+    SchedulerKind, Sim, Spread, Stall, Starving, Timing, TunableModel, WaitModel, Wake, systems,
 };
 use crate::platform::{ClockInfo, Cpu, CpuKind, Family, Granularity, SharedPlatform, SlackRule, WaitInfo, ZeroMeans};
 
@@ -56,6 +56,8 @@ pub(crate) fn machine() -> MachineBuilder {
             kind: SchedulerKind::Fair,
             slice_ns: Nanos(3_000_000),
             preempt_delay: fixed(0),
+            wake_cpu_ns: Nanos::ZERO,
+            starving: Starving { after_ns: Nanos::from_secs(4), look_ns: Nanos::from_secs(1) },
             policies: vec![Policy {
                 name: "other".to_owned(),
                 priority: (-20, 19),
@@ -63,6 +65,7 @@ pub(crate) fn machine() -> MachineBuilder {
                 priority_is: PriorityIs::Nice,
                 weight: 1_024,
                 is_real_time: false,
+                on_wake: OnWake::Displaces,
             }],
             initial: ("other".to_owned(), 0),
         },

@@ -26,7 +26,7 @@ mod waits;
 pub use learned::Learned;
 pub use loads::TimerLoad;
 pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, TunableModel, WaitModel, Wake};
-pub use scheduler::{Policy, PriorityIs, Scheduler, SchedulerKind};
+pub use scheduler::{OnWake, Policy, PriorityIs, Scheduler, SchedulerKind, Starving};
 pub use spread::Spread;
 pub use timing::{OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing};
 

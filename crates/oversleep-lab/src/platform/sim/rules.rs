@@ -1,10 +1,12 @@
 //! The rules of a modelled machine in sentences: why a wait takes what it takes there, and how a clock moves.
 
+use std::cmp::Ordering;
+
 use oversleep_record::Nanos;
 
 use super::kernel::Kernel;
 use super::machine::{ClockModel, ClockSource, Overshoot, WaitModel};
-use super::scheduler::{Scheduler, SchedulerKind};
+use super::scheduler::{OnWake, Scheduler, SchedulerKind, Standing};
 use super::timing::{Asker, Tick, TickBase, Timing};
 use super::waits::in_force;
 use crate::platform::interface::{Family, SlackRule};
@@ -18,8 +20,9 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel) -> String {
         _ => return "it is as late as the model was told to make it".to_owned(),
     }
     if model.info.family == Family::Yield {
-        return "no timer is involved: the CPU goes to whoever is ready for it, and comes back at once if nobody is"
-            .to_owned();
+        drop(state);
+        let rule = "no timer is involved: the CPU goes to whoever is ready for it, and comes back at once if nobody is";
+        return rule.to_owned() + &of_load(kernel);
     }
     let on_tick = matches!(model.info.slack, SlackRule::Tick | SlackRule::TimerResolution);
     let mut sentence = match (kernel.tick(), kernel.process_grid(&state)) {
@@ -38,10 +41,15 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel) -> String {
     if let Some(period) = model.raises_to_ns {
         sentence += &format!("; while it waits it holds a resolution of {period} itself");
     }
-    if let Some(turn) = of_turn(kernel.scheduler(), state.wanted_cpus()) {
-        sentence += &turn;
-    }
-    sentence
+    drop(state);
+    sentence + &of_load(kernel)
+}
+
+/// What a thread meets while a load is on; nothing where CPUs are left.
+pub(super) fn of_load(kernel: &Kernel) -> String {
+    let state = kernel.lock();
+    let own = state.standing_of(kernel.me());
+    of_turn(kernel.scheduler(), kernel.timing().wheel_ns, &own, state.wanted_cpus()).unwrap_or_default()
 }
 
 /// Why the timer interrupt comes as often as it does now; nothing on a machine without a tick.
@@ -71,20 +79,60 @@ fn by_request(tick: &Tick, hardware: Nanos) -> String {
 }
 
 /// What a thread meets that could run while the CPUs have others to run.
-fn of_turn(scheduler: &Scheduler, (wanted, cpus): (usize, usize)) -> Option<String> {
-    (wanted > cpus).then(|| {
-        let slice = scheduler.slice_ns;
-        match scheduler.kind {
-            SchedulerKind::Fair => format!(
-                "; {wanted} threads share {cpus} CPUs: it runs at once while it has had less than its share, else when a \
-                 slice of {slice} is over"
-            ),
-            SchedulerKind::RoundRobin => format!(
-                "; {wanted} threads share {cpus} CPUs: it then waits for the end of a slice of {slice} on one of them, which \
-                 is what it mostly takes"
-            ),
+fn of_turn(scheduler: &Scheduler, tick: Nanos, own: &Standing, (wanted, cpus): (usize, usize)) -> Option<String> {
+    if wanted <= cpus {
+        return None;
+    }
+    let plain = scheduler.plain();
+    let then = match own.rank.cmp(&plain.rank) {
+        Ordering::Greater => "it ranks above them and displaces one of them at once".to_owned(),
+        Ordering::Less => format!(
+            "it ranks below them, so it has a slice when it has waited for {} ({})",
+            scheduler.starving.after_ns,
+            if scheduler.starving.look_ns > Nanos(1) {
+                format!("looked at every {}", scheduler.starving.look_ns)
+            } else {
+                "no thread waits for ever".to_owned()
+            }
+        ),
+        Ordering::Equal => among_equals(scheduler, tick, own),
+    };
+    Some(format!("; {wanted} threads share {cpus} CPUs: {then}"))
+}
+
+fn among_equals(scheduler: &Scheduler, tick: Nanos, own: &Standing) -> String {
+    let slice = scheduler.slice_ns;
+    let at_tick = if tick > Nanos(1) { format!(", at a tick ({tick} each)") } else { String::new() };
+    match scheduler.kind {
+        SchedulerKind::Fair => {
+            format!("it runs at once while it has had less than its share, else when a slice of {slice} is over")
         }
-    })
+        SchedulerKind::RoundRobin => {
+            format!("it then waits for the end of a slice of {slice} on one of them, which is what it mostly takes")
+        }
+        SchedulerKind::Eevdf | SchedulerKind::Cfs { .. } if own.on_wake != OnWake::Displaces => format!(
+            "a thread of this policy displaces none by waking up, so it waits until a slice of one that runs is over{at_tick}{}",
+            of_weight(own)
+        ),
+        SchedulerKind::Eevdf => format!(
+            "it displaces one that has had more than its share at once; one that hasn't is protected until its slice of \
+             {slice} is over{at_tick}{}",
+            of_weight(own)
+        ),
+        SchedulerKind::Cfs { latency_ns, wakeup_ns } => format!(
+            "a thread that slept is credited {}, and displaces one that has had more than it by {wakeup_ns}; else it waits \
+             until a turn is over{at_tick}{}",
+            Nanos(latency_ns.0 / 2),
+            of_weight(own)
+        ),
+    }
+}
+
+fn of_weight(own: &Standing) -> String {
+    match own.weight {
+        1_024 => String::new(),
+        weight => format!("; it weighs {weight} against 1024 of a plain thread, and is served as seldom as that"),
+    }
 }
 
 fn by_tick(tick: &Tick, hardware: Nanos, own: Nanos) -> String {

@@ -13,10 +13,30 @@ pub struct Scheduler {
     pub slice_ns: Nanos,
     /// From being runnable until displacing another thread.
     pub preempt_delay: Spread,
+    /// What of a CPU's time waking up takes, as far as it counts for the share of who wakes up.
+    pub wake_cpu_ns: Nanos,
+    /// What becomes of threads that find all CPUs taken by others of a higher rank.
+    pub starving: Starving,
     /// The policies a program can ask for, the plainest first.
     pub policies: Vec<Policy>,
     /// Name and priority of the policy a program starts under.
     pub initial: (String, i32),
+}
+
+/// When a thread that finds all CPUs taken by others of a higher rank has a slice nevertheless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Starving {
+    /// When it has waited for so long.
+    pub after_ns: Nanos,
+    /// At the next multiple of this: the system looks for such threads as often.
+    pub look_ns: Nanos,
+}
+
+impl Starving {
+    /// When a thread that has waited since then is helped.
+    pub(super) fn helped_at(&self, since: Nanos) -> Nanos {
+        (since + self.after_ns).round_up_to(self.look_ns.max(Nanos(1)))
+    }
 }
 
 /// Whose turn it is.
@@ -24,6 +44,16 @@ pub struct Scheduler {
 pub enum SchedulerKind {
     /// The thread that has had least; one that slept displaces one that ran.
     Fair,
+    /// Linux since 6.6: the earliest deadline of those that have had no more than their share; one of those that runs is
+    /// protected until its slice is over.
+    Eevdf,
+    /// Linux before: who has had least; one that slept is credited for it.
+    Cfs {
+        /// Within this all threads of a CPU have a turn.
+        latency_ns: Nanos,
+        /// By how much more than a thread that wakes up another must have had to be displaced by it.
+        wakeup_ns: Nanos,
+    },
     /// One after the other; slices end at timer interrupts, and only a higher rank displaces.
     RoundRobin,
 }
@@ -43,6 +73,19 @@ pub struct Policy {
     pub weight: u32,
     /// Whether its threads' timers have no slack.
     pub is_real_time: bool,
+    /// What its threads do to others of their rank when they wake up.
+    pub on_wake: OnWake,
+}
+
+/// What threads of a policy do to others of their rank when they wake up, where the system knows such a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnWake {
+    /// Displace them where their share allows.
+    Displaces,
+    /// Wait for a turn.
+    Waits,
+    /// Wait for a turn; and all others displace them.
+    GivesWay,
 }
 
 /// What a priority does.
@@ -52,6 +95,8 @@ pub enum PriorityIs {
     Nothing,
     /// It ranks: higher runs before lower.
     Rank,
+    /// It ranks, and doesn't decay with the CPU time that is used; the coalescing of timers knows such threads.
+    FixedRank,
     /// It is a nice value: each step up takes a fifth of the share.
     Nice,
 }
@@ -64,6 +109,15 @@ pub(super) struct Standing {
     pub rank: i32,
     pub weight: u32,
     pub is_real_time: bool,
+    pub on_wake: OnWake,
+    pub has_fixed_priority: bool,
+}
+
+impl PriorityIs {
+    /// Whether threads of a higher one run before those of a lower one.
+    pub(super) fn ranks(self) -> bool {
+        matches!(self, PriorityIs::Rank | PriorityIs::FixedRank)
+    }
 }
 
 impl Scheduler {
@@ -83,7 +137,15 @@ impl Scheduler {
     pub(super) fn plain(&self) -> Standing {
         let initial = self.standing(&self.initial.0, self.initial.1).filter(|initial| !initial.is_real_time);
         let first = || self.policies.first().map(|first| first.standing(0, 0));
-        let nothing = Standing { policy: 0, priority: 0, rank: 0, weight: 1_024, is_real_time: false };
+        let nothing = Standing {
+            policy: 0,
+            priority: 0,
+            rank: 0,
+            weight: 1_024,
+            is_real_time: false,
+            on_wake: OnWake::Displaces,
+            has_fixed_priority: false,
+        };
         initial.or_else(first).unwrap_or(nothing)
     }
 }
@@ -93,14 +155,16 @@ impl Policy {
         // Five steps of nice are a factor of three: sched_prio_to_weight in kernel/sched/core.c is 1024 / 1.25^nice.
         let weight = match self.priority_is {
             PriorityIs::Nice => (f64::from(self.weight) / 1.25_f64.powi(priority)).round().max(1.0) as u32,
-            PriorityIs::Nothing | PriorityIs::Rank => self.weight.max(1),
+            PriorityIs::Nothing | PriorityIs::Rank | PriorityIs::FixedRank => self.weight.max(1),
         };
         Standing {
             policy: index,
             priority,
-            rank: self.rank + if self.priority_is == PriorityIs::Rank { priority } else { 0 },
+            rank: self.rank + if self.priority_is.ranks() { priority } else { 0 },
             weight,
             is_real_time: self.is_real_time,
+            on_wake: self.on_wake,
+            has_fixed_priority: self.priority_is == PriorityIs::FixedRank,
         }
     }
 
@@ -108,7 +172,9 @@ impl Policy {
     pub(super) fn range(&self) -> String {
         match self.priority_is {
             PriorityIs::Nothing => self.name.clone(),
-            PriorityIs::Rank => format!("{} (priority {} to {})", self.name, self.priority.0, self.priority.1),
+            PriorityIs::Rank | PriorityIs::FixedRank => {
+                format!("{} (priority {} to {})", self.name, self.priority.0, self.priority.1)
+            }
             PriorityIs::Nice => format!("{} (nice {} to {})", self.name, self.priority.0, self.priority.1),
         }
     }
@@ -127,11 +193,14 @@ mod tests {
             priority_is,
             weight: 1_024,
             is_real_time: rank > 0,
+            on_wake: OnWake::Displaces,
         };
         let scheduler = Scheduler {
             kind: SchedulerKind::Fair,
             slice_ns: Nanos(3_000_000),
             preempt_delay: Spread::fixed(Nanos::ZERO),
+            wake_cpu_ns: Nanos::ZERO,
+            starving: Starving { after_ns: Nanos::from_secs(4), look_ns: Nanos::from_secs(1) },
             policies: vec![
                 policy("other", (-20, 19), 0, PriorityIs::Nice),
                 policy("fifo", (1, 99), 100, PriorityIs::Rank),

@@ -155,7 +155,7 @@ impl Parameter {
             Parameter::Policy(policies) => {
                 let mut settings = Vec::new();
                 for policy in policies {
-                    let plain = if policy.priority_is == PriorityIs::Rank { policy.priority.0 } else { 0 };
+                    let plain = if policy.priority_is.ranks() { policy.priority.0 } else { 0 };
                     settings.push(word(&policy.name, plain));
                     // A nice value shows on the plainest policy only.
                     if policy.priority_is == PriorityIs::Nice && settings.len() == 1 {

@@ -23,6 +23,8 @@ fn machine() -> Machine {
             kind: SchedulerKind::Fair,
             slice_ns: Nanos(3_000_000),
             preempt_delay: fixed(0),
+            wake_cpu_ns: Nanos::ZERO,
+            starving: Starving { after_ns: Nanos::from_secs(4), look_ns: Nanos::from_secs(1) },
             policies: (systems::linux::SYSTEM.policies)(),
             initial: ("other".to_owned(), 0),
         },

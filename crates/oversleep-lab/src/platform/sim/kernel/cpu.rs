@@ -18,6 +18,8 @@ enum Next {
     SliceOver,
     /// It could run.
     Awake,
+    /// Others of a higher rank kept it from running for too long.
+    Helped,
 }
 
 impl Kernel {
@@ -40,11 +42,16 @@ impl Kernel {
                 }
                 Next::SliceOver => {
                     self.count(state, slot);
+                    if self.keeps_turn(state, slot) {
+                        continue;
+                    }
                     state.threads[slot].involuntary_switches += 1;
                     self.put_aside(state, slot);
+                    self.balance(state, slot);
                     self.fill_cpus(state);
                 }
                 Next::Awake => self.wake_up(state, slot),
+                Next::Helped => self.help(state, slot),
             }
         }
     }
@@ -59,7 +66,8 @@ impl Kernel {
                 done.into_iter().chain(over).min()
             }
             Phase::Asleep { at, .. } => Some((at, slot, Next::Awake)),
-            Phase::Ready { .. } | Phase::Blocked | Phase::Ended => None,
+            Phase::Ready { .. } => Some((self.helped_at(state, slot)?, slot, Next::Helped)),
+            Phase::Blocked | Phase::Ended => None,
         }
     }
 
@@ -124,7 +132,7 @@ impl Kernel {
     }
 
     /// Counts what a thread on a CPU computed until now.
-    fn count(&self, state: &mut State, slot: Slot) {
+    pub(super) fn count(&self, state: &mut State, slot: Slot) {
         let now = self.now();
         let thread = &mut state.threads[slot];
         if let Phase::OnCpu { since, .. } = &mut thread.phase {
@@ -139,6 +147,9 @@ impl Kernel {
     /// Takes a thread off its CPU.
     pub(super) fn leave_cpu(&self, state: &mut State, slot: Slot, phase: Phase) {
         let cpu = state.threads[slot].cpu as usize;
+        if !matches!(phase, Phase::Ready { .. }) {
+            self.keep_lag(state, slot);
+        }
         state.cpus[cpu] = None;
         state.threads[slot].phase = phase;
         if state.ready.is_empty() {
@@ -149,9 +160,9 @@ impl Kernel {
     /// Takes a thread off its CPU, to the end of those that wait.
     pub(super) fn put_aside(&self, state: &mut State, slot: Slot) {
         self.leave_cpu(state, slot, Phase::Ready { since: self.now() });
-        // Turns go round on one CPU; where shares count, balancing finds it the next one that is due.
-        let goes_round = self.model.scheduler.kind == SchedulerKind::RoundRobin;
-        state.threads[slot].queue = goes_round.then_some(state.threads[slot].cpu);
+        // Turns go round on one CPU; where all share by one measure, balancing finds it the next one that is due.
+        let stays = self.model.scheduler.kind == SchedulerKind::RoundRobin || self.is_fair(state, slot);
+        state.threads[slot].queue = stays.then_some(state.threads[slot].cpu);
         state.ready.push(slot);
     }
 
@@ -189,12 +200,22 @@ impl Kernel {
     /// A thread wants a CPU: a free one, that of a thread it displaces, or its turn.
     pub(super) fn make_ready(&self, state: &mut State, slot: Slot, since: Option<Nanos>) {
         let now = self.now();
-        let floor = state.share_floor - self.model.scheduler.slice_ns;
-        state.threads[slot].share_used = state.threads[slot].share_used.max(floor);
+        let is_fair = self.is_fair(state, slot);
+        if !is_fair {
+            let floor = state.share_floor - self.model.scheduler.slice_ns;
+            state.threads[slot].share_used = state.threads[slot].share_used.max(floor);
+        }
         if let Some(cpu) = self.free_cpu(state, slot) {
+            self.place(state, slot, cpu);
             return self.put_on(state, slot, cpu, since.unwrap_or(now));
         }
-        self.catch_up(state, slot);
+        if is_fair {
+            self.renew_slices(state);
+            let home = self.home_of(state, slot);
+            self.place(state, slot, home);
+        } else {
+            self.catch_up(state, slot);
+        }
         if let Some(victim) = self.victim(state, slot) {
             let delay = self.model.scheduler.preempt_delay.draw(&self.random);
             if since.is_none() && delay > Nanos::ZERO {
@@ -217,6 +238,9 @@ impl Kernel {
     /// Which CPU's turn a thread waits for that finds none free. Where turns go round, CPUs have queues of their own, and
     /// which one a thread comes into is chance.
     fn queue_for(&self, state: &State, slot: Slot) -> Option<u32> {
+        if self.is_fair(state, slot) {
+            return Some(state.threads[slot].cpu);
+        }
         if self.model.scheduler.kind != SchedulerKind::RoundRobin {
             return None;
         }
@@ -250,13 +274,16 @@ impl Kernel {
             (thread.standing.rank, std::cmp::Reverse(self.share_used_now(state, other)), other)
         })?;
         let there = &state.threads[weakest];
+        if self.is_fair(state, slot) && there.standing.rank == woken.standing.rank {
+            return self.displaced(state, slot);
+        }
         let is_owed = self.model.scheduler.kind == SchedulerKind::Fair
             && there.standing.rank == woken.standing.rank
             && woken.share_used < self.share_used_now(state, weakest);
         (there.standing.rank < woken.standing.rank || is_owed).then_some(weakest)
     }
 
-    fn share_used_now(&self, state: &State, slot: Slot) -> Nanos {
+    pub(super) fn share_used_now(&self, state: &State, slot: Slot) -> Nanos {
         let thread = &state.threads[slot];
         match thread.phase {
             Phase::OnCpu { since, .. } => thread.share_used + ran_by_weight(self.now() - since, thread.standing.weight),
@@ -264,9 +291,10 @@ impl Kernel {
         }
     }
 
-    fn put_on(&self, state: &mut State, slot: Slot, cpu: u32, ready_since: Nanos) {
+    pub(super) fn put_on(&self, state: &mut State, slot: Slot, cpu: u32, ready_since: Nanos) {
         let now = self.now();
-        let slice_end = self.slice_end(now);
+        self.charge_wake(state, slot);
+        let slice_end = self.turn_end(state, slot, cpu);
         let thread = &mut state.threads[slot];
         let delay = now - ready_since;
         thread.run_delay += delay;
@@ -284,14 +312,23 @@ impl Kernel {
 
     /// Slices that nobody contested began anew each time they were over.
     fn renew_slices(&self, state: &mut State) {
-        let (now, slice) = (self.now(), self.model.scheduler.slice_ns.0.max(1));
+        let (now, slice) = (self.now(), self.turn_length().0);
         for cpu in 0..state.cpus.len() {
             let Some(slot) = state.cpus[cpu] else { continue };
+            // One that is wanted is asked for at the end of its slice.
+            let is_fair = self.is_fair(state, slot);
+            if is_fair && self.is_wanted(state, slot) {
+                continue;
+            }
             if let Phase::OnCpu { slice_end, .. } = &mut state.threads[slot].phase
                 && *slice_end <= now
             {
                 let over = (now - *slice_end).0;
                 *slice_end += Nanos((over / slice + 1) * slice);
+                let begun = *slice_end - Nanos(slice);
+                if is_fair {
+                    self.renew_deadline(state, slot, begun);
+                }
             }
         }
     }
@@ -302,16 +339,21 @@ impl Kernel {
             if state.cpus[cpu].is_some() || state.ready.is_empty() {
                 continue;
             }
-            let is_fair = self.model.scheduler.kind == SchedulerKind::Fair;
+            let average = self.turn_average(state, cpu as u32);
             let candidates =
                 state.ready.iter().enumerate().filter(|&(_, &slot)| state.threads[slot].may_use(cpu as u32));
             let chosen = candidates.min_by_key(|&(position, &slot)| {
                 let thread = &state.threads[slot];
-                let had = if is_fair { thread.share_used } else { Nanos::ZERO };
                 // A CPU that would idle takes from the queues of others.
-                (std::cmp::Reverse(thread.standing.rank), !thread.queues_for(cpu as u32), had, position)
+                (
+                    std::cmp::Reverse(thread.standing.rank),
+                    !thread.queues_for(cpu as u32),
+                    self.turn_of(state, slot, average),
+                    position,
+                )
             });
             let Some((position, &slot)) = chosen else { continue };
+            self.migrate(state, slot, cpu as u32);
             state.ready.remove(position);
             let Phase::Ready { since } = state.threads[slot].phase else { continue };
             self.put_on(state, slot, cpu as u32, since);
@@ -319,6 +361,6 @@ impl Kernel {
     }
 }
 
-fn ran_by_weight(ran: Nanos, weight: u32) -> Nanos {
+pub(super) fn ran_by_weight(ran: Nanos, weight: u32) -> Nanos {
     if weight == 1_024 { ran } else { Nanos(ran.0.saturating_mul(1_024) / i64::from(weight.max(1))) }
 }

@@ -25,11 +25,8 @@ impl Kernel {
             match hog {
                 Hog::Spins => {
                     self.make_ready(&mut state, slot, None);
-                    let begun = self.part_of(self.scheduler().slice_ns);
-                    let end = self.slice_end(self.now() - begun).max(self.now());
-                    if let Phase::OnCpu { slice_end, .. } = &mut state.threads[slot].phase {
-                        *slice_end = end;
-                    }
+                    let begun = self.now() - self.part_of(self.scheduler().slice_ns);
+                    self.begin_slice(&mut state, slot, begun);
                 }
                 Hog::Wakes(waking) => {
                     let begun = self.now() - self.part_of(waking.span);

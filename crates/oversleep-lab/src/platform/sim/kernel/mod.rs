@@ -9,8 +9,10 @@
 
 mod carriers;
 mod cpu;
+mod fair;
 mod hogs;
 mod settings;
+mod starving;
 mod state;
 mod threads;
 
@@ -227,6 +229,7 @@ impl Kernel {
             return;
         }
         self.pause(&mut state, me);
+        self.give_up_turn(&mut state, me);
         self.put_aside(&mut state, me);
         self.fill_cpus(&mut state);
         self.pass_baton(state, me);

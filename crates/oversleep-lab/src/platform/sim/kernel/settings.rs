@@ -8,6 +8,9 @@ use crate::platform::interface::SlackRule;
 use crate::platform::sim::scheduler::Standing;
 use crate::platform::sim::timing::{Asker, Expiry, Grid};
 
+/// Whose priority is fixed has its timers put off as the second of the tiers, tier-0, whatever its class.
+const FIXED_TIER: usize = 1;
+
 impl State {
     /// The thread as far as it decides about timers.
     pub(in crate::platform::sim) fn asker(&self, slot: Slot) -> Asker {
@@ -16,8 +19,13 @@ impl State {
             slack: if thread.standing.is_real_time { Nanos::ZERO } else { thread.slack },
             is_real_time: thread.standing.is_real_time,
             is_nice: !thread.standing.is_real_time && thread.standing.priority > 0,
-            tier: thread.tier,
+            tier: if thread.standing.has_fixed_priority { FIXED_TIER } else { thread.tier },
         }
+    }
+
+    /// The thread as far as it decides about turns.
+    pub(in crate::platform::sim) fn standing_of(&self, slot: Slot) -> Standing {
+        self.threads[slot].standing
     }
 
     pub(in crate::platform::sim) fn idle_exit_max(&self) -> Option<Nanos> {
@@ -55,6 +63,11 @@ impl Kernel {
         let me = self.me();
         let mut state = self.lock();
         state.threads[me].standing = standing;
+        self.pause(&mut state, me);
+        if self.has_fair_queues() {
+            let now = self.now();
+            self.begin_slice(&mut state, me, now);
+        }
         self.publish_to(&mut state, me);
     }
 

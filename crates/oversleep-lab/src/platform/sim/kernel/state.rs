@@ -86,6 +86,14 @@ pub(in crate::platform::sim) struct Thread {
     pub(super) used: Nanos,
     /// CPU time by weight: who has the least is next.
     pub(super) share_used: Nanos,
+    /// The share at which its slice is used up, where that decides.
+    pub(super) deadline: Nanos,
+    /// What it was owed when it left its CPU, by weight.
+    pub(super) lag: Nanos,
+    /// Whether it was last put aside because its slice was over: it computes, and is no thread that just woke up.
+    pub(super) is_busy: bool,
+    /// Whether it slept since it last ran.
+    pub(super) is_woken: bool,
     pub(super) cpu: u32,
     /// The CPU whose turn it waits for, where CPUs have queues of their own.
     pub(super) queue: Option<u32>,
@@ -115,6 +123,10 @@ impl Thread {
             left: Nanos::ZERO,
             used: Nanos::ZERO,
             share_used: Nanos::ZERO,
+            deadline: Nanos::ZERO,
+            lag: Nanos::ZERO,
+            is_busy: false,
+            is_woken: false,
             cpu: 0,
             queue: None,
             affinity: u64::MAX,
@@ -164,6 +176,8 @@ pub(in crate::platform::sim) struct State {
     pub(super) free_semaphores: Vec<usize>,
     /// The share of whoever left a CPU last where nobody else wanted it: who slept longer is not owed more than that.
     pub(super) share_floor: Nanos,
+    /// By number: the average share of its threads when one left it last.
+    pub(super) cpu_shares: Vec<Nanos>,
     /// CPU time of threads that ended.
     pub(super) ended_cpu_time: Nanos,
     /// Interrupts of one-shot timers.
@@ -179,6 +193,7 @@ impl State {
         let first = Thread::new(Phase::OnCpu { since: Nanos::ZERO, slice_end: Nanos::ZERO }, standing, slack);
         let mut cpus = vec![None; cpu_count.max(1) as usize];
         cpus[0] = Some(0);
+        let cpu_shares = vec![Nanos::ZERO; cpus.len()];
         State {
             threads: vec![first],
             live: vec![0],
@@ -188,6 +203,7 @@ impl State {
             semaphores: Vec::new(),
             free_semaphores: Vec::new(),
             share_floor: Nanos::ZERO,
+            cpu_shares,
             ended_cpu_time: Nanos::ZERO,
             timer_interrupts: 0,
             requests: Requests::default(),

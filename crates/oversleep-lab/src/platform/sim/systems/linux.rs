@@ -7,7 +7,7 @@ use super::{ClockRow, Follows, System, clock, wait};
 use crate::platform::interface::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
 use crate::platform::sim::loads::TimerLoad;
 use crate::platform::sim::machine::TunableModel;
-use crate::platform::sim::scheduler::{Policy, PriorityIs};
+use crate::platform::sim::scheduler::{OnWake, Policy, PriorityIs};
 
 /// Linux.
 pub static SYSTEM: System = System {
@@ -38,6 +38,7 @@ fn policies() -> Vec<Policy> {
         priority_is: PriorityIs::Nice,
         weight,
         is_real_time: false,
+        on_wake: OnWake::Displaces,
     };
     let real_time = |name: &str| Policy {
         name: name.to_owned(),
@@ -46,12 +47,14 @@ fn policies() -> Vec<Policy> {
         priority_is: PriorityIs::Rank,
         weight: 1_024,
         is_real_time: true,
+        on_wake: OnWake::Displaces,
     };
     vec![
         fair("other", 1_024),
-        fair("batch", 1_024),
+        // Neither displaces a thread of another policy by waking up: check_preempt_wakeup_fair in kernel/sched/fair.c.
+        Policy { on_wake: OnWake::Waits, ..fair("batch", 1_024) },
         // WEIGHT_IDLEPRIO in kernel/sched/sched.h.
-        Policy { priority: (0, 0), priority_is: PriorityIs::Nothing, ..fair("idle", 3) },
+        Policy { priority: (0, 0), priority_is: PriorityIs::Nothing, on_wake: OnWake::GivesWay, ..fair("idle", 3) },
         real_time("fifo"),
         real_time("rr"),
     ]

@@ -7,7 +7,7 @@ use super::{ClockRow, Follows, System, clock, wait};
 use crate::platform::interface::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
 use crate::platform::sim::loads::TimerLoad;
 use crate::platform::sim::machine::TunableModel;
-use crate::platform::sim::scheduler::{Policy, PriorityIs};
+use crate::platform::sim::scheduler::{OnWake, Policy, PriorityIs};
 
 /// macOS.
 pub static SYSTEM: System = System {
@@ -32,12 +32,13 @@ fn policies() -> Vec<Policy> {
         priority_is: PriorityIs::Rank,
         weight: 1_024,
         is_real_time,
+        on_wake: OnWake::Displaces,
     };
-    // fifo and rr fix the priority and leave the coalescing.
     vec![
         policy("other", 0, false),
-        policy("rr", 0, false),
-        policy("fifo", 0, false),
+        // TH_MODE_FIXED in XNU's osfmk/kern/timer_call.c: a shift of 3, at most 1 ms.
+        Policy { priority_is: PriorityIs::FixedRank, ..policy("rr", 0, false) },
+        Policy { priority_is: PriorityIs::FixedRank, ..policy("fifo", 0, false) },
         Policy { priority: (0, 0), priority_is: PriorityIs::Nothing, ..policy("time-constraint", 100, true) },
     ]
 }

@@ -7,7 +7,7 @@ use super::{ClockRow, Follows, HUNDRED_NS, System, clock, wait};
 use crate::platform::interface::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
 use crate::platform::sim::loads::TimerLoad;
 use crate::platform::sim::machine::TunableModel;
-use crate::platform::sim::scheduler::{Policy, PriorityIs};
+use crate::platform::sim::scheduler::{OnWake, Policy, PriorityIs};
 
 /// Windows.
 pub static SYSTEM: System = System {
@@ -49,6 +49,7 @@ fn policies() -> Vec<Policy> {
         priority_is: PriorityIs::Nothing,
         weight: 1_024,
         is_real_time: false,
+        on_wake: OnWake::Displaces,
     };
     levels.map(policy).to_vec()
 }
