@@ -11,9 +11,9 @@ const CRATE: &str = "crates/oversleep-capi";
 const PREFIX: &str = "oversleep_";
 /// The modules, in the order in which a reader needs them. What is named here must be there, and the other way round.
 const MODULES: &[&str] =
-    &["lib", "status", "clock", "outcome", "sleep", "pacer", "backoff", "thread", "slack", "resolution"];
-/// Modules that show nothing to C.
-const INNER: &[&str] = &["boundary", "tests"];
+    &["version", "status", "clock", "outcome", "sleep", "pacer", "backoff", "thread", "slack", "resolution"];
+/// Modules that show nothing to C. The root is one: given too, it would have all others read a second time.
+const INNER: &[&str] = &["lib", "boundary", "tests"];
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found it stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
@@ -96,6 +96,8 @@ mod tests {
             let at = lines.iter().position(|line| !line.starts_with(' ') && line.contains(&format!("{name}(")));
             let at = at.unwrap_or_else(|| panic!("{name} is not in the header"));
             assert_eq!(lines[at - 1], " */", "{name} has no comment");
+            let declared = lines.iter().filter(|line| !line.starts_with(' ') && line.contains(&format!("{name}(")));
+            assert_eq!(declared.count(), 1, "{name} is declared more than once");
         }
     }
 

@@ -115,7 +115,7 @@ impl Toolchain {
             Language::C => ["-std=c99", "-x", "c"],
             Language::Cpp => ["-std=c++11", "-x", "c++"],
         };
-        command.args(language).args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-I"]);
+        command.args(language).args(["-Wall", "-Wextra", "-Wpedantic", "-Wredundant-decls", "-Werror", "-O1", "-I"]);
         command.arg(Path::new(PACKAGE).join("include")).arg(Path::new(PACKAGE).join(source));
         // The libraries are not in the language of the source.
         command.args(["-x", "none", "-o"]).arg(&path);
