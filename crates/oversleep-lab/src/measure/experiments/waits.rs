@@ -47,8 +47,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_plain_sleep);
         for requested in plan.asks_or(&own) {
             let mut amount = amount(plan, requested);
-            if is_put_off {
-                // What is tolerated is added to each: two ticks at least.
+            if is_put_off && requested == Nanos::from_millis(1) {
+                // What findings compare; what is tolerated is added to each value: two ticks at least.
                 amount.time = amount.time * 2;
             }
             let mut probe = WaitProbe::new(platform, "B5", wait, requested, "", amount.limited_by(plan))
