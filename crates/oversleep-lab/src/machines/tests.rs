@@ -393,14 +393,20 @@ fn coarse_clocks_stay_coarse_beside_a_neighbour_that_holds_the_shortest_period()
 
 #[test]
 fn a_default_look_at_the_neighbours_tells_whose_request_counts() {
-    let finding = |name: &str| {
+    let finding = |name: &str, wanted: &str| {
         let file = explained(name, &["C3"]);
-        let finding = file.findings.iter().find(|finding| finding.name == "own-request-needed").unwrap();
+        let finding = file.findings.iter().find(|finding| finding.name == wanted).unwrap();
         (finding.verdict, finding.sentence.clone())
     };
-    let own = finding("windows-11");
+    let own = finding("windows-11", "own-request-needed");
     assert_eq!(own.0, Verdict::Found, "{}", own.1);
     assert!(own.1.contains("each process must ask for itself"), "{}", own.1);
-    let shared = finding("windows-server-2022");
+    let shared = finding("windows-server-2022", "own-request-needed");
     assert_eq!(shared.0, Verdict::Absent, "{}", shared.1);
+    for name in ["windows-7", "windows-10-1909", "windows-server-2022"] {
+        let (verdict, sentence) = finding(name, "neighbour-raised-tick");
+        assert_eq!(verdict, Verdict::Found, "{name}: {sentence}");
+        assert!(sentence.ends_with("here a request of any process serves all of them"), "{name}: {sentence}");
+    }
+    assert_eq!(finding("windows-11", "neighbour-raised-tick").0, Verdict::Absent);
 }

@@ -163,11 +163,11 @@ impl NeighbourProbe {
         steps: Vec<Vec<Setting>>,
     ) -> Option<Box<dyn Probe>> {
         let sleep = choose::plain_sleep(platform)?;
-        // What a neighbour that holds a millisecond or two does is judged by sleeps of rounds that agree; each may last until
-        // the default tick, if this process doesn't follow.
+        // What a neighbour that holds a millisecond or two does is judged, beside what nobody's request does, by sleeps of
+        // rounds that agree; each may last until the default tick, if this process doesn't follow.
         let is_fine = |setting: &Setting| matches!(setting, Setting::Nanos(held) if *held <= Nanos::from_millis(2));
         let is_shared = platform.resolution_tunable().is_some_and(|tunable| tunable.info().scope != Scope::Thread);
-        let is_judged = experiment == "C3" && is_shared && steps.iter().flatten().any(is_fine);
+        let is_judged = experiment == "C3" && is_shared && steps.iter().flatten().all(is_fine);
         let rounds = plan.depth.pick(1, 2, 10).max(if is_judged { ROUNDS_JUDGED } else { 1 });
         let enough = if is_judged { Nanos(DEFAULT_TICK.0 * SLEEPS_JUDGED / i64::from(rounds)) } else { Nanos::ZERO };
         let (count, time) = match plan.limit {

@@ -1,7 +1,7 @@
 //! Other processes' requests for a timer resolution: that one is in force, and whether it serves this process.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{COMMON_REQUEST, Look, judge, not_measured, settle, summary};
@@ -51,27 +51,34 @@ Cure: call timeBeginPeriod in the process whose threads wait, or wait on a high-
 };
 
 /// What a neighbour of our own did to the plain sleep of this process, where both were measured: the finest one that
-/// shortened it.
-fn raised_by_ours(file: &ResultFile) -> Option<Statement> {
-    let sleeps = || file.experiment("C3").filter(|series| is_plain_millisecond(file, series) && judge(series).is_ok());
-    let alone = sleeps().find(|series| series.label("neighbour") == Some("none"))?;
-    let (held, beside) = beside_neighbour(file)
-        .filter(|(_, series)| is_plain_millisecond(file, series) && judge(series).is_ok())
-        .min_by_key(|(held, _)| *held)?;
+/// shortened it. `None` where it did nothing or none was there.
+///
+/// # Errors
+/// It was measured, but so that nothing follows from it.
+fn raised_by_ours(file: &ResultFile) -> Look<Option<Statement>> {
+    let mut sleeps = file.experiment("C3").filter(|series| is_plain_millisecond(file, series));
+    let Some(alone) = sleeps.find(|series| series.label("neighbour") == Some("none")) else { return Ok(None) };
+    let by_finest = |(held, _): &(Nanos, &Series)| *held;
+    let beside = || beside_neighbour(file).filter(|(_, series)| is_plain_millisecond(file, series));
+    let judged = beside().filter(|(_, series)| judge(series).is_ok()).min_by_key(by_finest);
+    let Some((held, beside)) = judged.or_else(|| beside().min_by_key(by_finest)) else { return Ok(None) };
+    judge(alone)?;
+    judge(beside)?;
     let (was, is) = (took(alone), took(beside));
     if !is_default_tick(file, was) || is_default_tick(file, is) {
-        return None;
+        return Ok(None);
     }
     let (wait, requested) = (&beside.subject, beside.requested_ns.unwrap_or_default());
     let sentence = format!(
         "beside a process that holds {held} {wait} of {requested} took {is} instead of {was}: here a request of any process \
          serves all of them"
     );
-    Some(Statement::new(sentence).rests_on(&beside.key, summary(beside)).rests_on(&alone.key, summary(alone)))
+    Ok(Some(Statement::new(sentence).rests_on(&beside.key, summary(beside)).rests_on(&alone.key, summary(alone))))
 }
 
 fn neighbour_raised(file: &ResultFile) -> Look<Conclusion> {
-    if let Some(found) = raised_by_ours(file) {
+    let by_ours = raised_by_ours(file);
+    if let Ok(Some(found)) = by_ours {
         return Ok(Conclusion::Found(found));
     }
     let now = file
@@ -81,6 +88,8 @@ fn neighbour_raised(file: &ResultFile) -> Look<Conclusion> {
     let default = default_period(file);
     let statement = |sentence: String| Statement::new(sentence).rests_on("timer.period_now_ns", now.to_string());
     if now.0.saturating_mul(100) >= default.0.saturating_mul(99) {
+        // That nobody asks says nothing of what a request would do, which was to be seen.
+        by_ours?;
         return Ok(Conclusion::Absent(statement(format!(
             "the timer period is the default, {default}: no process asks for a finer one"
         ))));
@@ -205,6 +214,27 @@ mod tests {
             )
         );
         assert_eq!(says(&beside(14_990_000), "OVS-W002").0, Verdict::Absent, "since 2004 it follows its own request");
+    }
+
+    #[test]
+    fn sleeps_that_cannot_be_judged_leave_it_open() {
+        let few = raised(15_625_000)
+            .steady("C3/sleep/1ms/neighbour=1ms", 950_000)
+            .scarce("C3/sleep/1ms/neighbour=none", 14_600_000);
+        assert_eq!(
+            says(&few, "OVS-W002"),
+            (Verdict::NotEnoughData, "C3/sleep/1ms/neighbour=none holds 3 values; a conclusion needs 30".into())
+        );
+        let wild = raised(15_625_000)
+            .wild("C3/sleep/1ms/neighbour=1ms", 950_000)
+            .steady("C3/sleep/1ms/neighbour=none", 14_600_000);
+        assert_eq!(says(&wild, "OVS-W002").0, Verdict::TooDisturbed);
+        assert_eq!(says(&wild.steady("C3/sleep/1ms/neighbour=2ms", 950_000), "OVS-W002").0, Verdict::Found);
+        // What the system states needs no sleeps.
+        let stated = raised(1_000_000)
+            .steady("C3/sleep/1ms/neighbour=2ms", 950_000)
+            .scarce("C3/sleep/1ms/neighbour=none", 950_000);
+        assert_eq!(says(&stated, "OVS-W002").0, Verdict::Found);
     }
 
     #[test]
