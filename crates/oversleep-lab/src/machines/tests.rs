@@ -410,3 +410,11 @@ fn a_default_look_at_the_neighbours_tells_whose_request_counts() {
     }
     assert_eq!(finding("windows-11", "neighbour-raised-tick").0, Verdict::Absent);
 }
+
+#[test]
+fn a_default_look_at_the_waits_tells_the_share_that_macos_adds() {
+    let file = explained("macos-14-m1", &["B5"]);
+    let leeway = file.findings.iter().find(|finding| finding.name == "timer-leeway").unwrap();
+    assert_eq!(leeway.verdict, Verdict::Found, "{}", leeway.sentence);
+    assert!(leeway.evidence.iter().any(|evidence| evidence.source == "B5/nanosleep/5ms"), "{:?}", leeway.evidence);
+}

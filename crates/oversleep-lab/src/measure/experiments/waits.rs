@@ -44,9 +44,11 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             continue;
         }
         let is_plain_sleep = choose::plain_sleep(platform).is_some_and(|sleep| sleep.name == info.name);
+        // Where a wait is late by a share of its length, one request says nothing of the share.
+        let shows_share = is_plain_sleep && info.slack == SlackRule::ClassShare;
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_plain_sleep);
         for requested in plan.asks_or(&own) {
-            let mut amount = amount(plan, requested);
+            let mut amount = amount(plan, requested, shows_share);
             if is_put_off && requested == Nanos::from_millis(1) {
                 // What findings compare; what is tolerated is added to each value: two ticks at least.
                 amount.time = amount.time * 2;
@@ -83,7 +85,12 @@ fn own_requests(plan: &Plan, long_ones_matter: bool) -> Vec<Nanos> {
     requests
 }
 
-fn amount(plan: &Plan, requested: Nanos) -> Amount {
+/// What a conclusion needs, and a few more.
+const COUNT_JUDGED: u64 = 32;
+/// Longest request whose share is judged: a leeway may have an upper bound, and long waits take the time of all others.
+const SHARE_LONGEST: Nanos = Nanos::from_millis(5);
+
+fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
     // A named wait is looked at closely; in a survey of all of them, the time is shared.
     let (time, count_least, count_most) = match (plan.subjects.is_empty(), plan.depth) {
         (false, Depth::Quick) => (Nanos::from_millis(500), 10, 100_000),
@@ -91,6 +98,9 @@ fn amount(plan: &Plan, requested: Nanos) -> Amount {
         (false, Depth::Thorough) => (Nanos::from_millis(20_000), 10, 100_000),
         (true, Depth::Quick) => (Nanos::from_millis(40), 3, 40),
         (true, Depth::Normal) if requested == Nanos::from_millis(1) => (Nanos::from_millis(65), 3, 65),
+        (true, Depth::Normal) if shows_share && requested <= SHARE_LONGEST => {
+            (Nanos::from_millis(30), COUNT_JUDGED, 60)
+        }
         (true, Depth::Normal) => (Nanos::from_millis(30), 3, 60),
         (true, Depth::Thorough) => (Nanos::from_millis(1_500), 10, 2_000),
     };
