@@ -7,6 +7,8 @@ mod build;
 #[cfg(test)]
 mod clock_tests;
 #[cfg(test)]
+mod conclusion_tests;
+#[cfg(test)]
 mod figures;
 mod like;
 #[cfg(test)]
