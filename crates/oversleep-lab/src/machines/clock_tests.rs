@@ -67,7 +67,7 @@ fn reads_in_bulk_are_those_of_one_after_the_other() {
 #[test]
 fn a_coarse_clock_follows_a_resolution_at_once() {
     let platform = platform("windows-11", &[]);
-    let clock = platform.clocks().iter().find(|clock| clock.info().name == "get-system-time-as-file-time");
+    let clock = platform.clocks().iter().find(|clock| clock.info().name == "system-time");
     let clock = clock.expect("it is there");
     let before = clock.read();
     let _held = half_a_millisecond(&*platform).expect("it is granted");

@@ -132,6 +132,10 @@ mod tests {
         };
     }
 
+    #[cfg(any(
+        all(target_arch = "x86_64", any(unix, windows)),
+        all(unix, any(target_arch = "aarch64", target_arch = "riscv64", target_arch = "loongarch64"))
+    ))]
     conformance!(stacks);
     conformance!(system_threads);
 }
