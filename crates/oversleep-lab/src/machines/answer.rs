@@ -5,8 +5,8 @@ use oversleep_record::series::{Pace, Quantity, Series, Status};
 use oversleep_record::{Distribution, Nanos, Unavailable};
 
 use super::question::{Question, Subject};
-use super::rule;
-use crate::measure::{self, Depth, Experiment, Limit, Plan, Silent, StopFlag};
+use super::{calls, rule};
+use crate::measure::{self, Depth, Experiment, Limit, Plan, Silent, StopFlag, find_wait};
 use crate::platform::{Family, Neighbour, Platform, Restore, Wait};
 use crate::session::{Laboratory, Request};
 
@@ -140,6 +140,8 @@ impl Answer {
 /// What it doesn't have, or why it can't be used.
 pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer> {
     let platform = machine.platform();
+    let (question, translated) = calls::in_registry_names(platform, question);
+    let question = &question;
     for (name, setting) in &question.conditions.asked {
         check_tunable(platform, name, setting)?;
     }
@@ -149,13 +151,15 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
         neighbours
             .push(started.map_err(|reason| unavailable(&format!("a neighbour that asks for {setting}"), reason))?);
     }
-    let rule = rule::of(platform, question);
+    let rule = rule::of(platform, question).map(|rule| translated + &rule);
     let answer = match &question.subject {
         Subject::Wait { name, request } => wait(machine, question, name, *request),
-        Subject::Yield { name } => series(machine, question, "B7", name, |series| series.subject == *name),
-        Subject::Cost { clock } => series(machine, question, "A1", clock, |series| series.subject == *clock),
-        Subject::Step { clock } => step(machine, question, clock),
-        Subject::Shows { clock } => shows(machine, question, clock),
+        Subject::Yield { name } => series(machine, question, ("B7", "yield"), name),
+        Subject::Cost { clock } => {
+            is_there(platform, clock).and_then(|()| series(machine, question, ("A1", "clock"), clock))
+        }
+        Subject::Step { clock } => is_there(platform, clock).and_then(|()| step(machine, question, clock)),
+        Subject::Shows { clock } => is_there(platform, clock).and_then(|()| shows(machine, question, clock)),
         Subject::Resolution => resolution(platform, question),
         Subject::ForkJoin { style, coarse } => fork_join(machine, question, style, *coarse),
     };
@@ -167,12 +171,6 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
 pub(super) fn hold(platform: &dyn Platform, question: &Question) -> Vec<Option<Box<dyn Restore>>> {
     let wishes = question.conditions.asked.iter();
     wishes.filter_map(|(name, setting)| Some(platform.tunable(name)?.apply(setting).1)).collect()
-}
-
-/// The wait of that registry name, or the call that one types who knows the system: `Sleep`, `WaitForSingleObject`.
-pub(super) fn named<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait> {
-    let by_call = |wait: &&dyn Wait| wait.info().call.split(['(', ' ']).next() == Some(name);
-    platform.wait(name).or_else(|| platform.waits().iter().map(AsRef::as_ref).find(by_call))
 }
 
 /// The platform's plainest sleep.
@@ -225,32 +223,37 @@ fn plan(question: &Question, subject: &str) -> Plan {
 
 fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -> Result<Answer, NoAnswer> {
     let platform = machine.platform();
-    let name = match (named(platform, name), name) {
-        (Some(wait), _) => wait.info().name,
-        (None, "sleep") => {
-            plainest(platform).map(|wait| wait.info().name).ok_or_else(|| unknown(platform, "wait", name))?
-        }
-        (None, _) => return Err(unknown(platform, "wait", name)),
-    };
+    let found = find_wait(platform, name).or_else(|| plainest(platform).filter(|_| name.eq_ignore_ascii_case("sleep")));
+    let info = found.ok_or_else(|| unknown(platform, "wait", name))?.info();
+    let name = info.name;
+    if !info.is_timed() {
+        let error = format!("it gives the CPU away and waits for no span; ask yield({name})");
+        return Err(unavailable(name, Unavailable::failed("asking for a span", error)));
+    }
     let pace = question.pace.unwrap_or(Pace::BackToBack);
     let plan = Plan { asks: vec![request], pace: Some(pace), ..plan(question, name) };
     let file = run(machine, question, "B5", plan)?;
     answer_of(file.series.iter().find(|series| series.subject == name), name)
 }
 
+/// The values of one subject of an experiment, and what such a subject is.
 fn series(
     machine: &Laboratory,
     question: &Question,
-    id: &str,
+    (id, kind): (&str, &'static str),
     subject: &str,
-    wanted: impl Fn(&&Series) -> bool,
 ) -> Result<Answer, NoAnswer> {
     let file = run(machine, question, id, plan(question, subject))?;
-    let found = file.series.iter().find(wanted);
-    if found.is_none() {
-        return Err(unknown(machine.platform(), "such thing", subject));
+    match file.series.iter().find(|series| series.subject == subject) {
+        None => Err(unknown(machine.platform(), kind, subject)),
+        found => answer_of(found, subject),
     }
-    answer_of(found, subject)
+}
+
+/// That the machine has that clock, and can read it.
+fn is_there(platform: &dyn Platform, clock: &str) -> Result<(), NoAnswer> {
+    let found = platform.clock(clock).ok_or_else(|| unknown(platform, "clock", clock))?;
+    found.available().map_err(|reason| unavailable(clock, reason))
 }
 
 /// A series' values: lateness as what the call took where each call is its own deadline, costs in ns.
@@ -308,7 +311,10 @@ fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, No
     match current.map_err(|reason| unavailable("resolution()", reason))? {
         Setting::Nanos(span) => Answer::of(vec![span.0 as f64])
             .ok_or_else(|| unavailable("resolution()", Unavailable::Nonsense { what: span.to_string() })),
-        other => Err(unavailable("resolution()", Unavailable::Nonsense { what: other.to_string() })),
+        other => {
+            let error = format!("it is no span here: {} is '{other}'", tunable.info().name);
+            Err(unavailable("resolution()", Unavailable::failed("reading it", error)))
+        }
     }
 }
 
@@ -317,7 +323,12 @@ fn fork_join(machine: &Laboratory, question: &Question, style: &str, coarse: boo
     // The published work: 10 to 20 ms on each of eight threads.
     let plan = Plan { depth: Depth::Thorough, limit: Some(Limit::Count(question.count.min(100))), ..Plan::default() };
     let file = run(machine, question, id, plan)?;
-    let role = if coarse { "coarse" } else { "precise" };
+    let by_coarse = coarse || question.clock.is_some();
+    if by_coarse && file.series.iter().all(|series| series.label("clock_role") != Some("coarse")) {
+        let error = "no clock of this machine moves in steps long enough to show";
+        return Err(unavailable("the coarse clock", Unavailable::failed("looking for one", error)));
+    }
+    let role = if by_coarse { "coarse" } else { "precise" };
     let wanted = |series: &&Series| series.subject == style && series.label("clock_role") == Some(role);
     answer_of(file.series.iter().find(wanted), style)
 }

@@ -4,7 +4,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 use oversleep_record::{Conditions, Nanos, ResultFile};
 
-use super::tests::{MS, check, holding, mean_us, near, run, series};
+use super::tests::{MS, check, holding, mean_us, near, platform, run, series};
 use super::*;
 use crate::measure::{Amount, Plan, Silent, StopFlag, WaitProbe, experiment};
 use crate::session::Request;
@@ -79,7 +79,7 @@ fn a_learned_windows_that_keeps_to_no_rule_is_as_late_as_it_was() {
     near(mean_us(&odd, "sleep", MS, holding(Nanos(507_000))), 1_012.5);
     let rule = |conditions: Conditions| {
         let held: Vec<_> = conditions.asked.iter().map(|(name, to)| odd.tunable(name).unwrap().apply(to).1).collect();
-        let rule = odd.wait("sleep").unwrap().rule().unwrap();
+        let rule = odd.wait("sleep").unwrap().rule(MS).unwrap();
         drop(held);
         rule
     };
@@ -130,4 +130,41 @@ fn a_damaged_result_does_not_take_virtual_time_to_its_end() {
     let platform = like(&damaged, &[], 1).unwrap().platform;
     let most = series(&platform, "nanosleep", MS, Conditions::as_found()).distribution.max().unwrap();
     assert!(most < 3_601_000_000_000, "{most}");
+}
+
+/// Waits that another interrupt ended before their slack was used up: no more than they used goes with it.
+#[test]
+fn no_learned_wait_of_linux_is_early_whatever_its_slack() {
+    let mut real = check("linux-hz250", &["B5"]);
+    real.platform.modelled = None;
+    for series in real.series.iter_mut().filter(|series| series.subject == "nanosleep") {
+        series.distribution = oversleep_record::Distribution::new();
+        (0..40).for_each(|number| series.distribution.record(38_000 + 1_000 * number));
+        series.calls_only = None;
+    }
+    let linux = like(&real, &[], 3).unwrap().platform;
+    let least = |conditions: Conditions| series(&linux, "nanosleep", MS, conditions).distribution.min().unwrap();
+    let sharp = Conditions::as_found().with("slack", Setting::Nanos(Nanos(1)));
+    let fifo = Conditions::as_found().with("policy", Setting::Policy { policy: "fifo".to_owned(), priority: 5 });
+    for conditions in [sharp, fifo] {
+        let least = least(conditions);
+        assert!((0..2_000).contains(&least), "{least}");
+    }
+    let found = least(Conditions::as_found());
+    assert!((38_000..39_000).contains(&found), "as found it is as it was: {found}");
+}
+
+/// What is asked beyond what was measured follows the rule of the wait from there on.
+#[test]
+fn longer_requests_than_the_learned_ones_follow_the_rule() {
+    let linux = relearned("linux-hz250");
+    let own = platform("linux-hz250", &[]);
+    let cases = [("select", 100, 0.1), ("poll", 500, 0.1), ("select", 500, 0.1), ("nanosleep", 100, 0.35)];
+    for (wait, ms, share) in cases {
+        let request = Nanos::from_millis(ms);
+        let late = |platform| mean_us(platform, wait, request, Conditions::as_found()) - request.0 as f64 / 1e3;
+        let (was, is) = (late(&own), late(&linux));
+        assert!((was - is).abs() <= was * share, "{wait} {ms} ms: {was} and {is}");
+    }
+    near(mean_us(&linux, "so-rcvtimeo", Nanos::from_millis(300), Conditions::as_found()), 320_000.0);
 }

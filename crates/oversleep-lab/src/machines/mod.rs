@@ -4,6 +4,7 @@
 mod answer;
 mod bounds;
 mod build;
+mod calls;
 #[cfg(test)]
 mod clock_tests;
 #[cfg(test)]
@@ -25,6 +26,8 @@ mod tests;
 mod turns;
 mod value;
 mod verify;
+#[cfg(test)]
+mod wait_tests;
 
 pub use answer::{Answer, Meaning, NoAnswer, ask};
 pub use like::like;

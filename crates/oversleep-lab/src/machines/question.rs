@@ -69,7 +69,7 @@ impl FromStr for Subject {
         let argument = rest.strip_suffix(')').ok_or_else(|| wrong("the closing parenthesis is missing".to_owned()))?;
         let (verb, argument) = (verb.trim(), argument.trim());
         let name = |what: &str| {
-            if is_name(argument) {
+            if is_call(argument) {
                 Ok(argument.to_owned())
             } else {
                 Err(wrong(format!("{verb} takes the name of {what}")))
@@ -80,6 +80,9 @@ impl FromStr for Subject {
             "step" => Ok(Subject::Step { clock: name("a clock, like step(monotonic-coarse)")? }),
             "cost" => Ok(Subject::Cost { clock: name("a clock, like cost(tsc)")? }),
             "shows" => Ok(Subject::Shows { clock: name("a clock, like shows(clock)")? }),
+            "handoff" => {
+                Err(wrong("hand-offs are measured, not asked: oversleep handoff NAME --on MACHINE".to_owned()))
+            }
             "yield" => Ok(Subject::Yield { name: name("a yield, like yield(sched-yield)")? }),
             "resolution" if argument.is_empty() => Ok(Subject::Resolution),
             "resolution" => Err(wrong("resolution() takes nothing; conditions stand beside it".to_owned())),
@@ -89,6 +92,10 @@ impl FromStr for Subject {
                     STYLES.join(", ")
                 ))
             }),
+            // What the system calls a sleep of nothing.
+            wait if wait.eq_ignore_ascii_case("sleep") && ["0", "0ms"].contains(&argument) => {
+                Ok(Subject::Yield { name: "sleep-zero".to_owned() })
+            }
             wait if is_call(wait) => {
                 let request: Nanos = argument.parse().map_err(|error| wrong(format!("{error}")))?;
                 if !(Nanos(1)..=REQUEST_MAX).contains(&request) {
@@ -112,9 +119,9 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
-/// A registry name, or a call as the system writes it.
+/// A registry name, or a call as the system or a language writes it.
 fn is_call(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == ':')
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_:.".contains(c))
 }
 
 fn fork_join(argument: &str) -> Option<Subject> {
@@ -243,7 +250,8 @@ mod tests {
         for (text, says) in [
             ("sleep", "a question reads sleep(1ms)"),
             ("sleep(1ms", "closing parenthesis"),
-            ("sleep(0ms)", "at least 1ns"),
+            ("nanosleep(0ms)", "at least 1ns"),
+            ("handoff(event)", "oversleep handoff NAME"),
             ("sleep(2h)", "at most 60s"),
             ("step()", "the name of a clock"),
             ("forkjoin(sideways)", "blocked, spinning, polling, single"),

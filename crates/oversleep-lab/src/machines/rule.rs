@@ -3,12 +3,16 @@
 use oversleep_record::Nanos;
 use oversleep_record::conditions::LoadSpec;
 
-use super::answer::{hold, named, plainest};
+use super::answer::{hold, plainest};
 use super::question::{Question, Subject};
-use crate::platform::{Clock, Platform};
+use crate::measure::find_wait;
+use crate::platform::{Clock, Family, Platform, Scope, WaitInfo};
 
 /// Threads of a fork-join, as experiment D1 has them.
 const FORKED: usize = 8;
+
+/// The sleep between two looks of a main thread that polls.
+const POLLED: Nanos = Nanos(1_000_000);
 
 /// A clock that moves by more than this shows a wait in its steps.
 const COARSE_STEP: Nanos = Nanos(1_000);
@@ -19,25 +23,51 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
     let loads = question.conditions.load.iter();
     let _loads: Vec<_> = loads.filter_map(|load| platform.load(&load.kind)?.start(load.hogs).ok()).collect();
     match &question.subject {
-        Subject::Wait { name, .. } => {
-            let wait = named(platform, name).or_else(|| plainest(platform))?.rule()?;
-            Some(wait + &of_stamps(platform, question.clock.as_deref()))
+        Subject::Wait { name, request } => {
+            let wait = find_wait(platform, name).or_else(|| plainest(platform))?;
+            let wait = wait.rule(*request).or_else(|| of_spinning(platform, wait.info()))?;
+            Some(wait + &of_stamps(platform, question.clock.as_deref()) + &of_neighbours(platform, question))
         }
-        Subject::Yield { name } => platform.wait(name)?.rule(),
+        Subject::Yield { name } => platform.wait(name)?.rule(Nanos::ZERO),
         Subject::Step { clock } | Subject::Shows { clock } => platform.clock(clock)?.rule(),
         Subject::Resolution => platform.resolution_tunable()?.rule(),
         // A clock that knows how it moves is a modelled one.
         Subject::Cost { clock } => platform.clock(clock)?.rule().map(|_| {
             "no rule computes it: what a read takes is a figure of the profile, which names its source".to_owned()
         }),
+        Subject::ForkJoin { .. } if question.clock.is_some() => {
+            let clock = platform.clock(question.clock.as_deref()?)?;
+            Some(format!("the fork-join is timed by {}: {}", clock.info().name, clock.rule()?))
+        }
         Subject::ForkJoin { coarse: true, .. } => {
             let is_coarse = |clock: &&dyn Clock| clock.stated_step_ns().is_some_and(|step| step >= Nanos(500_000));
             let clock = platform.clocks().iter().map(AsRef::as_ref).find(is_coarse)?;
             Some(format!("the fork-join is timed by {}: {}", clock.info().name, clock.rule()?))
         }
         Subject::ForkJoin { style, .. } => {
-            of_fork_join(platform, style, computing(question), &plainest(platform)?.rule()?)
+            of_fork_join(platform, style, computing(question), &plainest(platform)?.rule(POLLED)?)
         }
+    }
+}
+
+/// The waits that look at the clock themselves. A clock that knows how it moves is a modelled one.
+fn of_spinning(platform: &dyn Platform, info: &WaitInfo) -> Option<String> {
+    platform.clock(platform.reference_clock())?.rule()?;
+    let is_own = info.family == Family::Spin;
+    is_own.then(|| {
+        format!("no timer ends it: the thread looks at the clock itself ({}), and takes the CPU for that", info.call)
+    })
+}
+
+/// That neighbours are of no account, where what they hold is a thread's own.
+fn of_neighbours(platform: &dyn Platform, question: &Question) -> String {
+    let own = platform.resolution_tunable().filter(|tunable| tunable.info().scope == Scope::Thread);
+    match own {
+        Some(tunable) if !question.neighbours.is_empty() => format!(
+            "; {} is each thread's own here: what another process holds of it reaches nobody else",
+            tunable.info().name
+        ),
+        _ => String::new(),
     }
 }
 
@@ -208,5 +238,40 @@ mod tests {
             let said = said(machine, policy, hogs);
             assert!(said.contains(part), "{machine} {policy}: {said}");
         }
+    }
+
+    /// Every sentence names what makes its figure: rounding, whose request, what is held while it waits.
+    #[test]
+    fn what_makes_the_figure_is_said() {
+        let neighbour = |asked: (crate::session::Laboratory, Question), setting: &str| {
+            (asked.0, Question { neighbours: vec![super::super::setting(setting).unwrap()], ..asked.1 })
+        };
+        let holding = |asked: (crate::session::Laboratory, Question), setting: &str| {
+            let conditions = asked.1.conditions.clone().with("resolution", super::super::setting(setting).unwrap());
+            (asked.0, Question { conditions, ..asked.1 })
+        };
+        let hidden = &["window-hidden=true"][..];
+        for ((lab, question), says) in [
+            (asked("linux-hz250", &[], "poll(300us)"), "the call takes whole milliseconds: 300 µs is 1 ms"),
+            (asked("linux-hz250", &[], "select(1500ns)"), "the call takes whole microseconds: 1.5 µs is 2 µs"),
+            (holding(asked("windows-11", &[], "sleep(1500us)"), "1ms"), "whole milliseconds: 1.5 ms is 2 ms"),
+            (holding(asked("windows-11", &[], "sleep(1ms)"), "1ms"), "every 1 ms, as this process asks"),
+            (asked("windows-11", &[], "time-set-event(1ms)"), "every 1 ms, as this process asks"),
+            (asked("windows-11", hidden, "time-set-event(1ms)"), "is ignored while its window can't be seen"),
+            (neighbour(asked("windows-7", &[], "sleep(1ms)"), "2ms"), "every 2 ms because another process asks"),
+            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "10ms"), "every 10 ms because another process asks"),
+            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "5ms"), "every 3rd only, each 15 ms; of neighbours"),
+            (neighbour(asked("linux-hz250", &[], "sleep(1ms)"), "1ms"), "slack is each thread's own here"),
+            (asked("linux-hz250", &[], "resolution()"), "timer slack is each thread's own, 50 µs for a new one"),
+            (asked("linux-hz250", &[], "so-rcvtimeo(300ms)"), "in steps of 32 ms"),
+            (asked("linux-hz250", &[], "step(monotonic-coarse)"), "steps of 4 ms, the period of the kernel's tick"),
+            (asked("windows-11", &[], "step(get-tick-count-64)"), "whatever resolution is held"),
+        ] {
+            let said = rule(&lab, &question);
+            assert!(said.contains(says), "{}: {said}", question.subject);
+        }
+        let (lab, plain) = asked("linux-hz250", &[], "nanosleep(300us)");
+        let said = rule(&lab, &plain);
+        assert!(!said.contains("takes") && !said.contains("own here"), "{said}");
     }
 }

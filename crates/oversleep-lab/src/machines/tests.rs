@@ -83,28 +83,6 @@ fn a_neighbour_reaches_everyone_until_1909_and_nobody_since() {
     near(beside("windows-10-2004", Nanos::from_millis(9)), 9_000.0);
 }
 
-/// A random phase is any phase alike: the mean is half a tick more than was asked.
-#[test]
-fn calls_at_random_phase_meet_every_part_of_a_tick_alike() {
-    let windows = platform("windows-11", &[]);
-    for (ms, tick_us, conditions) in [
-        (1, 15_625.0, Conditions::as_found()),
-        (10, 15_625.0, Conditions::as_found()),
-        (20, 15_625.0, Conditions::as_found()),
-        (100, 15_625.0, Conditions::as_found()),
-        (1, 1_000.0, holding(MS)),
-        (20, 5_000.0, holding(Nanos::from_millis(5))),
-    ] {
-        let amount = Amount { count: 20_000, time: Nanos::MAX, rounds: 1 };
-        let request = Nanos::from_millis(ms);
-        let probe = WaitProbe::new(&*windows, "B6", "sleep", request, "", amount).paced(Pace::RandomPhase);
-        let series = run(&windows, vec![probe.under(conditions).boxed()]).series.remove(0);
-        let mean = (request.0 as f64 + series.distribution.mean().unwrap()) / 1e3;
-        let wanted = ms as f64 * 1e3 + tick_us / 2.0;
-        assert!((mean - wanted).abs() <= wanted * 0.01, "{ms} ms at {tick_us} us: {mean}, not {wanted}");
-    }
-}
-
 #[test]
 fn windows_11_forgets_what_a_hidden_program_asked_for() {
     let hidden = platform("windows-11", &["window-hidden=true"]);

@@ -165,10 +165,11 @@ fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
 }
 
 /// On a schedule where the wait can end at what is left of a period; call by call where that would be rounded away, by
-/// its argument (milliseconds) or by the system (the tick): its rounding would hide behind the schedule.
+/// its argument (milliseconds) or by the system (the tick): its rounding would hide behind the schedule. Where the system
+/// puts a wait off by a share of what is asked, the delay would: less is left of a period that began late.
 fn natural_pace(info: &WaitInfo) -> Pace {
-    let on_a_grid = matches!(info.slack, SlackRule::Tick | SlackRule::TimerResolution);
-    let is_fine = info.granularity.step <= Nanos(1_000) && !on_a_grid;
+    let hides = matches!(info.slack, SlackRule::Tick | SlackRule::TimerResolution | SlackRule::ClassShare);
+    let is_fine = info.granularity.step <= Nanos(1_000) && !hides;
     if is_fine { Pace::Periodic } else { Pace::BackToBack }
 }
 

@@ -17,8 +17,8 @@ pub(super) static B5: Experiment = Experiment {
     question: "How late does each wait primitive end, for requests from 300 us to 100 ms?",
     doc: "Every timed wait of the registry at 300 us, 1 ms, 1.5 ms, 5 ms, 16 ms and 100 ms. A wait whose argument can \
           express what is left of a period runs on absolute deadlines one request apart, and a deadline that passed while \
-          the thread was away is recorded, never skipped; one that counts in milliseconds runs call by call, since its \
-          rounding would hide behind the schedule. What the system was asked after rounding stands apart from what was \
+          the thread was away is recorded, never skipped; one that counts in milliseconds, ends on a tick or is put off \
+          by a share of what is asked runs call by call, since that would hide behind the schedule. What the system was asked after rounding stands apart from what was \
           requested. At 1 ms a further set of waits is watched and its lateness split into timer, run queue and return.",
     published: &[
         Published {

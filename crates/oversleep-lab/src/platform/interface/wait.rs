@@ -150,8 +150,9 @@ pub trait Wait: Send + Sync {
     /// What is known of it.
     fn info(&self) -> &WaitInfo;
 
-    /// The rule by which it ends now, for the calling thread, in a sentence. Models know theirs; a real system doesn't tell.
-    fn rule(&self) -> Option<String> {
+    /// The rule by which it ends now that is asked for such a span by the calling thread, in a sentence. Models know
+    /// theirs; a real system doesn't tell.
+    fn rule(&self, _requested: Nanos) -> Option<String> {
         None
     }
 

@@ -162,7 +162,8 @@ impl Clock for SimClock {
     }
 
     fn rule(&self) -> Option<String> {
-        Some(rules::of_clock(&self.model, self.kernel.hardware_grid.grid().period))
+        let interrupt = self.kernel.tick().map(|_| self.kernel.hardware_grid.grid().period);
+        Some(rules::of_clock(&self.model, interrupt, self.kernel.timing().wheel_ns))
     }
 
     fn read(&self) -> u64 {

@@ -21,27 +21,67 @@ impl Learned {
         (!requests.is_empty()).then_some(Learned { requests, slack })
     }
 
-    /// The slack that was part of what was measured: what another slack makes of it is the difference.
+    /// The slack that was part of what was measured.
     pub(super) fn slack(&self) -> Option<Nanos> {
         self.slack
     }
 
-    /// A lateness for a request of that length, under the slack it was measured with: between two measured requests, the
-    /// same quantile of both, weighted by where the request lies.
-    pub(super) fn draw(&self, requested: Nanos, random: &Random) -> Nanos {
+    /// The longest request that was measured.
+    pub(super) fn longest(&self) -> Nanos {
+        self.requests[self.requests.len() - 1].0
+    }
+
+    /// A lateness for a request of that length: as measured between measured requests, the same quantile of both,
+    /// weighted by where the request lies. Beyond them, and where something is changed, what the rule puts a wait off by
+    /// changes, and the rest of what was measured stays.
+    pub(super) fn draw(&self, requested: Nanos, random: &Random, put_off: impl Fn(When, Nanos) -> Nanos) -> Nanos {
         let probability = random.unit();
+        let (near, other) = self.around(requested);
+        let mut late = near.1.quantile(probability);
+        let mut was = put_off(When::Learned, near.0);
+        if let Some((at, spread)) = other {
+            let share = (requested - near.0).0 as f64 / (*at - near.0).0 as f64;
+            late = late + Nanos(((spread.quantile(probability) - late).0 as f64 * share) as i64);
+            was = put_off(When::Learned, requested);
+        }
+        let change = put_off(When::Now, requested) - was;
+        if change >= Nanos::ZERO {
+            return late + change;
+        }
+        // Other interrupts end waits before their slack is used up. Of such a wait it isn't known how much was the
+        // wake-up: at least what the quickest of those took that used up all of it. And no timer ends early by it.
+        let beyond = late_at(&near.1).map(|late| late - put_off(When::Learned, near.0));
+        let least = beyond.filter(|&wake| wake > Nanos::ZERO).min().unwrap_or(Nanos::ZERO);
+        (late + change).max(late.min(least))
+    }
+
+    /// The measured request nearest to this one, and where it lies between two, the other.
+    fn around(&self, requested: Nanos) -> (&(Nanos, Spread), Option<&(Nanos, Spread)>) {
         let after = self.requests.iter().position(|&(at, _)| at >= requested);
         match after {
-            None => self.requests[self.requests.len() - 1].1.quantile(probability),
-            Some(0) => self.requests[0].1.quantile(probability),
+            None => (&self.requests[self.requests.len() - 1], None),
+            Some(0) => (&self.requests[0], None),
             Some(after) => {
-                let ((low_at, low), (high_at, high)) = (&self.requests[after - 1], &self.requests[after]);
-                let share = (requested - *low_at).0 as f64 / (*high_at - *low_at).0 as f64;
-                let (low, high) = (low.quantile(probability), high.quantile(probability));
-                low + Nanos(((high - low).0 as f64 * share) as i64)
+                let (low, high) = (&self.requests[after - 1], &self.requests[after]);
+                if requested - low.0 < high.0 - requested { (low, Some(high)) } else { (high, Some(low)) }
             }
         }
     }
+}
+
+/// Under what the rule is to say by how much a wait is put off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// As it was where the wait was measured.
+    Learned,
+    /// As it is now.
+    Now,
+}
+
+/// How late a wait was at shares of its values, finely enough for the least beyond the slack.
+fn late_at(spread: &Spread) -> impl Iterator<Item = Nanos> + '_ {
+    const SHARES: u32 = 20;
+    (0..=SHARES).map(|share| spread.quantile(f64::from(share) / f64::from(SHARES)))
 }
 
 impl Tick {
@@ -88,9 +128,33 @@ mod tests {
         let measured = vec![(Nanos(1_000_000), fixed(60_000)), (Nanos(3_000_000), fixed(80_000))];
         let learned = Learned::new(measured, Some(Nanos(50_000))).unwrap();
         let random = Random::seeded(1);
-        let late = |request| learned.draw(Nanos(request), &random);
+        let slack = |_: When, _: Nanos| Nanos(50_000);
+        let late = |request| learned.draw(Nanos(request), &random, slack);
         assert_eq!([1_000, 2_000_000, 9_000_000].map(late), [60_000, 70_000, 80_000].map(Nanos));
         assert_eq!(learned.slack(), Some(Nanos(50_000)));
         assert_eq!(Learned::new(Vec::new(), None), None);
+    }
+
+    #[test]
+    fn beyond_what_was_measured_and_under_other_slack_the_rule_says_what_changes() {
+        let measured = vec![(Nanos(1_000_000), Spread::uniform(Nanos(38_000), Nanos(70_000)))];
+        let learned = Learned::new(measured, Some(Nanos(50_000))).unwrap();
+        let random = Random::seeded(1);
+        let lates = |request: i64, slack: i64| {
+            // A share of 0.1 % where that is more than the slack.
+            let rule = |when: When, span: Nanos| {
+                Nanos(span.0 / 1_000).max(Nanos(if when == When::Now { slack } else { 50_000 }))
+            };
+            let late: Vec<i64> = (0..1_000).map(|_| learned.draw(Nanos(request), &random, rule).0).collect();
+            (*late.iter().min().unwrap(), *late.iter().max().unwrap())
+        };
+        let is_near = |(least, most): (i64, i64), wanted: (i64, i64)| {
+            assert!((least - wanted.0).abs() < 300 && (most - wanted.1).abs() < 300, "{least} to {most}");
+        };
+        is_near(lates(1_000_000, 50_000), (38_000, 70_000));
+        is_near(lates(1_000_000, 1_050_000), (1_038_000, 1_070_000));
+        is_near(lates(500_000_000, 50_000), (488_000, 520_000));
+        // 0.1 % of 1 ms are left; the least wake-up seen beyond the slack took 0.8 us.
+        is_near(lates(1_000_000, 1), (800, 21_000));
     }
 }

@@ -22,6 +22,7 @@ mod tests;
 mod timing;
 mod tunables;
 mod waits;
+mod wheel;
 
 pub use learned::Learned;
 pub use loads::TimerLoad;

@@ -25,6 +25,17 @@ pub(super) struct Requests {
     interrupts_before: u64,
 }
 
+/// Whose request is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// Nobody asks for less than the default.
+    Nobody,
+    /// This process's, alone or with others'.
+    Own,
+    /// Another's.
+    Other,
+}
+
 /// The grid of the hardware's interrupt, readable without a lock.
 #[derive(Debug, Default)]
 pub(super) struct HardwareGrid {
@@ -67,6 +78,17 @@ impl Requests {
     /// Whether this process asks for something that is ignored.
     pub(super) fn are_own_ignored(&self, tick: &Tick) -> bool {
         self.ignores_own(tick) && self.held.iter().any(|held| held.is_own)
+    }
+
+    /// Whose request the hardware follows.
+    pub(super) fn whose(&self, tick: &Tick) -> Whose {
+        let hardware = self.hardware(tick);
+        let asks = |is_own: bool| self.held.iter().any(|held| held.is_own == is_own && held.granted == hardware);
+        match hardware < tick.default_ns {
+            false => Whose::Nobody,
+            true if asks(true) && !self.ignores_own(tick) => Whose::Own,
+            true => Whose::Other,
+        }
     }
 
     pub(super) fn release(&mut self, number: u64) {

@@ -6,13 +6,15 @@ use oversleep_record::Nanos;
 
 use super::kernel::Kernel;
 use super::machine::{ClockModel, ClockSource, Overshoot, WaitModel};
+use super::resolution::Whose;
 use super::scheduler::{OnWake, Scheduler, SchedulerKind, Standing};
 use super::timing::{Asker, Tick, TickBase, Timing};
 use super::waits::in_force;
-use crate::platform::interface::{Family, SlackRule};
+use super::wheel::wheel_step;
+use crate::platform::interface::{Family, SlackRule, WaitInfo};
 
-/// Why a wait of the calling thread ends when it does, with what is held now.
-pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel) -> String {
+/// Why a wait of the calling thread ends when it does that asks for such a span, with what is held now.
+pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> String {
     let state = kernel.lock();
     match in_force(model, &state, &state.asker(kernel.me())) {
         Overshoot::ByRule => {}
@@ -24,14 +26,18 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel) -> String {
         let rule = "no timer is involved: the CPU goes to whoever is ready for it, and comes back at once if nobody is";
         return rule.to_owned() + &of_load(kernel);
     }
+    let asked = model.info.asked(requested).max(model.shortest_ns);
     let on_tick = matches!(model.info.slack, SlackRule::Tick | SlackRule::TimerResolution);
     let mut sentence = match (kernel.tick(), kernel.process_grid(&state)) {
-        (Some(tick), Some(grid)) if on_tick => by_tick(tick, kernel.hardware_grid.grid().period, grid.period),
-        _ => by_timer(kernel.timing(), model.info.slack, &state.asker(kernel.me())),
+        (Some(tick), Some(grid)) if on_tick => {
+            by_tick(tick, state.whose_period(tick), kernel.hardware_grid.grid().period, grid.period)
+        }
+        _ => by_timer(kernel.timing(), model.info.slack, &state.asker(kernel.me()), asked),
     };
     if on_tick && kernel.tick().is_some_and(|tick| state.requests_are_ignored(tick)) {
         sentence += IGNORED;
     }
+    sentence += &of_rounding(&model.info, requested);
     if model.shortest_ns > Nanos::ZERO {
         sentence += &format!("; spans below {} are taken as that", model.shortest_ns);
     }
@@ -59,6 +65,20 @@ pub(super) fn of_resolution(kernel: &Kernel) -> Option<String> {
     Some(by_request(tick, kernel.hardware_grid.grid().period) + ignored)
 }
 
+/// What the call makes of a span it can't express.
+fn of_rounding(info: &WaitInfo, requested: Nanos) -> String {
+    let asked = info.asked(requested);
+    if asked == requested {
+        return String::new();
+    }
+    let units = match info.granularity.step.0 {
+        1_000_000 => "whole milliseconds".to_owned(),
+        1_000 => "whole microseconds".to_owned(),
+        _ => format!("units of {}", info.granularity.step),
+    };
+    format!("; the call takes {units}: {requested} is {asked}")
+}
+
 const IGNORED: &str = "; what this process asked for is ignored while its window can't be seen, unless it opts out (power-throttling=off)";
 
 fn by_request(tick: &Tick, hardware: Nanos) -> String {
@@ -75,7 +95,7 @@ fn by_request(tick: &Tick, hardware: Nanos) -> String {
         ),
         None => "a request is granted as asked, in units of 100 ns".to_owned(),
     };
-    format!("{wins}; {granted}, and none below {}", tick.shortest_ns)
+    format!("{wins}; {granted}, and one for less than {0} is taken as one for {0}", tick.shortest_ns)
 }
 
 /// What a thread meets that could run while the CPUs have others to run.
@@ -135,7 +155,7 @@ fn of_weight(own: &Standing) -> String {
     }
 }
 
-fn by_tick(tick: &Tick, hardware: Nanos, own: Nanos) -> String {
+fn by_tick(tick: &Tick, whose: Whose, hardware: Nanos, own: Nanos) -> String {
     let from = match tick.base {
         TickBase::Call => "it ends at the first timer interrupt that is due after the span has passed",
         TickBase::LastTick => {
@@ -143,12 +163,21 @@ fn by_tick(tick: &Tick, hardware: Nanos, own: Nanos) -> String {
         }
     };
     let served = if own == hardware {
-        format!("interrupts come every {hardware}")
+        let because = match whose {
+            Whose::Nobody => "",
+            Whose::Own => ", as this process asks",
+            Whose::Other => " because another process asks for it",
+        };
+        format!("interrupts come every {hardware}{because}")
     } else {
-        let nth = own.0 / hardware.0.max(1);
+        let nth = ordinal(own.0 / hardware.0.max(1));
+        let disputed = match RANGE_DISPUTED.contains(&hardware) {
+            true => "; of neighbours at 4 to 8 ms published figures differ by one such interrupt",
+            false => "",
+        };
         format!(
-            "interrupts come every {hardware} because another process asked for it, but this one, whose request doesn't count \
-             or that made none, is served at every {nth}th only, each {own}"
+            "interrupts come every {hardware} because another process asks for it, but this one, whose request doesn't count \
+             or that made none, is served at every {nth} only, each {own}{disputed}"
         )
     };
     let luck = if tick.p_two_tick < 1.0 {
@@ -159,7 +188,22 @@ fn by_tick(tick: &Tick, hardware: Nanos, own: Nanos) -> String {
     format!("{from}; {served}{luck}")
 }
 
-fn by_timer(timing: &Timing, rule: SlackRule, asker: &Asker) -> String {
+/// Where measurements of who asks for nothing beside a neighbour scatter from one multiple to the next.
+const RANGE_DISPUTED: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(4)..=Nanos::from_millis(8);
+
+/// `1st`, `2nd`, `8th`, `31st`.
+fn ordinal(number: i64) -> String {
+    let ending = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+fn by_timer(timing: &Timing, rule: SlackRule, asker: &Asker, span: Nanos) -> String {
     let exact = "a timer of its own ends it when it is due, and the thread has then to be woken";
     match rule {
         SlackRule::ThreadSlack | SlackRule::ThreadSlackOrShare | SlackRule::ClassShare if asker.is_real_time => {
@@ -186,7 +230,16 @@ fn by_timer(timing: &Timing, rule: SlackRule, asker: &Asker) -> String {
             ),
             None => exact.to_owned(),
         },
-        SlackRule::Tick => format!("the span is rounded up to scheduler ticks of {}, and one more", timing.wheel_ns),
+        SlackRule::Tick => {
+            let (tick, step) = (timing.wheel_ns, wheel_step(timing.wheel_ns, span));
+            match step > tick {
+                true => format!(
+                    "the span is rounded up to scheduler ticks of {tick}, and ends at the next step of the timer wheel, which \
+                     keeps timeouts of that length in steps of {step}"
+                ),
+                false => format!("the span is rounded up to scheduler ticks of {tick}, and one more"),
+            }
+        }
         SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution if timing.one_shot.grid_ns > Nanos(1) => {
             format!(
                 "a timer of its own ends it on its next multiple of {}, whatever the resolution{}",
@@ -201,14 +254,20 @@ fn by_timer(timing: &Timing, rule: SlackRule, asker: &Asker) -> String {
     }
 }
 
-/// How a clock moves where the timer interrupt comes at that period.
-pub(super) fn of_clock(model: &ClockModel, interrupt: Nanos) -> String {
+/// How a clock moves where the timer interrupt comes at that period; nothing holds a resolution where there is none.
+pub(super) fn of_clock(model: &ClockModel, interrupt: Option<Nanos>, wheel: Nanos) -> String {
+    let (has_tick, interrupt) = (interrupt.is_some(), interrupt.unwrap_or(model.step_ns));
     match model.source {
         ClockSource::LastInterrupt => {
             format!("it shows the last timer interrupt, and interrupts come every {interrupt} now")
         }
         ClockSource::Elapsed if model.step_ns >= Nanos(1_000) => {
-            format!("it moves in steps of {}, whatever resolution is held", model.step_ns)
+            let why = match (has_tick, model.step_ns == wheel) {
+                (true, _) => ", whatever resolution is held",
+                (false, true) => ", the period of the kernel's tick (1/HZ)",
+                (false, false) => "",
+            };
+            format!("it moves in steps of {}{why}", model.step_ns)
         }
         ClockSource::Elapsed => "it follows elapsed time".to_owned(),
         ClockSource::ThreadCpu => format!("it counts the CPU time of the thread, in steps of {}", model.step_ns),
@@ -239,20 +298,29 @@ mod tests {
     fn the_tick_and_whom_it_serves() {
         let (two, sixteen) = (Nanos::from_millis(2), Nanos::from_millis(16));
         assert_eq!(
-            by_tick(&tick(), two, two),
+            by_tick(&tick(), Whose::Nobody, two, two),
             "it ends at the first timer interrupt that is due after the span has passed; interrupts come every 2 ms"
         );
-        assert!(by_tick(&tick(), two, sixteen).contains("served at every 8th only, each 16 ms"));
+        let beside = |hardware, own| by_tick(&tick(), Whose::Other, hardware, own);
+        assert!(beside(two, sixteen).contains("served at every 8th only, each 16 ms"));
+        assert!(beside(Nanos(499_200), Nanos(15_475_200)).contains("every 31st only, each 15.5 ms"));
+        assert!(
+            beside(Nanos::from_millis(6), Nanos::from_millis(12))
+                .ends_with("published figures differ by one such interrupt")
+        );
+        assert!(beside(two, two).ends_with("interrupts come every 2 ms because another process asks for it"));
+        assert!(by_tick(&tick(), Whose::Own, two, two).ends_with("interrupts come every 2 ms, as this process asks"));
+        assert_eq!([1, 2, 3, 11, 13, 22].map(ordinal), ["1st", "2nd", "3rd", "11th", "13th", "22nd"]);
         let asked = Tick { timer_hz: Some(100_000_000), ..tick() };
         assert_eq!(
             by_request(&asked, two),
             "the shortest period that any process asks for holds, 2 ms now; a request is granted rounded down to a multiple \
-             of 1.28 µs (128 cycles of a timer of 100 MHz), and none below 500 µs"
+             of 1.28 µs (128 cycles of a timer of 100 MHz), and one for less than 500 µs is taken as one for 500 µs"
         );
         let said = by_request(&tick(), tick().default_ns);
         assert!(said.starts_with("no process asks") && said.contains("as asked"));
         let old = Tick { base: TickBase::LastTick, p_two_tick: 0.68, ..tick() };
-        let said = by_tick(&old, two, two);
+        let said = by_tick(&old, Whose::Own, two, two);
         assert!(said.contains("can end early") && said.ends_with("68 % wait for one more"), "{said}");
     }
 
@@ -267,7 +335,8 @@ mod tests {
             tiers: vec![Tier { name: "default".to_owned(), shift: 2, most_ns: Nanos::from_millis(5) }],
         };
         let asker = Asker { slack: Nanos(50_000), is_real_time: false, is_nice: true, tier: 0 };
-        let said = |rule, asker: &Asker| by_timer(&timing, rule, asker);
+        let said = |rule, asker: &Asker| by_timer(&timing, rule, asker, Nanos::from_millis(300));
+        assert!(said(SlackRule::Tick, &asker).ends_with("in steps of 32 ms"), "{}", said(SlackRule::Tick, &asker));
         assert!(said(SlackRule::ThreadSlack, &asker).contains("within 50 µs of timer slack"));
         assert!(said(SlackRule::ThreadSlackOrShare, &asker).contains("0.5 % of its span"));
         assert!(said(SlackRule::ClassShare, &asker).contains("divided by 4, at most 5 ms (default)"));

@@ -6,6 +6,7 @@
 use oversleep_record::Nanos;
 
 use super::spread::Random;
+use super::wheel::wheel_end;
 use crate::platform::interface::SlackRule;
 
 /// What decides when timers end.
@@ -156,11 +157,7 @@ impl Timing {
                 Some(tier) if !asker.is_real_time => Expiry { soft: due, hard: due + tier.leeway(span) },
                 _ => Expiry::at(due),
             },
-            // Rounded up to whole ticks, counted from the next one.
-            SlackRule::Tick if self.wheel_ns > Nanos(1) => {
-                let grid = Grid { origin: Nanos::ZERO, period: self.wheel_ns };
-                Expiry::at(grid.at_or_after(now + span.round_up_to(self.wheel_ns)))
-            }
+            SlackRule::Tick if self.wheel_ns > Nanos(1) => Expiry::at(wheel_end(self.wheel_ns, now, span)),
             SlackRule::None | SlackRule::NoTimer | SlackRule::Tick | SlackRule::TimerResolution => {
                 Expiry::at(self.one_shot.end(due, random))
             }

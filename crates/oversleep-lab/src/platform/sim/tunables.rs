@@ -142,6 +142,10 @@ impl Tunable for SimTunable {
     fn rule(&self) -> Option<String> {
         match self.parameter {
             Parameter::Resolution => rules::of_resolution(&self.kernel),
+            Parameter::Slack => Some(format!(
+                "timer slack is each thread's own, {} for a new one; what another process holds reaches nobody here",
+                self.kernel.timing().default_slack_ns
+            )),
             _ => None,
         }
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::kernel::{Kernel, Sleep, Slot, State};
+use super::learned::{Learned, When};
 use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
@@ -44,8 +45,14 @@ impl Wait for SimWait {
         &self.0.model.info
     }
 
-    fn rule(&self) -> Option<String> {
-        Some(rules::of_wait(&self.0.model, &self.0.kernel))
+    fn rule(&self, requested: Nanos) -> Option<String> {
+        // As it is while it waits.
+        let raised = self.0.model.raises_to_ns.and_then(|period| self.0.kernel.hold_resolution(period, true));
+        let rule = rules::of_wait(&self.0.model, &self.0.kernel, requested);
+        if let Some((number, _)) = raised {
+            self.0.kernel.release_resolution(number);
+        }
+        Some(rule)
     }
 
     fn open(&self, _platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
@@ -119,10 +126,11 @@ impl Shared {
             Overshoot::Learned(learned) => {
                 // Its lateness is against what was requested, rounding included.
                 let deadline = if info.absolute { due } else { now + target.remaining };
-                let late = learned.draw(target.remaining, &kernel.random)
-                    + learned
-                        .slack()
-                        .map_or(Nanos::ZERO, |was| self.put_off(&asker, asked) - self.put_off(&asker_with(was), asked));
+                let was = asker_with(learned.slack().unwrap_or(asker.slack));
+                let late = learned.draw(target.remaining, &kernel.random, |when, span| match when {
+                    When::Learned => self.put_off(&was, now, span),
+                    When::Now => self.put_off(&asker, now, span),
+                }) + self.deeper_idle(state, learned, target.remaining);
                 Sleep { expiry: Expiry::at(deadline + late), wake: Nanos::ZERO }
             }
             Overshoot::ByRule => {
@@ -132,10 +140,27 @@ impl Shared {
         }
     }
 
-    /// By how much the slack of a thread puts off a wait of that length.
-    fn put_off(&self, asker: &Asker, span: Nanos) -> Nanos {
-        let expiry = self.kernel.timing().expiry(self.model.info.slack, asker, Nanos::ZERO, span, &self.kernel.random);
-        expiry.hard - span
+    /// By how much the rule puts off a wait of that length that is entered now, where a rule does that.
+    fn put_off(&self, asker: &Asker, now: Nanos, span: Nanos) -> Nanos {
+        let rule = self.model.info.slack;
+        if let SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution = rule {
+            return Nanos::ZERO;
+        }
+        let due = now + self.model.info.asked(span);
+        self.kernel.timing().expiry(rule, asker, now, due, &self.kernel.random).hard - now - span
+    }
+
+    /// What leaving an idle state takes longer than it did at the longest request that was learned.
+    fn deeper_idle(&self, state: &State, learned: &Learned, requested: Nanos) -> Nanos {
+        let exit = |span| {
+            let (_, exit) = self.wake.idle_exits.iter().rev().find(|(from, _)| span >= *from)?;
+            Some(exit.draw(&self.kernel.random))
+        };
+        if requested <= learned.longest() || !state.leaves_cpu_idle() {
+            return Nanos::ZERO;
+        }
+        let (longer, known) = (exit(requested).unwrap_or(Nanos::ZERO), exit(learned.longest()).unwrap_or(Nanos::ZERO));
+        (longer - known).max(Nanos::ZERO)
     }
 
     /// From the timer until the thread could run. A CPU that idles leaves an idle state first, the deeper the longer

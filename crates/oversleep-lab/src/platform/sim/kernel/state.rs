@@ -7,7 +7,7 @@ use oversleep_record::Nanos;
 
 use super::carriers::Carrier;
 use crate::platform::interface::{SlackRule, SwitchIn};
-use crate::platform::sim::resolution::Requests;
+use crate::platform::sim::resolution::{Requests, Whose};
 use crate::platform::sim::scheduler::Standing;
 use crate::platform::sim::spread::Spread;
 use crate::platform::sim::timing::{Expiry, Tick};
@@ -246,6 +246,11 @@ impl State {
     /// Whether nobody, this process or another, holds a resolution.
     pub(in crate::platform::sim) fn holds_no_resolution(&self) -> bool {
         self.requests.is_empty()
+    }
+
+    /// Whose request the timer interrupt follows.
+    pub(in crate::platform::sim) fn whose_period(&self, tick: &Tick) -> Whose {
+        self.requests.whose(tick)
     }
 
     /// Whether this process asks for a resolution that is ignored.
