@@ -144,7 +144,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         handoff_wake: figures.spread("wake.handoff"),
         yield_cost: figures.spread("wake.yield"),
         clocks,
-        waits: (system.waits)().into_iter().map(|info| wait(&figures, info)).collect(),
+        waits: (system.waits)().into_iter().map(|info| wait(&figures, &timing, info)).collect(),
         handoffs: system.handoffs.iter().map(|&name| (name, figures.missing(name))).collect(),
         tunables: system.tunables.to_vec(),
         facts: facts(&figures, &timing, count, seed)?,
@@ -270,17 +270,26 @@ fn clock(figures: &Figures<'_>, row: ClockRow, timing: &Timing, reference: &str)
     }
 }
 
-fn wait(figures: &Figures<'_>, info: WaitInfo) -> WaitModel {
+fn wait(figures: &Figures<'_>, timing: &Timing, info: WaitInfo) -> WaitModel {
     let name = info.name;
+    let own = figures.span(&format!("grids.{name}"));
+    // Without high-resolution timers the kernel looks for those that are due at its own tick.
+    let grid_ns = if lacks_high_resolution(figures, timing) { own.max(timing.wheel_ns) } else { own };
     let raises = figures.span(&format!("raises.{name}"));
     WaitModel {
         extra: figures.spread(&format!("extra.{name}")),
         shortest_ns: figures.span(&format!("shortest.{name}")),
         tolerance_ns: figures.span(&format!("tolerance.{name}")),
+        grid_ns,
         raises_to_ns: (raises > Nanos::ZERO).then_some(raises),
         unavailable: figures.missing(name),
         ..WaitModel::by_rule(info)
     }
+}
+
+/// Whether it is a Linux whose kernel was built or booted without high-resolution timers.
+fn lacks_high_resolution(figures: &Figures<'_>, timing: &Timing) -> bool {
+    timing.tick.is_none() && timing.wheel_ns > Nanos::ZERO && !figures.flag("timers.high-resolution")
 }
 
 /// Facts as the profile states them, and those that follow from its figures.
@@ -319,7 +328,7 @@ fn facts(figures: &Figures<'_>, timing: &Timing, cpu_count: i64, seed: u64) -> R
             set("timer.slack_ns", FactValue::Nanos(slack));
             set("timer.default_slack_ns", FactValue::Nanos(timing.default_slack_ns));
             set("timer.hz", FactValue::Integer(figures.integer("timers.hz")));
-            set("timer.high_resolution", FactValue::Flag(true));
+            set("timer.high_resolution", FactValue::Flag(!lacks_high_resolution(figures, timing)));
             set("timer.coarse_step_ns", FactValue::Nanos(timing.wheel_ns));
             set("sched.policy", FactValue::Text(policy_name(figures)));
             set("sched.nice", FactValue::Integer(0));

@@ -129,6 +129,9 @@ fn from_facts(result: &ResultFile) -> Vec<String> {
     let cpus = facts.integer("cpu.allowed").or_else(|| facts.integer("cpu.count"));
     changes.extend(cpus.map(|count| format!("cpus.count={}", count.clamp(1, 64))));
     changes.extend(facts.integer("timer.hz").map(|hz| format!("timers.hz={hz}")));
+    if facts.flag("timer.high_resolution") == Some(false) {
+        changes.push("timers.high-resolution=false".to_owned());
+    }
     let slack = facts.nanos("timer.default_slack_ns").or_else(|| facts.nanos("timer.slack_ns"));
     changes.extend(slack.map(|slack| format!("timers.slack={}ns", slack.0)));
     changes.extend(facts.nanos("timer.period_default_ns").map(|period| format!("timers.tick={}ns", period.0)));

@@ -65,6 +65,12 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     parameter("timers.poll-share-nice", Share, "The same for a thread of positive nice value.").only_on("linux"),
     parameter("timers.poll-share-most", Span, "The most that this share comes to.").only_on("linux"),
     parameter("timers.hz", Integer, "Ticks per second of the kernel: the step of coarse clocks.").only_on("linux"),
+    parameter(
+        "timers.high-resolution",
+        Flag,
+        "Whether the kernel has high-resolution timers; without them every wait ends on its tick.",
+    )
+    .only_on("linux"),
     parameter("timers.tick", Span, "Period of the timer interrupt when nobody asks for another.").only_on("windows"),
     parameter("timers.tick-shortest", Span, "The shortest period a program can ask for.").only_on("windows"),
     parameter(
@@ -124,6 +130,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     ),
     parameter("shortest.*", Span, "The shortest span the wait of that name takes."),
     parameter("tolerance.*", Span, "By how much the wait of that name may be put off."),
+    parameter("grids.*", Span, "The wait of that name ends on multiples of this only."),
     parameter("raises.*", Span, "The resolution the wait of that name holds while it waits."),
     parameter("since.*", Text, "The version that brought the clock or wait of that name: this machine is older."),
     parameter("facts.*", Text, "A fact about the machine, as a real one states it."),
@@ -154,9 +161,27 @@ pub(super) fn path_of(typed: &str) -> Result<String, String> {
     let fits: Vec<&str> = known.clone().filter(|known| known.rsplit('.').next() == Some(path.as_str())).collect();
     match fits[..] {
         [only] => Ok(only.to_owned()),
-        [] => Err(format!("'{typed}' is not a parameter; there are {}", known.collect::<Vec<_>>().join(", "))),
+        [] => Err(match nearest(&path) {
+            Some(near) => format!("'{typed}' is not a parameter; did you mean '{near}'?"),
+            None => format!("'{typed}' is not a parameter; there are {}", known.collect::<Vec<_>>().join(", ")),
+        }),
         _ => Err(format!("'{typed}' can be {}; write the whole of it", fits.join(" or "))),
     }
+}
+
+/// The parameter whose last part shares most pairs of letters with what was typed, if it shares enough of them.
+fn nearest(typed: &str) -> Option<&'static str> {
+    let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_lowercase();
+    let pairs = |text: &str| text.as_bytes().windows(2).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let given = pairs(&last(typed));
+    let alike = |known: &str| {
+        let known = pairs(&last(known));
+        let shared = given.iter().filter(|pair| known.contains(pair)).count();
+        2.0 * shared as f64 / (given.len() + known.len()).max(1) as f64
+    };
+    let all = PARAMETERS.iter().map(|known| (known.path, alike(known.path)));
+    let (near, likeness) = all.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    (likeness >= 0.3).then_some(near)
 }
 
 #[cfg(test)]
@@ -169,7 +194,11 @@ mod tests {
         assert_eq!(path_of("p_two_tick").unwrap(), "timers.p-two-tick");
         assert_eq!(path_of("costs.tsc").unwrap(), "costs.tsc");
         assert_eq!(path_of("facts.timer.slack_ns").unwrap(), "facts.timer.slack_ns");
-        assert!(path_of("tock").unwrap_err().contains("timers.tick"));
+        for (typed, meant) in [("tock", "timers.tick"), ("hidden-window", "timers.window-hidden")] {
+            let said = path_of(typed).unwrap_err();
+            assert!(said.ends_with(&format!("did you mean '{meant}'?")), "{said}");
+        }
+        assert!(path_of("foo").unwrap_err().contains("there are machine.os"));
         assert!(path_of("costs.").is_err());
         for known in PARAMETERS {
             assert!(known.doc.ends_with('.'), "{}", known.path);

@@ -152,7 +152,7 @@ impl Profile {
         let known = match family {
             "costs" if name == "other" => return Ok(()),
             "costs" | "steps" | "frequencies" => clocks(),
-            "extra" | "shortest" | "tolerance" | "raises" => waits(),
+            "extra" | "shortest" | "tolerance" | "grids" | "raises" => waits(),
             "since" => clocks().into_iter().chain(waits()).chain(system.handoffs.iter().copied()).collect(),
             _ => return Ok(()),
         };

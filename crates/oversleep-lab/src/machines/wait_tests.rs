@@ -49,3 +49,17 @@ fn a_survey_of_a_mac_asks_each_wait_for_all_of_its_span() {
     let (nanosleep, poll) = (late("nanosleep"), late("poll"));
     assert!((250_000..265_000).contains(&nanosleep) && (nanosleep - poll).abs() < 5_000, "{nanosleep} and {poll}");
 }
+
+/// Booted with highres=off, or built without: hrtimer_run_queues looks for what is due at each tick.
+#[test]
+fn without_high_resolution_timers_every_wait_ends_on_the_tick() {
+    let linux = platform("linux-hz250", &["timers.high-resolution=false"]);
+    for wait in ["nanosleep", "poll", "timerfd", "futex"] {
+        for (request_us, takes_us) in [(300, 4_000.0), (1_000, 4_000.0), (5_000, 8_000.0)] {
+            let took = mean_us(&linux, wait, Nanos::from_micros(request_us), Conditions::as_found());
+            near(took, takes_us);
+        }
+    }
+    assert_eq!(linux.environment().flag("timer.high_resolution"), Some(false));
+    assert!(linux.wait("nanosleep").unwrap().rule(MS).unwrap().contains("first multiple of 4 ms"));
+}

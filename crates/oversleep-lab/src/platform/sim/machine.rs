@@ -120,6 +120,8 @@ pub struct WaitModel {
     pub shortest_ns: Nanos,
     /// By how much the system may put it off to serve it with others.
     pub tolerance_ns: Nanos,
+    /// It ends on multiples of this only; nothing where it is zero.
+    pub grid_ns: Nanos,
     /// The timer resolution it holds while it waits (`timeSetEvent`).
     pub raises_to_ns: Option<Nanos>,
     /// Why this machine hasn't got it, where it hasn't.
@@ -135,6 +137,7 @@ impl WaitModel {
             extra: Spread::fixed(Nanos::ZERO),
             shortest_ns: Nanos::ZERO,
             tolerance_ns: Nanos::ZERO,
+            grid_ns: Nanos::ZERO,
             raises_to_ns: None,
             unavailable: None,
         }

@@ -32,6 +32,12 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> S
         (Some(tick), Some(grid)) if on_tick => {
             by_tick(tick, state.whose_period(tick), kernel.hardware_grid.grid().period, grid.period)
         }
+        _ if model.grid_ns > Nanos::ZERO && !on_tick => {
+            format!(
+                "it ends at the first multiple of {} after the span has passed, whatever slack is held",
+                model.grid_ns
+            )
+        }
         _ => by_timer(kernel.timing(), model.info.slack, &state.asker(kernel.me()), asked),
     };
     if on_tick && kernel.tick().is_some_and(|tick| state.requests_are_ignored(tick)) {

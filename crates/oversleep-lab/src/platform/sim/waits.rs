@@ -10,7 +10,7 @@ use super::learned::{Learned, When};
 use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
-use super::timing::{Asker, Expiry};
+use super::timing::{Asker, Expiry, Grid};
 use crate::platform::interface::{
     Family, SharedPlatform, SlackRule, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter,
 };
@@ -134,7 +134,13 @@ impl Shared {
                 Sleep { expiry: Expiry::at(deadline + late), wake: Nanos::ZERO }
             }
             Overshoot::ByRule => {
-                let expiry = kernel.timer_expiry(state, info.slack, &asker, (now, due), tolerance);
+                let expiry = match self.model.grid_ns {
+                    // Whatever looks for timers that are due there knows no slack.
+                    period if period > Nanos::ZERO && info.slack != SlackRule::Tick => {
+                        Expiry::at(Grid { origin: Nanos::ZERO, period }.at_or_after(due))
+                    }
+                    _ => kernel.timer_expiry(state, info.slack, &asker, (now, due), tolerance),
+                };
                 Sleep { expiry, wake: self.wake_cost(state, &asker, due - now) }
             }
         }
