@@ -129,7 +129,14 @@ fn doctor_says_what_can_be_changed() {
     let (options, release): (&[&str], &str) = match os().as_str() {
         "linux" => (&["--slack", "--policy", "--pin", "--lock-memory", "--dma-latency"], "kernel.release"),
         "windows" => (
-            &["--resolution", "  time-begin-period  ", "--policy", "--pin", "  power-throttling  ", "  mmcss  "],
+            &[
+                "--resolution",
+                "--tune time-begin-period  ",
+                "--policy",
+                "--pin",
+                "--tune power-throttling  ",
+                "--tune mmcss  ",
+            ],
             "os.build",
         ),
         _ => return eprintln!("skipped: options of another system"),

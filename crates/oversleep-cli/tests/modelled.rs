@@ -198,3 +198,39 @@ fn a_check_has_values_enough_to_conclude_about_the_timers_of_windows() {
         assert_eq!(finding.verdict, Verdict::Found, "{id}: {}", finding.sentence);
     }
 }
+
+/// The tunables of the measured machine, not of the one that works the model out, are what can be given.
+#[test]
+fn every_tunable_of_a_model_can_be_given() {
+    let mean_us = |args: &[&str]| {
+        let asked: Vec<&str> = ["ask", "--json", "--count", "50"].iter().chain(args).copied().collect();
+        let told: Value = serde_json::from_str(&Home::new().run(asked).fine().stdout).expect("JSON");
+        told[0]["mean_ns"].as_f64().expect("a mean") / 1e3
+    };
+    let mac = ["nanosleep(1ms)", "--on", "macos-14-m1"];
+    let plain = mean_us(&mac);
+    for (tune, share) in [("latency=tier-0", 0.125), ("qos=background", 4.0), ("latency=tier-2", 0.5)] {
+        let tuned = mean_us(&[&mac[..], &["--tune", tune]].concat());
+        let wanted = plain + (share - 0.25) * 1e3;
+        assert!((tuned - wanted).abs() < 5.0, "{tune}: {tuned}, not {wanted}");
+    }
+    let hidden = ["sleep(1ms)", "--on", "windows-11", "--set", "window-hidden=true", "--resolution", "1ms"];
+    assert!(mean_us(&hidden) > 15_000.0);
+    assert!(mean_us(&[&hidden[..], &["--tune", "power-throttling=off"]].concat()) < 2_100.0);
+}
+
+#[test]
+fn what_cannot_be_tuned_is_said_with_what_can() {
+    let refused = |args: &[&str]| {
+        let asked: Vec<&str> = ["ask", "nanosleep(1ms)", "--on", "macos-14-m1"].iter().chain(args).copied().collect();
+        Home::new().run(asked).with_code(2).stderr
+    };
+    let said = refused(&["--slack", "1us"]);
+    assert!(said.contains("here it is --tune latency="), "{said}");
+    let said = refused(&["--tune", "latncy=tier-0"]);
+    assert!(said.contains("did you mean 'latency'? There are"), "{said}");
+    let said = refused(&["--tune", "latency=tier-9"]);
+    assert!(said.contains("can't use --tune latency=tier-9") && said.contains("tier-1"), "{said}");
+    let said = refused(&["--tune", "policy=other:31", "--policy", "other:31"]);
+    assert!(said.contains("given twice"), "{said}");
+}

@@ -5,7 +5,7 @@ use clap::Args;
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 
-use super::value::{self, CpuList, LoadWish};
+use super::value::{self, CpuList, LoadWish, Tuned};
 
 /// `--load`, `--policy`, `--slack` …
 #[derive(Args, Clone, Debug, Default)]
@@ -44,6 +44,13 @@ pub struct ConditionArgs {
     /// Forbid idle states that take longer to leave, on the whole machine, while measuring: 0 or like 20us
     #[arg(long, value_name = "SPAN", value_parser = value::latency_bound, allow_hyphen_values = true)]
     pub dma_latency: Option<Nanos>,
+
+    /// Any tunable the measured machine has, like power-throttling=off or latency=tier-0
+    ///
+    /// Those of this machine stand in `oversleep doctor`; a name that is unknown is answered with all of them. Can be
+    /// given several times.
+    #[arg(long, value_name = "NAME=SETTING", value_parser = value::tune)]
+    pub tune: Vec<Tuned>,
 
     /// Stamp with this clock [default: the platform's monotonic clock]; `oversleep clocks --list` names them
     #[arg(long, value_name = "NAME")]

@@ -77,8 +77,7 @@ fn page(lab: &Laboratory, abilities: &[Ability], tunables: &[Entry]) -> String {
     page.heading("What can be changed while something is measured, and its value now");
     for tunable in tunables {
         let now = property(tunable, "now");
-        // The others are changed where a remedy is tried, or by an experiment.
-        let dashes = if OPTIONS.contains(&tunable.name) { "--" } else { "" };
+        let dashes = if OPTIONS.contains(&tunable.name) { "--" } else { "--tune " };
         page.line(&format!("  {STRONG}{dashes}{}{STRONG:#}  now {now}", tunable.name));
         page.paragraph(7, tunable.doc);
         page.line(&format!("       {FAINT}{}{FAINT:#}", tunable.call));

@@ -31,6 +31,9 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
         lab.validate(tunable, &setting).map_err(|why| refusal(tunable, &setting, &hinted(lab, tunable, why)))?;
         conditions = conditions.with(tunable, setting);
     }
+    for tuned in &args.tune {
+        conditions = with_tuned(lab, conditions, &tuned.name, &tuned.setting)?;
+    }
     let kinds = args.load.iter().map(|load| load.kind.clone()).collect();
     names::checked(lab, Kind::Load, kinds)?;
     for load in &args.load {
@@ -38,6 +41,23 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
         conditions = conditions.with_load(&load.kind, hogs);
     }
     Ok(conditions)
+}
+
+/// A tunable by its name, whichever the machine has.
+fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Setting) -> Result<Conditions, Failure> {
+    let known = names::of(lab, Kind::Tunable);
+    if !known.contains(&name) {
+        return Err(names::unknown("tunable", name, &known, None));
+    }
+    if let Some(other) = conditions.setting(name) {
+        return Err(Failure::usage(format!("{name} is given twice, as {other} and as {setting}; give it once")));
+    }
+    lab.validate(name, setting).map_err(|why| {
+        let stated = format!("{name}={setting}; ");
+        let why = why.strip_prefix(&stated).unwrap_or(&why);
+        Failure::usage(format!("can't use --tune {name}={setting}: {why}"))
+    })?;
+    Ok(conditions.with(name, setting.clone()))
 }
 
 /// Settings of the resolution, each once, checked against what can be held here.
@@ -55,7 +75,10 @@ pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setti
 fn hinted(lab: &Laboratory, tunable: &str, why: String) -> String {
     match lab.resolution_tunable() {
         Some(here) if ["slack", "resolution"].contains(&tunable) && here.name != tunable => {
-            format!("{why}; here it is --{}", here.name)
+            match OPTIONS.contains(&here.name) {
+                true => format!("{why}; here it is --{}", here.name),
+                false => format!("{why}; here it is --tune {}=SETTING", here.name),
+            }
         }
         _ => why,
     }

@@ -9,6 +9,7 @@ mod label;
 mod load;
 mod policy;
 mod setting;
+mod tune;
 
 pub use change::change;
 pub use count::count;
@@ -18,3 +19,4 @@ pub use label::label;
 pub use load::{LoadWish, load};
 pub use policy::policy;
 pub use setting::setting;
+pub use tune::{Tuned, tune};
