@@ -68,13 +68,13 @@ impl Page {
     /// Words broken into lines: the first begins with `head`, the others are indented. A head longer than the indent
     /// has a line of its own.
     pub fn hanging(&mut self, head: &str, indent: usize, text: &str) {
-        let head_chars = head.chars().count();
+        let head_chars = visible(head);
         let room = self.width.saturating_sub(indent).max(20);
         let mut lines = broken(text, room).into_iter();
         if head_chars > indent {
             self.line(head.trim_end());
         } else if let Some(first) = lines.next() {
-            self.line(format!("{head:indent$}{first}").trim_end());
+            self.line(format!("{head}{:1$}{first}", "", indent - head_chars).trim_end());
         } else {
             self.line(head.trim_end());
         }
@@ -89,6 +89,17 @@ impl Page {
             self.line(format!("{:indent$}{line}", "").trim_end());
         }
     }
+}
+
+/// Characters that take room: colours don't.
+fn visible(text: &str) -> usize {
+    let mut in_colour = false;
+    let takes_room = |letter: &char| {
+        let is_colour = in_colour || *letter == '\u{1b}';
+        in_colour = is_colour && *letter != 'm';
+        !is_colour
+    };
+    text.chars().filter(takes_room).count()
 }
 
 /// Words in lines of at most `room` characters; a longer word has a line of its own.
@@ -122,6 +133,13 @@ mod tests {
         assert_eq!(broken("µµµ µµµ", 7), ["µµµ µµµ"]);
         assert_eq!(broken("incomprehensible words", 5), ["incomprehensible", "words"]);
         assert!(broken(" ", 5).is_empty());
+    }
+
+    #[test]
+    fn colours_take_no_room() {
+        let mut page = Page::new(40);
+        page.hanging(&format!("  {FAINT}ab{FAINT:#}"), 6, "text");
+        assert_eq!(page.finish(), format!("  {FAINT}ab{FAINT:#}  text\n"));
     }
 
     #[test]

@@ -234,3 +234,50 @@ fn what_cannot_be_tuned_is_said_with_what_can() {
     let said = refused(&["--tune", "policy=other:31", "--policy", "other:31"]);
     assert!(said.contains("given twice"), "{said}");
 }
+
+#[test]
+fn answers_are_told_with_how_late_they_are_and_of_how_many_values() {
+    let ask = |args: &[&str]| Home::new().run(["ask"].iter().chain(args)).fine().stdout;
+    let text = ask(&["nanosleep(60s)", "--on", "linux-hz250", "--count", "20"]);
+    assert!(text.contains("p50 late") && text.contains(" µs") && text.contains("20 values"), "{text}");
+    let text = ask(&["cost(tsc)", "--on", "linux-hz250"]);
+    assert!(!text.contains("late"), "{text}");
+}
+
+#[test]
+fn questions_are_understood_in_the_words_of_other_languages() {
+    let asked = ["ask", "parkNanos(1ns)", "step(GetTickCount64)", "Sleep(0)", "spin(1ms)", "--on", "windows-11"];
+    let text = Home::new().run(asked).fine().stdout;
+    for says in ["parkNanos of the JDK ends in WaitForSingleObject", "all ", "the thread looks at the clock itself"] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    for (question, machine, says) in [
+        ("parkNano(1ms)", "linux-hz250", "has no wait 'parkNano'"),
+        ("nanoslep(1ms)", "linux-hz250", "did you mean 'nanosleep'?"),
+        ("switch-to-thread(1ms)", "windows-11", "ask yield(switch-to-thread)"),
+        ("step(interrupt-time)", "windows-7", "Windows 10"),
+        ("forkjoin(single, coarse)", "macos-14-m1", "the coarse clock"),
+        ("resolution()", "macos-14-m1", "it is no span here"),
+    ] {
+        let ended = Home::new().run(["ask", question, "--on", machine]).with_code(1);
+        assert!(ended.stderr.contains(says), "{question}: {}", ended.stderr);
+    }
+}
+
+/// A clock that is asked for is the one a fork-join is timed by.
+#[test]
+fn a_fork_join_is_timed_by_the_clock_that_was_asked_for() {
+    let asked =
+        ["ask", "forkjoin(blocked)", "--on", "windows-11", "--clock", "get-tick-count", "--json", "--count", "9"];
+    let told: Value = serde_json::from_str(&Home::new().run(asked).fine().stdout).expect("JSON");
+    let least = told[0]["min_ns"].as_f64().expect("a least") / 1e6;
+    assert!([15.0, 16.0, 31.0, 32.0].contains(&least), "{least} ms are no steps of it");
+    assert!(told[0]["rule"].as_str().is_some_and(|rule| rule.contains("timed by get-tick-count")), "{told}");
+}
+
+#[test]
+fn virtual_time_is_not_announced_as_time() {
+    let long = ["waits", "sleep", "--on", "windows-11", "--ask", "1s", "--count", "5000", "--out", "r.json"];
+    let ended = Home::new().run(long).fine();
+    assert!(!ended.stderr.contains("will take"), "{}", ended.stderr);
+}

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use oversleep_lab::Laboratory;
-use oversleep_lab::machines::{self, Answer, Meaning, Question, Subject};
+use oversleep_lab::catalogue::Kind;
+use oversleep_lab::machines::{self, Answer, Meaning, NoAnswer, Question, Subject};
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 use serde_json::{Value, json};
@@ -21,6 +22,9 @@ use crate::request;
 pub struct Ask {
     /// Questions: 'sleep(1ms)', 'WAIT(SPAN)', 'yield(NAME)', 'step(CLOCK)', 'cost(CLOCK)', 'shows(CLOCK)',
     /// 'forkjoin(blocked)', 'resolution()'
+    ///
+    /// Waits and clocks go by their names here, by their calls (WaitForSingleObject, CLOCK_MONOTONIC_COARSE), and waits by
+    /// what runtimes call them: parkNanos, Thread.sleep, time.sleep, sleep_for, setTimeout, WM_TIMER.
     #[arg(value_name = "QUESTION", required = true)]
     questions: Vec<Subject>,
 
@@ -57,6 +61,8 @@ struct Told {
     /// What it is a model of, with what was changed; nothing where it is a machine.
     modelled: Option<String>,
     question: String,
+    /// The span that was asked of a wait.
+    request: Option<Nanos>,
     /// What the question was asked under.
     under: Vec<(&'static str, String)>,
     answer: Result<Answer, String>,
@@ -76,11 +82,15 @@ impl Ask {
                     clock: self.conditions.clock.clone(),
                     ..Question::of(subject.clone())
                 };
-                let answer = machines::ask(&lab, &question).map_err(|reason| reason.to_string());
+                let answer = machines::ask(&lab, &question).map_err(|reason| with_suggestion(&lab, &reason));
                 told.push(Told {
                     machine: name.clone(),
                     modelled: lab.platform_id().modelled,
                     question: subject.to_string(),
+                    request: match subject {
+                        Subject::Wait { request, .. } => Some(*request),
+                        _ => None,
+                    },
                     under: self.under(&question),
                     answer,
                 });
@@ -125,6 +135,25 @@ impl Ask {
     }
 }
 
+/// Why there is no answer, with the name that was probably meant.
+fn with_suggestion(lab: &Laboratory, reason: &NoAnswer) -> String {
+    let near = match reason {
+        NoAnswer::Unknown { kind, name, .. } => {
+            let kind = match *kind {
+                "clock" => Kind::Clock,
+                "tunable" => Kind::Tunable,
+                _ => Kind::Wait,
+            };
+            request::names::nearest(name, &request::names::of(lab, kind))
+        }
+        NoAnswer::Unavailable { .. } => None,
+    };
+    match near {
+        Some(near) => format!("{reason}; did you mean '{near}'?"),
+        None => reason.to_string(),
+    }
+}
+
 fn text(told: &[Told], width: usize) -> String {
     let mut page = Page::new(width);
     let longest = told.iter().map(|one| one.machine.chars().count()).max().unwrap_or(0);
@@ -135,15 +164,17 @@ fn text(told: &[Told], width: usize) -> String {
     for question in questions {
         let of_it = told.iter().filter(|one| one.question == question);
         page.heading(&of_it.map(heading).next().unwrap_or_default());
-        page.line(&format!(
-            "{FAINT}  {:longest$}  {:>9} {:>9} {:>9} {:>9} {:>9}{FAINT:#}",
-            "", "mean", "p50", "p99", "least", "most"
-        ));
+        let names = ["mean", "p50", "p99", "least", "most", "p50 late"];
+        // Of a long span nothing but its own length would show in three digits.
+        let columns = if told.iter().any(|one| one.question == question && late(one).is_some()) { 6 } else { 5 };
+        let names: Vec<String> = names[..columns].iter().map(|name| format!("{name:>8}")).collect();
+        page.line(&format!("{FAINT}  {:longest$}  {}{FAINT:#}", "", names.join(" ")));
         for one in told.iter().filter(|one| one.question == question) {
             let Ok(answer) = &one.answer else { continue };
             let figures =
                 [answer.mean_ns(), answer.quantile_ns(0.5), answer.quantile_ns(0.99), answer.min_ns(), answer.max_ns()];
-            let figures: Vec<String> = figures.iter().map(|ns| format!("{:>9}", shown(*ns))).collect();
+            let figures = figures.into_iter().chain(late(one));
+            let figures: Vec<String> = figures.map(|ns| format!("{:>8}", shown(ns))).collect();
             page.line(&format!("  {STRONG}{:longest$}{STRONG:#}  {}", one.machine, figures.join(" ")));
             page.line(&format!("  {:longest$}  {FAINT}{}{FAINT:#}", "", histogram(answer)));
         }
@@ -153,6 +184,12 @@ fn text(told: &[Told], width: usize) -> String {
         }
     }
     page.finish()
+}
+
+/// How much longer than asked most waits took, where the answer is how long they took.
+fn late(told: &Told) -> Option<f64> {
+    let answer = told.answer.as_ref().ok().filter(|answer| answer.meaning() == Meaning::Itself)?;
+    Some(answer.quantile_ns(0.5) - told.request?.0 as f64)
 }
 
 /// The question with what it was asked under, whether models answer it and what was changed of them, which is the same
@@ -182,11 +219,14 @@ fn said(told: &Told) -> Option<&str> {
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const COLUMNS: usize = 48;
 
-/// The values from least to most, as bars: where they lie, not how many there are.
+/// The values from least to most, as bars, and how many they are.
 fn histogram(answer: &Answer) -> String {
     let (least, most) = (answer.min_ns(), answer.max_ns());
     if most - least < 1.0 {
-        return format!("every value the same: {}", shown(least));
+        return match answer.count() {
+            1 => "one value".to_owned(),
+            count => format!("all {count} values the same: {}", shown(least)),
+        };
     }
     let mut columns = [0_usize; COLUMNS];
     for (value, count) in answer.counted_ns() {
@@ -199,7 +239,7 @@ fn histogram(answer: &Answer) -> String {
         count => BARS[(count * (BARS.len() - 1)).div_ceil(highest).min(BARS.len() - 1)],
     };
     let bars: String = columns.iter().map(bar).collect();
-    format!("{} {bars} {}", shown(least), shown(most))
+    format!("{} {bars} {}, {} values", shown(least), shown(most), answer.count())
 }
 
 fn shown(ns: f64) -> String {

@@ -35,7 +35,7 @@ pub fn run(wish: Wish, output: &OutputArgs, files: Files) -> Result<Exit, Failur
     interruption::fail_writes_beyond_the_limit();
     message::tell_of_panics_while_measuring();
     let heeding = interrupt::raise_on_signal(&stop);
-    let mut meter = Meter::new(!output.quiet);
+    let mut meter = Meter::new(!output.quiet, lab.platform_id().modelled.is_none());
     let result = lab.run(&request, &stop, &mut meter);
     drop(heeding);
     meter.clear();
