@@ -2,7 +2,9 @@
 
 use oversleep_record::finding::{Evidence, Severity, Verdict};
 use oversleep_record::series::Status;
-use oversleep_record::{ResultFile, Series, Unavailable};
+use oversleep_record::{Nanos, ResultFile, Series, Unavailable};
+
+use super::read::is_real_time;
 
 /// Which results a finding is looked for in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +15,10 @@ pub enum Scope {
     Os(&'static str),
     /// Results of a Linux kernel: not of WSL 1, which translates Linux calls into those of Windows.
     LinuxKernel,
+    /// The same, of a program that ran under no real-time policy: one that did is preferred already.
+    LinuxOrdinary,
+    /// The same, of a program whose timers had slack.
+    LinuxSlack,
     /// Results of every other system than this one.
     Except(&'static str),
     /// Results of this system, but for those that say it is too old for this wait.
@@ -27,6 +33,14 @@ impl Scope {
             Scope::Os(os) => file.platform.os == os,
             Scope::LinuxKernel => {
                 file.platform.os == "linux" && file.environment.text("virtualisation.wsl") != Some("wsl1")
+            }
+            Scope::LinuxOrdinary => {
+                let is_real_time_already = file.environment.text("sched.policy").is_some_and(is_real_time);
+                Scope::LinuxKernel.covers(file) && !is_real_time_already
+            }
+            Scope::LinuxSlack => {
+                let has_none = file.environment.nanos("timer.slack_ns").is_some_and(|slack| slack <= Nanos(1));
+                Scope::LinuxOrdinary.covers(file) && !has_none
             }
             Scope::Except(os) => file.platform.os != os,
             Scope::Having(os, wait) => file.platform.os == os && !lacks(file, wait),

@@ -110,3 +110,15 @@ fn only_what_was_found_carries_advice() {
         assert_eq!(finding.advice.len(), expected, "{}", finding.id);
     }
 }
+
+#[test]
+fn what_is_in_force_already_is_not_advised() {
+    let offered = |sheet: &Sheet, id: &str| remedies::get(id).unwrap().scope.covers(&sheet.file);
+    let plain = Sheet::linux().text("sched.policy", "other").span("timer.slack_ns", 50_000);
+    let exact = Sheet::linux().text("sched.policy", "other").span("timer.slack_ns", 1);
+    let fifo = Sheet::linux().text("sched.policy", "fifo").span("timer.slack_ns", 0);
+    for (sheet, slack, real_time) in [(plain, true, true), (exact, false, true), (fifo, false, false)] {
+        assert_eq!(offered(&sheet, "lower-timer-slack"), slack);
+        assert_eq!(offered(&sheet, "real-time-policy"), real_time);
+    }
+}

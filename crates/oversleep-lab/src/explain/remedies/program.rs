@@ -21,7 +21,7 @@ const FINER_CALLS: [(&str, &str); 2] = [("epoll-wait", "epoll-pwait2"), ("poll",
 pub(super) const REMEDIES: &[RemedyEntry] = &[
     RemedyEntry {
         id: "lower-timer-slack",
-        scope: Scope::LinuxKernel,
+        scope: Scope::LinuxSlack,
         summary: "Sleeps and timeouts of the thread end without the delay the kernel adds to batch wake-ups.",
         how: "Set the timer slack of each thread that waits to 1 ns; 0 means the default, and threads inherit it from \
               the one that creates them.",
@@ -34,7 +34,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
     },
     RemedyEntry {
         id: "real-time-policy",
-        scope: Scope::LinuxKernel,
+        scope: Scope::LinuxOrdinary,
         summary: "The thread runs as soon as its timer fires, before every ordinary task, and its waits have no slack.",
         how: "Run the thread that must be on time under SCHED_FIFO; keep what it does between two waits short.",
         example: Some(
