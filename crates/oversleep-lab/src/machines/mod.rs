@@ -37,6 +37,7 @@ pub use verify::{Row, Summary, Verdict, observations, summary, verify};
 
 use crate::platform::SharedPlatform;
 use crate::platform::sim::Sim;
+use crate::platform::sim::systems::SYSTEMS;
 use crate::session::Laboratory;
 use profile::{PROFILES, Profile};
 
@@ -111,7 +112,12 @@ pub fn names() -> Vec<&'static str> {
 /// There is no such machine, or an override that can't be made.
 pub fn describe(name: &str, overrides: &[String]) -> Result<Description, MachineError> {
     let profile = changed(Profile::named(name)?, overrides)?;
-    let figures = profile.stated.into_iter().map(|(path, stated)| Figure {
+    let foreign = foreign_clocks(&profile);
+    let is_own = |path: &String| match path.split_once('.') {
+        Some(("costs" | "steps" | "frequencies", name)) => !foreign.contains(&name),
+        _ => true,
+    };
+    let figures = profile.stated.into_iter().filter(|(path, _)| is_own(path)).map(|(path, stated)| Figure {
         doc: parameters::parameter_of(&path).map_or("", |parameter| parameter.doc),
         value: stated.text,
         source: stated.source,
@@ -135,6 +141,15 @@ pub fn load(name: &str, overrides: &[String], seed: u64) -> Result<Laboratory, M
 /// As [`load`].
 pub fn platform(name: &str, overrides: &[String], seed: u64) -> Result<SharedPlatform, MachineError> {
     Ok(Sim::start(build::machine(&changed(Profile::named(name)?, overrides)?, seed)?))
+}
+
+/// Clocks of the system that processors of this architecture don't have: a profile may inherit figures of them.
+fn foreign_clocks(profile: &Profile) -> Vec<&'static str> {
+    let stated = |path: &str| profile.stated.get(path).map_or("", |stated| stated.text.as_str());
+    let (os, arch) = (stated("machine.os"), stated("machine.arch"));
+    let system = SYSTEMS.iter().find(|system| system.os == os);
+    let rows = system.into_iter().flat_map(|system| (system.clocks)());
+    rows.filter(|row| !row.arch.is_empty() && row.arch != arch).map(|row| row.info.name).collect()
 }
 
 fn changed(mut profile: Profile, overrides: &[String]) -> Result<Profile, MachineError> {

@@ -347,3 +347,14 @@ fn coarse_clocks_stay_coarse_beside_a_neighbour_that_holds_the_shortest_period()
         assert!(file.series(&format!("B3/{clock}")).is_some_and(Series::has_values), "{clock}");
     }
 }
+
+#[test]
+fn no_machine_lists_a_clock_its_processor_lacks() {
+    let paths = |name: &str| -> Vec<String> {
+        describe(name, &[]).unwrap().figures.into_iter().map(|figure| figure.path).collect()
+    };
+    let pi = paths("raspberry-pi-4");
+    assert!(pi.contains(&"costs.cntvct".to_owned()));
+    assert!(!pi.iter().any(|path| path.ends_with(".tsc") || path.ends_with(".tsc-fenced")), "{pi:?}");
+    assert!(paths("linux-hz250").contains(&"costs.tsc".to_owned()));
+}
