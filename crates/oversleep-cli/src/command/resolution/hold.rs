@@ -105,8 +105,8 @@ mod tests {
         assert_eq!(told(500_000, already(1_000_000)), coarser);
         assert_eq!(told(500_000, applied(15_625_000, 1_000_000)), coarser);
         assert_eq!(told(1_000_000, already(500_000)), "resolution is 500 µs already");
-        let on_the_grid = told(500_000, applied(15_625_000, 504_500));
-        assert_eq!(on_the_grid, "resolution is held at 505 µs (it was 15.6 ms)");
+        let on_the_grid = told(500_000, applied(15_625_000, 504_000));
+        assert_eq!(on_the_grid, "resolution is held at 504 µs (it was 15.6 ms)");
     }
 
     #[test]
