@@ -32,7 +32,7 @@ const WINDOWS: Examples = Examples {
     handoffs: ["event", "condvar"],
     finer: ("resolution", "1ms"),
     policy: "time-critical",
-    program: "cmd /c echo done",
+    program: "cmd /c ver",
 };
 
 const MACOS: Examples = Examples {
