@@ -135,7 +135,7 @@ mod tests {
     fn frequencies_are_checked() {
         let state = |hz: u64| {
             let second = Pair { ticks: hz, ns: 1_000_000_000 };
-            after_calibration(State::calibrated(Pair { ticks: 0, ns: 0 }, second))
+            after_calibration(State::calibrated(Pair { ticks: 0, ns: 0 }, second, 0))
         };
         assert!(state(2_600_000_000).is_ok());
         assert!(state(19_200_000).is_ok());

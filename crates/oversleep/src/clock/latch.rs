@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use super::scale::Scale;
 use super::servo::{Line, Pair, State};
 
-const WORDS: usize = 14;
+const WORDS: usize = 15;
 
 /// The words a reader needs come first; two slots share no cache line.
 #[repr(align(128))]
@@ -45,11 +45,12 @@ impl Slot {
             far: pair(9),
             near: pair(11),
             jumps: self.word(13),
+            suspended_ns: self.word(14),
         }
     }
 
     fn store(&self, state: &State) {
-        let State { line, rate, last, far, near, jumps } = *state;
+        let State { line, rate, last, far, near, jumps, suspended_ns } = *state;
         let words = [
             line.start.ticks,
             line.start.ns,
@@ -65,6 +66,7 @@ impl Slot {
             near.ticks,
             near.ns,
             jumps,
+            suspended_ns,
         ];
         for (word, value) in self.0.iter().zip(words) {
             word.store(value, Ordering::Relaxed);
@@ -196,7 +198,7 @@ mod tests {
         let pair = |i| Pair { ticks: n * 100 + i, ns: n * 100 + i + 1 };
         let scale = |i| Scale { factor: n * 100 + i, shift: (n % 50) as u32 };
         let line = Line { start: pair(0), scale: scale(2), window: n * 100 + 3 };
-        State { line, rate: scale(4), last: pair(5), far: pair(7), near: pair(9), jumps: n }
+        State { line, rate: scale(4), last: pair(5), far: pair(7), near: pair(9), jumps: n, suspended_ns: n * 100 + 11 }
     }
 
     #[test]

@@ -43,21 +43,30 @@ pub fn monotonic_ns() -> u64 {
 /// Ticks become nanoseconds by a 128-bit multiplication and a shift, along a line that is drawn for 100 ms at most. The
 /// thread that first reads it afterwards compares it with the operating system's clock (about 1 µs, on that thread
 /// only) and draws the next line, which is nowhere below the old one. So the error doesn't grow with time, adjustments by
-/// NTP are followed, and a counter whose rate keeps jumping goes out of use. A reader never waits for another thread:
-/// meanwhile it goes on with the old line, by two readings of the counter, and after 6 ms more, should that thread have
-/// lost its processor, with the operating system's clock, up to 0.1 ms behind it.
+/// NTP are followed, and a counter whose rate keeps jumping by more than these goes out of use. A reader never waits for
+/// another thread: meanwhile it goes on with the old line, by two readings of the counter, and after 6 ms more, should
+/// that thread have lost its processor, with the operating system's clock, up to 0.1 ms behind it.
 ///
 /// # What to expect
 ///
 /// * **First use** takes about 0.3 ms, in which the clock is chosen and calibrated. It may open a file, and where that
-///   can't be read it makes two threads for a moment, so make it before a sandbox closes, and not in a signal handler;
-///   later reads may be made there.
+///   can't be read it makes two threads for each of up to four cores, for a moment, and longer where something of a
+///   higher priority keeps a core to itself. So make it before a sandbox closes, and not in a signal handler; later reads
+///   may be made there.
+/// * **Signal handlers** that don't return (`siglongjmp`) mustn't leave a reading of this clock: at first use the counter
+///   would never come into use, and later the next line never be drawn, so that each reading costs that of the operating
+///   system's clock besides, and may be 0.1 ms behind it.
 /// * **Monotonic**: an [ordered](Clock::now_ordered) reading, which [`Instant::now`] is, too, is never below one that was
 ///   taken earlier, on whatever core. The cheaper [`Clock::now`] has that promise within one thread only: the processor
 ///   may take it before the loads that precede it in the program have finished, tens of nanoseconds early as a rule and
 ///   a microsecond when such a load waits for another core's cache.
+/// * **Slewing**: as a rule NTP adjusts the clock by 500 ppm at most. Where the kernel is told to slew it by more (chrony
+///   does by up to 8 %, `adjtimex` by 10 %), this clock is up to 10 ms off when that begins or ends, and catches up within
+///   0.3 s: from ahead by going more slowly, never by going back. Should the thread that draws the next line lose its
+///   processor right then, time stands still for the others for up to 27 ms.
 /// * **Suspend**: on Linux the time line stands still, and so does this clock, even where the counter runs on. After a
-///   resume it may be up to 0.1 ms ahead, which it gives up within 0.2 s.
+///   resume it may be up to 0.1 ms ahead, which it gives up within 0.2 s; after a suspend of less than 50 ms by as much as
+///   that lasted. Where no clock tells of suspends (Linux before 2.6.39, Wine), by up to 0.1 s.
 /// * **SIGSTOP**, or a paused thread: the time that passed is shown.
 /// * **Virtual machines**: the counter is used when the guest's kernel itself keeps time by it. After a migration that
 ///   changes the counter, the first reading finds out; one from within the same 100 ms may be wrong by the jump.
@@ -66,6 +75,8 @@ pub fn monotonic_ns() -> u64 {
 /// * **Forked children** go on with the parent's line, whatever its other threads were about to do. A child that was
 ///   made without `fork` (by the system call itself, with memory of its own) in the microsecond in which another thread
 ///   drew the next line goes on with the operating system's clock.
+/// * **Out of use**: when the counter proves unsteady, time stands still until the end of its last line, which is a
+///   millisecond as a rule.
 ///
 /// `OVERSLEEP_CLOCK=os` in the environment, at first use, forces the operating system's clock.
 ///
@@ -141,7 +152,8 @@ impl Clock {
 
     /// Checks the counter thoroughly, and takes it out of use when it fails: what the kernel thinks of it by now, its
     /// rate over 100 ms, and every core that this thread may run on against the first, by threads made for it. Takes a
-    /// little over 100 ms; nothing in this crate calls it by itself.
+    /// little over 100 ms, three times that while the kernel changes its own rate, and longer where something of a higher
+    /// priority keeps a core to itself; nothing in this crate calls it by itself.
     ///
     /// # Errors
     ///

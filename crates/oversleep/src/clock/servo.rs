@@ -13,27 +13,39 @@ use super::scale::Scale;
 pub(crate) const FIRST_WINDOW_NS: u64 = 1_000_000;
 /// The longest window. Reading the operating system's clock ten times a second costs less than 10 ppm of one thread.
 const LONGEST_WINDOW_NS: u64 = 100_000_000;
-/// How far a line may run ahead of the operating system's clock. Adjustments of at most 500 ppm accumulate 75 µs over
-/// the longest window and its grace, and what giving up a lead costs is less than the rest, so no value handed out can
-/// have been further ahead than this.
+/// How far a line runs ahead of the operating system's clock as a rule: the usual adjustments, of at most 500 ppm,
+/// accumulate 75 µs over the longest window and its grace. More than this comes of a clock that is slewed, or of a suspend.
 pub(crate) const LEAD_MAX_NS: u64 = 100_000;
-/// A line ahead of the operating system's clock is slowed by at most one part in this many.
+/// A line ahead of the operating system's clock by no more than that is slowed by at most one part in this many.
 const SLEW_DIVISOR: u64 = 1000;
+/// One that is further ahead is slowed by at most one part in this many.
+const FAST_SLEW_DIVISOR: u64 = 4;
 /// Readers go on with a line beyond its window by this part of it, while the next one is drawn.
 const GRACE_DIVISOR: u64 = 16;
 /// What is lost where two lines are rounded down to whole nanoseconds.
 const ROUNDING_NS: u64 = 1;
 /// A reader that can't wait for another thread takes the operating system's time less this, which is more than a line
 /// starts below that clock, so that what it hands out is never above what comes later.
-pub(crate) const CAUTION_NS: u64 = 1_000;
+const CAUTION_NS: u64 = 1_000;
+/// The same while the counter is tried, and its first rate not known: what two pairs are wrong by, where a reading of the
+/// operating system's clock is a system call, is fivefold over the first window.
+pub(crate) const TRYING_CAUTION_NS: u64 = 10 * CAUTION_NS;
 /// A line can fall behind by its rate's error, below one part in this many, until it is drawn anew.
 const CAUTION_DIVISOR: u64 = 1000;
+/// The same where the kernel has just begun to slew its clock.
+const SLEWED_CAUTION_NS: u64 = LONGEST_WINDOW_NS / 1_000_000 * SLEWED_PPM * (GRACE_DIVISOR + 1) / GRACE_DIVISOR;
 /// Between one and two of these the rate is measured: long enough for 0.01 ppm, short enough to follow adjustments.
 const BASELINE_NS: u64 = 4_000_000_000;
 /// After a pause this long the past says nothing about the rate: the machine may have been suspended for a part of it.
 const STALE_NS: u64 = 60_000_000_000;
-/// A steady counter stays within the kernel's largest adjustment (500 ppm), plus the noise of two readings.
+/// A steady counter stays within the kernel's usual adjustment (500 ppm), plus the noise of two readings.
 const STEADY_PPM: u64 = 600;
+/// What a kernel can make of its clock's rate on purpose: by 11 % to either side, beyond which Linux warns
+/// (`clocksource_max_adjustment` in kernel/time/clocksource.c), and so this from one side to the other. chrony slews by up
+/// to 8.3 %, and `adjtimex` moves the tick by up to 10 %.
+const SLEWED_PPM: u64 = 250_000;
+/// A machine was suspended when its clocks say at least this: more than a window's slewing can be taken for.
+const SUSPEND_NS: u64 = LONGEST_WINDOW_NS / 2;
 const STEADY_NS: u64 = 2_000;
 /// What the noise of two pairs can make of the time between them.
 const PAIR_NS: u64 = 200;
@@ -86,21 +98,16 @@ impl Line {
         self.start.ns.saturating_add(self.scale.saturating_ns(since))
     }
 
-    /// The least time that may follow what readers were given up to `ticks`, when the operating system says `now_ns`.
-    ///
-    /// A counter that ran on while the operating system's clock stood still (a suspend) is far ahead; what was handed
-    /// out before is not, and is bounded by the lead.
-    pub(crate) fn floor_ns(&self, ticks: u64, now_ns: u64) -> u64 {
-        let latest_ns = self.latest_ns(ticks).saturating_add(ROUNDING_NS);
-        latest_ns.min(now_ns.saturating_add(LEAD_MAX_NS))
+    /// What readers can be given by this line at the very end: no more, however late they find out that it is over.
+    pub(crate) fn end_ns(&self) -> u64 {
+        self.latest_ns(self.start.ticks.wrapping_add(self.grace())).saturating_add(ROUNDING_NS)
     }
 
-    /// The time at `ticks` after the grace, when the operating system says `now_ns`: the thread that draws the next line was
-    /// held up. It is not below what readers were given, and not above what that line will give, whenever it comes.
-    pub(crate) fn overdue_ns(&self, ticks: u64, now_ns: u64) -> u64 {
-        let since_ns = now_ns.saturating_sub(self.start.ns).min(LONGEST_WINDOW_NS);
-        let least_ns = now_ns.saturating_sub(CAUTION_NS + since_ns / CAUTION_DIVISOR);
-        self.floor_ns(ticks, now_ns).max(least_ns)
+    /// Whether the counter and the operating system's clock have kept together on this line but for the usual adjustments.
+    fn has_kept(&self, ticks: u64, now_ns: u64) -> bool {
+        let since_ns = now_ns.saturating_sub(self.start.ns);
+        let counted_ns = self.scale.saturating_ns(self.not_before(ticks).wrapping_sub(self.start.ticks));
+        counted_ns.abs_diff(since_ns) <= (CAUTION_NS + since_ns / CAUTION_DIVISOR) / 2
     }
 
     /// `ticks`, but a reading up to a window before the start is the start: cores may differ by a few ticks, and an
@@ -123,6 +130,8 @@ pub(crate) struct State {
     pub(crate) near: Pair,
     /// Jumps in a row.
     pub(crate) jumps: u64,
+    /// How long the machine had been suspended in all when the line was drawn, and a constant.
+    pub(crate) suspended_ns: u64,
 }
 
 /// The counter's rate isn't steady against the operating system's clock.
@@ -133,10 +142,35 @@ pub(crate) struct Unsteady {
 
 impl State {
     /// The state after calibration from two pairs.
-    pub(crate) fn calibrated(first: Pair, second: Pair) -> Option<Self> {
+    pub(crate) fn calibrated(first: Pair, second: Pair, suspended_ns: u64) -> Option<Self> {
         let rate = Scale::of(second.ns.checked_sub(first.ns)?, ticks_between(first.ticks, second.ticks)?)?;
         let line = Line { start: second, scale: rate, window: rate.ticks(FIRST_WINDOW_NS) };
-        Some(Self { line, rate, last: second, far: first, near: second, jumps: 0 })
+        Some(Self { line, rate, last: second, far: first, near: second, jumps: 0, suspended_ns })
+    }
+
+    /// The least time that may follow what readers were given up to `ticks`, when the operating system says `now_ns`.
+    ///
+    /// A counter that ran on while the operating system's clock stood still (a suspend) is far ahead; what was handed
+    /// out before is not, and is bounded by the lead. A clock that is slewed looks alike, but there it was handed out.
+    fn floor_ns(&self, ticks: u64, now_ns: u64, suspended_ns: u64) -> u64 {
+        let latest_ns = self.line.latest_ns(ticks).saturating_add(ROUNDING_NS);
+        if !self.is_before_suspend(suspended_ns) {
+            return latest_ns;
+        }
+        let lead_ns = self.line.start.ns.saturating_sub(self.last.ns);
+        latest_ns.min(now_ns.saturating_add(lead_ns + LEAD_MAX_NS))
+    }
+
+    /// The time at `ticks` after the grace, when the operating system says `now_ns`: the thread that draws the next line was
+    /// held up. It is not below what the line gave, and not above what the next one will give, whenever it comes. It may
+    /// be below an earlier such time, when the kernel has begun to slew its clock meanwhile.
+    pub(crate) fn overdue_ns(&self, ticks: u64, now_ns: u64, suspended_ns: u64) -> u64 {
+        let since_ns = now_ns.saturating_sub(self.line.start.ns).min(LONGEST_WINDOW_NS);
+        let caution_ns = match self.line.has_kept(ticks, now_ns) {
+            true => CAUTION_NS + since_ns / CAUTION_DIVISOR,
+            false => SLEWED_CAUTION_NS,
+        };
+        self.floor_ns(ticks, now_ns, suspended_ns).max(now_ns.saturating_sub(caution_ns))
     }
 
     /// The next state, from a fresh pair; `closing` is the reading, taken after `pair`, at which the new line starts.
@@ -144,38 +178,59 @@ impl State {
     /// # Errors
     ///
     /// [`Unsteady`] when the counter jumped several times in a row.
-    pub(crate) fn next(&self, pair: Pair, closing: u64) -> Result<Self, Unsteady> {
-        let measured = self.measure(pair);
+    pub(crate) fn next(&self, pair: Pair, closing: u64, suspended_ns: u64) -> Result<Self, Unsteady> {
+        let measured = self.measure(pair, self.is_before_suspend(suspended_ns));
         let since_pair = ticks_between(pair.ticks, closing).unwrap_or(0);
         let now_ns = pair.ns.saturating_add(measured.rate.saturating_ns(since_pair));
         if measured.jumps >= JUMPS_MAX {
             return Err(Unsteady { ppm: self.jump_ppm(pair) });
         }
-        let start_ns = self.line.floor_ns(closing, now_ns).max(now_ns);
+        let start_ns = self.floor_ns(closing, now_ns, suspended_ns).max(now_ns);
         let lead_ns = start_ns - now_ns;
         let known_ns = pair.ns.saturating_sub(measured.far.ns);
         let window_ns = known_ns.saturating_mul(2).clamp(FIRST_WINDOW_NS, LONGEST_WINDOW_NS);
+        let slewing_ns = match lead_ns > LEAD_MAX_NS {
+            // Not below the operating system's clock at the end of the grace, either.
+            true => (window_ns + window_ns / GRACE_DIVISOR).max(lead_ns.saturating_mul(FAST_SLEW_DIVISOR)),
+            false => window_ns.max(lead_ns.saturating_mul(SLEW_DIVISOR)),
+        };
         let mut line = Line {
             start: Pair { ticks: closing, ns: start_ns },
-            scale: measured.rate.slower(lead_ns, window_ns.max(lead_ns.saturating_mul(SLEW_DIVISOR))),
+            scale: measured.rate.slower(lead_ns, slewing_ns),
             window: measured.rate.ticks(window_ns),
         };
         // Others may read the old line until it ends, however soon they could have seen this one. Where that is the
         // faster, this one starts so much higher that it isn't below it there either.
         if let Some(rest) = self.line.left(closing) {
             let end_ns = now_ns.saturating_add(measured.rate.saturating_ns(rest));
-            let floor_ns = self.line.floor_ns(closing.wrapping_add(rest), end_ns);
+            let floor_ns = self.floor_ns(closing.wrapping_add(rest), end_ns, suspended_ns);
             let reached_ns = start_ns.saturating_add(line.scale.saturating_ns(rest));
             line.start.ns = start_ns.saturating_add(floor_ns.saturating_sub(reached_ns));
         }
-        Ok(Self { line, ..measured })
+        Ok(Self { line, suspended_ns, ..measured })
+    }
+
+    /// The same with a line as short as the first.
+    pub(crate) fn for_a_moment(mut self) -> Self {
+        self.line.window = self.line.window.min(self.rate.ticks(FIRST_WINDOW_NS));
+        self
+    }
+
+    /// Whether the machine was suspended after this line was drawn.
+    fn is_before_suspend(&self, suspended_ns: u64) -> bool {
+        suspended_ns.wrapping_sub(self.suspended_ns) as i64 >= SUSPEND_NS as i64
     }
 
     /// The rate and the baselines with `pair` taken in; the line is still the old one.
-    fn measure(&self, pair: Pair) -> Self {
+    fn measure(&self, pair: Pair, is_resumed: bool) -> Self {
         let elapsed_ns = pair.ns.saturating_sub(self.last.ns);
-        if !self.is_steady(pair, elapsed_ns) {
-            return Self { last: pair, far: pair, near: pair, jumps: self.jumps + 1, ..*self };
+        if !self.is_within(STEADY_PPM, pair, elapsed_ns) {
+            // The kernel may have begun to slew its clock. That isn't the counter's fault: its rate is measured anew, and
+            // over a time that has seen nothing else.
+            let jumps = self.jumps + u64::from(is_resumed || !self.is_within(SLEWED_PPM, pair, elapsed_ns));
+            if jumps > self.jumps || self.far != self.last || elapsed_ns > STALE_NS {
+                return Self { last: pair, far: pair, near: pair, jumps, ..*self };
+            }
         }
         if elapsed_ns > STALE_NS {
             return Self { last: pair, far: pair, near: pair, jumps: 0, ..*self };
@@ -193,11 +248,11 @@ impl State {
         }
     }
 
-    fn is_steady(&self, pair: Pair, elapsed_ns: u64) -> bool {
+    /// Whether the counter went on as predicted, but for so many parts per million.
+    fn is_within(&self, ppm: u64, pair: Pair, elapsed_ns: u64) -> bool {
         let Some(elapsed_ticks) = ticks_between(self.last.ticks, pair.ticks) else { return false };
         let predicted_ns = self.rate.saturating_ns(elapsed_ticks);
-        predicted_ns.abs_diff(elapsed_ns)
-            <= STEADY_NS + part(elapsed_ns, STEADY_PPM, 1_000_000) + self.doubt_ns(elapsed_ns)
+        predicted_ns.abs_diff(elapsed_ns) <= STEADY_NS + part(elapsed_ns, ppm, 1_000_000) + self.doubt_ns(elapsed_ns)
     }
 
     /// How far the rate can be wrong over `elapsed_ns` because of the pairs it was measured from.
@@ -230,3 +285,7 @@ fn ticks_between(earlier: u64, later: u64) -> Option<u64> {
 #[cfg(test)]
 #[path = "servo_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "servo_slewed_tests.rs"]
+mod slewed_tests;

@@ -3,6 +3,10 @@
 use super::*;
 use proptest::prelude::*;
 
+/// What the machine says of suspends, before there is one, and after one of an hour.
+const AWAKE: u64 = 77;
+const RESUMED: u64 = AWAKE + 3_600_000_000_000;
+
 /// A counter of `hz` that starts at `offset`, beside an operating system's clock that starts at `epoch_ns`.
 struct Model {
     hz: u64,
@@ -17,7 +21,7 @@ impl Model {
     }
 
     fn calibrated(&self) -> State {
-        State::calibrated(self.pair(0), self.pair(250_000)).unwrap()
+        State::calibrated(self.pair(0), self.pair(250_000), AWAKE).unwrap()
     }
 }
 
@@ -45,7 +49,7 @@ fn windows_grow_and_stay_bounded() {
     for _ in 0..12 {
         now_ns += state.rate.saturating_ns(state.line.window) + 1_000;
         let pair = model.pair(now_ns);
-        state = state.next(pair, pair.ticks).unwrap();
+        state = state.next(pair, pair.ticks, AWAKE).unwrap();
         windows_ns.push(state.rate.saturating_ns(state.line.window));
     }
     assert!(windows_ns.is_sorted());
@@ -59,13 +63,13 @@ fn a_suspend_is_one_jump_and_time_goes_on() {
     let before_ns = read(&state, state.line.start.ticks + 900_000);
     // The counter ran through an hour of suspend; the operating system's clock did not.
     let after = Pair { ticks: state.line.start.ticks + 3_600_000_000_000, ns: state.line.start.ns + 901_000 };
-    let next = state.next(after, after.ticks).unwrap();
+    let next = state.next(after, after.ticks, RESUMED).unwrap();
     assert!(next.line.start.ns >= before_ns);
     assert!(next.line.start.ns - after.ns <= LEAD_MAX_NS);
     assert_eq!((next.jumps, next.rate), (1, state.rate));
     // The lead is given up at one part in a thousand.
     let settled = Pair { ticks: after.ticks + 1_000_000, ns: after.ns + 1_000_000 };
-    let last = next.next(settled, settled.ticks).unwrap();
+    let last = next.next(settled, settled.ticks, RESUMED).unwrap();
     assert_eq!(last.jumps, 0);
     let lead_ns = |line: Line, now: Pair| line.start.ns - now.ns;
     assert_eq!(lead_ns(next.line, after) - lead_ns(last.line, settled), 1_000 - ROUNDING_NS);
@@ -75,13 +79,13 @@ fn a_suspend_is_one_jump_and_time_goes_on() {
 fn the_lead_after_a_suspend_is_given_up_soon() {
     let state = Model { hz: 1_000_000_000, offset: 0, epoch_ns: 0 }.calibrated();
     let resumed = Pair { ticks: state.line.start.ticks + 3_600_000_000_000, ns: state.line.start.ns + 901_000 };
-    let mut state = state.next(resumed, resumed.ticks).unwrap();
+    let mut state = state.next(resumed, resumed.ticks, RESUMED).unwrap();
     let mut elapsed_ns = 0;
     let mut lead_ns = state.line.start.ns - resumed.ns;
     while lead_ns > 0 && elapsed_ns < 1_000_000_000 {
         elapsed_ns += state.line.window + 1_000;
         let pair = Pair { ticks: resumed.ticks + elapsed_ns, ns: resumed.ns + elapsed_ns };
-        state = state.next(pair, pair.ticks).unwrap();
+        state = state.next(pair, pair.ticks, RESUMED).unwrap();
         lead_ns = state.line.start.ns - pair.ns;
     }
     assert!(elapsed_ns < 200_000_000, "{lead_ns} ns after {elapsed_ns} ns");
@@ -93,7 +97,7 @@ fn a_coarse_counter_is_not_taken_for_an_unsteady_one() {
     for hz in [3_000_031, 3_579_545, 4_126_522] {
         let model = Model { hz, offset: 0, epoch_ns: 0 };
         let pair = model.pair(170_577_305);
-        assert_eq!(model.calibrated().next(pair, pair.ticks).unwrap().jumps, 0, "{hz} Hz");
+        assert_eq!(model.calibrated().next(pair, pair.ticks, AWAKE).unwrap().jumps, 0, "{hz} Hz");
     }
 }
 
@@ -105,7 +109,7 @@ fn an_adjusted_rate_is_followed() {
     for step in 1..=100_u64 {
         let elapsed = step * 100_000_000;
         let pair = Pair { ticks: start.ticks + elapsed, ns: start.ns + elapsed - elapsed / 10_000 * 3 };
-        state = state.next(pair, pair.ticks).unwrap();
+        state = state.next(pair, pair.ticks, AWAKE).unwrap();
         assert_eq!(state.jumps, 0);
     }
     assert!(state.rate.hz().abs_diff(1_000_300_090) <= 1, "{}", state.rate.hz());
@@ -117,7 +121,7 @@ fn a_suspend_hidden_in_a_long_pause_does_not_spoil_the_rate() {
     // An hour in which nobody read the clock, and the counter ran one second longer than the operating system's.
     let hour_ns = 3_600_000_000_000;
     let pair = Pair { ticks: state.last.ticks + hour_ns + 1_000_000_000, ns: state.last.ns + hour_ns };
-    let next = state.next(pair, pair.ticks).unwrap();
+    let next = state.next(pair, pair.ticks, AWAKE).unwrap();
     assert_eq!((next.jumps, next.rate, next.line.start.ns), (0, state.rate, pair.ns));
 }
 
@@ -126,7 +130,7 @@ fn a_stopped_process_sees_the_time_it_missed() {
     let model = Model { hz: 2_000_000_000, offset: 1 << 40, epoch_ns: 1 << 50 };
     let state = model.calibrated();
     let pair = model.pair(2_000_250_000);
-    let next = state.next(pair, pair.ticks).unwrap();
+    let next = state.next(pair, pair.ticks, AWAKE).unwrap();
     assert_eq!(next.jumps, 0);
     assert!(next.line.start.ns.abs_diff(pair.ns) <= 2);
 }
@@ -137,10 +141,10 @@ fn a_counter_that_keeps_jumping_is_given_up() {
     let mut pair = state.last;
     for _ in 1..JUMPS_MAX {
         pair = Pair { ticks: pair.ticks + 20_000_000, ns: pair.ns + 10_000_000 };
-        state = state.next(pair, pair.ticks).unwrap();
+        state = state.next(pair, pair.ticks, AWAKE).unwrap();
     }
     pair = Pair { ticks: pair.ticks + 20_000_000, ns: pair.ns + 10_000_000 };
-    let unsteady = state.next(pair, pair.ticks).unwrap_err();
+    let unsteady = state.next(pair, pair.ticks, AWAKE).unwrap_err();
     assert!((unsteady.ppm - 1e6).abs() < 1.0, "{unsteady:?}");
 }
 
@@ -149,7 +153,7 @@ fn a_reset_counter_starts_again() {
     let model = Model { hz: 1_000_000_000, offset: 5_000_000_000, epoch_ns: 0 };
     let state = model.calibrated();
     let pair = Pair { ticks: 100, ns: state.line.start.ns + 4_000_000 };
-    let next = state.next(pair, pair.ticks).unwrap();
+    let next = state.next(pair, pair.ticks, AWAKE).unwrap();
     assert_eq!(next.jumps, 1);
     assert!(next.line.start.ns >= state.line.latest_ns(u64::MAX / 4));
     assert!(next.line.start.ns - pair.ns <= LEAD_MAX_NS);
@@ -186,7 +190,7 @@ proptest! {
             if let Some(ns) = state.line.ns_within_grace(closing) {
                 latest_ns = latest_ns.max(ns);
             }
-            state = state.next(pair, closing).unwrap();
+            state = state.next(pair, closing, AWAKE).unwrap();
             prop_assert_eq!(state.jumps, 0);
             let ns = read(&state, closing);
             prop_assert!(ns >= latest_ns, "{ns} < {latest_ns} at the exchange");
@@ -214,14 +218,14 @@ proptest! {
         for _ in 0..steps {
             now_ns += state.rate.saturating_ns(state.line.window) + 1_000;
             let pair = model.pair(now_ns);
-            state = state.next(pair, pair.ticks).unwrap();
+            state = state.next(pair, pair.ticks, AWAKE).unwrap();
         }
         state.line.start.ns += lead_ns;
         let rest = state.line.grace() - state.line.window;
         let closing = state.line.start.ticks + state.line.window + rest * closing / 1_000;
         let exact_ns = (u128::from(closing) * 1_000_000_000 / u128::from(hz)) as u64 - 300;
         let exact = model.pair(exact_ns);
-        let next = state.next(Pair { ns: exact.ns.saturating_add_signed(noise_ns), ..exact }, closing).unwrap();
+        let next = state.next(Pair { ns: exact.ns.saturating_add_signed(noise_ns), ..exact }, closing, AWAKE).unwrap();
         prop_assert_eq!(next.jumps, 0);
         let end = state.line.start.ticks + state.line.grace();
         for ticks in [closing + (end - closing) * until / 1_000, end] {
@@ -246,7 +250,7 @@ proptest! {
         for _ in 0..steps {
             now_ns += state.rate.saturating_ns(state.line.window) + 1_000;
             let pair = model.pair(now_ns);
-            state = state.next(pair, pair.ticks).unwrap();
+            state = state.next(pair, pair.ticks, AWAKE).unwrap();
         }
         state.line.start.ns += lead_ns;
         let adjusted = |since_ns: u64| {
@@ -255,13 +259,14 @@ proptest! {
         };
         let window_ns = state.rate.saturating_ns(state.line.window);
         let pair = adjusted(window_ns + 1_000);
-        let next = state.next(pair, pair.ticks).unwrap();
+        let next = state.next(pair, pair.ticks, AWAKE).unwrap();
         let grace_end = state.line.start.ticks + state.line.grace();
         let now = adjusted(window_ns + window_ns / GRACE_DIVISOR + 2_000 + window_ns / 1_000 * late);
         prop_assert!(now.ticks > grace_end);
-        let overdue_ns = state.line.overdue_ns(now.ticks, now.ns);
+        let overdue_ns = state.overdue_ns(now.ticks, now.ns, AWAKE);
         prop_assert!(overdue_ns >= read(&state, grace_end));
-        prop_assert!(overdue_ns >= now.ns - CAUTION_NS - LONGEST_WINDOW_NS / CAUTION_DIVISOR);
+        let caution_ns = if lead_ns == 0 && steps > 4 { CAUTION_NS + LONGEST_WINDOW_NS / 1_000 } else { SLEWED_CAUTION_NS };
+        prop_assert!(overdue_ns >= now.ns - caution_ns);
         if let Some(ns) = next.line.ns_within_grace(now.ticks) {
             prop_assert!(ns >= overdue_ns, "{ns} < {overdue_ns}");
         }

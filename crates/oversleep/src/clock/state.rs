@@ -8,7 +8,7 @@ use crate::sys::{self, counter};
 
 use super::latch::{Claim, Latch};
 use super::reason::{Choice, Reason, Source};
-use super::servo::{CAUTION_NS, State};
+use super::servo::{State, TRYING_CAUTION_NS};
 use super::{calibrate, judge};
 
 static LATCH: Latch = Latch::new();
@@ -20,6 +20,8 @@ static IS_REJECTED: AtomicBool = AtomicBool::new(false);
 static PHASE: AtomicU8 = AtomicU8::new(UNTRIED);
 /// The operating system's clock is held above this after the counter went out of use, so that time doesn't go back.
 static OS_FLOOR_NS: AtomicU64 = AtomicU64::new(0);
+/// The latest time that was handed out without a line while the counter was in use or tried.
+static WITHOUT_LINE_NS: AtomicU64 = AtomicU64::new(0);
 
 const UNTRIED: u8 = 0;
 const TRYING: u8 = 1;
@@ -65,7 +67,7 @@ fn first_use_ns() -> u64 {
         // Another thread calibrates, or this is a signal handler that interrupted it.
         return match PHASE.load(Ordering::Acquire) {
             DONE => now_ns(),
-            _ => sys::monotonic_ns().saturating_sub(CAUTION_NS),
+            _ => without_line(sys::monotonic_ns().saturating_sub(TRYING_CAUTION_NS)),
         };
     }
     let _uncancelled = sys::uncancelled();
@@ -79,10 +81,18 @@ fn first_use_ns() -> u64 {
     now_ns()
 }
 
+/// Hands out a time that no line gives, and none below an earlier one: how careful it must be changes by what is known.
+fn without_line(ns: u64) -> u64 {
+    WITHOUT_LINE_NS.fetch_max(ns, Ordering::Relaxed).max(ns)
+}
+
 /// In a forked child: what another thread was about to do won't be done.
 extern "C" fn without_other_threads() {
     LATCH.take_back_claim();
-    let _ = PHASE.compare_exchange(TRYING, UNTRIED, Ordering::Relaxed, Ordering::Relaxed);
+    // The thread that tried may have come as far as a result.
+    let is_tried = LATCH.state().is_some() || IS_REJECTED.load(Ordering::Relaxed);
+    let phase = if is_tried { DONE } else { UNTRIED };
+    let _ = PHASE.compare_exchange(TRYING, phase, Ordering::Relaxed, Ordering::Relaxed);
 }
 
 fn say_why(reason: Reason) {
@@ -101,17 +111,23 @@ fn renewed_ns() -> u64 {
     {
         renew(claim, &state);
     }
-    match LATCH.read(counter::ticks_ordered) {
-        Some((line, ticks)) => {
-            line.ns_within_grace(ticks).unwrap_or_else(|| line.overdue_ns(ticks, sys::monotonic_ns()))
+    loop {
+        let Some((line, ticks)) = LATCH.read(counter::ticks_ordered) else { return without_counter_ns() };
+        if let Some(ns) = line.ns_within_grace(ticks) {
+            return ns;
         }
-        None => without_counter_ns(),
+        // What is known beside the line, unless another was drawn meanwhile.
+        if let Some((state, _)) = LATCH.state()
+            && state.line == line
+        {
+            return without_line(state.overdue_ns(ticks, sys::monotonic_ns(), calibrate::suspended_ns()));
+        }
     }
 }
 
 fn renew(claim: Claim, state: &State) {
-    let pair = calibrate::pair(calibrate::TRIES);
-    match state.next(pair, counter::ticks_ordered()) {
+    let (pair, suspended_ns, closing) = calibrate::closed_pair(calibrate::TRIES);
+    match state.next(pair, closing, suspended_ns) {
         Ok(next) => {
             LATCH.fill(&claim, &next);
             LATCH.publish(claim);
@@ -124,8 +140,8 @@ fn renew(claim: Claim, state: &State) {
 
 /// Takes the counter out of use, unless the state isn't current any more.
 fn retire(state: &State, sequence: u64, reason: Reason) -> bool {
-    let floor_ns = state.line.floor_ns(counter::ticks_ordered(), sys::monotonic_ns());
-    OS_FLOOR_NS.fetch_max(floor_ns, Ordering::Relaxed);
+    // Until it stops, and be that after a while, others go on with the line.
+    OS_FLOOR_NS.fetch_max(state.line.end_ns(), Ordering::Relaxed);
     say_why(reason);
     LATCH.stop(sequence)
 }
@@ -133,6 +149,18 @@ fn retire(state: &State, sequence: u64, reason: Reason) -> bool {
 /// Takes the counter out of use for good, because a thorough check failed. It tries again only where another thread has
 /// drawn or claimed a line meanwhile, and so never waits for one.
 pub(super) fn reject(reason: Reason) {
+    // Time stands still until the line's end, so a short one goes first.
+    if let Some((state, sequence)) = LATCH.state()
+        && let Some(claim) = LATCH.claim(sequence)
+    {
+        let (pair, suspended_ns, closing) = calibrate::closed_pair(calibrate::TRIES);
+        if let Ok(next) = state.next(pair, closing, suspended_ns) {
+            LATCH.fill(&claim, &next.for_a_moment());
+        } else {
+            LATCH.fill(&claim, &state);
+        }
+        LATCH.publish(claim);
+    }
     while let Some((state, sequence)) = LATCH.state() {
         if retire(&state, sequence, reason) {
             return;
@@ -182,6 +210,12 @@ mod tests {
         let left = sys::forked(|| {
             let Some((_, sequence)) = LATCH.state() else { return false };
             let (start_ns, mut last_ns) = (sys::monotonic_ns(), ordered_now_ns());
+            // The thread that tried the counter had just put it in use.
+            PHASE.store(TRYING, Ordering::Relaxed);
+            without_other_threads();
+            if PHASE.load(Ordering::Relaxed) != DONE {
+                return false;
+            }
             // A line lasts 0.1 s.
             while LATCH.state().is_some_and(|(_, now)| now <= sequence + 2) {
                 let now_ns = ordered_now_ns();
@@ -194,11 +228,22 @@ mod tests {
             let Some(claim) = self::claim() else { return false };
             reject(Reason::CrossCoreSkew { ticks: 7 });
             LATCH.publish(claim);
-            LATCH.state().is_none() && ordered_now_ns() >= last_ns
+            PHASE.store(TRYING, Ordering::Relaxed);
+            without_other_threads();
+            LATCH.state().is_none() && PHASE.load(Ordering::Relaxed) == DONE && ordered_now_ns() >= last_ns
         });
         assert_ne!(left, Some(false));
         assert_eq!(LATCH.state().map(|(_, sequence)| sequence), Some(claim.sequence()), "the parent goes on");
         LATCH.take_back_claim();
+    }
+
+    /// While the counter is tried, others get the time less 10 µs. The line may be overdue as soon as it is there,
+    /// and then they get it less up to 0.1 ms.
+    #[test]
+    fn without_a_line_no_time_is_below_an_earlier_one() {
+        let tried_ns = without_line(1_000_000_000);
+        assert!(tried_ns >= 1_000_000_000);
+        assert!(without_line(tried_ns.saturating_sub(76_083)) >= tried_ns);
     }
 
     #[test]

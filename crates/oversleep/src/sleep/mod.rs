@@ -193,7 +193,7 @@ impl Sleeper {
     }
 }
 
-/// Now, by the later of the two clocks: the library's may be a microsecond behind while another thread sets it up.
+/// Now, by the later of the two clocks: the library's may be 10 µs behind while another thread sets it up.
 fn start() -> Instant {
     Instant::now().max(Instant::from_nanos(sys::monotonic_ns()))
 }

@@ -22,9 +22,18 @@ unsafe extern "C" {
 
 /// Nanoseconds on `CLOCK_UPTIME_RAW`: `mach_absolute_time` in nanoseconds, which stands still during sleep.
 pub(crate) fn monotonic_ns() -> u64 {
+    clock_ns(libc::CLOCK_UPTIME_RAW)
+}
+
+/// Nanoseconds on `CLOCK_MONOTONIC_RAW`: `mach_continuous_time` in nanoseconds, which goes on during sleep.
+pub(crate) fn continuous_ns() -> u64 {
+    clock_ns(libc::CLOCK_MONOTONIC_RAW)
+}
+
+fn clock_ns(id: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is a valid timespec to fill; the clock exists since macOS 10.12.
-    unsafe { libc::clock_gettime(libc::CLOCK_UPTIME_RAW, &raw mut now) };
+    // SAFETY: `now` is a valid timespec to fill; the clocks exist since macOS 10.12.
+    unsafe { libc::clock_gettime(id, &raw mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 

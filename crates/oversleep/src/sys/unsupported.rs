@@ -16,6 +16,11 @@ pub(crate) fn monotonic_ns() -> u64 {
     1_000_000_000 + u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// No clock that goes on while the machine is suspended is known here.
+pub(crate) fn continuous_ns() -> u64 {
+    monotonic_ns()
+}
+
 /// Waits once towards `deadline_ns`; it may return early.
 pub(crate) fn wait_once_until(deadline_ns: u64) {
     std::thread::sleep(Duration::from_nanos(deadline_ns.saturating_sub(monotonic_ns())));

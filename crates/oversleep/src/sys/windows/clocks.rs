@@ -37,6 +37,11 @@ pub(crate) fn monotonic_ns() -> u64 {
     (u128::from(count.unsigned_abs()) * 1_000_000_000 / u128::from(frequency_hz())) as u64
 }
 
+/// The performance counter goes on during sleep.
+pub(crate) fn continuous_ns() -> u64 {
+    monotonic_ns()
+}
+
 /// Waits once towards `deadline_ns`: the standard library uses a high-resolution waitable timer, which ends on a grid of
 /// about 0.5 ms, and never early.
 pub(crate) fn wait_once_until(deadline_ns: u64) {
