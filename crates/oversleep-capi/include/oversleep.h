@@ -613,9 +613,12 @@ oversleep_status oversleep_pacer_new_per_second(uint32_t rate,
                                                 oversleep_pacer **pacer);
 
 /**
- * Moves the grid's start: two loops with the same start and period keep step.
+ * Moves the grid's start: two loops with the same start and period keep step. Periods are counted anew from it, the missed
+ * ones, too, also in a loop that has run: the next to be delivered is period 1, or, where the start is past, what the policy
+ * makes of those that are due already.
  */
-oversleep_status oversleep_pacer_set_start_ns(oversleep_pacer *pacer, uint64_t start_ns);
+oversleep_status oversleep_pacer_set_start_ns(oversleep_pacer *pacer,
+                                              uint64_t start_ns);
 
 /**
  * Chooses what happens to missed periods: an `oversleep_missed`.
@@ -656,7 +659,7 @@ oversleep_status oversleep_pacer_deadline_of_ns(const oversleep_pacer *pacer,
                                                 uint64_t *deadline_ns);
 
 /**
- * Writes how many periods were left out so far. Together with the periods delivered they are those that have passed.
+ * Writes how many periods were left out since the start. Together with the periods delivered they are those that have passed.
  */
 oversleep_status oversleep_pacer_missed(const oversleep_pacer *pacer,
                                         uint64_t *missed);

@@ -105,7 +105,9 @@ pub unsafe extern "C" fn oversleep_pacer_new_per_second(rate: u32, pacer: *mut *
     boundary::status(|| unsafe { handle::create(pacer, make) })
 }
 
-/// Moves the grid's start: two loops with the same start and period keep step.
+/// Moves the grid's start: two loops with the same start and period keep step. Periods are counted anew from it, the missed
+/// ones, too, also in a loop that has run: the next to be delivered is period 1, or, where the start is past, what the policy
+/// makes of those that are due already.
 // SAFETY: the prefix is this library's own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_set_start_ns(pacer: *mut Pacer, start_ns: u64) -> Status {
@@ -199,7 +201,7 @@ pub unsafe extern "C" fn oversleep_pacer_deadline_of_ns(
     boundary::status(|| unsafe { ask(pacer, deadline_ns, |pacer| pacer.deadline_of(period).as_nanos()) })
 }
 
-/// Writes how many periods were left out so far. Together with the periods delivered they are those that have passed.
+/// Writes how many periods were left out since the start. Together with the periods delivered they are those that have passed.
 // SAFETY: the prefix is this library's own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_missed(pacer: *const Pacer, missed: *mut u64) -> Status {

@@ -110,9 +110,12 @@ impl Pacer {
         Self { grid, next: 1, missed: 0, policy: Missed::default(), sleeper: Sleeper::new() }
     }
 
-    /// Moves the grid's start: two loops with the same start and period keep step.
+    /// Moves the grid's start: two loops with the same start and period keep step. Periods are counted anew from it, the
+    /// missed ones, too, also in a loop that has run: the next to be delivered is period 1, or, where the start is past, what
+    /// the policy makes of those that are due already.
     pub fn starting_at(mut self, start: Instant) -> Self {
         self.grid.start_ns = start.as_nanos();
+        (self.next, self.missed) = (1, 0);
         self
     }
 
@@ -170,7 +173,7 @@ impl Pacer {
         self.grid.deadline(0)
     }
 
-    /// Periods left out so far. Together with the beats delivered they are the periods that have passed.
+    /// Periods left out since the start. Together with the beats delivered they are the periods that have passed.
     pub fn missed(&self) -> u64 {
         self.missed
     }
@@ -219,6 +222,15 @@ mod tests {
         assert_eq!(pacer.next_deadline(), at(1_200));
         assert_eq!(pacer.deliver(at(1_451)).missed, 2);
         assert_eq!(pacer.next_deadline(), at(1_551));
+    }
+
+    #[test]
+    fn a_loop_that_has_run_begins_again_with_its_start() {
+        let mut pacer = pacer(100, 1, Missed::Skip);
+        assert_eq!(pacer.deliver(at(1_451)).missed, 3);
+        let mut pacer = pacer.starting_at(at(5_000));
+        assert_eq!((pacer.next_deadline(), pacer.missed()), (at(5_100), 0));
+        assert_eq!(pacer.deliver(at(5_101)), Beat { period: 1, deadline: at(5_100), lateness_ns: 1, missed: 0 });
     }
 
     #[test]

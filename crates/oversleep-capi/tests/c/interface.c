@@ -200,6 +200,11 @@ static void paces(int32_t policy) {
     OK(oversleep_pacer_poll(pacer, NULL));
     OK(oversleep_pacer_set_start_ns(pacer, UINT64_MAX / 2));
     IS(NONE, oversleep_pacer_poll(pacer, &beat));
+    /* Periods are counted anew, of the same length as before. */
+    OK(oversleep_pacer_next_deadline_ns(pacer, &due_ns));
+    CHECK(due_ns == UINT64_MAX / 2 + 500000);
+    OK(oversleep_pacer_missed(pacer, &missed));
+    CHECK(missed == 0);
     IS(INVALID_ARGUMENT, oversleep_pacer_set_missed(pacer, 3));
     IS(INVALID_ARGUMENT, oversleep_pacer_set_missed(pacer, -1));
     OK(oversleep_pacer_free(pacer));
