@@ -50,9 +50,9 @@ pub fn monotonic_ns() -> u64 {
 /// # What to expect
 ///
 /// * **First use** takes about 0.3 ms, in which the clock is chosen and calibrated. It may open a file, and where that
-///   can't be read it makes two threads for each of up to four cores, for a moment, and longer where something of a
-///   higher priority keeps a core to itself. So make it before a sandbox closes, and not in a signal handler; later reads
-///   may be made there.
+///   can't be read it makes two threads for each of up to four cores, which takes 0.5 ms, and on busy cores tens or hundreds
+///   of milliseconds; those too busy to be compared leave the operating system's clock. So make it before a sandbox closes,
+///   and not in a signal handler; later reads may be made there.
 /// * **Signal handlers** that don't return (`siglongjmp`) mustn't leave a reading of this clock: at first use the counter
 ///   would never come into use, and later the next line never be drawn, so that each reading costs that of the operating
 ///   system's clock besides, and may be 0.1 ms behind it.
