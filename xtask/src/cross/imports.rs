@@ -49,7 +49,9 @@ fn looked_up(platform: &str) -> BTreeSet<String> {
 /// Those that came with Windows 8 or later. A note after the version ("8; the bit 11") is about something else.
 fn newer(platform: &str) -> BTreeSet<String> {
     let since = |version: &str| version.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok();
-    let rows = rows(platform).into_iter().filter(|(_, version)| since(version).is_some_and(|since| since >= 8));
+    // 95, 98 and 2000 are older.
+    let is_newer = |version: &str| since(version).is_some_and(|since| (8..=20).contains(&since));
+    let rows = rows(platform).into_iter().filter(|(_, version)| is_newer(version));
     rows.flat_map(|(calls, _)| names(calls)).collect()
 }
 
@@ -101,6 +103,7 @@ A call that is looked up is a reason where it is missing.
 | `Sleep` | `sleep`, looked up | XP | p |
 | `GetProcessInformation` | why | 8; the bit 11 | p |
 | `SetWaitableTimerEx` | why | 7; a flag 10 | p |
+| `timeGetTime` | why | 95; the same | p |
 
 ## The command
 | `x` (looked up) | y |

@@ -129,8 +129,10 @@ mod tests {
         let before = platform.now();
         let between = Nanos(Instant::now().as_nanos() as i64);
         let after = platform.now();
-        // The counter is steered to the reference, not equal to it: a µs either way.
-        assert!(before - Nanos(1_000) <= between && between <= after + Nanos(1_000), "{before} {between} {after}");
+        // The counter is steered to the reference, not equal to it; at worst, where the kernel begins to slew its clock just
+        // then, it lies tens of milliseconds beside it.
+        let beside = Nanos::from_millis(50);
+        assert!(before - beside <= between && between <= after + beside, "{before} {between} {after}");
     }
 
     #[test]
