@@ -39,6 +39,12 @@ impl Default for Limits {
 }
 
 /// What one idle turn did.
+///
+/// ```
+/// use oversleep::backoff::{Backoff, Idled};
+///
+/// assert_eq!(Backoff::new().idle(), Idled::Spun);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Idled {
@@ -95,22 +101,54 @@ impl Default for Backoff {
 
 impl Backoff {
     /// With the default limits.
+    ///
+    /// ```
+    /// let mut backoff = oversleep::Backoff::new();
+    /// backoff.idle();
+    /// ```
     pub fn new() -> Self {
         Self::with_limits(Limits::default())
     }
 
     /// With these limits.
+    ///
+    /// ```
+    /// use oversleep::backoff::{Backoff, Idled, Limits};
+    ///
+    /// // Never spins: for a worker that shares its processor.
+    /// let mut backoff = Backoff::with_limits(Limits { spins: 0, ..Limits::default() });
+    /// assert_eq!(backoff.idle(), Idled::Yielded);
+    /// ```
     pub fn with_limits(limits: Limits) -> Self {
         Self { limits, plan: Plan::default() }
     }
 
     /// There was work: the next idle turn spins again. What was learned about parking stays.
+    ///
+    /// ```
+    /// use oversleep::backoff::{Backoff, Idled};
+    ///
+    /// let mut backoff = Backoff::new();
+    /// while backoff.idle() == Idled::Spun {}
+    /// backoff.reset();
+    /// assert_eq!(backoff.idle(), Idled::Spun);
+    /// ```
     #[inline]
     pub fn reset(&mut self) {
         self.plan.turn = 0;
     }
 
     /// There was no work: waits a little, the longer the more turns in a row there was none.
+    /// Costs what it does: a pause hint, a yield, or a park and two readings of the clock.
+    ///
+    /// ```
+    /// use oversleep::backoff::{Backoff, Idled};
+    ///
+    /// let mut backoff = Backoff::new();
+    /// if let Idled::Parked { asked_ns, took_ns } = backoff.idle() {
+    ///     println!("away for {took_ns} ns where {asked_ns} ns were asked for");
+    /// }
+    /// ```
     #[inline]
     pub fn idle(&mut self) -> Idled {
         match self.plan.next(&self.limits) {
@@ -136,6 +174,10 @@ impl Backoff {
     }
 
     /// How much longer than asked a park takes here; `None` before the first.
+    ///
+    /// ```
+    /// assert_eq!(oversleep::Backoff::new().park_lateness(), None);
+    /// ```
     pub fn park_lateness(&self) -> Option<Duration> {
         self.plan.lateness_ns.map(Duration::from_nanos)
     }

@@ -8,6 +8,18 @@ use std::fmt;
 /// What became of a change.
 ///
 /// `T` is the quantity that was to be changed, for example a [`Duration`](std::time::Duration) of timer slack.
+///
+/// ```
+/// use oversleep::{Outcome, TimerSlack};
+/// use std::time::Duration;
+///
+/// let held = TimerSlack::hold(Duration::from_nanos(1));
+/// match held.outcome() {
+///     Outcome::Applied { was, now } => println!("{was:?} before, {now:?} now"),
+///     Outcome::AlreadyFiner { is } => println!("{is:?} already"),
+///     Outcome::Denied(denied) => println!("{denied}"),
+/// }
+/// ```
 #[must_use = "a change may have been denied"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome<T> {
@@ -29,11 +41,22 @@ pub enum Outcome<T> {
 
 impl<T> Outcome<T> {
     /// True when what was asked is in effect: applied, or already finer.
+    ///
+    /// ```
+    /// assert!(oversleep::Outcome::AlreadyFiner { is: 1 }.holds());
+    /// ```
     pub fn holds(&self) -> bool {
         !matches!(self, Self::Denied(_))
     }
 
     /// The same outcome with its values converted.
+    ///
+    /// ```
+    /// use oversleep::Outcome;
+    ///
+    /// let in_ns = Outcome::Applied { was: 50_000, now: 1_000 };
+    /// assert_eq!(in_ns.map(|ns| ns / 1_000), Outcome::Applied { was: 50, now: 1 });
+    /// ```
     pub fn map<U>(self, mut convert: impl FnMut(T) -> U) -> Outcome<U> {
         match self {
             Self::Applied { was, now } => Outcome::Applied { was: convert(was), now: convert(now) },
@@ -43,6 +66,10 @@ impl<T> Outcome<T> {
     }
 
     /// The denial, if there was one.
+    ///
+    /// ```
+    /// assert_eq!(oversleep::Outcome::AlreadyFiner { is: 1 }.denied(), None);
+    /// ```
     pub fn denied(&self) -> Option<&Denied> {
         match self {
             Self::Denied(denied) => Some(denied),
@@ -62,6 +89,13 @@ impl<T: fmt::Debug> fmt::Display for Outcome<T> {
 }
 
 /// A change or a query that the system did not allow.
+///
+/// ```
+/// use oversleep::{Denied, Why};
+///
+/// let denied = Denied { why: Why::Unsupported { what: "timer slack" }, how: "run on Linux" };
+/// assert_eq!(denied.to_string(), "denied: this operating system has no timer slack; to allow it, run on Linux");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Denied {
     /// Why it did not happen.
@@ -79,6 +113,17 @@ impl fmt::Display for Denied {
 impl std::error::Error for Denied {}
 
 /// Why a change or a query was denied.
+///
+/// ```
+/// use oversleep::{TimerSlack, Why};
+///
+/// if let Err(denied) = TimerSlack::current() {
+///     match denied.why {
+///         Why::Unsupported { what } => println!("there is no {what} here"),
+///         why => println!("{why}; {}", denied.how),
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {

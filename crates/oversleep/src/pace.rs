@@ -8,6 +8,14 @@ use crate::clock::{Clock, Instant};
 use crate::sleep::Sleeper;
 
 /// What a [`Pacer`] does when the caller comes back after one or more whole periods have passed.
+///
+/// ```
+/// use oversleep::{Missed, Pacer};
+///
+/// // Every sample counts, however late.
+/// let samples = Pacer::per_second(48_000).on_missed(Missed::CatchUp);
+/// assert_eq!(samples.missed(), 0);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Missed {
     /// Every period is delivered, the late ones at once, one after the other: for work that must be done as often as
@@ -48,6 +56,12 @@ pub struct Pacer {
 }
 
 /// A period that has come.
+///
+/// ```
+/// let mut pacer = oversleep::Pacer::per_second(1_000);
+/// let beat = pacer.wait();
+/// println!("period {} was due at {} ns", beat.period, beat.deadline.as_nanos());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Beat {
@@ -89,6 +103,15 @@ impl Grid {
 impl Pacer {
     /// A loop with this period, which starts now: the first deadline is one period away. A period of zero is taken as
     /// 1 ns.
+    /// Costs one reading of the clock.
+    ///
+    /// ```
+    /// use oversleep::Pacer;
+    /// use std::time::Duration;
+    ///
+    /// let pacer = Pacer::every(Duration::from_millis(5));
+    /// assert_eq!(pacer.deadline_of(200), pacer.start() + Duration::from_secs(1));
+    /// ```
     pub fn every(period: Duration) -> Self {
         let span_ns = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).max(1);
         Self::on_grid(Grid { start_ns: Clock::now().as_nanos(), span_ns, parts: 1 })
@@ -113,6 +136,14 @@ impl Pacer {
     /// Moves the grid's start: two loops with the same start and period keep step. Periods are counted anew from it, the
     /// missed ones, too, also in a loop that has run: the next to be delivered is period 1, or, where the start is past, what
     /// the policy makes of those that are due already.
+    ///
+    /// ```
+    /// use oversleep::{Instant, Pacer};
+    ///
+    /// let start = Instant::now();
+    /// let (left, right) = (Pacer::per_second(60).starting_at(start), Pacer::per_second(60).starting_at(start));
+    /// assert_eq!(left.next_deadline(), right.next_deadline());
+    /// ```
     pub fn starting_at(mut self, start: Instant) -> Self {
         self.grid.start_ns = start.as_nanos();
         (self.next, self.missed) = (1, 0);
@@ -120,24 +151,53 @@ impl Pacer {
     }
 
     /// Chooses what happens to missed periods, from [`Missed::Skip`].
+    ///
+    /// ```
+    /// use oversleep::{Missed, Pacer};
+    ///
+    /// let mut frames = Pacer::per_second(1_000).on_missed(Missed::Delay);
+    /// frames.wait();
+    /// ```
     pub fn on_missed(mut self, policy: Missed) -> Self {
         self.policy = policy;
         self
     }
 
     /// Waits with this sleeper instead of a new one.
+    ///
+    /// ```
+    /// use oversleep::{Pacer, Sleeper};
+    /// use std::time::Duration;
+    ///
+    /// let exact = Sleeper::new().with_budget(Duration::from_micros(60));
+    /// let mut pacer = Pacer::per_second(1_000).with_sleeper(exact);
+    /// pacer.wait();
+    /// ```
     pub fn with_sleeper(mut self, sleeper: Sleeper) -> Self {
         self.sleeper = sleeper;
         self
     }
 
     /// Waits for the next period. Returns at once when it is due already, and then what was missed is in the answer.
+    /// Costs what [`Sleeper::sleep_until`] does, and one reading of the clock.
+    ///
+    /// ```
+    /// let mut pacer = oversleep::Pacer::per_second(1_000);
+    /// let first = pacer.wait();
+    /// assert_eq!(first.period, 1 + first.missed);
+    /// ```
     pub fn wait(&mut self) -> Beat {
         self.sleeper.sleep_until(self.next_deadline());
         self.deliver(Clock::now())
     }
 
     /// The next period if it is due already, without waiting: for loops that wait for something else, too.
+    /// Costs one reading of the clock.
+    ///
+    /// ```
+    /// let mut pacer = oversleep::Pacer::every(std::time::Duration::from_secs(3600));
+    /// assert_eq!(pacer.poll(), None);
+    /// ```
     pub fn poll(&mut self) -> Option<Beat> {
         let now = Clock::now();
         (now >= self.next_deadline()).then(|| self.deliver(now))
@@ -159,21 +219,44 @@ impl Pacer {
     }
 
     /// When the next period is due.
+    ///
+    /// ```
+    /// let pacer = oversleep::Pacer::per_second(10);
+    /// assert_eq!(pacer.next_deadline(), pacer.deadline_of(1));
+    /// ```
     pub fn next_deadline(&self) -> Instant {
         self.grid.deadline(self.next)
     }
 
     /// When the given period is due, counted from the start.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let pacer = oversleep::Pacer::per_second(3);
+    /// assert_eq!(pacer.deadline_of(2), pacer.start() + Duration::from_nanos(666_666_666));
+    /// ```
     pub fn deadline_of(&self, period: u64) -> Instant {
         self.grid.deadline(period)
     }
 
     /// The grid's start: the deadline of period 0, which is never delivered.
+    ///
+    /// ```
+    /// let pacer = oversleep::Pacer::per_second(3);
+    /// assert_eq!(pacer.start(), pacer.deadline_of(0));
+    /// ```
     pub fn start(&self) -> Instant {
         self.grid.deadline(0)
     }
 
     /// Periods left out since the start. Together with the beats delivered they are the periods that have passed.
+    ///
+    /// ```
+    /// let mut pacer = oversleep::Pacer::per_second(1_000);
+    /// let beat = pacer.wait();
+    /// assert_eq!(pacer.missed() + 1, beat.period);
+    /// ```
     pub fn missed(&self) -> u64 {
         self.missed
     }

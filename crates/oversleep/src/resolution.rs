@@ -44,6 +44,11 @@ pub struct Resolution {
 
 impl Resolution {
     /// An empty request.
+    ///
+    /// ```
+    /// // Nothing was asked for, so nothing is changed.
+    /// assert!(oversleep::Resolution::new().hold().settings().is_empty());
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -54,12 +59,25 @@ impl Resolution {
     /// about a thousand interrupts a second instead of 64, which an idle laptop pays with battery life; and the process is
     /// exempted from the power throttling that would drop the request while its windows are hidden (Windows 11), which is
     /// put back with it. Hold it while punctual waits matter, not for the program's lifetime.
+    ///
+    /// ```
+    /// let held = oversleep::Resolution::harmless().hold();
+    /// assert_eq!(held.settings().len(), 2);
+    /// ```
     pub fn harmless() -> Self {
         Self::new().timer_slack(Duration::from_nanos(1)).timer(Duration::from_millis(1))
     }
 
     /// Asks for this timer slack in the calling thread. Threads and programs that it starts meanwhile inherit that for good,
     /// see [`TimerSlack`].
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    /// use oversleep::resolution::What;
+    ///
+    /// let held = Resolution::new().timer_slack(std::time::Duration::from_nanos(1)).hold();
+    /// assert!(held.outcome(What::TimerSlack).is_some());
+    /// ```
     pub fn timer_slack(mut self, slack: Duration) -> Self {
         self.timer_slack = Some(slack);
         self
@@ -72,6 +90,15 @@ impl Resolution {
     /// program asks for by `timeBeginPeriod`, and so outlive one another. A shorter one takes the place of all of them
     /// while it is held, and they count again afterwards. A part of the program that calls `NtSetTimerResolution` itself
     /// replaces this request, and is replaced by it.
+    /// Platforms: Windows; denied elsewhere. Costs two system calls, and one on drop; what it costs the machine is power.
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    /// use oversleep::resolution::What;
+    ///
+    /// let held = Resolution::new().timer(std::time::Duration::from_millis(1)).hold();
+    /// println!("{}", held.outcome(What::Timer).expect("it was asked for"));
+    /// ```
     pub fn timer(mut self, period: Duration) -> Self {
         self.timer = Some(period);
         self
@@ -79,6 +106,16 @@ impl Resolution {
 
     /// Asks that the calling thread runs before every ordinary one, with this priority of 1 to 99. On Linux threads and
     /// programs that it starts meanwhile inherit that.
+    /// Costs some system calls, and one on drop.
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    /// use oversleep::resolution::What;
+    ///
+    /// let held = Resolution::new().real_time(10).hold();
+    /// // Without the right to it the answer says how to allow it.
+    /// println!("{}", held.outcome(What::RealTime).expect("it was asked for"));
+    /// ```
     pub fn real_time(mut self, priority: u8) -> Self {
         self.real_time = Some(priority);
         self
@@ -86,12 +123,29 @@ impl Resolution {
 
     /// Asks that a sleeping processor wakes up within this time, whole microseconds; zero keeps it from sleeping at
     /// all.
+    /// Platforms: Linux, where `/dev/cpu_dma_latency` may be opened; denied elsewhere. Costs an open file while it is held.
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    /// use oversleep::resolution::What;
+    ///
+    /// let held = Resolution::new().cpu_latency(std::time::Duration::from_micros(20)).hold();
+    /// println!("{}", held.outcome(What::CpuLatency).expect("it was asked for"));
+    /// ```
     pub fn cpu_latency(mut self, latency: Duration) -> Self {
         self.cpu_latency = Some(latency);
         self
     }
 
     /// Makes every change that was asked for, each on its own: a denied one doesn't keep the others from happening.
+    /// Costs one to four system calls for each, and allocates the list of what became of them.
+    ///
+    /// ```
+    /// let held = oversleep::Resolution::harmless().real_time(10).hold();
+    /// for setting in held.settings() {
+    ///     println!("{setting}");
+    /// }
+    /// ```
     pub fn hold(self) -> Held {
         let mut settings = Vec::new();
         let slack = self.timer_slack.map(TimerSlack::hold);
@@ -125,6 +179,13 @@ impl Resolution {
 ///
 /// It belongs to the thread that made it and cannot leave it. Nothing outlives the process, even when it is killed, but
 /// what its children inherited.
+///
+/// ```
+/// let held = oversleep::Resolution::harmless().hold();
+/// oversleep::sleep(std::time::Duration::from_micros(100));
+/// // Everything is put back here.
+/// drop(held);
+/// ```
 #[must_use = "everything is put back as soon as this is dropped"]
 #[derive(Debug)]
 pub struct Held {
@@ -139,17 +200,37 @@ pub struct Held {
 
 impl Held {
     /// What became of each setting that was asked for.
+    ///
+    /// ```
+    /// let held = oversleep::Resolution::harmless().hold();
+    /// let refused = held.settings().iter().filter(|setting| !setting.outcome.holds());
+    /// refused.for_each(|setting| println!("{setting}"));
+    /// ```
     pub fn settings(&self) -> &[Setting] {
         &self.settings
     }
 
     /// What became of this setting; `None` when it wasn't asked for.
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    /// use oversleep::resolution::What;
+    ///
+    /// let held = Resolution::harmless().hold();
+    /// assert!(held.outcome(What::Timer).is_some() && held.outcome(What::CpuLatency).is_none());
+    /// ```
     pub fn outcome(&self, what: What) -> Option<&Outcome<Value>> {
         self.settings.iter().find(|setting| setting.what == what).map(|setting| &setting.outcome)
     }
 }
 
 /// A setting that was asked for, and what became of it. Displays as a sentence.
+///
+/// ```
+/// let held = oversleep::Resolution::harmless().hold();
+/// let setting = &held.settings()[0];
+/// println!("{}: {}", setting.what, setting.outcome);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Setting {
@@ -172,6 +253,10 @@ impl fmt::Display for Setting {
 }
 
 /// The settings that a [`Resolution`] can ask for.
+///
+/// ```
+/// assert_eq!(oversleep::resolution::What::Timer.to_string(), "timer resolution");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum What {
@@ -197,6 +282,13 @@ impl fmt::Display for What {
 }
 
 /// The value of a setting.
+///
+/// ```
+/// use oversleep::resolution::Value;
+///
+/// let unlimited = Value::Time(std::time::Duration::MAX);
+/// assert_eq!(format!("{unlimited:?}"), "unlimited");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Value {

@@ -3,6 +3,10 @@
 use std::fmt;
 
 /// The scheduling policy of a thread.
+///
+/// ```
+/// assert!(oversleep::Scheduling::Fifo(10).is_real_time());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scheduling {
@@ -22,6 +26,12 @@ pub enum Scheduling {
 
 impl Scheduling {
     /// True for the policies that run before every ordinary thread.
+    ///
+    /// ```
+    /// use oversleep::Scheduling;
+    ///
+    /// assert!(Scheduling::TimeCritical.is_real_time() && !Scheduling::Background.is_real_time());
+    /// ```
     pub fn is_real_time(self) -> bool {
         matches!(self, Self::Fifo(_) | Self::RoundRobin(_) | Self::TimeCritical | Self::Deadline)
     }

@@ -39,6 +39,13 @@ impl TimerSlack {
     /// # Errors
     ///
     /// [`Denied`] where the system has no timer slack, or a sandbox forbids reading it.
+    ///
+    /// ```
+    /// match oversleep::TimerSlack::current() {
+    ///     Ok(slack) => println!("waits of this thread may end {slack:?} late"),
+    ///     Err(denied) => println!("{denied}"),
+    /// }
+    /// ```
     pub fn current() -> Result<Duration, Denied> {
         sys::timer_slack_ns().map(Duration::from_nanos)
     }
@@ -50,6 +57,17 @@ impl TimerSlack {
     /// Guards of one thread must be dropped in the reverse order of their making, as scopes do by themselves.
     ///
     /// The guard exists whatever happened; [`TimerSlackGuard::outcome`] says what did.
+    ///
+    /// ```
+    /// use oversleep::TimerSlack;
+    /// use std::time::Duration;
+    ///
+    /// let before = TimerSlack::current();
+    /// let held = TimerSlack::hold(Duration::from_micros(5));
+    /// println!("{}", held.outcome());
+    /// drop(held);
+    /// assert_eq!(TimerSlack::current(), before);
+    /// ```
     pub fn hold(slack: Duration) -> TimerSlackGuard {
         let asked_ns = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX).clamp(1, LONGEST_NS);
         let outcome = match set(asked_ns) {
@@ -101,6 +119,13 @@ pub struct TimerSlackGuard {
 
 impl TimerSlackGuard {
     /// What became of the request.
+    ///
+    /// ```
+    /// let held = oversleep::TimerSlack::hold(std::time::Duration::from_nanos(1));
+    /// if let Some(denied) = held.outcome().denied() {
+    ///     println!("waits end by the slack later here: {denied}");
+    /// }
+    /// ```
     pub fn outcome(&self) -> &Outcome<Duration> {
         &self.outcome
     }

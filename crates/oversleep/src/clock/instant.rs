@@ -5,8 +5,9 @@ use std::time::Duration;
 
 /// A point on the operating system's monotonic time line, in whole nanoseconds.
 ///
-/// On Linux the time line is `CLOCK_MONOTONIC`: it counts from boot and stands still during suspend. A `u64` of
-/// nanoseconds lasts 584 years.
+/// On Linux the time line is `CLOCK_MONOTONIC`: it counts from boot and stands still during suspend. On macOS it is
+/// `CLOCK_UPTIME_RAW`, which stands still, too; on Windows the performance counter, which counts on. A `u64` of nanoseconds
+/// lasts 584 years.
 ///
 /// ```
 /// use oversleep::Instant;
@@ -23,18 +24,35 @@ pub struct Instant(u64);
 
 impl Instant {
     /// Now, by [`Clock::now_ordered`](super::Clock::now_ordered): never below an instant taken earlier, on any core.
+    /// Costs that reading, some 10 ns more than [`Clock::now`](super::Clock::now).
+    ///
+    /// ```
+    /// use oversleep::Instant;
+    ///
+    /// let first = Instant::now();
+    /// assert!(Instant::now() >= first);
+    /// ```
     #[inline]
     pub fn now() -> Self {
         super::Clock::now_ordered()
     }
 
     /// The instant `ns` nanoseconds after the time line's zero.
+    ///
+    /// ```
+    /// assert_eq!(oversleep::Instant::from_nanos(5).as_nanos(), 5);
+    /// ```
     #[inline]
     pub const fn from_nanos(ns: u64) -> Self {
         Self(ns)
     }
 
     /// Nanoseconds since the time line's zero.
+    ///
+    /// ```
+    /// // On Linux to be compared with stamps of CLOCK_MONOTONIC that another program wrote.
+    /// println!("{}", oversleep::Instant::now().as_nanos());
+    /// ```
     #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
@@ -43,6 +61,12 @@ impl Instant {
     /// Nanoseconds from `earlier` to `self`; negative when `earlier` is in fact later.
     ///
     /// Differences beyond ±292 years are held at the ends of `i64`.
+    ///
+    /// ```
+    /// use oversleep::Instant;
+    ///
+    /// assert_eq!(Instant::from_nanos(3).nanos_since(Instant::from_nanos(10)), -7);
+    /// ```
     #[inline]
     pub const fn nanos_since(self, earlier: Self) -> i64 {
         let difference = self.0 as i128 - earlier.0 as i128;
@@ -56,6 +80,12 @@ impl Instant {
     }
 
     /// The time from `earlier` to `self`, or `None` when `earlier` is in fact later.
+    ///
+    /// ```
+    /// use oversleep::Instant;
+    ///
+    /// assert_eq!(Instant::from_nanos(3).checked_duration_since(Instant::from_nanos(10)), None);
+    /// ```
     #[inline]
     pub const fn checked_duration_since(self, earlier: Self) -> Option<Duration> {
         match self.0.checked_sub(earlier.0) {
@@ -65,24 +95,51 @@ impl Instant {
     }
 
     /// The time since this instant; zero when it lies in the future.
+    /// Costs one [`Instant::now`].
+    ///
+    /// ```
+    /// let start = oversleep::Instant::now();
+    /// println!("{:?}", start.elapsed());
+    /// ```
     #[inline]
     pub fn elapsed(self) -> Duration {
         Self::now().checked_duration_since(self).unwrap_or_default()
     }
 
     /// This instant moved later, or `None` beyond the end of the time line.
+    ///
+    /// ```
+    /// use oversleep::Instant;
+    /// use std::time::Duration;
+    ///
+    /// assert_eq!(Instant::from_nanos(u64::MAX).checked_add(Duration::from_nanos(1)), None);
+    /// ```
     #[inline]
     pub fn checked_add(self, duration: Duration) -> Option<Self> {
         self.0.checked_add(u64::try_from(duration.as_nanos()).ok()?).map(Self)
     }
 
     /// This instant moved earlier, or `None` before the time line's zero.
+    ///
+    /// ```
+    /// use oversleep::Instant;
+    /// use std::time::Duration;
+    ///
+    /// assert_eq!(Instant::from_nanos(1).checked_sub(Duration::from_nanos(2)), None);
+    /// ```
     #[inline]
     pub fn checked_sub(self, duration: Duration) -> Option<Self> {
         self.0.checked_sub(u64::try_from(duration.as_nanos()).ok()?).map(Self)
     }
 
     /// This instant moved later, held at the end of the time line.
+    ///
+    /// ```
+    /// use oversleep::Instant;
+    /// use std::time::Duration;
+    ///
+    /// assert_eq!(Instant::from_nanos(1).saturating_add(Duration::MAX).as_nanos(), u64::MAX);
+    /// ```
     #[inline]
     pub fn saturating_add(self, duration: Duration) -> Self {
         self.checked_add(duration).unwrap_or(Self(u64::MAX))

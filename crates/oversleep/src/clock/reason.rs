@@ -3,6 +3,14 @@
 use std::fmt;
 
 /// A clock that [`Clock`](super::Clock) can read.
+///
+/// ```
+/// use oversleep::clock::{Clock, Source};
+///
+/// if Clock::source() == Source::Os {
+///     println!("a reading costs what the operating system's clock costs");
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
@@ -16,6 +24,10 @@ pub enum Source {
 
 impl Source {
     /// A short name: `tsc`, `cntvct` or `os`.
+    ///
+    /// ```
+    /// assert_eq!(oversleep::clock::Source::Tsc.name(), "tsc");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Self::Tsc => "tsc",
@@ -36,6 +48,16 @@ impl fmt::Display for Source {
 }
 
 /// The name of the clock source that a kernel uses, such as `tsc`, `kvm-clock` or `hpet`.
+///
+/// ```
+/// use oversleep::clock::{Clock, Reason};
+///
+/// for (source, reason) in Clock::why().rejected {
+///     if let Reason::KernelPrefers { clocksource } = reason {
+///         println!("{source}: the kernel takes {} instead", clocksource.name());
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Clocksource {
     // Held in place, because choosing a clock must not allocate. The kernel's names have at most 31 bytes.
@@ -57,6 +79,17 @@ impl Clocksource {
     }
 
     /// The kernel's name for it.
+    ///
+    /// ```
+    /// use oversleep::clock::{Clock, Reason};
+    ///
+    /// let why = Clock::why();
+    /// let names = why.rejected.iter().filter_map(|(_, reason)| match reason {
+    ///     Reason::HypervisorUnstable { clocksource } => Some(clocksource.name().to_owned()),
+    ///     _ => None,
+    /// });
+    /// names.for_each(|name| println!("{name}"));
+    /// ```
     pub fn name(&self) -> &str {
         std::str::from_utf8(&self.bytes[..usize::from(self.len)]).unwrap_or_default()
     }
@@ -69,6 +102,17 @@ impl fmt::Debug for Clocksource {
 }
 
 /// Why a clock isn't used here.
+///
+/// ```
+/// use oversleep::clock::{Clock, Reason};
+///
+/// for (source, reason) in Clock::why().rejected {
+///     match reason {
+///         Reason::CrossCoreSkew { ticks } => println!("{source}: cores differ by {ticks} ticks"),
+///         reason => println!("{source} isn't used: {reason}"),
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -138,6 +182,13 @@ impl fmt::Display for Reason {
 }
 
 /// The clock that was chosen, and why the others weren't.
+///
+/// ```
+/// let choice = oversleep::clock::Clock::why();
+/// if let Some(hz) = choice.hz {
+///     println!("{} ticks {hz} times a second", choice.source);
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Choice {

@@ -15,6 +15,13 @@ const WAITS: u32 = 3;
 const FOLLOWED_NS: u64 = 10_000_000;
 
 /// What the thorough checks of [`Clock::verify`](super::Clock::verify) found.
+///
+/// ```
+/// match oversleep::Clock::verify() {
+///     Ok(verified) => println!("{} ppm over 100 ms; cores compared: {:?}", verified.drift_ppm, verified.cores),
+///     Err(reason) => println!("the counter is out of use: {reason}"),
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Verified {

@@ -103,6 +103,13 @@ pub struct Sleeper {
 }
 
 /// How a sleep went.
+///
+/// ```
+/// let slept = oversleep::Sleeper::new().sleep(std::time::Duration::from_micros(300));
+/// if let Some(wait) = slept.wait {
+///     println!("woken {} ns late, {} ns late in the end", wait.lateness_ns, slept.lateness_ns);
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Slept {
@@ -122,6 +129,13 @@ pub struct Slept {
 }
 
 /// How the operating system ended a wait.
+///
+/// ```
+/// let slept = oversleep::Sleeper::new().sleep(std::time::Duration::from_micros(300));
+/// for approach in slept.approaches.iter().flatten() {
+///     println!("{} ns before the end, {} ns late", approach.margin_ns, approach.lateness_ns);
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Waited {
@@ -139,9 +153,19 @@ impl Default for Sleeper {
 
 impl Sleeper {
     /// How far the margin of what is spun reaches beyond the median lateness, unless told otherwise.
+    ///
+    /// ```
+    /// assert_eq!(oversleep::Sleeper::DEFAULT_BUDGET, std::time::Duration::from_micros(16));
+    /// ```
     pub const DEFAULT_BUDGET: Duration = Duration::from_nanos(BUDGET_NS);
 
     /// A sleeper that has learned nothing yet: its first waits have margins of 100, 50 and 25 µs.
+    ///
+    /// ```
+    /// // It may be kept in a constant place, and allocates nothing.
+    /// let mut sleeper = oversleep::Sleeper::new();
+    /// sleeper.sleep(std::time::Duration::from_micros(50));
+    /// ```
     pub const fn new() -> Self {
         Self { plan: Plan::new(), budget_ns: BUDGET_NS }
     }
@@ -150,17 +174,42 @@ impl Sleeper {
     /// [`Sleeper::DEFAULT_BUDGET`]. With zero the margin is the median lateness, and half of the sleeps that are waited for
     /// end late; up to 8 µs are spun all the same where a wait isn't worth its cost. What was learned stays, and the new
     /// budget bounds it from the next sleep on.
+    ///
+    /// ```
+    /// use oversleep::Sleeper;
+    /// use std::time::Duration;
+    ///
+    /// // Spends more CPU time on fewer late ends.
+    /// let mut exact = Sleeper::new().with_budget(Duration::from_micros(60));
+    /// exact.sleep(Duration::from_micros(300));
+    /// ```
     pub fn with_budget(mut self, budget: Duration) -> Self {
         self.budget_ns = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
         self
     }
 
     /// Sleeps for at least `duration`.
+    ///
+    /// ```
+    /// use oversleep::{Instant, Sleeper};
+    /// use std::time::Duration;
+    ///
+    /// let start = Instant::now();
+    /// Sleeper::new().sleep(Duration::from_micros(300));
+    /// assert!(start.elapsed() >= Duration::from_micros(300));
+    /// ```
     pub fn sleep(&mut self, duration: Duration) -> Slept {
         self.sleep_until(start().saturating_add(duration))
     }
 
     /// Sleeps until `deadline`. A deadline in the past returns at once.
+    ///
+    /// ```
+    /// use oversleep::{Instant, Sleeper};
+    ///
+    /// // In the past: nothing is waited for.
+    /// assert_eq!(Sleeper::new().sleep_until(Instant::from_nanos(1)).spun_ns, 0);
+    /// ```
     pub fn sleep_until(&mut self, deadline: Instant) -> Slept {
         let ahead_ns = left_ns(deadline);
         let none = [None; APPROACHES];
