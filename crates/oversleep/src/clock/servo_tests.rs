@@ -23,6 +23,21 @@ impl Model {
     fn calibrated(&self) -> State {
         State::calibrated(self.pair(0), self.pair(250_000), AWAKE).unwrap()
     }
+
+    /// The state after so many lines, each drawn when the window of the one before was just over, and when that was.
+    fn after(&self, lines: usize) -> (State, u64) {
+        let (mut state, mut now_ns) = (self.calibrated(), 250_000);
+        for _ in 0..lines {
+            (state, now_ns) = self.drawn_after(&state, now_ns);
+        }
+        (state, now_ns)
+    }
+
+    fn drawn_after(&self, state: &State, now_ns: u64) -> (State, u64) {
+        let now_ns = now_ns + state.rate.saturating_ns(state.line.window) + 1_000;
+        let pair = self.pair(now_ns);
+        (state.next(pair, pair.ticks, AWAKE).unwrap(), now_ns)
+    }
 }
 
 fn read(state: &State, ticks: u64) -> u64 {
@@ -47,9 +62,7 @@ fn windows_grow_and_stay_bounded() {
     let (mut state, mut now_ns) = (model.calibrated(), 250_000);
     let mut windows_ns = Vec::new();
     for _ in 0..12 {
-        now_ns += state.rate.saturating_ns(state.line.window) + 1_000;
-        let pair = model.pair(now_ns);
-        state = state.next(pair, pair.ticks, AWAKE).unwrap();
+        (state, now_ns) = model.drawn_after(&state, now_ns);
         windows_ns.push(state.rate.saturating_ns(state.line.window));
     }
     assert!(windows_ns.is_sorted());
@@ -213,13 +226,7 @@ proptest! {
         until in 0_u64..=1_000,
     ) {
         let model = Model { hz, offset: 0, epoch_ns: 1 << 40 };
-        let mut state = model.calibrated();
-        let mut now_ns = 250_000;
-        for _ in 0..steps {
-            now_ns += state.rate.saturating_ns(state.line.window) + 1_000;
-            let pair = model.pair(now_ns);
-            state = state.next(pair, pair.ticks, AWAKE).unwrap();
-        }
+        let (mut state, _) = model.after(steps);
         state.line.start.ns += lead_ns;
         let rest = state.line.grace() - state.line.window;
         let closing = state.line.start.ticks + state.line.window + rest * closing / 1_000;
@@ -245,13 +252,7 @@ proptest! {
         late in 0_u64..=1_000,
     ) {
         let model = Model { hz, offset: 0, epoch_ns: 1 << 40 };
-        let mut state = model.calibrated();
-        let mut now_ns = 250_000;
-        for _ in 0..steps {
-            now_ns += state.rate.saturating_ns(state.line.window) + 1_000;
-            let pair = model.pair(now_ns);
-            state = state.next(pair, pair.ticks, AWAKE).unwrap();
-        }
+        let (mut state, now_ns) = model.after(steps);
         state.line.start.ns += lead_ns;
         let adjusted = |since_ns: u64| {
             let exact = model.pair(now_ns + since_ns);
