@@ -7,7 +7,7 @@
 //! * the error is bounded by what one window can accumulate, however long the program runs, and
 //! * a counter that doesn't keep a steady rate is found out.
 
-use super::scale::Scale;
+use super::scale::{Scale, Slope};
 
 /// The first window, short because the rate is known from a short calibration only. Each window doubles what is known.
 pub(crate) const FIRST_WINDOW_NS: u64 = 1_000_000;
@@ -63,7 +63,7 @@ pub(crate) struct Pair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) start: Pair,
-    pub(crate) scale: Scale,
+    pub(crate) slope: Slope,
     pub(crate) window: u64,
 }
 
@@ -72,8 +72,7 @@ impl Line {
     #[inline]
     pub(crate) fn ns_within_window(&self, ticks: u64) -> Option<u64> {
         let since = ticks.wrapping_sub(self.start.ticks);
-        // A window is at most 150 ms long, and the short conversion is good for seconds.
-        (since <= self.window).then(|| self.start.ns.wrapping_add(self.scale.short_ns(since)))
+        (since <= self.window).then(|| self.start.ns.wrapping_add(self.slope.short_ns(since)))
     }
 
     /// Ticks from the start at which the last reader has left this line: a little grace for those who find that another
@@ -95,7 +94,7 @@ impl Line {
     /// The latest time that any reader can have been given by this line up to `ticks`.
     pub(crate) fn latest_ns(&self, ticks: u64) -> u64 {
         let since = self.not_before(ticks).wrapping_sub(self.start.ticks).min(self.grace());
-        self.start.ns.saturating_add(self.scale.saturating_ns(since))
+        self.start.ns.saturating_add(self.slope.saturating_ns(since))
     }
 
     /// What readers can be given by this line at the very end: no more, however late they find out that it is over.
@@ -106,7 +105,7 @@ impl Line {
     /// Whether the counter and the operating system's clock have kept together on this line but for the usual adjustments.
     fn has_kept(&self, ticks: u64, now_ns: u64) -> bool {
         let since_ns = now_ns.saturating_sub(self.start.ns);
-        let counted_ns = self.scale.saturating_ns(self.not_before(ticks).wrapping_sub(self.start.ticks));
+        let counted_ns = self.slope.saturating_ns(self.not_before(ticks).wrapping_sub(self.start.ticks));
         counted_ns.abs_diff(since_ns) <= (CAUTION_NS + since_ns / CAUTION_DIVISOR) / 2
     }
 
@@ -144,7 +143,7 @@ impl State {
     /// The state after calibration from two pairs.
     pub(crate) fn calibrated(first: Pair, second: Pair, suspended_ns: u64) -> Option<Self> {
         let rate = Scale::of(second.ns.checked_sub(first.ns)?, ticks_between(first.ticks, second.ticks)?)?;
-        let line = Line { start: second, scale: rate, window: rate.ticks(FIRST_WINDOW_NS) };
+        let line = Line { start: second, slope: rate.slope(), window: rate.ticks(FIRST_WINDOW_NS) };
         Some(Self { line, rate, last: second, far: first, near: second, jumps: 0, suspended_ns })
     }
 
@@ -196,7 +195,7 @@ impl State {
         };
         let mut line = Line {
             start: Pair { ticks: closing, ns: start_ns },
-            scale: measured.rate.slower(lead_ns, slewing_ns),
+            slope: measured.rate.slower(lead_ns, slewing_ns).slope(),
             window: measured.rate.ticks(window_ns),
         };
         // Others may read the old line until it ends, however soon they could have seen this one. Where that is the
@@ -204,7 +203,7 @@ impl State {
         if let Some(rest) = self.line.left(closing) {
             let end_ns = now_ns.saturating_add(measured.rate.saturating_ns(rest));
             let floor_ns = self.floor_ns(closing.wrapping_add(rest), end_ns, suspended_ns);
-            let reached_ns = start_ns.saturating_add(line.scale.saturating_ns(rest));
+            let reached_ns = start_ns.saturating_add(line.slope.saturating_ns(rest));
             line.start.ns = start_ns.saturating_add(floor_ns.saturating_sub(reached_ns));
         }
         Ok(Self { line, suspended_ns, ..measured })

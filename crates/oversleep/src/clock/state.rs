@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 
 use crate::sys::{self, counter};
 
-use super::latch::{Claim, Latch};
+use super::latch::{Claim, Latch, Reading};
 use super::reason::{Choice, Reason, Source};
 use super::servo::{State, TRYING_CAUTION_NS};
 use super::{calibrate, judge};
@@ -30,12 +30,10 @@ const DONE: u8 = 2;
 /// Nanoseconds now, by a reading that the processor may take a little early.
 #[inline]
 pub(super) fn now_ns() -> u64 {
-    match LATCH.read(counter::ticks) {
-        Some((line, ticks)) => match line.ns_within_window(ticks) {
-            Some(ns) => ns,
-            None => renewed_ns(),
-        },
-        None => without_counter_ns(),
+    match LATCH.now(counter::ticks) {
+        Reading::Time(ns) => ns,
+        Reading::Over => renewed_ns(),
+        Reading::NoCounter => without_counter_ns(),
     }
 }
 
@@ -44,12 +42,10 @@ pub(super) fn now_ns() -> u64 {
 pub(super) fn ordered_now_ns() -> u64 {
     // The load of the sequence number follows all earlier ones, and the reading follows that. On x86-64 no instruction.
     fence(Ordering::Acquire);
-    match LATCH.read(counter::ticks_ordered) {
-        Some((line, ticks)) => match line.ns_within_window(ticks) {
-            Some(ns) => ns,
-            None => renewed_ns(),
-        },
-        None => without_counter_ns(),
+    match LATCH.now(counter::ticks_ordered) {
+        Reading::Time(ns) => ns,
+        Reading::Over => renewed_ns(),
+        Reading::NoCounter => without_counter_ns(),
     }
 }
 
@@ -101,7 +97,7 @@ fn say_why(reason: Reason) {
     }
 }
 
-/// The window is over: draws the next line, unless another thread does.
+/// The window is over: draws the next line, unless another thread does or has just done so.
 #[cold]
 fn renewed_ns() -> u64 {
     let Some((state, sequence)) = LATCH.state() else { return without_counter_ns() };
@@ -112,7 +108,7 @@ fn renewed_ns() -> u64 {
         renew(claim, &state);
     }
     loop {
-        let Some((line, ticks)) = LATCH.read(counter::ticks_ordered) else { return without_counter_ns() };
+        let Some((line, ticks)) = LATCH.line(counter::ticks_ordered) else { return without_counter_ns() };
         if let Some(ns) = line.ns_within_grace(ticks) {
             return ns;
         }
@@ -192,6 +188,7 @@ pub(super) fn choice() -> Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::latch::following;
 
     /// A claim on the next line, if there are lines here.
     fn claim() -> Option<Claim> {
@@ -217,7 +214,7 @@ mod tests {
                 return false;
             }
             // A line lasts 0.1 s.
-            while LATCH.state().is_some_and(|(_, now)| now <= sequence + 2) {
+            while LATCH.state().is_some_and(|(_, now)| now < following(following(sequence))) {
                 let now_ns = ordered_now_ns();
                 if now_ns < last_ns || sys::monotonic_ns() - start_ns > 10_000_000_000 {
                     return false;
