@@ -3,7 +3,9 @@
 //! A reading that is below the one just received shows a skew of at least the difference plus the way between them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use crate::sys::{self, counter};
 
@@ -39,22 +41,36 @@ fn largest_skew(cpus: &[usize], others: impl Iterator<Item = usize>) -> Option<u
 }
 
 fn skew_between(one: usize, other: usize) -> Option<u64> {
-    let table = Table::default();
+    let table = Arc::new(Table::default());
     let deadline_ns = sys::monotonic_ns().saturating_add(PATIENCE_NS);
-    let play = |cpu: usize, parity: u64| {
-        sys::pin_this_thread(cpu).ok().and_then(|()| table.play(parity, deadline_ns, counter::ticks_ordered))
+    let player = |cpu: usize, parity: u64| {
+        let table = Arc::clone(&table);
+        move || sys::pin_this_thread(cpu).ok().and_then(|()| table.play(parity, deadline_ns, counter::ticks_ordered))
     };
-    thread::scope(|scope| {
-        let one = thread::Builder::new().spawn_scoped(scope, || table.or_give_up(play(one, 0))).ok();
-        let other = thread::Builder::new().spawn_scoped(scope, || table.or_give_up(play(other, 1))).ok();
-        if one.is_none() || other.is_none() {
-            table.given_up.store(true, Ordering::Relaxed);
-        }
-        let skew = |player: Option<thread::ScopedJoinHandle<'_, Option<u64>>>| player?.join().ok()?;
-        // Both are asked, so that both have ended.
-        let (one, other) = (skew(one), skew(other));
-        Some(one?.max(other?))
-    })
+    let skew = largest_by(deadline_ns, [player(one, 0), player(other, 1)]);
+    // Whoever plays on plays alone.
+    table.given_up.store(true, Ordering::Relaxed);
+    skew
+}
+
+/// The larger of what two threads find; `None` when either finds nothing, or not in time. They aren't joined: one that
+/// is let in later, because something of a higher priority keeps its core, ends then.
+fn largest_by(deadline_ns: u64, players: [impl FnOnce() -> Option<u64> + Send + 'static; 2]) -> Option<u64> {
+    let (tell, told) = mpsc::channel();
+    for player in players {
+        let tell = tell.clone();
+        let play_and_tell = move || {
+            // Nobody may listen any more.
+            let _ = tell.send(player());
+        };
+        thread::Builder::new().spawn(play_and_tell).ok()?;
+    }
+    drop(tell);
+    let next = || {
+        let left_ns = deadline_ns.saturating_sub(sys::monotonic_ns());
+        told.recv_timeout(Duration::from_nanos(left_ns)).ok()?
+    };
+    Some(next()?.max(next()?))
 }
 
 #[derive(Default)]
@@ -65,13 +81,6 @@ struct Table {
 }
 
 impl Table {
-    fn or_give_up(&self, skew: Option<u64>) -> Option<u64> {
-        if skew.is_none() {
-            self.given_up.store(true, Ordering::Relaxed);
-        }
-        skew
-    }
-
     /// Takes every turn of this parity; the largest step back seen.
     fn play(&self, parity: u64, deadline_ns: u64, read_ticks: impl Fn() -> u64) -> Option<u64> {
         let mut largest = 0;
@@ -133,5 +142,24 @@ mod tests {
     #[test]
     fn an_absent_core_is_not_compared() {
         assert_eq!(skew_between(0, usize::MAX), None);
+    }
+
+    #[test]
+    fn a_core_that_lets_no_thread_in_is_not_waited_for() {
+        let (let_in, turn) = mpsc::channel::<u64>();
+        let player = |turn: Option<mpsc::Receiver<u64>>| move || turn.map_or(Some(3), |turn| turn.recv().ok());
+        let deadline_ns = sys::monotonic_ns() + 1_000_000;
+        assert_eq!(largest_by(deadline_ns, [player(None), player(Some(turn))]), None);
+        assert!(sys::monotonic_ns() >= deadline_ns);
+        // It comes late, and nobody minds.
+        let_in.send(5).unwrap();
+    }
+
+    #[test]
+    fn two_players_tell_the_larger_skew() {
+        let deadline_ns = sys::monotonic_ns() + 60_000_000_000;
+        let player = |skew: Option<u64>| move || skew;
+        assert_eq!(largest_by(deadline_ns, [player(Some(3)), player(Some(8))]), Some(8));
+        assert_eq!(largest_by(deadline_ns, [player(None), player(Some(8))]), None);
     }
 }

@@ -50,9 +50,9 @@ pub fn monotonic_ns() -> u64 {
 /// # What to expect
 ///
 /// * **First use** takes about 0.3 ms, in which the clock is chosen and calibrated. It may open a file, and where that
-///   can't be read it makes two threads for each of up to four cores, which takes 0.5 ms, and on busy cores tens or hundreds
-///   of milliseconds; those too busy to be compared leave the operating system's clock. So make it before a sandbox closes,
-///   and not in a signal handler; later reads may be made there.
+///   can't be read it makes two threads for each of up to four cores, which takes 0.5 ms, and on busy cores up to 20 ms for
+///   each; those too busy to be compared leave the operating system's clock. So make it before a sandbox closes, and not in
+///   a signal handler; later reads may be made there.
 /// * **Signal handlers** that don't return (`siglongjmp`) mustn't leave a reading of this clock: at first use the counter
 ///   would never come into use, and later the next line never be drawn, so that each reading costs that of the operating
 ///   system's clock besides, and may be 0.1 ms behind it.
@@ -169,8 +169,8 @@ impl Clock {
 
     /// Checks the counter thoroughly, and takes it out of use when it fails: what the kernel thinks of it by now, its
     /// rate over 100 ms, and every core that this thread may run on against the first, by threads made for it. Takes a
-    /// little over 100 ms, three times that while the kernel changes its own rate, and longer where something of a higher
-    /// priority keeps a core to itself; nothing in this crate calls it by itself.
+    /// little over 100 ms, three times that while the kernel changes its own rate, and up to 20 ms more for a core that
+    /// is kept busy, at which it ceases to compare; nothing in this crate calls it by itself.
     ///
     /// # Errors
     ///
