@@ -47,8 +47,9 @@ struct System {
 
 const SYSTEMS: &[System] = &[
     System { name: "windows", check: windows::check },
-    System { name: "arm-linux", check: arm_linux::check },
     System { name: "macos", check: apple::check },
+    // Last: what an emulator of programs takes is more than the others together, and differs most by machine.
+    System { name: "arm-linux", check: arm_linux::check },
 ];
 
 /// What every system's check works with.
