@@ -144,7 +144,7 @@ pub enum Reason {
     },
     /// The measured frequency is beyond any processor's.
     FrequencyImplausible {
-        /// Ticks per second; 0 when two readings did not differ.
+        /// Ticks per second; 0 when two readings hardly differed, which is for less than 30.5 kHz.
         hz: u64,
     },
     /// The counter's rate jumps against the operating system's clock.

@@ -1,7 +1,7 @@
 //! From counter ticks to nanoseconds: one 128-bit multiplication and one shift.
 //!
-//! Pure arithmetic. The factor is a 64-bit fixed-point number with as many fraction bits as fit, never a factor divided
-//! beforehand in small integers: that would be 1.6 % wrong at 24 MHz.
+//! Pure arithmetic. The factor is a 64-bit fixed-point number, of a rate with as many fraction bits as fit and of a line
+//! with 48, never a factor divided beforehand in small integers: that would be 1.6 % wrong at 24 MHz.
 
 /// Nanoseconds per tick as `factor / 2^shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub(crate) struct Slope {
 }
 
 impl Slope {
-    /// Nanoseconds in `ticks`, rounded down, for fewer than 2^48 ticks, which are minutes at least. The shift comes first,
+    /// Nanoseconds in `ticks`, rounded down, for fewer than 2^48 ticks, which are half a minute at least. The shift comes first,
     /// so that only the upper half of the product is needed.
     #[inline]
     pub(crate) fn short_ns(self, ticks: u64) -> u64 {

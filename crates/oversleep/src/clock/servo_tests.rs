@@ -177,7 +177,7 @@ proptest! {
     /// counter, whatever the offsets (a wrap included), the noise of the pairs, and the pauses between readings.
     #[test]
     fn time_never_goes_back_and_never_goes_astray(
-        hz in 3_000_000_u64..6_000_000_000,
+        hz in 1_000_000_u64..10_000_000_000,
         offset: u64,
         epoch_ns in 0_u64..1 << 60,
         steps in proptest::collection::vec((1_u64..400_000_000, 0_u64..60, 0_u64..30_000), 1..80),
@@ -218,7 +218,7 @@ proptest! {
     /// up before others see it, and also while a lead is given up.
     #[test]
     fn the_new_line_is_above_the_old_one(
-        hz in 10_000_000_u64..6_000_000_000,
+        hz in 1_000_000_u64..10_000_000_000,
         noise_ns in -900_i64..900,
         lead_ns in 0_u64..90_000,
         steps in 0_usize..9,
@@ -245,7 +245,7 @@ proptest! {
     /// take the operating system's clock, which the kernel speeds up or slows down, and see no step back in the end.
     #[test]
     fn an_overdue_line_keeps_the_order(
-        hz in 10_000_000_u64..6_000_000_000,
+        hz in 1_000_000_u64..10_000_000_000,
         adjusted_ppm in -500_i64..=500,
         lead_ns in 0_u64..20_000,
         steps in 0_usize..9,

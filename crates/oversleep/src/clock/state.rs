@@ -52,6 +52,8 @@ pub(super) fn ordered_now_ns() -> u64 {
 #[inline(never)]
 fn without_counter_ns() -> u64 {
     match PHASE.load(Ordering::Acquire) {
+        // It came into use after this thread found none. The operating system's clock may be ahead of its line.
+        DONE if LATCH.is_started() => ordered_now_ns(),
         DONE => sys::monotonic_ns().max(OS_FLOOR_NS.load(Ordering::Relaxed)),
         _ => first_use_ns(),
     }
@@ -234,6 +236,27 @@ mod tests {
         LATCH.take_back_claim();
     }
 
+    /// A reader that found no counter, just before another thread put it in use, and goes on from there.
+    fn a_late_reader_keeps_to_the_line() {
+        let Some(claim) = claim() else { return };
+        let left = sys::forked(|| {
+            without_other_threads();
+            let Some((mut state, sequence)) = LATCH.state() else { return false };
+            let Some(claim) = LATCH.claim(sequence) else { return false };
+            // A line that is far from the operating system's clock, so that one isn't taken for the other.
+            state.line.start.ns += 3_600_000_000_000;
+            state.line.start.ticks = counter::ticks_ordered();
+            state.line.window = state.rate.ticks(60_000_000_000);
+            LATCH.fill(&claim, &state);
+            LATCH.publish(claim);
+            let before_ns = ordered_now_ns();
+            without_counter_ns() >= before_ns
+        });
+        assert_ne!(left, Some(false));
+        assert_eq!(LATCH.state().map(|(_, sequence)| sequence), Some(claim.sequence()), "the parent goes on");
+        LATCH.take_back_claim();
+    }
+
     /// While the counter is tried, others get the time less 10 µs. The line may be overdue as soon as it is there,
     /// and then they get it less up to 0.1 ms.
     #[test]
@@ -247,6 +270,7 @@ mod tests {
     fn time_goes_on_when_the_counter_goes_out_of_use() {
         let before_ns = ordered_now_ns();
         // Here, because it takes the counter.
+        a_late_reader_keeps_to_the_line();
         a_forked_child_does_what_its_parents_threads_were_about_to();
         let hz = choice().hz;
         assert_eq!(hz.is_some(), REJECTED.get().is_none());
