@@ -107,6 +107,9 @@ pub(in crate::platform::sim::kernel) fn pass(next: Slot) -> Slot {
 }
 
 #[cfg(test)]
+conformance!();
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -62,3 +62,6 @@ pub(in crate::platform::sim::kernel) fn pass(next: Slot) -> Slot {
         })
     })
 }
+
+#[cfg(test)]
+conformance!();
