@@ -2,8 +2,8 @@
 //! system beyond the standard library.
 
 pub mod memory;
-pub mod spin;
-pub mod syscalls;
+mod spin;
+mod syscalls;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -11,7 +11,7 @@ use std::thread::{Builder, JoinHandle};
 
 use oversleep_record::Unavailable;
 
-use crate::platform::interface::Load;
+use crate::platform::interface::{Load, LoadKind};
 
 /// How a platform starts hogs of one kind: what a hog needs is got on its own thread, which first leaves what it must
 /// not inherit.
@@ -36,6 +36,16 @@ impl Starter {
             prepare()
         })
     }
+}
+
+/// The kinds that every real machine has, whose hogs are started by `hogs` and use a call that enters the kernel and does
+/// next to nothing there.
+pub fn registry(hogs: Starter, sizes: fn() -> memory::Sizes, call: fn()) -> Vec<Box<dyn LoadKind>> {
+    vec![
+        Box::new(spin::Spin(hogs)),
+        Box::new(memory::Memory { hogs, sizes }),
+        Box::new(syscalls::Syscalls { hogs, call }),
+    ]
 }
 
 /// More threads than this are a slip of the hand, not a load.

@@ -2,13 +2,14 @@
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use oversleep_record::Unavailable;
 
 use super::{Kind, interrupted, last_error, take};
 use crate::platform::linux::waits::futex::{self, Until};
+use crate::platform::unix::handoffs::Condition;
 use crate::platform::{Handoff, HandoffInfo};
 
 pub(super) static FUTEX: Kind = Kind {
@@ -47,26 +48,8 @@ pub(super) static CONDVAR: Kind = Kind {
         since: "Linux 2.6",
         page: "https://doc.rust-lang.org/std/sync/struct.Condvar.html",
     },
-    open: || Ok(Arc::new(Condition { count: Mutex::new(0), posted: Condvar::new() })),
+    open: || Ok(Arc::new(Condition::default())),
 };
-
-struct Condition {
-    count: Mutex<u64>,
-    posted: Condvar,
-}
-
-impl Handoff for Condition {
-    fn post(&self) {
-        *self.count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.posted.notify_one();
-    }
-
-    fn wait(&self) {
-        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut count = self.posted.wait_while(count, |count| *count == 0).unwrap_or_else(PoisonError::into_inner);
-        *count -= 1;
-    }
-}
 
 pub(super) static SEMAPHORE: Kind = Kind {
     info: HandoffInfo {

@@ -10,13 +10,11 @@ mod file;
 mod lock;
 mod park;
 
-use std::io::{Error, ErrorKind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::io::Error;
 
-use oversleep_record::Unavailable;
-
-use crate::platform::{Handoff, HandoffInfo, HandoffKind};
+use crate::platform::HandoffKind;
+use crate::platform::native::handoffs::{Kind, take};
+use crate::platform::unix::handoffs::interrupted;
 
 /// The hand-offs of Linux, in the order in which they are listed.
 pub(super) fn registry() -> Vec<Box<dyn HandoffKind>> {
@@ -24,37 +22,8 @@ pub(super) fn registry() -> Vec<Box<dyn HandoffKind>> {
     kinds.into_iter().map(|kind| Box::new(kind) as Box<dyn HandoffKind>).collect()
 }
 
-/// One entry of the table.
-struct Kind {
-    info: HandoffInfo,
-    open: fn() -> Result<Arc<dyn Handoff>, Unavailable>,
-}
-
-impl HandoffKind for &'static Kind {
-    fn info(&self) -> &HandoffInfo {
-        &self.info
-    }
-
-    fn open(&self) -> Result<Arc<dyn Handoff>, Unavailable> {
-        (self.open)()
-    }
-}
-
-/// Lowers a count by one unless it is zero.
-fn take(count: &AtomicU32) -> bool {
-    count.fetch_update(Ordering::Acquire, Ordering::Relaxed, |count| count.checked_sub(1)).is_ok()
-}
-
 fn last_error() -> Error {
     Error::last_os_error()
-}
-
-/// Whether the last call of this thread was ended by a signal; any other error is a bug here or a closed descriptor,
-/// and going on would leave the other thread asleep for ever.
-fn interrupted(call: &str) -> bool {
-    let error = last_error();
-    assert!(error.kind() == ErrorKind::Interrupted, "{call}: {error}");
-    true
 }
 
 #[cfg(test)]
@@ -76,11 +45,5 @@ mod tests {
             assert!(info.doc.ends_with('.') && info.call.contains(" and "), "{}", info.name);
             assert!(info.since.starts_with("Linux ") && info.page.starts_with("https://"), "{}", info.name);
         }
-    }
-
-    #[test]
-    fn a_count_is_taken_down_to_zero() {
-        let count = AtomicU32::new(2);
-        assert_eq!([take(&count), take(&count), take(&count)], [true, true, false]);
     }
 }

@@ -1,52 +1,18 @@
-//! What an entry of the table is, and how it is opened.
+//! By which wait an entry of the table is proved when it is opened.
 
 use oversleep_record::{Nanos, Unavailable};
 
-use super::args;
-use crate::platform::{SharedPlatform, Target, Wait, WaitEnd, WaitInfo, Waiter};
+use crate::platform::Waiter;
+use crate::platform::linux::Linux;
+use crate::platform::native::waits::proved_by;
+pub(super) use crate::platform::native::waits::{Entry, Stateless};
 
-/// One entry of the table.
-pub(super) struct Entry {
-    /// What is known of it.
-    pub(super) info: WaitInfo,
-    /// Opens it for the calling thread.
-    pub(super) open: fn() -> Result<Box<dyn Waiter>, Unavailable>,
-}
-
-impl Wait for &'static Entry {
-    fn info(&self) -> &WaitInfo {
-        &self.info
-    }
-
-    fn open(&self, _platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
-        (self.open)()
-    }
-}
-
-/// A wait that holds nothing. The call is a type of its own, so that it is inlined and [`Waiter::wait`] stays the only
-/// indirection.
-pub(super) struct Stateless<F>(pub(super) F);
-
-impl<F: Fn(Target) -> WaitEnd> Waiter for Stateless<F> {
-    fn wait(&mut self, target: Target) -> WaitEnd {
-        (self.0)(target)
-    }
-}
-
-/// Boxes `waiter` after one wait of a microsecond, so that a call which can't work here (an old kernel, a seccomp
-/// filter) says so when it is opened and not in the middle of a measurement.
+/// By one of a microsecond.
 pub(super) fn proved(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {
-    proved_by(waiter, Nanos::from_micros(1))
+    proved_by::<Linux>(waiter, Nanos::from_micros(1))
 }
 
 /// [`proved`] for waits in whole milliseconds: by a wait of nothing, which takes the same way in and out.
 pub(super) fn proved_at_once(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {
-    proved_by(waiter, Nanos::ZERO)
-}
-
-fn proved_by(mut waiter: impl Waiter + 'static, remaining: Nanos) -> Result<Box<dyn Waiter>, Unavailable> {
-    match waiter.wait(Target { remaining, deadline: args::monotonic_now() + remaining }) {
-        WaitEnd::Failed(reason) => Err(reason),
-        WaitEnd::TimedOut | WaitEnd::Interrupted => Ok(Box::new(waiter)),
-    }
+    proved_by::<Linux>(waiter, Nanos::ZERO)
 }

@@ -5,12 +5,8 @@ use std::io::Error;
 
 use oversleep_record::Unavailable;
 
+pub(super) use crate::platform::unix::waits::{errno, too_long};
 use crate::platform::{WaitEnd, WaitInfo};
-
-/// The number of the last failed call of this thread.
-pub(super) fn errno() -> i32 {
-    Error::last_os_error().raw_os_error().unwrap_or(0)
-}
 
 /// How a wait ended that failed with `errno`, where `timed_out` is the number that means it worked.
 pub(super) fn ended(info: &'static WaitInfo, errno: i32, timed_out: i32) -> WaitEnd {
@@ -26,12 +22,6 @@ pub(super) fn ended(info: &'static WaitInfo, errno: i32, timed_out: i32) -> Wait
 /// How a wait ended that says 0 when its time is up and −1 otherwise.
 pub(super) fn ended_by_zero(info: &'static WaitInfo, returned: i32) -> WaitEnd {
     if returned == 0 { WaitEnd::TimedOut } else { ended(info, errno(), 0) }
-}
-
-/// The end of a wait whose span exceeds what its argument can say: it is not begun rather than cut.
-#[cold]
-pub(super) fn too_long(info: &'static WaitInfo) -> WaitEnd {
-    WaitEnd::Failed(Unavailable::failed(info.call, Error::from_raw_os_error(libc::EOVERFLOW)))
 }
 
 /// Why `call`, made for the wait `info`, failed with `errno`.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use oversleep_record::Unavailable;
 
-use super::{Kind, interrupted};
+use super::{Kind, interrupted, take};
 use crate::platform::macos::os;
 use crate::platform::macos::waits::queue;
 use crate::platform::{Handoff, HandoffInfo};
@@ -80,11 +80,6 @@ impl KeventUser {
         // SAFETY: one change is passed and no event is asked for.
         unsafe { libc::kevent(self.queue.as_raw_fd(), change, 1, std::ptr::null_mut(), 0, std::ptr::null()) }
     }
-
-    /// Lowers the count by one unless it is zero.
-    fn take(&self) -> bool {
-        self.count.fetch_update(Ordering::Acquire, Ordering::Relaxed, |count| count.checked_sub(1)).is_ok()
-    }
 }
 
 impl Handoff for KeventUser {
@@ -95,7 +90,7 @@ impl Handoff for KeventUser {
     }
 
     fn wait(&self) {
-        while !self.take() {
+        while !take(&self.count) {
             let mut seen = event(0, 0);
             // SAFETY: no change is passed, there is room for one event, and a null timeout is for ever.
             let events = unsafe {

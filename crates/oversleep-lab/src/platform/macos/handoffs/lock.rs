@@ -1,13 +1,12 @@
 //! Hand-offs through memory and what lies beneath it.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::Thread;
+use std::sync::Arc;
 
 use super::Kind;
 use crate::platform::macos::dispatch::Semaphore;
 use crate::platform::macos::os;
 use crate::platform::macos::semaphore::MachSemaphore;
+use crate::platform::unix::handoffs::{Condition, Park};
 use crate::platform::{Handoff, HandoffInfo};
 
 pub(super) static CONDVAR: Kind = Kind {
@@ -19,26 +18,8 @@ pub(super) static CONDVAR: Kind = Kind {
         since: "macOS 10.12",
         page: "https://doc.rust-lang.org/std/sync/struct.Condvar.html",
     },
-    open: || Ok(Arc::new(Condition { count: Mutex::new(0), posted: Condvar::new() })),
+    open: || Ok(Arc::new(Condition::default())),
 };
-
-struct Condition {
-    count: Mutex<u64>,
-    posted: Condvar,
-}
-
-impl Handoff for Condition {
-    fn post(&self) {
-        *self.count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.posted.notify_one();
-    }
-
-    fn wait(&self) {
-        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut count = self.posted.wait_while(count, |count| *count == 0).unwrap_or_else(PoisonError::into_inner);
-        *count -= 1;
-    }
-}
 
 pub(super) static THREAD_PARK: Kind = Kind {
     info: HandoffInfo {
@@ -49,36 +30,8 @@ pub(super) static THREAD_PARK: Kind = Kind {
         since: "macOS 10.12",
         page: "https://doc.rust-lang.org/std/thread/fn.park.html",
     },
-    open: || Ok(Arc::new(Park { count: AtomicU32::new(0), waiter: Mutex::new(None) })),
+    open: || Ok(Arc::new(Park::default())),
 };
-
-/// The waiting thread leaves its handle, then looks at the count; a post raises the count, then looks for the handle.
-/// Both take the same lock in between, so one of them sees the other.
-struct Park {
-    count: AtomicU32,
-    waiter: Mutex<Option<Thread>>,
-}
-
-impl Handoff for Park {
-    fn post(&self) {
-        self.count.fetch_add(1, Ordering::Release);
-        // Unparked with the lock free, or the woken thread might meet it.
-        let waiter = self.waiter.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(thread) = waiter {
-            thread.unpark();
-        }
-    }
-
-    fn wait(&self) {
-        let take =
-            || self.count.fetch_update(Ordering::Acquire, Ordering::Relaxed, |count| count.checked_sub(1)).is_ok();
-        *self.waiter.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::thread::current());
-        while !take() {
-            // A notice for this or for anything else of the thread's; the count decides.
-            std::thread::park();
-        }
-    }
-}
 
 pub(super) static MACH_SEMAPHORE: Kind = Kind {
     info: HandoffInfo {

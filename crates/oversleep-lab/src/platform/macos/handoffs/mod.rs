@@ -7,12 +7,9 @@
 mod file;
 mod lock;
 
-use std::io::{Error, ErrorKind};
-use std::sync::Arc;
-
-use oversleep_record::Unavailable;
-
-use crate::platform::{Handoff, HandoffInfo, HandoffKind};
+use crate::platform::HandoffKind;
+use crate::platform::native::handoffs::{Kind, take};
+use crate::platform::unix::handoffs::interrupted;
 
 /// The hand-offs of macOS, in the order in which they are listed.
 pub(super) fn registry() -> Vec<Box<dyn HandoffKind>> {
@@ -25,30 +22,6 @@ pub(super) fn registry() -> Vec<Box<dyn HandoffKind>> {
         &file::KEVENT_USER,
     ];
     kinds.into_iter().map(|kind| Box::new(kind) as Box<dyn HandoffKind>).collect()
-}
-
-/// One entry of the table.
-struct Kind {
-    info: HandoffInfo,
-    open: fn() -> Result<Arc<dyn Handoff>, Unavailable>,
-}
-
-impl HandoffKind for &'static Kind {
-    fn info(&self) -> &HandoffInfo {
-        &self.info
-    }
-
-    fn open(&self) -> Result<Arc<dyn Handoff>, Unavailable> {
-        (self.open)()
-    }
-}
-
-/// Whether the last call of this thread was ended by a signal; any other error is a bug here or a closed descriptor,
-/// and going on would leave the other thread asleep for ever.
-fn interrupted(call: &str) -> bool {
-    let error = Error::last_os_error();
-    assert!(error.kind() == ErrorKind::Interrupted, "{call}: {error}");
-    true
 }
 
 #[cfg(test)]

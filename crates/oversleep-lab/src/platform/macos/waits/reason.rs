@@ -1,16 +1,8 @@
 //! How a call ended, from what it returned, and why it did not work.
 
-use std::io::Error;
-
-use oversleep_record::Unavailable;
-
 use crate::platform::macos::os::{self, KernReturn};
+pub(super) use crate::platform::unix::waits::{errno, too_long};
 use crate::platform::{WaitEnd, WaitInfo};
-
-/// The number of the last failed call of this thread.
-pub(super) fn errno() -> i32 {
-    Error::last_os_error().raw_os_error().unwrap_or(0)
-}
 
 /// How a wait ended that failed with `errno`, where `timed_out` is the number that means it worked.
 pub(super) fn ended(info: &'static WaitInfo, errno: i32, timed_out: i32) -> WaitEnd {
@@ -36,10 +28,4 @@ pub(super) fn mach_ended(info: &'static WaitInfo, returned: KernReturn, timed_ou
         os::SUCCESS | os::ABORTED => WaitEnd::Interrupted,
         error => WaitEnd::Failed(os::mach_failed(info.call, error)),
     }
-}
-
-/// The end of a wait whose span exceeds what its argument can say: it is not begun rather than cut.
-#[cold]
-pub(super) fn too_long(info: &'static WaitInfo) -> WaitEnd {
-    WaitEnd::Failed(Unavailable::failed(info.call, Error::from_raw_os_error(libc::EOVERFLOW)))
 }

@@ -9,38 +9,14 @@ mod lock;
 mod object;
 
 use std::io::Error;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use oversleep_record::Unavailable;
-
-use crate::platform::interface::{Handoff, HandoffInfo, HandoffKind};
+use crate::platform::interface::HandoffKind;
+use crate::platform::native::handoffs::{Kind, take};
 
 /// The hand-offs of Windows, in the order in which they are listed.
 pub(super) fn registry() -> Vec<Box<dyn HandoffKind>> {
     let kinds = [&object::EVENT, &lock::CONDVAR, &lock::WAIT_ON_ADDRESS, &object::SEMAPHORE, &object::COMPLETION_PORT];
     kinds.into_iter().map(|kind| Box::new(kind) as Box<dyn HandoffKind>).collect()
-}
-
-/// One entry of the table.
-struct Kind {
-    info: HandoffInfo,
-    open: fn() -> Result<Arc<dyn Handoff>, Unavailable>,
-}
-
-impl HandoffKind for &'static Kind {
-    fn info(&self) -> &HandoffInfo {
-        &self.info
-    }
-
-    fn open(&self) -> Result<Arc<dyn Handoff>, Unavailable> {
-        (self.open)()
-    }
-}
-
-/// Lowers a count by one unless it is zero.
-fn take(count: &AtomicU32) -> bool {
-    count.fetch_update(Ordering::Acquire, Ordering::Relaxed, |count| count.checked_sub(1)).is_ok()
 }
 
 /// Such a call fails only by a bug here or a handle closed by somebody else, and going on would leave the other thread
@@ -68,11 +44,5 @@ mod tests {
             assert!(info.doc.ends_with('.') && info.call.contains(" and "), "{}", info.name);
             assert!(info.since.starts_with("Windows ") && info.page.starts_with("https://"), "{}", info.name);
         }
-    }
-
-    #[test]
-    fn a_count_is_taken_down_to_zero() {
-        let count = AtomicU32::new(2);
-        assert_eq!([take(&count), take(&count), take(&count)], [true, true, false]);
     }
 }

@@ -1,5 +1,8 @@
 //! The machine this process runs on. What is alike on every system stands here; a system's own folder says the rest.
 
+pub(super) mod handoffs;
+pub(super) mod waits;
+
 use std::sync::OnceLock;
 
 use oversleep_record::conditions::Setting;
@@ -162,6 +165,7 @@ impl<S: System> Platform for Native<S> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use super::super::hogs::MOST_HOGS;
     use super::super::native;
     use super::*;
 
@@ -181,6 +185,17 @@ mod tests {
             assert!(seen.insert((kind, name)), "{kind} {name} twice");
             assert!(doc.ends_with('.'), "{kind} {name} has no sentence");
             assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_load_starts_and_stops_and_absurd_counts_are_reasons() {
+        for kind in native().loads() {
+            let load = kind.start(2).unwrap_or_else(|why| panic!("{}: {why}", kind.info().name));
+            drop(load);
+            for hogs in [0, MOST_HOGS + 1, u32::MAX] {
+                assert!(kind.start(hogs).is_err(), "{} {hogs}", kind.info().name);
+            }
         }
     }
 
