@@ -1,6 +1,7 @@
 //! What Windows tells about its timer resolution beyond the facts.
 
 use oversleep_record::Unavailable;
+use oversleep_record::conditions::Setting;
 
 use super::environment::{system, timer};
 use super::os;
@@ -12,7 +13,7 @@ pub(super) fn rows() -> Vec<ResolutionRow> {
         return vec![row("what Windows does", "wine_get_version", Err(played(&version)))];
     }
     vec![
-        row("period in effect on the machine", "NtQueryTimerResolution", os::timer_periods().map(in_effect)),
+        row("period in effect on the machine", "NtQueryTimerResolution", os::timer_periods().map(said)),
         row("whom a request reaches", "RtlGetVersion; registry, GlobalTimerResolutionRequests", reach()),
         row(
             "while all windows are hidden",
@@ -20,6 +21,11 @@ pub(super) fn rows() -> Vec<ResolutionRow> {
             system::version().map(|version| hidden(version.build, version.is_server).to_owned()),
         ),
     ]
+}
+
+/// The period in effect now, as a setting.
+pub(super) fn in_effect() -> Result<Setting, Unavailable> {
+    os::timer_periods().map(|periods| Setting::Nanos(periods.now))
 }
 
 fn row(what: &'static str, how: &'static str, says: Result<String, Unavailable>) -> ResolutionRow {
@@ -31,7 +37,7 @@ fn played(version: &str) -> Unavailable {
     Unavailable::failed("NtQueryTimerResolution", system::played(version))
 }
 
-fn in_effect(periods: os::TimerPeriods) -> String {
+fn said(periods: os::TimerPeriods) -> String {
     let os::TimerPeriods { default, shortest, now } = periods;
     if now < default {
         format!("{now}, because some process asked for it; {default} by default, {shortest} at best")
@@ -90,9 +96,9 @@ mod tests {
     #[test]
     fn a_shorter_period_is_somebodys_wish() {
         let periods = |now| os::TimerPeriods { default: Nanos(15_625_000), shortest: Nanos(500_000), now: Nanos(now) };
-        assert_eq!(in_effect(periods(15_625_000)), "15.6 ms: nobody asks for less; 500 µs at best");
-        let said = in_effect(periods(1_000_000));
-        assert_eq!(said, "1 ms, because some process asked for it; 15.6 ms by default, 500 µs at best");
+        assert_eq!(said(periods(15_625_000)), "15.6 ms: nobody asks for less; 500 µs at best");
+        let text = said(periods(1_000_000));
+        assert_eq!(text, "1 ms, because some process asked for it; 15.6 ms by default, 500 µs at best");
     }
 
     #[test]

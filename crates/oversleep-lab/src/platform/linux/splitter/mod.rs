@@ -22,8 +22,8 @@ pub fn kernel_counter_hz() -> Option<u64> {
 
 pub use schedstat::{ThreadStat, ThreadStatFile};
 
-use super::tunables::NotSend;
 use crate::platform::interface::{Splitter, SwitchIn};
+use crate::platform::native::tunables::NotSend;
 
 /// Watches the thread that opened it.
 pub struct SwitchWatch {

@@ -6,9 +6,9 @@ use std::io::{self, Read, Write};
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{Nanos, Unavailable};
 
-use super::{NotSend, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
 use crate::platform::linux::os;
+use crate::platform::native::tunables::{Applied, Entry, NotSend};
 
 pub(super) struct DmaLatency;
 
@@ -46,43 +46,37 @@ fn bound(mut device: &File) -> Result<Nanos, Unavailable> {
     Ok(Nanos::from_micros(i64::from(i32::from_ne_bytes(value))))
 }
 
-impl Tunable for DmaLatency {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for DmaLatency {
+    type Asked = (Nanos, i64);
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    /// With the same in whole microseconds.
+    fn understood(setting: &Setting) -> Option<(Nanos, i64)> {
+        let &Setting::Nanos(asked) = setting else { return None };
+        let whole_us = asked.0 / 1_000;
+        (asked.0 % 1_000 == 0 && (0..=LONGEST_US).contains(&whole_us)).then_some((asked, whole_us))
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         bound(&open(false)?).map(Setting::Nanos)
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn apply(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>) {
-        let Some((asked, whole_us)) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
-        let mut device = match open(true) {
-            Ok(device) => device,
-            Err(why) => return denied(why),
-        };
+    fn change((asked, whole_us): (Nanos, i64), setting: &Setting) -> Result<Applied, Unavailable> {
+        let mut device = open(true)?;
         let was = bound(&device).ok();
         // Four bytes are taken as a number; any other length is read as hexadecimal text.
-        if let Err(error) = device.write_all(&(whole_us as i32).to_ne_bytes()) {
-            return denied(os::refused(&format!("writing {DEVICE}"), &error, ALLOW));
-        }
-        let guard: Option<Box<dyn Restore>> = Some(Box::new(DmaGuard { _device: device, _thread: NotSend::default() }));
+        device
+            .write_all(&(whole_us as i32).to_ne_bytes())
+            .map_err(|error| os::refused(&format!("writing {DEVICE}"), &error, ALLOW))?;
         // Held also where another request is as strict: that one may be withdrawn meanwhile.
-        match was {
-            Some(was) if was <= asked => (Outcome::AlreadySo { is: Setting::Nanos(was) }, guard),
-            _ => (Outcome::Applied { was: was.map(Setting::Nanos), now: Setting::Nanos(asked) }, guard),
-        }
+        let outcome = match was {
+            Some(was) if was <= asked => Outcome::AlreadySo { is: Setting::Nanos(was) },
+            _ => Outcome::Applied { was: was.map(Setting::Nanos), now: setting.clone() },
+        };
+        Ok((outcome, Some(Box::new(DmaGuard { _device: device, _thread: NotSend::default() }))))
     }
-}
-
-fn understood(setting: &Setting) -> Option<(Nanos, i64)> {
-    let &Setting::Nanos(asked) = setting else { return None };
-    let whole_us = asked.0 / 1_000;
-    (asked.0 % 1_000 == 0 && (0..=LONGEST_US).contains(&whole_us)).then_some((asked, whole_us))
 }
 
 /// Closing the device withdraws the request; the kernel does it even for a killed process.
@@ -96,6 +90,7 @@ impl Restore for DmaGuard {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::interface::Tunable;
 
     #[test]
     fn refuses_what_the_device_can_not_hold() {

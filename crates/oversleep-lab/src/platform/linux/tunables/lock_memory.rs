@@ -3,11 +3,11 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 
-use super::{NotSend, already, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
 use crate::platform::linux::os::{self, Resource, capability};
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, flag, held};
 
 pub(super) struct LockMemory;
 
@@ -46,49 +46,39 @@ pub fn permitted() -> Result<(), Unavailable> {
     }
 }
 
-impl Tunable for LockMemory {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for LockMemory {
+    type Asked = bool;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<bool> {
+        flag(setting)
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         Ok(Setting::Flag(*holders() > 0))
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        let is_flag = matches!(setting, Setting::Flag(_));
-        is_flag.then_some(()).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn apply(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>) {
-        let &Setting::Flag(asked) = setting else { return wrong_kind(INFO.name, setting, RIGHT) };
+    fn change(asked: bool, setting: &Setting) -> Result<Applied, Unavailable> {
         let mut holders = holders();
-        match (asked, *holders > 0) {
-            (false, false) => return already(Setting::Flag(false)),
-            (false, true) => {
-                return denied(Unavailable::failed(INFO.call, "another part of this process holds its memory locked"));
-            }
-            (true, _) => {}
-        }
         let was = *holders > 0;
-        if !was {
-            if let Err(why) = permitted() {
-                return denied(why);
+        match (asked, was) {
+            (false, false) => return Ok(already(setting.clone())),
+            (false, true) => {
+                return Err(Unavailable::failed(INFO.call, "another part of this process holds its memory locked"));
             }
-            // SAFETY: takes flags only.
-            if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } != 0 {
-                return denied(os::refused(INFO.call, &std::io::Error::last_os_error(), ALLOW));
+            (true, true) => {}
+            (true, false) => {
+                permitted()?;
+                // SAFETY: takes flags only.
+                if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } != 0 {
+                    return Err(os::refused(INFO.call, &std::io::Error::last_os_error(), ALLOW));
+                }
             }
         }
         *holders += 1;
-        let guard = LockGuard { _thread: NotSend::default() };
-        let outcome = if was {
-            Outcome::AlreadySo { is: Setting::Flag(true) }
-        } else {
-            Outcome::Applied { was: Some(Setting::Flag(false)), now: Setting::Flag(true) }
-        };
-        // Also where it was so already: that holder may let go before this one.
-        (outcome, Some(Box::new(guard)))
+        Ok(held(Setting::Flag(was), setting.clone(), LockGuard { _thread: NotSend::default() }))
     }
 }
 
@@ -111,7 +101,10 @@ impl Drop for LockGuard {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::conditions::Outcome;
+
     use super::*;
+    use crate::platform::interface::Tunable;
 
     #[test]
     fn is_held_until_the_last_guard_goes() {

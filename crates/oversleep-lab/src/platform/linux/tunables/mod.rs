@@ -1,4 +1,5 @@
-//! What a measurement may change on Linux, each an entry with its way back.
+//! What a measurement may change on Linux, each an entry with its way back. What an entry states
+//! is [`Entry`](crate::platform::native::tunables::Entry).
 //!
 //! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, so a panic that unwinds restores
 //! too. Guards of one thread are dropped in reverse order.
@@ -9,12 +10,7 @@ mod pin;
 pub mod policy;
 mod slack;
 
-use std::marker::PhantomData;
-
-use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
-
-use crate::platform::interface::{Restore, Tunable};
+use crate::platform::interface::Tunable;
 
 /// All tunables.
 pub fn registry() -> Vec<Box<dyn Tunable>> {
@@ -27,28 +23,10 @@ pub fn registry() -> Vec<Box<dyn Tunable>> {
     ]
 }
 
-/// Keeps a guard on its thread.
-pub(super) type NotSend = PhantomData<*const ()>;
-
-fn denied(why: Unavailable) -> (Outcome, Option<Box<dyn Restore>>) {
-    (Outcome::Denied { why }, None)
-}
-
-fn already(is: Setting) -> (Outcome, Option<Box<dyn Restore>>) {
-    (Outcome::AlreadySo { is }, None)
-}
-
-fn wrong_kind(tunable: &str, setting: &Setting, right: &str) -> (Outcome, Option<Box<dyn Restore>>) {
-    denied(Unavailable::Nonsense { what: not_a_setting(tunable, setting, right) })
-}
-
-fn not_a_setting(tunable: &str, setting: &Setting, right: &str) -> String {
-    format!("{tunable}={setting}; give {right}")
-}
-
 #[cfg(test)]
 mod tests {
     use oversleep_record::Nanos;
+    use oversleep_record::conditions::Setting;
 
     use super::*;
 

@@ -1,11 +1,11 @@
 //! The CPUs the calling thread may run on.
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 
-use super::{NotSend, already, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
 use crate::platform::linux::os;
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, changed, cpus};
 
 pub(super) struct Pin;
 
@@ -23,70 +23,59 @@ static INFO: TunableInfo = TunableInfo {
 const RIGHT: &str = "one or more CPU numbers";
 const ALLOW: &str = "allow the call in the sandbox's filter";
 
-impl Tunable for Pin {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for Pin {
+    type Asked = Vec<u32>;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<Vec<u32>> {
+        cpus(setting)
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
-        match os::affinity() {
-            Ok(cpus) => Ok(Setting::Cpus(cpus)),
-            Err(error) => Err(os::refused("sched_getaffinity", &error, ALLOW)),
-        }
-    }
-
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        let asked = understood(setting).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))?;
+    fn lacking(asked: &Vec<u32>) -> Result<(), Unavailable> {
         // Without the mask nothing is known to be wrong; applying will tell.
         let Ok(allowed) = os::affinity() else { return Ok(()) };
-        let lacking: Vec<u32> = asked.into_iter().filter(|cpu| !allowed.contains(cpu)).collect();
-        if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed).to_string()) }
+        let lacking = not_among(asked, &allowed);
+        if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed)) }
     }
 
-    fn apply(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>) {
-        let Some(asked) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
-        let was = match os::affinity() {
-            Ok(was) => was,
-            Err(error) => return denied(os::refused("sched_getaffinity", &error, ALLOW)),
-        };
+    fn read() -> Result<Setting, Unavailable> {
+        os::affinity().map(Setting::Cpus).map_err(unreadable)
+    }
+
+    fn change(asked: Vec<u32>, _: &Setting) -> Result<Applied, Unavailable> {
+        let was = os::affinity().map_err(unreadable)?;
         if was == asked {
-            return already(Setting::Cpus(was));
+            return Ok(already(Setting::Cpus(was)));
         }
         let result = os::set_affinity(&asked);
         let guard = PinGuard { was, _thread: NotSend::default() };
-        if let Err(error) = result {
-            return match error.raw_os_error() {
-                Some(libc::EINVAL) => denied(not_here(&asked, &guard.was)),
-                _ => denied(os::refused(INFO.call, &error, ALLOW)),
-            };
-        }
+        result.map_err(|error| match error.raw_os_error() {
+            Some(libc::EINVAL) => not_here(&asked, &guard.was),
+            _ => os::refused(INFO.call, &error, ALLOW),
+        })?;
         // The kernel drops CPUs that don't exist or aren't allowed without a word.
         match os::affinity() {
-            Ok(now) if now == asked => {
-                let outcome = Outcome::Applied { was: Some(Setting::Cpus(guard.was.clone())), now: Setting::Cpus(now) };
-                (outcome, Some(Box::new(guard)))
-            }
-            Ok(now) => {
-                let lacking: Vec<u32> = asked.into_iter().filter(|cpu| !now.contains(cpu)).collect();
-                denied(not_here(&lacking, &guard.was))
-            }
-            Err(error) => denied(Unavailable::failed("sched_getaffinity", error)),
+            Ok(now) if now == asked => Ok(changed(Setting::Cpus(guard.was.clone()), Setting::Cpus(now), guard)),
+            Ok(now) => Err(not_here(&not_among(&asked, &now), &guard.was)),
+            Err(error) => Err(Unavailable::failed("sched_getaffinity", error)),
         }
     }
+}
+
+fn unreadable(error: std::io::Error) -> Unavailable {
+    os::refused("sched_getaffinity", &error, ALLOW)
+}
+
+fn not_among(asked: &[u32], allowed: &[u32]) -> Vec<u32> {
+    asked.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect()
 }
 
 fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
     let lacking = Setting::Cpus(lacking.to_vec());
     let allowed = Setting::Cpus(allowed.to_vec());
     Unavailable::no_hardware(format!("CPU {lacking} that this process may use (it may use {allowed})"))
-}
-
-fn understood(setting: &Setting) -> Option<Vec<u32>> {
-    let Setting::Cpus(cpus) = setting else { return None };
-    let mut asked = cpus.clone();
-    asked.sort_unstable();
-    asked.dedup();
-    (!asked.is_empty()).then_some(asked)
 }
 
 struct PinGuard {
@@ -106,6 +95,7 @@ impl Drop for PinGuard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::interface::Tunable;
 
     #[test]
     fn pins_to_one_cpu_and_back() {

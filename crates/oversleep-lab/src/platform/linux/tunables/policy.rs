@@ -3,11 +3,11 @@
 use std::io;
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 
-use super::{NotSend, already, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
 use crate::platform::linux::os;
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, changed, word};
 
 pub(super) struct PolicyTunable;
 
@@ -94,7 +94,7 @@ impl SchedAttr {
             libc::SCHED_DEADLINE => ("deadline", 0),
             _ => ("unnamed", self.policy as i32),
         };
-        Setting::Policy { policy: policy.to_owned(), priority }
+        word(policy, priority)
     }
 
     /// The nice value.
@@ -125,56 +125,44 @@ fn explain(asked: &Setting, real_time: bool, error: &io::Error) -> Unavailable {
     os::refused(&format!("sched_setattr({asked})"), error, allow)
 }
 
-impl Tunable for PolicyTunable {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+fn unreadable(error: io::Error) -> Unavailable {
+    os::refused("sched_getattr", &error, "allow the call in the sandbox's filter")
+}
+
+impl Entry for PolicyTunable {
+    type Asked = SchedAttr;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<SchedAttr> {
+        let Setting::Policy { policy, priority } = setting else { return None };
+        wanted(policy, *priority)
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
-        match get() {
-            Ok(attr) => Ok(attr.setting()),
-            Err(error) => Err(os::refused("sched_getattr", &error, "allow the call in the sandbox's filter")),
-        }
+    fn read() -> Result<Setting, Unavailable> {
+        get().map(|attr| attr.setting()).map_err(unreadable)
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn settings_to_compare(&self) -> Vec<Setting> {
+    fn compared() -> Vec<Setting> {
         [("other", 0), ("other", 5), ("batch", 0), ("idle", 0), ("fifo", 1), ("rr", 1)]
-            .map(|(policy, priority)| Setting::Policy { policy: policy.to_owned(), priority })
+            .map(|(policy, priority)| word(policy, priority))
             .to_vec()
     }
 
-    fn apply(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>) {
-        let Some(attr) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
-        let was = match get() {
-            Ok(was) => was,
-            Err(error) => {
-                return denied(os::refused("sched_getattr", &error, "allow the call in the sandbox's filter"));
-            }
-        };
+    fn change(attr: SchedAttr, setting: &Setting) -> Result<Applied, Unavailable> {
+        let was = get().map_err(unreadable)?;
         if was.setting() == *setting {
-            return already(setting.clone());
+            return Ok(already(setting.clone()));
         }
-        if let Err(error) = set(attr) {
-            return denied(explain(setting, is_real_time(attr.policy), &error));
-        }
+        set(attr).map_err(|error| explain(setting, is_real_time(attr.policy), &error))?;
         let guard = PolicyGuard { was, _thread: NotSend::default() };
         match get() {
-            Ok(now) if now.setting() == *setting => {
-                (Outcome::Applied { was: Some(was.setting()), now: now.setting() }, Some(Box::new(guard)))
-            }
-            Ok(now) => denied(Unavailable::failed(INFO.call, format!("the policy became {} instead", now.setting()))),
-            Err(error) => denied(Unavailable::failed("sched_getattr", error)),
+            Ok(now) if now.setting() == *setting => Ok(changed(was.setting(), now.setting(), guard)),
+            Ok(now) => Err(Unavailable::failed(INFO.call, format!("the policy became {} instead", now.setting()))),
+            Err(error) => Err(Unavailable::failed("sched_getattr", error)),
         }
     }
-}
-
-fn understood(setting: &Setting) -> Option<SchedAttr> {
-    let Setting::Policy { policy, priority } = setting else { return None };
-    wanted(policy, *priority)
 }
 
 struct PolicyGuard {
@@ -193,11 +181,10 @@ impl Drop for PolicyGuard {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use oversleep_record::conditions::Outcome;
 
-    fn policy(policy: &str, priority: i32) -> Setting {
-        Setting::Policy { policy: policy.to_owned(), priority }
-    }
+    use super::*;
+    use crate::platform::interface::Tunable;
 
     #[test]
     fn knows_every_policy_and_its_range() {
@@ -205,7 +192,7 @@ mod tests {
         {
             for priority in [from, to] {
                 let attr = wanted(name, priority).expect("in range");
-                assert_eq!(attr.setting(), policy(name, priority));
+                assert_eq!(attr.setting(), word(name, priority));
             }
             assert_eq!(wanted(name, from - 1), None, "{name}");
             assert_eq!(wanted(name, to + 1), None, "{name}");
@@ -216,7 +203,7 @@ mod tests {
 
     #[test]
     fn every_outcome_leaves_the_thread_as_found_or_says_what_holds() {
-        for asked in [policy("other", 5), policy("batch", 0), policy("idle", 0), policy("fifo", 1), policy("rr", 99)] {
+        for asked in [word("other", 5), word("batch", 0), word("idle", 0), word("fifo", 1), word("rr", 99)] {
             std::thread::spawn(move || {
                 let Ok(before) = PolicyTunable.current() else { return };
                 let (outcome, guard) = PolicyTunable.apply(&asked);
@@ -243,7 +230,7 @@ mod tests {
 
     #[test]
     fn refuses_what_is_out_of_range_with_what_is_right() {
-        let (outcome, _) = PolicyTunable.apply(&policy("fifo", 100));
+        let (outcome, _) = PolicyTunable.apply(&word("fifo", 100));
         let Outcome::Denied { why } = outcome else { panic!("taken") };
         assert!(why.to_string().contains("priority 1 to 99"), "{why}");
     }

@@ -1,11 +1,11 @@
 //! Timer slack of the calling thread, held by the library's own guard.
 
 use oversleep::{TimerSlack, TimerSlackGuard, Why};
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 
-use super::{already, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
+use crate::platform::native::tunables::{Applied, Entry, already, changed};
 
 pub(super) struct Slack;
 
@@ -36,55 +36,49 @@ fn reason(denied: &oversleep::Denied) -> Unavailable {
     }
 }
 
-impl Tunable for Slack {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for Slack {
+    type Asked = (Nanos, std::time::Duration);
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<(Nanos, std::time::Duration)> {
+        let &Setting::Nanos(asked) = setting else { return None };
+        Some((asked, asked.to_std().filter(|span| !span.is_zero())?))
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         TimerSlack::current().map(|slack| Setting::Nanos(nanos(slack))).map_err(|denied| reason(&denied))
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn inherited_by(&self) -> Option<&'static str> {
+    fn heirs() -> Option<&'static str> {
         Some("threads and programs")
     }
 
-    fn settings_to_compare(&self) -> Vec<Setting> {
+    fn compared() -> Vec<Setting> {
         // From none to a whole request of 1 ms and beyond; the second is the kernel's default.
         [1, 50_000, 200_000, 1_000_000, 5_000_000].map(|ns| Setting::Nanos(Nanos(ns))).to_vec()
     }
 
-    fn apply(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>) {
-        let Some((asked, span)) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
+    fn change((asked, span): (Nanos, std::time::Duration), _: &Setting) -> Result<Applied, Unavailable> {
         let guard = TimerSlack::hold(span);
         match *guard.outcome() {
             oversleep::Outcome::Applied { was, now } if nanos(now) == asked => {
-                let outcome =
-                    Outcome::Applied { was: Some(Setting::Nanos(nanos(was))), now: Setting::Nanos(nanos(now)) };
-                (outcome, Some(Box::new(Held { _guard: guard })))
+                Ok(changed(Setting::Nanos(nanos(was)), Setting::Nanos(nanos(now)), Held { _guard: guard }))
             }
             oversleep::Outcome::Applied { now, .. } => {
-                denied(Unavailable::failed(INFO.call, format!("the slack became {} instead", nanos(now))))
+                Err(Unavailable::failed(INFO.call, format!("the slack became {} instead", nanos(now))))
             }
             // A thread under a real-time policy has none, which stands for the finest that can be asked for only.
             oversleep::Outcome::AlreadyFiner { is } if nanos(is) == asked || asked == Nanos(1) => {
-                already(Setting::Nanos(nanos(is)))
+                Ok(already(Setting::Nanos(nanos(is))))
             }
             oversleep::Outcome::AlreadyFiner { .. } => {
-                denied(Unavailable::failed(INFO.call, "a thread under a real-time policy has no slack"))
+                Err(Unavailable::failed(INFO.call, "a thread under a real-time policy has no slack"))
             }
-            oversleep::Outcome::Denied(ref refusal) => denied(reason(refusal)),
+            oversleep::Outcome::Denied(ref refusal) => Err(reason(refusal)),
         }
     }
-}
-
-fn understood(setting: &Setting) -> Option<(Nanos, std::time::Duration)> {
-    let &Setting::Nanos(asked) = setting else { return None };
-    Some((asked, asked.to_std().filter(|span| !span.is_zero())?))
 }
 
 struct Held {
@@ -95,7 +89,10 @@ impl Restore for Held {}
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::conditions::Outcome;
+
     use super::*;
+    use crate::platform::interface::Tunable;
 
     fn on_a_new_thread(body: impl FnOnce() + Send + 'static) {
         std::thread::spawn(body).join().expect("no panic");

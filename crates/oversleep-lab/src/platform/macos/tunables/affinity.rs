@@ -1,12 +1,12 @@
 //! Affinity tags: threads with the same tag are put on CPUs that share a cache. Intel Macs only.
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 
 use super::thread_policy::{self, FormerClass};
-use super::{Applied, NotSend, already, denied, not_a_setting, word, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
 use crate::platform::macos::os::{self, KernReturn};
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, changed, word};
 
 pub(super) struct Affinity;
 
@@ -38,41 +38,35 @@ fn tag() -> Result<i32, Unavailable> {
     Ok(words[0])
 }
 
-fn understood(setting: &Setting) -> Option<i32> {
-    match setting {
-        Setting::Policy { policy, priority: tag @ 1.. } if policy == TAG => Some(*tag),
-        _ => None,
-    }
-}
+impl Entry for Affinity {
+    type Asked = i32;
 
-impl Tunable for Affinity {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<i32> {
+        match setting {
+            Setting::Policy { policy, priority: tag @ 1.. } if policy == TAG => Some(*tag),
+            _ => None,
+        }
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         tag().map(|tag| word(TAG, tag))
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn apply(&self, setting: &Setting) -> Applied {
-        let Some(asked) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
-        let was = match tag() {
-            Ok(was) if was == asked => return already(setting.clone()),
-            Ok(was) => was,
-            Err(why) => return denied(why),
-        };
+    fn change(asked: i32, setting: &Setting) -> Result<Applied, Unavailable> {
+        let was = tag()?;
+        if was == asked {
+            return Ok(already(setting.clone()));
+        }
         let class = FormerClass::note();
         match thread_policy::set(libc::THREAD_AFFINITY_POLICY, &[asked]) {
             os::SUCCESS => {
                 let guard = Guard { was, _class: class, _thread: NotSend::default() };
-                let outcome = Outcome::Applied { was: Some(word(TAG, was)), now: setting.clone() };
-                (outcome, Some(Box::new(guard)))
+                Ok(changed(word(TAG, was), setting.clone(), guard))
             }
-            error => denied(reason(INFO.call, error)),
+            error => Err(reason(INFO.call, error)),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The latency tier of the calling thread: how late its timed waits may end on purpose.
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 
 use super::thread_policy::{self, FormerClass};
-use super::{Applied, NotSend, already, denied, not_a_setting, word, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
 use crate::platform::macos::os;
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, changed, word};
 
 pub(super) struct Latency;
 
@@ -57,52 +57,42 @@ pub fn tier() -> Result<&'static str, Unavailable> {
     name(words[0]).ok_or_else(|| Unavailable::Nonsense { what: format!("latency tier {:#x}", words[0]) })
 }
 
-fn understood(setting: &Setting) -> Option<i32> {
-    match setting {
-        Setting::Policy { policy, priority: 0 } => number(policy),
-        _ => None,
-    }
-}
+impl Entry for Latency {
+    type Asked = i32;
 
-impl Tunable for Latency {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<i32> {
+        match setting {
+            Setting::Policy { policy, priority: 0 } => number(policy),
+            _ => None,
+        }
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         tier().map(|tier| word(tier, 0))
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn settings_to_compare(&self) -> Vec<Setting> {
+    fn compared() -> Vec<Setting> {
         // Tiers 4 and 5 may hold a wait for ten seconds; nobody needs to see that measured unasked.
         [UNSPECIFIED, "tier-0", "tier-1", "tier-2", "tier-3"].map(|tier| word(tier, 0)).to_vec()
     }
 
-    fn apply(&self, setting: &Setting) -> Applied {
-        let Some(asked) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
-        let was = match tier() {
-            Ok(was) => was,
-            Err(why) => return denied(why),
-        };
+    fn change(asked: i32, setting: &Setting) -> Result<Applied, Unavailable> {
+        let was = tier()?;
         if word(was, 0) == *setting {
-            return already(setting.clone());
+            return Ok(already(setting.clone()));
         }
         let class = FormerClass::note();
         match thread_policy::set(libc::THREAD_LATENCY_QOS_POLICY, &[asked]) {
             os::SUCCESS => {}
-            error => return denied(os::mach_failed(INFO.call, error)),
+            error => return Err(os::mach_failed(INFO.call, error)),
         }
         let guard = Guard { was: number(was).unwrap_or(0), _class: class, _thread: NotSend::default() };
-        match tier() {
-            Ok(now) if word(now, 0) == *setting => {
-                (Outcome::Applied { was: Some(word(was, 0)), now: word(now, 0) }, Some(Box::new(guard)))
-            }
-            Ok(now) => denied(Unavailable::failed(INFO.call, format!("the tier became {now} instead"))),
-            Err(why) => denied(why),
+        match tier()? {
+            now if word(now, 0) == *setting => Ok(changed(word(was, 0), word(now, 0), guard)),
+            now => Err(Unavailable::failed(INFO.call, format!("the tier became {now} instead"))),
         }
     }
 }

@@ -4,10 +4,10 @@ use std::io::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 
-use super::{Applied, NotSend, already, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, flag, held};
 
 pub(super) struct LockMemory;
 
@@ -43,41 +43,29 @@ fn lock() -> Result<(), Unavailable> {
     }
 }
 
-impl Tunable for LockMemory {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for LockMemory {
+    type Asked = bool;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<bool> {
+        flag(setting)
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         Ok(Setting::Flag(HOLDERS.load(Ordering::Relaxed) > 0))
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        let is_flag = matches!(setting, Setting::Flag(_));
-        is_flag.then_some(()).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn apply(&self, setting: &Setting) -> Applied {
-        match setting {
-            Setting::Flag(false) if HOLDERS.load(Ordering::Relaxed) == 0 => already(Setting::Flag(false)),
-            Setting::Flag(false) => {
-                denied(Unavailable::failed(INFO.call, "another part of this process holds its memory locked"))
+    fn change(asked: bool, setting: &Setting) -> Result<Applied, Unavailable> {
+        match (asked, HOLDERS.load(Ordering::Relaxed)) {
+            (false, 0) => Ok(already(setting.clone())),
+            (false, _) => Err(Unavailable::failed(INFO.call, "another part of this process holds its memory locked")),
+            (true, _) => {
+                lock()?;
+                let was = HOLDERS.fetch_add(1, Ordering::Relaxed) > 0;
+                Ok(held(Setting::Flag(was), setting.clone(), Guard { _thread: NotSend::default() }))
             }
-            Setting::Flag(true) => {
-                if let Err(why) = lock() {
-                    return denied(why);
-                }
-                let guard = Box::new(Guard { _thread: NotSend::default() });
-                // Also where it was so already: that holder may let go before this one.
-                match HOLDERS.fetch_add(1, Ordering::Relaxed) {
-                    0 => {
-                        let was = Some(Setting::Flag(false));
-                        (Outcome::Applied { was, now: Setting::Flag(true) }, Some(guard))
-                    }
-                    _ => (Outcome::AlreadySo { is: Setting::Flag(true) }, Some(guard)),
-                }
-            }
-            _ => wrong_kind(INFO.name, setting, RIGHT),
         }
     }
 }

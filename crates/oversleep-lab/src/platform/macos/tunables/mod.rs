@@ -1,4 +1,5 @@
-//! What a measurement may change on macOS, each an entry with its way back.
+//! What a measurement may change on macOS, each an entry with its way back. What an entry states
+//! is [`Entry`](crate::platform::native::tunables::Entry).
 //!
 //! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, so a panic that unwinds restores
 //! too. Guards of one thread are dropped in reverse order.
@@ -14,12 +15,11 @@ mod thread_policy;
 pub use latency::tier;
 pub use qos::class;
 
-use std::marker::PhantomData;
-
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 
-use crate::platform::interface::{Restore, Tunable};
+use crate::platform::interface::Tunable;
+use crate::platform::native::tunables::Applied;
 
 /// All tunables.
 pub fn registry() -> Vec<Box<dyn Tunable>> {
@@ -52,33 +52,10 @@ pub fn while_held<T>(name: &str, setting: &Setting, body: impl FnOnce() -> T) ->
 fn apply(name: &str, setting: &Setting) -> Applied {
     let registry = registry();
     let tunable = registry.iter().find(|tunable| tunable.info().name == name);
-    tunable.map_or_else(|| denied(Unavailable::NotOnThisPlatform), |tunable| tunable.apply(setting))
-}
-
-/// Keeps a guard on its thread.
-type NotSend = PhantomData<*const ()>;
-
-type Applied = (Outcome, Option<Box<dyn Restore>>);
-
-fn denied(why: Unavailable) -> Applied {
-    (Outcome::Denied { why }, None)
-}
-
-fn already(is: Setting) -> Applied {
-    (Outcome::AlreadySo { is }, None)
-}
-
-fn wrong_kind(tunable: &str, setting: &Setting, right: &str) -> Applied {
-    denied(Unavailable::Nonsense { what: not_a_setting(tunable, setting, right) })
-}
-
-fn not_a_setting(tunable: &str, setting: &Setting, right: &str) -> String {
-    format!("{tunable}={setting}; give {right}")
-}
-
-/// A word as a setting, with its number.
-fn word(word: &str, number: i32) -> Setting {
-    Setting::Policy { policy: word.to_owned(), priority: number }
+    tunable.map_or_else(
+        || (Outcome::Denied { why: Unavailable::NotOnThisPlatform }, None),
+        |tunable| tunable.apply(setting),
+    )
 }
 
 #[cfg(test)]
@@ -86,6 +63,7 @@ mod tests {
     use oversleep_record::Nanos;
 
     use super::*;
+    use crate::platform::native::tunables::word;
 
     #[test]
     fn every_tunable_refuses_a_setting_of_another_kind() {

@@ -3,8 +3,8 @@
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
 
-use super::{Applied, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Scope, TunableInfo};
+use crate::platform::native::tunables::{Applied, Entry, cpus};
 
 pub(super) struct Pin;
 
@@ -21,26 +21,21 @@ static INFO: TunableInfo = TunableInfo {
 
 const RIGHT: &str = "one or more CPU numbers";
 
-impl Tunable for Pin {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for Pin {
+    type Asked = ();
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<()> {
+        cpus(setting).map(drop)
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         Err(Unavailable::NotOnThisPlatform)
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        match setting {
-            Setting::Cpus(cpus) if !cpus.is_empty() => Ok(()),
-            _ => Err(not_a_setting(INFO.name, setting, RIGHT)),
-        }
-    }
-
-    fn apply(&self, setting: &Setting) -> Applied {
-        match self.validate(setting) {
-            Ok(()) => denied(Unavailable::NotOnThisPlatform),
-            Err(_) => wrong_kind(INFO.name, setting, RIGHT),
-        }
+    fn change((): (), _: &Setting) -> Result<Applied, Unavailable> {
+        Err(Unavailable::NotOnThisPlatform)
     }
 }

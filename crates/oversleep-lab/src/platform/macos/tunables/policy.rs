@@ -3,12 +3,12 @@
 use std::ffi::c_int;
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 
 use super::thread_policy::{self, FormerClass};
-use super::{Applied, NotSend, already, denied, not_a_setting, word, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
 use crate::platform::macos::os::{self, KernReturn};
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, changed, word};
 
 pub(super) struct Policy;
 
@@ -35,23 +35,9 @@ const CONSTRAINT_US: u64 = 2_500;
 
 /// What is wanted of the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+pub(super) enum Wanted {
     TimeConstraint,
     Posix { policy: c_int, priority: c_int },
-}
-
-fn understood(setting: &Setting) -> Option<Wanted> {
-    let Setting::Policy { policy, priority } = setting else { return None };
-    let number = match policy.as_str() {
-        TIME_CONSTRAINT if *priority == 0 => return Some(Wanted::TimeConstraint),
-        "other" => libc::SCHED_OTHER,
-        "fifo" => libc::SCHED_FIFO,
-        "rr" => libc::SCHED_RR,
-        _ => return None,
-    };
-    // SAFETY: take a number and return one.
-    let (least, most) = unsafe { (libc::sched_get_priority_min(number), libc::sched_get_priority_max(number)) };
-    (least..=most).contains(priority).then_some(Wanted::Posix { policy: number, priority: *priority })
 }
 
 /// Sets the real-time policy on the calling thread; for a try on a thread that ends, or under a guard.
@@ -112,33 +98,42 @@ pub fn current() -> Result<Setting, Unavailable> {
     Ok(word(name, parameters.sched_priority))
 }
 
-impl Tunable for Policy {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for Policy {
+    type Asked = Wanted;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<Wanted> {
+        let Setting::Policy { policy, priority } = setting else { return None };
+        let number = match policy.as_str() {
+            TIME_CONSTRAINT if *priority == 0 => return Some(Wanted::TimeConstraint),
+            "other" => libc::SCHED_OTHER,
+            "fifo" => libc::SCHED_FIFO,
+            "rr" => libc::SCHED_RR,
+            _ => return None,
+        };
+        // SAFETY: take a number and return one.
+        let (least, most) = unsafe { (libc::sched_get_priority_min(number), libc::sched_get_priority_max(number)) };
+        (least..=most).contains(priority).then_some(Wanted::Posix { policy: number, priority: *priority })
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         current()
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn settings_to_compare(&self) -> Vec<Setting> {
+    fn compared() -> Vec<Setting> {
         vec![word("other", 31), word("rr", 47), word("fifo", 47), word(TIME_CONSTRAINT, 0)]
     }
 
-    fn apply(&self, setting: &Setting) -> Applied {
-        let Some(wanted) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
-        let was = match current() {
-            Ok(was) if was == *setting => return already(was),
-            Ok(was) => was,
-            Err(why) => return denied(why),
-        };
+    fn change(wanted: Wanted, setting: &Setting) -> Result<Applied, Unavailable> {
+        let was = current()?;
+        if was == *setting {
+            return Ok(already(was));
+        }
         let (was_posix, class) = (posix().ok(), FormerClass::note());
         let (was_real_time, real_time) = (was == word(TIME_CONSTRAINT, 0), wanted == Wanted::TimeConstraint);
-        let changed = match wanted {
+        let told = match wanted {
             Wanted::TimeConstraint => match set_time_constraint() {
                 os::SUCCESS => Ok(()),
                 error => Err(os::mach_failed("thread_policy_set(THREAD_TIME_CONSTRAINT_POLICY)", error)),
@@ -151,11 +146,11 @@ impl Tunable for Policy {
             }
         };
         let undo = if real_time { None } else { was_posix };
+        // Made whatever came of it: what fails half-way is put back, too.
         let guard = Guard { undo, was_real_time, real_time, _class: class, _thread: NotSend::default() };
-        match changed.and_then(|()| current()) {
-            Ok(now) if now == *setting => (Outcome::Applied { was: Some(was), now }, Some(Box::new(guard))),
-            Ok(now) => denied(Unavailable::failed(INFO.call, format!("the policy became {now} instead"))),
-            Err(why) => denied(why),
+        match told.and_then(|()| current())? {
+            now if now == *setting => Ok(changed(was, now, guard)),
+            now => Err(Unavailable::failed(INFO.call, format!("the policy became {now} instead"))),
         }
     }
 }
@@ -191,10 +186,13 @@ mod tests {
 
     #[test]
     fn knows_every_policy_and_its_range() {
-        assert_eq!(understood(&word("time-constraint", 0)), Some(Wanted::TimeConstraint));
-        assert_eq!(understood(&word("fifo", 47)), Some(Wanted::Posix { policy: libc::SCHED_FIFO, priority: 47 }));
+        assert_eq!(Policy::understood(&word("time-constraint", 0)), Some(Wanted::TimeConstraint));
+        assert_eq!(
+            Policy::understood(&word("fifo", 47)),
+            Some(Wanted::Posix { policy: libc::SCHED_FIFO, priority: 47 })
+        );
         for wrong in [word("time-constraint", 1), word("fifo", 200), word("rr", -1), word("idle", 0)] {
-            assert_eq!(understood(&wrong), None, "{wrong}");
+            assert_eq!(Policy::understood(&wrong), None, "{wrong}");
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::ffi::c_int;
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 
 use super::thread_policy::Class;
-use super::{Applied, NotSend, already, denied, not_a_setting, word, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
 use crate::platform::macos::os;
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, changed, word};
 
 pub(super) struct Qos;
 
@@ -46,12 +46,6 @@ fn name(number: u32) -> String {
     known.map_or_else(|| format!("class-{number:#x}"), |(name, _)| (*name).to_owned())
 }
 
-fn understood(setting: &Setting) -> Option<Class> {
-    let Setting::Policy { policy, priority } = setting else { return None };
-    let (_, number) = CLASSES[..CAN_BE_ASKED_FOR].iter().find(|(name, _)| name == policy)?;
-    (-15..=0).contains(priority).then_some(Class { number: *number, relative: *priority })
-}
-
 impl Class {
     fn setting(self) -> Setting {
         word(&name(self.number), self.relative)
@@ -63,7 +57,11 @@ impl Class {
 /// # Errors
 /// Why it can't be read.
 pub fn class() -> Result<Setting, Unavailable> {
-    Class::current().map(Class::setting).map_err(|error| os::failed_with("pthread_get_qos_class_np", error))
+    Class::current().map(Class::setting).map_err(unreadable)
+}
+
+fn unreadable(error: c_int) -> Unavailable {
+    os::failed_with("pthread_get_qos_class_np", error)
 }
 
 fn refused(error: c_int) -> Unavailable {
@@ -73,37 +71,33 @@ fn refused(error: c_int) -> Unavailable {
     }
 }
 
-impl Tunable for Qos {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for Qos {
+    type Asked = Class;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<Class> {
+        let Setting::Policy { policy, priority } = setting else { return None };
+        let (_, number) = CLASSES[..CAN_BE_ASKED_FOR].iter().find(|(name, _)| name == policy)?;
+        (-15..=0).contains(priority).then_some(Class { number: *number, relative: *priority })
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         class()
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn settings_to_compare(&self) -> Vec<Setting> {
+    fn compared() -> Vec<Setting> {
         CLASSES[..CAN_BE_ASKED_FOR].iter().map(|(name, _)| word(name, 0)).collect()
     }
 
-    fn apply(&self, setting: &Setting) -> Applied {
-        let Some(asked) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
-        let was = match Class::current() {
-            Ok(was) => was,
-            Err(error) => return denied(os::failed_with("pthread_get_qos_class_np", error)),
-        };
+    fn change(asked: Class, setting: &Setting) -> Result<Applied, Unavailable> {
+        let was = Class::current().map_err(unreadable)?;
         if was == asked {
-            return already(setting.clone());
+            return Ok(already(setting.clone()));
         }
-        if let Err(error) = asked.enter() {
-            return denied(refused(error));
-        }
-        let guard = Guard { was, _thread: NotSend::default() };
-        (Outcome::Applied { was: Some(was.setting()), now: setting.clone() }, Some(Box::new(guard)))
+        asked.enter().map_err(refused)?;
+        Ok(changed(was.setting(), setting.clone(), Guard { was, _thread: NotSend::default() }))
     }
 }
 
@@ -128,11 +122,11 @@ mod tests {
     #[test]
     fn classes_by_name_and_number() {
         for (known, number) in &CLASSES[..CAN_BE_ASKED_FOR] {
-            assert_eq!(understood(&word(known, -15)), Some(Class { number: *number, relative: -15 }));
+            assert_eq!(Qos::understood(&word(known, -15)), Some(Class { number: *number, relative: -15 }));
             assert_eq!(name(*number), *known);
         }
         for wrong in [word("maintenance", 0), word("utility", 1), word("utility", -16), Setting::Flag(true)] {
-            assert_eq!(understood(&wrong), None, "{wrong}");
+            assert_eq!(Qos::understood(&wrong), None, "{wrong}");
         }
         assert_eq!(name(0x7), "class-0x7");
     }

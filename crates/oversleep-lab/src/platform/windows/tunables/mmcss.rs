@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::ffi::CStr;
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 
-use super::{Applied, NotSend, already, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, changed, flag};
 use crate::platform::windows::os::{self, Newer};
 
 pub(super) struct Mmcss;
@@ -40,49 +40,45 @@ thread_local! {
     static JOINED: Cell<bool> = const { Cell::new(false) };
 }
 
-impl Tunable for Mmcss {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for Mmcss {
+    type Asked = bool;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<bool> {
+        flag(setting)
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         Ok(Setting::Flag(JOINED.get()))
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        let is_flag = matches!(setting, Setting::Flag(_));
-        is_flag.then_some(()).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn settings_to_compare(&self) -> Vec<Setting> {
+    fn compared() -> Vec<Setting> {
         vec![Setting::Flag(false), Setting::Flag(true)]
     }
 
-    fn apply(&self, setting: &Setting) -> Applied {
-        let &Setting::Flag(asked) = setting else { return wrong_kind(INFO.name, setting, RIGHT) };
+    fn change(asked: bool, setting: &Setting) -> Result<Applied, Unavailable> {
         if asked == JOINED.get() {
-            return already(Setting::Flag(asked));
+            return Ok(already(setting.clone()));
         }
         if !asked {
-            return denied(Unavailable::failed(
+            return Err(Unavailable::failed(
                 INFO.call,
                 "another part of this measurement holds the thread in the task",
             ));
         }
-        let (join, leave) = match (JOIN.required(), LEAVE.required()) {
-            (Ok(join), Ok(leave)) => (join, leave),
-            (Err(why), _) | (_, Err(why)) => return denied(why),
-        };
+        let (join, leave) = (JOIN.required()?, LEAVE.required()?);
         let mut index = 0;
         // SAFETY: the name ends with a zero byte and the index, zero for a new one, is valid to write to.
         // https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avsetmmthreadcharacteristicsa
         let handle = unsafe { join(TASK.as_ptr().cast(), &raw mut index) };
         if handle == 0 {
-            return denied(os::failed(INFO.call));
+            return Err(os::failed(INFO.call));
         }
         JOINED.set(true);
-        let outcome = Outcome::Applied { was: Some(Setting::Flag(false)), now: Setting::Flag(true) };
-        (outcome, Some(Box::new(Member { handle, leave, _thread: NotSend::default() })))
+        let member = Member { handle, leave, _thread: NotSend::default() };
+        Ok(changed(Setting::Flag(false), setting.clone(), member))
     }
 }
 
@@ -105,7 +101,10 @@ impl Drop for Member {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::conditions::Outcome;
+
     use super::*;
+    use crate::platform::interface::Tunable;
 
     #[test]
     fn the_thread_is_in_the_task_until_the_guard_goes() {

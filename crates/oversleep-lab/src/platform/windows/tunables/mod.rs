@@ -1,4 +1,5 @@
-//! What a measurement may change on Windows, each an entry with its way back.
+//! What a measurement may change on Windows, each an entry with its way back. What an entry states
+//! is [`Entry`](crate::platform::native::tunables::Entry).
 //!
 //! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, so a panic that unwinds restores
 //! too. Guards of one thread are dropped in reverse order.
@@ -12,12 +13,7 @@ mod power_throttling;
 mod resolution;
 mod time_begin_period;
 
-use std::marker::PhantomData;
-
-use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
-
-use crate::platform::interface::{Restore, Tunable};
+use crate::platform::interface::Tunable;
 
 #[cfg(test)]
 pub(super) use resolution::{outstanding, take_back};
@@ -34,33 +30,12 @@ pub(super) fn registry() -> Vec<Box<dyn Tunable>> {
     ]
 }
 
-/// Keeps a guard on its thread.
-type NotSend = PhantomData<*const ()>;
-
-/// What a change comes to.
-type Applied = (Outcome, Option<Box<dyn Restore>>);
-
-fn denied(why: Unavailable) -> Applied {
-    (Outcome::Denied { why }, None)
-}
-
-fn already(is: Setting) -> Applied {
-    (Outcome::AlreadySo { is }, None)
-}
-
-fn wrong_kind(tunable: &str, setting: &Setting, right: &str) -> Applied {
-    denied(Unavailable::Nonsense { what: not_a_setting(tunable, setting, right) })
-}
-
-fn not_a_setting(tunable: &str, setting: &Setting, right: &str) -> String {
-    format!("{tunable}={setting}; give {right}")
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use oversleep_record::Nanos;
+    use oversleep_record::conditions::Setting;
 
     use super::*;
 

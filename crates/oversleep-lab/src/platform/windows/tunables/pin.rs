@@ -1,12 +1,12 @@
 //! The CPUs the calling thread may run on.
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
 use windows_sys::Win32::System::Threading::{GetCurrentThread, SetThreadGroupAffinity};
 
-use super::{Applied, NotSend, already, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, changed, cpus};
 use crate::platform::windows::os;
 use crate::platform::windows::processors::{self, GROUP_CPUS};
 
@@ -48,14 +48,6 @@ fn set(cpus: &[u32]) -> Result<(), Unavailable> {
     }
 }
 
-fn understood(setting: &Setting) -> Option<Vec<u32>> {
-    let Setting::Cpus(cpus) = setting else { return None };
-    let mut asked = cpus.clone();
-    asked.sort_unstable();
-    asked.dedup();
-    affinity_of(&asked).map(|_| asked)
-}
-
 fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
     let lacking = Setting::Cpus(lacking.to_vec());
     let allowed = Setting::Cpus(allowed.to_vec());
@@ -72,48 +64,43 @@ fn lacking(asked: &[u32], allowed: &[u32]) -> Vec<u32> {
     }
 }
 
-impl Tunable for Pin {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for Pin {
+    type Asked = Vec<u32>;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<Vec<u32>> {
+        cpus(setting).filter(|asked| affinity_of(asked).is_some())
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn lacking(asked: &Vec<u32>) -> Result<(), Unavailable> {
+        // Without the mask nothing is known to be wrong; applying will tell.
+        let Ok(allowed) = processors::allowed() else { return Ok(()) };
+        let lacking = lacking(asked, &allowed);
+        if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed)) }
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
         processors::allowed().map(Setting::Cpus)
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        let asked = understood(setting).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))?;
-        // Without the mask nothing is known to be wrong; applying will tell.
-        let Ok(allowed) = processors::allowed() else { return Ok(()) };
-        let lacking = lacking(&asked, &allowed);
-        if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed).to_string()) }
-    }
-
-    fn apply(&self, setting: &Setting) -> Applied {
-        let Some(asked) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
-        let was = match processors::allowed() {
-            Ok(was) => was,
-            Err(why) => return denied(why),
-        };
+    fn change(asked: Vec<u32>, _: &Setting) -> Result<Applied, Unavailable> {
+        let was = processors::allowed()?;
         if was == asked {
-            return already(Setting::Cpus(was));
+            return Ok(already(Setting::Cpus(was)));
         }
         let guard = PinGuard { was, _thread: NotSend::default() };
         if let Err(why) = set(&asked) {
             let lacking = lacking(&asked, &guard.was);
-            return denied(if lacking.is_empty() { why } else { not_here(&lacking, &guard.was) });
+            return Err(if lacking.is_empty() { why } else { not_here(&lacking, &guard.was) });
         }
-        match processors::allowed() {
-            Ok(now) if now == asked => {
-                let outcome = Outcome::Applied { was: Some(Setting::Cpus(guard.was.clone())), now: Setting::Cpus(now) };
-                (outcome, Some(Box::new(guard)))
-            }
-            Ok(now) => {
-                let missing: Vec<u32> = asked.into_iter().filter(|cpu| !now.contains(cpu)).collect();
-                denied(not_here(&missing, &guard.was))
-            }
-            Err(why) => denied(why),
+        let now = processors::allowed()?;
+        if now != asked {
+            let missing: Vec<u32> = asked.into_iter().filter(|cpu| !now.contains(cpu)).collect();
+            return Err(not_here(&missing, &guard.was));
         }
+        Ok(changed(Setting::Cpus(guard.was.clone()), Setting::Cpus(now), guard))
     }
 }
 
@@ -134,6 +121,7 @@ impl Drop for PinGuard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::interface::Tunable;
 
     #[test]
     fn cpus_become_a_mask_in_their_group() {

@@ -1,7 +1,7 @@
 //! Priority of the calling thread and class of its process.
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetCurrentThread, GetPriorityClass, GetThreadPriority, HIGH_PRIORITY_CLASS,
     NORMAL_PRIORITY_CLASS, REALTIME_PRIORITY_CLASS, SetPriorityClass, SetThreadPriority, THREAD_PRIORITY_ABOVE_NORMAL,
@@ -9,8 +9,8 @@ use windows_sys::Win32::System::Threading::{
     THREAD_PRIORITY_NORMAL, THREAD_PRIORITY_TIME_CRITICAL,
 };
 
-use super::{Applied, NotSend, already, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, changed, word};
 use crate::platform::windows::os;
 
 pub(super) struct PolicyTunable;
@@ -44,6 +44,22 @@ const THREAD: [(&str, i32); 7] = [
 ];
 /// The words for the classes of a process that can be asked for.
 const CLASS: [(&str, u32); 2] = [("high", HIGH_PRIORITY_CLASS), ("realtime", REALTIME_PRIORITY_CLASS)];
+
+/// What a word asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    Class(u32),
+    Thread(i32),
+}
+
+impl Word {
+    /// `None` for what Windows doesn't know.
+    fn of(setting: &Setting) -> Option<Word> {
+        let Setting::Policy { policy, priority: 0 } = setting else { return None };
+        let class = CLASS.iter().find(|(name, _)| name == policy).map(|&(_, class)| Word::Class(class));
+        class.or_else(|| THREAD.iter().find(|(name, _)| name == policy).map(|&(_, thread)| Word::Thread(thread)))
+    }
+}
 
 /// What the scheduler was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,66 +104,55 @@ impl Priority {
             (Some((name, _)), _) | (None, Some((name, _))) => (*name, 0),
             (None, None) => ("unnamed", self.thread),
         };
-        Setting::Policy { policy: policy.to_owned(), priority }
+        word(policy, priority)
     }
 
-    /// What `setting` makes of it; `None` for what Windows doesn't know.
-    fn with(self, setting: &Setting) -> Option<Priority> {
-        let Setting::Policy { policy, priority: 0 } = setting else { return None };
-        let of_class = CLASS.iter().find(|(name, _)| name == policy);
-        let of_thread = THREAD.iter().find(|(name, _)| name == policy);
-        match (of_class, of_thread) {
-            (Some(&(_, class)), _) => Some(Priority { class, thread: THREAD_PRIORITY_NORMAL }),
+    /// What the word makes of it.
+    fn with(self, word: Word) -> Priority {
+        match word {
+            Word::Class(class) => Priority { class, thread: THREAD_PRIORITY_NORMAL },
             // A plain thread of a process whose class is special would be called by the class.
-            (None, Some(&(_, thread))) if CLASS.iter().any(|(_, class)| *class == self.class) => {
-                Some(Priority { class: NORMAL_PRIORITY_CLASS, thread })
+            Word::Thread(thread) if CLASS.iter().any(|(_, class)| *class == self.class) => {
+                Priority { class: NORMAL_PRIORITY_CLASS, thread }
             }
-            (None, Some(&(_, thread))) => Some(Priority { thread, ..self }),
-            (None, None) => None,
+            Word::Thread(thread) => Priority { thread, ..self },
         }
     }
 }
 
-impl Tunable for PolicyTunable {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for PolicyTunable {
+    type Asked = Word;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<Word> {
+        Word::of(setting)
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         get().map(Priority::setting)
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        let plain = Priority { class: NORMAL_PRIORITY_CLASS, thread: THREAD_PRIORITY_NORMAL };
-        plain.with(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn settings_to_compare(&self) -> Vec<Setting> {
+    fn compared() -> Vec<Setting> {
         let names = THREAD.iter().map(|(name, _)| name).chain(CLASS.iter().map(|(name, _)| name));
-        names.map(|name| Setting::Policy { policy: (*name).to_owned(), priority: 0 }).collect()
+        names.map(|name| word(name, 0)).collect()
     }
 
-    fn apply(&self, setting: &Setting) -> Applied {
-        let was = match get() {
-            Ok(was) => was,
-            Err(why) => return denied(why),
-        };
-        let Some(wanted) = was.with(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
+    fn change(asked: Word, _: &Setting) -> Result<Applied, Unavailable> {
+        let was = get()?;
+        let wanted = was.with(asked);
         if was == wanted {
-            return already(was.setting());
+            return Ok(already(was.setting()));
         }
         // Made first: what fails half-way is put back, too.
         let guard = Guard { was, _thread: NotSend::default() };
-        let result = set(was, wanted).and_then(|()| get());
-        match result {
-            Ok(now) if now == wanted => {
-                (Outcome::Applied { was: Some(was.setting()), now: now.setting() }, Some(Box::new(guard)))
+        match set(was, wanted).and_then(|()| get())? {
+            now if now == wanted => Ok(changed(was.setting(), now.setting(), guard)),
+            _ if wanted.class == REALTIME_PRIORITY_CLASS => {
+                Err(Unavailable::not_permitted("the process class realtime", ALLOW_REALTIME))
             }
-            Ok(_) if wanted.class == REALTIME_PRIORITY_CLASS => {
-                denied(Unavailable::not_permitted("the process class realtime", ALLOW_REALTIME))
-            }
-            Ok(now) => denied(Unavailable::failed(INFO.call, format!("it became {} instead", now.setting()))),
-            Err(why) => denied(why),
+            now => Err(Unavailable::failed(INFO.call, format!("it became {} instead", now.setting()))),
         }
     }
 }
@@ -170,26 +175,25 @@ impl Drop for Guard {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use oversleep_record::conditions::Outcome;
 
-    fn named(policy: &str) -> Setting {
-        Setting::Policy { policy: policy.to_owned(), priority: 0 }
-    }
+    use super::*;
+    use crate::platform::interface::Tunable;
 
     #[test]
     fn every_word_means_one_priority_and_back() {
         let plain = Priority { class: NORMAL_PRIORITY_CLASS, thread: THREAD_PRIORITY_NORMAL };
         for setting in PolicyTunable.settings_to_compare() {
-            let priority = plain.with(&setting).expect("a word of ours");
+            let asked = Word::of(&setting).expect("a word of ours");
+            let priority = plain.with(asked);
             assert_eq!(priority.setting(), setting);
             // From a special class the same word means the same.
             let special = Priority { class: REALTIME_PRIORITY_CLASS, ..plain };
-            assert_eq!(special.with(&setting).map(Priority::setting), Some(setting));
+            assert_eq!(special.with(asked).setting(), setting);
         }
         assert_eq!(Priority { thread: -7, ..plain }.setting().to_string(), "unnamed:-7");
-        assert_eq!(plain.with(&named("fifo")), None);
-        let numbered = Setting::Policy { policy: "highest".to_owned(), priority: 2 };
-        assert!(PolicyTunable.validate(&numbered).is_err());
+        assert_eq!([Word::of(&word("fifo", 0)), Word::of(&word("highest", 2))], [None; 2]);
+        assert!(PolicyTunable.validate(&word("highest", 2)).is_err());
     }
 
     #[test]

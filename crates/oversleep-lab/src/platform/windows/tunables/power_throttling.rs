@@ -3,15 +3,15 @@
 use std::io;
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 use windows_sys::Win32::Foundation::{ERROR_INVALID_PARAMETER, GetLastError, HANDLE, WIN32_ERROR};
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, PROCESS_INFORMATION_CLASS, PROCESS_POWER_THROTTLING_CURRENT_VERSION,
     PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION, PROCESS_POWER_THROTTLING_STATE, ProcessPowerThrottling,
 };
 
-use super::{Applied, NotSend, already, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Restore, Scope, TunableInfo};
+use crate::platform::native::tunables::{Applied, Entry, NotSend, already, changed, flag};
 use crate::platform::windows::os::{self, Newer};
 
 pub(super) struct PowerThrottling;
@@ -92,40 +92,31 @@ fn with(state: State, on: bool) -> State {
     State { ControlMask: control, StateMask: state.StateMask & !BIT, ..state }
 }
 
-impl Tunable for PowerThrottling {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for PowerThrottling {
+    type Asked = bool;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<bool> {
+        flag(setting)
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
+    fn read() -> Result<Setting, Unavailable> {
         get().map(|state| Setting::Flag(is_on(state)))
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        let is_flag = matches!(setting, Setting::Flag(_));
-        is_flag.then_some(()).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
-    }
-
-    fn settings_to_compare(&self) -> Vec<Setting> {
+    fn compared() -> Vec<Setting> {
         vec![Setting::Flag(true), Setting::Flag(false)]
     }
 
-    fn apply(&self, setting: &Setting) -> Applied {
-        let &Setting::Flag(on) = setting else { return wrong_kind(INFO.name, setting, RIGHT) };
-        let was = match get() {
-            Ok(was) => was,
-            Err(why) => return denied(why),
-        };
+    fn change(on: bool, setting: &Setting) -> Result<Applied, Unavailable> {
+        let was = get()?;
         if is_on(was) == on {
-            return already(Setting::Flag(on));
+            return Ok(already(setting.clone()));
         }
-        match set(with(was, on)) {
-            Ok(()) => {
-                let outcome = Outcome::Applied { was: Some(Setting::Flag(!on)), now: Setting::Flag(on) };
-                (outcome, Some(Box::new(Guard { was, _thread: NotSend::default() })))
-            }
-            Err(why) => denied(why),
-        }
+        set(with(was, on))?;
+        Ok(changed(Setting::Flag(!on), setting.clone(), Guard { was, _thread: NotSend::default() }))
     }
 }
 
@@ -151,7 +142,10 @@ impl Drop for Guard {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::conditions::Outcome;
+
     use super::*;
+    use crate::platform::interface::Tunable;
 
     #[test]
     fn the_bit_is_read_and_written_and_others_stay() {

@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 
-use super::{Applied, NotSend, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Reached, Restore, Scope, Tunable, TunableInfo};
+use crate::platform::interface::{Reached, Restore, Scope, TunableInfo};
+use crate::platform::native::tunables::{Applied, Entry, NotSend, held};
 use crate::platform::windows::os::{self, Newer};
 use crate::platform::windows::resolution;
 
@@ -117,60 +117,42 @@ pub(in crate::platform::windows) fn take_back() -> bool {
     }
 }
 
-impl Tunable for Resolution {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for Resolution {
+    type Asked = u32;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    /// In units of 100 ns, rounded down, so that what is asked for is never longer than what is wanted.
+    fn understood(setting: &Setting) -> Option<u32> {
+        let &Setting::Nanos(asked) = setting else { return None };
+        u32::try_from(asked.0 / 100).ok().filter(|units| (1..=10_000_000).contains(units))
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
-        os::timer_periods().map(|periods| Setting::Nanos(periods.now))
+    fn read() -> Result<Setting, Unavailable> {
+        resolution::in_effect()
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
+    fn reaches() -> Option<Reached> {
+        Some(resolution::reached())
     }
 
-    fn reached(&self) -> Reached {
-        resolution::reached()
-    }
-
-    fn settings_to_compare(&self) -> Vec<Setting> {
+    fn compared() -> Vec<Setting> {
         // From the default to the shortest. 0.507 ms is beside it because exactly 0.5 ms can take a tick more.
         [15_625_000, 10_000_000, 5_000_000, 2_000_000, 1_000_000, 507_000, 500_000]
             .map(|ns| Setting::Nanos(Nanos(ns)))
             .to_vec()
     }
 
-    fn apply(&self, setting: &Setting) -> Applied {
-        let Some(asked) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
-        let was = match os::timer_periods() {
-            Ok(periods) => periods.now,
-            Err(why) => return denied(why),
-        };
-        let answered = match requests().add(&mut Windows, asked) {
-            Ok(answered) => answered,
-            Err(why) => return denied(why),
-        };
+    fn change(asked: u32, _: &Setting) -> Result<Applied, Unavailable> {
+        let was = Self::read()?;
+        let answered = requests().add(&mut Windows, asked)?;
         let guard = Held { asked, _thread: NotSend::default() };
-        let now = match answered {
-            Some(units) => Nanos(i64::from(units) * 100),
-            None => was,
-        };
-        let outcome = if now == was {
-            // Somebody else asked for as short a one, or the machine has none shorter.
-            Outcome::AlreadySo { is: Setting::Nanos(now) }
-        } else {
-            Outcome::Applied { was: Some(Setting::Nanos(was)), now: Setting::Nanos(now) }
-        };
-        // Also where it was so already: whoever asked for it may let go, and since 2004 each process must ask itself.
-        (outcome, Some(Box::new(guard)))
+        let now = answered.map_or_else(|| was.clone(), |units| Setting::Nanos(Nanos(i64::from(units) * 100)));
+        // Where it is as it was, somebody else asked for as short a one, or the machine has none shorter; and since 2004
+        // each process must ask itself.
+        Ok(held(was, now, guard))
     }
-}
-
-/// In units of 100 ns, rounded down, so that what is asked for is never longer than what is wanted.
-fn understood(setting: &Setting) -> Option<u32> {
-    let &Setting::Nanos(asked) = setting else { return None };
-    u32::try_from(asked.0 / 100).ok().filter(|units| (1..=10_000_000).contains(units))
 }
 
 struct Held {
@@ -189,10 +171,11 @@ impl Drop for Held {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::interface::Tunable;
 
     #[test]
     fn requests_are_in_the_systems_unit_and_never_longer_than_wanted() {
-        let units = |ns| understood(&Setting::Nanos(Nanos(ns)));
+        let units = |ns| Resolution::understood(&Setting::Nanos(Nanos(ns)));
         assert_eq!([units(500_000), units(507_000), units(1_000_050)], [Some(5_000), Some(5_070), Some(10_000)]);
         assert_eq!([units(0), units(99), units(-1), units(i64::MAX)], [None; 4]);
     }

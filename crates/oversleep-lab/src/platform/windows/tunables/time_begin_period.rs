@@ -1,12 +1,12 @@
 //! The timer resolution by the documented call, in whole milliseconds.
 
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 use windows_sys::Win32::Media::{TIMERR_NOERROR, timeBeginPeriod, timeEndPeriod};
 
-use super::{Applied, NotSend, denied, not_a_setting, wrong_kind};
-use crate::platform::interface::{Reached, Restore, Scope, Tunable, TunableInfo};
-use crate::platform::windows::{os, resolution};
+use crate::platform::interface::{Reached, Restore, Scope, TunableInfo};
+use crate::platform::native::tunables::{Applied, Entry, NotSend, held};
+use crate::platform::windows::resolution;
 
 pub(super) struct TimeBeginPeriod;
 
@@ -24,54 +24,36 @@ static INFO: TunableInfo = TunableInfo {
 
 const RIGHT: &str = "whole milliseconds from 1ms to 1s";
 
-impl Tunable for TimeBeginPeriod {
-    fn info(&self) -> &TunableInfo {
-        &INFO
+impl Entry for TimeBeginPeriod {
+    type Asked = u32;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    /// In milliseconds.
+    fn understood(setting: &Setting) -> Option<u32> {
+        let &Setting::Nanos(asked) = setting else { return None };
+        let ms = (asked.0 % 1_000_000 == 0).then_some(asked.0 / 1_000_000)?;
+        u32::try_from(ms).ok().filter(|ms| (1..=1_000).contains(ms))
     }
 
-    fn current(&self) -> Result<Setting, Unavailable> {
-        os::timer_periods().map(|periods| Setting::Nanos(periods.now))
+    fn read() -> Result<Setting, Unavailable> {
+        resolution::in_effect()
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        understood(setting).map(drop).ok_or_else(|| not_a_setting(INFO.name, setting, RIGHT))
+    fn reaches() -> Option<Reached> {
+        Some(resolution::reached())
     }
 
-    fn reached(&self) -> Reached {
-        resolution::reached()
-    }
-
-    fn settings_to_compare(&self) -> Vec<Setting> {
+    fn compared() -> Vec<Setting> {
         [15, 10, 5, 2, 1].map(|ms| Setting::Nanos(Nanos::from_millis(ms))).to_vec()
     }
 
-    fn apply(&self, setting: &Setting) -> Applied {
-        let Some(ms) = understood(setting) else { return wrong_kind(INFO.name, setting, RIGHT) };
-        let period = || os::timer_periods().map(|periods| periods.now);
-        let was = match period() {
-            Ok(was) => was,
-            Err(why) => return denied(why),
-        };
-        let guard = match begin(ms) {
-            Ok(guard) => guard,
-            Err(why) => return denied(why),
-        };
-        match period() {
-            Ok(now) if now != was => {
-                let outcome = Outcome::Applied { was: Some(Setting::Nanos(was)), now: Setting::Nanos(now) };
-                (outcome, Some(Box::new(guard)))
-            }
-            // The request is held all the same: whoever asked for as short a one may let go.
-            Ok(is) => (Outcome::AlreadySo { is: Setting::Nanos(is) }, Some(Box::new(guard))),
-            Err(why) => denied(why),
-        }
+    fn change(ms: u32, _: &Setting) -> Result<Applied, Unavailable> {
+        let was = Self::read()?;
+        let guard = begin(ms)?;
+        Ok(held(was, Self::read()?, guard))
     }
-}
-
-fn understood(setting: &Setting) -> Option<u32> {
-    let &Setting::Nanos(asked) = setting else { return None };
-    let ms = (asked.0 % 1_000_000 == 0).then_some(asked.0 / 1_000_000)?;
-    u32::try_from(ms).ok().filter(|ms| (1..=1_000).contains(ms))
 }
 
 fn begin(ms: u32) -> Result<Begun, Unavailable> {
@@ -100,10 +82,11 @@ impl Drop for Begun {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::interface::Tunable;
 
     #[test]
     fn whole_milliseconds_are_taken() {
-        let ms = |ns| understood(&Setting::Nanos(Nanos(ns)));
+        let ms = |ns| TimeBeginPeriod::understood(&Setting::Nanos(Nanos(ns)));
         assert_eq!([ms(1_000_000), ms(15_000_000), ms(1_000_000_000)], [Some(1), Some(15), Some(1_000)]);
         assert_eq!([ms(0), ms(-1_000_000), ms(500_000), ms(1_500_000), ms(1_001_000_000)], [None; 5]);
     }
