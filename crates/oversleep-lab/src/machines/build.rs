@@ -1,7 +1,11 @@
 //! From a profile's figures to a machine that runs.
 
-use oversleep_record::environment::{Environment, FactValue};
-use oversleep_record::{Nanos, Unavailable};
+mod facts;
+mod figures;
+
+pub(super) use figures::Figures;
+
+use oversleep_record::Nanos;
 
 use super::MachineError;
 use super::bounds::check_clock;
@@ -9,7 +13,7 @@ use super::profile::Profile;
 use super::value::Value;
 use crate::platform::sim::systems::{ClockRow, Follows, SYSTEMS, System};
 use crate::platform::sim::{
-    ClockModel, ClockSource, Machine, OneShot, PollShare, Reach, Spread, Tick, TickBase, Tier, Timing, WaitModel, Wake,
+    ClockModel, ClockSource, Machine, OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing, WaitModel, Wake,
 };
 use crate::platform::{Cpu, CpuKind, WaitInfo};
 
@@ -23,86 +27,6 @@ fn full_name(profile: &Profile, seed: u64) -> String {
         parts.push(format!("seed {seed}"));
     }
     if parts.is_empty() { profile.name.clone() } else { format!("{} with {}", profile.name, parts.join(", ")) }
-}
-
-/// Looks figures up, with what to take where a profile states none: the value that switches the rule off.
-pub(super) struct Figures<'a>(&'a Profile);
-
-impl Figures<'_> {
-    pub(super) fn value(&self, path: &str) -> Option<&Value> {
-        self.0.stated.get(path).map(|stated| &stated.value)
-    }
-
-    pub(super) fn span(&self, path: &str) -> Nanos {
-        match self.value(path) {
-            Some(Value::Span(span)) => *span,
-            _ => Nanos::ZERO,
-        }
-    }
-
-    pub(super) fn spread(&self, path: &str) -> Spread {
-        match self.value(path) {
-            Some(Value::Spread(spread)) => spread.clone(),
-            _ => Spread::fixed(Nanos::ZERO),
-        }
-    }
-
-    fn ladder(&self, path: &str) -> Vec<(Nanos, Spread)> {
-        match self.value(path) {
-            Some(Value::Ladder(ladder)) => ladder.clone(),
-            _ => Vec::new(),
-        }
-    }
-
-    fn share(&self, path: &str) -> f64 {
-        match self.value(path) {
-            Some(Value::Share(share)) => *share,
-            _ => 0.0,
-        }
-    }
-
-    fn share_ppm(&self, path: &str) -> i64 {
-        (self.share(path) * 1e6).round() as i64
-    }
-
-    pub(super) fn integer(&self, path: &str) -> i64 {
-        match self.value(path) {
-            Some(Value::Integer(number)) => *number,
-            _ => 0,
-        }
-    }
-
-    fn flag(&self, path: &str) -> bool {
-        matches!(self.value(path), Some(Value::Flag(true)))
-    }
-
-    pub(super) fn text(&self, path: &str) -> &str {
-        match self.value(path) {
-            Some(Value::Text(text)) => text,
-            _ => "",
-        }
-    }
-
-    fn cost_ps(&self, clock: &str) -> u64 {
-        match self.value(&format!("costs.{clock}")).or_else(|| self.value("costs.other")) {
-            Some(Value::Cost(ps)) => *ps,
-            _ => 0,
-        }
-    }
-
-    /// Why the machine hasn't got what is named so.
-    fn missing(&self, name: &str) -> Option<Unavailable> {
-        match self.value(&format!("since.{name}")) {
-            Some(Value::Text(needs)) => Some(Unavailable::TooOld { needs: needs.clone() }),
-            _ => None,
-        }
-    }
-
-    /// An error about that parameter.
-    pub(super) fn wrong(&self, path: &str, why: impl Into<String>) -> MachineError {
-        let why = format!("'{path}': {}", why.into());
-        MachineError::Malformed { name: self.0.name.clone(), why }
-    }
 }
 
 /// The machine of a profile.
@@ -147,7 +71,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         waits: (system.waits)().into_iter().map(|info| wait(&figures, &timing, info)).collect(),
         handoffs: system.handoffs.iter().map(|&name| (name, figures.missing(name))).collect(),
         tunables: system.tunables.to_vec(),
-        facts: facts(&figures, &timing, count, seed)?,
+        facts: facts::stated(&figures, &timing, count, seed)?,
         timing,
         stalls: Vec::new(),
     })
@@ -290,71 +214,4 @@ fn wait(figures: &Figures<'_>, timing: &Timing, info: WaitInfo) -> WaitModel {
 /// Whether it is a Linux whose kernel was built or booted without high-resolution timers.
 fn lacks_high_resolution(figures: &Figures<'_>, timing: &Timing) -> bool {
     timing.tick.is_none() && timing.wheel_ns > Nanos::ZERO && !figures.flag("timers.high-resolution")
-}
-
-/// Facts as the profile states them, and those that follow from its figures.
-fn facts(figures: &Figures<'_>, timing: &Timing, cpu_count: i64, seed: u64) -> Result<Environment, MachineError> {
-    let mut facts = Environment::default();
-    for (path, stated) in &figures.0.stated {
-        let Some(name) = path.strip_prefix("facts.") else { continue };
-        facts.set(name, fact(name, &stated.text).map_err(|why| figures.wrong(path, why))?, "model");
-    }
-    let mut set = |name: &str, value| facts.set(name, value, "model");
-    // With these the run can be repeated from its file.
-    set("model.name", FactValue::Text(figures.0.name.clone()));
-    set("model.seed", i64::try_from(seed).map_or_else(|_| FactValue::Text(seed.to_string()), FactValue::Integer));
-    if !figures.0.changes.is_empty() {
-        set("model.set", FactValue::List(figures.0.changes.clone()));
-    }
-    set("cpu.count", FactValue::Integer(cpu_count));
-    set("cpu.allowed", FactValue::Integer(cpu_count));
-    match &timing.tick {
-        Some(tick) => {
-            set("timer.period_default_ns", FactValue::Nanos(tick.default_ns));
-            set("timer.period_min_ns", FactValue::Nanos(tick.shortest_ns));
-            set("timer.period_now_ns", FactValue::Nanos(tick.default_ns));
-            if tick.is_hidden {
-                set("timer.window_hidden", FactValue::Flag(true));
-            }
-            set("timer.requests_per_process", FactValue::Flag(tick.reach == Reach::Asker));
-            let has_it = figures.missing("waitable-timer-high-resolution").is_none();
-            set("timer.high_resolution", FactValue::Flag(has_it));
-            set("qpc.frequency_hz", FactValue::Integer(figures.integer("frequencies.qpc")));
-        }
-        None if timing.wheel_ns > Nanos::ZERO => {
-            let is_real_time = matches!(figures.value("scheduler.policy"),
-                Some(Value::Policy(name, _)) if name == "fifo" || name == "rr");
-            let slack = if is_real_time { Nanos::ZERO } else { timing.default_slack_ns };
-            set("timer.slack_ns", FactValue::Nanos(slack));
-            set("timer.default_slack_ns", FactValue::Nanos(timing.default_slack_ns));
-            set("timer.hz", FactValue::Integer(figures.integer("timers.hz")));
-            set("timer.high_resolution", FactValue::Flag(!lacks_high_resolution(figures, timing)));
-            set("timer.coarse_step_ns", FactValue::Nanos(timing.wheel_ns));
-            set("sched.policy", FactValue::Text(policy_name(figures)));
-            set("sched.nice", FactValue::Integer(0));
-            set("sched.rt_permitted", FactValue::Flag(true));
-        }
-        None => {}
-    }
-    Ok(facts)
-}
-
-fn policy_name(figures: &Figures<'_>) -> String {
-    match figures.value("scheduler.policy") {
-        Some(Value::Policy(name, _)) => name.clone(),
-        _ => "other".to_owned(),
-    }
-}
-
-/// A fact of the kind its name and its text say.
-fn fact(name: &str, text: &str) -> Result<FactValue, String> {
-    if name.ends_with("_ns") {
-        return text.parse::<Nanos>().map(FactValue::Nanos).map_err(|error| error.to_string());
-    }
-    Ok(match (text, text.parse::<i64>()) {
-        ("true", _) => FactValue::Flag(true),
-        ("false", _) => FactValue::Flag(false),
-        (_, Ok(number)) => FactValue::Integer(number),
-        _ => FactValue::Text(text.to_owned()),
-    })
 }

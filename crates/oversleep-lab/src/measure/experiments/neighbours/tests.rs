@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use oversleep_record::series::Status;
+use oversleep_record::series::{Series, Status};
 
+use super::probe::STARTING;
 use super::*;
+use crate::measure::bench::Bench;
+use crate::measure::probe::Measured;
 use crate::measure::ticking::Ticking;
 use crate::measure::{StopFlag, rounds, testing};
 use crate::platform::SharedPlatform;
