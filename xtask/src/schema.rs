@@ -38,7 +38,16 @@ const KEPT: [Kept; 2] = [
 ];
 
 /// The last word of a name, and the unit it stands for.
-const UNITS: &[(&str, &str)] = &[("ns", "ns"), ("us", "µs"), ("ps", "ps"), ("s", "s"), ("hz", "Hz"), ("ppm", "ppm")];
+const UNITS: &[(&str, &str)] = &[
+    ("ns", "ns"),
+    ("us", "µs"),
+    ("ps", "ps"),
+    ("s", "s"),
+    ("hz", "Hz"),
+    ("ppm", "ppm"),
+    ("permille", "‰"),
+    ("millicelsius", "m°C"),
+];
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found it stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::processor::ProcessorState;
 use crate::units::Nanos;
 
 /// What changed in the system's counters over one window. `None` is "can't be seen here", never "nothing happened".
@@ -49,6 +50,9 @@ pub struct Disturbance {
     /// CPU time the measuring thread used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_cpu_ns: Option<Nanos>,
+    /// How fast the processor could run and how hot it was.
+    #[serde(default, skip_serializing_if = "ProcessorState::is_unseen")]
+    pub processor: ProcessorState,
 }
 
 impl Disturbance {
@@ -81,6 +85,7 @@ impl Disturbance {
             timer_interrupts: counts(self.timer_interrupts, other.timer_interrupts),
             all_interrupts: counts(self.all_interrupts, other.all_interrupts),
             own_cpu_ns: spans(self.own_cpu_ns, other.own_cpu_ns),
+            processor: self.processor.merged(&other.processor),
         }
     }
 

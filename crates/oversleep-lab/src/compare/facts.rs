@@ -6,7 +6,7 @@ use oversleep_record::environment::FactValue;
 
 /// Names of facts, what decides most first. A fact that is not here says how it was measured (what was to be seen), not
 /// how the machine keeps time.
-pub const NAMES: [&str; 53] = [
+pub const NAMES: [&str; 54] = [
     "os.name",
     "os.build",
     "os.wine_version",
@@ -48,6 +48,7 @@ pub const NAMES: [&str; 53] = [
     "cpufreq.driver",
     "cpufreq.governor",
     "cpufreq.boost",
+    "cpufreq.max_hz",
     "cpuidle.driver",
     "cpuidle.governor",
     "cpuidle.deepest_exit_latency_ns",

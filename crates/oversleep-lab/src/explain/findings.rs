@@ -13,6 +13,7 @@ mod clock_steps;
 mod contention;
 mod early;
 mod fork_join;
+mod heat;
 mod idle;
 mod on_macos;
 mod on_windows;
@@ -34,7 +35,7 @@ pub(super) use on_windows::names as names_on_windows;
 pub(super) use on_windows::tolerance::{PLAIN, TOLERANT};
 pub(super) use slack::EXACT_WAITS;
 
-static REGISTRY: [FindingEntry; 42] = [
+static REGISTRY: [FindingEntry; 43] = [
     slack::TIMER_SLACK,
     poll_slack::NICE_POLL_SLACK,
     poll_slack::LONG_TIMEOUT_SLACK,
@@ -77,6 +78,7 @@ static REGISTRY: [FindingEntry; 42] = [
     spin::SPIN_COST,
     spin::YIELD_NO_SLEEP,
     clock_reads::FASTEST_CLOCK,
+    heat::THERMAL_THROTTLING,
 ];
 
 /// Every finding there is, by id.

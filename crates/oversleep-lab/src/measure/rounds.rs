@@ -6,11 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use oversleep_record::conditions::{LoadSpec, Outcome};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, Disturbance, Nanos, Unavailable};
 
 use super::bench::Bench;
 use super::probe::{Measured, Probe};
-use crate::platform::{Load, Platform, Restore};
+use crate::platform::{Load, Platform, Restore, processor_between};
 
 /// The name of threads that measure. What one of them panics with becomes the reason of its series, and the run goes on.
 pub const MEASURING_THREAD: &str = "measure";
@@ -107,6 +107,8 @@ fn run_round(bench: &Bench, mut probe: Box<dyn Probe>) -> Box<dyn Probe> {
     let body = Box::new(move || {
         let mut probe = on_thread.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let (outcomes, guards) = apply(bench_there.platform(), probe.conditions());
+        // The processor's gauges are the dearer readings, so they stand outside the counters' window.
+        let processor_before = bench_there.platform().processor_state();
         for recorder in probe.recorders() {
             recorder.series_mut().conditions.outcomes.clone_from(&outcomes);
             recorder.begin_round(bench_there.since_origin(bench_there.stamp()));
@@ -114,7 +116,9 @@ fn run_round(bench: &Bench, mut probe: Box<dyn Probe>) -> Box<dyn Probe> {
         let before = bench_there.platform().counters();
         probe.round(&bench_there);
         let after = bench_there.platform().counters();
-        let disturbance = before.until(&after);
+        let processor_after = bench_there.platform().processor_state();
+        let processor = processor_between(&processor_before, &processor_after);
+        let disturbance = Disturbance { processor, ..before.until(&after) };
         for recorder in probe.recorders() {
             recorder.end_round(disturbance);
         }

@@ -8,10 +8,11 @@ use oversleep_record::conditions::{Conditions, LoadSpec, Outcome, Setting};
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
 use oversleep_record::file::{Chosen, Completion, Floor, ResultFile, SCHEMA, Tool, Witness};
 use oversleep_record::finding::{Advice, Evidence, Finding, Severity, Tried, Verdict};
+use oversleep_record::processor::ThermalPressure;
 use oversleep_record::series::{Counts, Pace, Quantity, Round, Series, Status, Unit};
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::trial::{Trial, TrialPair};
-use oversleep_record::{ClockResult, Distribution, Disturbance, Nanos, Unavailable};
+use oversleep_record::{ClockResult, Distribution, Disturbance, Nanos, ProcessorState, Unavailable};
 
 const CAP: usize = 40;
 
@@ -229,6 +230,16 @@ fn series() -> Vec<Series> {
         timer_interrupts: Some(11),
         all_interrupts: Some(13),
         own_cpu_ns: Some(Nanos(12)),
+        processor: ProcessorState {
+            clock_min_hz: Some(800_000_000),
+            clock_max_hz: Some(3_600_000_000),
+            limit_min_permille: Some(889),
+            limit_max_permille: Some(1_000),
+            temperature_max_millicelsius: Some(-14_000),
+            thermal_pressure: Some(ThermalPressure::Trapping),
+            thermal_throttles: Some(15),
+            thermal_throttled_ns: Some(Nanos(16)),
+        },
     };
     waits.split = Some(LatenessSplit {
         attributed_count: 3,

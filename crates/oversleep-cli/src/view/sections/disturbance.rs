@@ -1,6 +1,7 @@
 //! What else the machine did meanwhile.
 
-use oversleep_record::{Disturbance, ResultFile, Series};
+use oversleep_record::processor::{degrees, rates};
+use oversleep_record::{Disturbance, ProcessorState, ResultFile, Series};
 
 use crate::view::select;
 use crate::view::table::{Cell, Section, Table, figures, words};
@@ -23,7 +24,19 @@ pub fn summary(seen: &Disturbance) -> Option<String> {
         0 => "never throttled".to_owned(),
         count => format!("throttled in {}", counted(count, "period")),
     }));
+    let processor = &seen.processor;
+    parts.extend(clock(processor).map(|rates| format!("CPU clock {rates}")));
+    parts.extend(processor.temperature_max_millicelsius.map(|most| format!("processor at most {}", degrees(most))));
+    parts.extend(processor.thermal_throttles.map(|count| match count {
+        0 => "never slowed down for heat".to_owned(),
+        count => format!("slowed down for heat {}", counted(count, "time")),
+    }));
+    parts.extend(processor.thermal_pressure.map(|pressure| format!("thermal pressure {}", pressure.name())));
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn clock(processor: &ProcessorState) -> Option<String> {
+    Some(rates(processor.clock_min_hz?, processor.clock_max_hz?))
 }
 
 /// Series under a load of ours tell what our load does, not what the machine did.
@@ -45,6 +58,9 @@ pub fn disturbance(file: &ResultFile) -> Option<Section> {
             figures("waiting for a CPU", 1),
             figures("preempted", 2),
             figures("throttled", 3),
+            figures("CPU clock", 3),
+            figures("at most", 3),
+            figures("slowed for heat", 2),
         ],
     );
     let mut ids: Vec<&str> = Vec::new();
@@ -67,6 +83,9 @@ pub fn disturbance(file: &ResultFile) -> Option<Section> {
             share(seen.run_delay_ns),
             or_dash(seen.involuntary_switches.map(grouped)).into(),
             share(seen.throttled_ns),
+            or_dash(clock(&seen.processor)).into(),
+            or_dash(seen.processor.temperature_max_millicelsius.map(degrees)).into(),
+            or_dash(seen.processor.thermal_throttles.map(grouped)).into(),
         ]);
     }
     let mut section = Section::of("disturbance", "Meanwhile on this machine", &[], table.without_empty_columns());
@@ -77,6 +96,8 @@ pub fn disturbance(file: &ResultFile) -> Option<Section> {
 #[cfg(test)]
 mod tests {
     use oversleep_record::Nanos;
+    use oversleep_record::processor::ThermalPressure;
+    use oversleep_record::testing::{Sheet, rounds};
 
     use super::*;
 
@@ -98,5 +119,33 @@ mod tests {
         };
         assert_eq!(summary(&of_others(1)), None, "no tick of CPU time fits into it");
         assert_eq!(summary(&of_others(100)).as_deref(), Some("other processes 0 % of a CPU"));
+    }
+
+    #[test]
+    fn clock_rate_and_heat_are_told_where_they_were_read() {
+        let processor = ProcessorState {
+            clock_min_hz: Some(800_000_000),
+            clock_max_hz: Some(3_600_000_000),
+            temperature_max_millicelsius: Some(97_000),
+            thermal_throttles: Some(2),
+            thermal_pressure: Some(ThermalPressure::Heavy),
+            ..ProcessorState::default()
+        };
+        let seen = Disturbance { window_ns: Nanos(1_000), processor, ..Disturbance::default() };
+        assert_eq!(
+            summary(&seen).as_deref(),
+            Some(
+                "CPU clock 800 MHz to 3.6 GHz, processor at most 97 °C, slowed down for heat 2 times, thermal pressure heavy"
+            )
+        );
+        let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
+        series.rounds.iter_mut().for_each(|round| round.disturbance.processor = processor);
+        let section = disturbance(&Sheet::linux().series(series).file).expect("a section");
+        let said = format!("{section:?}");
+        for figure in ["CPU clock", "800 MHz to 3.6 GHz", "at most", "97 °C", "slowed for heat", "\"8\""] {
+            assert!(said.contains(figure), "{figure}: {said}");
+        }
+        let without = disturbance(&Sheet::linux().steady("B5/nanosleep/1ms", 66_000).file).expect("a section");
+        assert!(!format!("{without:?}").contains("CPU clock"));
     }
 }

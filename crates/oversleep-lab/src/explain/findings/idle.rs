@@ -1,7 +1,9 @@
 //! Processors that save power: idle states that take long to leave, frequencies that are low when the timer fires.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::processor::{rate, rates};
+use oversleep_record::series::Quantity;
+use oversleep_record::{Nanos, ProcessorState, ResultFile};
 
 use super::super::advice::{helped, trial_pair};
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
@@ -43,7 +45,7 @@ A thread that mostly sleeps looks like an idle processor to the frequency govern
 the scheduler and the first of the thread's own work run at a low frequency; the governor raises it only after a sample \
 or two. Everything after the timer stretches in proportion. The name powersave has two meanings: with acpi-cpufreq it is \
 the lowest frequency, always; with intel_pstate and amd-pstate in active mode it is the ordinary balance.\n\n\
-How we know: the governor and its driver are read from sysfs. What it costs here is not measured: changing it concerns \
+How we know: the governor and its driver are read from sysfs, and so is the clock rate around each round. What it costs here is not measured: changing it concerns \
 the whole machine.\n\n\
 Cure: the performance governor while it matters, or a lower bound for the frequency.",
     remedies: &["performance-governor"],
@@ -113,8 +115,13 @@ fn power_saving_governor(file: &ResultFile) -> Look<Conclusion> {
         .ok_or_else(|| Conclusion::lacks("the frequency governor can't be seen here (cpufreq.governor)"))?;
     let driver = environment.text("cpufreq.driver").unwrap_or("unknown");
     let names = || governor.split(',').map(str::trim);
+    let clock = clock_beside_sleeps(file);
     let rests = |sentence: String| {
-        Statement::new(sentence).rests_on("cpufreq.governor", governor).rests_on("cpufreq.driver", driver)
+        let rests = Statement::new(sentence).rests_on("cpufreq.governor", governor).rests_on("cpufreq.driver", driver);
+        match &clock {
+            Some(clock) => rests.rests_on("clock rate beside the sleeps", clock),
+            None => rests,
+        }
     };
     // In active mode these drivers know two governors, and powersave is the balanced one.
     let is_balanced = driver == "intel_pstate" || driver == "amd-pstate-epp";
@@ -133,13 +140,26 @@ fn power_saving_governor(file: &ResultFile) -> Look<Conclusion> {
     }
 }
 
+/// The clock rates read around sleeps as found, and the highest there is.
+fn clock_beside_sleeps(file: &ResultFile) -> Option<String> {
+    let sleeps =
+        file.series.iter().filter(|series| series.quantity == Quantity::Lateness && series.conditions.is_as_found());
+    // A wait that spins keeps its processor awake.
+    let sleeps = sleeps.filter(|series| series.experiment != "B12");
+    let states = sleeps.map(|series| series.disturbance().processor);
+    let seen = states.fold(ProcessorState::default(), |all, state| all.extremes(&state));
+    let rates = rates(seen.clock_min_hz?, seen.clock_max_hz?);
+    let highest = file.environment.integer("cpufreq.max_hz").and_then(|hz| u64::try_from(hz).ok());
+    Some(highest.map_or_else(|| rates.clone(), |highest| format!("{rates}, where {} is the highest", rate(highest))))
+}
+
 #[cfg(test)]
 mod tests {
     use oversleep_record::Unavailable;
     use oversleep_record::conditions::Outcome;
     use oversleep_record::finding::{Tried, Verdict};
 
-    use super::super::super::testing::{Explained, Sheet};
+    use super::super::super::testing::{Explained, Sheet, rounds};
     use super::*;
 
     fn says(sheet: &Sheet, id: &str) -> (Verdict, Severity, String) {
@@ -197,6 +217,27 @@ mod tests {
             .zip([9_000, 900_000, 30_000, 400_000])
             .for_each(|(round, median)| round.median = Some(median));
         assert_eq!(says(&wild, "OVS-L015").0, Verdict::TooDisturbed);
+    }
+
+    #[test]
+    fn the_governor_is_shown_with_the_clock_rate_it_chose() {
+        let mut sleep = rounds("B5/nanosleep/1ms", &[66_000; 2], 20);
+        let mut spin = rounds("B12/spin/1ms", &[1_000; 2], 20);
+        for (series, hz) in [(&mut sleep, [800_000_000, 1_200_000_000]), (&mut spin, [3_600_000_000; 2])] {
+            for (round, hz) in series.rounds.iter_mut().zip(hz) {
+                (round.disturbance.processor.clock_min_hz, round.disturbance.processor.clock_max_hz) =
+                    (Some(hz), Some(hz));
+            }
+        }
+        let sheet = Sheet::linux()
+            .text("cpufreq.governor", "schedutil")
+            .text("cpufreq.driver", "intel_cpufreq")
+            .integer("cpufreq.max_hz", 4_800_000_000)
+            .series(sleep)
+            .series(spin);
+        let evidence = sheet.finding("OVS-L016").evidence;
+        assert_eq!(evidence[2].source, "clock rate beside the sleeps");
+        assert_eq!(evidence[2].says, "800 MHz to 1.2 GHz, where 4.8 GHz is the highest");
     }
 
     #[test]

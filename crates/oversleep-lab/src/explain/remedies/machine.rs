@@ -98,4 +98,13 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
         harmless: Harmless::NotTriedBecause(NEEDS_ROOT),
         compare: None,
     },
+    RemedyEntry {
+        id: "cooler-machine",
+        scope: Scope::Anywhere,
+        summary: "The processor keeps its clock rate, because it stays below its temperature limit.",
+        how: "Free its air, let it idle before what matters, or put less load on it at once.",
+        example: None,
+        harmless: Harmless::NotTriedBecause(OUTSIDE),
+        compare: None,
+    },
 ];

@@ -18,7 +18,7 @@ pub use handoff::{Handoff, HandoffInfo, HandoffKind};
 pub use idle::{IdleReading, IdleState, Package};
 pub use load::{Load, LoadInfo, LoadKind};
 pub use neighbour::Neighbour;
-pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn};
+pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn, processor_between};
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
 pub use tunable::{Reached, Restore, Scope, Tunable, TunableInfo};
 pub(super) use wait::TICK_TOLERANCES;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, PlatformId};
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{Nanos, ProcessorState, Unavailable};
 
 /// A machine, real or modelled.
 pub trait Platform: Send + Sync {
@@ -117,6 +117,13 @@ pub trait Platform: Send + Sync {
 
     /// Counters of the system and of the calling thread, as they stand now. Two readings give a disturbance.
     fn counters(&self) -> CounterReading;
+
+    /// How fast the calling thread's CPU may run and how hot it is, as it stands now, and how often heat slowed one down
+    /// since an arbitrary origin. Dearer than [`Platform::counters`], so it is read before the first of them and after
+    /// the last. Unseen where nothing tells; the environment's facts say why.
+    fn processor_state(&self) -> ProcessorState {
+        ProcessorState::default()
+    }
 
     /// Watches the calling thread's switch-ins, for splitting lateness.
     ///

@@ -1,6 +1,6 @@
 //! What can be observed: CPUs, counters, switch-ins, and what this process is allowed.
 
-use oversleep_record::{Disturbance, Nanos, Unavailable};
+use oversleep_record::{Disturbance, Nanos, ProcessorState, Unavailable};
 
 /// A class of CPU cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +58,21 @@ impl CounterReading {
             timer_interrupts: count(a.timer_interrupts, b.timer_interrupts),
             all_interrupts: count(a.all_interrupts, b.all_interrupts),
             own_cpu_ns: span(a.own_cpu_ns, b.own_cpu_ns),
+            // Read apart, further out: see [`Platform::processor_state`](super::Platform::processor_state).
+            processor: ProcessorState::default(),
         }
+    }
+}
+
+/// The processor between two readings of [`Platform::processor_state`](super::Platform::processor_state): the gauges of
+/// both, and by how much the counts grew.
+pub fn processor_between(before: &ProcessorState, after: &ProcessorState) -> ProcessorState {
+    let spent = || Some(after.thermal_throttled_ns? - before.thermal_throttled_ns?);
+    let grown = || after.thermal_throttles?.checked_sub(before.thermal_throttles?);
+    ProcessorState {
+        thermal_throttles: grown(),
+        thermal_throttled_ns: spent().filter(|&time| time >= Nanos::ZERO),
+        ..before.extremes(after)
     }
 }
 
@@ -93,4 +107,27 @@ pub struct Ability {
     pub gives: String,
     /// Present, with how it was seen; or absent, with the reason and how to allow it.
     pub state: Result<String, Unavailable>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_two_readings_counts_grow_and_gauges_keep_their_extremes() {
+        let reading = |hz, millicelsius, throttles, ms| ProcessorState {
+            clock_min_hz: Some(hz),
+            clock_max_hz: Some(hz),
+            temperature_max_millicelsius: Some(millicelsius),
+            thermal_throttles: throttles,
+            thermal_throttled_ns: Some(Nanos::from_millis(ms)),
+            ..ProcessorState::default()
+        };
+        let between = processor_between(&reading(3, 90, Some(5), 100), &reading(1, 80, Some(7), 140));
+        let expected = ProcessorState { clock_max_hz: Some(3), ..reading(1, 90, Some(2), 40) };
+        assert_eq!(between, expected);
+        let back = processor_between(&reading(1, 1, Some(7), 140), &reading(1, 1, Some(5), 100));
+        assert_eq!((back.thermal_throttles, back.thermal_throttled_ns), (None, None), "unknown, not negative");
+        assert_eq!(processor_between(&reading(1, 1, None, 0), &reading(1, 1, Some(5), 0)).thermal_throttles, None);
+    }
 }

@@ -17,6 +17,7 @@ mod idle;
 mod inheritance;
 mod load;
 mod os;
+mod processor_state;
 mod splitter;
 mod tunables;
 mod waits;
@@ -24,7 +25,7 @@ mod waits;
 use std::sync::OnceLock;
 
 use oversleep_record::environment::Environment;
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{Nanos, ProcessorState, Unavailable};
 
 use super::interface::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, ResolutionHolders, ResolutionRow,
@@ -35,10 +36,11 @@ use super::native::System;
 /// This machine.
 pub type Native = super::native::Native<Linux>;
 
-/// Linux, and the files that its counters are read from.
+/// Linux, and the files that its counters and gauges are read from.
 #[derive(Default)]
 pub struct Linux {
     counters: OnceLock<counters::SystemCounters>,
+    processor: OnceLock<processor_state::Sources>,
 }
 
 impl System for Linux {
@@ -90,6 +92,11 @@ impl System for Linux {
 
     fn counters(&self) -> CounterReading {
         self.counters.get_or_init(counters::SystemCounters::open).read()
+    }
+
+    fn processor_state(&self) -> ProcessorState {
+        let sources = self.processor.get_or_init(|| processor_state::Sources::quick(&files::Disk));
+        sources.read(&files::Disk, os::current_cpu())
     }
 
     fn splitter() -> Result<Box<dyn Splitter>, Unavailable> {

@@ -43,6 +43,13 @@ pub fn refused(call: &str, error: &io::Error, allow: &str) -> Unavailable {
     }
 }
 
+/// The CPU the calling thread runs on, where the system tells.
+pub fn current_cpu() -> Option<u32> {
+    // SAFETY: takes nothing and returns a number.
+    // https://man7.org/linux/man-pages/man3/sched_getcpu.3.html
+    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
 /// `prctl` with the kernel's full-width result; the C library's returns an `int`, too narrow for a timer slack.
 pub fn prctl(option: libc::c_int, argument: u64) -> io::Result<u64> {
     // SAFETY: no option used here takes a pointer except through `argument`, which the caller owns.

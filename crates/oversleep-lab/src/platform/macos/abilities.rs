@@ -5,7 +5,7 @@ use std::sync::Arc;
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 
-use super::{Native, counters, environment, tunables};
+use super::{Native, counters, environment, thermal, tunables};
 use crate::platform::interface::Ability;
 use crate::platform::survey::{self, Entry};
 
@@ -48,6 +48,16 @@ const ENTRIES: &[Entry] = &[
             let seen = counters::SystemCounters::default().read().totals.other_cpu_ns;
             seen.map(|_| "host_processor_info".to_owned()).ok_or_else(|| Unavailable::missing("host_processor_info"))
         },
+    },
+    Entry {
+        name: "thermal pressure",
+        gives: "tells a machine that slowed down for heat",
+        look: || thermal::Announcements::default().pressure().map(|_| "announced to every program".to_owned()),
+    },
+    Entry {
+        name: "clock rate and temperature",
+        gives: "tells a series on a slow or hot CPU from others",
+        look: || Err(Unavailable::missing("a public call of macOS for either")),
     },
     Entry {
         name: "coalescing parameters",

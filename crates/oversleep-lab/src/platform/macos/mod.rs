@@ -16,11 +16,12 @@ mod load;
 mod os;
 mod semaphore;
 mod sysctl;
+mod thermal;
 mod tunables;
 mod waits;
 
 use oversleep_record::environment::Environment;
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{Nanos, ProcessorState, Unavailable};
 
 use super::interface::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, ResolutionRow, Splitter, Tunable, Wait,
@@ -34,6 +35,7 @@ pub type Native = super::native::Native<MacOs>;
 #[derive(Default)]
 pub struct MacOs {
     counters: counters::SystemCounters,
+    thermal: thermal::Announcements,
 }
 
 impl System for MacOs {
@@ -82,6 +84,10 @@ impl System for MacOs {
 
     fn counters(&self) -> CounterReading {
         self.counters.read()
+    }
+
+    fn processor_state(&self) -> ProcessorState {
+        ProcessorState { thermal_pressure: self.thermal.pressure().ok(), ..ProcessorState::default() }
     }
 
     fn splitter() -> Result<Box<dyn Splitter>, Unavailable> {

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, PlatformId};
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{Nanos, ProcessorState, Unavailable};
 
 use super::interface::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, Neighbour, Platform, ResolutionHolders,
@@ -37,6 +37,7 @@ pub(super) trait System: Default + Send + Sync + 'static {
     fn abilities() -> Vec<Ability>;
     fn resolution_rows() -> Vec<ResolutionRow>;
     fn counters(&self) -> CounterReading;
+    fn processor_state(&self) -> ProcessorState;
 
     /// Why the switches of a thread can't be seen, unless they can.
     fn splitter() -> Result<Box<dyn Splitter>, Unavailable> {
@@ -146,6 +147,10 @@ impl<S: System> Platform for Native<S> {
 
     fn counters(&self) -> CounterReading {
         self.system.counters()
+    }
+
+    fn processor_state(&self) -> ProcessorState {
+        self.system.processor_state()
     }
 
     fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable> {

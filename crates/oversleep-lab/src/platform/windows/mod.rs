@@ -15,6 +15,7 @@ mod idle;
 mod interrupts;
 mod load;
 mod os;
+mod processor_state;
 mod processors;
 #[cfg(test)]
 mod released;
@@ -24,8 +25,8 @@ mod waits;
 
 pub(super) use waits::end_all as end_waits;
 
-use oversleep_record::Nanos;
 use oversleep_record::environment::Environment;
+use oversleep_record::{Nanos, ProcessorState};
 
 use super::interface::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, ResolutionRow, Tunable, Wait,
@@ -88,6 +89,10 @@ impl System for Windows {
 
     fn counters(&self) -> CounterReading {
         self.counters.read()
+    }
+
+    fn processor_state(&self) -> ProcessorState {
+        processor_state::read()
     }
 
     fn idle_counters() -> IdleReading {

@@ -66,6 +66,21 @@ pub(super) const ENTRIES: &[Entry] = &[
         look: || known("cpufreq.governor", "/sys/devices/system/cpu/cpufreq"),
     },
     Entry {
+        name: "clock rate while measuring",
+        gives: "tells a series on a slow CPU from one on a fast CPU",
+        look: || known("cpufreq.reading", "read before and after each round"),
+    },
+    Entry {
+        name: "temperature",
+        gives: "tells how close to its limit the processor was",
+        look: || known("thermal.sensor", "/sys/class/thermal or hwmon, before and after each round"),
+    },
+    Entry {
+        name: "thermal throttling",
+        gives: "tells a processor that slowed down for heat",
+        look: || known("thermal.throttle_counters", "/sys/devices/system/cpu/cpu*/thermal_throttle"),
+    },
+    Entry {
         name: "clocksource",
         gives: "tells why clock reads are fast or slow",
         look: || known("clocksource.current", "/sys/devices/system/clocksource"),

@@ -71,6 +71,7 @@ impl SystemCounters {
             // The interrupts of every kind would say nothing about time.
             all_interrupts: None,
             own_cpu_ns: cpu_time(libc::CLOCK_THREAD_CPUTIME_ID),
+            ..Disturbance::default()
         };
         CounterReading { at: os::monotonic_now(), totals }
     }

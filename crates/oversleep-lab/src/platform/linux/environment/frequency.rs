@@ -1,11 +1,12 @@
-//! Clock rate of the CPUs: who sets it and how eagerly.
+//! Clock rate and heat of the CPUs: who sets the rate and how eagerly, and what tells both while something is measured.
 
 use std::collections::BTreeSet;
 
 use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
 
-use super::{Answer, Entry, Machine};
+use super::{Answer, Entry, Machine, text};
+use crate::platform::linux::processor_state;
 
 const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
 
@@ -28,6 +29,34 @@ pub(super) const FACTS: &[Entry] = &[
         source: "cpufreq/boost, intel_pstate/no_turbo",
         read: boost,
     },
+    Entry {
+        name: "cpufreq.max_hz",
+        doc: "The highest clock rate any of the CPUs may reach.",
+        source: "/sys/devices/system/cpu/cpufreq/policy*/cpuinfo_max_freq",
+        read: max_hz,
+    },
+    Entry {
+        name: "cpufreq.reading",
+        doc: "Where the clock rate beside each series comes from: cpuinfo_avg_freq is what the hardware counted, \
+              scaling_cur_freq that on x86 and what the driver last asked for elsewhere.",
+        source: "/sys/devices/system/cpu/cpu*/cpufreq",
+        read: |machine| processor_state::clock_file(machine.files).map(text),
+    },
+    Entry {
+        name: "thermal.sensor",
+        doc: "The sensor behind the temperature beside each series.",
+        source: "/sys/class/thermal/thermal_zone*/type, /sys/class/hwmon/hwmon*/name",
+        read: |machine| processor_state::sensor(machine.files).map(|(name, _)| text(name)),
+    },
+    Entry {
+        name: "thermal.throttle_counters",
+        doc: "How many counters tell of cores and packages that slowed down for heat; Intel's have them.",
+        source: "/sys/devices/system/cpu/cpu*/thermal_throttle",
+        read: |machine| match processor_state::throttle_files(machine.files).0.len() {
+            0 => Err(Unavailable::missing("/sys/devices/system/cpu/cpu*/thermal_throttle")),
+            counters => Ok(FactValue::Integer(i64::try_from(counters).unwrap_or(i64::MAX))),
+        },
+    },
 ];
 
 fn policies(machine: &Machine<'_>) -> Vec<String> {
@@ -46,6 +75,12 @@ fn of_all_policies(machine: &Machine<'_>, file: &str) -> Answer {
         return Err(Unavailable::missing(format!("{FOLDER}/policy*/{file}")));
     }
     Ok(FactValue::Text(said.into_iter().collect::<Vec<_>>().join(",")))
+}
+
+fn max_hz(machine: &Machine<'_>) -> Answer {
+    let rate = |policy: &String| processor_state::hz(machine.files, &format!("{FOLDER}/{policy}/cpuinfo_max_freq"));
+    let highest = policies(machine).iter().filter_map(rate).max().and_then(|hz| i64::try_from(hz).ok());
+    highest.map(FactValue::Integer).ok_or_else(|| Unavailable::missing(format!("{FOLDER}/policy*/cpuinfo_max_freq")))
 }
 
 fn boost(machine: &Machine<'_>) -> Answer {
@@ -90,5 +125,15 @@ mod tests {
         assert_eq!(told(&[("/sys/devices/system/cpu/intel_pstate/no_turbo", "1")], boost), flag(false));
         assert_eq!(told(&[("/sys/devices/system/cpu/cpufreq/policy0/boost", "0")], boost), flag(false));
         assert!(told(&[], boost).is_err());
+    }
+
+    #[test]
+    fn the_fastest_cpu_states_the_highest_rate() {
+        let hybrid = [
+            ("/sys/devices/system/cpu/cpufreq/policy0/cpuinfo_max_freq", "4800000"),
+            ("/sys/devices/system/cpu/cpufreq/policy8/cpuinfo_max_freq", "3600000"),
+        ];
+        assert_eq!(told(&hybrid, max_hz), Ok(FactValue::Integer(4_800_000_000)));
+        assert!(told(&[], max_hz).is_err());
     }
 }

@@ -4,6 +4,7 @@ use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
 
 use super::{Answer, Entry, named_text, text};
+use crate::platform::macos::thermal::Announcements;
 use crate::platform::macos::{os, sysctl};
 
 pub(super) const FACTS: &[Entry] = &[
@@ -52,6 +53,24 @@ pub(super) const FACTS: &[Entry] = &[
         doc: "Whether the user asked for less speed and longer battery life, which slows cores and coalesces timers.",
         source: "none",
         read: || Err(Unavailable::missing("a C function for it (NSProcessInfo.lowPowerModeEnabled is Objective-C)")),
+    },
+    Entry {
+        name: "cpufreq.reading",
+        doc: "Where the clock rate beside each series would come from.",
+        source: "none",
+        read: || Err(Unavailable::missing("a call of macOS that tells programs the clock rate of a CPU")),
+    },
+    Entry {
+        name: "thermal.sensor",
+        doc: "The sensor behind the temperature beside each series.",
+        source: "none",
+        read: || Err(Unavailable::missing("a public call of macOS for the processor's temperature")),
+    },
+    Entry {
+        name: "thermal.pressure",
+        doc: "How much heat pressed on the machine when this was taken; from heavy on the system slows down.",
+        source: "notify_get_state of com.apple.system.thermalpressurelevel",
+        read: || Announcements::default().pressure().map(|pressure| text(pressure.name())),
     },
     Entry {
         name: "load.average_1min",

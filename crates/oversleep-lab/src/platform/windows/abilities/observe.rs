@@ -4,7 +4,7 @@ use oversleep_record::Unavailable;
 
 use crate::platform::survey::Entry;
 use crate::platform::windows::interrupts::Interrupts;
-use crate::platform::windows::{counters, os, processors};
+use crate::platform::windows::{counters, os, processor_state, processors};
 
 const TRACE: &str = "an administrator: a kernel trace (Event Tracing for Windows)";
 
@@ -38,6 +38,16 @@ pub(super) const ENTRIES: &[Entry] = &[
             Some(_) => Ok("counted for each processor, of every kind together".to_owned()),
             None => Err(Unavailable::missing("a count of interrupts")),
         },
+    },
+    Entry {
+        name: "clock rate while measuring",
+        gives: "tells a processor that was slowed down, for heat or to save power",
+        look: || processor_state::rates().map(|_| "CallNtPowerInformation tells what Windows chose".to_owned()),
+    },
+    Entry {
+        name: "temperature",
+        gives: "tells how close to its limit the processor was",
+        look: || Err(Unavailable::not_permitted("reading the processor's temperature", "an administrator: a driver")),
     },
     Entry {
         name: "kinds of cores",

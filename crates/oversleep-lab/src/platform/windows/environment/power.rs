@@ -7,7 +7,7 @@ use windows_sys::Win32::System::Power::{GetSystemPowerStatus, PowerGetActiveSche
 use windows_sys::core::GUID;
 
 use super::{Entry, text};
-use crate::platform::windows::os;
+use crate::platform::windows::{os, processor_state};
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
@@ -27,6 +27,28 @@ pub(super) const FACTS: &[Entry] = &[
         doc: "Mains or battery; machines on battery trade wake-up time for power.",
         source: "GetSystemPowerStatus",
         read: || on_battery().map(|battery| text(if battery { "battery" } else { "ac" })),
+    },
+    Entry {
+        name: "cpufreq.max_hz",
+        doc: "The highest rated clock of any processor; it may run faster for a while.",
+        source: "CallNtPowerInformation(ProcessorInformation)",
+        read: || {
+            let highest = processor_state::rates()?.iter().map(|rates| i64::from(rates.max_mhz) * 1_000_000).max();
+            highest.map(FactValue::Integer).ok_or_else(|| Unavailable::missing("a processor's rated clock"))
+        },
+    },
+    Entry {
+        name: "cpufreq.reading",
+        doc: "Where the clock rate beside each series comes from: CurrentMhz is the share of the rated clock that \
+              Windows chose, not what the processor counted.",
+        source: "CallNtPowerInformation(ProcessorInformation)",
+        read: || processor_state::rates().map(|_| text("CurrentMhz")),
+    },
+    Entry {
+        name: "thermal.sensor",
+        doc: "The sensor behind the temperature beside each series.",
+        source: "none",
+        read: || Err(Unavailable::not_permitted("reading the processor's temperature", "an administrator: a driver")),
     },
 ];
 
