@@ -11,6 +11,9 @@ const LEFT: f64 = 58.0;
 const RIGHT: f64 = 640.0;
 const BOTTOM: f64 = 300.0;
 const HEIGHT: f64 = BOTTOM + 42.0;
+const LABEL_PX: f64 = 11.0;
+/// How much lower a second row of labels stands.
+const ROW: f64 = 14.0;
 /// More sleeps than this per step are thinned by rank.
 const CAP_PER_STEP: usize = 120;
 /// Medians this much apart, µs, are not the same wake-up with other noise.
@@ -68,9 +71,30 @@ impl Neighbours {
         let y = Scale::linear(all[0].min(0.0), top * 1.06, BOTTOM, 0.0);
         let beyond = all.iter().filter(|value| **value > y.high()).count();
         let legend: Vec<Key> = lines.iter().map(|line| Key::new(line.class, &line.name)).collect();
-        frame::figure(&self.frame, &self.words(&slept, beyond, all[all.len() - 1]), &legend, HEIGHT, |c| {
+        let height = HEIGHT + self.second_row();
+        frame::figure(&self.frame, &self.words(&slept, beyond, all[all.len() - 1]), &legend, height, |c| {
             self.draw(c, &lines, &y);
         })
+    }
+
+    /// The width of one step, px.
+    fn room(&self) -> f64 {
+        (RIGHT - LEFT) / self.steps.len() as f64
+    }
+
+    /// The height of a second row of labels where they are too wide to stand side by side, px.
+    fn second_row(&self) -> f64 {
+        let crowded = self.steps.iter().any(|step| text::width_px(&step.label, LABEL_PX) > self.room() - 2.0);
+        if crowded { ROW } else { 0.0 }
+    }
+
+    /// What stands under each step, and how much lower than the first row: in turn in two rows where one is too narrow, so
+    /// that a label may reach under its neighbours.
+    fn labels(&self) -> Vec<(String, f64)> {
+        let row = self.second_row();
+        let room = if row > 0.0 { 2.0 * self.room() - 2.0 } else { self.room() - 2.0 };
+        let labels = self.steps.iter().map(|step| text::fitted(&step.label, LABEL_PX, room));
+        labels.zip([0.0, row].into_iter().cycle()).collect()
     }
 
     fn lines(&self, slept: &[Option<f64>]) -> Vec<Line> {
@@ -152,14 +176,15 @@ impl Neighbours {
     }
 
     fn draw(&self, c: &mut Canvas, lines: &[Line], y: &Scale) {
-        let room = (RIGHT - LEFT) / self.steps.len() as f64;
+        let room = self.room();
         let at = |index: usize| LEFT + room * (index as f64 + 0.5);
+        let labels = self.labels();
         axis::left(c, &y.ticks(1.0, 36.0), LEFT, RIGHT);
         c.text((LEFT, -7.0), Anchor::Start, "soft t", "ms");
         c.line((LEFT, axis::crisp(BOTTOM)), (RIGHT, axis::crisp(BOTTOM)), "axis s");
         for (index, step) in self.steps.iter().enumerate() {
-            let label = text::fitted(&step.label, 11.0, room - 2.0);
-            c.text((at(index), BOTTOM + 16.0), Anchor::Middle, "soft t", &label);
+            let (label, lower) = &labels[index];
+            c.text((at(index), BOTTOM + 16.0 + lower), Anchor::Middle, "soft t", label);
             let shown = stats::thinned(&stats::sorted(&step.slept_ms), CAP_PER_STEP);
             if shown.is_empty() {
                 continue;
@@ -176,7 +201,12 @@ impl Neighbours {
                 .collect();
             c.marks("precise", &tip, |c| c.dots(&dots, "dots small"));
         }
-        c.text(((LEFT + RIGHT) / 2.0, BOTTOM + 34.0), Anchor::Middle, "soft t", "what the neighbour holds");
+        c.text(
+            ((LEFT + RIGHT) / 2.0, BOTTOM + 34.0 + self.second_row()),
+            Anchor::Middle,
+            "soft t",
+            "what the neighbour holds",
+        );
         for line in lines {
             let points = |(index, value): (usize, &Option<f64>)| value.map(|value| (at(index), y.px(value)));
             // A gap where nothing is known, not a line across it.
@@ -241,6 +271,22 @@ mod tests {
         well_formed(&alike);
         assert!(alike.contains("reaches this process: Sleep of 1 ms takes 1.07\u{a0}ms to 1.07\u{a0}ms whatever"));
         assert!(!alike.contains("clock step"), "what is not known is not drawn");
+    }
+
+    #[test]
+    fn labels_of_many_steps_are_whole() {
+        let names: Vec<String> = (1..=15).map(|held| format!("{held}\u{a0}ms")).collect();
+        let held = names.iter().zip(1..).map(|(name, ms)| (name.as_str(), f64::from(ms), None));
+        let p = picture(&std::iter::once(("nothing", 15.625, None)).chain(held).collect::<Vec<_>>());
+        let svg = p.svg();
+        well_formed(&svg);
+        for label in names.iter().map(String::as_str).chain(["nothing"]) {
+            assert!(svg.contains(&format!(">{label}</text>")), "{label} is cut");
+        }
+        let labels = p.labels();
+        assert!(labels.iter().skip(1).step_by(2).all(|(_, lower)| *lower == ROW), "neighbours stand in two rows");
+        let few = picture(&[("none", 15.625, None), ("10 ms", 10.0, None)]).labels();
+        assert!(few.iter().all(|(_, lower)| *lower == 0.0), "one row is enough for two");
     }
 
     #[test]
