@@ -4,6 +4,7 @@
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 
+use super::answer::plainest;
 use super::question::{Question, Subject};
 use crate::measure::{all_waits, find_wait};
 use crate::platform::{Clock, Family, Platform, Wait};
@@ -121,6 +122,12 @@ pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
                 }
                 (*name, *request) = (wait.info().name.to_owned(), asked);
             }
+            // What everybody calls a sleep is the plainest one, not a wait whose description begins with that word.
+            (None, None) if name.eq_ignore_ascii_case("sleep") => {
+                if let Some(found) = plainest(platform) {
+                    found.info().name.clone_into(name);
+                }
+            }
             _ => {
                 if let Some(found) = by_name(all_waits(platform), name) {
                     found.info().name.clone_into(name);
@@ -226,6 +233,8 @@ mod tests {
             ("windows-11", "cost(QueryPerformanceCounter)", "cost(qpc)"),
             ("windows-11", "yield(SwitchToThread)", "yield(switch-to-thread)"),
             ("windows-11", "Sleep(0)", "yield(sleep-zero)"),
+            ("linux-hz250", "sleep(1ms)", "nanosleep(1ms)"),
+            ("macos-14-m1", "Sleep(1ms)", "nanosleep(1ms)"),
             ("linux-hz250", "Nanosleep(1ms)", "nanosleep(1ms)"),
             ("linux-hz250", "epoll_wait(1ms)", "epoll-wait(1ms)"),
             ("linux-hz250", "SO_RCVTIMEO(1ms)", "so-rcvtimeo(1ms)"),
