@@ -51,6 +51,13 @@ pub struct SplitRow {
     pub method: String,
 }
 
+impl SplitRow {
+    /// Whether most of its waits could not be split.
+    fn is_barely_seen(&self) -> bool {
+        self.attributed_count < self.unattributed_count
+    }
+}
+
 /// The split of one series; `None` where none was observed.
 pub fn row(series: &Series) -> Option<SplitRow> {
     row_of(series.split.as_ref()?, &series.key, &series.subject, series.requested_ns)
@@ -113,10 +120,20 @@ pub(super) fn of_sleeps(file: &ResultFile) -> Option<SplitRow> {
     row_of(&pool, &keys, name, split[0].requested_ns)
 }
 
-/// Every series with a split, least late first.
+/// Every series with a split, least late first; those that [`barely_seen`] names apart.
 pub fn rows(file: &ResultFile) -> Vec<SplitRow> {
+    sorted(file, |row| !row.is_barely_seen())
+}
+
+/// Series of whose waits so few could be split that those are no sample of them: of a wait that spins at its end they are
+/// the ones that overslept.
+pub fn barely_seen(file: &ResultFile) -> Vec<SplitRow> {
+    sorted(file, SplitRow::is_barely_seen)
+}
+
+fn sorted(file: &ResultFile, belongs: fn(&SplitRow) -> bool) -> Vec<SplitRow> {
     let waits = file.series.iter().filter(|series| series.quantity == Quantity::Lateness);
-    let mut rows: Vec<SplitRow> = waits.filter_map(row).collect();
+    let mut rows: Vec<SplitRow> = waits.filter_map(row).filter(belongs).collect();
     rows.sort_by(|one, other| (one.medians.total, &one.series).cmp(&(other.medians.total, &other.series)));
     rows
 }
@@ -154,6 +171,17 @@ mod tests {
         );
         assert_eq!(rows[1].means.remainder(), Nanos::ZERO);
         assert_eq!(rows[1].unattributed_count, 2);
+    }
+
+    #[test]
+    fn a_few_of_many_waits_are_not_told_as_all() {
+        let mut few = with_split("B5/oversleep-sleep-until/1ms", 580_000, 0, 7_000);
+        few.split.as_mut().unwrap().attributed_count = 2;
+        few.split.as_mut().unwrap().unattributed_count = 16;
+        let sheet = Sheet::linux().series(few).series(with_split("B5/timerfd/1ms", 2_000, 3_000, 11_000));
+        let names = |rows: Vec<SplitRow>| rows.into_iter().map(|row| row.wait).collect::<Vec<_>>();
+        assert_eq!(names(rows(&sheet.file)), ["timerfd"]);
+        assert_eq!(names(barely_seen(&sheet.file)), ["oversleep-sleep-until"]);
     }
 
     #[test]

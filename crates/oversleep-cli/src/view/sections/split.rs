@@ -1,6 +1,6 @@
 //! Where the lateness went: the parts of each wait that was watched.
 
-use oversleep_lab::explain::split::{Parts, SplitRow, rows};
+use oversleep_lab::explain::split::{Parts, SplitRow, barely_seen, rows};
 use oversleep_record::{Nanos, ResultFile};
 
 use crate::view::select::COMMON_REQUEST;
@@ -75,8 +75,18 @@ pub fn split(file: &ResultFile) -> Option<Section> {
          Measured on waits of their own at {at}."
     )));
     section.notes.extend(spinning(&rows));
+    section.notes.extend(left_out(file));
     section.notes.extend(method);
     Some(section)
+}
+
+/// The waits of which too few could be split to stand for all.
+pub fn left_out(file: &ResultFile) -> Option<String> {
+    let seen = barely_seen(file).into_iter().filter(|row| row.series.starts_with("B5/")).map(|row| {
+        format!("{} (seen in {} of {})", row.wait, row.attributed_count, row.attributed_count + row.unattributed_count)
+    });
+    let seen: Vec<String> = seen.collect();
+    (!seen.is_empty()).then(|| format!("Not split, for most of its waits could not be: {}.", seen.join(", ")))
 }
 
 /// The waits that are awake before their deadline on purpose, which a reader of the bars can't see.
@@ -139,6 +149,22 @@ mod tests {
         let shown: Vec<&str> = section.tables[0].rows.iter().map(|row| row[column].text.as_str()).collect();
         assert_eq!(shown, ["48 µs", ""]);
         assert!(section.notes.iter().any(|note| note.contains("spinning until it: hybrid by 48 µs")));
+    }
+
+    #[test]
+    fn a_wait_of_which_few_were_split_is_named_and_not_drawn() {
+        use oversleep_record::testing::Sheet;
+
+        let plain = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).split(52_000, 3_000, 11_000);
+        assert_eq!(left_out(&plain.file), None);
+        let mut both = plain.steady("B5/oversleep-sleep-until/1ms", 60).split(580_000, 0, 7_000);
+        if let Some(split) = both.file.series.last_mut().and_then(|series| series.split.as_mut()) {
+            (split.attributed_count, split.unattributed_count) = (2, 16);
+        }
+        let section = split(&both.file).unwrap();
+        assert_eq!(section.tables[0].rows.len(), 1);
+        let said = "Not split, for most of its waits could not be: oversleep-sleep-until (seen in 2 of 18).";
+        assert!(section.notes.iter().any(|note| note == said), "{:?}", section.notes);
     }
 
     #[test]
