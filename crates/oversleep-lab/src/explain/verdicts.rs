@@ -106,16 +106,40 @@ fn sentence(rows: &[ClockVerdict], answer: Option<&ClockVerdict>) -> String {
     };
     let own = cost(answer.cost_ps.unwrap_or_default());
     let standard = rows.iter().find(|row| row.name == "std-instant").and_then(|row| row.cost_ps);
-    match standard {
-        Some(_) if answer.name == "std-instant" => {
-            format!("the fastest valid clock here is std::time::Instant at {own} per call")
+    // A clock that is early on another CPU is no answer to whoever times across threads.
+    let across = answer.caution.as_ref().map_or(String::new(), |_| {
+        let fits = |row: &&ClockVerdict| row.validity == Some(Validity::Valid) && row.caution.is_none();
+        let also = rows.iter().filter(fits).find_map(|row| Some((called(&row.name), cost(row.cost_ps?))));
+        let also = also.map_or(String::new(), |(name, cost)| format!(", across threads {name} at {cost}"));
+        format!(", on one thread only{also}")
+    });
+    let found = format!("the fastest valid clock here is {} at {own} per call{across}", called(&answer.name));
+    match standard.filter(|_| !found.contains(STD_INSTANT)) {
+        Some(standard) => format!("{found}; {STD_INSTANT} costs {}", cost(standard)),
+        None => found,
+    }
+}
+
+const STD_INSTANT: &str = "std::time::Instant";
+
+fn called(name: &str) -> &str {
+    if name == "std-instant" { STD_INSTANT } else { name }
+}
+
+/// A step in words. A clock of whole milliseconds on a tick that is none moves by either neighbour of it, and which of them
+/// is the median of a few steps is chance.
+pub fn step_in_words(seen: Nanos, tick: Option<Nanos>) -> String {
+    let ms = Nanos::from_millis(1);
+    let is_whole = |span: Nanos, off: i64| {
+        let over = span.0.rem_euclid(ms.0);
+        over.min(ms.0 - over) <= off
+    };
+    match tick {
+        // Distributions keep three digits.
+        Some(tick) if !is_whole(tick, 0) && is_whole(seen, seen.0 / 1_000) && (seen - tick).0.abs() < ms.0 => {
+            format!("{} or {} ms", tick.0 / ms.0, tick.0 / ms.0 + 1)
         }
-        Some(standard) => format!(
-            "the fastest valid clock here is {} at {own} per call; std::time::Instant costs {}",
-            answer.name,
-            cost(standard)
-        ),
-        None => format!("the fastest valid clock here is {} at {own} per call", answer.name),
+        _ => seen.to_string(),
     }
 }
 
@@ -210,7 +234,9 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
         }
     }
     match (seen_step(clock), clock.stated_step_ns) {
-        (Some(step), _) if step > STEP_MAX => against.push(format!("moves in steps of {step}")),
+        (Some(step), _) if step > STEP_MAX => {
+            against.push(format!("moves in steps of {}", step_in_words(step, clock.stated_step_ns)))
+        }
         (None, Some(step)) if step > STEP_MAX => against.push(format!("states steps of {step}")),
         _ => {}
     }

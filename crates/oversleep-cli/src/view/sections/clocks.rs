@@ -1,6 +1,6 @@
 //! Clocks: the table of all (A1–A6), the steps of the coarse ones (B3), and one sleep seen by two (B1).
 
-use oversleep_lab::explain::verdicts::{ClockVerdict, Validity, clock_table};
+use oversleep_lab::explain::verdicts::{ClockVerdict, Validity, clock_table, step_in_words};
 use oversleep_record::clock::Drift;
 use oversleep_record::{ClockResult, ResultFile, Series};
 
@@ -61,7 +61,7 @@ pub fn clocks(file: &ResultFile) -> Option<Section> {
 /// The step a clock was seen to move by; in brackets the one the system states, where none was seen.
 fn step(row: &ClockVerdict) -> String {
     match (row.step_ns, row.stated_step_ns) {
-        (Some(seen), _) => seen.to_string(),
+        (Some(seen), stated) => step_in_words(seen, stated),
         (None, Some(stated)) => format!("({stated})"),
         (None, None) => UNKNOWN.to_owned(),
     }

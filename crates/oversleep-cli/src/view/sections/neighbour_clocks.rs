@@ -1,6 +1,7 @@
 //! Which coarse clocks follow what a neighbour holds, and which only seem to, because whoever is kept from looking sees
 //! several of a clock's steps at once.
 
+use oversleep_lab::explain::verdicts::step_in_words;
 use oversleep_record::series::Quantity;
 use oversleep_record::{Nanos, ResultFile, Series};
 
@@ -96,6 +97,18 @@ pub fn reached(file: &ResultFile) -> Option<String> {
 
 pub fn standing(file: &ResultFile, clock: &str) -> Standing {
     Rows::of(file, clock).standing()
+}
+
+/// What a clock moved by beside one setting, in words.
+pub fn step_text(file: &ResultFile, experiment: &str, held: &str, clock: &str) -> Option<String> {
+    let step = step(file, experiment, held, clock)?;
+    let tick = match standing(file, clock) {
+        Standing::Follows => period(file, experiment, held).map(Nanos),
+        Standing::Keeps | Standing::Unclear => file.environment.nanos("timer.period_default_ns"),
+    };
+    // One that is several is no longer than those together.
+    let text = step_in_words(Nanos(step.ns), tick);
+    Some(if step.is_several { format!("≤ {text}") } else { text })
 }
 
 /// What a clock moved by beside one setting.

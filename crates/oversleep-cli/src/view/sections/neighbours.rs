@@ -1,6 +1,6 @@
 //! What other processes' settings do to this one (C3, C4).
 
-use oversleep_record::series::{Quantity, Unit};
+use oversleep_record::series::Quantity;
 use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::neighbour_clocks as clocks;
@@ -114,20 +114,11 @@ fn table(file: &ResultFile, experiment: &str, caption: &str) -> Option<Table> {
             or_dash(p50.map(|text| if is_few { format!("~{text}") } else { text })).into(),
             or_dash(took(sleep.and_then(|series| series.distribution.safe_quantile(0.9)))).into(),
         ];
-        row.extend(clocks.iter().map(|clock| {
-            let moved = clocks::step(file, experiment, step, clock);
-            moved.map_or_else(|| UNKNOWN.into(), |moved| Cell::from(step_text(moved)))
-        }));
+        row.extend(clocks.iter().map(|clock| Cell::from(or_dash(clocks::step_text(file, experiment, step, clock)))));
         table.row(row);
     }
     let has_values = measured(file, experiment).next().is_some();
     has_values.then(|| table.without_empty_columns())
-}
-
-/// A step of which nothing is known but that it is no longer than several seen together.
-fn step_text(step: clocks::Step) -> String {
-    let text = value(Unit::Ns, step.ns);
-    if step.is_several { format!("≤ {text}") } else { text }
 }
 
 /// Whether what one neighbour held made a difference to this process.

@@ -7,10 +7,13 @@ use oversleep_record::{ClockResult, Nanos, ResultFile, Series};
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, judge, median_of, not_measured, p50, settle, summary};
 use super::super::text::{counted, percent};
-use super::super::verdicts::only_unfenced;
+use super::super::verdicts::{only_unfenced, step_in_words};
 
 /// Step from which a clock is coarse; 0.5 ms may be granted as 0.4992 ms.
 const COARSE_FROM: Nanos = Nanos(400_000);
+
+/// What a coarse clock shows of a sleep within which it did not move; its steps are longer.
+const NOTHING: i64 = COARSE_FROM.0 / 2;
 
 /// Fewest steps that say how long one is, and how far their quartiles may lie apart.
 const STEPS_MIN: u64 = 5;
@@ -91,7 +94,9 @@ fn coarse_clock(file: &ResultFile) -> Look<Conclusion> {
         }
         _ => String::new(),
     };
-    let mut found = Statement::new(format!("{} moves in steps of {step}{tick}", series.subject))
+    let stated = file.clock(&series.subject).and_then(|clock| clock.stated_step_ns);
+    let steps = step_in_words(step, stated);
+    let mut found = Statement::new(format!("{} moves in steps of {steps}{tick}", series.subject))
         .rests_on(&series.key, summary(series));
     let two_clocks =
         stamps.filter(|stamps| stamps.clock == series.subject && judge(stamps).is_ok()).and_then(|coarse| {
@@ -106,15 +111,19 @@ fn coarse_clock(file: &ResultFile) -> Look<Conclusion> {
     match two_clocks {
         Some((coarse, precise)) => {
             let seen = &coarse.distribution;
-            let nothing = (seen.count() - seen.count_above(step.0 / 2)) as f64 / seen.count() as f64;
+            let nothing = seen.count() - seen.count_above(NOTHING);
+            // What they read as, not the step: a clock that was looked at in a bad moment seems to take longer ones.
+            let least = seen.buckets().map(|(value, _)| value).find(|&value| value > NOTHING).map(Nanos);
             let requested = coarse.requested_ns.unwrap_or_default();
-            found.sentence.push_str(&format!(
-                ": {} of the sleeps of {requested} read as 0 on it, the others as {} or more, while the precise clock \
-                 shows {}",
-                percent(nothing),
-                step,
-                p50(precise)
-            ));
+            let read = match (nothing, least) {
+                (0, Some(least)) => format!("none of the sleeps of {requested} reads as less than {least} on it"),
+                (_, None) => format!("every sleep of {requested} reads as 0 on it"),
+                (_, Some(least)) => format!(
+                    "{} of the sleeps of {requested} read as 0 on it, the others as {least} or more",
+                    percent(nothing as f64 / seen.count() as f64)
+                ),
+            };
+            found.sentence.push_str(&format!(": {read}, while the precise clock shows {}", p50(precise)));
             found = found.rests_on(&coarse.key, summary(coarse)).rests_on(&precise.key, summary(precise));
         }
         None => found.sentence.push_str(": anything shorter reads as 0 or as a whole step on it"),
@@ -237,6 +246,37 @@ mod tests {
             says(&both, "OVS-G002").1,
             "monotonic-coarse moves in steps of 4 ms (1/HZ, HZ 250): 75 % of the sleeps of 1 ms read as 0 on it, the \
              others as 4 ms or more, while the precise clock shows 1.07 ms"
+        );
+        // What they read as is not always a step that was seen when the clock was polled.
+        let busy = Sheet::linux()
+            .integer("timer.hz", 250)
+            .steady("B3/monotonic-coarse", 8_000_000)
+            .series(role(
+                "B1/nanosleep/1ms/coarse",
+                "coarse",
+                "monotonic-coarse",
+                &[0, 8_000_000, 4_000_000, 8_000_000],
+            ))
+            .series(role("B1/nanosleep/1ms/precise", "precise", "monotonic", &[1_066_000; 4]));
+        assert_eq!(
+            says(&busy, "OVS-G002").1,
+            "monotonic-coarse moves in steps of 8 ms: 25 % of the sleeps of 1 ms read as 0 on it, the others as 4 ms or \
+             more, while the precise clock shows 1.07 ms"
+        );
+        let tick = Sheet::windows()
+            .clock(ClockResult { stated_step_ns: Some(Nanos(15_625_000)), ..good_clock("get-tick-count-64") })
+            .steady("B3/get-tick-count-64", 16_000_000)
+            .series(role(
+                "B1/sleep/1ms/coarse",
+                "coarse",
+                "get-tick-count-64",
+                &[15_000_000, 16_000_000, 16_000_000, 16_000_000],
+            ))
+            .series(role("B1/sleep/1ms/precise", "precise", "qpc", &[15_600_000; 4]));
+        assert_eq!(
+            says(&tick, "OVS-G002").1,
+            "get-tick-count-64 moves in steps of 15 or 16 ms: none of the sleeps of 1 ms reads as less than 15 ms on it, \
+             while the precise clock shows 15.6 ms"
         );
         assert_eq!(
             says(&Sheet::windows().steady("B3/get-tick-count-64", 15_600_000), "OVS-G002").1,

@@ -36,6 +36,43 @@ fn answers_with_the_fastest_valid_clock() {
 }
 
 #[test]
+fn a_clock_for_one_thread_is_no_answer_for_several() {
+    let unfenced = Steps { cross_cpu_reads: 400, backward_across_cpus: 8, ..Steps::default() };
+    let sheet = Sheet::linux()
+        .flag("cpu.tsc.invariant", true)
+        .clock(ClockResult { steps: Some(unfenced), ..good_clock("tsc") })
+        .clock(good_clock("tscp"))
+        .clock(good_clock("std-instant"))
+        .steady("A1/tsc", 20_700)
+        .steady("A1/tscp", 26_400)
+        .steady("A1/std-instant", 47_200);
+    assert_eq!(
+        clock_table(&sheet.file).sentence,
+        "the fastest valid clock here is tsc at 20.7 ns per call, on one thread only, across threads tscp at 26.4 ns; \
+         std::time::Instant costs 47.2 ns"
+    );
+    let without = sheet.clock(ClockResult { unavailable: None, ..good_clock("tsc-fenced") });
+    assert!(clock_table(&without.file).sentence.contains("across threads tscp"), "a clock without a cost is no answer");
+}
+
+#[test]
+fn a_clock_of_whole_milliseconds_moves_by_either_neighbour_of_its_tick() {
+    let tick = Some(Nanos(15_625_000));
+    for (seen, tick, says) in [
+        (15_000_000, tick, "15 or 16 ms"),
+        (15_007_743, tick, "15 or 16 ms"),
+        (16_000_000, tick, "15 or 16 ms"),
+        (15_625_000, tick, "15.6 ms"),
+        (1_000_000, tick, "1 ms"),
+        (32_000_000, tick, "32 ms"),
+        (4_000_000, Some(Nanos(4_000_000)), "4 ms"),
+        (16_000_000, None, "16 ms"),
+    ] {
+        assert_eq!(step_in_words(Nanos(seen), tick), says, "{seen}");
+    }
+}
+
+#[test]
 fn says_what_speaks_against_a_clock() {
     use Validity::*;
     let linux = Sheet::linux;

@@ -7,6 +7,7 @@ use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, not_measured, pooled, settle};
+use super::super::super::verdicts::step_in_words;
 use super::coarse_time::{Seen, seen_in, step_seen};
 use super::{beside_neighbour, default_period};
 
@@ -93,10 +94,10 @@ fn tick_count(file: &ResultFile) -> Look<Conclusion> {
             None => not_measured(file, "the step of get-tick-count-64 (A4, B3)"),
         });
     };
-    let sentence =
-        format!("{} moved in steps of {} while a timer period of {period} was in force", seen.clock, seen.step);
+    let step = step_in_words(seen.step, Some(default_period(file)));
+    let sentence = format!("{} moved in steps of {step} while a timer period of {period} was in force", seen.clock);
     let statement = |sentence: String| {
-        let statement = Statement::new(sentence).rests_on(&seen.source, format!("steps of {}", seen.step));
+        let statement = Statement::new(sentence).rests_on(&seen.source, format!("steps of {step}"));
         match read_from {
             Some(fact) => statement.rests_on(fact, format!("a period of {period} meanwhile")),
             None => statement,
