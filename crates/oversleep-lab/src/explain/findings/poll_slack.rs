@@ -192,7 +192,7 @@ fn long_timeout_slack(file: &ResultFile) -> Look<Conclusion> {
         )))));
     }
     Ok(Conclusion::Found(rests(Statement::new(format!(
-        "{} with {longest} of timeout ended {late} late where {} took {plain}: they allow themselves {} % of \
+        "{} with {longest} of timeout ended {late} late where {} ended {plain} late: they allow themselves {} % of \
          the timeout, {share} here",
         calls.subject,
         others.subject,
@@ -273,7 +273,7 @@ mod tests {
             (
                 Verdict::Found,
                 Severity::Note,
-                "select, poll and epoll with 100 ms of timeout ended 116 µs late where plain sleeps took 66 µs: they \
+                "select, poll and epoll with 100 ms of timeout ended 116 µs late where plain sleeps ended 66 µs late: they \
                  allow themselves 0.1 % of the timeout, 100 µs here"
                     .into()
             )
@@ -294,7 +294,7 @@ mod tests {
             .steady("B5/poll/1ms", 65_000);
         assert_eq!(
             says(&sheet, "OVS-L003").2,
-            "select, poll and epoll with 100 ms of timeout ended 116 µs late where timeouts of 16 ms took 66 µs: they \
+            "select, poll and epoll with 100 ms of timeout ended 116 µs late where timeouts of 16 ms ended 66 µs late: they \
              allow themselves 0.1 % of the timeout, 100 µs here"
         );
         let alone = Sheet::linux().span("timer.slack_ns", 50_000).steady("B5/poll/100ms", 116_000);
@@ -332,7 +332,7 @@ mod tests {
                 Verdict::Found,
                 Severity::Note,
                 "select, poll and epoll with 100 ms of timeout ended 116 µs late where plain sleeps and shorter timeouts \
-                 took 67 µs: they allow themselves 0.1 % of the timeout, 100 µs here"
+                 ended 67 µs late: they allow themselves 0.1 % of the timeout, 100 µs here"
                     .into()
             )
         );

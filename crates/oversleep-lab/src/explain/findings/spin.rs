@@ -112,7 +112,11 @@ fn yield_no_sleep(file: &ResultFile) -> Look<Conclusion> {
     let with_others = match contested {
         Some(series) => {
             statement = statement.rests_on(&series.key, summary(series));
-            format!(", after {} with competitors", p50(series))
+            if p50(series).to_string() == p50(alone).to_string() {
+                ", and no later with competitors".to_owned()
+            } else {
+                format!(", after {} with competitors", p50(series))
+            }
         }
         None => String::new(),
     };

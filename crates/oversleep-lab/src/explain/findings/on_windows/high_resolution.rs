@@ -50,7 +50,7 @@ fn high_resolution(file: &ResultFile) -> Look<Conclusion> {
         ))));
     }
     Ok(Conclusion::Found(rests(format!(
-        "a high-resolution timer of {requested} ended {} late where {} took {}, without any request for a resolution",
+        "a high-resolution timer of {requested} ended {} late where {} ended {} late, without any request for a resolution",
         p50(fine),
         sleep.subject,
         p50(sleep)
@@ -80,7 +80,7 @@ mod tests {
             says(&sheet),
             (
                 Verdict::Found,
-                "a high-resolution timer of 1 ms ended 520 µs late where sleep took 14.6 ms, without any request for a \
+                "a high-resolution timer of 1 ms ended 520 µs late where sleep ended 14.6 ms late, without any request for a \
                  resolution"
                     .into()
             )
