@@ -11,6 +11,8 @@ use super::text::{clean, columns, fitted, wrapped};
 const GAP: usize = 2;
 /// Least room in which words are wrapped rather than their column dropped.
 const WORDS_MIN: usize = 24;
+/// Least room for words beside names that would have to be cut for more.
+const WORDS_LEAST: usize = 14;
 
 /// The lines of a table, heading first.
 pub fn lines(table: &Table, width: usize) -> Vec<String> {
@@ -60,7 +62,12 @@ fn layout(all: &[Column], mut widths: Vec<usize>, width: usize) -> (Vec<usize>, 
         let others = total(&shown, &widths) - widths[last];
         widths[last] = widths[last].min(width.saturating_sub(others).max(WORDS_MIN.min(widths[last])));
     }
-    // Only columns that may not go are left: the widest are cut until all fit.
+    // Only columns that may not go are left. Narrow words can still be read, names that are cut may be mistaken for others.
+    if let Some(last) = wrapping.filter(|last| shown.contains(last)) {
+        let over = total(&shown, &widths).saturating_sub(width);
+        widths[last] = widths[last].saturating_sub(over).max(WORDS_LEAST.min(widths[last]));
+    }
+    // Then the widest are cut until all fit.
     while total(&shown, &widths) > width {
         let Some(widest) = shown.iter().copied().max_by_key(|&index| widths[index]).filter(|&index| widths[index] > 2)
         else {
@@ -159,6 +166,16 @@ mod tests {
                 "                    be wrapped to fit"
             ]
         );
+    }
+
+    #[test]
+    fn names_are_not_cut_for_words_that_can_wrap() {
+        let mut table = table();
+        table.rows[0][0] = "unbiased-interrupt-time-precise".into();
+        table.rows[1][0] = "unbiased-interrupt-time".into();
+        let narrow = lines(&table, 58);
+        assert!(narrow[1].starts_with("unbiased-interrupt-time-precise  66.1 µs"), "{}", narrow[1]);
+        assert_eq!(narrow[2], "unbiased-interrupt-time                –  a long reason");
     }
 
     #[test]

@@ -134,7 +134,8 @@ impl Page {
             if index > 0 {
                 self.out.push('\n');
             }
-            if many || section.id == "detail" {
+            // What its figures are is in the heads of any other table.
+            if many || ["detail", "waits"].contains(&section.id) {
                 self.prose(&table.caption, 0, Tone::Soft);
             }
             for line in grid::lines(table, self.width) {

@@ -26,7 +26,7 @@ pub(super) static D4: Experiment = Experiment {
     published: &[Published {
         os: "linux",
         what: "condition variable hand-off, ping-pong",
-        value: "2.0 us one way",
+        value: "2.0 µs one way",
         source: "measured on a 2 vCPU KVM guest at 2 GHz",
     }],
     probes,

@@ -20,7 +20,7 @@ pub(super) static B12: Experiment = Experiment {
     published: &[Published {
         os: "linux",
         what: "spin_sleep's default for 1 ms: lateness p50 and CPU per sleep, idle",
-        value: "0.35 us, 117 us",
+        value: "0.35 µs, 117 µs",
         source: "measured on a 2 vCPU KVM guest at 2 GHz",
     }],
     probes,

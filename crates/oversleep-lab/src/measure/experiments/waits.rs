@@ -14,7 +14,7 @@ pub(super) static B5: Experiment = Experiment {
     id: "B5",
     reads: &[],
     title: "every wait",
-    question: "How late does each wait primitive end, for requests from 300 us to 100 ms?",
+    question: "How late does each wait primitive end, for requests from 300 µs to 100 ms?",
     doc: "Every timed wait of the registry at 300 us, 1 ms, 1.5 ms, 5 ms, 16 ms and 100 ms. A wait whose argument can \
           express what is left of a period runs on absolute deadlines one request apart, and a deadline that passed while \
           the thread was away is recorded, never skipped; one that counts in milliseconds, ends on a tick or is put off \
