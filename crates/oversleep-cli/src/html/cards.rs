@@ -34,16 +34,32 @@ fn full_stop(text: &str) -> String {
 
 /// `timer-slack` as a heading: `Timer slack`.
 fn title(name: &str) -> String {
+    let words = in_words(name);
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// The same within a sentence: `real-time policy`, `dedicated CPUs`.
+fn in_words(name: &str) -> String {
     let words: Vec<&str> = name
         .split('-')
         .map(|word| match word {
             "cpu" => "CPU",
+            "cpus" => "CPUs",
             "tsc" => "TSC",
+            "os" => "OS",
             other => other,
         })
         .collect();
-    sentence(&words.join(" "))
+    let mut text = words.join(" ");
+    for pair in HYPHENATED {
+        text = text.replace(&pair.replace('-', " "), pair);
+    }
+    text
 }
+
+/// Words that keep their hyphen in names which are written with hyphens only.
+const HYPHENATED: [&str; 5] = ["real-time", "wake-up", "high-resolution", "CPU-time", "fork-join"];
 
 fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, told: &mut Vec<&'a str>) {
     let severity = findings::noun(finding.severity);
@@ -75,11 +91,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, told: &mut 
                 m.text("What to do, as above: ");
                 for (index, advice) in above.iter().enumerate() {
                     m.text(if index > 0 { ", " } else { "" });
-                    m.leaf(
-                        "a",
-                        &[("href", &format!("#remedy-{}", advice.remedy))],
-                        &title(&advice.remedy).to_lowercase(),
-                    );
+                    m.leaf("a", &[("href", &format!("#remedy-{}", advice.remedy))], &in_words(&advice.remedy));
                 }
                 m.text(".");
             });
@@ -158,5 +170,24 @@ fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
                 }
             });
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_as_titles() {
+        for (name, reads) in [
+            ("early-wake-ups", "Early wake-ups"),
+            ("real-time-not-permitted", "Real-time not permitted"),
+            ("cpu-time-clock", "CPU-time clock"),
+            ("timer-slack", "Timer slack"),
+            ("unreliable-tsc", "Unreliable TSC"),
+        ] {
+            assert_eq!(title(name), reads);
+        }
+        assert_eq!(in_words("dedicated-cpus"), "dedicated CPUs", "within a sentence letters keep their case");
     }
 }

@@ -1,5 +1,7 @@
 //! Markup that can't come out unbalanced or unescaped: elements close themselves, text and attributes are escaped.
 
+use crate::view::words::units_bound;
+
 /// A document under construction.
 #[derive(Default)]
 pub(super) struct Markup {
@@ -22,9 +24,10 @@ impl Markup {
         }
     }
 
-    /// An element that holds text only.
+    /// An element that holds text only. In a paragraph no line is broken between a figure and its unit.
     pub fn leaf(&mut self, name: &str, attributes: &[(&str, &str)], text: &str) {
-        self.element(name, attributes, |m| m.text(text));
+        let bound = (name == "p").then(|| units_bound(text));
+        self.element(name, attributes, |m| m.text(bound.as_deref().unwrap_or(text)));
     }
 
     /// An element that has no content and no end.
@@ -105,6 +108,14 @@ mod tests {
             m.finish(),
             "<p title=\"&quot;&gt;&lt;script&gt;\">&lt;/p&gt;&lt;script&gt;alert(&#39;1&#39;) &amp; \u{fffd}\u{fffd}</p>\n"
         );
+    }
+
+    #[test]
+    fn a_figure_and_its_unit_share_a_line_in_prose_only() {
+        let mut m = Markup::default();
+        m.leaf("p", &[], "8 ms late, 4 more");
+        m.leaf("code", &[], "8 ms");
+        assert_eq!(m.finish(), "<p>8\u{a0}ms late, 4 more</p>\n<code>8 ms</code>");
     }
 
     #[test]

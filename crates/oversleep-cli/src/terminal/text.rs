@@ -1,5 +1,7 @@
 //! Text that fits: made safe, measured in columns, wrapped.
 
+use crate::view::words::{BOUND, units_bound};
+
 /// The text without anything a terminal would obey: control characters (escape sequences among them) and marks that turn
 /// the direction of writing become `�`; tabs and line ends become spaces.
 pub fn clean(text: &str) -> String {
@@ -42,7 +44,7 @@ pub fn columns(text: &str) -> usize {
 /// The text in lines of at most that many columns, broken between words; a longer word is cut into pieces.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(2);
-    let text = with_units_bound(text);
+    let text = units_bound(text);
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
@@ -63,27 +65,6 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
         lines.push(line);
     }
     lines.iter().map(|line| line.replace(BOUND, " ")).collect()
-}
-
-const BOUND: char = '\u{a0}';
-
-/// A blank between a figure and its unit does not break a line.
-fn with_units_bound(text: &str) -> String {
-    let mut bound = text.to_owned();
-    for unit in ["ns", "µs", "ms", "s", "%", "ppm"] {
-        let mut from = 0;
-        let pattern = format!(" {unit}");
-        while let Some(at) = bound[from..].find(&pattern).map(|at| at + from) {
-            let after_figure = bound[..at].ends_with(|letter: char| letter.is_ascii_digit());
-            let ends_here = bound[at + pattern.len()..].chars().next().is_none_or(|letter| !letter.is_alphanumeric());
-            from = at + pattern.len();
-            if after_figure && ends_here {
-                bound.replace_range(at..at + 1, "\u{a0}");
-                from += 1;
-            }
-        }
-    }
-    bound
 }
 
 /// The text cut to that many columns, with `…` where something is missing.

@@ -99,6 +99,28 @@ pub fn sentence(text: &str) -> String {
     }
 }
 
+/// A blank at which no line is broken.
+pub const BOUND: char = '\u{a0}';
+
+/// The text with blanks between a figure and its unit at which no line is broken.
+pub fn units_bound(text: &str) -> String {
+    let mut bound = text.to_owned();
+    for unit in ["ns", "µs", "ms", "s", "%", "ppm"] {
+        let mut from = 0;
+        let pattern = format!(" {unit}");
+        while let Some(at) = bound[from..].find(&pattern).map(|at| at + from) {
+            let after_figure = bound[..at].ends_with(|letter: char| letter.is_ascii_digit());
+            let ends_here = bound[at + pattern.len()..].chars().next().is_none_or(|letter| !letter.is_alphanumeric());
+            from = at + pattern.len();
+            if after_figure && ends_here {
+                bound.replace_range(at..at + 1, "\u{a0}");
+                from += 1;
+            }
+        }
+    }
+    bound
+}
+
 /// Names of calls and of registry entries that look like ordinary words at the start of a sentence.
 const NAMES: [&str; 14] = [
     "nanosleep",
