@@ -88,7 +88,7 @@ fn explain(one: &Description, width: usize) -> String {
             page.heading(head);
             part = head;
         }
-        page.hanging(&format!("  {key}"), 26, &format!("{}  {}", figure.value, figure.doc));
+        page.hanging(&format!("  {key}"), 26, &format!("{} · {}", figure.value, figure.doc));
         page.hanging("", 26, &format!("{FAINT}{}{FAINT:#}", figure.source));
     }
     page.heading("Change one");

@@ -77,17 +77,20 @@ fn text(rows: &[Row], sum: Summary, all: bool, width: usize) -> String {
         }
     }
     for (reason, ids) in reasons {
-        page.hanging(&format!("  {FAINT}{} of them{FAINT:#}", ids.len()), 16, &format!("{reason}: {}", ids.join(" ")));
+        page.hanging(&format!("  {FAINT}{:>4}{FAINT:#}", ids.len()), 8, &format!("{reason}: {}", ids.join(" ")));
     }
     page.heading("held against");
     for (tolerance, reproduced, judged) in by_tolerance(rows) {
         page.line(&format!("  {reproduced:>4} of {judged:<4} {}", tolerance.words()));
     }
     let own = rows.iter().filter(|row| !row.observation.set.is_empty()).count();
-    page.line(&format!(
-        "  {own:>4} rows state a figure of their machine that its profile has otherwise ('set' with --json)"
-    ));
     page.gap();
+    if own > 0 {
+        page.paragraph(
+            0,
+            &format!("For {own} of them a figure of the profile is the one the source states ('set' with --json)."),
+        );
+    }
     page.paragraph(0, &conclusion(sum));
     page.finish()
 }

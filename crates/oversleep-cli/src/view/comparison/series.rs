@@ -11,6 +11,8 @@ use crate::view::words::{FEW_VALUES, UNKNOWN, counted_series, or_dash, value};
 
 /// Fewest values a median is shown of without a mark.
 const UNMARKED_MIN: u64 = 20;
+/// Most rows of a table that a brief report shows with those that are not told apart among them.
+const ROWS_MAX: usize = 16;
 /// Factor between steps of fine clocks that a brief report doesn't tell: they move with what reading them costs.
 const STEP_FACTOR: f64 = 2.0;
 
@@ -48,11 +50,14 @@ fn judged(series: &SeriesComparison) -> impl Iterator<Item = &AgainstBase> {
     series.sides.iter().filter_map(|side| side.against_base.as_ref())
 }
 
+/// The rank of what is not told apart.
+const ALIKE: u8 = 1;
+
 /// What is worth more comes first.
 fn rank(judged: &Judgement) -> u8 {
     match judged.verdict {
         Verdict::Differs => 0,
-        Verdict::NotToldApart => 1,
+        Verdict::NotToldApart => ALIKE,
         Verdict::TooDisturbed { .. } => 2,
         Verdict::NotComparable { .. } => 3,
         Verdict::TooFew { .. } => 4,
@@ -80,6 +85,9 @@ fn section(
     }
     series.sort_by(|one, other| best_rank(one).cmp(&best_rank(other)).then(factor(other).total_cmp(&factor(one))));
     let (shown, few): (Vec<_>, Vec<_>) = series.into_iter().partition(|series| full || best_rank(series) < 4);
+    let is_alike = |series: &&SeriesComparison| best_rank(series) == ALIKE;
+    let too_many = !full && shown.len() > ROWS_MAX;
+    let (alike, shown): (Vec<_>, Vec<_>) = shown.into_iter().partition(|series| too_many && is_alike(series));
     let mut table = Table::new(format!("{title}; what differs most first"), columns(comparison));
     shown.iter().for_each(|series| table.row(row(comparison, series)));
     let marked = table.rows.iter().flatten().any(|cell| cell.text.starts_with('~'));
@@ -89,6 +97,9 @@ fn section(
     }
     section = section.note_if(marked.then(|| format!("{FEW_VALUES}.")));
     let more = if section.tables.is_empty() { "" } else { " more" };
+    let not_told = (!alike.is_empty())
+        .then(|| format!("Not told apart: {}{more}; with --full they are shown.", counted_series(alike.len())));
+    section = section.note_if(not_told);
     let too_few = (!few.is_empty()).then(|| {
         format!("Too few values to conclude from: {}{more}; with --full they are shown.", counted_series(few.len()))
     });

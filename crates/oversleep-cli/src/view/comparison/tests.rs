@@ -48,6 +48,24 @@ fn what_differs_most_comes_first() {
 }
 
 #[test]
+fn many_that_are_alike_do_not_hide_what_differs() {
+    let sheet = |slow: i64, alike: i64| {
+        let mut sheet = Sheet::linux().steady("B5/futex/1ms", slow);
+        for index in 1..=alike {
+            sheet = sheet.steady(&format!("B5/wait-{index}/1ms"), 50_000);
+        }
+        sheet.file
+    };
+    let notes = |view: &View| view.sections.iter().find(|section| section.id == "lateness").unwrap().notes.clone();
+    let few = viewed(&[sheet(70_000, 15), sheet(7_000, 15)], false);
+    assert_eq!((rows(&few, "lateness").len(), notes(&few)), (16, Vec::new()));
+    let many = viewed(&[sheet(70_000, 16), sheet(7_000, 16)], false);
+    assert_eq!(rows(&many, "lateness"), ["B5/futex/1ms|70 µs|7 µs|0.100|70 µs|7 µs|0.100|differs"]);
+    assert_eq!(notes(&many), ["Not told apart: 16 series more; with --full they are shown."]);
+    assert_eq!(rows(&viewed(&[sheet(70_000, 16), sheet(7_000, 16)], true), "lateness").len(), 17);
+}
+
+#[test]
 fn each_result_is_held_against_the_first() {
     let sheet = |sleep: i64| Sheet::linux().steady("B5/nanosleep/1ms", sleep).file;
     let view = viewed(&[sheet(60_000), sheet(60_000), sheet(120_000)], false);
