@@ -165,7 +165,7 @@ fn run_line(home: &Home, line: &str) {
     }
     let words: Vec<&str> = line.split_whitespace().skip(1).map(|word| word.trim_matches('\'')).collect();
     // On a busy machine it may take a while until signals are heeded; one that kills says so.
-    for delay_ms in [200, 800, 3_200, 12_800] {
+    for delay_ms in [200, 800, 3_200, 12_800, 51_200] {
         let mut child =
             home.command().args(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
         for _ in 0..delay_ms / 20 {
@@ -237,6 +237,20 @@ fn every_example_of_the_help_runs() {
         assert!(line.starts_with("oversleep"), "{line}");
         run_line(&home, line);
     }
+}
+
+/// A model answers the same everywhere, so what the README shows of one can be held against it.
+#[test]
+fn the_answer_in_the_readme_is_the_one_that_is_given() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let Ok(text) = fs::read_to_string(readme) else { return eprintln!("skipped: no README beside the crates") };
+    let text = text.replace("\r\n", "\n");
+    let (_, from_command) = text.split_once("```console\n$ oversleep ask ").expect("a question");
+    let (command, after) = from_command.split_once("\n```\n\n```text\n").expect("the answer behind it");
+    let (shown, _) = after.split_once("\n```").expect("its end");
+    let args = command.split_whitespace().map(|word| word.trim_matches('\''));
+    let answer = Home::new().run(std::iter::once("ask").chain(args)).fine();
+    assert_eq!(answer.stdout.trim_end(), shown);
 }
 
 #[test]
