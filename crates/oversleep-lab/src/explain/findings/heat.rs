@@ -6,7 +6,7 @@ use oversleep_record::series::distinct_rounds;
 use oversleep_record::{Nanos, ProcessorState, ResultFile, Series};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
-use super::super::read::{Look, observed, settle};
+use super::super::read::{Look, observed, settle, wine_version};
 use super::super::text::{counted, percent};
 
 pub(super) const THERMAL_THROTTLING: FindingEntry = FindingEntry {
@@ -88,7 +88,8 @@ fn heat(file: &ResultFile) -> Look<Conclusion> {
             );
             return Ok(Conclusion::Found(with_temperature(rests(Statement::new(found)))));
         }
-        if lowest < 1_000 && file.platform.os == "windows" {
+        // What Wine calls the bound is its host's setting.
+        if lowest < 1_000 && file.platform.os == "windows" && wine_version(file).is_none() {
             let found = format!(
                 "Windows bounded the clock rate to {} of its rating for all that was measured, its thermal throttle limit",
                 share(lowest)
@@ -186,6 +187,8 @@ mod tests {
         assert_eq!((fell.verdict, fell.severity), (Verdict::Found, Severity::Cost));
         assert_eq!(heated(Sheet::linux(), [bounded(500); 2]).verdict, Verdict::Absent, "somebody's wish");
         assert_eq!(heated(Sheet::windows(), [bounded(1_000); 2]).verdict, Verdict::Absent);
+        let wine = Sheet::windows().text("os.wine_version", "8.0");
+        assert_eq!(heated(wine, [bounded(333); 2]).verdict, Verdict::Absent, "a setting of Wine's host");
         let held = heated(Sheet::windows(), [bounded(333); 2]);
         assert_eq!((held.verdict, held.severity), (Verdict::Found, Severity::Note));
         assert_eq!(
