@@ -5,34 +5,12 @@ use std::io;
 
 use oversleep_record::{Nanos, Unavailable};
 
-/// Seconds and nanoseconds of a clock as one number of ns; 0 where the clock can't be read (asked beforehand).
-#[inline(always)]
-pub fn clock_ns(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec that the call fills in.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
-}
+pub use crate::platform::unix::os::{clock_ns, clock_step, failed};
 
 /// The reference clock.
 #[inline]
 pub fn monotonic_now() -> Nanos {
     Nanos(clock_ns(libc::CLOCK_MONOTONIC) as i64)
-}
-
-/// The step that the kernel states for a clock.
-pub fn clock_step(clock: libc::clockid_t) -> Result<Nanos, Unavailable> {
-    let mut step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `step` is a valid timespec that the call fills in.
-    if unsafe { libc::clock_getres(clock, &mut step) } != 0 {
-        return Err(failed("clock_getres"));
-    }
-    Ok(Nanos::from_secs(step.tv_sec) + Nanos(step.tv_nsec))
-}
-
-/// A failed call with the error it just left.
-pub fn failed(call: &str) -> Unavailable {
-    Unavailable::failed(call, io::Error::last_os_error())
 }
 
 /// A refusal where the error is one of permission, else a failed call.

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use oversleep_record::{Nanos, Unavailable};
 
 use crate::platform::timebase::Timebase;
+pub use crate::platform::unix::os::{clock_ns, failed};
 
 /// What Mach calls return; zero is success.
 pub type KernReturn = c_int;
@@ -67,34 +68,10 @@ pub fn timebase() -> Timebase {
     })
 }
 
-/// Seconds and nanoseconds of a clock as one number of ns; 0 where the clock can't be read (asked beforehand).
-#[inline(always)]
-pub fn clock_ns(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec that the call fills in.
-    unsafe { libc::clock_gettime(clock, &raw mut time) };
-    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
-}
-
 /// The reference clock: `mach_absolute_time` in nanoseconds, what Rust's `Instant` and the library count as well.
 #[inline]
 pub fn now() -> Nanos {
     Nanos(clock_ns(libc::CLOCK_UPTIME_RAW) as i64)
-}
-
-/// The step that the system states for a clock.
-pub fn clock_step(clock: libc::clockid_t) -> Result<Nanos, Unavailable> {
-    let mut step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `step` is a valid timespec that the call fills in.
-    if unsafe { libc::clock_getres(clock, &raw mut step) } != 0 {
-        return Err(failed("clock_getres"));
-    }
-    Ok(Nanos::from_secs(step.tv_sec) + Nanos(step.tv_nsec))
-}
-
-/// A failed call with the error it just left.
-pub fn failed(call: &str) -> Unavailable {
-    Unavailable::failed(call, io::Error::last_os_error())
 }
 
 /// A failed call that returned its error number.
@@ -126,6 +103,7 @@ pub fn function(name: &CStr, needs: &str) -> Result<*mut c_void, Unavailable> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::unix::os::clock_step;
 
     // SAFETY: as <mach/mach_time.h> declares it.
     unsafe extern "C" {

@@ -33,6 +33,12 @@ impl<F: Fn(Target) -> WaitEnd> Waiter for Stateless<F> {
     }
 }
 
+/// The standard library's sleep, which goes on after signals.
+pub(in crate::platform) fn thread_sleep(target: Target) -> WaitEnd {
+    std::thread::sleep(target.remaining.to_std().unwrap_or_default());
+    WaitEnd::TimedOut
+}
+
 /// Boxes `waiter` after one wait of `remaining`, so that a call which can't work here (an older system, a sandbox) says
 /// so when it is opened and not in the middle of a measurement.
 pub(in crate::platform) fn proved_by<S: System>(

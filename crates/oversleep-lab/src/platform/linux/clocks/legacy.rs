@@ -4,6 +4,7 @@ use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
 use super::{COMMON, FnClock, always, none};
 use crate::platform::interface::{Clock, ClockInfo};
+use crate::platform::unix::os;
 
 pub(super) fn registry() -> Vec<Box<dyn Clock>> {
     vec![
@@ -24,12 +25,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             available: always,
             frequency_hz: || Some(1_000_000),
             step: none,
-            read: || {
-                let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
-                // SAFETY: `time` is a valid timeval; a null time zone is allowed.
-                unsafe { libc::gettimeofday(&mut time, std::ptr::null_mut()) };
-                (time.tv_sec as u64).wrapping_mul(1_000_000).wrapping_add(time.tv_usec as u64)
-            },
+            read: os::gettimeofday_us,
         }),
         Box::new(FnClock {
             info: ClockInfo {
@@ -48,8 +44,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             available: always,
             frequency_hz: || Some(1),
             step: none,
-            // SAFETY: a null pointer is allowed: the time is only returned.
-            read: || unsafe { libc::time(std::ptr::null_mut()) as u64 },
+            read: os::time_s,
         }),
         Box::new(FnClock {
             info: ClockInfo {
@@ -69,16 +64,7 @@ pub(super) fn registry() -> Vec<Box<dyn Clock>> {
             available: always,
             frequency_hz: || Some(1_000_000),
             step: none,
-            read: || {
-                // SAFETY: takes nothing and returns a number.
-                unsafe { clock() as u64 }
-            },
+            read: os::clock_us,
         }),
     ]
-}
-
-// SAFETY: as <time.h> declares it: no argument, one clock_t.
-unsafe extern "C" {
-    // The libc crate declares it for other systems only. https://man7.org/linux/man-pages/man3/clock.3.html
-    fn clock() -> libc::clock_t;
 }

@@ -1,30 +1,12 @@
 //! `clock_gettime` by clock id, through the C library (vDSO where it answers) and through the bare system call.
 
+use oversleep_record::Nanos;
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
-use oversleep_record::{Nanos, Unavailable};
 
 use super::{COMMON, FnClock};
 use crate::platform::interface::{Clock, ClockInfo};
 use crate::platform::linux::os;
-
-fn readable(id: libc::clockid_t) -> Result<(), Unavailable> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec that the call fills in.
-    if unsafe { libc::clock_gettime(id, &mut time) } == 0 { Ok(()) } else { Err(os::failed("clock_gettime")) }
-}
-
-/// One entry: the clock id is part of the type of its read, so that the loop around it has a constant.
-macro_rules! posix_clock {
-    ($id:ident, $info:expr) => {
-        Box::new(FnClock {
-            info: $info,
-            available: || readable(libc::$id),
-            frequency_hz: || Some(1_000_000_000),
-            step: || os::clock_step(libc::$id).ok(),
-            read: || os::clock_ns(libc::$id),
-        }) as Box<dyn Clock>
-    };
-}
+use crate::platform::unix::clocks::posix_clock;
 
 pub(super) fn registry() -> Vec<Box<dyn Clock>> {
     vec![

@@ -3,23 +3,9 @@
 
 use oversleep_record::Nanos;
 
+use crate::platform::linux::os;
+pub(super) use crate::platform::linux::os::monotonic_now;
 pub(super) use crate::platform::unix::waits::{micros, millis, timespec, timeval};
-
-const NANOS_PER_SEC: i64 = 1_000_000_000;
-
-/// Reads a clock that every Linux has.
-fn read(clock: libc::clockid_t) -> Nanos {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is a valid, writable timespec, and a failure (impossible for these clocks) leaves it alone.
-    // https://man7.org/linux/man-pages/man2/clock_gettime.2.html
-    unsafe { libc::clock_gettime(clock, &mut now) };
-    Nanos(now.tv_sec.saturating_mul(NANOS_PER_SEC).saturating_add(now.tv_nsec))
-}
-
-/// The clock deadlines are counted on.
-pub(super) fn monotonic_now() -> Nanos {
-    read(libc::CLOCK_MONOTONIC)
-}
 
 /// The same moment on `CLOCK_REALTIME`, for calls that take nothing else.
 ///
@@ -31,9 +17,9 @@ pub(super) fn realtime_deadline(deadline: Nanos) -> Nanos {
     let mut tightest = Nanos::MAX;
     let mut offset = Nanos::ZERO;
     for _ in 0..3 {
-        let before = read(libc::CLOCK_MONOTONIC);
-        let wall = read(libc::CLOCK_REALTIME);
-        let bracket = read(libc::CLOCK_MONOTONIC) - before;
+        let before = monotonic_now();
+        let wall = Nanos(os::clock_ns(libc::CLOCK_REALTIME) as i64);
+        let bracket = monotonic_now() - before;
         if bracket < tightest {
             tightest = bracket;
             offset = wall - before;

@@ -5,7 +5,7 @@ use oversleep_record::{Nanos, Unavailable};
 use crate::platform::Waiter;
 use crate::platform::linux::Linux;
 use crate::platform::native::waits::proved_by;
-pub(super) use crate::platform::native::waits::{Entry, Stateless};
+pub(super) use crate::platform::native::waits::{Entry, Stateless, thread_sleep};
 
 /// By one of a microsecond.
 pub(super) fn proved(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {

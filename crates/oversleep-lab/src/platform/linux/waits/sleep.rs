@@ -1,7 +1,7 @@
 //! Calls that do nothing but wait.
 
 use super::args;
-use super::entry::{Entry, Stateless, proved};
+use super::entry::{Entry, Stateless, proved, thread_sleep};
 use super::reason::{ended, ended_by_zero, too_long};
 use crate::platform::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, ZeroMeans};
 
@@ -116,11 +116,6 @@ pub(super) static THREAD_SLEEP: Entry = Entry {
     },
     open: || proved(Stateless(thread_sleep)),
 };
-
-fn thread_sleep(target: Target) -> WaitEnd {
-    std::thread::sleep(target.remaining.to_std().unwrap_or_default());
-    WaitEnd::TimedOut
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,35 +1,15 @@
 //! `clock_gettime` by clock id, and the same clocks as one number of nanoseconds.
 
-use oversleep_record::Unavailable;
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
 use super::{FnClock, HERE, nanosecond};
 use crate::platform::interface::{Clock, ClockInfo};
-use crate::platform::macos::os;
+use crate::platform::unix::clocks::{posix_clock, readable};
 
 // SAFETY: as <time.h> declares it, in libSystem since macOS 10.12.
 unsafe extern "C" {
     // https://keith.github.io/xcode-man-pages/clock_gettime.3.html
     fn clock_gettime_nsec_np(clock: libc::clockid_t) -> u64;
-}
-
-fn readable(id: libc::clockid_t) -> Result<(), Unavailable> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec that the call fills in.
-    if unsafe { libc::clock_gettime(id, &raw mut time) } == 0 { Ok(()) } else { Err(os::failed("clock_gettime")) }
-}
-
-/// One entry: the clock id is part of the type of its read, so that the loop around it has a constant.
-macro_rules! posix_clock {
-    ($id:ident, $info:expr) => {
-        Box::new(FnClock {
-            info: $info,
-            available: || readable(libc::$id),
-            frequency_hz: || Some(1_000_000_000),
-            step: || os::clock_step(libc::$id).ok(),
-            read: || os::clock_ns(libc::$id),
-        }) as Box<dyn Clock>
-    };
 }
 
 /// The same through the call without a structure.

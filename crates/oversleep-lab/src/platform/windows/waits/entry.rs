@@ -4,7 +4,7 @@ use oversleep_record::{Nanos, Unavailable};
 use windows_sys::Win32::Foundation::{ERROR_TIMEOUT, GetLastError, WAIT_FAILED, WAIT_TIMEOUT};
 
 use crate::platform::native::waits::proved_by;
-pub(super) use crate::platform::native::waits::{Entry, Stateless};
+pub(super) use crate::platform::native::waits::{Entry, Stateless, thread_sleep};
 use crate::platform::windows::{Windows, os};
 use crate::platform::{WaitEnd, WaitInfo, Waiter};
 

@@ -5,7 +5,7 @@ use windows_sys::Win32::System::Threading::{Sleep, SleepEx};
 
 use super::args;
 use super::ending;
-use super::entry::{Entry, Stateless, proved_at_once, too_long};
+use super::entry::{Entry, Stateless, proved_at_once, thread_sleep, too_long};
 use crate::platform::windows::os::{self, Newer};
 use crate::platform::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, ZeroMeans};
 
@@ -124,11 +124,6 @@ pub(super) static THREAD_SLEEP: Entry = Entry {
     },
     open: || proved_at_once(Stateless(thread_sleep)),
 };
-
-fn thread_sleep(target: Target) -> WaitEnd {
-    std::thread::sleep(target.remaining.to_std().unwrap_or_default());
-    WaitEnd::TimedOut
-}
 
 #[cfg(test)]
 mod tests {
