@@ -2,7 +2,8 @@
 
 use oversleep_record::finding::Verdict;
 
-use super::tests::explained;
+use super::tests::{explained, looked_at};
+use crate::measure::Depth;
 
 #[test]
 fn a_default_look_at_the_coarse_clocks_tells_that_the_tick_count_ignores_the_resolution() {
@@ -50,4 +51,33 @@ fn a_default_look_at_the_waits_tells_the_share_that_macos_adds() {
     let leeway = file.findings.iter().find(|finding| finding.name == "timer-leeway").unwrap();
     assert_eq!(leeway.verdict, Verdict::Found, "{}", leeway.sentence);
     assert!(leeway.evidence.iter().any(|evidence| evidence.source == "B5/nanosleep/5ms"), "{:?}", leeway.evidence);
+}
+
+#[test]
+fn a_quick_look_tells_whose_request_counts_or_what_it_lacks() {
+    for (name, wanted) in [
+        ("windows-7", Verdict::Absent),
+        ("windows-10-1909", Verdict::Absent),
+        ("windows-10-laptop", Verdict::Absent),
+        ("windows-10-2004", Verdict::Found),
+        ("windows-10-510us", Verdict::Found),
+        ("windows-11", Verdict::Found),
+        ("windows-server-2022", Verdict::Absent),
+    ] {
+        let said = |experiment: &str| {
+            let file = looked_at(name, &[experiment], Depth::Quick);
+            let finding = file.findings.into_iter().find(|finding| finding.id == "OVS-W003").unwrap();
+            (finding.verdict, finding.sentence)
+        };
+        let (verdict, sentence) = said("C3");
+        assert_eq!(verdict, wanted, "{name}: {sentence}");
+        // A quick check has no neighbour; where only that could tell, it says so.
+        let (verdict, sentence) = said("B7");
+        if wanted == Verdict::Found {
+            assert_eq!(verdict, Verdict::NotEnoughData, "{name}: {sentence}");
+            assert_eq!(sentence, "a sleep beside a process that holds 1 ms (C3) was not measured in this run");
+        } else {
+            assert_eq!(verdict, Verdict::Absent, "{name}: {sentence}");
+        }
+    }
 }

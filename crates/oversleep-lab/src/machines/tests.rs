@@ -5,7 +5,7 @@ use oversleep_record::series::Pace;
 use oversleep_record::{Conditions, Nanos, ResultFile, Series};
 
 use super::*;
-use crate::measure::{Amount, Bench, Measured, Plan, Probe, Silent, StopFlag, WaitProbe, experiment, measure};
+use crate::measure::{Amount, Bench, Depth, Measured, Plan, Probe, Silent, StopFlag, WaitProbe, experiment, measure};
 use crate::session::Request;
 
 pub(super) fn platform(name: &str, overrides: &[&str]) -> SharedPlatform {
@@ -322,14 +322,22 @@ fn names_descriptions_and_mistakes() {
 
 /// Experiments by id on a modelled machine, as the command runs them, explained.
 pub(super) fn explained(name: &str, experiments: &[&str]) -> ResultFile {
-    explained_on(platform(name, &[]), experiments)
+    looked_at(name, experiments, Depth::Normal)
+}
+
+pub(super) fn looked_at(name: &str, experiments: &[&str], depth: Depth) -> ResultFile {
+    run_on(platform(name, &[]), experiments, Plan { depth, ..Plan::default() })
 }
 
 fn explained_on(platform: SharedPlatform, experiments: &[&str]) -> ResultFile {
+    run_on(platform, experiments, Plan::default())
+}
+
+fn run_on(platform: SharedPlatform, experiments: &[&str], plan: Plan) -> ResultFile {
     let request = Request {
         command: "check".to_owned(),
         experiments: experiments.iter().map(|id| experiment(id).expect("a known id")).collect(),
-        plan: Plan::default(),
+        plan,
         name: None,
         try_remedies: false,
     };
