@@ -6,7 +6,7 @@ use oversleep_record::conditions::Setting;
 
 use super::answer::plainest;
 use super::question::{Question, Subject};
-use crate::measure::{all_waits, find_wait};
+use crate::measure::find_wait;
 use crate::platform::{Clock, Family, Platform, Wait};
 
 /// How a runtime rounds what it is asked for.
@@ -129,7 +129,8 @@ pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
                 }
             }
             _ => {
-                if let Some(found) = by_name(all_waits(platform), name) {
+                // A composed wait goes by its name alone: its call begins with another's.
+                if let Some(found) = by_name(platform.waits().iter().map(AsRef::as_ref), name) {
                     found.info().name.clone_into(name);
                 }
             }

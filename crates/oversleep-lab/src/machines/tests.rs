@@ -270,7 +270,7 @@ pub(super) fn check(name: &str, experiments: &[&str]) -> ResultFile {
     let request = Request {
         command: "check".to_owned(),
         experiments: experiments.iter().map(|id| experiment(id).expect("a known id")).collect(),
-        plan: Plan { depth: crate::measure::Depth::Quick, ..Plan::default() },
+        plan: Plan { depth: Depth::Quick, ..Plan::default() },
         name: None,
         try_remedies: false,
     };
