@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use oversleep_lab::{Laboratory, RunError, StopFlag, interruption};
 use oversleep_record::conditions::Outcome;
 use oversleep_record::series::Status;
-use oversleep_record::{Conditions, ResultFile};
+use oversleep_record::{ClockResult, Conditions, ResultFile};
 
 use crate::args::OutputArgs;
 use crate::exit::{self, Exit, Failure};
@@ -93,7 +93,13 @@ fn ended(file: &ResultFile) -> Result<Exit, Failure> {
     let exit = exit::of_result(file);
     // An experiment of facts measures nothing; the facts stand in the heading.
     let nothing_planned = file.series.is_empty() && file.clocks.is_empty();
-    let anything = nothing_planned || !file.clocks.is_empty() || file.series.iter().any(|series| series.has_values());
+    // What is known of a clock without looking at it is no measurement.
+    let was_looked_at = |clock: &ClockResult| {
+        clock.example_raw.is_some() || !clock.differences.is_empty() || clock.steps.is_some() || clock.drift.is_some()
+    };
+    let anything = nothing_planned
+        || file.clocks.iter().any(was_looked_at)
+        || file.series.iter().any(|series| series.has_values());
     if anything || exit == Exit::Interrupted {
         return Ok(exit);
     }
@@ -105,4 +111,23 @@ fn ended(file: &ResultFile) -> Result<Exit, Failure> {
         Some(reason) => format!("nothing could be measured; {reason}"),
         None => "nothing could be measured".to_owned(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::Unavailable;
+    use oversleep_record::testing::{Sheet, differed, good_clock};
+
+    use super::*;
+
+    #[test]
+    fn clocks_nobody_could_look_at_are_nothing_measured() {
+        let unseen = |name: &str| ClockResult { differences: Vec::new(), steps: None, ..good_clock(name) };
+        let refused = Unavailable::failed("starting a thread", "no more of them".to_owned());
+        let sheet = Sheet::linux().clock(unseen("monotonic")).unavailable("A1/monotonic", refused);
+        let told = ended(&sheet.file).expect_err("nothing was measured").to_string();
+        assert!(told.starts_with("nothing could be measured; monotonic: starting a thread"), "{told}");
+        let seen = ClockResult { differences: vec![differed(100_000_000)], ..unseen("realtime") };
+        assert_eq!(ended(&sheet.clock(seen).file).ok(), Some(Exit::Fine));
+    }
 }
