@@ -1,5 +1,7 @@
 //! Results for tests: the least that is one.
 
+pub mod reports;
+
 use oversleep_record::environment::PlatformId;
 use oversleep_record::file::{Completion, SCHEMA, Tool};
 use oversleep_record::series::{Quantity, Unit};

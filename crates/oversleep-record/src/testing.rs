@@ -2,6 +2,10 @@
 //!
 //! Only with the feature `testing`, which no program enables.
 
+mod damage;
+
+pub use damage::damaged;
+
 use crate::clock::{AcrossSuspend, Counts, Difference, Epoch, Steps};
 use crate::conditions::{Conditions, LoadSpec, Outcome, Setting};
 use crate::disturbance::Disturbance;

@@ -1,0 +1,187 @@
+//! What the laboratory does with a result or with words about a machine, and what holds whatever they are. The ordinary
+//! tests beside this and the fuzz targets use it alike.
+#![allow(dead_code, reason = "each fuzz target uses its part")]
+
+use std::sync::OnceLock;
+
+use oversleep_lab::catalogue::Kind;
+use oversleep_lab::machines::{self, Question};
+use oversleep_lab::{Depth, Laboratory, Limit, Plan, Request, Silent, StopFlag, compare, experiment, explain};
+use oversleep_record::comparison::Verdict;
+use oversleep_record::conditions::Setting;
+use oversleep_record::{Conditions, Nanos, ResultFile};
+
+/// A result of a model of each system, with few values of many kinds.
+pub fn good() -> &'static [ResultFile] {
+    static GOOD: OnceLock<Vec<ResultFile>> = OnceLock::new();
+    GOOD.get_or_init(|| ["linux-hz250", "windows-11", "macos-14-m1"].map(taken_on).into())
+}
+
+fn taken_on(machine: &str) -> ResultFile {
+    let plan = Plan { asks: vec![Nanos::from_millis(1)], limit: Some(Limit::Count(24)), ..Plan::default() };
+    let lab = machines::load(machine, &[], machines::SEED).expect("it is one of the profiles");
+    // Load, sweeps and teams of threads take the most time and make series like the others'.
+    let is_quick = |id: &str| !(id.starts_with('D') || ["B2", "B9", "C6"].contains(&id));
+    let experiments = lab.experiments_of_check(Depth::Quick).into_iter().filter(|one| is_quick(one.id)).collect();
+    let request = Request { command: "check".to_owned(), experiments, plan, name: None, try_remedies: true };
+    lab.run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there")
+}
+
+/// All that is said of a result.
+pub fn explained(file: &ResultFile) {
+    for finding in explain::findings(file) {
+        assert!(!finding.sentence.trim().is_empty(), "{} says nothing", finding.id);
+        let advice = finding.advice.iter().map(|advice| &advice.sentence);
+        for sentence in advice.chain([&finding.sentence]) {
+            assert!(!sentence.contains("NaN") && !sentence.contains("inf "), "{}: {sentence}", finding.id);
+        }
+    }
+    let _ = (explain::verdicts::clock_table(file), explain::split::rows(file), explain::remedies_to_try(file));
+}
+
+/// A result differs from no copy of itself; and what the comparison says can be written.
+pub fn compared(file: &ResultFile, base: &ResultFile) {
+    let no_words = |_: &ResultFile| Vec::new();
+    let alike = compare::compare(&[file.clone(), file.clone()], no_words);
+    for (series, judged) in alike.verdicts(1) {
+        assert!(!matches!(judged.verdict, Verdict::Differs), "{} differs from itself", series.key);
+    }
+    let compared = compare::compare(&[base.clone(), file.clone()], no_words);
+    assert!(compared.series.len() >= file.series.len().max(base.series.len()), "nothing is dropped");
+    let written = serde_json::to_value(&compared).expect("plain data is written");
+    serde_json::from_value::<oversleep_record::comparison::Comparison>(written).expect("what was written is read");
+}
+
+/// The machine of a result is modelled or refused in words; what is modelled ends its waits.
+pub fn modelled(file: &ResultFile) {
+    let mut file = file.clone();
+    file.platform.modelled = None;
+    file.environment.facts.retain(|name, _| !name.starts_with("model."));
+    match machines::like(&file, &[], machines::SEED) {
+        Ok(lab) => run_some(&lab, Conditions::as_found()),
+        Err(error) => assert!(error.to_string().len() > 10, "{error}"),
+    }
+}
+
+fn run_some(lab: &Laboratory, conditions: Conditions) {
+    let experiments = ["A1", "B3", "B5"].map(|id| experiment(id).expect("a known id")).into();
+    let limit = Some(Limit::Count(3));
+    let plan = Plan { depth: Depth::Quick, asks: vec![Nanos::from_millis(1)], limit, conditions, ..Plan::default() };
+    let request = Request { command: "waits".to_owned(), experiments, plan, name: None, try_remedies: false };
+    let file = lab.run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there");
+    let read = ResultFile::read(&file.write()).expect("a result is read");
+    assert!(read.series.len() == file.series.len() && read.findings.iter().all(|finding| !finding.sentence.is_empty()));
+}
+
+/// What is typed about a modelled machine.
+#[derive(Debug)]
+pub struct Typed<'a> {
+    /// Which machine, by its place in the list.
+    pub machine: usize,
+    /// For `--set`.
+    pub changes: Vec<String>,
+    /// For `ask`.
+    pub question: &'a str,
+    /// For `--tune`: the place in the machine's list, and the setting.
+    pub tuned: Vec<(usize, Setting)>,
+    /// For `--load`: the place in the machine's list, and how many.
+    pub load: Option<(usize, u32)>,
+    /// For `--neighbour`.
+    pub neighbour: Option<Setting>,
+}
+
+/// A machine changed so is there or refused in words; what it is asked is answered, or not for a reason.
+pub fn asked(typed: &Typed<'_>) {
+    let names = machines::names();
+    let name = names[typed.machine % names.len()];
+    let lab = match machines::load(name, &typed.changes, machines::SEED) {
+        Ok(lab) => lab,
+        Err(error) => {
+            assert!(error.to_string().len() > 10, "{error}");
+            return;
+        }
+    };
+    let described = machines::describe(name, &typed.changes).expect("what was loaded is described");
+    assert!(described.figures.iter().all(|figure| !figure.path.is_empty()));
+    let mut conditions = Conditions::as_found();
+    let tunables = lab.names(Kind::Tunable);
+    for (place, setting) in &typed.tuned {
+        let Some(name) = tunables.get(place % tunables.len().max(1)) else { continue };
+        match lab.validate(name, setting) {
+            Ok(()) => conditions = conditions.with(name, setting.clone()),
+            Err(why) => assert!(!why.is_empty()),
+        }
+    }
+    let loads = lab.names(Kind::Load);
+    if let Some((place, hogs)) = typed.load.filter(|_| !loads.is_empty()) {
+        conditions = conditions.with_load(loads[place % loads.len()], hogs);
+    }
+    if let Ok(subject) = typed.question.parse() {
+        let neighbours = typed.neighbour.iter().cloned().collect();
+        let question = Question { conditions: conditions.clone(), neighbours, count: 5, ..Question::of(subject) };
+        match machines::ask(&lab, &question) {
+            Ok(answer) => {
+                assert!(answer.min_ns() <= answer.quantile_ns(0.5) && answer.quantile_ns(0.99) <= answer.max_ns());
+                assert!(answer.mean_ns().is_finite() && answer.rule().is_none_or(|rule| !rule.is_empty()));
+            }
+            Err(reason) => assert!(!reason.to_string().is_empty()),
+        }
+    }
+    run_some(&lab, conditions);
+}
+
+/// Something typed, as bytes choose it: figures of the machine with values of its own and of others.
+pub fn typed_by<'a>(bytes: &'a [u8], words: &'a str) -> Typed<'a> {
+    let byte = |place: usize| usize::from(bytes.get(place).copied().unwrap_or(0));
+    let names = machines::names();
+    let machine = byte(0);
+    let mut changes = Vec::new();
+    for change in 0..byte(1) % 4 {
+        let at = 2 + change * 4;
+        let figures = |machine: usize| {
+            let described = machines::describe(names[machine % names.len()], &[]);
+            described.expect("a profile is sound").figures
+        };
+        let (own, other) = (figures(machine), figures(byte(at)));
+        let (own, value) = (&own[byte(at + 1) % own.len()], &other[byte(at + 2) % other.len()].value);
+        const VALUES: [&str; 12] = [
+            "0",
+            "1",
+            "-1",
+            "0ns",
+            "1ns",
+            "-1us",
+            "60s",
+            "106751d",
+            "9223372036854775807",
+            "0.5",
+            "on",
+            "p0=0ns p1=9h",
+        ];
+        let value = match byte(at + 3) {
+            0 => words,
+            choice @ 1..64 => VALUES[choice % VALUES.len()],
+            64..160 => &own.value,
+            _ => value,
+        };
+        changes.push(format!("{}={value}", own.path));
+    }
+    let number = |place: usize| {
+        let span = (1_u64 << (byte(place) % 64)).wrapping_add(byte(place + 1) as u64).wrapping_sub(1);
+        span as i64
+    };
+    let setting = |place: usize| match byte(place) % 4 {
+        0 => Setting::Nanos(Nanos(number(place + 1))),
+        1 => Setting::Flag(byte(place + 1) % 2 == 0),
+        2 => Setting::Cpus(vec![number(place + 1) as u32]),
+        _ => machines::setting(words).unwrap_or(Setting::Nanos(Nanos(1))),
+    };
+    Typed {
+        machine,
+        changes,
+        question: words,
+        tuned: (0..byte(14) % 3).map(|tuned| (byte(15 + tuned * 4), setting(16 + tuned * 4))).collect(),
+        load: (byte(24) % 2 == 1).then(|| (byte(25), byte(26) as u32 % 32)),
+        neighbour: (byte(27) % 4 == 1).then(|| setting(28)),
+    }
+}

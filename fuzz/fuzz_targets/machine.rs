@@ -1,0 +1,13 @@
+//! Words about a modelled machine: changes of its figures, questions, tunables, load, neighbours. Each is taken or refused.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/oversleep-lab/tests/damaged/uses.rs"]
+mod uses;
+
+fuzz_target!(|input: (&str, &[u8])| {
+    let (words, bytes) = input;
+    uses::asked(&uses::typed_by(bytes, words));
+});
