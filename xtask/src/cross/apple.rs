@@ -32,7 +32,7 @@ pub fn check(cross: &mut Cross) {
         cross.report.step(&format!("{target}: {verb}"), 8, &[0], &check);
     }
     let (target, begins) = TARGETS[0];
-    // Last, because it takes the longest where zig's cargo has to be built first.
+    // After what is sure to be done, because it takes the longest where zig's cargo has to be built first.
     match Toolchain::for_target(target, &mut cross.prerequisites) {
         Ok(toolchain) => link(cross, target, &toolchain, begins),
         Err(reason) => cross.report.skip(&format!("{target}: link the command"), &reason),

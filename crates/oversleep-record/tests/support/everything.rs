@@ -256,7 +256,7 @@ fn series() -> Vec<Series> {
     let of_quantity = |experiment: &str, subject: &str, quantity, unit, values: &[i64]| {
         of_values(Series::new(experiment, subject, quantity, unit), values, 0)
     };
-    vec![
+    let mut all = vec![
         waits,
         of_values(conditions, &[14_000, 15_000], 0),
         of_values(Series { status: Status::Partial, ..wait("B6/nanosleep/1ms", Pace::RandomPhase) }, &[7], 0),
@@ -276,7 +276,13 @@ fn series() -> Vec<Series> {
         of_quantity("C5", "package-power", Quantity::Power, Unit::Mw, &[4_200]),
         of_values(wait("trial/lower-timer-slack/nanosleep/1ms/before", Pace::BackToBack), &[66_000], 0),
         of_values(wait("trial/lower-timer-slack/nanosleep/1ms/after", Pace::BackToBack), &[14_000], 0),
-    ]
+    ];
+    use ThermalPressure::{Heavy, Moderate, Nominal, Sleeping};
+    let rounds = all[1..].iter_mut().filter_map(|series| series.rounds.first_mut());
+    for (round, pressure) in rounds.zip([Nominal, Moderate, Heavy, Sleeping]) {
+        round.disturbance.processor.thermal_pressure = Some(pressure);
+    }
+    all
 }
 
 fn findings() -> Vec<Finding> {
