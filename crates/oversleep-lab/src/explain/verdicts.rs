@@ -181,7 +181,10 @@ pub(super) fn step(clock: &ClockResult) -> Option<Nanos> {
 }
 
 fn seen_step(clock: &ClockResult) -> Option<Nanos> {
-    clock.steps.and_then(|steps| steps.median_ns.or(steps.smallest_ns))
+    // Not of a copy: of one that has no steps, rustc 1.95 read past its end in some builds (LLVM makes the choice of the two
+    // an index, and of what isn't there it is any number).
+    let steps = clock.steps.as_ref()?;
+    steps.median_ns.or(steps.smallest_ns)
 }
 
 /// The most a clock may move by at once. One that states a step on Windows follows the timer interrupt, whose period is
