@@ -152,34 +152,29 @@ impl Latch {
     }
 
     /// The current line and a counter reading that belongs to it, or `None` without a counter.
-    #[inline]
     pub(crate) fn line(&self, read_ticks: impl Fn() -> u64) -> Option<(Line, u64)> {
-        loop {
-            let sequence = self.sequence.load(Ordering::Acquire);
-            if sequence == 0 {
-                return None;
-            }
-            let ticks = read_ticks();
-            let line = self.slot(sequence).line();
-            // As in `now`.
-            fence(Ordering::Acquire);
-            if self.sequence.load(Ordering::Relaxed) == sequence {
-                return Some((line, ticks));
-            }
-        }
+        // The counter first, as in `now`.
+        let read = self.settled(|slot| (read_ticks(), slot.line()));
+        read.map(|((ticks, line), _)| (line, ticks))
     }
 
     /// The whole state and the sequence number it belongs to.
     pub(crate) fn state(&self) -> Option<(State, u64)> {
+        self.settled(|slot| slot.state())
+    }
+
+    /// What `read` makes of the current slot while it stays that, and its sequence number; `None` without a counter.
+    fn settled<T>(&self, read: impl Fn(Slot<'_>) -> T) -> Option<(T, u64)> {
         loop {
             let sequence = self.sequence.load(Ordering::Acquire);
             if sequence == 0 {
                 return None;
             }
-            let state = self.slot(sequence).state();
+            let seen = read(self.slot(sequence));
+            // As in `now`.
             fence(Ordering::Acquire);
             if self.sequence.load(Ordering::Relaxed) == sequence {
-                return Some((state, sequence));
+                return Some((seen, sequence));
             }
         }
     }
