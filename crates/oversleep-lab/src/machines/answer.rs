@@ -7,7 +7,7 @@ use oversleep_record::{Distribution, Nanos, Unavailable};
 use super::question::{Question, Subject};
 use super::{calls, rule};
 use crate::measure::{self, Depth, Experiment, Limit, Plan, Silent, StopFlag, find_wait};
-use crate::platform::{Family, Neighbour, Platform, Restore, Wait};
+use crate::platform::{Neighbour, Platform, Restore};
 use crate::session::{Laboratory, Request};
 
 /// What the values of an answer are.
@@ -173,11 +173,6 @@ pub(super) fn hold(platform: &dyn Platform, question: &Question) -> Vec<Option<B
     wishes.filter_map(|(name, setting)| Some(platform.tunable(name)?.apply(setting).1)).collect()
 }
 
-/// The platform's plainest sleep.
-pub(super) fn plainest(platform: &dyn Platform) -> Option<&dyn Wait> {
-    platform.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == Family::Sleep)
-}
-
 fn name_of(platform: &dyn Platform) -> String {
     let id = platform.id();
     id.modelled.unwrap_or(id.os)
@@ -223,8 +218,7 @@ fn plan(question: &Question, subject: &str) -> Plan {
 
 fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -> Result<Answer, NoAnswer> {
     let platform = machine.platform();
-    let found = find_wait(platform, name).or_else(|| plainest(platform).filter(|_| name.eq_ignore_ascii_case("sleep")));
-    let info = found.ok_or_else(|| unknown(platform, "wait", name))?.info();
+    let info = find_wait(platform, name).ok_or_else(|| unknown(platform, "wait", name))?.info();
     let name = info.name;
     if !info.is_timed() {
         let error = format!("it gives the CPU away and waits for no span; ask yield({name})");

@@ -4,7 +4,6 @@
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 
-use super::answer::plainest;
 use super::question::{Question, Subject};
 use crate::measure::find_wait;
 use crate::platform::{Clock, Family, Platform, Wait};
@@ -98,6 +97,11 @@ const RUNTIMES: &[Runtime] = &[
         ("", Not),
     ),
 ];
+
+/// The platform's plainest sleep.
+pub(super) fn plainest(platform: &dyn Platform) -> Option<&dyn Wait> {
+    platform.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == Family::Sleep)
+}
 
 /// The question in the names of the registries, and what a runtime makes of it.
 pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) -> (Question, String) {

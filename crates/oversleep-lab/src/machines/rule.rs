@@ -3,7 +3,8 @@
 use oversleep_record::Nanos;
 use oversleep_record::conditions::LoadSpec;
 
-use super::answer::{hold, plainest};
+use super::answer::hold;
+use super::calls::plainest;
 use super::question::{Question, Subject};
 use crate::measure::find_wait;
 use crate::platform::{Clock, Family, Platform, Scope, WaitInfo};
