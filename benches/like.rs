@@ -8,7 +8,8 @@
 use std::process::ExitCode;
 
 use oversleep_benches::{Bar, Pairs, Reason, Report};
-use oversleep_lab::{Laboratory, Limit, Plan, Request, Silent, StopFlag, experiment, machines};
+use oversleep_lab::{Laboratory, Request, machines};
+use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::series::Quantity;
 use oversleep_record::{Nanos, ResultFile};
 
@@ -36,10 +37,10 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
     let mut waits: Vec<Wait> = Vec::new();
     for pair in 0..pairs {
         report.progress(&format!("pair {} of {pairs}: every wait of this machine, twice", pair + 1));
-        let real = measured(&Laboratory::here(), count)?;
+        let real = measured(&Laboratory::on(oversleep_native::here()), count)?;
         let learned = machines::like(&real, &[], machines::SEED + pair as u64).map_err(|error| error.to_string())?;
         let modelled = measured(&learned, count)?;
-        let again = measured(&Laboratory::here(), count)?;
+        let again = measured(&Laboratory::on(oversleep_native::here()), count)?;
         for key in keys(&real) {
             let index = waits.iter().position(|wait| wait.key == key).unwrap_or_else(|| {
                 waits.push(Wait {

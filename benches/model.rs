@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use oversleep_benches::{Bar, Pairs, Reason, Report};
-use oversleep_lab::platform::{SharedPlatform, Target};
-use oversleep_lab::{Limit, Plan, Request, Silent, StopFlag, experiment, machines, registry};
+use oversleep_lab::{Request, machines};
+use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment, registry};
 use oversleep_record::Nanos;
+use oversleep_system::{SharedPlatform, Target};
 
 /// Per timing: about 30 ms.
 const WAITS: u32 = 1_000_000;
@@ -33,7 +34,7 @@ fn reason(error: impl std::fmt::Display) -> Reason {
 fn compare(report: &mut Report) -> Result<(), Reason> {
     let pairs = report.pairs(20);
     for (machine, wait) in WAITED_ON {
-        let platform = machines::platform(machine, &[], 1).map_err(reason)?;
+        let platform = oversleep_model::platform(machine, &[], 1).map_err(reason)?;
         let mut figures = Pairs::default();
         for _ in 0..pairs {
             figures.push(waits_per_us(&platform, wait)?, reads_per_us(&platform));

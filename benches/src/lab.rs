@@ -1,10 +1,11 @@
 //! The laboratory in this process: which conditions are permitted here, and experiments run without the command.
 
-use oversleep_lab::platform::{self, Restore};
-use oversleep_lab::{Laboratory, Limit, Plan, Request, Silent, StopFlag, experiment};
+use oversleep_lab::{Laboratory, Request};
+use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::{Pace, Series};
 use oversleep_record::{Conditions as Asked, Nanos};
+use oversleep_system::{self, Restore};
 
 use crate::Reason;
 use crate::machine::Machine;
@@ -64,7 +65,7 @@ impl Conditions {
     /// # Errors
     /// Which one the system refused, and why.
     pub fn apply(&self) -> Result<Vec<Box<dyn Restore>>, Reason> {
-        let native = platform::native();
+        let native = oversleep_native::here();
         let mut guards = Vec::new();
         for (name, setting) in &self.asked().asked {
             let tunable = native.tunable(name).ok_or_else(|| format!("no {name} on this platform"))?;
@@ -82,7 +83,7 @@ impl Conditions {
 /// A try that is undone at once, on a thread of its own.
 fn permitted(tunable: &str, setting: &Setting) -> Result<(), Reason> {
     let try_it = || {
-        let native = platform::native();
+        let native = oversleep_native::here();
         let tunable = native.tunable(tunable).ok_or_else(|| "not on this platform".to_owned())?;
         match tunable.apply(setting).0 {
             Outcome::Denied { why } => Err(why.to_string()),
@@ -97,7 +98,9 @@ fn series_of(id: &str, key: &str, plan: Plan) -> Result<Series, Reason> {
     let experiment = experiment(id).ok_or_else(|| format!("no experiment {id}"))?;
     let request =
         Request { command: "waits".to_owned(), experiments: vec![experiment], plan, name: None, try_remedies: false };
-    let file = Laboratory::here().run(&request, &StopFlag::new(), &mut Silent).map_err(|error| error.to_string())?;
+    let file = Laboratory::on(oversleep_native::here())
+        .run(&request, &StopFlag::new(), &mut Silent)
+        .map_err(|error| error.to_string())?;
     file.series(key).cloned().ok_or_else(|| format!("no series {key}"))
 }
 

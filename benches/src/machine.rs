@@ -1,7 +1,5 @@
 //! What the figures were taken on. Nothing that names a person or a host.
 
-use oversleep_lab::platform;
-
 /// The machine at one moment.
 #[derive(Clone, Debug)]
 pub struct Machine {
@@ -18,7 +16,7 @@ pub struct Machine {
 impl Machine {
     /// This one.
     pub fn here() -> Machine {
-        let native = platform::native();
+        let native = oversleep_native::here();
         let environment = native.environment();
         let fact = |name: &str| environment.text(name).unwrap_or("unknown").to_owned();
         let mut cpus: Vec<u32> = native.cpus().iter().map(|cpu| cpu.number).collect();

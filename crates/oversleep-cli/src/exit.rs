@@ -110,8 +110,8 @@ fn is_too_disturbed(file: &ResultFile) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
     use oversleep_record::finding::{Evidence, Finding, Severity};
+    use oversleep_report::testing;
 
     fn finding(verdict: Verdict, source: &str) -> Finding {
         Finding {

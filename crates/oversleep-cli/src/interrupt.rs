@@ -6,7 +6,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use oversleep_lab::{StopFlag, interruption};
+use oversleep_measure::StopFlag;
+use oversleep_native::interruption;
 
 use crate::exit::{Failure, INTERRUPTED};
 use crate::message;

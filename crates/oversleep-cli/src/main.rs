@@ -8,25 +8,19 @@
 mod args;
 mod command;
 mod exit;
-mod html;
 mod interrupt;
-mod listing;
 mod message;
 mod output;
-mod picture;
 mod progress;
 mod request;
-mod terminal;
-#[cfg(test)]
-mod testing;
-mod view;
+mod width;
 
 use std::process::ExitCode;
 
 use crate::exit::Failure;
 
 fn main() -> ExitCode {
-    if let Some(code) = oversleep_lab::run_if_neighbour() {
+    if let Some(code) = oversleep_native::run_if_neighbour() {
         return code;
     }
     let ended = command::Cli::read().run();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::panic::PanicHookInfo;
 
 use anstyle::{AnsiColor, Style};
-use oversleep_lab::{MEASURING_THREAD, panic_message};
+use oversleep_measure::{MEASURING_THREAD, panic_message};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use oversleep_lab::Progress;
+use oversleep_measure::Progress;
 use oversleep_record::Nanos;
 
 use crate::message;

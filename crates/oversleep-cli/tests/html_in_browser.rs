@@ -10,9 +10,7 @@ use std::time::{Duration, Instant};
 
 use oversleep_record::ResultFile;
 
-#[allow(dead_code)] // Reports' own tests use the rest.
-#[path = "../src/view/testing.rs"]
-mod testing;
+use oversleep_report::view::testing;
 
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /// A browser that hangs must not hang the tests.

@@ -2,8 +2,8 @@
 
 use oversleep_record::{Nanos, Unavailable};
 
-use crate::measure;
-use crate::platform::{
+use oversleep_measure as measure;
+use oversleep_system::{
     Clock, Family, HandoffKind, LoadKind, Platform, Scope, SharedPlatform, SlackRule, Tunable, ZeroMeans,
 };
 
@@ -194,9 +194,9 @@ fn loads(platform: &dyn Platform) -> Vec<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::names::looked_for;
     use crate::machines;
     use crate::session::Laboratory;
+    use oversleep_explain::names::looked_for;
 
     /// Findings read results of any system, so they know clocks, waits and tunables by name only.
     #[track_caller]
@@ -236,6 +236,6 @@ mod tests {
             let laboratory = machines::load(name, &[], 1).unwrap_or_else(|error| panic!("{error}"));
             knows_what_findings_look_for(&laboratory);
         }
-        knows_what_findings_look_for(&Laboratory::here());
+        knows_what_findings_look_for(&Laboratory::on(oversleep_native::here()));
     }
 }

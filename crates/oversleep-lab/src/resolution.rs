@@ -1,13 +1,10 @@
-//! The timer resolution outside of measurements: what the system says of it, and holding one while a program runs.
-
-use std::ffi::{OsStr, OsString};
-use std::io;
+//! The timer resolution outside of measurements: what the system says of it, and holding one.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 
-use crate::platform::{self, Reached, ResolutionHolders, ResolutionRow, Restore, Tunable};
 use crate::session::Laboratory;
+use oversleep_system::{Reached, ResolutionHolders, ResolutionRow, Restore, Tunable};
 
 /// What decides how exactly timers end here, where a program can change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,24 +66,13 @@ impl Laboratory {
     }
 }
 
-impl HeldResolution {
-    /// Runs a program to its end while the setting is held, and returns its exit code; one that a signal ended has 128
-    /// more than the signal's number.
-    ///
-    /// # Errors
-    /// It can't be started.
-    pub fn run(&self, program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
-        platform::run_app(program, arguments)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use oversleep_record::Nanos;
 
     use super::*;
-    use crate::measure::testing;
-    use crate::platform::sim::Sim;
+    use oversleep_model::sim::Sim;
+    use oversleep_model::testing;
 
     #[test]
     fn a_setting_is_held_as_long_as_the_guard_lives() {

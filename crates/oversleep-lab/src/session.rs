@@ -2,17 +2,17 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::PlatformId;
-use oversleep_record::file::{Chosen, Completion, Floor, SCHEMA, Tool};
+use oversleep_record::file::{Chosen, Completion, SCHEMA, Tool};
 use oversleep_record::trial::{Trial, TrialPair};
-use oversleep_record::{Environment, Finding, Nanos, ResultFile, Unavailable, stats};
+use oversleep_record::{Environment, Nanos, ResultFile, Unavailable};
 
 use crate::catalogue::{self, Entry, Kind};
-use crate::explain;
-use crate::measure::{
-    Amount, Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, Watch, duration_key,
+use oversleep_explain as explain;
+use oversleep_measure::{
+    Amount, Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, Watch, duration_key, floor,
     measure, of_check,
 };
-use crate::platform::{self, Ability, Platform, SharedPlatform};
+use oversleep_system::{Ability, Platform, SharedPlatform};
 
 /// What to run.
 pub struct Request {
@@ -48,12 +48,7 @@ pub struct Laboratory {
 }
 
 impl Laboratory {
-    /// On the machine this process runs on.
-    pub fn here() -> Laboratory {
-        Laboratory { platform: platform::native() }
-    }
-
-    /// On any platform, modelled ones included.
+    /// On that platform, real or modelled.
     pub fn on(platform: SharedPlatform) -> Laboratory {
         Laboratory { platform }
     }
@@ -153,7 +148,7 @@ impl Laboratory {
         if let Some(floor) = &mut file.floor {
             floor.witness = watch.and_then(|watch| watch.end(&bench));
         }
-        file.findings = explain(&file);
+        file.findings = explain::findings(&file);
         file.duration_ns = self.platform.now() - begun;
         if stop.is_raised() {
             file.completion = Completion::Interrupted;
@@ -207,48 +202,16 @@ impl Laboratory {
     }
 }
 
-/// The findings of a result, worked out from its data alone.
-pub fn explain(file: &ResultFile) -> Vec<Finding> {
-    explain::findings(file)
-}
-
 fn in_registry_order(platform: &dyn Platform, measured: &mut Measured) -> Vec<oversleep_record::ClockResult> {
     platform.clocks().iter().filter_map(|clock| measured.clocks.remove(clock.info().name)).collect()
-}
-
-/// What a stamp costs and the least it can show.
-fn floor(bench: &Bench) -> Floor {
-    const BATCHES: usize = 15;
-    const READS: i64 = 200;
-    let mut costs = [0; BATCHES];
-    let mut smallest = Nanos::MAX;
-    let begun = bench.platform().now();
-    for cost in &mut costs {
-        // By the reference clock: a coarse stamping clock can't time its own reads.
-        let begun = bench.platform().now();
-        let mut previous = bench.stamp();
-        for _ in 1..READS {
-            let stamp = bench.stamp();
-            if stamp > previous {
-                smallest = smallest.min(stamp - previous);
-            }
-            previous = stamp;
-        }
-        *cost = (bench.platform().now() - begun).0 * 1_000 / READS;
-    }
-    let looked = bench.platform().now() - begun;
-    let read_cost_ps = stats::median(&mut costs).unwrap_or(0);
-    // A clock that did not move meanwhile moves by what it states, or by more than the whole look.
-    let stated = || bench.platform().clock(bench.clock_name()).and_then(|clock| clock.stated_step_ns());
-    let step_ns = if smallest < Nanos::MAX { smallest } else { stated().unwrap_or(looked) };
-    Floor { clock: bench.clock_name().to_owned(), read_cost_ps, step_ns, chosen: None, witness: None }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::{Silent, experiment, testing};
-    use crate::platform::sim::{Overshoot, Sim};
+    use oversleep_measure::{Silent, experiment};
+    use oversleep_model::sim::{Overshoot, Sim};
+    use oversleep_model::testing;
     use oversleep_record::finding::Verdict;
 
     fn check(experiments: &[&str]) -> ResultFile {
@@ -290,16 +253,5 @@ mod tests {
         assert_eq!(file.floor.as_ref().and_then(|floor| floor.chosen), Some(Chosen::OfTheDeadlines));
         let back = ResultFile::read(&file.write()).expect("it reads back");
         assert_eq!(back.write(), file.write());
-    }
-
-    #[test]
-    fn the_floor_of_a_coarse_clock_is_its_step() {
-        let machine = testing::machine().build();
-        let platform: SharedPlatform = Sim::start(machine);
-        let bench = |clock| Bench::new(platform.clone(), StopFlag::new(), clock).unwrap();
-        assert_eq!(floor(&bench(None)).step_ns, Nanos(20));
-        let coarse = floor(&bench(Some("monotonic-coarse")));
-        assert_eq!(coarse.step_ns, Nanos::from_millis(4));
-        assert!((45_000..60_000).contains(&coarse.read_cost_ps), "{coarse:?}");
     }
 }

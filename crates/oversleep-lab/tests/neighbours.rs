@@ -2,13 +2,13 @@
 
 use std::process::{Command, ExitCode};
 
-use oversleep_lab::platform::{self, Platform};
-use oversleep_lab::run_if_neighbour;
+use oversleep_native::run_if_neighbour;
 use oversleep_record::Nanos;
 use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_system::{self, Platform};
 
 fn main() -> ExitCode {
-    let native = platform::native();
+    let native = oversleep_native::here();
     // Nobody has said yet that this program answers: started as a neighbour, it would start neighbours itself.
     assert!(std::env::args().any(|argument| argument.starts_with("hold-as")) || native.neighbour(None).is_err());
     if let Some(code) = run_if_neighbour() {

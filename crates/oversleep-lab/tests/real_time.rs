@@ -1,6 +1,7 @@
 //! On the real machine, in real time: distributions with generous bounds, run with `-- --ignored`.
 
-use oversleep_lab::{Depth, Laboratory, Limit, Plan, Request, Silent, StopFlag, experiment};
+use oversleep_lab::{Laboratory, Request};
+use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::clock::Counts;
 use oversleep_record::{Nanos, ResultFile};
 
@@ -12,7 +13,9 @@ fn run(experiments: &[&str], plan: Plan) -> ResultFile {
         name: None,
         try_remedies: false,
     };
-    Laboratory::here().run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there")
+    Laboratory::on(oversleep_native::here())
+        .run(&request, &StopFlag::new(), &mut Silent)
+        .expect("the reference clock is always there")
 }
 
 #[test]

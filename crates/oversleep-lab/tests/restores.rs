@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
-use oversleep_lab::measure::{Bench, Measured, Probe, SeriesRecorder, Silent, measure};
-use oversleep_lab::{Laboratory, StopFlag, platform};
+use oversleep_measure::StopFlag;
+use oversleep_measure::{Bench, Measured, Probe, SeriesRecorder, Silent, measure};
+
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Conditions, Nanos};
 
 /// What every tunable says of itself now, on this thread.
 fn as_it_stands() -> BTreeMap<&'static str, String> {
-    let tunables = Laboratory::here().entries(Kind::Tunable);
+    let tunables = Laboratory::on(oversleep_native::here()).entries(Kind::Tunable);
     tunables.into_iter().map(|entry| (entry.name, format!("{:?}", entry.properties))).collect()
 }
 
@@ -59,7 +61,8 @@ impl Probe for Tampers {
 }
 
 fn run(panics: bool) {
-    let bench = Bench::new(platform::native(), StopFlag::new(), None).expect("the reference clock is always there");
+    let bench =
+        Bench::new(oversleep_native::here(), StopFlag::new(), None).expect("the reference clock is always there");
     let probe = Tampers { conditions: everything(), panics, saw: None };
     measure(&bench, vec![Box::new(probe)], None, &mut Silent, &mut Measured::default());
 }

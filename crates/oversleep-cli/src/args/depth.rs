@@ -1,7 +1,7 @@
 //! How thoroughly to measure.
 
 use clap::Args;
-use oversleep_lab::Depth;
+use oversleep_measure::Depth;
 
 /// `--quick`, `--thorough`; neither is in between.
 #[derive(Args, Clone, Copy, Debug, Default)]

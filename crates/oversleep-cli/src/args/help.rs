@@ -1,6 +1,6 @@
 //! The words at the top and the bottom of the help.
 
-use oversleep_lab::{EXAMPLES, Examples};
+use oversleep_native::{EXAMPLES, Examples};
 
 pub use crate::exit::CODES;
 

@@ -1,7 +1,7 @@
 //! What to ask for and how often. Each command takes the part of it that its experiments heed.
 
 use clap::{Args, ValueEnum};
-use oversleep_lab::Limit;
+use oversleep_measure::Limit;
 use oversleep_record::Nanos;
 use oversleep_record::series::Pace;
 

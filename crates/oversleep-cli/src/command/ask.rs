@@ -2,17 +2,18 @@
 
 use clap::Args;
 use oversleep_lab::Laboratory;
+use oversleep_lab::ask::{Answer, Meaning, NoAnswer, Question, Subject, ask};
 use oversleep_lab::catalogue::Kind;
-use oversleep_lab::machines::{self, Answer, Meaning, NoAnswer, Question, Subject};
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 use serde_json::{Value, json};
 
 use crate::args::{ConditionArgs, ModelArgs, PaceArg, help, value};
 use crate::exit::{Exit, Failure};
-use crate::listing::{FAINT, Page, STRONG, width};
 use crate::output::stdout;
 use crate::request;
+use crate::width::width;
+use oversleep_report::listing::{FAINT, Page, STRONG};
 
 /// Ask a machine: how long does this take there, and by which rule?
 ///
@@ -82,7 +83,7 @@ impl Ask {
                     clock: self.conditions.clock.clone(),
                     ..Question::of(subject.clone())
                 };
-                let answer = machines::ask(&lab, &question).map_err(|reason| with_suggestion(&lab, &reason));
+                let answer = ask(&lab, &question).map_err(|reason| with_suggestion(&lab, &reason));
                 told.push(Told {
                     machine: name.clone(),
                     modelled: lab.platform_id().modelled,
@@ -129,7 +130,7 @@ impl Ask {
             if !self.model.set.is_empty() || self.model.seed.is_some() {
                 return Err(Failure::usage("--set and --seed change a modelled machine; name one with --on"));
             }
-            return Ok(vec![("this machine".to_owned(), Laboratory::here())]);
+            return Ok(vec![("this machine".to_owned(), Laboratory::on(oversleep_native::here()))]);
         }
         self.on.iter().map(|name| Ok((name.clone(), request::machine::modelled(name, &self.model)?))).collect()
     }

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use oversleep_lab::compare::compare;
+use oversleep_explain::compare::compare;
 use oversleep_record::comparison::Comparison;
 
 use super::reading;
 use crate::args::{Document, help};
 use crate::exit::{Exit, Failure};
 use crate::output::{file, stdout};
-use crate::view::{comparison, head};
-use crate::{html, listing, terminal};
+use crate::width::width;
+use oversleep_report::view::{comparison, head};
+use oversleep_report::{html, terminal};
 
 /// Most results compared at once: each has a letter.
 const RESULTS_MAX: usize = 26;
@@ -94,7 +95,7 @@ impl Compare {
             write(path, html::comparison(&shown(true)).as_bytes())?;
         }
         if self.json.is_none() && self.html.is_none() {
-            stdout::text(&terminal::comparison(&shown(self.full), listing::width()))?;
+            stdout::text(&terminal::comparison(&shown(self.full), width()))?;
         }
         Ok(())
     }

@@ -1,16 +1,18 @@
 //! `doctor`: what may be seen and changed here, and how to allow more.
 
 use clap::Args;
+use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::{Entry, Kind};
-use oversleep_lab::{Ability, Laboratory};
+use oversleep_system::Ability;
 use serde_json::{Value, json};
 
 use super::registry;
 use super::resolution::wine_answers;
 use crate::exit::{Exit, Failure};
-use crate::listing::{FAINT, GOOD, MISSING, Page, STRONG, width};
 use crate::output::stdout;
 use crate::request::conditions::OPTIONS;
+use crate::width::width;
+use oversleep_report::listing::{FAINT, GOOD, MISSING, Page, STRONG};
 
 /// Say what may be seen and changed here, and how to allow more
 ///
@@ -25,7 +27,7 @@ pub struct Doctor {
 impl Doctor {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let lab = Laboratory::here();
+        let lab = Laboratory::on(oversleep_native::here());
         let (abilities, tunables) = (lab.abilities(), lab.entries(Kind::Tunable));
         if self.json {
             stdout::json(&json!({

@@ -1,14 +1,15 @@
 //! `experiments`: what is measured, how, and what others published.
 
 use clap::Args;
-use oversleep_lab::{Experiment, registry};
+use oversleep_measure::{Experiment, registry};
 use serde_json::{Value, json};
 
 use crate::args::help;
 use crate::exit::{Exit, Failure};
-use crate::listing::{Page, STRONG, width};
 use crate::output::stdout;
 use crate::request::experiments::find;
+use crate::width::width;
+use oversleep_report::listing::{Page, STRONG};
 
 /// List the experiments, or explain one: its question, method and published figures
 #[derive(Args, Debug)]

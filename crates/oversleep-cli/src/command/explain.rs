@@ -1,15 +1,16 @@
 //! `explain`: every finding there is, and each one's cause, evidence and cure.
 
 use clap::Args;
-use oversleep_lab::explain::{self, FindingEntry, Harmless, RemedyEntry, remedies};
+use oversleep_explain::{self as explain, FindingEntry, Harmless, RemedyEntry, remedies};
 use oversleep_record::finding::Severity;
 use serde_json::{Value, json};
 
 use crate::args::help;
 use crate::exit::{Exit, Failure};
-use crate::listing::{Page, STRONG, width};
 use crate::output::stdout;
 use crate::request::names;
+use crate::width::width;
+use oversleep_report::listing::{Page, STRONG};
 
 /// List the findings, or explain one: cause, how we know, cure
 #[derive(Args, Debug)]

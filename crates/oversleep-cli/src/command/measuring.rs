@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_lab::{Laboratory, RunError, StopFlag, interruption};
+use oversleep_lab::{Laboratory, RunError};
+use oversleep_measure::StopFlag;
+use oversleep_native::interruption;
 use oversleep_record::conditions::Outcome;
 use oversleep_record::series::Status;
 use oversleep_record::{ClockResult, Conditions, ResultFile};

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 use crate::args::{MachineArgs, OutputArgs};
 use crate::exit::{Exit, Failure};
-use crate::listing::{FAINT, GOOD, MISSING, Page, STRONG, width};
 use crate::output::stdout;
 use crate::request::{machine, names};
+use crate::width::width;
+use oversleep_report::listing::{FAINT, GOOD, MISSING, Page, STRONG};
 
 /// Prints the entries of a kind, or those named.
 pub fn list(kind: Kind, wanted: &[String], on: &MachineArgs, output: &OutputArgs) -> Result<Exit, Failure> {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use oversleep_lab::explain;
+use oversleep_explain as explain;
 use oversleep_record::ResultFile;
 
 use super::reading;

@@ -9,7 +9,7 @@ use super::{date, file, pages, stdout};
 use crate::args::{Document, OutputArgs};
 use crate::exit::Failure;
 use crate::message;
-use crate::terminal::Detail;
+use oversleep_report::terminal::Detail;
 
 /// The places, tried and found fit before measuring.
 #[derive(Debug, Default)]
@@ -228,7 +228,7 @@ fn stem(result: &ResultFile) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
+    use oversleep_report::testing;
 
     fn args() -> OutputArgs {
         OutputArgs { quiet: true, ..OutputArgs::default() }

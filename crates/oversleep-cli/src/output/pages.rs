@@ -6,12 +6,13 @@ use std::path::Path;
 use oversleep_record::ResultFile;
 
 use super::file;
-use crate::terminal::{self, Detail};
-use crate::{html, listing};
+use crate::width::width;
+use oversleep_report::html;
+use oversleep_report::terminal::{self, Detail};
 
 /// For the terminal, with styles.
 pub fn text(result: &ResultFile, detail: Detail) -> String {
-    let mut text = terminal::report(result, listing::width(), detail);
+    let mut text = terminal::report(result, width(), detail);
     if !text.ends_with('\n') {
         text.push('\n');
     }

@@ -1,6 +1,6 @@
 //! Which experiments a command consists of.
 
-use oversleep_lab::{Experiment, experiment, registry};
+use oversleep_measure::{Experiment, experiment, registry};
 
 use super::names;
 use crate::exit::Failure;

@@ -27,7 +27,7 @@ pub fn laboratory(args: &MachineArgs) -> Result<Laboratory, Failure> {
         (None, None) if !args.model.set.is_empty() || args.model.seed.is_some() => {
             Err(Failure::usage("--set and --seed change a modelled machine; name one with --on or --like"))
         }
-        (None, None) => Ok(Laboratory::here()),
+        (None, None) => Ok(Laboratory::on(oversleep_native::here())),
     }
 }
 

@@ -7,7 +7,8 @@ pub mod machine;
 pub mod names;
 
 use oversleep_lab::catalogue::Kind;
-use oversleep_lab::{Depth, Experiment, Laboratory, Limit, Plan, Request, duration_key};
+use oversleep_lab::{Laboratory, Request};
+use oversleep_measure::{Depth, Experiment, Limit, Plan, duration_key};
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;

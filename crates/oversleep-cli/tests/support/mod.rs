@@ -12,7 +12,7 @@ pub const SHORT: [&str; 6] = ["waits", "thread-sleep", "--ask", "1ms", "--count"
 
 /// The system the command runs on: `linux`, `windows`, `macos`. Its names for what it has are its own.
 pub fn os() -> String {
-    oversleep_lab::Laboratory::here().platform_id().os
+    oversleep_lab::Laboratory::on(oversleep_native::here()).platform_id().os
 }
 
 /// A directory of the test's own, with one for temporary files in it.

@@ -4,9 +4,13 @@
 
 use std::sync::OnceLock;
 
+use oversleep_explain as explain;
+use oversleep_explain::compare;
+use oversleep_lab::ask::{self, Question, ask};
 use oversleep_lab::catalogue::Kind;
-use oversleep_lab::machines::{self, Question};
-use oversleep_lab::{Depth, Laboratory, Limit, Plan, Request, Silent, StopFlag, compare, experiment, explain};
+use oversleep_lab::machines::{self};
+use oversleep_lab::{Laboratory, Request};
+use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::comparison::Verdict;
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Conditions, Nanos, ResultFile};
@@ -119,7 +123,7 @@ pub fn asked(typed: &Typed<'_>) {
     if let Ok(subject) = typed.question.parse() {
         let neighbours = typed.neighbour.iter().cloned().collect();
         let question = Question { conditions: conditions.clone(), neighbours, count: 5, ..Question::of(subject) };
-        match machines::ask(&lab, &question) {
+        match ask(&lab, &question) {
             Ok(answer) => {
                 assert!(answer.min_ns() <= answer.quantile_ns(0.5) && answer.quantile_ns(0.99) <= answer.max_ns());
                 assert!(answer.mean_ns().is_finite() && answer.rule().is_none_or(|rule| !rule.is_empty()));
@@ -174,7 +178,7 @@ pub fn typed_by<'a>(bytes: &'a [u8], words: &'a str) -> Typed<'a> {
         0 => Setting::Nanos(Nanos(number(place + 1))),
         1 => Setting::Flag(byte(place + 1) % 2 == 0),
         2 => Setting::Cpus(vec![number(place + 1) as u32]),
-        _ => machines::setting(words).unwrap_or(Setting::Nanos(Nanos(1))),
+        _ => ask::setting(words).unwrap_or(Setting::Nanos(Nanos(1))),
     };
     Typed {
         machine,

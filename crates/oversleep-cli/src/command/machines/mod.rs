@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use crate::args::{help, value};
 use crate::exit::{Exit, Failure};
-use crate::listing::{FAINT, Page, STRONG, width};
 use crate::output::stdout;
 use crate::request::machine;
+use crate::width::width;
+use oversleep_report::listing::{FAINT, Page, STRONG};
 
 /// List the modelled machines, or explain one: every figure with its source
 ///

@@ -1,13 +1,14 @@
 //! `machines verify`: what others measured, and what the models make of it.
 
 use clap::Args;
-use oversleep_lab::machines::{Row, Summary, Tolerance, Verdict, summary, verify};
+use oversleep_lab::verify::{Row, Summary, Tolerance, Verdict, summary, verify};
 use serde_json::{Value, json};
 
 use crate::args::help;
 use crate::exit::{Exit, Failure};
-use crate::listing::{FAINT, GOOD, MISSING, Page, width};
 use crate::output::stdout;
+use crate::width::width;
+use oversleep_report::listing::{FAINT, GOOD, MISSING, Page};
 
 /// Hold every published observation against the models
 ///

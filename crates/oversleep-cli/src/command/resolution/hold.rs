@@ -3,8 +3,9 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::Args;
-use oversleep_lab::{Laboratory, Reached};
+use oversleep_lab::Laboratory;
 use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_system::Reached;
 
 use crate::args::{MachineArgs, help, value};
 use crate::exit::{Exit, Failure};
@@ -34,7 +35,7 @@ pub(super) struct Hold {
 impl Hold {
     pub(super) fn run(self) -> Result<Exit, Failure> {
         super::measurable(&MachineArgs::default())?;
-        let lab = Laboratory::here();
+        let lab = Laboratory::on(oversleep_native::here());
         let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
         let setting = &self.setting;
         let held = lab.hold_resolution(setting);
@@ -58,7 +59,7 @@ impl Hold {
             message::warning(&warning);
         }
         interrupt::leave_to_programs();
-        let ended = held.run(program, arguments);
+        let ended = oversleep_native::run_app(program, arguments);
         ended.map(Exit::Program).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
     }
 }

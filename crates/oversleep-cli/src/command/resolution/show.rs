@@ -1,17 +1,19 @@
 //! `resolution show`: what the system says of its timers, whom a setting reaches, and who holds which.
 
 use clap::Args;
-use oversleep_lab::{Laboratory, ResolutionHolders, ResolutionRow, ResolutionTunable};
+use oversleep_lab::{Laboratory, ResolutionTunable};
 use oversleep_record::environment::{Fact, FactValue};
 use oversleep_record::{Environment, Unavailable};
+use oversleep_system::{ResolutionHolders, ResolutionRow};
 use serde_json::{Value, json};
 
 use crate::args::help;
 use crate::exit::{Exit, Failure};
-use crate::listing::{FAINT, MISSING, Page, STRONG, width};
 use crate::output::stdout;
-use crate::view::head::fact_text;
-use crate::view::words::grouped;
+use crate::width::width;
+use oversleep_report::listing::{FAINT, MISSING, Page, STRONG};
+use oversleep_report::view::head::fact_text;
+use oversleep_report::view::words::grouped;
 
 /// Say what the system grants, who inherits it, and who holds what where the system tells
 ///
@@ -33,7 +35,7 @@ const FACTS: [&str; 6] = ["timer.", "clocksource.", "qpc.", "os.build", "os.name
 
 impl Show {
     pub(super) fn run(self) -> Result<Exit, Failure> {
-        let lab = Laboratory::here();
+        let lab = Laboratory::on(oversleep_native::here());
         let tunable = lab.resolution_tunable();
         let environment = lab.environment();
         let holders = lab.resolution_holders();

@@ -1,0 +1,13 @@
+//! How wide text may be here.
+
+/// Lines longer than this are hard to read, whatever the terminal's width.
+const WIDTH_MAX: usize = 120;
+const WIDTH_MIN: usize = 40;
+const WIDTH_WITHOUT_TERMINAL: usize = 100;
+
+/// Characters per line.
+pub fn width() -> usize {
+    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    stated.or_else(seen).unwrap_or(WIDTH_WITHOUT_TERMINAL).clamp(WIDTH_MIN, WIDTH_MAX)
+}

@@ -1,0 +1,298 @@
+//! What things are called elsewhere than in the registries: by their call as the system writes it (`Sleep`,
+//! `GetTickCount64`, `CLOCK_MONOTONIC_COARSE`), and by what a language's runtime makes of one (`parkNanos`, `time.sleep`).
+
+use oversleep_record::Nanos;
+use oversleep_record::conditions::Setting;
+
+use super::question::{Question, Subject};
+use oversleep_measure::find_wait;
+use oversleep_system::{Clock, Family, Platform, Wait};
+
+/// How a runtime rounds what it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rounds {
+    Not,
+    /// Up to whole milliseconds.
+    Up,
+    /// Down to whole milliseconds, but not to none.
+    Down,
+}
+
+/// A wait of a language's runtime: which call of the system it ends in, and how.
+struct Runtime {
+    names: &'static [&'static str],
+    /// Of what.
+    of: &'static str,
+    /// The wait by system: Windows, Linux, macOS.
+    waits: [(&'static str, Rounds); 3],
+    /// Whether it asks Windows for 1 ms while it waits, unless the span is a multiple of 10 ms.
+    holds_a_millisecond: bool,
+}
+
+const SYSTEMS: [&str; 3] = ["windows", "linux", "macos"];
+
+const fn runtime(
+    names: &'static [&'static str],
+    of: &'static str,
+    windows: (&'static str, Rounds),
+    linux: (&'static str, Rounds),
+    macos: (&'static str, Rounds),
+) -> Runtime {
+    Runtime { names, of, waits: [windows, linux, macos], holds_a_millisecond: false }
+}
+
+use Rounds::{Down, Not, Up};
+
+/// The first of several that differ in case only is meant where the case fits none.
+const RUNTIMES: &[Runtime] = &[
+    // os::PlatformEvent::park and Parker::park in os_windows.cpp and os_posix.cpp of OpenJDK.
+    runtime(
+        &["LockSupport.parkNanos", "parkNanos"],
+        "the JDK",
+        ("wait-for-single-object", Down),
+        ("cond-timedwait", Not),
+        ("cond-timedwait", Not),
+    ),
+    Runtime {
+        holds_a_millisecond: true,
+        ..runtime(
+            &["Thread.sleep"],
+            "the JDK",
+            ("wait-for-single-object", Up),
+            ("cond-timedwait", Up),
+            ("cond-timedwait", Up),
+        )
+    },
+    runtime(&["Thread.Sleep"], ".NET", ("sleep-ex", Down), ("cond-timedwait", Down), ("cond-timedwait", Down)),
+    // pysleep in Modules/timemodule.c.
+    runtime(
+        &["time.sleep"],
+        "CPython since 3.11",
+        ("waitable-timer-high-resolution", Not),
+        ("clock-nanosleep-abs", Not),
+        ("nanosleep", Not),
+    ),
+    // runtime/os_windows.go, netpoll_epoll.go, netpoll_kqueue.go.
+    runtime(
+        &["time.Sleep"],
+        "Go since 1.23, with nothing else to run",
+        ("waitable-timer-high-resolution", Not),
+        ("epoll-wait", Up),
+        ("kevent", Not),
+    ),
+    runtime(
+        &["std::this_thread::sleep_for", "this_thread::sleep_for", "sleep_for"],
+        "C++ (MSVC, libstdc++, libc++)",
+        ("sleep", Up),
+        ("nanosleep", Not),
+        ("nanosleep", Not),
+    ),
+    runtime(&["setTimeout"], "Node", ("get-queued-completion-status", Down), ("epoll-wait", Down), ("kevent", Down)),
+    runtime(&["WM_TIMER"], "a message loop", ("set-timer", Not), ("", Not), ("", Not)),
+    runtime(
+        &["MsgWaitForMultipleObjects", "MsgWaitForMultipleObjectsEx"],
+        "a message loop",
+        ("wait-for-multiple-objects", Not),
+        ("", Not),
+        ("", Not),
+    ),
+];
+
+/// The platform's plainest sleep.
+pub(super) fn plainest(platform: &dyn Platform) -> Option<&dyn Wait> {
+    platform.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == Family::Sleep)
+}
+
+/// The question in the names of the registries, and what a runtime makes of it.
+pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) -> (Question, String) {
+    let mut question = question.clone();
+    let mut said = String::new();
+    let clock_of = |name: &str| clock(platform, name).map_or(name.to_owned(), |clock| clock.info().name.to_owned());
+    match &mut question.subject {
+        Subject::Step { clock } | Subject::Cost { clock } | Subject::Shows { clock } => *clock = clock_of(clock),
+        Subject::Yield { name } => {
+            let of_family = platform.waits().iter().filter(|wait| wait.info().family == Family::Yield);
+            if let Some(found) = by_name(of_family.map(AsRef::as_ref), name) {
+                found.info().name.clone_into(name);
+            }
+        }
+        Subject::Wait { name, request } => match (find_wait(platform, name), runtime_of(platform, name)) {
+            (None, Some((runtime, wait, rounds))) => {
+                let asked = rounds.of(*request);
+                said = runtime.sentence(name, wait, rounds, (*request, asked));
+                if runtime.holds_while(platform, asked) && question.conditions.setting("resolution").is_none() {
+                    question.conditions = question.conditions.with("resolution", Setting::Nanos(MILLISECOND));
+                    said += "it holds 1 ms meanwhile, for the span is no multiple of 10 ms; ";
+                }
+                (*name, *request) = (wait.info().name.to_owned(), asked);
+            }
+            // What everybody calls a sleep is the plainest one, not a wait whose description begins with that word.
+            (None, None) if name.eq_ignore_ascii_case("sleep") => {
+                if let Some(found) = plainest(platform) {
+                    found.info().name.clone_into(name);
+                }
+            }
+            _ => {
+                // A composed wait goes by its name alone: its call begins with another's.
+                if let Some(found) = by_name(platform.waits().iter().map(AsRef::as_ref), name) {
+                    found.info().name.clone_into(name);
+                }
+            }
+        },
+        Subject::Resolution | Subject::ForkJoin { .. } => {}
+    }
+    question.clock = question.clock.map(|name| clock_of(&name));
+    (question, said)
+}
+
+const MILLISECOND: Nanos = Nanos::from_millis(1);
+
+impl Rounds {
+    fn of(self, request: Nanos) -> Nanos {
+        match self {
+            Not => request,
+            Up => request.round_up_to(MILLISECOND),
+            Down => request.round_down_to(MILLISECOND).max(MILLISECOND),
+        }
+    }
+}
+
+impl Runtime {
+    fn sentence(&self, name: &str, wait: &dyn Wait, rounds: Rounds, (request, asked): (Nanos, Nanos)) -> String {
+        let how = match rounds {
+            Not => String::new(),
+            Up => ", rounded up to whole milliseconds".to_owned(),
+            Down => ", rounded down to whole milliseconds and to one at least".to_owned(),
+        };
+        let what = if asked == request { String::new() } else { format!(": {request} is {asked}") };
+        format!("{name} of {} ends in {}{how}{what}; ", self.of, wait.info().call)
+    }
+
+    fn holds_while(&self, platform: &dyn Platform, asked: Nanos) -> bool {
+        self.holds_a_millisecond && platform.id().os == SYSTEMS[0] && asked.0 % (10 * MILLISECOND.0) != 0
+    }
+}
+
+fn runtime_of<'a>(platform: &'a dyn Platform, name: &str) -> Option<(&'static Runtime, &'a dyn Wait, Rounds)> {
+    let named =
+        |fits: &dyn Fn(&str) -> bool| RUNTIMES.iter().find(|runtime| runtime.names.iter().any(|known| fits(known)));
+    let runtime = named(&|known| known == name).or_else(|| named(&|known| known.eq_ignore_ascii_case(name)))?;
+    let system = SYSTEMS.iter().position(|&system| system == platform.id().os)?;
+    let (wait, rounds) = runtime.waits[system];
+    Some((runtime, find_wait(platform, wait)?, rounds))
+}
+
+/// The clock of that registry name or call.
+fn clock<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Clock> {
+    let clocks = || platform.clocks().iter().map(AsRef::as_ref);
+    let fits =
+        |how: fn(&str, &str, &str) -> bool| clocks().find(|clock| how(name, clock.info().name, clock.info().call));
+    fits(is_exact).or_else(|| fits(is_call)).or_else(|| fits(is_alike))
+}
+
+/// The wait of that registry name or call.
+fn by_name<'a>(waits: impl Iterator<Item = &'a dyn Wait>, name: &str) -> Option<&'a dyn Wait> {
+    let waits: Vec<&dyn Wait> = waits.collect();
+    let fits = |how: fn(&str, &str, &str) -> bool| {
+        waits.iter().copied().find(|wait| how(name, wait.info().name, wait.info().call))
+    };
+    fits(is_exact).or_else(|| fits(is_call)).or_else(|| fits(is_alike))
+}
+
+fn is_exact(typed: &str, name: &str, _: &str) -> bool {
+    typed == name
+}
+
+/// The function that is called, or what its argument names.
+fn is_call(typed: &str, _: &str, call: &str) -> bool {
+    let mut words =
+        call.split(|c: char| !c.is_ascii_alphanumeric() && !"_:.".contains(c)).filter(|word| !word.is_empty());
+    let first = words.next();
+    [first, words.next_back()].contains(&Some(typed))
+}
+
+fn is_alike(typed: &str, name: &str, call: &str) -> bool {
+    let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
+    plain(typed) == name || is_call(&plain(typed), name, &plain(call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oversleep_model::platform;
+
+    /// What a question comes to there, and what is said of it.
+    fn comes_to(machine: &str, typed: &str) -> (String, String) {
+        let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
+        let (question, said) = in_registry_names(&*platform, &Question::of(typed.parse().expect(typed)));
+        (question.subject.to_string() + if question.conditions.is_as_found() { "" } else { " at 1 ms" }, said)
+    }
+
+    #[test]
+    fn things_are_found_by_their_calls() {
+        for (machine, typed, means) in [
+            ("windows-11", "Sleep(1ms)", "sleep(1ms)"),
+            ("windows-11", "SLEEP(1ms)", "sleep(1ms)"),
+            ("windows-11", "timeSetEvent(1ms)", "time-set-event(1ms)"),
+            ("windows-11", "step(GetTickCount64)", "step(get-tick-count-64)"),
+            ("windows-11", "cost(QueryPerformanceCounter)", "cost(qpc)"),
+            ("windows-11", "yield(SwitchToThread)", "yield(switch-to-thread)"),
+            ("windows-11", "Sleep(0)", "yield(sleep-zero)"),
+            ("linux-hz250", "sleep(1ms)", "nanosleep(1ms)"),
+            ("macos-14-m1", "Sleep(1ms)", "nanosleep(1ms)"),
+            ("linux-hz250", "Nanosleep(1ms)", "nanosleep(1ms)"),
+            ("linux-hz250", "epoll_wait(1ms)", "epoll-wait(1ms)"),
+            ("linux-hz250", "SO_RCVTIMEO(1ms)", "so-rcvtimeo(1ms)"),
+            ("linux-hz250", "step(CLOCK_MONOTONIC_COARSE)", "step(monotonic-coarse)"),
+            ("linux-hz250", "shows(CLOCK_REALTIME)", "shows(realtime)"),
+            ("linux-hz250", "yield(sched_yield)", "yield(sched-yield)"),
+            ("linux-hz250", "spin(1ms)", "spin(1ms)"),
+        ] {
+            assert_eq!(comes_to(machine, typed), (means.to_owned(), String::new()), "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_runtimes_make_of_a_wait() {
+        for (machine, typed, means, says) in [
+            (
+                "windows-11",
+                "parkNanos(1ns)",
+                "wait-for-single-object(1ms)",
+                "ends in WaitForSingleObject, rounded down",
+            ),
+            ("windows-11", "parkNanos(1999us)", "wait-for-single-object(1ms)", "2 ms is 1 ms"),
+            ("windows-11", "LockSupport.parkNanos(5ms)", "wait-for-single-object(5ms)", "of the JDK"),
+            ("windows-11", "Thread.sleep(1ms)", "wait-for-single-object(1ms) at 1 ms", "holds 1 ms meanwhile"),
+            ("windows-11", "Thread.sleep(10ms)", "wait-for-single-object(10ms)", "of the JDK"),
+            ("windows-11", "Thread.Sleep(1ms)", "sleep-ex(1ms)", "of .NET"),
+            ("windows-11", "time.sleep(1ms)", "waitable-timer-high-resolution(1ms)", "CPython since 3.11"),
+            ("windows-11", "time.Sleep(1ms)", "waitable-timer-high-resolution(1ms)", "Go since 1.23"),
+            ("windows-11", "sleep_for(1500us)", "sleep(2ms)", "1.5 ms is 2 ms"),
+            ("windows-11", "WM_TIMER(1ms)", "set-timer(1ms)", "ends in SetTimer"),
+            ("windows-11", "MsgWaitForMultipleObjects(1ms)", "wait-for-multiple-objects(1ms)", "ends in"),
+            ("linux-hz250", "Thread.sleep(1500us)", "cond-timedwait(2ms)", "rounded up"),
+            ("linux-hz250", "parknanos(55us)", "cond-timedwait(55us)", "of the JDK"),
+            ("linux-hz250", "setTimeout(1999us)", "epoll-wait(1ms)", "of Node"),
+            ("macos-14-m1", "time.sleep(1ms)", "nanosleep(1ms)", "CPython"),
+        ] {
+            let (comes_to, said) = comes_to(machine, typed);
+            assert_eq!(comes_to, means, "{typed}");
+            assert!(said.contains(says), "{typed}: {said}");
+        }
+        assert_eq!(comes_to("linux-hz250", "WM_TIMER(1ms)").0, "WM_TIMER(1ms)", "there is none there");
+    }
+
+    /// A row that names no wait of a system would never be found.
+    #[test]
+    fn runtimes_end_in_waits_there_are() {
+        for (system, machine) in ["windows-11", "linux-hz250", "macos-14-m1"].into_iter().enumerate() {
+            let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(platform.id().os, SYSTEMS[system]);
+            for runtime in RUNTIMES {
+                let wait = runtime.waits[system].0;
+                assert!(wait.is_empty() || find_wait(&*platform, wait).is_some(), "{wait} on {machine}");
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! A laboratory on a modelled machine.
+
+use oversleep_model::MachineError;
+use oversleep_record::ResultFile;
+
+use crate::session::Laboratory;
+
+pub use oversleep_model::{Description, Figure, SEED, describe, names};
+
+/// A laboratory on the modelled machine of that name, with overrides as [`oversleep_model::platform`] takes them.
+///
+/// # Errors
+/// There is no such machine, or an override that can't be made.
+pub fn load(name: &str, overrides: &[String], seed: u64) -> Result<Laboratory, MachineError> {
+    Ok(Laboratory::on(oversleep_model::platform(name, overrides, seed)?))
+}
+
+/// A laboratory on a machine like the one the result was taken on: see [`oversleep_model::like`].
+///
+/// # Errors
+/// Nothing can be learned from the result, or an override can't be made.
+pub fn like(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Laboratory, MachineError> {
+    Ok(Laboratory::on(oversleep_model::like(result, overrides, seed)?))
+}

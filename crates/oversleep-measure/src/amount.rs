@@ -1,0 +1,142 @@
+//! How much of one thing is measured: values or time, spread over rounds.
+
+use oversleep_record::Nanos;
+
+use super::bench::Bench;
+use super::plan::{Limit, Plan};
+
+/// How much of one thing: values and longest time, over all rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Amount {
+    /// Values.
+    pub count: u64,
+    /// Longest time: on a machine where 1 ms takes 15.6 ms the count would take too long.
+    pub time: Nanos,
+    /// Rounds they are spread over.
+    pub rounds: u32,
+}
+
+impl Amount {
+    /// That many values, however long they take.
+    pub(super) fn values(count: u64, rounds: u32) -> Amount {
+        Amount { count, time: Nanos::MAX, rounds }
+    }
+
+    /// As the plan limits it, otherwise this.
+    pub fn limited_by(self, plan: &Plan) -> Amount {
+        match plan.limit {
+            None => self,
+            Some(Limit::Count(count)) => {
+                Amount::values(count, u32::try_from(count).unwrap_or(u32::MAX).clamp(1, self.rounds))
+            }
+            // One schedule per series: a run of a stated length is a run, not a number of short ones.
+            Some(Limit::Time(time)) => Amount { count: u64::MAX, time, rounds: 1 },
+        }
+    }
+
+    /// Values to make room for where each takes about that long.
+    pub(super) fn planned(self, each: Nanos) -> u64 {
+        match self.count {
+            u64::MAX => (self.time.0 / each.0.max(1)).unsigned_abs(),
+            count => count,
+        }
+    }
+
+    /// About how long a round takes where each value takes about that long.
+    pub(super) fn round_estimate(self, each: Nanos) -> Nanos {
+        let count = i64::try_from(self.count_per_round()).unwrap_or(i64::MAX);
+        (each * count).min(self.time_per_round())
+    }
+
+    pub(super) fn count_per_round(self) -> u64 {
+        self.count.div_ceil(u64::from(self.rounds.max(1))).max(1)
+    }
+
+    pub(super) fn time_per_round(self) -> Nanos {
+        Nanos(self.time.0 / i64::from(self.rounds.max(1)))
+    }
+
+    /// A round's share of it, when that many values are there already.
+    pub(super) fn share(self, bench: &Bench, recorded: u64) -> Share {
+        let time = self.time_per_round();
+        Share {
+            left: self.count_per_round().min(self.count.saturating_sub(recorded)),
+            until: (self.time < Nanos::MAX).then(|| bench.platform().now() + time),
+            begun: false,
+        }
+    }
+}
+
+/// What is left of one round's share.
+pub(super) struct Share {
+    left: u64,
+    until: Option<Nanos>,
+    begun: bool,
+}
+
+impl Share {
+    /// Whether to measure once more: until the share is used up, its time is over or the run is stopped. However little
+    /// time there is, the first value is in it.
+    pub(super) fn next(&mut self, bench: &Bench) -> bool {
+        let time_is_up = || self.until.is_some_and(|until| bench.platform().now() >= until);
+        if self.left == 0 || bench.stopped() || (self.begun && time_is_up()) {
+            return false;
+        }
+        self.begun = true;
+        self.left -= 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{StopFlag, testing};
+    use super::*;
+    use oversleep_model::sim::Sim;
+    use oversleep_system::SharedPlatform;
+
+    fn bench() -> (Bench, StopFlag) {
+        let platform: SharedPlatform = Sim::start(testing::machine().build());
+        let stop = StopFlag::new();
+        (Bench::new(platform, stop.clone(), None).unwrap(), stop)
+    }
+
+    /// Values of 1 ms each.
+    fn taken(bench: &Bench, mut share: Share) -> u64 {
+        let mut values = 0;
+        while share.next(bench) {
+            bench.platform().work(1_000);
+            values += 1;
+        }
+        values
+    }
+
+    #[test]
+    fn rounds_share_values_or_time() {
+        let (bench, _) = bench();
+        let seven = Amount::values(7, 3);
+        assert_eq!(taken(&bench, seven.share(&bench, 0)), 3);
+        assert_eq!(taken(&bench, seven.share(&bench, 6)), 1);
+        assert_eq!(taken(&bench, seven.share(&bench, 7)), 0);
+        let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(10))), ..Plan::default() };
+        assert_eq!(taken(&bench, seven.limited_by(&plan).share(&bench, 0)), 10);
+        let plan = Plan { limit: Some(Limit::Time(Nanos(1))), ..Plan::default() };
+        assert_eq!(taken(&bench, seven.limited_by(&plan).share(&bench, 0)), 1, "never nothing");
+    }
+
+    #[test]
+    fn nothing_is_begun_after_a_stop() {
+        let (bench, stop) = bench();
+        stop.raise();
+        assert_eq!(taken(&bench, Amount::values(7, 1).share(&bench, 0)), 0);
+    }
+
+    #[test]
+    fn estimates_follow_whichever_ends_first() {
+        let millisecond = Nanos::from_millis(1);
+        let timed = Amount { count: u64::MAX, time: Nanos::from_secs(1), rounds: 1 };
+        assert_eq!((timed.planned(millisecond), timed.round_estimate(millisecond)), (1_000, Nanos::from_secs(1)));
+        let counted = Amount::values(30, 3);
+        assert_eq!((counted.planned(millisecond), counted.round_estimate(millisecond)), (30, millisecond * 10));
+    }
+}

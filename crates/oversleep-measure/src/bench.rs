@@ -1,0 +1,141 @@
+//! Where an experiment stands: its platform, its clock, the run's origin and the flag that ends it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use oversleep_record::clock::Counts;
+use oversleep_record::{Nanos, Unavailable};
+
+use super::clock_scale::ClockScale;
+use oversleep_system::{Platform, SharedPlatform, Target};
+
+/// Raised by Ctrl-C; every loop looks at it between two samples.
+#[derive(Clone, Debug, Default)]
+pub struct StopFlag(Arc<AtomicBool>);
+
+impl StopFlag {
+    /// A flag not raised.
+    pub fn new() -> StopFlag {
+        StopFlag::default()
+    }
+
+    /// Ends the run after the wait in progress.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was raised.
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The clock that stamps samples.
+#[derive(Clone)]
+enum Stamps {
+    /// The platform's reference clock.
+    Reference,
+    /// Another clock of the registry.
+    Named { index: usize, scale: ClockScale, first_raw: u64 },
+}
+
+/// What an experiment measures with.
+#[derive(Clone)]
+pub struct Bench {
+    platform: SharedPlatform,
+    stop: StopFlag,
+    stamps: Stamps,
+    clock_name: String,
+    origin: Nanos,
+}
+
+impl Bench {
+    /// A bench whose stamps come from the clock of that name, or from the reference clock.
+    ///
+    /// # Errors
+    /// Why that clock can't be used here.
+    pub fn new(platform: SharedPlatform, stop: StopFlag, clock: Option<&str>) -> Result<Bench, Unavailable> {
+        let reference = platform.reference_clock();
+        let (stamps, clock_name) = match clock.filter(|&name| name != reference) {
+            None => (Stamps::Reference, reference.to_owned()),
+            Some(name) => {
+                let index = platform
+                    .clocks()
+                    .iter()
+                    .position(|clock| clock.info().name == name)
+                    .ok_or(Unavailable::NotOnThisPlatform)?;
+                let clock = &platform.clocks()[index];
+                clock.available()?;
+                if matches!(clock.info().counts, Counts::ProcessCpuTime | Counts::ThreadCpuTime) {
+                    return Err(Unavailable::failed("stamping", "it counts CPU time, which stands still in a wait"));
+                }
+                let scale = ClockScale::of(&*platform, clock.as_ref());
+                (Stamps::Named { index, scale, first_raw: clock.read() }, name.to_owned())
+            }
+        };
+        let mut bench = Bench { platform, stop, stamps, clock_name, origin: Nanos::ZERO };
+        bench.origin = bench.stamp();
+        Ok(bench)
+    }
+
+    /// The platform.
+    pub fn platform(&self) -> &dyn Platform {
+        &*self.platform
+    }
+
+    /// The platform, for starting threads that outlive a borrow.
+    pub fn shared_platform(&self) -> &SharedPlatform {
+        &self.platform
+    }
+
+    /// Registry name of the clock that stamps.
+    pub fn clock_name(&self) -> &str {
+        &self.clock_name
+    }
+
+    /// Reads the stamping clock.
+    #[inline]
+    pub fn stamp(&self) -> Nanos {
+        match &self.stamps {
+            Stamps::Reference => self.platform.now(),
+            Stamps::Named { index, scale, first_raw } => scale.span(*first_raw, self.platform.clocks()[*index].read()),
+        }
+    }
+
+    /// A stamp as it is recorded: since the run's origin.
+    pub fn since_origin(&self, stamp: Nanos) -> Nanos {
+        stamp - self.origin
+    }
+
+    /// The same deadline for relative and for absolute primitives. `now` and `deadline` are stamps.
+    #[inline]
+    pub fn target(&self, now: Nanos, deadline: Nanos) -> Target {
+        let remaining = deadline - now;
+        let on_reference = match self.stamps {
+            Stamps::Reference => deadline,
+            Stamps::Named { .. } => self.platform.now() + remaining,
+        };
+        Target { remaining, deadline: on_reference }
+    }
+
+    /// Whether the run shall end now.
+    #[inline]
+    pub fn stopped(&self) -> bool {
+        self.stop.is_raised()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+    use oversleep_model::sim::Sim;
+
+    #[test]
+    fn a_clock_that_stands_still_in_a_wait_can_not_stamp() {
+        let bench = |clock| Bench::new(Sim::start(testing::machine().build()), StopFlag::new(), Some(clock));
+        assert!(matches!(bench("clock"), Err(Unavailable::Failed { .. })));
+        assert!(matches!(bench("no-such-clock"), Err(Unavailable::NotOnThisPlatform)));
+        assert!(bench("monotonic-coarse").is_ok());
+    }
+}

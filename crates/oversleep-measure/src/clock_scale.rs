@@ -1,0 +1,104 @@
+//! From a clock's raw units to nanoseconds, in wide integers.
+
+use oversleep_record::Nanos;
+
+use oversleep_system::{Clock, Platform};
+
+/// How a raw value becomes nanoseconds: `ns = raw × numerator / denominator`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ClockScale {
+    numerator: u64,
+    denominator: u64,
+    /// Ticks per second, where the raw value counts ticks.
+    pub frequency_hz: Option<u64>,
+    bits: u32,
+}
+
+impl ClockScale {
+    /// The scale of a clock; one that counts ticks of unstated frequency is calibrated for 10 ms.
+    pub(super) fn of(platform: &dyn Platform, clock: &dyn Clock) -> ClockScale {
+        let info = clock.info();
+        let fixed = |numerator, denominator| ClockScale { numerator, denominator, frequency_hz: None, bits: info.bits };
+        match info.unit {
+            "ns" => fixed(1, 1),
+            "us" => fixed(1_000, 1),
+            "ms" => fixed(1_000_000, 1),
+            "100ns" => fixed(100, 1),
+            "s" => fixed(1_000_000_000, 1),
+            _ => {
+                let frequency_hz = clock.stated_frequency_hz().unwrap_or_else(|| calibrate(platform, clock)).max(1);
+                ClockScale {
+                    numerator: 1_000_000_000,
+                    denominator: frequency_hz,
+                    frequency_hz: Some(frequency_hz),
+                    bits: info.bits,
+                }
+            }
+        }
+    }
+
+    /// The span between two raw values; a later value below the earlier one is negative unless the clock's width
+    /// makes a wrap the shorter explanation.
+    pub(super) fn span(&self, from: u64, to: u64) -> Nanos {
+        let unused = 64 - self.bits;
+        // Shifting both to the top makes the subtraction wrap where the clock does.
+        let difference = ((to << unused).wrapping_sub(from << unused) as i64) >> unused;
+        let ns = i128::from(difference) * i128::from(self.numerator) / i128::from(self.denominator);
+        Nanos(ns.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
+    }
+
+    /// How long until the raw value comes round again; `None` beyond a century.
+    pub(super) fn wraps_after(&self) -> Option<Nanos> {
+        const CENTURY_NS: u128 = 100 * 365 * 24 * 3_600 * 1_000_000_000;
+        let values = 1_u128 << self.bits;
+        let ns = values * u128::from(self.numerator) / u128::from(self.denominator);
+        (ns < CENTURY_NS).then(|| i64::try_from(ns).map_or(Nanos::MAX, Nanos))
+    }
+}
+
+/// Ticks per second against the reference clock, from the tightest of several brackets at both ends.
+fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> u64 {
+    let anchor = || {
+        (0..32)
+            .map(|_| {
+                let before = platform.now();
+                let raw = clock.read();
+                let after = platform.now();
+                (after - before, raw, Nanos(before.0 + (after - before).0 / 2))
+            })
+            .min_by_key(|(width, ..)| *width)
+            .expect("there are brackets")
+    };
+    let (_, first_raw, first_at) = anchor();
+    while platform.now() - first_at < Nanos::from_millis(10) {
+        platform.relax();
+    }
+    let (_, last_raw, last_at) = anchor();
+    let ticks = i128::from(last_raw.wrapping_sub(first_raw));
+    let span = i128::from((last_at - first_at).0).max(1);
+    u64::try_from(ticks * 1_000_000_000 / span).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scale(numerator: u64, denominator: u64, bits: u32) -> ClockScale {
+        ClockScale { numerator, denominator, frequency_hz: None, bits }
+    }
+
+    #[test]
+    fn exact_for_odd_frequencies() {
+        let acpi = scale(1_000_000_000, 3_579_545, 64);
+        assert_eq!(acpi.span(0, 3_579_545 * 3_600), Nanos::from_secs(3_600));
+        assert_eq!(acpi.span(3_579_545, 0), Nanos::from_secs(-1), "backwards stays backwards");
+    }
+
+    #[test]
+    fn narrow_clocks_wrap() {
+        let milliseconds = scale(1_000_000, 1, 32);
+        assert_eq!(milliseconds.span(u64::from(u32::MAX), 4), Nanos::from_millis(5));
+        assert_eq!(milliseconds.wraps_after(), Some(Nanos(4_294_967_296_000_000)), "49.7 days");
+        assert_eq!(scale(1, 1, 64).wraps_after(), None);
+    }
+}

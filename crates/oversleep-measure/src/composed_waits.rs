@@ -1,0 +1,161 @@
+//! Waits made of a platform's clock, yield and sleep: what programs do that don't trust the system's own.
+
+use std::sync::Arc;
+
+use oversleep_record::{Nanos, Unavailable};
+
+use oversleep_system::{
+    Family, Granularity, Platform, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans,
+};
+
+/// How long before the deadline the hybrid wait stops sleeping and spins: the usual choice of such libraries.
+const HYBRID_MARGIN: Nanos = Nanos(125_000);
+
+/// The platform's waits and then the composed ones.
+pub fn all_waits(platform: &dyn Platform) -> impl Iterator<Item = &dyn Wait> {
+    platform.waits().iter().map(AsRef::as_ref).chain(composed().iter().map(AsRef::as_ref))
+}
+
+/// The wait of that name, the platform's or a composed one.
+pub fn find_wait<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait> {
+    all_waits(platform).find(|wait| wait.info().name == name)
+}
+
+fn composed() -> &'static [Box<dyn Wait>] {
+    static COMPOSED: std::sync::LazyLock<Vec<Box<dyn Wait>>> = std::sync::LazyLock::new(|| {
+        let mut waits: Vec<Box<dyn Wait>> = Vec::new();
+        for kind in [Kind::Spin, Kind::SpinYield, Kind::Hybrid] {
+            waits.push(Box::new(Composed { kind, info: kind.info() }));
+        }
+        waits
+    });
+    &COMPOSED
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Spin,
+    SpinYield,
+    Hybrid,
+}
+
+impl Kind {
+    fn info(self) -> WaitInfo {
+        let (name, call, doc) = match self {
+            Kind::Spin => (
+                "spin",
+                "while now() < deadline { pause }",
+                "Reads the clock until the deadline. As exact as the clock and the scheduler allow, at a whole CPU's cost.",
+            ),
+            Kind::SpinYield => (
+                "spin-yield",
+                "while now() < deadline { yield }",
+                "Gives the CPU away between reads. Polite to others, but late by their time slice when there are others.",
+            ),
+            Kind::Hybrid => (
+                "hybrid",
+                "sleep(remaining - 125 us); spin",
+                "Sleeps until a fixed margin before the deadline and spins through the rest: the fixed margin is too \
+                 short on a late machine and wasted on a good one.",
+            ),
+        };
+        WaitInfo {
+            name,
+            call,
+            doc,
+            family: Family::Spin,
+            absolute: true,
+            granularity: Granularity::NANOSECOND,
+            zero: ZeroMeans::ReturnsAtOnce,
+            slack: if self == Kind::Hybrid { SlackRule::ThreadSlack } else { SlackRule::NoTimer },
+            since: "any",
+            page: "",
+        }
+    }
+}
+
+struct Composed {
+    kind: Kind,
+    info: WaitInfo,
+}
+
+impl Wait for Composed {
+    fn info(&self) -> &WaitInfo {
+        &self.info
+    }
+
+    fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
+        let open_first = |fits: &dyn Fn(&WaitInfo) -> bool| -> Result<Box<dyn Waiter>, Unavailable> {
+            let wait = platform.waits().iter().find(|wait| fits(wait.info())).ok_or(Unavailable::NotOnThisPlatform)?;
+            wait.open(platform)
+        };
+        let helper = match self.kind {
+            Kind::Spin => None,
+            Kind::SpinYield => Some(open_first(&|info| info.family == Family::Yield)?),
+            // The first sleep of the registry is the platform's plainest.
+            Kind::Hybrid => Some(open_first(&|info| info.family == Family::Sleep)?),
+        };
+        Ok(Box::new(ComposedWaiter { kind: self.kind, platform: Arc::clone(platform), helper }))
+    }
+}
+
+struct ComposedWaiter {
+    kind: Kind,
+    platform: SharedPlatform,
+    helper: Option<Box<dyn Waiter>>,
+}
+
+impl Waiter for ComposedWaiter {
+    fn wait(&mut self, target: Target) -> WaitEnd {
+        if let (Kind::Hybrid, Some(sleep)) = (self.kind, &mut self.helper) {
+            let early =
+                Target { remaining: target.remaining - HYBRID_MARGIN, deadline: target.deadline - HYBRID_MARGIN };
+            if early.remaining > Nanos::ZERO {
+                match sleep.wait(early) {
+                    WaitEnd::TimedOut => {}
+                    ended => return ended,
+                }
+            }
+        }
+        while self.platform.now() < target.deadline {
+            match (self.kind, &mut self.helper) {
+                (Kind::SpinYield, Some(give_way)) => {
+                    give_way.wait(target);
+                }
+                _ => self.platform.relax(),
+            }
+        }
+        WaitEnd::TimedOut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{self, wait_series};
+    use super::*;
+    use oversleep_model::sim::Overshoot;
+    use oversleep_record::series::Pace;
+
+    #[test]
+    fn spinning_ends_within_one_turn_of_the_loop() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        for (name, bound_ns) in [("spin", 600), ("hybrid", 600), ("spin-yield", 1_200)] {
+            let series = wait_series(machine.clone(), name, Nanos::from_millis(1), Pace::BackToBack, 20);
+            assert_eq!(series.counts.early, 0, "{name}");
+            let late = series.distribution.max().unwrap();
+            assert!(late <= bound_ns, "{name}: {late}");
+        }
+    }
+
+    #[test]
+    fn hybrid_burns_its_margin_and_spin_burns_everything() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let cpu_per_wait = |name: &str| {
+            let series = wait_series(machine.clone(), name, Nanos::from_millis(1), Pace::BackToBack, 20);
+            series.disturbance().own_cpu_ns.unwrap().0 / 20
+        };
+        assert!((990_000..1_010_000).contains(&cpu_per_wait("spin")));
+        let hybrid = cpu_per_wait("hybrid");
+        assert!((50_000..70_000).contains(&hybrid), "125 us margin minus 66 us of lateness, got {hybrid}");
+    }
+}

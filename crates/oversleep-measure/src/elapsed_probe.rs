@@ -1,0 +1,84 @@
+//! A probe that records how long a wait took, end minus start, instead of its lateness.
+
+use oversleep_record::{Conditions, Nanos, Series, Unavailable};
+
+use super::amount::Amount;
+use super::bench::Bench;
+use super::composed_waits::find_wait;
+use super::probe::{Measured, Probe};
+use super::recorder::SeriesRecorder;
+use oversleep_system::WaitEnd;
+
+/// One wait timed call by call.
+pub(super) struct ElapsedProbe {
+    wait: &'static str,
+    requested: Nanos,
+    recorder: SeriesRecorder,
+    amount: Amount,
+    conditions: Conditions,
+}
+
+impl ElapsedProbe {
+    /// `series` says what is asked and under which conditions. Waits without a deadline get no request.
+    pub(super) fn new(wait: &'static str, series: Series, amount: Amount) -> ElapsedProbe {
+        let requested = series.requested_ns.unwrap_or(Nanos(1));
+        ElapsedProbe {
+            wait,
+            requested,
+            conditions: series.conditions.clone(),
+            recorder: SeriesRecorder::new(series, amount.planned(requested)),
+            amount,
+        }
+    }
+}
+
+impl Probe for ElapsedProbe {
+    fn label(&self) -> String {
+        match self.recorder.series().requested_ns {
+            Some(requested) => format!("{} {requested}", self.wait),
+            None => self.wait.to_owned(),
+        }
+    }
+
+    fn rounds(&self) -> u32 {
+        self.amount.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        self.amount.round_estimate(self.requested + Nanos(70_000))
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        self.recorder.series_mut().clock = bench.clock_name().to_owned();
+        let opened = find_wait(bench.platform(), self.wait)
+            .ok_or(Unavailable::NotOnThisPlatform)
+            .and_then(|wait| wait.open(bench.shared_platform()));
+        let mut waiter = match opened {
+            Ok(waiter) => waiter,
+            Err(reason) => return self.recorder.unavailable(reason),
+        };
+        let mut share = self.amount.share(bench, self.recorder.series().counts.recorded);
+        while share.next(bench) {
+            let start = bench.stamp();
+            let ended = waiter.wait(bench.target(start, start + self.requested));
+            let end = bench.stamp();
+            match ended {
+                WaitEnd::TimedOut => self.recorder.record(bench.since_origin(start), (end - start).0),
+                WaitEnd::Interrupted => self.recorder.count_interrupted(bench),
+                WaitEnd::Failed(reason) => return self.recorder.unavailable(reason),
+            }
+        }
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.recorder]
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        measured.series.push(self.recorder.into_series(partial));
+    }
+}

@@ -1,0 +1,160 @@
+//! A1: what one read of each clock costs.
+
+use oversleep_record::series::{Quantity, Series, Unit};
+use oversleep_record::{ClockResult, Conditions, Nanos};
+
+use super::choose;
+use crate::bench::Bench;
+use crate::plan::Plan;
+use crate::probe::{Measured, Probe};
+use crate::recorder::SeriesRecorder;
+use crate::registry::{Experiment, Published};
+use oversleep_system::Platform;
+
+pub(super) static A1: Experiment = Experiment {
+    id: "A1",
+    reads: &[],
+    title: "cost of a clock read",
+    question: "What does one read of each clock cost, and by what factor more than the cheapest?",
+    doc: "Each clock is read in batches long enough (50 us and more) for two stamps around a batch not to count. The \
+          loop is compiled for that clock alone, so nothing but the call is timed, and the values are kept from the \
+          optimiser: an empty loop can't be reported as a time. Batches of all clocks are interleaved. Every batch is a \
+          value of the series (ps per call); nothing is subtracted. A clock ten times dearer than its neighbours is \
+          answered by the kernel instead of the vDSO.",
+    published: &[
+        Published {
+            os: "windows",
+            what: "rdtsc, MinGW, 2.945 GHz",
+            value: "11.2 ns",
+            source: "C++ time-method benchmark, five platforms, 2022",
+        },
+        Published {
+            os: "windows",
+            what: "steady_clock, MinGW",
+            value: "64.1 ns",
+            source: "C++ time-method benchmark, five platforms, 2022",
+        },
+        Published {
+            os: "wsl",
+            what: "clock(), Ubuntu 20 on WSL",
+            value: "217 ns",
+            source: "C++ time-method benchmark, five platforms, 2022",
+        },
+    ],
+    probes,
+};
+
+/// Shortest batch: at 20 ns per stamp the two around it are below 0.1 %.
+const BATCH_MIN: Nanos = Nanos(50_000);
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let clocks = platform.clocks().iter().enumerate().filter(|(_, clock)| plan.wants(clock.info().name));
+    let batches = plan.depth.pick(8, 20, 400);
+    clocks
+        .map(|(index, clock)| -> Box<dyn Probe> {
+            let described = choose::described(clock.as_ref());
+            let mut series = Series::new("A1", &described.name, Quantity::Cost, Unit::Ps);
+            series.conditions = plan.conditions.clone();
+            let mut recorder = SeriesRecorder::new(series, batches * 5);
+            if let Some(reason) = described.unavailable.clone() {
+                recorder.unavailable(reason);
+            }
+            Box::new(CostProbe {
+                index,
+                described,
+                recorder,
+                batches,
+                batch_reads: 0,
+                conditions: plan.conditions.clone(),
+            })
+        })
+        .collect()
+}
+
+struct CostProbe {
+    index: usize,
+    described: ClockResult,
+    recorder: SeriesRecorder,
+    batches: u64,
+    /// Reads per batch; 0 until it is known how many fill [`BATCH_MIN`].
+    batch_reads: u64,
+    conditions: Conditions,
+}
+
+impl Probe for CostProbe {
+    fn label(&self) -> String {
+        format!("clock {}: cost", self.described.name)
+    }
+
+    fn rounds(&self) -> u32 {
+        if self.recorder.is_unavailable() { 0 } else { 5 }
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        BATCH_MIN * i64::try_from(self.batches).unwrap_or(i64::MAX) + Nanos(100_000)
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        let platform = bench.platform();
+        let clock = platform.clocks()[self.index].as_ref();
+        let timed = |reads| {
+            let before = platform.now();
+            clock.read_batch(reads);
+            (before, platform.now() - before)
+        };
+        self.recorder.series_mut().clock = platform.reference_clock().to_owned();
+        if self.batch_reads == 0 {
+            self.batch_reads = 16;
+            while timed(self.batch_reads).1 < BATCH_MIN && self.batch_reads < 1 << 24 {
+                self.batch_reads *= 2;
+            }
+        }
+        for _ in 0..self.batches {
+            if bench.stopped() {
+                return;
+            }
+            let (before, took) = timed(self.batch_reads);
+            let ps = i128::from(took.0) * 1_000 / i128::from(self.batch_reads);
+            self.recorder.record(bench.since_origin(before), i64::try_from(ps).unwrap_or(i64::MAX));
+        }
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.recorder]
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        let series = self.recorder.into_series(partial);
+        let result = choose::clock_result(measured, &self.described);
+        if series.has_values() {
+            result.cost_series = Some(series.key.clone());
+        }
+        measured.series.push(series);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use oversleep_model::sim::Sim;
+
+    #[test]
+    fn costs_are_those_of_the_model() {
+        let sim = Sim::start(testing::machine().build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        let p50 = |name: &str| {
+            let series = measured.series.iter().find(|series| series.subject == name).unwrap();
+            series.distribution.p50().unwrap()
+        };
+        // Two stamps of 20 ns stay in: 40 ns in 50 us and more.
+        assert!((20_000..20_020).contains(&p50("monotonic")), "{}", p50("monotonic"));
+        assert!((50_000..50_050).contains(&p50("monotonic-coarse")));
+        assert!((280_000..280_300).contains(&p50("clock")));
+        assert_eq!(measured.clocks["clock"].cost_series.as_deref(), Some("A1/clock"));
+    }
+}

@@ -1,0 +1,265 @@
+//! A2, A3 and A5: what each clock says of a wait of 100 ms, what it is, and how fast it runs.
+
+use oversleep_record::clock::{Counts, Difference, Drift};
+use oversleep_record::{ClockResult, Conditions, Nanos};
+
+use super::choose;
+use crate::bench::Bench;
+use crate::clock_scale::ClockScale;
+use crate::plan::Plan;
+use crate::probe::{Measured, Probe};
+use crate::recorder::SeriesRecorder;
+use crate::registry::{Experiment, Published};
+use oversleep_system::{Clock, Platform, Target};
+
+pub(super) static A2: Experiment = Experiment {
+    id: "A2",
+    reads: &[],
+    title: "difference over 100 ms",
+    question: "Does the clock say that 100 ms passed when 100 ms passed?",
+    doc: "All clocks are read, the thread sleeps 100 ms, all clocks are read again. Every read stands between two reads of \
+          the reference clock, and each clock is held against what the reference says passed, not against the 100 ms \
+          that were asked: the wait itself oversleeps. A clock that shows almost nothing counts CPU time (clock() on \
+          POSIX does, by its specification); it is not broken, it is not a wall clock.",
+    published: &[
+        Published {
+            os: "wsl",
+            what: "clock() over a 100 ms wait, Ubuntu 20",
+            value: "27 ms",
+            source: "C++ time-method benchmark, five platforms, 2022",
+        },
+        Published {
+            os: "windows",
+            what: "clock() over a 100 ms wait, MinGW",
+            value: "108 ms",
+            source: "C++ time-method benchmark, five platforms, 2022",
+        },
+    ],
+    probes,
+};
+
+pub(super) static A3: Experiment = Experiment {
+    id: "A3",
+    reads: &["A2"],
+    title: "what each clock is",
+    question: "What does each clock count, from when, in which unit, and when does it wrap?",
+    doc: "The description of every clock in the registry beside an example of its raw value: epoch (boot, 1970, the \
+          process), unit, the period after which the raw value comes round again at this machine's frequency, and the \
+          behaviour across suspend as the vendor documents it. A clock to time with must not wrap or reset within an \
+          hour.",
+    published: &[],
+    // A2 notes these values on its way.
+    probes: |_, _| Vec::new(),
+};
+
+pub(super) static A5: Experiment = Experiment {
+    id: "A5",
+    reads: &["A2"],
+    title: "counter frequency and drift",
+    question: "At which frequency does the counter run, and how far does each clock drift from CLOCK_MONOTONIC?",
+    doc: "The frequency is the one the processor, hypervisor or system states, else it is measured against the reference \
+          clock over the whole run; such a counter has no drift of its own to tell. Drift is taken between the first and the last visit of the \
+          A2 rounds, so over most of the run; the widths of the brackets at both ends give its uncertainty. The reference \
+          is slewed by NTP, a raw counter is not: a few ppm between them are the crystal's error, not a fault.",
+    published: &[],
+    // A2 keeps the anchors it needs.
+    probes: |_, _| Vec::new(),
+};
+
+const WAIT: Nanos = Nanos(100_000_000);
+/// Bracketed reads per clock and visit; the tightest counts.
+const BRACKETS: usize = 5;
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let clocks: Vec<ClockUnderTest> = platform
+        .clocks()
+        .iter()
+        .enumerate()
+        .filter(|(_, clock)| plan.wants(clock.info().name))
+        .map(|(index, clock)| ClockUnderTest {
+            index,
+            result: choose::described(clock.as_ref()),
+            scale: None,
+            stated_hz: clock.stated_frequency_hz(),
+            first: None,
+            last: None,
+        })
+        .collect();
+    if clocks.is_empty() {
+        return Vec::new();
+    }
+    let rounds = plan.depth.pick(2, 4, 20);
+    vec![Box::new(DifferenceProbe { clocks, rounds, conditions: plan.conditions.clone() })]
+}
+
+/// One bracketed read.
+#[derive(Clone, Copy, Debug)]
+struct Anchor {
+    raw: u64,
+    at: Nanos,
+    /// Half the bracket: how far `at` may be off.
+    uncertain: Nanos,
+}
+
+struct ClockUnderTest {
+    index: usize,
+    result: ClockResult,
+    scale: Option<ClockScale>,
+    /// What the system states of its frequency.
+    stated_hz: Option<u64>,
+    first: Option<Anchor>,
+    last: Option<Anchor>,
+}
+
+struct DifferenceProbe {
+    clocks: Vec<ClockUnderTest>,
+    rounds: u32,
+    conditions: Conditions,
+}
+
+fn anchor(platform: &dyn Platform, clock: &dyn Clock) -> Anchor {
+    (0..BRACKETS)
+        .map(|_| {
+            let before = platform.now();
+            let raw = clock.read();
+            let width = platform.now() - before;
+            Anchor { raw, at: before + Nanos(width.0 / 2), uncertain: Nanos(width.0 / 2) }
+        })
+        .min_by_key(|anchor| anchor.uncertain)
+        .expect("there are brackets")
+}
+
+impl DifferenceProbe {
+    fn visit(&self, platform: &dyn Platform) -> Vec<Option<Anchor>> {
+        let visit_one = |clock: &ClockUnderTest| {
+            let readable = clock.result.unavailable.is_none();
+            readable.then(|| anchor(platform, platform.clocks()[clock.index].as_ref()))
+        };
+        self.clocks.iter().map(visit_one).collect()
+    }
+}
+
+impl Probe for DifferenceProbe {
+    fn label(&self) -> String {
+        "all clocks: difference over 100 ms".to_owned()
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        WAIT + Nanos::from_millis(1)
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        let platform = bench.platform();
+        for clock in self.clocks.iter_mut().filter(|clock| clock.result.unavailable.is_none() && clock.scale.is_none())
+        {
+            let scale = choose::scale_of(platform, clock.index);
+            clock.result.frequency_hz = scale.frequency_hz;
+            clock.result.wraps_after_ns = scale.wraps_after();
+            clock.scale = Some(scale);
+        }
+        let sleep = choose::plain_sleep(platform).and_then(|info| platform.wait(info.name));
+        let Some(mut sleeper) = sleep.and_then(|wait| wait.open(bench.shared_platform()).ok()) else { return };
+        let before = self.visit(platform);
+        sleeper.wait(Target { remaining: WAIT, deadline: platform.now() + WAIT });
+        let after = self.visit(platform);
+        for ((clock, before), after) in self.clocks.iter_mut().zip(before).zip(after) {
+            let (Some(scale), Some(before), Some(after)) = (clock.scale, before, after) else { continue };
+            clock.result.differences.push(Difference {
+                reference_ns: after.at - before.at,
+                indicated_ns: scale.span(before.raw, after.raw),
+            });
+            clock.result.example_raw.get_or_insert(before.raw);
+            clock.first.get_or_insert(before);
+            clock.last = Some(after);
+        }
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        Vec::new()
+    }
+
+    fn finish(self: Box<Self>, _partial: bool, measured: &mut Measured) {
+        for clock in self.clocks {
+            let drift = clock.drift();
+            let measured_hz = clock.measured_frequency();
+            let result = choose::clock_result(measured, &clock.result);
+            result.differences = clock.result.differences;
+            result.example_raw = clock.result.example_raw;
+            result.frequency_hz = measured_hz.or(clock.result.frequency_hz);
+            result.wraps_after_ns = clock.result.wraps_after_ns;
+            result.drift = drift;
+        }
+    }
+}
+
+impl ClockUnderTest {
+    fn is_calibrated(&self) -> bool {
+        self.stated_hz.is_none() && self.scale.is_some_and(|scale| scale.frequency_hz.is_some())
+    }
+
+    /// Ticks per second over the whole run, for a counter whose frequency nobody states: far better than the short
+    /// calibration that reads it.
+    fn measured_frequency(&self) -> Option<u64> {
+        let (first, last) = (self.first?, self.last?);
+        let window = i128::from((last.at - first.at).0);
+        let ticks = i128::from(last.raw.wrapping_sub(first.raw));
+        (self.is_calibrated() && window > 0).then(|| u64::try_from(ticks * 1_000_000_000 / window).ok())?
+    }
+
+    fn drift(&self) -> Option<Drift> {
+        // CPU time has no rate against elapsed time.
+        if !matches!(self.result.counts, Counts::ElapsedTime | Counts::TimeOfDay) {
+            return None;
+        }
+        // A counter of unstated frequency is held against the reference to learn its rate: it has no drift of its own.
+        if self.is_calibrated() {
+            return None;
+        }
+        let (scale, first, last) = (self.scale?, self.first?, self.last?);
+        let window = last.at - first.at;
+        if window <= Nanos::ZERO {
+            return None;
+        }
+        let gained = scale.span(first.raw, last.raw) - window;
+        let step = self.result.stated_step_ns.unwrap_or(Nanos(1));
+        let uncertain = first.uncertain + last.uncertain + step;
+        let ppm = |span: Nanos| span.0 as f64 / window.0 as f64 * 1e6;
+        Some(Drift { ppm: ppm(gained), window_ns: window, uncertainty_ppm: ppm(uncertain) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use oversleep_model::sim::{Overshoot, Sim};
+
+    #[test]
+    fn tells_cpu_time_from_elapsed_time_and_measures_drift() {
+        let machine = testing::machine()
+            .with_wait("nanosleep", Overshoot::Fixed(Nanos(8_000_000)))
+            .with_clock("monotonic", |clock| clock.drift_ppm = 40);
+        let sim = Sim::start(machine.build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        let ratio = |name: &str| measured.clocks[name].indicated_ratio().unwrap();
+        assert!((ratio("monotonic") - 1.000_04).abs() < 1e-6, "an overslept reference wait does no harm");
+        assert!(ratio("clock") < 0.001, "{}", ratio("clock"));
+        let drift = measured.clocks["monotonic"].drift.unwrap();
+        assert!((drift.ppm - 40.0).abs() <= drift.uncertainty_ppm, "{drift:?}");
+        assert_eq!(measured.clocks["clock"].drift, None);
+        // Two reads of a clock that steps by 4 ms leave two steps uncertain.
+        let coarse = measured.clocks["monotonic-coarse"].drift.unwrap();
+        let window_ms = coarse.window_ns.as_millis_f64();
+        assert!((coarse.uncertainty_ppm - 4.0 / window_ms * 1e6).abs() < 100.0, "{coarse:?}");
+        assert!(coarse.ppm.abs() <= coarse.uncertainty_ppm);
+        assert_eq!(measured.clocks["monotonic"].differences.len(), 4);
+    }
+}

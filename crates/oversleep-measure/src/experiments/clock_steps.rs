@@ -1,0 +1,287 @@
+//! A4: how finely each clock moves, and whether it ever goes back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use oversleep_record::clock::{Counts, Steps};
+use oversleep_record::conditions::Setting;
+use oversleep_record::{ClockResult, Conditions, Distribution, Nanos};
+
+use super::choose;
+use crate::bench::Bench;
+use crate::clock_scale::ClockScale;
+use crate::plan::Plan;
+use crate::probe::{Measured, Probe};
+use crate::recorder::SeriesRecorder;
+use crate::registry::{Experiment, Published};
+use oversleep_system::{Platform, Restore, SharedPlatform};
+
+pub(super) static A4: Experiment = Experiment {
+    id: "A4",
+    reads: &[],
+    title: "clock steps",
+    question: "How finely does each clock move, how often does it change, and does it ever go back?",
+    doc: "Consecutive reads on one thread: the smallest and the median non-zero difference, changes per second, backward \
+          steps with their size. Then two threads pinned to two CPUs hand the turn to each other; each reads after it \
+          has seen the other's value, so a smaller value is a clock that goes back across CPUs. Unfenced counter reads \
+          may be executed early by the processor, which shows as a few ns; anything larger is skew.",
+    published: &[
+        Published {
+            os: "windows",
+            what: "GetTickCount64, changes per second",
+            value: "64.2",
+            source: "GetTickCount64 research, Windows 11",
+        },
+        Published {
+            os: "wsl",
+            what: "CLOCK_REALTIME_COARSE on WSL1",
+            value: "15.625 ms",
+            source: "C++ time-method benchmark, five platforms, 2022",
+        },
+    ],
+    probes,
+};
+
+const CHUNK_READS: usize = 1_024;
+/// Reads compared at once.
+const BLOCK_READS: usize = 64;
+/// Longest look at one clock per round.
+const LOOK_MAX: Nanos = Nanos(45_000_000);
+/// Hand-overs between CPUs per clock and round.
+const HANDOVERS: u64 = 400;
+/// Longest time for them; a CPU taken away meanwhile must not hold up the run.
+const HANDOVER_TIME_MAX: Nanos = Nanos(10_000_000);
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let clocks = platform.clocks().iter().enumerate().filter(|(_, clock)| plan.wants(clock.info().name));
+    clocks
+        .filter(|(_, clock)| clock.available().is_ok())
+        .map(|(index, clock)| -> Box<dyn Probe> {
+            Box::new(StepProbe {
+                index,
+                result: choose::described(clock.as_ref()),
+                steps: Steps::default(),
+                differences: Distribution::new(),
+                changes: 0,
+                looked: Nanos::ZERO,
+                rounds: plan.depth.pick(1, 2, 10),
+                conditions: plan.conditions.clone(),
+            })
+        })
+        .collect()
+}
+
+struct StepProbe {
+    index: usize,
+    result: ClockResult,
+    steps: Steps,
+    differences: Distribution,
+    changes: u64,
+    looked: Nanos,
+    rounds: u32,
+    conditions: Conditions,
+}
+
+impl StepProbe {
+    /// Long enough for a dozen steps of a coarse clock, short for a fine one.
+    fn look_time(&self) -> Nanos {
+        let stated = self.result.stated_step_ns.unwrap_or(Nanos(1));
+        (stated * 12).max(Nanos(1_000_000)).min(LOOK_MAX)
+    }
+
+    fn on_one_thread(&mut self, bench: &Bench, scale: ClockScale) {
+        let platform = bench.platform();
+        let clock = platform.clocks()[self.index].as_ref();
+        let mut chunk = vec![0; CHUNK_READS];
+        let begun = platform.now();
+        let mut previous = clock.read();
+        let mut elapsed = Nanos::ZERO;
+        while elapsed < self.look_time() && !bench.stopped() {
+            clock.read_into(&mut chunk);
+            elapsed = platform.now() - begun;
+            for block in chunk.chunks(BLOCK_READS) {
+                // Most reads of a coarse clock: nothing to convert.
+                if block.iter().fold(0, |differ, raw| differ | (raw ^ previous)) == 0 {
+                    continue;
+                }
+                for &raw in block {
+                    self.record(scale.span(previous, raw));
+                    previous = raw;
+                }
+            }
+            self.steps.reads += chunk.len() as u64;
+        }
+        self.looked += elapsed;
+    }
+
+    fn record(&mut self, difference: Nanos) {
+        if difference > Nanos::ZERO {
+            self.changes += 1;
+            self.differences.record(difference.0);
+        } else if difference < Nanos::ZERO {
+            self.steps.backward_on_one_thread += 1;
+            let furthest = self.steps.backward_on_one_thread_ns.get_or_insert(Nanos::ZERO);
+            *furthest = (*furthest).max(-difference);
+        }
+    }
+
+    fn across_cpus(&mut self, bench: &Bench, scale: ClockScale) {
+        let cpus = bench.platform().cpus();
+        let &[first, .., last] = &cpus[..] else { return };
+        let ordered = matches!(self.result.counts, Counts::ElapsedTime);
+        if !ordered {
+            return;
+        }
+        let turn = Arc::new(Turn::default());
+        let (platform, turn_there, index) = (Arc::clone(bench.shared_platform()), Arc::clone(&turn), self.index);
+        let partner = bench.platform().spawn(
+            "measure-partner",
+            Box::new(move || {
+                let Some(_pin) = pinned(&*platform, last.number) else {
+                    turn_there.over.store(true, Ordering::SeqCst);
+                    return;
+                };
+                take_turns(&platform, index, &turn_there, 1, scale);
+            }),
+        );
+        let Ok(partner) = partner else { return };
+        if let Some(_pin) = pinned(bench.platform(), first.number) {
+            take_turns(bench.shared_platform(), self.index, &turn, 0, scale);
+        }
+        turn.over.store(true, Ordering::SeqCst);
+        partner.join();
+        self.steps.cross_cpu_reads += turn.count.load(Ordering::SeqCst).saturating_sub(1);
+        self.steps.backward_across_cpus += turn.backward.load(Ordering::SeqCst);
+        let furthest = turn.furthest_ns.load(Ordering::SeqCst);
+        if furthest > 0 {
+            let known = self.steps.backward_across_cpus_ns.get_or_insert(Nanos::ZERO);
+            *known = (*known).max(Nanos(furthest as i64));
+        }
+    }
+}
+
+/// What two CPUs hand to each other.
+#[derive(Default)]
+struct Turn {
+    /// Reads made so far; even: it is the first thread's turn.
+    count: AtomicU64,
+    value: AtomicU64,
+    backward: AtomicU64,
+    furthest_ns: AtomicU64,
+    over: AtomicBool,
+}
+
+fn take_turns(platform: &SharedPlatform, index: usize, turn: &Turn, parity: u64, scale: ClockScale) {
+    let clock = platform.clocks()[index].as_ref();
+    let begun = platform.now();
+    loop {
+        let mut count = turn.count.load(Ordering::Acquire);
+        let mut spins = 0_u32;
+        while count % 2 != parity {
+            if turn.over.load(Ordering::Relaxed) {
+                return;
+            }
+            spins = spins.wrapping_add(1);
+            if spins.is_multiple_of(256) && platform.now() - begun > HANDOVER_TIME_MAX {
+                turn.over.store(true, Ordering::SeqCst);
+                return;
+            }
+            platform.relax();
+            count = turn.count.load(Ordering::Acquire);
+        }
+        let raw = clock.read();
+        if count > 0 {
+            let gone = scale.span(turn.value.load(Ordering::Relaxed), raw);
+            if gone < Nanos::ZERO {
+                turn.backward.fetch_add(1, Ordering::Relaxed);
+                turn.furthest_ns.fetch_max(gone.0.unsigned_abs(), Ordering::Relaxed);
+            }
+        }
+        turn.value.store(raw, Ordering::Relaxed);
+        turn.count.store(count + 1, Ordering::Release);
+        if count + 1 >= HANDOVERS {
+            turn.over.store(true, Ordering::SeqCst);
+            return;
+        }
+    }
+}
+
+/// The calling thread on that CPU, until the guard is dropped; `None` where the system refuses.
+fn pinned(platform: &dyn Platform, cpu: u32) -> Option<Option<Box<dyn Restore>>> {
+    let (outcome, guard) = platform.tunable("pin")?.apply(&Setting::Cpus(vec![cpu]));
+    outcome.holds().then_some(guard)
+}
+
+impl Probe for StepProbe {
+    fn label(&self) -> String {
+        format!("clock {}: steps", self.result.name)
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        self.look_time() + Nanos(300_000)
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        let scale = choose::scale_of(bench.platform(), self.index);
+        self.on_one_thread(bench, scale);
+        self.across_cpus(bench, scale);
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        Vec::new()
+    }
+
+    fn finish(mut self: Box<Self>, _partial: bool, measured: &mut Measured) {
+        let result = choose::clock_result(measured, &self.result);
+        if self.steps.reads > 0 {
+            self.steps.smallest_ns = self.differences.min().map(Nanos);
+            self.steps.median_ns = self.differences.p50().map(Nanos);
+            let per_second = self.changes as f64 / self.looked.as_secs_f64();
+            self.steps.changes_per_second = per_second.is_finite().then_some(per_second.round() as u64);
+            result.steps = Some(self.steps);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use oversleep_model::sim::Sim;
+
+    fn steps_of(machine: testing::MachineBuilder, clock: &str) -> Steps {
+        let sim = Sim::start(machine.build());
+        let plan = Plan { subjects: vec![clock.to_owned()], ..Plan::default() };
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &plan));
+        measured.clocks[clock].steps.expect("it was looked at")
+    }
+
+    #[test]
+    fn sees_the_step_of_a_coarse_clock() {
+        let steps = steps_of(testing::machine(), "monotonic-coarse");
+        assert_eq!(steps.smallest_ns, Some(Nanos::from_millis(4)));
+        let changes = steps.changes_per_second.unwrap();
+        assert!((235..=260).contains(&changes), "{changes}");
+        assert_eq!(steps.backward_on_one_thread, 0);
+    }
+
+    #[test]
+    fn sees_a_skewed_cpu() {
+        let fine = steps_of(testing::machine(), "monotonic");
+        assert!(fine.cross_cpu_reads > 100);
+        assert_eq!(fine.backward_across_cpus, 0);
+        let machine = testing::machine().with_clock("monotonic", |clock| clock.skew_ns = Nanos(50_000));
+        let skewed = steps_of(machine, "monotonic");
+        assert!(skewed.backward_across_cpus > 50, "{skewed:?}");
+        let furthest = skewed.backward_across_cpus_ns.unwrap();
+        assert!((Nanos(49_000)..=Nanos(50_000)).contains(&furthest), "{furthest}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Coarse clocks polled for their steps, several in one loop: each is followed as far as alone, in the time that the
+//! slowest takes.
+
+use oversleep_record::Nanos;
+
+use super::choose;
+use crate::bench::Bench;
+use crate::clock_scale::ClockScale;
+use crate::recorder::SeriesRecorder;
+
+/// A clock that hardly moves must not hold up the run.
+const LOOK_MAX: Nanos = Nanos(200_000_000);
+
+/// Reads of all the clocks together before the time is looked at again: some microseconds.
+const READS: u64 = 1_024;
+
+/// One clock on its way.
+struct Followed {
+    scale: ClockScale,
+    previous: u64,
+    /// Its value at its first change: whole steps begin there.
+    first: Option<u64>,
+    gone: Nanos,
+}
+
+/// Polls the clocks of those indices until each has moved that far, and at least once; every change is a value of its
+/// series. They are read in bursts, one clock after the other: some microseconds in all, against steps of half a
+/// millisecond.
+pub(super) fn record_steps(bench: &Bench, clocks: &mut [(usize, SeriesRecorder)], distance: Nanos) {
+    let platform = bench.platform();
+    let begin = |&(index, _): &(usize, SeriesRecorder)| Followed {
+        scale: choose::scale_of(platform, index),
+        previous: platform.clocks()[index].read(),
+        first: None,
+        gone: Nanos::ZERO,
+    };
+    let mut followed: Vec<Followed> = clocks.iter().map(begin).collect();
+    let reads_each = READS / clocks.len().max(1) as u64;
+    let begun = bench.stamp();
+    let is_due = |clock: &Followed| clock.first.is_none() || clock.gone < distance;
+    while followed.iter().any(is_due) && bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
+        for (clock, (index, recorder)) in followed.iter_mut().zip(clocks.iter_mut()).filter(|(clock, _)| is_due(clock))
+        {
+            let raw = platform.clocks()[*index].poll(clock.previous, reads_each);
+            if raw != clock.previous {
+                clock.moved_to(raw, bench, recorder);
+            }
+        }
+    }
+}
+
+impl Followed {
+    fn moved_to(&mut self, raw: u64, bench: &Bench, recorder: &mut SeriesRecorder) {
+        let previous = std::mem::replace(&mut self.previous, raw);
+        // The way to the first change is part of a step only.
+        let Some(first) = self.first else {
+            self.first = Some(raw);
+            return;
+        };
+        let step = self.scale.span(previous, raw);
+        if step < Nanos::ZERO {
+            recorder.count_backward();
+        }
+        recorder.record(bench.since_origin(bench.stamp()), step.0);
+        self.gone = self.scale.span(first, raw);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::series::{Quantity, Series, Unit};
+
+    use super::*;
+    use crate::{StopFlag, testing};
+    use oversleep_model::sim::Sim;
+    use oversleep_system::Platform;
+
+    #[test]
+    fn all_are_followed_as_far_in_the_time_of_the_slowest() {
+        let sim = Sim::start(testing::machine().build());
+        let bench = Bench::new(sim.clone(), StopFlag::new(), None).expect("the reference clock is always there");
+        let index = |name: &str| sim.clocks().iter().position(|clock| clock.info().name == name).expect("there");
+        let followed = |name: &str| {
+            let series = Series::new("C3", name, Quantity::Step, Unit::Ns);
+            let mut recorder = SeriesRecorder::new(series, 1_000);
+            recorder.begin_round(Nanos::ZERO);
+            (index(name), recorder)
+        };
+        let mut clocks = vec![followed("monotonic-coarse"), followed("monotonic-coarse"), followed("monotonic-coarse")];
+        let begun = sim.now();
+        record_steps(&bench, &mut clocks, Nanos(20_000_000));
+        let took = sim.now() - begun;
+        assert!(took <= Nanos(25_000_000), "{took}");
+        for (_, recorder) in clocks {
+            assert_eq!(recorder.into_series(false).samples.value, vec![4_000_000; 5]);
+        }
+    }
+}

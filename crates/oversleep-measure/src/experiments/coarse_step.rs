@@ -1,0 +1,124 @@
+//! B3: poll a coarse clock until it has moved 32 ms.
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::series::{Quantity, Series, Unit};
+use oversleep_record::{Conditions, Nanos};
+
+use super::{choose, clocks_together};
+use crate::bench::Bench;
+use crate::plan::Plan;
+use crate::probe::{Measured, Probe};
+use crate::recorder::SeriesRecorder;
+use crate::registry::{Experiment, Published};
+use crate::wait_probe::setting_key;
+use oversleep_system::{Platform, Scope};
+
+pub(super) static B3: Experiment = Experiment {
+    id: "B3",
+    reads: &[],
+    title: "the coarse clock's real step",
+    question: "By how much does a coarse clock really move at a time?",
+    doc: "Each coarse clock is polled without pause until it has moved 32 ms (and at least twice); every change is a value \
+          of the series. The step the system states is one thing, the step a program sees another: both are shown. On \
+          Linux it is one scheduler tick (1/HZ), on Windows 15.625 ms. Where processes may ask for a finer timer interrupt, \
+          the clock that programs are timed with is polled once more while this process holds 1 ms: GetTickCount64 keeps \
+          its step.",
+    published: &[Published {
+        os: "windows",
+        what: "GetTickCount64, polled, Windows 11",
+        value: "15 and 16 ms",
+        source: "GetTickCount64 research",
+    }],
+    probes,
+};
+
+/// The distance the clock must go in one round.
+const DISTANCE: Nanos = Nanos(32_000_000);
+/// The resolution under which the first coarse clock is polled again: what most programs that ask for one ask for.
+const FINER: Setting = Setting::Nanos(Nanos::from_millis(1));
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let wanted = || choose::coarse_clocks(platform).into_iter().filter(|clock| plan.wants(clock.info().name));
+    let mut probes: Vec<Box<dyn Probe>> =
+        wanted().map(|clock| CoarseStep::boxed(platform, plan, clock.info().name, None)).collect();
+    let first = choose::coarse_clock(platform).map(|clock| clock.info().name).filter(|name| plan.wants(name));
+    let shared = platform.resolution_tunable().filter(|tunable| {
+        let info = tunable.info();
+        info.scope != Scope::Thread && tunable.validate(&FINER).is_ok() && plan.conditions.setting(info.name).is_none()
+    });
+    if let (Some(clock), Some(tunable)) = (first, shared) {
+        probes.push(CoarseStep::boxed(platform, plan, clock, Some(tunable.info().name)));
+    }
+    probes
+}
+
+struct CoarseStep {
+    /// Its index in the registry, and its series.
+    clock: (usize, SeriesRecorder),
+    name: &'static str,
+    rounds: u32,
+    conditions: Conditions,
+}
+
+impl CoarseStep {
+    /// For that clock, with the tunable of that name held at [`FINER`].
+    fn boxed(platform: &dyn Platform, plan: &Plan, name: &'static str, held: Option<&str>) -> Box<dyn Probe> {
+        let index =
+            platform.clocks().iter().position(|clock| clock.info().name == name).expect("it is of this registry");
+        let mut series = Series::new("B3", name, Quantity::Step, Unit::Ns);
+        series.clock = name.to_owned();
+        series.conditions = plan.conditions.clone();
+        if let Some(tunable) = held {
+            series.key = format!("B3/{name}/{tunable}={}", setting_key(&FINER));
+            series.conditions = plan.conditions_and(Conditions::as_found().with(tunable, FINER));
+        }
+        let conditions = series.conditions.clone();
+        let recorder = SeriesRecorder::new(series, 1_000);
+        Box::new(CoarseStep { clock: (index, recorder), name, rounds: plan.depth.pick(2, 5, 20), conditions })
+    }
+}
+
+impl Probe for CoarseStep {
+    fn label(&self) -> String {
+        format!("clock {}: 32 ms of steps", self.name)
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        DISTANCE
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        clocks_together::record_steps(bench, std::slice::from_mut(&mut self.clock), DISTANCE);
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.clock.1]
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        measured.series.push(self.clock.1.into_series(partial));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use oversleep_model::sim::Sim;
+
+    #[test]
+    fn eight_steps_of_4_ms_per_round() {
+        let sim = Sim::start(testing::machine().build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        assert_eq!(measured.series.len(), 1);
+        assert_eq!(measured.series[0].samples.value, vec![4_000_000; 40]);
+    }
+}

@@ -1,0 +1,339 @@
+//! D1 and D2: a fork-join of eight threads, and the same work on one thread.
+
+use std::sync::{Arc, OnceLock};
+
+use oversleep_record::series::{Quantity, Series, Unit};
+use oversleep_record::{Conditions, Nanos, Unavailable};
+
+use super::choose;
+use crate::amount::Amount;
+use crate::bench::Bench;
+use crate::clock_scale::ClockScale;
+use crate::plan::Plan;
+use crate::probe::{Measured, Probe};
+use crate::recorder::SeriesRecorder;
+use crate::registry::{Experiment, Published};
+use oversleep_system::{Platform, Target, ThreadHandle, Waiter};
+
+pub(super) static D1: Experiment = Experiment {
+    id: "D1",
+    reads: &[],
+    title: "fork-join",
+    question: "Is a fork-join really quantised to 16 ms, or is it its clock, or the way the main thread waits?",
+    doc: "Eight threads of calibrated work (10 to 20 ms each as published; a fifth of it unless the run is thorough) are \
+          created and joined, timed by the coarse and by the precise clock \
+          at once, the main thread waiting (a) blocked in join, (b) spinning, (c) looking every millisecond. If the \
+          precise clock shows no steps where the coarse one does, the steps are the clock's; if (c) shows them and (a) \
+          does not, they are the poll's. The join itself wakes the main thread at once.",
+    published: &[
+        Published {
+            os: "windows",
+            what: "8 threads, 10-20 ms each, by GetTickCount64, Windows 11",
+            value: "multiples of 16 ms",
+            source: "GetTickCount64 research",
+        },
+        Published {
+            os: "linux",
+            what: "the same, Mint 22.2, both clocks",
+            value: "varied, no steps above 1 ms",
+            source: "GetTickCount64 research",
+        },
+    ],
+    probes: |platform, plan| {
+        [Style::Blocked, Style::Spinning, Style::Polling]
+            .into_iter()
+            .map(|style| probe(platform, plan, "D1", style))
+            .collect()
+    },
+};
+
+pub(super) static D2: Experiment = Experiment {
+    id: "D2",
+    reads: &[],
+    title: "the same work on one thread",
+    question: "How long does the work of D1 take without any fork or join?",
+    doc: "The eight portions of D1's work one after the other on the measuring thread, timed by both clocks. It is the \
+          reference for D1: divided by the number of CPUs it is the best a fork-join can do, and its spread is the \
+          machine's own, without threads. The coarse clock's steps are here too, which shows that they have nothing to do \
+          with threads.",
+    published: &[Published {
+        os: "windows",
+        what: "single-thread loop by GetTickCount64, Windows 11",
+        value: "0 to 32 ms, mode 16",
+        source: "GetTickCount64 research",
+    }],
+    probes: |platform, plan| vec![probe(platform, plan, "D2", Style::Single)],
+};
+
+const THREADS: usize = 8;
+const ROUNDS: u32 = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    Blocked,
+    Spinning,
+    Polling,
+    Single,
+}
+
+impl Style {
+    fn name(self) -> &'static str {
+        match self {
+            Style::Blocked => "blocked",
+            Style::Spinning => "spinning",
+            Style::Polling => "polling",
+            Style::Single => "single",
+        }
+    }
+}
+
+fn probe(platform: &dyn Platform, plan: &Plan, id: &str, style: Style) -> Box<dyn Probe> {
+    // Shorter runs take less than the published work per thread: the shape of the result is the same.
+    let work = plan.depth.pick(Nanos::from_millis(1), Nanos::from_millis(2), Nanos::from_millis(10));
+    let repeats = match style {
+        // One thread alone takes as long as all its CPUs' worth.
+        Style::Single => plan.depth.pick(6, 12, 100),
+        _ => plan.depth.pick(15, 33, 100),
+    };
+    let amount = Amount::values(repeats, ROUNDS).limited_by(plan);
+    // A clock that is asked for stands in for the coarse one; the precise one times every run beside it.
+    let asked = plan.clock.as_deref().and_then(|name| platform.clock(name));
+    let coarse = asked.or_else(|| choose::coarse_clock(platform)).map(|clock| clock.info().name);
+    let recorder = |role: &str, clock: &str| {
+        let mut series = Series::new(id, style.name(), Quantity::ForkJoin, Unit::Ns);
+        series.key = format!("{id}/{}/{role}", style.name());
+        series.clock = clock.to_owned();
+        series.conditions = plan.conditions.clone();
+        let labels = [
+            ("style", style.name().to_owned()),
+            ("clock_role", role.to_owned()),
+            ("threads", if style == Style::Single { 1 } else { THREADS }.to_string()),
+            ("work_ns", format!("{}", total_work(work).0)),
+        ];
+        series.labels.extend(labels.map(|(name, value)| (name.to_owned(), value)));
+        SeriesRecorder::new(series, amount.planned(work))
+    };
+    Box::new(ForkJoin {
+        style,
+        work,
+        coarse_index: platform.clocks().iter().position(|clock| Some(clock.info().name) == coarse),
+        coarse: recorder("coarse", coarse.unwrap_or_default()),
+        precise: recorder("precise", platform.reference_clock()),
+        amount,
+        cpus: platform.cpus().len().max(1),
+        work_units: Arc::clone(&plan.work_units),
+        conditions: plan.conditions.clone(),
+    })
+}
+
+/// Between one and two times `work`, evenly spread over the threads.
+fn portion(work: Nanos, thread: usize) -> Nanos {
+    work + Nanos(work.0 * thread as i64 / (THREADS as i64 - 1))
+}
+
+fn total_work(work: Nanos) -> Nanos {
+    (0..THREADS).map(|thread| portion(work, thread)).sum()
+}
+
+/// Units of [`Platform::work`] in a millisecond.
+pub(super) fn calibrate_work(platform: &dyn Platform) -> u64 {
+    let timed = |units| {
+        let before = platform.now();
+        platform.work(units);
+        platform.now() - before
+    };
+    let mut units = 256;
+    while timed(units) < Nanos::from_millis(2) && units < 1 << 40 {
+        units *= 2;
+    }
+    // The fastest of three: the others were disturbed.
+    let best = (0..3).map(|_| timed(units)).min().unwrap_or(Nanos::from_millis(2)).0.max(1);
+    (units as f64 * 1e6 / best as f64).round().max(1.0) as u64
+}
+
+struct ForkJoin {
+    style: Style,
+    work: Nanos,
+    coarse_index: Option<usize>,
+    coarse: SeriesRecorder,
+    precise: SeriesRecorder,
+    amount: Amount,
+    cpus: usize,
+    work_units: Arc<OnceLock<u64>>,
+    conditions: Conditions,
+}
+
+impl ForkJoin {
+    fn refuse(&mut self, reason: &Unavailable) {
+        self.coarse.unavailable(reason.clone());
+        self.precise.unavailable(reason.clone());
+    }
+
+    /// One fork and join.
+    ///
+    /// # Errors
+    /// Why it could not be done as described; what was started has ended by then.
+    fn once(&self, bench: &Bench, units_per_ms: u64, sleeper: &mut dyn Waiter) -> Result<(), Unavailable> {
+        let platform = bench.platform();
+        let units = |thread| {
+            let ns = u128::from(portion(self.work, thread).0.unsigned_abs());
+            u64::try_from(ns * u128::from(units_per_ms) / 1_000_000).unwrap_or(u64::MAX)
+        };
+        if self.style == Style::Single {
+            (0..THREADS).for_each(|thread| platform.work(units(thread)));
+            return Ok(());
+        }
+        let mut workers: Vec<Box<dyn ThreadHandle>> = Vec::with_capacity(THREADS);
+        for thread in 0..THREADS {
+            let (there, units) = (Arc::clone(bench.shared_platform()), units(thread));
+            match platform.spawn("worker", Box::new(move || there.work(units))) {
+                Ok(worker) => workers.push(worker),
+                Err(reason) => {
+                    workers.into_iter().for_each(|worker| worker.join());
+                    return Err(reason);
+                }
+            }
+        }
+        let mut gave_up = false;
+        let all_done = || workers.iter().all(|worker| worker.is_finished());
+        match self.style {
+            Style::Blocked | Style::Single => {}
+            Style::Spinning => {
+                // A real-time main thread on the only CPU would spin for ever while its workers wait for that CPU.
+                let give_up = platform.now() + total_work(self.work) * 20;
+                while !all_done() && !gave_up {
+                    platform.relax();
+                    gave_up = platform.now() >= give_up;
+                }
+            }
+            Style::Polling => {
+                while !all_done() {
+                    let pause = Nanos::from_millis(1);
+                    sleeper.wait(Target { remaining: pause, deadline: platform.now() + pause });
+                }
+            }
+        }
+        workers.into_iter().for_each(|worker| worker.join());
+        if gave_up { Err(kept_from_their_cpu()) } else { Ok(()) }
+    }
+}
+
+/// What a spinning real-time main thread does to its workers on the only CPU.
+pub(super) fn kept_from_their_cpu() -> Unavailable {
+    Unavailable::Failed {
+        call: "spinning until the workers are done".to_owned(),
+        error: "the spinning thread keeps them off the CPU they share".to_owned(),
+    }
+}
+
+impl Probe for ForkJoin {
+    fn label(&self) -> String {
+        format!("fork-join, {}", self.style.name())
+    }
+
+    fn rounds(&self) -> u32 {
+        self.amount.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        let cpus = if self.style == Style::Single { 1 } else { self.cpus.min(THREADS) as i64 };
+        self.amount.round_estimate(Nanos(total_work(self.work).0 / cpus))
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        if self.precise.is_unavailable() {
+            return;
+        }
+        let platform = bench.platform();
+        let units_per_ms = *self.work_units.get_or_init(|| calibrate_work(platform));
+        let coarse =
+            self.coarse_index.map(|index| (index, ClockScale::of(platform, platform.clocks()[index].as_ref())));
+        let sleeper = choose::plain_sleep(platform).and_then(|info| platform.wait(info.name));
+        let opened = sleeper.ok_or(Unavailable::NotOnThisPlatform).and_then(|wait| wait.open(bench.shared_platform()));
+        let mut sleeper = match opened {
+            Ok(sleeper) => sleeper,
+            Err(reason) => return self.refuse(&reason),
+        };
+        let mut share = self.amount.share(bench, self.precise.series().counts.recorded);
+        while share.next(bench) {
+            let read_coarse = || coarse.map(|(index, _)| platform.clocks()[index].read());
+            let coarse_start = read_coarse();
+            let start = platform.now();
+            if let Err(reason) = self.once(bench, units_per_ms, &mut *sleeper) {
+                return self.refuse(&reason);
+            }
+            let end = platform.now();
+            let coarse_end = read_coarse();
+            let at = bench.since_origin(start);
+            self.precise.record(at, (end - start).0);
+            if let (Some((_, scale)), Some(from), Some(to)) = (coarse, coarse_start, coarse_end) {
+                self.coarse.record(at, scale.span(from, to).0);
+            }
+        }
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.coarse, &mut self.precise]
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        if self.coarse_index.is_some() {
+            measured.series.push(self.coarse.into_series(partial));
+        }
+        measured.series.push(self.precise.into_series(partial));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Limit;
+    use crate::testing;
+    use oversleep_model::sim::{Overshoot, Sim};
+
+    #[test]
+    fn the_steps_are_the_clocks_and_the_polls() {
+        // A CPU for each worker and one for the main thread.
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000))).with_cpus(9);
+        let sim = Sim::start(machine.build());
+        let measured = testing::measure_on(sim.clone(), (D1.probes)(&*sim, &Plan::default()));
+        let series = |key: &str| measured.series.iter().find(|series| series.key == key).expect(key);
+        assert!(series("D1/blocked/coarse").samples.value.iter().all(|ns| ns % 4_000_000 == 0));
+        // The longest portion is 4 ms, plus the start of its thread; nothing more for a blocked join.
+        let blocked = series("D1/blocked/precise").distribution.p50().unwrap();
+        assert!((4_000_000..4_100_000).contains(&blocked), "{blocked}");
+        let polling = series("D1/polling/precise").distribution.p50().unwrap();
+        assert!(polling - blocked > 100_000, "a poll comes late: {polling} against {blocked}");
+        assert_eq!(series("D1/spinning/precise").counts.recorded, 33);
+    }
+
+    #[test]
+    fn with_fewer_cpus_than_threads_the_work_is_shared_out() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let measured = testing::measure_on(sim.clone(), vec![probe(&*sim, &Plan::default(), "D1", Style::Blocked)]);
+        let precise = measured.series.iter().find(|series| series.key == "D1/blocked/precise").unwrap();
+        // 24 ms of work on two CPUs, and the start of a thread.
+        let p50 = precise.distribution.p50().unwrap();
+        assert!((12_000_000..12_400_000).contains(&p50), "{p50}");
+    }
+
+    #[test]
+    fn a_limit_of_time_is_heeded() {
+        let sim = Sim::start(testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000))).build());
+        let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(100))), ..Plan::default() };
+        let measured = testing::measure_on(sim.clone(), vec![probe(&*sim, &plan, "D2", Style::Single)]);
+        // 24 ms of work each; the one in progress when the time is up is finished.
+        assert!(measured.series.iter().all(|series| series.counts.recorded == 5), "{:?}", measured.series[0].counts);
+    }
+
+    #[test]
+    fn work_is_calibrated_to_the_model() {
+        let sim = Sim::start(testing::machine().build());
+        assert_eq!(calibrate_work(&*sim), 1_000, "a unit is 1 us there");
+    }
+}

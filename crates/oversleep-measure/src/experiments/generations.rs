@@ -1,0 +1,274 @@
+//! D3: generations of a simulation: a fork-join of many small tasks, over and over.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use oversleep_record::series::{Quantity, Series, Unit};
+use oversleep_record::{Conditions, Nanos, Unavailable};
+
+use super::choose;
+use super::fork_join::{calibrate_work, kept_from_their_cpu};
+use crate::bench::Bench;
+use crate::plan::{Limit, Plan};
+use crate::probe::{Measured, Probe};
+use crate::recorder::SeriesRecorder;
+use crate::registry::{Experiment, Published};
+use crate::wait_probe::duration_key;
+use oversleep_system::{Handoff, Platform, Target, ThreadHandle};
+
+pub(super) static D3: Experiment = Experiment {
+    id: "D3",
+    reads: &[],
+    title: "generations per second",
+    question: "How many generations per second does a simulation reach, by task size and by the way it waits?",
+    doc: "A pool of one worker per CPU (eight at most) is signalled, each does one task, the last one signals the main \
+          thread: one generation. The main thread waits blocked, spinning, or looking every millisecond; tasks are 10 us, \
+          100 us and 1 ms of calibrated work. A poll of 1 ms caps the rate at what its real length allows, however small \
+          the tasks are: under 1,000 per second here, 64 where 1 ms takes 15.6 ms.",
+    published: &[Published {
+        os: "windows",
+        what: "generations with a 1 ms poll, Windows 11",
+        value: "one per 16 ms",
+        source: "GetTickCount64 research",
+    }],
+    probes,
+};
+
+const ROUNDS: u32 = 3;
+const WORKERS_MAX: usize = 8;
+/// Longest time to spin for one generation, which takes milliseconds.
+const SPIN_MAX: Nanos = Nanos::from_millis(200);
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let workers = platform.cpus().len().clamp(1, WORKERS_MAX);
+    let window = match plan.limit {
+        Some(Limit::Time(time)) => Nanos(time.0 / i64::from(ROUNDS)).max(Nanos(1)),
+        _ => plan.depth.pick(Nanos::from_millis(8), Nanos::from_millis(20), Nanos::from_millis(300)),
+    };
+    let mut probes: Vec<Box<dyn Probe>> = Vec::new();
+    for style in [Style::Blocked, Style::Spinning, Style::Polling] {
+        for task in [Nanos::from_micros(10), Nanos::from_micros(100), Nanos::from_millis(1)] {
+            let mut series = Series::new("D3", style.name(), Quantity::GenerationsPerSecond, Unit::Hz);
+            series.key = format!("D3/{}/{}", style.name(), duration_key(task));
+            series.clock = platform.reference_clock().to_owned();
+            series.conditions = plan.conditions.clone();
+            let labels =
+                [("style", style.name().to_owned()), ("task_ns", task.0.to_string()), ("tasks", workers.to_string())];
+            series.labels.extend(labels.map(|(name, value)| (name.to_owned(), value)));
+            probes.push(Box::new(Generations {
+                style,
+                task,
+                workers,
+                window,
+                recorder: SeriesRecorder::new(series, 3),
+                work_units: Arc::clone(&plan.work_units),
+                conditions: plan.conditions.clone(),
+            }));
+        }
+    }
+    probes
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    Blocked,
+    Spinning,
+    Polling,
+}
+
+impl Style {
+    fn name(self) -> &'static str {
+        match self {
+            Style::Blocked => "blocked",
+            Style::Spinning => "spinning",
+            Style::Polling => "polling",
+        }
+    }
+}
+
+struct Generations {
+    style: Style,
+    task: Nanos,
+    workers: usize,
+    window: Nanos,
+    recorder: SeriesRecorder,
+    work_units: Arc<OnceLock<u64>>,
+    conditions: Conditions,
+}
+
+/// Workers waiting for their signal.
+struct Pool {
+    signals: Vec<Arc<dyn Handoff>>,
+    done: Arc<dyn Handoff>,
+    left: Arc<AtomicUsize>,
+    over: Arc<AtomicBool>,
+    threads: Vec<Box<dyn ThreadHandle>>,
+}
+
+impl Pool {
+    /// Uses the platform's first hand-off that can be had.
+    fn start(bench: &Bench, workers: usize, units: u64) -> Result<Pool, Unavailable> {
+        let platform = bench.platform();
+        let open = || {
+            let mut reason = Unavailable::NotOnThisPlatform;
+            for kind in platform.handoffs() {
+                match kind.open() {
+                    Ok(handoff) => return Ok(handoff),
+                    Err(why) => reason = why,
+                }
+            }
+            Err(reason)
+        };
+        let signals = (0..workers).map(|_| open()).collect::<Result<Vec<_>, _>>()?;
+        let mut pool = Pool {
+            signals,
+            done: open()?,
+            left: Arc::new(AtomicUsize::new(0)),
+            over: Arc::new(AtomicBool::new(false)),
+            threads: Vec::new(),
+        };
+        for signal in pool.signals.clone() {
+            let (there, done) = (Arc::clone(bench.shared_platform()), Arc::clone(&pool.done));
+            let (left, over) = (Arc::clone(&pool.left), Arc::clone(&pool.over));
+            let body = Box::new(move || {
+                loop {
+                    signal.wait();
+                    if over.load(Ordering::Acquire) {
+                        return;
+                    }
+                    there.work(units);
+                    if left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                        done.post();
+                    }
+                }
+            });
+            match platform.spawn("worker", body) {
+                Ok(thread) => pool.threads.push(thread),
+                Err(reason) => {
+                    pool.stop();
+                    return Err(reason);
+                }
+            }
+        }
+        Ok(pool)
+    }
+
+    fn fork(&self) {
+        self.left.store(self.signals.len(), Ordering::Release);
+        self.signals.iter().for_each(|signal| signal.post());
+    }
+
+    fn stop(self) {
+        self.over.store(true, Ordering::Release);
+        self.signals.iter().for_each(|signal| signal.post());
+        self.threads.into_iter().for_each(|thread| thread.join());
+    }
+}
+
+impl Probe for Generations {
+    fn label(&self) -> String {
+        format!("generations of {} tasks, {}", self.task, self.style.name())
+    }
+
+    fn rounds(&self) -> u32 {
+        ROUNDS
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        self.window + Nanos::from_millis(1)
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        if self.recorder.is_unavailable() {
+            return;
+        }
+        let platform = bench.platform();
+        let units_per_ms = *self.work_units.get_or_init(|| calibrate_work(platform));
+        let units = units_per_ms * self.task.0.unsigned_abs() / 1_000_000;
+        let sleep = choose::plain_sleep(platform).and_then(|info| platform.wait(info.name));
+        let Some(mut sleeper) = sleep.and_then(|wait| wait.open(bench.shared_platform()).ok()) else { return };
+        let pool = match Pool::start(bench, self.workers, units.max(1)) {
+            Ok(pool) => pool,
+            Err(reason) => return self.recorder.unavailable(reason),
+        };
+        let begun = platform.now();
+        let mut generations = 0_u32;
+        let mut elapsed = Nanos::ZERO;
+        let mut gave_up = false;
+        while elapsed < self.window && !gave_up && !bench.stopped() {
+            pool.fork();
+            match self.style {
+                Style::Blocked => {}
+                Style::Spinning => {
+                    // A real-time main thread on the only CPU would spin for ever while its workers wait for that CPU.
+                    let give_up = platform.now() + SPIN_MAX;
+                    while pool.left.load(Ordering::Acquire) > 0 && !gave_up {
+                        platform.relax();
+                        gave_up = platform.now() >= give_up;
+                    }
+                }
+                Style::Polling => {
+                    while pool.left.load(Ordering::Acquire) > 0 {
+                        let pause = Nanos::from_millis(1);
+                        sleeper.wait(Target { remaining: pause, deadline: platform.now() + pause });
+                    }
+                }
+            }
+            // In the other styles the signal is there already, or within a moment.
+            pool.done.wait();
+            generations += 1;
+            elapsed = platform.now() - begun;
+        }
+        pool.stop();
+        if gave_up {
+            self.recorder.unavailable(kept_from_their_cpu());
+        } else if generations > 0 {
+            let rate = f64::from(generations) / elapsed.as_secs_f64();
+            self.recorder.record(bench.since_origin(begun), rate.round() as i64);
+        }
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.recorder]
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        measured.series.push(self.recorder.into_series(partial));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use oversleep_model::sim::{Overshoot, Sim};
+
+    #[test]
+    fn a_poll_caps_the_rate_whatever_the_task() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        let rate =
+            |key: &str| measured.series.iter().find(|series| series.key == key).expect(key).distribution.p50().unwrap();
+        assert!((900..1_000).contains(&rate("D3/polling/10us")), "{}", rate("D3/polling/10us"));
+        assert!(rate("D3/blocked/10us") > 10 * rate("D3/polling/10us"));
+        assert!(rate("D3/spinning/10us") >= rate("D3/blocked/10us"));
+        assert!(rate("D3/blocked/1ms") < 1_000);
+    }
+
+    #[test]
+    fn a_limit_of_time_is_that_of_all_windows() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(30))), ..Plan::default() };
+        // Else the first round calibrates the work, too.
+        plan.work_units.set(1_000).unwrap();
+        let series = testing::measure_on(sim.clone(), probes(&*sim, &plan)).series.remove(0);
+        let windows: Vec<i64> = series.rounds.iter().map(|round| round.disturbance.window_ns.0 / 1_000_000).collect();
+        assert_eq!(windows, [10, 10, 10], "ms");
+    }
+}

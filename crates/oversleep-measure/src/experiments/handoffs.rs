@@ -1,0 +1,219 @@
+//! D4: how long it takes to wake a thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use oversleep_record::series::{Quantity, Series, Unit};
+use oversleep_record::{Conditions, Nanos, Unavailable};
+
+use crate::amount::Amount;
+use crate::bench::Bench;
+use crate::plan::Plan;
+use crate::probe::{Measured, Probe};
+use crate::recorder::SeriesRecorder;
+use crate::registry::{Experiment, Published};
+use oversleep_system::{Handoff, Platform};
+
+pub(super) static D4: Experiment = Experiment {
+    id: "D4",
+    reads: &[],
+    title: "thread wake-up",
+    question: "How long does it take from signalling a thread until it runs?",
+    doc: "One-way: the main thread reads the clock and signals; the woken thread reads the clock first thing. It is given \
+          50 us to fall asleep before each signal, so that a real wake-up is measured and not a signal that was already \
+          there. Ping-pong: there and back, without a pause. Both for every hand-off of the registry; the clock is the \
+          reference, which must agree across CPUs (A4).",
+    published: &[Published {
+        os: "linux",
+        what: "condition variable hand-off, ping-pong",
+        value: "2.0 µs one way",
+        source: "measured on a 2 vCPU KVM guest at 2 GHz",
+    }],
+    probes,
+};
+
+const ROUNDS: u32 = 3;
+/// Time for the partner to fall asleep.
+const FALL_ASLEEP: Nanos = Nanos(50_000);
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let mut probes: Vec<Box<dyn Probe>> = Vec::new();
+    for (index, kind) in platform.handoffs().iter().enumerate().filter(|(_, kind)| plan.wants(kind.info().name)) {
+        for way in [Way::OneWay, Way::PingPong] {
+            let amount = Amount::values(plan.depth.pick(150, 300, 10_000), ROUNDS).limited_by(plan);
+            let mut series = Series::new("D4", kind.info().name, Quantity::HandoffLatency, Unit::Ns);
+            series.key = format!("D4/{}/{}", kind.info().name, way.name());
+            series.clock = platform.reference_clock().to_owned();
+            series.labels.insert("way".to_owned(), way.name().to_owned());
+            series.conditions = plan.conditions.clone();
+            probes.push(Box::new(HandoffProbe {
+                index,
+                name: kind.info().name,
+                way,
+                amount,
+                recorder: SeriesRecorder::new(series, amount.planned(way.estimate())),
+                conditions: plan.conditions.clone(),
+            }));
+        }
+    }
+    probes
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    OneWay,
+    PingPong,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Way::OneWay => "one-way",
+            Way::PingPong => "ping-pong",
+        }
+    }
+
+    /// About how long one takes.
+    fn estimate(self) -> Nanos {
+        match self {
+            Way::OneWay => FALL_ASLEEP + Nanos(20_000),
+            Way::PingPong => Nanos(15_000),
+        }
+    }
+}
+
+struct HandoffProbe {
+    index: usize,
+    name: &'static str,
+    way: Way,
+    amount: Amount,
+    recorder: SeriesRecorder,
+    conditions: Conditions,
+}
+
+/// What the two threads share.
+struct Pair {
+    there: Arc<dyn Handoff>,
+    back: Arc<dyn Handoff>,
+    woken_at: AtomicI64,
+    over: AtomicBool,
+}
+
+impl HandoffProbe {
+    fn run(&mut self, bench: &Bench) -> Result<(), Unavailable> {
+        let platform = bench.platform();
+        let kind = platform.handoffs()[self.index].as_ref();
+        let pair = Arc::new(Pair {
+            there: kind.open()?,
+            back: kind.open()?,
+            woken_at: AtomicI64::new(0),
+            over: AtomicBool::new(false),
+        });
+        let (pair_there, platform_there) = (Arc::clone(&pair), Arc::clone(bench.shared_platform()));
+        let partner = platform.spawn(
+            "measure-partner",
+            Box::new(move || {
+                loop {
+                    pair_there.there.wait();
+                    pair_there.woken_at.store(platform_there.now().0, Ordering::Release);
+                    if pair_there.over.load(Ordering::Acquire) {
+                        return;
+                    }
+                    pair_there.back.post();
+                }
+            }),
+        )?;
+        let mut share = self.amount.share(bench, self.recorder.series().counts.recorded);
+        while share.next(bench) {
+            if self.way == Way::OneWay {
+                let until = platform.now() + FALL_ASLEEP;
+                while platform.now() < until {
+                    platform.relax();
+                }
+            }
+            let start = platform.now();
+            pair.there.post();
+            pair.back.wait();
+            let end = match self.way {
+                Way::OneWay => Nanos(pair.woken_at.load(Ordering::Acquire)),
+                Way::PingPong => platform.now(),
+            };
+            if end < start {
+                self.recorder.count_backward();
+            }
+            self.recorder.record(bench.since_origin(start), (end - start).0);
+        }
+        pair.over.store(true, Ordering::Release);
+        pair.there.post();
+        partner.join();
+        Ok(())
+    }
+}
+
+impl Probe for HandoffProbe {
+    fn label(&self) -> String {
+        format!("hand-off by {}, {}", self.name, self.way.name())
+    }
+
+    fn rounds(&self) -> u32 {
+        self.amount.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        self.amount.round_estimate(self.way.estimate())
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        if self.recorder.is_unavailable() {
+            return;
+        }
+        if let Err(reason) = self.run(bench) {
+            self.recorder.unavailable(reason);
+        }
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.recorder]
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        measured.series.push(self.recorder.into_series(partial));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Limit;
+    use crate::testing;
+    use oversleep_model::sim::Sim;
+
+    #[test]
+    fn latency_is_that_of_the_model() {
+        let sim = Sim::start(testing::machine().build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        assert_eq!(measured.series.len(), 4);
+        for series in &measured.series {
+            // 5 us per wake-up and one clock read at its end.
+            let expected = if series.label("way") == Some("one-way") { 5_020 } else { 10_040 };
+            let p50 = series.distribution.p50().unwrap();
+            assert!((p50 - expected).abs() <= 40, "{}: {p50}", series.key);
+            assert_eq!(series.counts.recorded, 300);
+        }
+    }
+
+    #[test]
+    fn a_limit_of_time_is_heeded() {
+        let sim = Sim::start(testing::machine().build());
+        let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(10))), ..Plan::default() };
+        for series in testing::measure_on(sim.clone(), probes(&*sim, &plan)).series {
+            // A ping-pong takes 10 µs and some reads of the clock, a single way 50 µs of falling asleep more.
+            let range = if series.label("way") == Some("one-way") { 160..168 } else { 980..1_000 };
+            assert!(range.contains(&series.counts.recorded), "{}: {}", series.key, series.counts.recorded);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! C5: wake-ups per second, and what they cost in idle time and power.
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::series::{Quantity, Series, Unit};
+use oversleep_record::{Conditions, Nanos, Unavailable};
+
+use super::{choose, interrupts};
+use crate::bench::Bench;
+use crate::plan::{Limit, Plan};
+use crate::probe::{Measured, Probe};
+use crate::recorder::SeriesRecorder;
+use crate::registry::{Experiment, Published};
+use crate::wait_probe::setting_key;
+use oversleep_system::{Platform, Target, WaitEnd, Waiter};
+
+pub(super) static C5: Experiment = Experiment {
+    id: "C5",
+    reads: &[],
+    title: "what a resolution costs",
+    question: "How many wake-ups per second, how much idle time and how much power does a timer resolution cost?",
+    doc: "Nothing, and then each setting of the resolution tunable, is held by one thread: first while it sleeps through \
+          the whole window, which shows what holding alone costs, then while it sleeps 1 ms over and over. Counted per \
+          second are the timer interrupts of all CPUs (interrupts of every kind where the system doesn't tell the \
+          timer's apart) and the thread's own wake-ups; where the system tells, the time per \
+          second and CPU in each idle state, and the power of the processor packages. Other programs are counted too: \
+          compare settings, not figures alone.",
+    published: &[Published {
+        os: "windows",
+        what: "timer interrupts per second at the default and at 1 ms",
+        value: "64 and 1000",
+        source: "timer resolution studies",
+    }],
+    probes,
+};
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
+    let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
+    let mut settings = vec![None];
+    settings.extend(resolution.settings_to_compare().into_iter().map(Some));
+    let rounds = plan.depth.pick(1, 2, 10);
+    let window = match plan.limit {
+        Some(Limit::Time(time)) => Nanos(time.0 / i64::from(rounds)),
+        _ => plan.depth.pick(Nanos::from_millis(200), Nanos::from_millis(400), Nanos::from_secs(2)),
+    };
+    let states: Vec<String> = match platform.idle_counters().states {
+        Ok(states) => states.into_iter().map(|state| state.name).collect(),
+        // One series, to carry the reason.
+        Err(_) => vec!["idle".to_owned()],
+    };
+    let common = Common { tunable: resolution.info().name, sleep: sleep.name, states, window, rounds };
+    let mut probes: Vec<Box<dyn Probe>> = Vec::new();
+    for setting in &settings {
+        for activity in [Activity::Idle, Activity::Sleeping] {
+            probes.push(Box::new(IdleCost::new(&common, setting.as_ref(), activity, plan)));
+        }
+    }
+    probes
+}
+
+/// What all probes have alike.
+struct Common {
+    tunable: &'static str,
+    sleep: &'static str,
+    states: Vec<String>,
+    window: Nanos,
+    rounds: u32,
+}
+
+/// What the thread that holds the setting does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Activity {
+    Idle,
+    Sleeping,
+}
+
+impl Activity {
+    fn word(self) -> &'static str {
+        match self {
+            Activity::Idle => "idle",
+            Activity::Sleeping => "sleeping",
+        }
+    }
+}
+
+struct IdleCost {
+    sleep: &'static str,
+    activity: Activity,
+    held: String,
+    interrupts: SeriesRecorder,
+    wakeups: SeriesRecorder,
+    /// By the state's name.
+    residency: Vec<(String, SeriesRecorder)>,
+    power: SeriesRecorder,
+    window: Nanos,
+    rounds: u32,
+    conditions: Conditions,
+}
+
+impl IdleCost {
+    fn new(common: &Common, setting: Option<&Setting>, activity: Activity, plan: &Plan) -> IdleCost {
+        let &Common { tunable, sleep, window, rounds, ref states } = common;
+        let held = setting.map_or_else(|| "as-found".to_owned(), setting_key);
+        let conditions = match setting {
+            Some(setting) => plan.conditions_and(Conditions::as_found().with(tunable, setting.clone())),
+            None => plan.conditions.clone(),
+        };
+        let recorder = |subject: &str, quantity, unit, counted: &str| {
+            let mut series = Series::new("C5", subject, quantity, unit);
+            series.key = format!("C5/{subject}/{counted}/{}/{tunable}={held}", activity.word());
+            series.conditions = conditions.clone();
+            for (label, value) in [("activity", activity.word()), ("counted", counted), ("held", &held)] {
+                series.labels.insert(label.to_owned(), value.to_owned());
+            }
+            SeriesRecorder::new(series, u64::from(rounds))
+        };
+        let state = |name: &String| (name.clone(), recorder(name, Quantity::IdleResidency, Unit::Ns, "residency"));
+        IdleCost {
+            interrupts: recorder(sleep, Quantity::WakeupsPerSecond, Unit::Hz, "interrupts"),
+            wakeups: recorder(sleep, Quantity::WakeupsPerSecond, Unit::Hz, "wakeups"),
+            residency: states.iter().map(state).collect(),
+            power: recorder("packages", Quantity::Power, Unit::Mw, "power"),
+            sleep,
+            activity,
+            held,
+            window,
+            rounds,
+            conditions,
+        }
+    }
+
+    /// Passes the window; returns how often the thread was woken within it.
+    fn pass(&self, bench: &Bench, waiter: &mut dyn Waiter) -> Result<u64, Unavailable> {
+        let platform = bench.platform();
+        let end = platform.now() + self.window;
+        let mut woken = 0;
+        loop {
+            let now = platform.now();
+            if now >= end || bench.stopped() {
+                return Ok(woken);
+            }
+            let remaining = match self.activity {
+                // Ctrl-C is heeded within a moment.
+                Activity::Idle => (end - now).min(Nanos::from_millis(500)),
+                Activity::Sleeping => (end - now).min(Nanos::from_millis(1)),
+            };
+            if let WaitEnd::Failed(reason) = waiter.wait(Target { remaining, deadline: now + remaining }) {
+                return Err(reason);
+            }
+            woken += 1;
+        }
+    }
+}
+
+fn record(recorder: &mut SeriesRecorder, at: Nanos, value: Result<i64, Unavailable>) {
+    match value {
+        Ok(value) => recorder.record(at, value),
+        Err(reason) => recorder.unavailable(reason),
+    }
+}
+
+impl Probe for IdleCost {
+    fn label(&self) -> String {
+        format!("{} at {}", self.activity.word(), self.held)
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        self.window + Nanos::from_millis(2)
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        let platform = bench.platform();
+        let opened = platform.wait(self.sleep).ok_or(Unavailable::NotOnThisPlatform);
+        let opened = opened.and_then(|wait| wait.open(bench.shared_platform()));
+        let (idle_before, before) = (platform.idle_counters(), platform.counters());
+        let woken = opened.and_then(|mut waiter| self.pass(bench, &mut *waiter));
+        let (after, idle_after) = (platform.counters(), platform.idle_counters());
+        if bench.stopped() {
+            return;
+        }
+        let woken = match woken {
+            Ok(woken) => woken,
+            Err(reason) => return self.recorders().into_iter().for_each(|all| all.unavailable(reason.clone())),
+        };
+        let seen = before.until(&after);
+        let at = bench.since_origin(bench.stamp());
+        interrupts::record(&mut self.interrupts, at, &seen);
+        record(&mut self.wakeups, at, Ok(interrupts::per_second(woken, seen.window_ns)));
+        for (state, recorder) in &mut self.residency {
+            record(recorder, at, idle_before.residency(&idle_after, state).map(|share| share.0));
+        }
+        record(&mut self.power, at, idle_before.power_mw(&idle_after));
+        let clock = platform.reference_clock();
+        self.recorders().into_iter().for_each(|recorder| clock.clone_into(&mut recorder.series_mut().clock));
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        let residency = self.residency.iter_mut().map(|(_, recorder)| recorder);
+        [&mut self.interrupts, &mut self.wakeups].into_iter().chain(residency).chain([&mut self.power]).collect()
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        let residency = self.residency.into_iter().map(|(_, recorder)| recorder);
+        let all = [self.interrupts, self.wakeups].into_iter().chain(residency).chain([self.power]);
+        measured.series.extend(all.map(|recorder| recorder.into_series(partial)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use oversleep_model::sim::{Overshoot, Sim};
+    use oversleep_record::series::Status;
+
+    #[test]
+    fn holding_alone_wakes_nobody_and_sleeping_wakes_as_the_setting_says() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
+        let sim = Sim::start(machine.build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        let per_second = |activity: &str, held: &str| {
+            let key = format!("C5/nanosleep/wakeups/{activity}/slack={held}");
+            let series = measured.series.iter().find(|series| series.key == key).expect("it was measured");
+            assert_eq!(series.counts.recorded, 2);
+            series.distribution.p50().expect("two rounds")
+        };
+        assert_eq!(per_second("idle", "as-found"), 2, "one pause of 400 ms");
+        // One wake-up per 1 ms + slack + 14 us.
+        assert!((975..=990).contains(&per_second("sleeping", "1ns")), "{}", per_second("sleeping", "1ns"));
+        assert!((815..=830).contains(&per_second("sleeping", "200us")), "{}", per_second("sleeping", "200us"));
+    }
+
+    #[test]
+    fn what_can_not_be_read_has_its_reason_and_no_value() {
+        let sim = Sim::start(testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(1))).build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        let power = measured.series.iter().filter(|series| series.quantity == Quantity::Power);
+        assert!(power.clone().count() > 0);
+        for series in power {
+            assert!(!series.has_values() && matches!(series.status, Status::Unavailable { .. }), "{}", series.key);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Interrupts per second, of the timer where the system tells them apart.
+
+use oversleep_record::disturbance::Disturbance;
+use oversleep_record::{Nanos, Unavailable};
+
+use crate::recorder::SeriesRecorder;
+
+/// So many in a window of that length, as a rate.
+pub(super) fn per_second(count: u64, window: Nanos) -> i64 {
+    (count as f64 / window.as_secs_f64()).round() as i64
+}
+
+/// Records the rate of timer interrupts; that of interrupts of every kind, labelled so, where a system counts nothing else.
+pub(super) fn record(recorder: &mut SeriesRecorder, at: Nanos, seen: &Disturbance) {
+    let counted = match (seen.timer_interrupts, seen.all_interrupts) {
+        (None, Some(all)) => {
+            recorder.series_mut().labels.insert("of".to_owned(), "all-kinds".to_owned());
+            Some(all)
+        }
+        (timers, _) => timers,
+    };
+    match counted {
+        Some(count) => recorder.record(at, per_second(count, seen.window_ns)),
+        None => recorder.unavailable(Unavailable::missing("a count of interrupts")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::Series;
+    use oversleep_record::series::{Quantity, Status, Unit};
+
+    use super::*;
+
+    fn recorded(timer_interrupts: Option<u64>, all_interrupts: Option<u64>) -> Series {
+        let window_ns = Nanos::from_millis(250);
+        let mut recorder = SeriesRecorder::new(Series::new("C6", "any", Quantity::WakeupsPerSecond, Unit::Hz), 1);
+        let seen = Disturbance { window_ns, timer_interrupts, all_interrupts, ..Disturbance::default() };
+        record(&mut recorder, Nanos(1), &seen);
+        recorder.into_series(false)
+    }
+
+    #[test]
+    fn those_of_every_kind_stand_in_for_the_timers_and_say_so() {
+        let timers = recorded(Some(16), Some(90));
+        assert_eq!((timers.distribution.p50(), timers.label("of")), (Some(64), None));
+        let all = recorded(None, Some(90));
+        assert_eq!((all.distribution.p50(), all.label("of")), (Some(360), Some("all-kinds")));
+        let none = recorded(None, None);
+        assert!(!none.has_values() && matches!(none.status, Status::Unavailable { .. }), "never zero");
+    }
+}

@@ -1,0 +1,63 @@
+//! B9: all of it under load.
+
+use oversleep_record::{Conditions, Nanos};
+
+use super::choose;
+use crate::plan::{Depth, Plan};
+use crate::probe::Probe;
+use crate::registry::{Experiment, Published};
+use crate::{Amount, WaitProbe};
+use oversleep_system::Platform;
+
+pub(super) static B9: Experiment = Experiment {
+    id: "B9",
+    reads: &[],
+    title: "waits under load",
+    question: "What becomes of the waits when every CPU is busy?",
+    doc: "One wait of each family, and the spinning ones, at 1 ms beside one hog per CPU: threads that never sleep, that \
+          stream through memory, that make system calls without end, that fire timers. The hogs run in rounds between \
+          the idle series, so both see the same machine. A sleeper is usually let in at once by a fair scheduler; a \
+          spinner has used up its share and pays with whole time slices.",
+    published: &[Published {
+        os: "windows",
+        what: "high-resolution waitable timer 1 ms beside 16 busy threads",
+        value: "mean 16.0 ms, worst 30 ms",
+        source: "field reports, Windows 10",
+    }],
+    probes,
+};
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let cpus = u32::try_from(platform.cpus().len()).unwrap_or(1);
+    let mut waits = choose::one_per_family(platform);
+    waits.extend(["spin", "spin-yield", "hybrid"].map(str::to_owned));
+    if !plan.subjects.is_empty() {
+        waits.clone_from(&plan.subjects);
+    }
+    let amount = Amount {
+        count: plan.depth.pick(12, 30, 1_000),
+        time: plan.depth.pick(Nanos::from_millis(80), Nanos::from_millis(160), Nanos::from_secs(5)),
+        rounds: 3,
+    }
+    .limited_by(plan);
+    let mut probes = Vec::new();
+    for (index, load) in platform.loads().iter().enumerate() {
+        // The first kind is the plain CPU hog; the others are compared on the plain sleep unless there is time.
+        let all_waits = index == 0 || plan.depth == Depth::Thorough;
+        if plan.depth == Depth::Quick && index > 0 {
+            continue;
+        }
+        for wait in waits.iter().take(if all_waits { waits.len() } else { 1 }) {
+            for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
+                let kind = load.info().name;
+                let conditions = plan.conditions_and(Conditions::as_found().with_load(kind, cpus));
+                probes.push(
+                    WaitProbe::new(platform, "B9", wait, requested, &format!("load={kind}:{cpus}"), amount)
+                        .under(conditions)
+                        .boxed(),
+                );
+            }
+        }
+    }
+    probes
+}

@@ -1,0 +1,122 @@
+//! Neighbours on a machine with one tick for all, on one where they don't matter, and on one that starts none.
+
+use std::sync::Arc;
+
+use oversleep_record::series::{Series, Status};
+
+use super::probe::STARTING;
+use super::*;
+use crate::bench::Bench;
+use crate::probe::Measured;
+use crate::ticking::Ticking;
+use crate::{StopFlag, rounds, testing};
+use oversleep_model::sim::{Overshoot, Sim};
+use oversleep_system::SharedPlatform;
+
+fn measure_on(platform: SharedPlatform, experiment: &Experiment) -> Measured {
+    let probes = (experiment.probes)(&*platform, &Plan::default());
+    let bench = Bench::new(platform, StopFlag::new(), None).expect("the reference clock is always there");
+    let mut measured = Measured::default();
+    rounds::measure(&bench, probes, None, &mut rounds::Silent, &mut measured);
+    measured
+}
+
+#[track_caller]
+fn median(measured: &Measured, key: &str) -> Nanos {
+    let series = measured.series.iter().find(|series| series.key == key);
+    let series = series.unwrap_or_else(|| panic!("{key} is not there"));
+    Nanos(series.distribution.p50().unwrap_or_else(|| panic!("{key} is empty: {:?}", series.status)))
+}
+
+/// What a sleep of 1 ms takes back to back on a tick, in tenths of a millisecond.
+fn slept(measured: &Measured, experiment: &str, neighbour: &str) -> i64 {
+    let late = median(measured, &format!("{experiment}/sleep/1ms/neighbour={neighbour}"));
+    (late + Nanos::from_millis(1) + Nanos(50_000)).0 / 100_000
+}
+
+#[test]
+fn where_one_tick_serves_all_everything_follows_the_neighbour() {
+    let machine = Arc::new(Ticking::start());
+    let measured = measure_on(machine.clone(), &C3);
+    let stated = |neighbour: &str| median(&measured, &format!("C3/resolution/stated/neighbour={neighbour}"));
+    let step = |neighbour: &str| median(&measured, &format!("C3/tick-clock/step/neighbour={neighbour}"));
+    let tick = Nanos(15_625_000);
+    assert_eq!((stated("none"), slept(&measured, "C3", "none")), (tick, 156));
+    assert!((step("none") - tick).0.abs() <= tick.0 / 500, "{}", step("none"));
+    for ms in 1..=15 {
+        let neighbour = format!("{ms}ms");
+        assert_eq!(stated(&neighbour), Nanos::from_millis(ms));
+        // Called just after a tick, 1 ms ends at the next tick but one where the tick is 1 ms itself.
+        assert_eq!(slept(&measured, "C3", &neighbour), if ms == 1 { 20 } else { ms * 10 }, "{neighbour}");
+        let error = step(&neighbour) - Nanos::from_millis(ms);
+        assert!(error.0.abs() <= ms * 2_000, "{neighbour}: {}", step(&neighbour));
+    }
+    let labelled = measured.series.iter().find(|series| series.key.ends_with("neighbour=7ms")).expect("it is there");
+    assert_eq!((labelled.label("neighbour"), labelled.label("granted")), (Some("7ms"), Some("7ms")));
+    assert!(measured.series.iter().all(|series| series.status == Status::Complete && series.conditions.is_as_found()));
+    assert_eq!(machine.neighbours_alive(), 0, "all have left");
+}
+
+#[test]
+fn the_lowest_wins_until_its_owner_leaves() {
+    let measured = measure_on(Arc::new(Ticking::start()), &C4);
+    let seen: Vec<i64> = ["none", "2ms", "2ms+4ms", "4ms"].iter().map(|who| slept(&measured, "C4", who)).collect();
+    assert_eq!(seen, [156, 20, 20, 40]);
+    let stated = |who: &str| median(&measured, &format!("C4/resolution/stated/neighbour={who}"));
+    assert_eq!(["2ms+4ms", "4ms"].map(stated), [Nanos::from_millis(2), Nanos::from_millis(4)]);
+    let both = measured.series.iter().find(|series| series.key.ends_with("neighbour=2ms+4ms")).expect("it is there");
+    assert_eq!(both.label("granted"), Some("2ms+4ms"));
+}
+
+#[test]
+fn a_refused_neighbour_is_the_reason_of_its_own_step_only() {
+    let measured = measure_on(Arc::new(Ticking::start().refusing(Nanos::from_millis(3))), &C3);
+    for series in &measured.series {
+        let is_refused = matches!(series.status, Status::Unavailable { .. });
+        assert_eq!(is_refused, series.label("neighbour") == Some("3ms"), "{}: {:?}", series.key, series.status);
+    }
+}
+
+#[test]
+fn where_no_process_can_be_started_every_series_says_so() {
+    let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+    for experiment in [&C3, &C4] {
+        let sim: SharedPlatform = Sim::start(machine.clone().build());
+        if sim.neighbour(None).is_ok() {
+            return;
+        }
+        let measured = measure_on(sim, experiment);
+        assert!(!measured.series.is_empty());
+        assert!(measured.series.iter().all(|series| matches!(series.status, Status::Unavailable { .. })));
+    }
+}
+
+/// A run that is cut before its end.
+#[test]
+fn what_conclusions_need_is_measured_first() {
+    struct Told(Vec<String>);
+    impl rounds::Progress for Told {
+        fn next(&mut self, _done: Nanos, _total: Nanos, label: &str) {
+            self.0.push(label.rsplit("holds ").next().expect("a setting").to_owned());
+        }
+    }
+    let platform: SharedPlatform = Arc::new(Ticking::start());
+    let plan = Plan { depth: crate::Depth::Quick, ..Plan::default() };
+    let probes: Vec<Box<dyn Probe>> = [&C3, &C4].iter().flat_map(|it| (it.probes)(&*platform, &plan)).collect();
+    let estimate: Nanos = probes.iter().map(|probe| probe.round_estimate()).sum();
+    let (bench, mut told) = (Bench::new(platform.clone(), StopFlag::new(), None).expect("a clock"), Told(Vec::new()));
+    let mut measured = Measured::default();
+    let begun = platform.now();
+    rounds::measure(&bench, probes, None, &mut told, &mut measured);
+    let took = platform.now() - begun;
+    // C4 names the longest that it holds.
+    let order = ["nothing", "1 ms", "2 ms", "4 ms", "5 ms", "10 ms", "15 ms", "3 ms", "4 ms", "6 ms"];
+    assert_eq!(told.0[..order.len()], order);
+    // Series stand in their order all the same.
+    let of_c3 = |series: &&Series| series.key.starts_with("C3/sleep");
+    let keys: Vec<&str> = measured.series.iter().filter(of_c3).map(|series| series.key.as_str()).collect();
+    assert_eq!(keys[3], "C3/sleep/1ms/neighbour=3ms");
+    // The estimate is of real programs, which take time to start; nothing else is far off.
+    let starting = STARTING * 21;
+    assert!(estimate >= took && estimate - starting <= took * 2, "{estimate} {took}");
+}

@@ -1,0 +1,145 @@
+//! C1 and C2: what resolution the system grants, and what holding another one does.
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::{Conditions, Nanos};
+
+use super::choose;
+use crate::amount::Amount;
+use crate::plan::{Depth, Plan};
+use crate::probe::Probe;
+use crate::registry::{Experiment, Published};
+use crate::wait_probe::{WaitProbe, setting_key};
+use oversleep_system::{Family, Platform, Scope, Tunable};
+
+pub(super) static C1: Experiment = Experiment {
+    id: "C1",
+    reads: &[],
+    title: "resolution as the system states it",
+    question: "What does the system say about its timer resolution?",
+    doc: "Facts, not measurements: on Linux the timer slack of this thread and its default, HZ, whether high-resolution \
+          timers run, the clocksource and whether the vDSO serves it; on Windows NtQueryTimerResolution's minimum, maximum \
+          and current; on macOS the coalescing tier. C2 and B5 show what they come to.",
+    published: &[Published {
+        os: "windows",
+        what: "NtQueryTimerResolution, default",
+        value: "15.625 ms (minimum period 0.5 ms)",
+        source: "several, Windows 7 to 11",
+    }],
+    probes: |_, _| Vec::new(),
+};
+
+pub(super) static C2: Experiment = Experiment {
+    id: "C2",
+    reads: &[],
+    title: "holding a resolution",
+    question: "What does another timer resolution do to this process's waits?",
+    doc: "Each setting of the resolution tunable (timer slack on Linux) is held by the measuring thread for a round, the \
+          plain sleep, one poll and one timer are asked for 1 ms, and the former setting is restored; rounds of all \
+          settings are interleaved. A thorough run takes every millisecond from 1 to 15 of a timer interrupt. A wait that follows the setting moves \
+          with it, one that ignores it does not: timerfd, POSIX timers, message queues and io_uring ignore slack.",
+    published: &[
+        Published {
+            os: "windows",
+            what: "Sleep(1) with timeBeginPeriod(1)",
+            value: "1.64 to 2.0 ms",
+            source: "several, Windows 10 and 11",
+        },
+        Published {
+            os: "windows",
+            what: "Sleep(1) at exactly 0.5 ms",
+            value: "1.496 ms (three sources), 1.021 ms (one)",
+            source: "timer resolution studies",
+        },
+    ],
+    probes,
+};
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
+    let name = resolution.info().name;
+    let mut waits: Vec<String> = [Family::Sleep, Family::Poll, Family::Timer]
+        .into_iter()
+        .filter_map(|family| choose::first_of(platform, family))
+        .map(|info| info.name.to_owned())
+        .collect();
+    if !plan.subjects.is_empty() {
+        waits.clone_from(&plan.subjects);
+    }
+    let amount = Amount {
+        count: plan.depth.pick(15, 30, 500),
+        time: plan.depth.pick(Nanos::from_millis(200), Nanos::from_millis(500), Nanos::from_secs(10)),
+        rounds: 3,
+    }
+    .limited_by(plan);
+    let mut probes = Vec::new();
+    for setting in settings(resolution, plan) {
+        let shown = setting_key(&setting);
+        for wait in &waits {
+            for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
+                let conditions = plan.conditions_and(Conditions::as_found().with(name, setting.clone()));
+                probes.push(
+                    WaitProbe::new(platform, "C2", wait, requested, &format!("{name}={shown}"), amount)
+                        // Slack beyond the period would make a schedule miss every other deadline.
+                        .paced(oversleep_record::series::Pace::BackToBack)
+                        .under(conditions)
+                        .boxed(),
+                );
+            }
+        }
+    }
+    probes
+}
+
+/// Those asked for; else those worth comparing, and in a thorough run every millisecond of a timer that others share.
+fn settings(resolution: &dyn Tunable, plan: &Plan) -> Vec<Setting> {
+    if !plan.settings.is_empty() {
+        return plan.settings.clone();
+    }
+    let mut settings = resolution.settings_to_compare();
+    let is_shared_timer =
+        resolution.info().scope != Scope::Thread && settings.iter().all(|setting| matches!(setting, Setting::Nanos(_)));
+    if is_shared_timer && plan.depth == Depth::Thorough {
+        let each = (1..=15).map(|ms| Setting::Nanos(Nanos::from_millis(ms)));
+        settings.extend(each.filter(|setting| resolution.validate(setting).is_ok()));
+        settings.sort_by(|a, b| b.cmp(a));
+        settings.dedup();
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use crate::ticking::Ticking;
+    use oversleep_model::sim::{Overshoot, Sim};
+
+    #[test]
+    fn a_thorough_run_and_the_user_choose_other_settings() {
+        let machine = Ticking::start();
+        let platform: &dyn Platform = &machine;
+        let resolution = platform.resolution_tunable().expect("it has one");
+        let of = |plan: &Plan| -> Vec<String> { settings(resolution, plan).iter().map(setting_key).collect() };
+        let normal = of(&Plan::default());
+        let thorough = of(&Plan { depth: Depth::Thorough, ..Plan::default() });
+        assert!(normal.len() < 15 && normal.iter().all(|setting| thorough.contains(setting)), "{thorough:?}");
+        assert!((1..=15).all(|ms| thorough.contains(&format!("{ms}ms"))), "{thorough:?}");
+        let asked = vec![Setting::Nanos(Nanos::from_millis(3))];
+        assert_eq!(of(&Plan { settings: asked, depth: Depth::Thorough, ..Plan::default() }), ["3ms"]);
+    }
+
+    #[test]
+    fn a_wait_that_follows_slack_moves_with_it() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
+        let sim = Sim::start(machine.build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        let p50 = |slack: &str| {
+            let key = format!("C2/nanosleep/1ms/slack={slack}");
+            let series = measured.series.iter().find(|series| series.key == key).expect(slack);
+            Nanos(series.distribution.p50().unwrap()).round_down_to(Nanos(1_000))
+        };
+        assert_eq!(p50("1ns"), Nanos(14_000));
+        assert_eq!(p50("50us"), Nanos(64_000));
+        assert_eq!(p50("200us"), Nanos(214_000));
+    }
+}

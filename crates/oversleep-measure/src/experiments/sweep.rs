@@ -1,0 +1,90 @@
+//! B2: 1 to 15 ms: a proportional line or a tube?
+
+use oversleep_record::Nanos;
+use oversleep_record::series::{Pace, Quantity, Series, Unit};
+
+use super::choose;
+use crate::amount::Amount;
+use crate::elapsed_probe::ElapsedProbe;
+use crate::plan::Plan;
+use crate::probe::Probe;
+use crate::registry::{Experiment, Published};
+use crate::wait_probe::duration_key;
+use oversleep_system::Platform;
+
+pub(super) static B2: Experiment = Experiment {
+    id: "B2",
+    reads: &[],
+    title: "sleep sweep, 1 to 15 ms",
+    question: "Does a sleep grow with what was asked, or does every request from 1 to 15 ms take the same 16 ms?",
+    doc: "The plain sleep is asked for 1, 2 … 15 ms, pass after pass, and timed by the precise clock. On a system that \
+          programs a timer for each wait the points lie on the diagonal; on one that looks at its waits only on a tick \
+          of 15.625 ms they form a tube at 16 ms whatever was asked.",
+    published: &[
+        Published {
+            os: "windows",
+            what: "Sleep(1..15), Windows 11, default resolution",
+            value: "a flat band at about 16 ms",
+            source: "GetTickCount64 research",
+        },
+        Published {
+            os: "linux",
+            what: "Sleep(1..15), Mint 22.2",
+            value: "follows the request",
+            source: "GetTickCount64 research",
+        },
+    ],
+    probes,
+};
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
+    let passes = plan.depth.pick(2, 4, 20);
+    let amount = Amount::values(u64::from(passes), passes).limited_by(plan);
+    (1..=15)
+        .map(Nanos::from_millis)
+        .map(|requested| -> Box<dyn Probe> {
+            let mut series = Series::new("B2", sleep.name, Quantity::Elapsed, Unit::Ns);
+            series.key = format!("B2/{}/{}", sleep.name, duration_key(requested));
+            series.requested_ns = Some(requested);
+            series.asked_ns = Some(sleep.asked(requested));
+            series.pace = Some(Pace::BackToBack);
+            series.conditions = plan.conditions.clone();
+            Box::new(ElapsedProbe::new(sleep.name, series, amount))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Limit;
+    use crate::testing;
+    use oversleep_model::sim::{Overshoot, Sim};
+
+    #[test]
+    fn fifteen_requests_each_in_every_pass() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        assert_eq!(measured.series.len(), 15);
+        for (series, asked_ms) in measured.series.iter().zip(1..) {
+            assert_eq!(series.key, format!("B2/nanosleep/{asked_ms}ms"));
+            assert_eq!(series.samples.value, vec![asked_ms * 1_000_000 + 66_020; 4]);
+        }
+    }
+
+    #[test]
+    fn limits_are_per_request() {
+        let recorded = |limit| {
+            let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+            let sim = Sim::start(machine.build());
+            let plan = Plan { limit: Some(limit), ..Plan::default() };
+            let series = testing::measure_on(sim.clone(), probes(&*sim, &plan)).series;
+            series.iter().map(|series| series.counts.recorded).collect::<Vec<_>>()
+        };
+        assert_eq!(recorded(Limit::Count(6)), [6; 15]);
+        // Of 30 ms: the wait that is in progress at their end is finished.
+        assert_eq!(recorded(Limit::Time(Nanos::from_millis(30))), [29, 15, 10, 8, 6, 5, 5, 4, 4, 3, 3, 3, 3, 3, 2]);
+    }
+}

@@ -1,0 +1,171 @@
+//! B1: the same sleeps seen by two clocks.
+
+use oversleep_record::series::{Pace, Quantity, Series, Unit};
+use oversleep_record::{Conditions, Nanos};
+
+use super::choose;
+use crate::amount::Amount;
+use crate::bench::Bench;
+use crate::clock_scale::ClockScale;
+use crate::composed_waits::find_wait;
+use crate::plan::Plan;
+use crate::probe::{Measured, Probe};
+use crate::recorder::SeriesRecorder;
+use crate::registry::{Experiment, Published};
+use crate::wait_probe::duration_key;
+use oversleep_system::Platform;
+
+pub(super) static B1: Experiment = Experiment {
+    id: "B1",
+    reads: &[],
+    title: "one sleep, two clocks",
+    question: "How long does a sleep of 1 ms seem to take to a coarse clock, and how long does it take?",
+    doc: "Each sleep is timed by two clocks at once: the coarse one (GetTickCount64, CLOCK_MONOTONIC_COARSE) outside, the \
+          precise one inside. Drawn red and blue in one chart: what the coarse clock shows is a multiple of its own step \
+          and says nothing about the sleep. A program that measures with the coarse clock sees 0 or one step.",
+    published: &[
+        Published {
+            os: "windows",
+            what: "Sleep(1) by GetTickCount64, Windows 11",
+            value: "15 or 16 ms",
+            source: "GetTickCount64 research",
+        },
+        Published {
+            os: "linux",
+            what: "Sleep(1) by both clocks, Mint 22.2",
+            value: "about 1 ms",
+            source: "GetTickCount64 research",
+        },
+    ],
+    probes,
+};
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let Some(coarse) = choose::coarse_clock(platform) else { return Vec::new() };
+    let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
+    let coarse_name = coarse.info().name;
+    let coarse_index =
+        platform.clocks().iter().position(|clock| clock.info().name == coarse_name).expect("it is of this registry");
+    let amount = Amount::values(plan.depth.pick(50, 100, 1_000), ROUNDS).limited_by(plan);
+    plan.asks_or(&[Nanos::from_millis(1)])
+        .into_iter()
+        .map(|requested| -> Box<dyn Probe> {
+            let recorder = |role: &str| {
+                let mut series = Series::new("B1", sleep.name, Quantity::Elapsed, Unit::Ns);
+                series.key = format!("B1/{}/{}/{role}", sleep.name, duration_key(requested));
+                series.requested_ns = Some(requested);
+                series.asked_ns = Some(sleep.asked(requested));
+                series.pace = Some(Pace::BackToBack);
+                series.labels.insert("clock_role".to_owned(), role.to_owned());
+                series.conditions = plan.conditions.clone();
+                SeriesRecorder::new(series, amount.planned(requested))
+            };
+            Box::new(TwoClocks {
+                wait: sleep.name,
+                requested,
+                coarse_index,
+                coarse_name,
+                coarse: recorder("coarse"),
+                precise: recorder("precise"),
+                amount,
+                conditions: plan.conditions.clone(),
+            })
+        })
+        .collect()
+}
+
+const ROUNDS: u32 = 4;
+
+struct TwoClocks {
+    wait: &'static str,
+    requested: Nanos,
+    coarse_index: usize,
+    coarse_name: &'static str,
+    coarse: SeriesRecorder,
+    precise: SeriesRecorder,
+    amount: Amount,
+    conditions: Conditions,
+}
+
+impl Probe for TwoClocks {
+    fn label(&self) -> String {
+        format!("{} {} by two clocks", self.wait, self.requested)
+    }
+
+    fn rounds(&self) -> u32 {
+        self.amount.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        self.amount.round_estimate(self.requested + Nanos(70_000))
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        let platform = bench.platform();
+        let clock = platform.clocks()[self.coarse_index].as_ref();
+        let scale = ClockScale::of(platform, clock);
+        self.coarse.series_mut().clock = self.coarse_name.to_owned();
+        self.precise.series_mut().clock = bench.clock_name().to_owned();
+        let Some(mut waiter) = find_wait(platform, self.wait).and_then(|wait| wait.open(bench.shared_platform()).ok())
+        else {
+            return;
+        };
+        let mut share = self.amount.share(bench, self.precise.series().counts.recorded);
+        while share.next(bench) {
+            let coarse_start = clock.read();
+            let start = bench.stamp();
+            let ended = waiter.wait(bench.target(start, start + self.requested));
+            let end = bench.stamp();
+            let coarse_end = clock.read();
+            if ended != oversleep_system::WaitEnd::TimedOut {
+                self.precise.count_interrupted(bench);
+                continue;
+            }
+            self.coarse.record(bench.since_origin(start), scale.span(coarse_start, coarse_end).0);
+            self.precise.record(bench.since_origin(start), (end - start).0);
+        }
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.coarse, &mut self.precise]
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        measured.series.push(self.coarse.into_series(partial));
+        measured.series.push(self.precise.into_series(partial));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Limit;
+    use crate::testing;
+    use oversleep_model::sim::{Overshoot, Sim};
+
+    #[test]
+    fn the_coarse_clock_shows_steps_and_the_precise_one_the_sleep() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
+        let [coarse, precise] = &measured.series[..] else { panic!("two series") };
+        assert_eq!(coarse.key, "B1/nanosleep/1ms/coarse");
+        assert!(coarse.samples.value.iter().all(|&ns| ns == 0 || ns == 4_000_000));
+        assert!(coarse.samples.value.contains(&4_000_000));
+        assert_eq!((precise.distribution.min(), precise.distribution.max()), (Some(1_066_020), Some(1_066_020)));
+        assert_eq!(coarse.counts.recorded, 100);
+    }
+
+    #[test]
+    fn a_limit_of_time_is_heeded() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(20))), ..Plan::default() };
+        let measured = testing::measure_on(sim.clone(), probes(&*sim, &plan));
+        assert!(measured.series.iter().all(|series| series.counts.recorded == 19), "19 times 1.066 ms");
+    }
+}

@@ -1,0 +1,49 @@
+//! B7: what giving the CPU away costs, alone and among competitors.
+
+use oversleep_record::Conditions;
+use oversleep_record::series::{Quantity, Series, Unit};
+
+use crate::amount::Amount;
+use crate::elapsed_probe::ElapsedProbe;
+use crate::plan::Plan;
+use crate::probe::Probe;
+use crate::registry::{Experiment, Published};
+use oversleep_system::{Family, Platform};
+
+pub(super) static B7: Experiment = Experiment {
+    id: "B7",
+    reads: &[],
+    title: "yield",
+    question: "What does giving the CPU away cost, with nobody to take it and with competitors?",
+    doc: "Each yield call is timed singly, on an idle machine and beside one spinning hog per CPU. Alone it returns at \
+          once: a loop of yields is a spin loop with system calls in it. Among competitors it may cost their time slice, \
+          milliseconds, or nothing where the scheduler finds the caller still the most deserving.",
+    published: &[Published {
+        os: "windows",
+        what: "Sleep(0) with a free core",
+        value: "2 to 3 us",
+        source: "thread scheduling studies, Windows 10",
+    }],
+    probes,
+};
+
+fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let cpus = u32::try_from(platform.cpus().len()).unwrap_or(1);
+    let hogs = platform.loads().first().map(|load| Conditions::as_found().with_load(load.info().name, cpus));
+    let yields = platform.waits().iter().map(|wait| wait.info()).filter(|info| info.family == Family::Yield);
+    let mut probes: Vec<Box<dyn Probe>> = Vec::new();
+    for info in yields.filter(|info| plan.wants(info.name)) {
+        let contests = [("idle", Some(Conditions::as_found()), 400), ("competing", hogs.clone(), 30)];
+        for (competition, conditions, per_round) in contests {
+            let Some(conditions) = conditions else { continue };
+            let mut series = Series::new("B7", info.name, Quantity::Cost, Unit::Ns);
+            series.key = format!("B7/{}/{competition}", info.name);
+            series.labels.insert("competition".to_owned(), competition.to_owned());
+            series.conditions = plan.conditions_and(conditions);
+            let per_round = plan.depth.pick(per_round / 2, per_round, per_round * 10);
+            let amount = Amount::values(3 * per_round, 3).limited_by(plan);
+            probes.push(Box::new(ElapsedProbe::new(info.name, series, amount)));
+        }
+    }
+    probes
+}

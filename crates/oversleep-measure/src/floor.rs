@@ -1,0 +1,54 @@
+//! The floor of a run: what a timestamp costs and the least it can show.
+
+use oversleep_record::file::Floor;
+use oversleep_record::{Nanos, stats};
+
+use super::Bench;
+
+/// What a stamp costs and the least it can show.
+pub fn floor(bench: &Bench) -> Floor {
+    const BATCHES: usize = 15;
+    const READS: i64 = 200;
+    let mut costs = [0; BATCHES];
+    let mut smallest = Nanos::MAX;
+    let begun = bench.platform().now();
+    for cost in &mut costs {
+        // By the reference clock: a coarse stamping clock can't time its own reads.
+        let begun = bench.platform().now();
+        let mut previous = bench.stamp();
+        for _ in 1..READS {
+            let stamp = bench.stamp();
+            if stamp > previous {
+                smallest = smallest.min(stamp - previous);
+            }
+            previous = stamp;
+        }
+        *cost = (bench.platform().now() - begun).0 * 1_000 / READS;
+    }
+    let looked = bench.platform().now() - begun;
+    let read_cost_ps = stats::median(&mut costs).unwrap_or(0);
+    // A clock that did not move meanwhile moves by what it states, or by more than the whole look.
+    let stated = || bench.platform().clock(bench.clock_name()).and_then(|clock| clock.stated_step_ns());
+    let step_ns = if smallest < Nanos::MAX { smallest } else { stated().unwrap_or(looked) };
+    Floor { clock: bench.clock_name().to_owned(), read_cost_ps, step_ns, chosen: None, witness: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_model::sim::Sim;
+    use oversleep_system::SharedPlatform;
+
+    use super::super::{StopFlag, testing};
+    use super::*;
+
+    #[test]
+    fn the_floor_of_a_coarse_clock_is_its_step() {
+        let machine = testing::machine().build();
+        let platform: SharedPlatform = Sim::start(machine);
+        let bench = |clock| Bench::new(platform.clone(), StopFlag::new(), clock).unwrap();
+        assert_eq!(floor(&bench(None)).step_ns, Nanos(20));
+        let coarse = floor(&bench(Some("monotonic-coarse")));
+        assert_eq!(coarse.step_ns, Nanos::from_millis(4));
+        assert!((45_000..60_000).contains(&coarse.read_cost_ps), "{coarse:?}");
+    }
+}

@@ -1,0 +1,38 @@
+//! The experiments: they take a platform and produce series, and know nothing of the operating system behind it.
+//!
+//! `experiments/` holds one file per family; `registry` lists them by id. The rest is what they share: `bench` (time and
+//! the stop flag), `recorder` (one series being filled), `wait_loop` (the two paces), `rounds` (interleaving, conditions,
+//! disturbance), `plan` (how much, under which conditions).
+
+mod amount;
+mod bench;
+mod clock_scale;
+mod composed_waits;
+mod elapsed_probe;
+mod experiments;
+mod floor;
+mod plan;
+mod probe;
+mod recorder;
+mod registry;
+mod rounds;
+mod wait_loop;
+mod wait_probe;
+mod witness;
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod ticking;
+
+pub use amount::Amount;
+pub use bench::{Bench, StopFlag};
+pub use composed_waits::{all_waits, find_wait};
+pub use floor::floor;
+pub use plan::{Depth, Limit, Plan};
+pub use probe::{Measured, Probe};
+pub use recorder::SeriesRecorder;
+pub use registry::{Experiment, Published, experiment, of_check, registry};
+pub use rounds::{MEASURING_THREAD, Progress, Silent, measure, panic_message};
+pub use wait_probe::{WaitProbe, duration_key};
+pub use witness::Watch;

@@ -1,0 +1,296 @@
+//! The loops that time waits: on a schedule of absolute deadlines, or call after call.
+
+use oversleep_record::series::Pace;
+use oversleep_record::{Nanos, Unavailable};
+
+use super::bench::Bench;
+use super::recorder::SeriesRecorder;
+use oversleep_system::{WaitEnd, Waiter};
+
+/// How often and how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitTask {
+    pub requested: Nanos,
+    pub pace: Pace,
+    pub count_max: u64,
+    pub time_max: Nanos,
+    /// Which round of its series it is: random phases must not repeat.
+    pub round: u32,
+    /// The period of the interrupt that ends the wait, where the system states one: random phases cover whole periods.
+    pub tick: Option<Nanos>,
+}
+
+impl WaitTask {
+    /// The span over which random pauses are uniform: a whole number of ticks, or else some of them would be met more
+    /// often than others. At least twice the longest default tick there is, Windows' 15.625 ms; where none is stated,
+    /// 20 ms are whole ticks at 1000, 300, 250 and 100 Hz.
+    pub fn phase_range(&self) -> Nanos {
+        match self.tick.filter(|tick| *tick > Nanos::ZERO) {
+            Some(tick) => self.requested.max(Nanos(31_250_000)).round_up_to(tick),
+            None => self.requested.round_up_to(Nanos::from_millis(20)),
+        }
+    }
+}
+
+/// Runs the task; every value is a signed lateness.
+///
+/// # Errors
+/// The reason where the wait itself failed; what was recorded before stays.
+pub(super) fn run(
+    bench: &Bench,
+    waiter: &mut dyn Waiter,
+    task: &WaitTask,
+    recorder: &mut SeriesRecorder,
+) -> Result<(), Unavailable> {
+    match task.pace {
+        Pace::Periodic => periodic(bench, waiter, task, recorder),
+        Pace::BackToBack => call_by_call(bench, waiter, task, recorder, None),
+        Pace::RandomPhase => call_by_call(bench, waiter, task, recorder, Some(Phase::new(task))),
+    }
+}
+
+/// Deadlines at base + k × request. The schedule never moves: a deadline that passed while the thread was away is
+/// recorded with the lateness it has by then, without a call.
+fn periodic(
+    bench: &Bench,
+    waiter: &mut dyn Waiter,
+    task: &WaitTask,
+    recorder: &mut SeriesRecorder,
+) -> Result<(), Unavailable> {
+    let base = bench.stamp();
+    let schedule_end = base + task.time_max;
+    let mut deadline = base + task.requested;
+    let mut done = 0;
+    let mut end = base;
+    while done < task.count_max && deadline <= schedule_end && !bench.stopped() {
+        let start = bench.stamp();
+        if start >= deadline {
+            recorder.record_missed(bench.since_origin(deadline), (start - deadline).0);
+            end = start;
+        } else {
+            match waiter.wait(bench.target(start, deadline)) {
+                WaitEnd::TimedOut => {
+                    end = bench.stamp();
+                    if end < start {
+                        recorder.count_backward();
+                    }
+                    recorder.record(bench.since_origin(start), (end - deadline).0);
+                }
+                WaitEnd::Interrupted => {
+                    recorder.count_interrupted(bench);
+                    end = bench.stamp();
+                    // The deadline still stands: wait for the rest of it, or leave it where the run is ending.
+                    if end < deadline {
+                        continue;
+                    }
+                    recorder.record(bench.since_origin(start), (end - deadline).0);
+                }
+                WaitEnd::Failed(reason) => return Err(reason),
+            }
+        }
+        done += 1;
+        deadline += task.requested;
+    }
+    // Counted from the time that passed, not from the loop, so that a skipped period could not go unnoticed.
+    let on_schedule = (end - base).min(task.time_max);
+    let passed = on_schedule.0.max(0) / task.requested.0.max(1);
+    recorder.add_expected(u64::try_from(passed).unwrap_or(0).min(task.count_max));
+    Ok(())
+}
+
+/// Each call is its own deadline: entry plus request.
+fn call_by_call(
+    bench: &Bench,
+    waiter: &mut dyn Waiter,
+    task: &WaitTask,
+    recorder: &mut SeriesRecorder,
+    mut phase: Option<Phase>,
+) -> Result<(), Unavailable> {
+    let base = bench.stamp();
+    let mut done = 0;
+    let mut start = base;
+    while done < task.count_max && start - base < task.time_max && !bench.stopped() {
+        if let Some(phase) = &mut phase {
+            let platform = bench.platform();
+            platform.spin_until(platform.now() + phase.next());
+        }
+        start = bench.stamp();
+        let deadline = start + task.requested;
+        let ended = waiter.wait(bench.target(start, deadline));
+        let end = bench.stamp();
+        match ended {
+            WaitEnd::TimedOut => {
+                if end < start {
+                    recorder.count_backward();
+                }
+                recorder.record(bench.since_origin(start), (end - deadline).0);
+                done += 1;
+            }
+            WaitEnd::Interrupted => recorder.count_interrupted(bench),
+            WaitEnd::Failed(reason) => return Err(reason),
+        }
+        start = end;
+    }
+    Ok(())
+}
+
+/// Pauses of random length.
+struct Phase {
+    state: u64,
+    range_ns: u64,
+}
+
+impl Phase {
+    fn new(task: &WaitTask) -> Phase {
+        Phase {
+            state: 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * u64::from(task.round) + 1),
+            range_ns: task.phase_range().0.unsigned_abs().max(1),
+        }
+    }
+
+    /// A fixed seed per round: runs are comparable, and the phase is as random to the tick as any other.
+    fn next(&mut self) -> Nanos {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        Nanos((self.state % self.range_ns) as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{self, wait_series};
+    use super::super::{Amount, StopFlag, WaitProbe};
+    use super::*;
+    use oversleep_model::sim::{Overshoot, Sim, Stall};
+    use oversleep_record::Series;
+    use oversleep_record::series::{Quantity, Unit};
+    use oversleep_system::SharedPlatform;
+
+    #[test]
+    fn a_fixed_overshoot_is_the_lateness_in_every_pace() {
+        for pace in [Pace::BackToBack, Pace::Periodic] {
+            let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+            let series = wait_series(machine, "nanosleep", Nanos::from_millis(1), pace, 100);
+            assert_eq!(series.counts.recorded, 100);
+            // One read of the 20 ns clock lies between the wake-up and the stamp.
+            assert_eq!((series.distribution.min(), series.distribution.max()), (Some(66_020), Some(66_020)), "{pace}");
+        }
+    }
+
+    #[test]
+    fn a_500_ms_stop_shows_as_500_late_deadlines() {
+        let stall = Stall { at: Nanos::from_millis(2_000), length: Nanos::from_millis(500) };
+        let machine =
+            testing::machine().with_wait("clock-nanosleep-abs", Overshoot::Fixed(Nanos(10_000))).with_stall(stall);
+        let millisecond = Nanos::from_millis(1);
+        let series = wait_series(machine, "clock-nanosleep-abs", millisecond, Pace::Periodic, 5_000);
+        assert_eq!(series.counts.recorded, 5_000);
+        assert_eq!(series.counts.expected, Some(5_000));
+        let late = series.distribution.count_above(millisecond.0 / 2);
+        assert!((498..=501).contains(&late), "{late} as recorded");
+        assert_eq!(series.calls().count_above(millisecond.0 / 2), 1, "what a tool that skips would show");
+        let corrected = series.corrected().unwrap().count_above(millisecond.0 / 2);
+        assert!((498..=501).contains(&corrected), "{corrected} corrected");
+    }
+
+    /// Waits as asked, but a signal cuts the first one in half.
+    struct CutOnce {
+        kernel_wait: Box<dyn Waiter>,
+        was_cut: bool,
+    }
+
+    impl Waiter for CutOnce {
+        fn wait(&mut self, target: oversleep_system::Target) -> WaitEnd {
+            if std::mem::replace(&mut self.was_cut, true) {
+                return self.kernel_wait.wait(target);
+            }
+            let half = Nanos(target.remaining.0 / 2);
+            self.kernel_wait.wait(oversleep_system::Target { remaining: half, deadline: target.deadline - half });
+            WaitEnd::Interrupted
+        }
+    }
+
+    #[test]
+    fn a_signal_does_not_end_a_period() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(10_000)));
+        let platform: SharedPlatform = Sim::start(machine.build());
+        let bench = Bench::new(platform.clone(), StopFlag::new(), None).unwrap();
+        let kernel_wait = platform.wait("nanosleep").unwrap().open(&platform).unwrap();
+        let mut recorder = recorder();
+        let task = task(Pace::Periodic, 5);
+        run(&bench, &mut CutOnce { kernel_wait, was_cut: false }, &task, &mut recorder).unwrap();
+        let series = recorder.into_series(false);
+        assert_eq!((series.counts.recorded, series.counts.interrupted, series.counts.early), (5, 1, 0));
+        assert_eq!(series.counts.expected, Some(5));
+    }
+
+    /// Raises the flag in the middle of a wait, and the signal that follows ends it.
+    struct StoppedInTheMiddle(StopFlag);
+
+    impl Waiter for StoppedInTheMiddle {
+        fn wait(&mut self, _target: oversleep_system::Target) -> WaitEnd {
+            self.0.raise();
+            WaitEnd::Interrupted
+        }
+    }
+
+    #[test]
+    fn the_wait_that_ends_with_the_run_was_not_interrupted_by_the_machine() {
+        for pace in [Pace::Periodic, Pace::BackToBack] {
+            let platform: SharedPlatform = Sim::start(testing::machine().build());
+            let stop = StopFlag::new();
+            let bench = Bench::new(platform, stop.clone(), None).unwrap();
+            let mut recorder = recorder();
+            let task = task(pace, 5);
+            run(&bench, &mut StoppedInTheMiddle(stop), &task, &mut recorder).unwrap();
+            let counts = recorder.into_series(true).counts;
+            assert_eq!((counts.recorded, counts.interrupted), (0, 0), "{pace}");
+        }
+    }
+
+    fn recorder() -> SeriesRecorder {
+        SeriesRecorder::new(Series::new("B5", "nanosleep", Quantity::Lateness, Unit::Ns), 5)
+    }
+
+    fn task(pace: Pace, count_max: u64) -> WaitTask {
+        WaitTask { requested: Nanos::from_millis(1), pace, count_max, time_max: Nanos::MAX, round: 0, tick: None }
+    }
+
+    #[test]
+    fn the_last_wait_s_lateness_adds_no_deadline() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sim = Sim::start(machine.build());
+        let amount = Amount { count: u64::MAX, time: Nanos::from_millis(1), rounds: 1 };
+        let probe = WaitProbe::new(&*sim, "B5", "nanosleep", Nanos(10_000), "", amount);
+        let series = testing::measure_on(sim, vec![probe.boxed()]).series.remove(0);
+        assert_eq!((series.counts.recorded, series.counts.expected), (100, Some(100)));
+    }
+
+    #[test]
+    fn early_wake_ups_of_a_schedule_are_not_clamped_either() {
+        let machine = testing::machine().with_wait("clock-nanosleep-abs", Overshoot::Fixed(Nanos(-5_000)));
+        let series = wait_series(machine, "clock-nanosleep-abs", Nanos::from_millis(1), Pace::Periodic, 10);
+        assert_eq!(series.counts.early, 10);
+        assert!(series.distribution.max().unwrap() < -4_000);
+    }
+
+    #[test]
+    fn early_wake_ups_are_counted_not_clamped() {
+        let overshoot = Overshoot::Cycle(vec![Nanos(-5_000), Nanos(3_000)]);
+        let machine = testing::machine().with_wait("nanosleep", overshoot);
+        let series = wait_series(machine, "nanosleep", Nanos::from_millis(1), Pace::BackToBack, 10);
+        assert_eq!(series.counts.early, 5);
+        assert!(series.distribution.min().unwrap() < -4_000);
+    }
+
+    #[test]
+    fn random_phase_spins_between_calls() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(1_000)));
+        let series = wait_series(machine, "nanosleep", Nanos::from_millis(1), Pace::RandomPhase, 10);
+        let starts = &series.samples.start_ns;
+        let gaps: Vec<i64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.iter().all(|gap| (1_000_000..23_000_000).contains(gap)), "{gaps:?}");
+        assert!(gaps.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1_000_000));
+    }
+}

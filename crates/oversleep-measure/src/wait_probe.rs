@@ -1,0 +1,307 @@
+//! The probe of most experiments: one wait, one request, one pace, one set of conditions.
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::series::{Pace, Quantity, Series, Unit};
+use oversleep_record::split::LatenessSplit;
+use oversleep_record::{Conditions, Nanos};
+
+use super::amount::Amount;
+use super::bench::Bench;
+use super::composed_waits::find_wait;
+use super::probe::{Measured, Probe};
+use super::recorder::SeriesRecorder;
+use super::wait_loop::{self, WaitTask};
+use oversleep_system::{Platform, Scope, SlackRule, Target, WaitEnd, WaitInfo, Waiter};
+
+/// A request as keys write it, exactly: `300us`, `1.5ms`, `1.001ms`.
+pub fn duration_key(span: Nanos) -> String {
+    format!("{span:#}").replace(' ', "").replace('µ', "u")
+}
+
+/// A setting as keys write it: `1ms`, `fifo:80`.
+pub fn setting_key(setting: &Setting) -> String {
+    match setting {
+        Setting::Nanos(span) => duration_key(*span),
+        other => other.to_string(),
+    }
+}
+
+/// Builds a [`WaitProbe`].
+pub struct WaitProbe {
+    recorder: SeriesRecorder,
+    wait: String,
+    /// Values wanted in all; each round takes its share, the last one what is left.
+    count: u64,
+    rounds_run: u32,
+    task: WaitTask,
+    rounds: u32,
+    conditions: Conditions,
+    /// Extra waits per round that are split into their parts.
+    split_waits: u64,
+    split: Option<LatenessSplit>,
+}
+
+impl WaitProbe {
+    /// A probe of that wait. `experiment` and what tells it apart make its key: `B5/nanosleep/1ms[/suffix]`.
+    pub fn new(
+        platform: &dyn Platform,
+        experiment: &str,
+        wait: &str,
+        requested: Nanos,
+        suffix: &str,
+        amount: Amount,
+    ) -> WaitProbe {
+        let info = find_wait(platform, wait).map(|wait| wait.info().clone());
+        let mut series = Series::new(experiment, wait, Quantity::Lateness, Unit::Ns);
+        series.key = format!("{experiment}/{wait}/{}", duration_key(requested));
+        if !suffix.is_empty() {
+            series.key = format!("{}/{suffix}", series.key);
+        }
+        series.requested_ns = Some(requested);
+        series.asked_ns = Some(info.as_ref().map_or(requested, |info| info.asked(requested)));
+        let pace = info.as_ref().map_or(Pace::Periodic, natural_pace);
+        series.pace = Some(pace);
+        let task = WaitTask {
+            requested,
+            pace,
+            count_max: amount.count_per_round(),
+            time_max: amount.time_per_round(),
+            round: 0,
+            tick: None,
+        };
+        WaitProbe {
+            recorder: SeriesRecorder::new(series, amount.planned(requested)),
+            wait: wait.to_owned(),
+            count: amount.count,
+            rounds_run: 0,
+            task,
+            rounds: amount.rounds.max(1),
+            conditions: Conditions::as_found(),
+            split_waits: 0,
+            split: None,
+        }
+    }
+
+    /// With that pace instead of the wait's natural one.
+    pub fn paced(mut self, pace: Pace) -> WaitProbe {
+        self.task.pace = pace;
+        self.recorder.series_mut().pace = Some(pace);
+        self
+    }
+
+    /// Under these conditions.
+    pub fn under(mut self, conditions: Conditions) -> WaitProbe {
+        self.recorder.series_mut().conditions = conditions.clone();
+        self.conditions = conditions;
+        self
+    }
+
+    /// With a label.
+    pub fn labelled(mut self, name: &str, value: &str) -> WaitProbe {
+        self.recorder.series_mut().labels.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// With that many extra waits, over all rounds, whose lateness is split.
+    pub fn split(mut self, waits: u64) -> WaitProbe {
+        self.split_waits = waits.div_ceil(u64::from(self.rounds));
+        self
+    }
+
+    /// With this key instead.
+    pub fn keyed(mut self, key: String) -> WaitProbe {
+        self.recorder.series_mut().key = key;
+        self
+    }
+
+    /// Its key.
+    pub fn key(&self) -> &str {
+        &self.recorder.series().key
+    }
+
+    /// As a member of a list of probes.
+    pub fn boxed(self) -> Box<dyn Probe> {
+        Box::new(self)
+    }
+
+    /// Waits of their own, watched: what the watching costs does not touch the others.
+    fn split_round(&mut self, bench: &Bench, waiter: &mut dyn Waiter) {
+        if self.split_waits == 0 {
+            return;
+        }
+        let Ok(mut splitter) = bench.platform().splitter() else { return };
+        let split = self
+            .split
+            .get_or_insert_with(|| LatenessSplit { method: splitter.method().to_owned(), ..LatenessSplit::default() });
+        let platform = bench.platform();
+        for _ in 0..self.split_waits {
+            if bench.stopped() {
+                return;
+            }
+            splitter.arm();
+            // The parts are told on the reference clock, whichever clock stamps the other waits.
+            let start = platform.now();
+            let deadline = start + self.task.requested;
+            let ended = waiter.wait(Target { remaining: self.task.requested, deadline });
+            let end = platform.now();
+            match splitter.last_switch_in() {
+                Some(seen) if ended == WaitEnd::TimedOut && seen.at > start && seen.at <= end => {
+                    split.record(deadline, seen.at, seen.run_queue_delay, end);
+                }
+                _ => split.unattributed_count += 1,
+            }
+        }
+    }
+}
+
+/// The period in effect of the interrupt that the wait ends on, where the machine has one for all threads and states it.
+fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
+    find_wait(platform, wait).filter(|wait| wait.info().slack == SlackRule::TimerResolution)?;
+    let resolution = platform.resolution_tunable().filter(|tunable| tunable.info().scope != Scope::Thread)?;
+    match resolution.current() {
+        Ok(Setting::Nanos(period)) => Some(period),
+        _ => None,
+    }
+}
+
+/// On a schedule where the wait can end at what is left of a period; call by call where that would be rounded away, by
+/// its argument (milliseconds) or by the system (the tick): its rounding would hide behind the schedule. Where the system
+/// puts a wait off by a share of what is asked, the delay would: less is left of a period that began late.
+fn natural_pace(info: &WaitInfo) -> Pace {
+    let hides = matches!(info.slack, SlackRule::Tick | SlackRule::TimerResolution | SlackRule::ClassShare);
+    let is_fine = info.granularity.step <= Nanos(1_000) && !hides;
+    if is_fine { Pace::Periodic } else { Pace::BackToBack }
+}
+
+impl Probe for WaitProbe {
+    fn label(&self) -> String {
+        format!("{} {}", self.wait, self.task.requested)
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        let per_wait = self.task.requested.max(self.recorder.series().asked_ns.unwrap_or(Nanos::ZERO)) + Nanos(70_000);
+        let phase =
+            if self.task.pace == Pace::RandomPhase { Nanos(self.task.phase_range().0 / 2) } else { Nanos::ZERO };
+        let count = i64::try_from(self.task.count_max).unwrap_or(i64::MAX);
+        let split = per_wait * i64::try_from(self.split_waits).unwrap_or(0);
+        ((per_wait + phase) * count).min(self.task.time_max) + split
+    }
+
+    fn period(&self) -> Option<Nanos> {
+        (self.task.pace == Pace::Periodic).then_some(self.task.requested)
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) {
+        if self.recorder.is_unavailable() {
+            return;
+        }
+        self.recorder.series_mut().clock = bench.clock_name().to_owned();
+        let opened = find_wait(bench.platform(), &self.wait)
+            .ok_or(oversleep_record::Unavailable::NotOnThisPlatform)
+            .and_then(|wait| wait.open(bench.shared_platform()));
+        let mut waiter = match opened {
+            Ok(waiter) => waiter,
+            Err(reason) => return self.recorder.unavailable(reason),
+        };
+        let left = self.count.saturating_sub(self.recorder.series().counts.recorded);
+        let task = WaitTask { count_max: self.task.count_max.min(left), round: self.rounds_run, ..self.task };
+        let task = WaitTask { tick: tick_of(bench.platform(), &self.wait), ..task };
+        self.rounds_run += 1;
+        if let Err(reason) = wait_loop::run(bench, &mut *waiter, &task, &mut self.recorder) {
+            return self.recorder.unavailable(reason);
+        }
+        self.split_round(bench, &mut *waiter);
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.recorder]
+    }
+
+    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
+        let mut series = self.recorder.into_series(partial);
+        series.split = self.split;
+        measured.series.push(series);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+    use oversleep_model::sim::Overshoot;
+
+    #[test]
+    fn keys_write_requests_as_people_type_them() {
+        let keys = [
+            (0, "0ns"),
+            (1, "1ns"),
+            (300_000, "300us"),
+            (1_000_000, "1ms"),
+            (1_500_000, "1.5ms"),
+            (1_001_000, "1.001ms"),
+            (100_000_000, "100ms"),
+            (60_000_000_001, "60.000000001s"),
+        ];
+        for (ns, key) in keys {
+            assert_eq!(duration_key(Nanos(ns)), key);
+            assert_eq!(key.parse(), Ok(Nanos(ns)), "and reads back");
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_split_add_up_to_the_total() {
+        let machine = testing::machine()
+            .with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)))
+            .with_preempt_delay(Nanos(6_000));
+        let sim = oversleep_model::sim::Sim::start(machine.build());
+        let amount = Amount { count: 20, time: Nanos::MAX, rounds: 2 };
+        let probe = WaitProbe::new(&*sim, "B5", "nanosleep", Nanos::from_millis(1), "", amount)
+            .under(Conditions::as_found().with_load("spin", 2))
+            .split(10);
+        let measured = testing::measure_on(sim, vec![probe.boxed()]);
+        let split = measured.series[0].split.as_ref().unwrap();
+        assert_eq!((split.attributed_count, split.unattributed_count), (10, 0));
+        let p50 = |part: &oversleep_record::Distribution| part.p50().unwrap();
+        assert_eq!(p50(&split.run_queue), 6_000);
+        assert_eq!(p50(&split.wake_return), 20, "one clock read");
+        // The histogram keeps three digits.
+        assert!((p50(&split.timer) - 64_000).abs() <= 64);
+        assert!((p50(&split.total) - 70_020).abs() <= 70);
+    }
+
+    #[test]
+    fn a_wait_that_never_left_its_cpu_is_unattributed() {
+        let sim = oversleep_model::sim::Sim::start(testing::machine().build());
+        let amount = Amount { count: 7, time: Nanos::MAX, rounds: 3 };
+        let probe = WaitProbe::new(&*sim, "B5", "spin", Nanos::from_millis(1), "", amount).split(6);
+        let series = testing::measure_on(sim, vec![probe.boxed()]).series.remove(0);
+        let split = series.split.unwrap();
+        assert_eq!((split.attributed_count, split.unattributed_count), (0, 6));
+        assert_eq!(series.counts.recorded, 7, "the rounds share seven values, not three times three");
+    }
+
+    #[test]
+    fn conditions_are_applied_recorded_and_ended() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
+        let sim = oversleep_model::sim::Sim::start(machine.build());
+        let amount = Amount { count: 30, time: Nanos::MAX, rounds: 3 };
+        let slack = |ns| Conditions::as_found().with("slack", Setting::Nanos(Nanos(ns)));
+        let probe = |suffix: &str, conditions| {
+            WaitProbe::new(&*sim, "C2", "nanosleep", Nanos::from_millis(1), suffix, amount).under(conditions).boxed()
+        };
+        let probes = vec![probe("a", Conditions::as_found()), probe("b", slack(1)), probe("c", Conditions::as_found())];
+        let measured = testing::measure_on(sim.clone(), probes);
+        let p50: Vec<i64> = measured.series.iter().map(|series| series.distribution.p50().unwrap() / 1_000).collect();
+        assert_eq!(p50, [64, 14, 64]);
+        assert!(measured.series[1].conditions.all_held());
+        assert_eq!(measured.series[0].rounds.len(), 3);
+    }
+}

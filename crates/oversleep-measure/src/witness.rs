@@ -1,0 +1,102 @@
+//! A second clock beside the one that stamps: the library's own. It rests on the processor's counter where that is valid
+//! and is steered to the system's clock, so comparing both at the beginning of a run and at its end shows how closely it
+//! kept to it here.
+
+use oversleep_record::Nanos;
+use oversleep_record::file::Witness;
+
+use super::Bench;
+
+/// The library's clock, read in order.
+const NAME: &str = "oversleep-ordered";
+/// Its unit.
+const FREQUENCY_HZ: u64 = 1_000_000_000;
+/// The tightest of so many readings counts.
+const READINGS: usize = 32;
+
+/// A comparison begun.
+pub struct Watch {
+    first: Reading,
+}
+
+/// One clock's reading between two of the other's.
+#[derive(Clone, Copy)]
+struct Reading {
+    stamp: Nanos,
+    ahead: Nanos,
+    within: Nanos,
+}
+
+impl Watch {
+    /// Begins; `None` where there is no such clock, or where it stamps itself.
+    pub fn begin(bench: &Bench) -> Option<Watch> {
+        Reading::take(bench).map(|first| Watch { first })
+    }
+
+    /// What it showed.
+    pub fn end(self, bench: &Bench) -> Option<Witness> {
+        let last = Reading::take(bench)?;
+        Some(Witness {
+            clock: NAME.to_owned(),
+            moved_ns: last.ahead - self.first.ahead,
+            known_within_ns: last.within + self.first.within,
+            over_ns: last.stamp - self.first.stamp,
+        })
+    }
+}
+
+impl Reading {
+    fn take(bench: &Bench) -> Option<Reading> {
+        let clock = bench.platform().clock(NAME).filter(|clock| {
+            !bench.clock_name().starts_with("oversleep")
+                && clock.available().is_ok()
+                && clock.stated_frequency_hz() == Some(FREQUENCY_HZ)
+        })?;
+        // The stamping clock may be a step further than it shows.
+        let step =
+            bench.platform().clock(bench.clock_name()).and_then(|clock| clock.stated_step_ns()).unwrap_or_default();
+        let readings = (0..READINGS).map(|_| {
+            let before = bench.stamp();
+            let there = Nanos(clock.read() as i64);
+            let after = bench.stamp();
+            let half = Nanos((after - before).0 / 2);
+            Reading { stamp: before, ahead: there - (before + half), within: half + step }
+        });
+        // A clock that was set back meanwhile shows a negative width: then it is not known.
+        readings
+            .filter(|reading| reading.within >= step && reading.within > Nanos::ZERO)
+            .min_by_key(|reading| reading.within)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{StopFlag, testing};
+    use super::*;
+    use oversleep_model::sim::Sim;
+    use oversleep_system::SharedPlatform;
+
+    #[test]
+    fn without_such_a_clock_there_is_no_witness() {
+        let platform: SharedPlatform = Sim::start(testing::machine().build());
+        let bench = Bench::new(platform, StopFlag::new(), None).unwrap();
+        assert!(Watch::begin(&bench).is_none());
+    }
+
+    #[test]
+    fn a_clock_is_not_its_own_witness() {
+        let bench = Bench::new(oversleep_native::here(), StopFlag::new(), Some("oversleep-ordered")).unwrap();
+        assert!(Watch::begin(&bench).is_none());
+    }
+
+    #[test]
+    fn what_moved_is_the_difference_of_the_two_comparisons() {
+        let bench = Bench::new(oversleep_native::here(), StopFlag::new(), None).unwrap();
+        let mut watch = Watch::begin(&bench).expect("the library's clock is on every platform");
+        // As if the stamping clock had been set forward by 1 s since.
+        watch.first.ahead += Nanos::from_secs(1);
+        let witness = watch.end(&bench).expect("it was there before");
+        assert!((witness.moved_ns + Nanos::from_secs(1)).0.abs() < 500_000_000, "{witness:?}");
+        assert!(witness.over_ns >= Nanos::ZERO && witness.known_within_ns > Nanos::ZERO, "{witness:?}");
+    }
+}

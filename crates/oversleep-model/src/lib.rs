@@ -1,0 +1,11 @@
+//! Modelled machines: a kernel in virtual time behind the platform interface, and the profiles of the machines it models.
+//!
+//! `sim` is the model, `machines` turns profiles into machines, with changes as a user types them or as a result of a
+//! real machine teaches them. Nothing here touches the machine it runs on: the same seed gives the same results.
+
+mod machines;
+pub mod sim;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+
+pub use machines::*;

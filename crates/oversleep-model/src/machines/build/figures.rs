@@ -1,0 +1,88 @@
+//! The figures of a profile, looked up by path.
+
+use oversleep_record::{Nanos, Unavailable};
+
+use crate::machines::MachineError;
+use crate::machines::profile::Profile;
+use crate::machines::value::Value;
+use crate::sim::Spread;
+
+/// Looks figures up, with what to take where a profile states none: the value that switches the rule off.
+pub(in crate::machines) struct Figures<'a>(pub(super) &'a Profile);
+
+impl Figures<'_> {
+    pub(in crate::machines) fn value(&self, path: &str) -> Option<&Value> {
+        self.0.stated.get(path).map(|stated| &stated.value)
+    }
+
+    pub(in crate::machines) fn span(&self, path: &str) -> Nanos {
+        match self.value(path) {
+            Some(Value::Span(span)) => *span,
+            _ => Nanos::ZERO,
+        }
+    }
+
+    pub(in crate::machines) fn spread(&self, path: &str) -> Spread {
+        match self.value(path) {
+            Some(Value::Spread(spread)) => spread.clone(),
+            _ => Spread::fixed(Nanos::ZERO),
+        }
+    }
+
+    pub(super) fn ladder(&self, path: &str) -> Vec<(Nanos, Spread)> {
+        match self.value(path) {
+            Some(Value::Ladder(ladder)) => ladder.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn share(&self, path: &str) -> f64 {
+        match self.value(path) {
+            Some(Value::Share(share)) => *share,
+            _ => 0.0,
+        }
+    }
+
+    pub(super) fn share_ppm(&self, path: &str) -> i64 {
+        (self.share(path) * 1e6).round() as i64
+    }
+
+    pub(in crate::machines) fn integer(&self, path: &str) -> i64 {
+        match self.value(path) {
+            Some(Value::Integer(number)) => *number,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn flag(&self, path: &str) -> bool {
+        matches!(self.value(path), Some(Value::Flag(true)))
+    }
+
+    pub(in crate::machines) fn text(&self, path: &str) -> &str {
+        match self.value(path) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    pub(super) fn cost_ps(&self, clock: &str) -> u64 {
+        match self.value(&format!("costs.{clock}")).or_else(|| self.value("costs.other")) {
+            Some(Value::Cost(ps)) => *ps,
+            _ => 0,
+        }
+    }
+
+    /// Why the machine hasn't got what is named so.
+    pub(super) fn missing(&self, name: &str) -> Option<Unavailable> {
+        match self.value(&format!("since.{name}")) {
+            Some(Value::Text(needs)) => Some(Unavailable::TooOld { needs: needs.clone() }),
+            _ => None,
+        }
+    }
+
+    /// An error about that parameter.
+    pub(in crate::machines) fn wrong(&self, path: &str, why: impl Into<String>) -> MachineError {
+        let why = format!("'{path}': {}", why.into());
+        MachineError::Malformed { name: self.0.name.clone(), why }
+    }
+}

@@ -1,0 +1,184 @@
+//! A machine learned from a real one's result: how late its waits were, what its clocks cost and how they step.
+
+use std::collections::BTreeMap;
+
+use oversleep_record::series::{Pace, Quantity, Series};
+use oversleep_record::{Nanos, ResultFile};
+
+use oversleep_system::{SharedPlatform, SlackRule};
+
+use super::bounds::check_clock;
+use super::profile::Profile;
+use super::{MachineError, build, changed};
+use crate::sim::{ClockSource, Learned, Machine, Overshoot, Sim, Spread, Tick, WaitModel};
+
+/// The quantiles that are kept of what was measured, per mille: fine at both ends, where waits differ.
+const QUANTILES: [u32; 17] = [0, 10, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 950, 990, 995, 999, 1_000];
+
+/// No wait is later than this: a damaged result must not take virtual time to its end.
+const LATENESS_MAX: Nanos = Nanos::from_secs(3_600);
+
+/// A machine like the one the result was taken on: the rules of its system, with its own lateness per
+/// wait and request, clock costs, clock steps and facts. Waits that weren't measured follow the rules alone.
+///
+/// # Errors
+/// The result is of a model or of a system there is no model of, holds no waits, or an override can't be made.
+pub fn like(result: &ResultFile, overrides: &[String], seed: u64) -> Result<SharedPlatform, MachineError> {
+    Ok(Sim::start(learned(result, overrides, seed)?))
+}
+
+pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Machine, MachineError> {
+    let nothing = |why: String| MachineError::NothingToLearn { why };
+    if let Some(model) = &result.platform.modelled {
+        return Err(nothing(format!("it was taken on a model itself, {model}")));
+    }
+    if let Some(version) = result.environment.text("os.wine_version") {
+        return Err(nothing(format!(
+            "it was taken under Wine {version}, whose waits follow its host and not the rules of Windows"
+        )));
+    }
+    let base = base(result).ok_or_else(|| nothing(format!("there is no model of {}", result.platform.os)))?;
+    let mut waits = lateness(result);
+    if waits.is_empty() && result.clocks.is_empty() {
+        return Err(nothing("it holds neither waits nor clocks as found".to_owned()));
+    }
+    let mut profile = Profile::named(base)?;
+    profile.name = format!("like {} {}", result.platform.os, result.platform.arch);
+    for change in from_facts(result) {
+        // What its facts state and the model has no room for stays as the base has it.
+        let _ = profile.set(&change);
+    }
+    let profile = changed(profile, overrides)?;
+    let mut machine = build::machine(&profile, seed)?;
+    machine.arch.clone_from(&result.platform.arch);
+    let slack = result.environment.nanos("timer.slack_ns");
+    for wait in &mut machine.waits {
+        let follows_slack = matches!(wait.info.slack, SlackRule::ThreadSlack | SlackRule::ThreadSlackOrShare);
+        let measured = waits.remove(wait.info.name).unwrap_or_default();
+        if machine.timing.tick.as_ref().is_some_and(|tick| rule_gives(tick, wait, &measured)) {
+            continue;
+        }
+        if let Some(learned) = Learned::new(measured, slack.filter(|_| follows_slack)) {
+            wait.overshoot = Overshoot::Learned(learned);
+        }
+    }
+    for clock in &mut machine.clocks {
+        let Some(seen) = result.clocks.iter().find(|seen| seen.name == clock.info.name) else { continue };
+        clock.unavailable.clone_from(&seen.unavailable);
+        if let Some(cost_ps) = cost_ps(result, seen.cost_series.as_deref()) {
+            clock.read_cost_ps = cost_ps;
+        }
+        // A clock that follows the timer interrupt steps as that does, whatever its period was then.
+        let follows_interrupt = clock.source == ClockSource::LastInterrupt;
+        if let Some(step) = seen.stated_step_ns.filter(|step| *step > Nanos::ZERO && !follows_interrupt) {
+            clock.step_ns = step;
+        }
+        if let (Some(hz @ 1..=10_000_000_000), "ticks") = (seen.frequency_hz, clock.info.unit) {
+            clock.frequency_hz = hz;
+        }
+        check_clock(clock, machine.reference_clock)
+            .map_err(|why| nothing(format!("its clock {}: {why}", clock.info.name)))?;
+    }
+    let facts = result.environment.facts.iter().filter(|(name, _)| !name.starts_with("model."));
+    machine.facts.facts.extend(facts.map(|(name, fact)| (name.clone(), fact.clone())));
+    Ok(machine)
+}
+
+/// How far from the rule's a median may lie, as a share of what the wait took, and in any case.
+const RULE_SHARE: f64 = 0.1;
+const RULE_WIDTH: Nanos = Nanos::from_micros(250);
+
+/// Whether the rule of the tick gives what was measured of a wait that follows it. Then the rule says what comes of calls
+/// that don't begin on a tick as well; quantiles of calls back to back would not.
+fn rule_gives(tick: &Tick, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bool {
+    wait.info.slack == SlackRule::TimerResolution
+        && measured.iter().all(|(requested, late)| {
+            let took = *requested + late.quantile(0.5);
+            let span = wait.info.asked(*requested).max(wait.shortest_ns);
+            let width = RULE_WIDTH.max(Nanos((took.0 as f64 * RULE_SHARE) as i64));
+            let mut given = tick.back_to_back(span, wait.tolerance_ns).into_iter();
+            given.any(|given| (given - took).0.saturating_abs() <= width.0)
+        })
+}
+
+/// The profile whose rules hold there.
+fn base(result: &ResultFile) -> Option<&'static str> {
+    let build = result.environment.integer("os.build");
+    match result.platform.os.as_str() {
+        "linux" => Some(match result.environment.text("virtualisation.wsl") {
+            Some("wsl1") => "wsl1",
+            Some("wsl2") => "wsl2",
+            _ => "linux-hz250",
+        }),
+        "macos" => Some("macos-14-m1"),
+        "windows" if result.environment.flag("os.is_server") == Some(true) => Some("windows-server-2022"),
+        "windows" => Some(match build {
+            Some(..10_000) => "windows-7",
+            Some(10_000..19_041) => "windows-10-1909",
+            Some(19_041..22_000) => "windows-10-2004",
+            _ => "windows-11",
+        }),
+        _ => None,
+    }
+}
+
+/// Overrides that its facts amount to.
+fn from_facts(result: &ResultFile) -> Vec<String> {
+    let facts = &result.environment;
+    let mut changes = Vec::new();
+    let cpus = facts.integer("cpu.allowed").or_else(|| facts.integer("cpu.count"));
+    changes.extend(cpus.map(|count| format!("cpus.count={}", count.clamp(1, 64))));
+    changes.extend(facts.integer("timer.hz").map(|hz| format!("timers.hz={hz}")));
+    if facts.flag("timer.high_resolution") == Some(false) {
+        changes.push("timers.high-resolution=false".to_owned());
+    }
+    let slack = facts.nanos("timer.default_slack_ns").or_else(|| facts.nanos("timer.slack_ns"));
+    changes.extend(slack.map(|slack| format!("timers.slack={}ns", slack.0)));
+    changes.extend(facts.nanos("timer.period_default_ns").map(|period| format!("timers.tick={}ns", period.0)));
+    changes.extend(facts.integer("qpc.frequency_hz").map(|hz| format!("frequencies.qpc={hz}")));
+    changes
+}
+
+/// By wait, request by request: how late it was where nothing was changed and nothing else ran. Where several
+/// experiments measured the same, the one with the most values tells.
+fn lateness(result: &ResultFile) -> BTreeMap<String, Vec<(Nanos, Spread)>> {
+    let mut best: BTreeMap<(&str, Nanos), &Series> = BTreeMap::new();
+    for series in &result.series {
+        let plain = series.quantity == Quantity::Lateness
+            && series.conditions.is_as_found()
+            && series.pace != Some(Pace::RandomPhase)
+            && series.has_values();
+        let (true, Some(requested)) = (plain, series.requested_ns) else { continue };
+        let known = best.entry((series.subject.as_str(), requested)).or_insert(series);
+        if series.calls().count() > known.calls().count() {
+            *known = series;
+        }
+    }
+    let mut waits: BTreeMap<String, Vec<(Nanos, Spread)>> = BTreeMap::new();
+    for ((wait, requested), series) in best {
+        let calls = series.calls();
+        let mut quantiles: Vec<(f64, Nanos)> = Vec::new();
+        for per_mille in QUANTILES {
+            let share = f64::from(per_mille) / 1_000.0;
+            let value = match per_mille {
+                0 => calls.min(),
+                1_000 => calls.max(),
+                _ => calls.quantile(share),
+            };
+            // Buckets of the histogram can place a quantile beside its neighbour.
+            let least = quantiles.last().map_or(Nanos(i64::MIN), |&(_, value)| value);
+            let value = value.map(|value| Nanos(value).max(-LATENESS_MAX).min(LATENESS_MAX));
+            quantiles.extend(value.map(|value| (share, value.max(least))));
+        }
+        if let Ok(spread) = Spread::from_quantiles(quantiles) {
+            waits.entry(wait.to_owned()).or_default().push((requested, spread));
+        }
+    }
+    waits
+}
+
+/// The median cost of one read.
+fn cost_ps(result: &ResultFile, key: Option<&str>) -> Option<u64> {
+    let series = result.series(key?)?;
+    u64::try_from(series.distribution.p50()?).ok()
+}

@@ -1,0 +1,130 @@
+//! Modelled machines by name: profiles as data, changed as the user says; and machines learned from a result of a real one.
+
+mod bounds;
+mod build;
+mod like;
+mod parameters;
+mod profile;
+mod turns;
+mod value;
+
+pub use like::like;
+
+use oversleep_system::SharedPlatform;
+
+use crate::sim::Sim;
+use crate::sim::systems::SYSTEMS;
+use profile::{PROFILES, Profile};
+
+/// The seed where none is given.
+pub const SEED: u64 = 1;
+
+/// Why there is no such machine.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// No profile has that name.
+    #[error("there is no modelled machine '{name}'; there are {}", names().join(", "))]
+    UnknownMachine {
+        /// What was asked for.
+        name: String,
+    },
+    /// A change that was asked for can't be made.
+    #[error("'{change}': {why}")]
+    BadOverride {
+        /// As it was typed.
+        change: String,
+        /// What is wrong, and what would be right.
+        why: String,
+    },
+    /// The figures contradict themselves, or one is missing.
+    #[error("the modelled machine '{name}' makes no sense: {why} (damaged profile, or an override that doesn't fit)")]
+    Malformed {
+        /// Whose.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A result can't be learned from.
+    #[error("no machine can be modelled on this result: {why}")]
+    NothingToLearn {
+        /// Why not.
+        why: String,
+    },
+}
+
+/// One figure of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// Its path, as an override takes it: `timers.tick`.
+    pub path: String,
+    /// Its value.
+    pub value: String,
+    /// Where it comes from.
+    pub source: String,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// What there is to know about a modelled machine.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// Its name, as `--on` takes it.
+    pub name: String,
+    /// What it models, in a line.
+    pub title: String,
+    /// Every figure of it, by path.
+    pub figures: Vec<Figure>,
+}
+
+/// The names of all modelled machines.
+pub fn names() -> Vec<&'static str> {
+    PROFILES.iter().map(|(name, _)| *name).collect()
+}
+
+/// What a machine is made of; `overrides` as [`platform`] takes them.
+///
+/// # Errors
+/// There is no such machine, or an override that can't be made.
+pub fn describe(name: &str, overrides: &[String]) -> Result<Description, MachineError> {
+    let profile = changed(Profile::named(name)?, overrides)?;
+    let foreign = foreign_clocks(&profile);
+    let is_own = |path: &String| match path.split_once('.') {
+        Some(("costs" | "steps" | "frequencies", name)) => !foreign.contains(&name),
+        _ => true,
+    };
+    let figures = profile.stated.into_iter().filter(|(path, _)| is_own(path)).map(|(path, stated)| Figure {
+        doc: parameters::parameter_of(&path).map_or("", |parameter| parameter.doc),
+        value: stated.text,
+        source: stated.source,
+        path,
+    });
+    Ok(Description { name: profile.name, title: profile.title, figures: figures.collect() })
+}
+
+/// That machine as a platform. Overrides are `parameter=value`, the parameter by its path or by its last part where
+/// that is enough: `tick=1ms`, `timers.p-two-tick=0.68`. The same seed gives the same results to the byte.
+///
+/// # Errors
+/// There is no such machine, or an override that can't be made.
+pub fn platform(name: &str, overrides: &[String], seed: u64) -> Result<SharedPlatform, MachineError> {
+    Ok(Sim::start(build::machine(&changed(Profile::named(name)?, overrides)?, seed)?))
+}
+
+/// Clocks of the system that processors of this architecture don't have: a profile may inherit figures of them.
+fn foreign_clocks(profile: &Profile) -> Vec<&'static str> {
+    let stated = |path: &str| profile.stated.get(path).map_or("", |stated| stated.text.as_str());
+    let (os, arch) = (stated("machine.os"), stated("machine.arch"));
+    let system = SYSTEMS.iter().find(|system| system.os == os);
+    let rows = system.into_iter().flat_map(|system| (system.clocks)());
+    rows.filter(|row| !row.arch.is_empty() && row.arch != arch).map(|row| row.info.name).collect()
+}
+
+fn changed(mut profile: Profile, overrides: &[String]) -> Result<Profile, MachineError> {
+    for change in overrides {
+        profile.set(change)?;
+        profile.changes.push(change.trim().to_owned());
+    }
+    // Figures that contradict one another show when they are put together.
+    build::machine(&profile, 0)?;
+    Ok(profile)
+}

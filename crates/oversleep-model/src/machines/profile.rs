@@ -1,0 +1,266 @@
+//! A profile: the figures of a machine, each with its source, read from a file and checked.
+
+use std::collections::BTreeMap;
+
+use super::MachineError;
+use super::parameters::{parameter_of, path_of};
+use super::value::Value;
+use crate::sim::systems::SYSTEMS;
+
+/// What a parameter is, and where it comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Stated {
+    pub text: String,
+    pub value: Value,
+    pub source: String,
+}
+
+/// The figures of a machine.
+#[derive(Clone, Debug)]
+pub(super) struct Profile {
+    pub name: String,
+    pub title: String,
+    pub stated: BTreeMap<String, Stated>,
+    /// What the user changed, as it was typed.
+    pub changes: Vec<String>,
+}
+
+/// The embedded profiles, by name.
+macro_rules! profiles {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../profiles/", $name, ".toml")))),*]
+    };
+}
+
+/// Every profile there is, and its file.
+pub(super) const PROFILES: &[(&str, &str)] = profiles![
+    "windows-7",
+    "windows-10-1909",
+    "windows-10-laptop",
+    "windows-10-2004",
+    "windows-10-510us",
+    "windows-11",
+    "windows-server-2022",
+    "linux-hz250",
+    "linux-hz1000",
+    "linux-fifo",
+    "macos-14-m1",
+    "raspberry-pi-4",
+    "wsl1",
+    "wsl2",
+];
+
+/// No profile stands on more than this many others.
+const BASES_MAX: usize = 8;
+
+impl Profile {
+    /// The profile of that name, with all it stands on.
+    pub(super) fn named(name: &str) -> Result<Profile, MachineError> {
+        let (_, text) = PROFILES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .ok_or_else(|| MachineError::UnknownMachine { name: name.to_owned() })?;
+        Profile::read(name, text, BASES_MAX)
+    }
+
+    fn read(name: &str, text: &str, bases_left: usize) -> Result<Profile, MachineError> {
+        let malformed = |why: String| MachineError::Malformed { name: name.to_owned(), why };
+        let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| malformed(error.to_string()))?;
+        let title = match table.remove("title") {
+            Some(toml::Value::String(title)) => title,
+            _ => return Err(malformed("it has no title".to_owned())),
+        };
+        let sources = match table.remove("sources") {
+            Some(toml::Value::Table(sources)) => sources,
+            _ => toml::Table::new(),
+        };
+        // What was measured on the machine of the base was not measured on this one.
+        let inherited = match table.remove("inherited") {
+            Some(toml::Value::String(source)) => Some(source),
+            Some(_) => return Err(malformed("what is inherited needs a source in words".to_owned())),
+            None => None,
+        };
+        let mut stated = match table.remove("base") {
+            Some(toml::Value::String(base)) => {
+                let (_, text) = PROFILES
+                    .iter()
+                    .find(|(known, _)| *known == base && bases_left > 0)
+                    .ok_or_else(|| malformed(format!("it stands on '{base}', which is no profile")))?;
+                let mut stated = Profile::read(&base, text, bases_left - 1)?.stated;
+                for figure in stated.values_mut().filter(|figure| figure.source.starts_with("measured")) {
+                    if let Some(source) = &inherited {
+                        figure.source.clone_from(source);
+                    }
+                }
+                stated
+            }
+            Some(_) => return Err(malformed("its base is no name".to_owned())),
+            None => BTreeMap::new(),
+        };
+        for (room, entries) in table {
+            let toml::Value::Table(entries) = entries else {
+                return Err(malformed(format!("'{room}' stands alone; parameters are in tables")));
+            };
+            for (key, entry) in entries {
+                let path = format!("{room}.{key}");
+                stated.insert(path.clone(), read_entry(&path, &entry, &sources).map_err(malformed)?);
+            }
+        }
+        Ok(Profile { name: name.to_owned(), title, stated, changes: Vec::new() })
+    }
+
+    /// Changes one parameter as `path=value` says.
+    pub(super) fn set(&mut self, change: &str) -> Result<(), MachineError> {
+        let bad = |why: String| MachineError::BadOverride { change: change.to_owned(), why };
+        let (typed, text) =
+            change.split_once('=').ok_or_else(|| bad("write it as parameter=value, like tick=1ms".to_owned()))?;
+        let path = path_of(typed.trim()).map_err(bad)?;
+        let parameter = parameter_of(&path).ok_or_else(|| bad(format!("'{path}' is not a parameter")))?;
+        self.fits(&path).map_err(bad)?;
+        let value = parameter.kind.read(text).map_err(bad)?;
+        if path.starts_with("wake.") && value.is_below_zero() {
+            return Err(bad("waking up takes time; only 'extra.NAME' may be below zero".to_owned()));
+        }
+        if path.starts_with("since.") && text.trim().is_empty() {
+            return Err(bad("name the version that brought it, like 'Windows 8'".to_owned()));
+        }
+        let stated = Stated { text: text.trim().to_owned(), value, source: "set by the user".to_owned() };
+        self.stated.insert(path, stated);
+        Ok(())
+    }
+}
+
+impl Profile {
+    /// Whether a change of that parameter can show on this machine.
+    ///
+    /// # Errors
+    /// Why not, with what would be right.
+    fn fits(&self, path: &str) -> Result<(), String> {
+        let text = |path: &str| self.stated.get(path).map_or("", |stated| stated.text.as_str());
+        let os = text("machine.os");
+        let Some(system) = SYSTEMS.iter().find(|system| system.os == os) else { return Ok(()) };
+        if path == "machine.os" {
+            return Err("the system decides which rules and figures there are; take another machine instead".to_owned());
+        }
+        let owner = parameter_of(path).and_then(|parameter| parameter.only_on);
+        if let Some(owner) = owner.filter(|owner| *owner != os) {
+            return Err(format!("'{path}' is a figure of {owner}; it changes nothing on {}", self.name));
+        }
+        let Some((family, name)) = path.split_once('.') else { return Ok(()) };
+        let clocks = || (system.clocks)().into_iter().map(|row| row.info.name).collect::<Vec<_>>();
+        let waits = || (system.waits)().into_iter().map(|info| info.name).collect::<Vec<_>>();
+        let known = match family {
+            "costs" if name == "other" => return Ok(()),
+            "costs" | "steps" | "frequencies" => clocks(),
+            "extra" | "shortest" | "tolerance" | "grids" | "raises" => waits(),
+            "since" => clocks().into_iter().chain(waits()).chain(system.handoffs.iter().copied()).collect(),
+            _ => return Ok(()),
+        };
+        if known.contains(&name) {
+            Ok(())
+        } else {
+            Err(format!("{os} has no '{name}'; there are {}", known.join(", ")))
+        }
+    }
+}
+
+fn read_entry(path: &str, entry: &toml::Value, sources: &toml::Table) -> Result<Stated, String> {
+    let parameter = parameter_of(path).ok_or_else(|| format!("'{path}' is not a parameter"))?;
+    let fields = entry.as_table().ok_or_else(|| format!("'{path}' needs a value and a source"))?;
+    if let Some(other) = fields.keys().find(|field| !["value", "source"].contains(&field.as_str())) {
+        return Err(format!("'{path}' has a value and a source, no '{other}'"));
+    }
+    let value = fields.get("value").ok_or_else(|| format!("'{path}' has no value"))?;
+    let text = match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Array(items) => {
+            items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", ")
+        }
+        toml::Value::Integer(number) => number.to_string(),
+        toml::Value::Float(number) => number.to_string(),
+        toml::Value::Boolean(flag) => flag.to_string(),
+        other => return Err(format!("'{path}' can't be a {}", other.type_str())),
+    };
+    let source = fields.get("source").and_then(toml::Value::as_str);
+    let source = source.ok_or_else(|| format!("'{path}' has no source"))?;
+    let source = sources.get(source).and_then(toml::Value::as_str);
+    let source = source.ok_or_else(|| format!("the source of '{path}' is not among the sources"))?;
+    let value = parameter.kind.read(&text).map_err(|why| format!("'{path}': {why}"))?;
+    Ok(Stated { text, value, source: source.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oversleep_record::Nanos;
+
+    #[test]
+    fn every_profile_reads_and_every_figure_has_a_source() {
+        for (name, _) in PROFILES {
+            let profile = Profile::named(name).unwrap_or_else(|error| panic!("{error}"));
+            assert!(profile.title.len() > 5);
+            for (path, stated) in &profile.stated {
+                assert!(stated.source.len() > 10, "{name}: {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_profile_passes_off_as_measured_what_another_machine_gave() {
+        let source = |name: &str, path: &str| Profile::named(name).unwrap().stated[path].source.clone();
+        assert!(source("linux-hz250", "wake.cost").starts_with("measured"));
+        for name in ["wsl1", "wsl2", "raspberry-pi-4"] {
+            for (path, stated) in Profile::named(name).unwrap().stated {
+                assert!(!stated.source.starts_with("measured"), "{name}: {path}: {}", stated.source);
+            }
+            assert!(source(name, "wake.handoff").starts_with("assumed"), "{name}");
+        }
+        let odd = Profile::read("odd", "title = 'odd one'\ninherited = 1\nbase = 'wsl1'", 2).unwrap_err().to_string();
+        assert!(odd.contains("in words"), "{odd}");
+    }
+
+    #[test]
+    fn overrides_replace_figures_and_say_what_is_wrong() {
+        let mut profile = Profile::named("windows-11").unwrap();
+        profile.set("tick=1ms").unwrap();
+        assert_eq!(profile.stated["timers.tick"].value, Value::Span(Nanos::from_millis(1)));
+        assert_eq!(profile.stated["timers.tick"].source, "set by the user");
+        for (change, says) in [
+            ("tick", "parameter=value"),
+            ("tock=1ms", "not a parameter"),
+            ("tick=1", "no unit"),
+            ("timers.base=never", "call, last-tick"),
+            ("costs.nonsense=1ns", "windows has no 'nonsense'; there are qpc"),
+            ("extra.slep=1ms", "windows has no 'slep'"),
+            ("steps.nanosleep=1ms", "windows has no 'nanosleep'"),
+            ("since.x=1", "windows has no 'x'"),
+            ("since.sleep=", "name the version"),
+            ("slack=100us", "'timers.slack' is a figure of linux; it changes nothing on windows-11"),
+            ("tiers=a:1:1ms", "is a figure of macos"),
+            ("wake.cost=-10ms", "takes time"),
+            ("os=macos", "take another machine"),
+        ] {
+            let error = profile.set(change).unwrap_err().to_string();
+            assert!(error.contains(change) && error.contains(says), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_profile_is_refused() {
+        for (text, says) in [
+            ("title = 1", "title"),
+            ("title = 't'\nbase = 'nowhere'", "nowhere"),
+            ("title = 't'\nx = 1", "stands alone"),
+            ("title = 't'\n[timers]\ntock = { value = '1ms', source = 's' }", "timers.tock"),
+            ("title = 't'\n[timers]\ntick = '1ms'", "needs a value"),
+            ("title = 't'\n[timers]\ntick = { value = '1ms' }", "no source"),
+            ("title = 't'\n[timers]\ntick = { value = '1ms', source = 's' }", "among the sources"),
+            ("title = 't'\n[sources]\ns = 'x'\n[timers]\ntick = { value = '1', source = 's' }", "unit"),
+            ("title = 't'\n[sources]\ns = 'x'\n[timers]\ntick = { value = '1ms', source = 's', why = '' }", "no 'why'"),
+            ("][", "damaged"),
+        ] {
+            let error = Profile::read("damaged", text, 1).unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}

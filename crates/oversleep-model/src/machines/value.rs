@@ -1,0 +1,224 @@
+//! Values of a profile: one text form for files and for the command line.
+
+use oversleep_record::Nanos;
+
+use crate::sim::Spread;
+
+/// What kind of value a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A span: `15.625ms`.
+    Span,
+    /// A span down to a tenth of a nanosecond: `9.9ns`.
+    Cost,
+    /// A span or a distribution of spans: `5us`, `4us..20us`, `p0=4us p50=9us p100=20us`.
+    Spread,
+    /// Spans and, from each on, a distribution: `300us:2us, 1ms:5us..30us`.
+    Ladder,
+    /// A share from 0 to 1.
+    Share,
+    /// A whole number.
+    Integer,
+    /// `true` or `false`.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A policy with its priority: `fifo:1`.
+    Policy,
+    /// Names, each with a shift and a longest delay: `tier-0:3:1ms, tier-3:-2:75ms`.
+    Tiers,
+    /// Any words.
+    Text,
+}
+
+/// A value that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Span(Nanos),
+    /// In ps.
+    Cost(u64),
+    Spread(Spread),
+    Ladder(Vec<(Nanos, Spread)>),
+    Share(f64),
+    Integer(i64),
+    Flag(bool),
+    Text(String),
+    Policy(String, i32),
+    /// Name, shift, longest delay.
+    Tiers(Vec<(String, i32, Nanos)>),
+}
+
+impl Value {
+    /// Whether any span of it is below zero.
+    pub(super) fn is_below_zero(&self) -> bool {
+        match self {
+            Value::Span(span) => *span < Nanos::ZERO,
+            Value::Spread(spread) => spread.quantile(0.0) < Nanos::ZERO,
+            Value::Ladder(steps) => steps.iter().any(|(_, spread)| spread.quantile(0.0) < Nanos::ZERO),
+            _ => false,
+        }
+    }
+}
+
+impl Kind {
+    /// Reads a value of this kind.
+    ///
+    /// # Errors
+    /// A sentence that says what would be right.
+    pub(super) fn read(self, text: &str) -> Result<Value, String> {
+        let text = text.trim();
+        match self {
+            Kind::Span => span(text).map(Value::Span),
+            Kind::Cost => cost(text).map(Value::Cost),
+            Kind::Spread => spread(text).map(Value::Spread),
+            Kind::Ladder => ladder(text).map(Value::Ladder),
+            Kind::Share => match text.parse::<f64>() {
+                Ok(share) if (0.0..=1.0).contains(&share) => Ok(Value::Share(share)),
+                _ => Err(format!("'{text}' is not a share from 0 to 1")),
+            },
+            Kind::Integer => match text.parse::<i64>() {
+                Ok(number) if number >= 0 => Ok(Value::Integer(number)),
+                _ => Err(format!("'{text}' is not a whole number from 0 up")),
+            },
+            Kind::Flag => match text {
+                "true" | "on" => Ok(Value::Flag(true)),
+                "false" | "off" => Ok(Value::Flag(false)),
+                _ => Err(format!("'{text}' is neither true nor false")),
+            },
+            Kind::Word(words) if words.contains(&text) => Ok(Value::Text(text.to_owned())),
+            Kind::Word(words) => Err(format!("'{text}' is not one of {}", words.join(", "))),
+            Kind::Policy => {
+                let (name, priority) = text.split_once(':').unwrap_or((text, "0"));
+                match priority.parse() {
+                    Ok(priority) if !name.is_empty() => Ok(Value::Policy(name.to_owned(), priority)),
+                    _ => Err(format!("'{text}' is not a policy with a priority, as in fifo:1")),
+                }
+            }
+            Kind::Tiers => tiers(text).map(Value::Tiers),
+            Kind::Text => Ok(Value::Text(text.to_owned())),
+        }
+    }
+}
+
+/// No rule is about more than an hour, and sums of what a profile states must not overflow.
+const LONGEST: Nanos = Nanos::from_secs(3_600);
+
+fn signed_span(text: &str) -> Result<Nanos, String> {
+    let span: Nanos = text.parse::<Nanos>().map_err(|error| error.to_string())?;
+    if span.0.unsigned_abs() <= LONGEST.0.unsigned_abs() {
+        Ok(span)
+    } else {
+        Err(format!("'{text}' is longer than an hour"))
+    }
+}
+
+fn span(text: &str) -> Result<Nanos, String> {
+    match signed_span(text)? {
+        span if span >= Nanos::ZERO => Ok(span),
+        _ => Err(format!("'{text}' is below zero")),
+    }
+}
+
+fn cost(text: &str) -> Result<u64, String> {
+    let of_ns = text.strip_suffix("ns").and_then(|number| number.trim().parse::<f64>().ok());
+    match of_ns {
+        Some(ns) if (0.0..1e9).contains(&ns) => Ok((ns * 1_000.0).round() as u64),
+        Some(_) => Err(format!("'{text}' is not a cost of one call")),
+        None => Ok(span(text)?.0.unsigned_abs().saturating_mul(1_000)),
+    }
+}
+
+fn spread(text: &str) -> Result<Spread, String> {
+    if let Some((from, to)) = text.split_once("..") {
+        let (from, to) = (signed_span(from)?, signed_span(to)?);
+        return if from <= to { Ok(Spread::uniform(from, to)) } else { Err(format!("'{text}' goes back")) };
+    }
+    if !text.starts_with('p') {
+        return signed_span(text).map(Spread::fixed);
+    }
+    let quantile = |part: &str| -> Result<(f64, Nanos), String> {
+        let unread = || format!("'{part}' is not a quantile, as in p50=9us");
+        let (percent, value) = part.strip_prefix('p').and_then(|part| part.split_once('=')).ok_or_else(unread)?;
+        let percent: f64 = percent.parse().map_err(|_| unread())?;
+        Ok((percent / 100.0, signed_span(value)?))
+    };
+    Spread::from_quantiles(text.split_whitespace().map(quantile).collect::<Result<_, _>>()?)
+}
+
+/// The parts of a list; an empty text is an empty list.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty())
+}
+
+fn ladder(text: &str) -> Result<Vec<(Nanos, Spread)>, String> {
+    let step = |part: &str| -> Result<(Nanos, Spread), String> {
+        let (from, then) = part.split_once(':').ok_or_else(|| format!("'{part}' is not a step, as in 300us:2us"))?;
+        Ok((span(from)?, spread(then.trim())?))
+    };
+    let mut steps: Vec<(Nanos, Spread)> = parts(text).map(step).collect::<Result<_, _>>()?;
+    steps.sort_by_key(|&(from, _)| from);
+    Ok(steps)
+}
+
+fn tiers(text: &str) -> Result<Vec<(String, i32, Nanos)>, String> {
+    let tier = |part: &str| -> Result<(String, i32, Nanos), String> {
+        let unread = || format!("'{part}' is not a tier, as in tier-0:3:1ms");
+        let mut fields = part.split(':');
+        let (Some(name), Some(shift), Some(most), None) = (fields.next(), fields.next(), fields.next(), fields.next())
+        else {
+            return Err(unread());
+        };
+        let shift: i32 = shift.parse().map_err(|_| unread())?;
+        if !(-30..=62).contains(&shift) {
+            return Err(unread());
+        }
+        Ok((name.to_owned(), shift, span(most)?))
+    };
+    parts(text).map(tier).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_read_as_they_are_written() {
+        assert_eq!(Kind::Span.read(" 15.625ms "), Ok(Value::Span(Nanos(15_625_000))));
+        assert_eq!(Kind::Cost.read("9.9ns"), Ok(Value::Cost(9_900)));
+        assert_eq!(Kind::Cost.read("1.5us"), Ok(Value::Cost(1_500_000)));
+        assert_eq!(Kind::Spread.read("-2us"), Ok(Value::Spread(Spread::fixed(Nanos(-2_000)))));
+        let Ok(Value::Spread(quantiles)) = Kind::Spread.read("p0=1us p100=3us") else { panic!("a spread") };
+        assert_eq!(quantiles, Spread::uniform(Nanos(1_000), Nanos(3_000)));
+        let Ok(Value::Ladder(ladder)) = Kind::Ladder.read("1ms:2us..4us, 300us:1us") else { panic!("a ladder") };
+        assert_eq!(ladder[0], (Nanos(300_000), Spread::fixed(Nanos(1_000))));
+        assert_eq!(Kind::Ladder.read(""), Ok(Value::Ladder(Vec::new())));
+        let tier = ("tier-3".to_owned(), -2, Nanos::from_millis(75));
+        assert_eq!(Kind::Tiers.read("tier-3:-2:75ms"), Ok(Value::Tiers(vec![tier])));
+        assert_eq!(Kind::Policy.read("fifo:1"), Ok(Value::Policy("fifo".to_owned(), 1)));
+        assert_eq!(Kind::Word(&["call"]).read("call"), Ok(Value::Text("call".to_owned())));
+    }
+
+    #[test]
+    fn what_is_no_value_is_refused_with_what_would_be() {
+        for (kind, text) in [
+            (Kind::Span, "1"),
+            (Kind::Span, "-1ms"),
+            (Kind::Span, "2h"),
+            (Kind::Cost, "-1ns"),
+            (Kind::Spread, "4us..2us"),
+            (Kind::Spread, "p50"),
+            (Kind::Spread, "p50=2us p20=1us"),
+            (Kind::Ladder, "300us"),
+            (Kind::Share, "1.1"),
+            (Kind::Share, "NaN"),
+            (Kind::Integer, "-1"),
+            (Kind::Flag, "yes"),
+            (Kind::Word(&["call", "last-tick"]), "never"),
+            (Kind::Policy, "fifo:x"),
+            (Kind::Tiers, "tier-0:99:1ms"),
+        ] {
+            let why = kind.read(text).expect_err(text);
+            assert!(why.len() > 10, "{text}: {why}");
+        }
+    }
+}

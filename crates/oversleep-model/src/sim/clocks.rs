@@ -1,0 +1,217 @@
+//! Modelled clocks.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use oversleep_record::clock::Epoch;
+use oversleep_record::{Nanos, Unavailable};
+
+use super::kernel::Kernel;
+use super::machine::{ClockModel, ClockSource, Machine};
+use super::rules;
+use oversleep_system::{Clock, ClockInfo};
+
+struct SimClock {
+    model: ClockModel,
+    kernel: Arc<Kernel>,
+    origin: Nanos,
+    /// Raw value at the epoch's zero: from 1601 to 1970 doesn't fit a span.
+    raw_origin: u64,
+    /// Bits of the raw value.
+    mask: u64,
+    known: Known,
+}
+
+/// What a clock showed last, and from when to when it shows that: a coarse clock is read millions of times between two
+/// steps. Only the thread that runs reads clocks.
+#[derive(Default)]
+struct Known {
+    raw: AtomicU64,
+    from: AtomicI64,
+    until: AtomicI64,
+    /// How often the grid of interrupts had changed by then.
+    grid_changes: AtomicU64,
+}
+
+pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn Clock>> {
+    let clock = |model: &ClockModel| -> Box<dyn Clock> {
+        let since_epoch = if model.info.epoch == Epoch::Windows { WINDOWS_TO_UNIX_S } else { 0 };
+        Box::new(SimClock {
+            origin: origin(model.info.epoch),
+            raw_origin: since_epoch.wrapping_mul(model.frequency_hz),
+            mask: if model.info.bits < 64 { (1 << model.info.bits) - 1 } else { u64::MAX },
+            model: model.clone(),
+            kernel: Arc::clone(kernel),
+            known: Known::default(),
+        })
+    };
+    machine.clocks.iter().map(clock).collect()
+}
+
+impl SimClock {
+    /// What it shows at that moment of what it follows.
+    fn shown(&self, followed: Nanos) -> u64 {
+        let model = &self.model;
+        let drift = match model.drift_ppm {
+            0 => Nanos::ZERO,
+            ppm => Nanos((i128::from(followed.0) * i128::from(ppm) / 1_000_000) as i64),
+        };
+        let skew = if model.skew_ns != Nanos::ZERO && self.kernel.on_odd_cpu() { model.skew_ns } else { Nanos::ZERO };
+        let stepped = (followed + drift).round_down_to(model.step_ns);
+        let shown = (self.origin + stepped - skew).max(Nanos::ZERO).0.unsigned_abs();
+        let raw = match model.frequency_hz {
+            1_000_000_000 => shown,
+            // Seconds and the rest apart: no product is larger than 64 bits for a counter of up to 10 GHz.
+            hz => shown / 1_000_000_000 * hz + shown % 1_000_000_000 * hz / 1_000_000_000,
+        };
+        raw.wrapping_add(self.raw_origin) & self.mask
+    }
+
+    /// What it shows now.
+    fn shows(&self) -> u64 {
+        if let Some((raw, _)) = self.known() {
+            return raw;
+        }
+        let (followed, now) = (self.followed(), self.kernel.now());
+        let raw = self.shown(followed);
+        let (from, until) = match self.model.source {
+            // It depends on the CPU, too.
+            _ if self.model.skew_ns != Nanos::ZERO => return raw,
+            ClockSource::Elapsed if self.model.drift_ppm == 0 && self.model.step_ns > Nanos(1) => {
+                let from = now.round_down_to(self.model.step_ns);
+                (from, from + self.model.step_ns)
+            }
+            ClockSource::LastInterrupt => (followed, followed + self.kernel.hardware_grid.grid().period),
+            _ => return raw,
+        };
+        self.known.raw.store(raw, Ordering::Relaxed);
+        self.known.from.store(from.0, Ordering::Relaxed);
+        self.known.until.store(until.0, Ordering::Relaxed);
+        self.known.grid_changes.store(self.kernel.hardware_grid.changes(), Ordering::Relaxed);
+        raw
+    }
+
+    /// What it shows now and until when, where that is known without working it out.
+    fn known(&self) -> Option<(u64, Nanos)> {
+        let (known, now) = (&self.known, self.kernel.now().0);
+        let until = known.until.load(Ordering::Relaxed);
+        let holds = known.from.load(Ordering::Relaxed) <= now
+            && now < until
+            && known.grid_changes.load(Ordering::Relaxed) == self.kernel.hardware_grid.changes();
+        holds.then(|| (known.raw.load(Ordering::Relaxed), Nanos(until)))
+    }
+
+    /// How many reads of `most` surely end before that moment, with nothing else happening meanwhile.
+    fn reads_before(&self, until: Nanos, most: u64) -> u64 {
+        let cost_ps = self.model.read_cost_ps.max(1);
+        let left = until.min(self.kernel.alone_until()) - self.kernel.now() - Nanos(1);
+        let left_ps = u64::try_from(left.0).unwrap_or(0).saturating_mul(1_000);
+        if cost_ps.saturating_mul(most.saturating_add(1)) <= left_ps {
+            return most;
+        }
+        (left_ps / cost_ps).saturating_sub(1).min(most)
+    }
+
+    /// What virtual time it follows.
+    fn followed(&self) -> Nanos {
+        match self.model.source {
+            ClockSource::Elapsed => self.kernel.now(),
+            ClockSource::LastInterrupt => self.kernel.hardware_grid.grid().at_or_before(self.kernel.now()),
+            ClockSource::ThreadCpu => self.kernel.cpu_time(),
+            ClockSource::ProcessCpu => self.kernel.process_cpu_time(),
+        }
+    }
+}
+
+/// Modelled time begins at this moment after each epoch: values look like those of a machine that has been up for a
+/// while, and a skewed clock stays above zero.
+fn origin(epoch: Epoch) -> Nanos {
+    match epoch {
+        Epoch::Boot | Epoch::Processor => Nanos::from_secs(1_000),
+        // 2026-01-01 00:00 UTC, and TAI 37 s ahead of it.
+        Epoch::Unix => Nanos::from_secs(1_767_225_600),
+        Epoch::Tai => Nanos::from_secs(1_767_225_637),
+        // In units of 100 ns the distance from 1601 to 1970 is added below: it doesn't fit the range of a span.
+        Epoch::Windows => Nanos::from_secs(1_767_225_600),
+        Epoch::Process | Epoch::Thread => Nanos::ZERO,
+    }
+}
+
+/// From 1601-01-01 to 1970-01-01, in s.
+const WINDOWS_TO_UNIX_S: u64 = 11_644_473_600;
+
+impl Clock for SimClock {
+    fn info(&self) -> &ClockInfo {
+        &self.model.info
+    }
+
+    fn available(&self) -> Result<(), Unavailable> {
+        self.model.unavailable.clone().map_or(Ok(()), Err)
+    }
+
+    fn stated_frequency_hz(&self) -> Option<u64> {
+        Some(self.model.frequency_hz)
+    }
+
+    fn stated_step_ns(&self) -> Option<Nanos> {
+        Some(match self.model.source {
+            // The period in effect now.
+            ClockSource::LastInterrupt => self.kernel.hardware_grid.grid().period.max(self.model.step_ns),
+            _ => self.model.step_ns,
+        })
+    }
+
+    fn rule(&self) -> Option<String> {
+        let interrupt = self.kernel.tick().map(|_| self.kernel.hardware_grid.grid().period);
+        Some(rules::of_clock(&self.model, interrupt, self.kernel.timing().wheel_ns))
+    }
+
+    fn read(&self) -> u64 {
+        self.kernel.spend_ps(self.model.read_cost_ps);
+        self.shows()
+    }
+
+    fn poll(&self, shown: u64, reads_max: u64) -> u64 {
+        let mut left = reads_max;
+        while left > 0 {
+            let same = match self.known() {
+                Some((raw, until)) if raw == shown => self.reads_before(until, left),
+                _ => 0,
+            };
+            if same > 0 {
+                self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(same));
+                left -= same;
+                continue;
+            }
+            let raw = self.read();
+            if raw != shown {
+                return raw;
+            }
+            left -= 1;
+        }
+        shown
+    }
+
+    fn read_batch(&self, count: u64) {
+        self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(count));
+    }
+
+    fn read_into(&self, out: &mut [u64]) {
+        let mut done = 0;
+        while done < out.len() {
+            let rest = &mut out[done..];
+            let (raw, same) = match self.known() {
+                Some((raw, until)) => (raw, self.reads_before(until, rest.len() as u64)),
+                None => (0, 0),
+            };
+            if same > 0 {
+                self.kernel.spend_ps(self.model.read_cost_ps.saturating_mul(same));
+                rest[..same as usize].fill(raw);
+                done += same as usize;
+            } else {
+                rest[0] = self.read();
+                done += 1;
+            }
+        }
+    }
+}

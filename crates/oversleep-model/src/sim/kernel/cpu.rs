@@ -1,0 +1,366 @@
+//! Who is on which CPU, and what happens next.
+
+use std::sync::atomic::Ordering;
+
+use oversleep_record::Nanos;
+
+use super::Kernel;
+use super::state::{Hog, Phase, Slot, State};
+use crate::sim::scheduler::SchedulerKind;
+use oversleep_system::SwitchIn;
+
+/// What happens to a thread next. Of two at the same moment the lower slot's comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Next {
+    /// What it computes is done: its code goes on.
+    Done,
+    /// Its slice is over, and another wants the CPU.
+    SliceOver,
+    /// It could run.
+    Awake,
+    /// Others of a higher rank kept it from running for too long.
+    Helped,
+}
+
+impl Kernel {
+    /// Lets time pass until the code of a thread goes on, and says whose.
+    pub(super) fn advance(&self, state: &mut State) -> Slot {
+        loop {
+            let next = state.live.iter().filter_map(|&slot| self.next_of(state, slot)).min();
+            let (at, slot, next) = next.expect("every modelled thread is blocked for ever");
+            self.set_now(self.now().max(at));
+            match next {
+                Next::Done => {
+                    self.count(state, slot);
+                    if let Some(Hog::Wakes(waking)) = state.threads[slot].hog.clone() {
+                        self.rest(state, slot, &waking);
+                        continue;
+                    }
+                    state.threads[slot].left = Nanos::ZERO;
+                    self.publish(state, slot);
+                    return slot;
+                }
+                Next::SliceOver => {
+                    self.count(state, slot);
+                    if self.keeps_turn(state, slot) {
+                        continue;
+                    }
+                    state.threads[slot].involuntary_switches += 1;
+                    self.put_aside(state, slot);
+                    self.balance(state, slot);
+                    self.fill_cpus(state);
+                }
+                Next::Awake => self.wake_up(state, slot),
+                Next::Helped => self.help(state, slot),
+            }
+        }
+    }
+
+    fn next_of(&self, state: &State, slot: Slot) -> Option<(Nanos, Slot, Next)> {
+        let thread = &state.threads[slot];
+        match thread.phase {
+            Phase::OnCpu { since, slice_end } => {
+                let is_endless = matches!(thread.hog, Some(Hog::Spins));
+                let done = (!is_endless).then(|| (since + thread.left, slot, Next::Done));
+                let over = self.is_wanted(state, slot).then_some((slice_end, slot, Next::SliceOver));
+                done.into_iter().chain(over).min()
+            }
+            Phase::Asleep { at, .. } => Some((at, slot, Next::Awake)),
+            Phase::Ready { .. } => Some((self.helped_at(state, slot)?, slot, Next::Helped)),
+            Phase::Blocked | Phase::Ended => None,
+        }
+    }
+
+    /// Whether somebody who waits may have this thread's CPU when its slice is over.
+    fn is_wanted(&self, state: &State, slot: Slot) -> bool {
+        let on_it = &state.threads[slot];
+        let wants = |&other: &Slot| {
+            let other = &state.threads[other];
+            other.standing.rank >= on_it.standing.rank && other.queues_for(on_it.cpu)
+        };
+        state.ready.iter().any(wants)
+    }
+
+    /// Makes what the holder of the baton may do without asking known to it.
+    pub(super) fn publish(&self, state: &State, me: Slot) {
+        let thread = &state.threads[me];
+        let now = self.now();
+        self.cpu_time_base.store((thread.used - now).0, Ordering::Relaxed);
+        let others = state.live.iter().filter(|&&slot| slot != me && state.threads[slot].hog.is_none());
+        let others: Nanos = others.map(|&slot| self.used(state, slot)).sum();
+        self.others_cpu_time.store((others + state.ended_cpu_time).0, Ordering::Relaxed);
+        self.cpu.store(thread.cpu, Ordering::Relaxed);
+        let others = state.live.iter().filter(|&&slot| slot != me);
+        let first = others.clone().filter_map(|&slot| self.next_of(state, slot)).map(|(at, ..)| at).min();
+        let first = first.unwrap_or(Nanos::MAX);
+        let own = match thread.phase {
+            Phase::OnCpu { slice_end, .. } if self.is_wanted(state, me) => slice_end,
+            _ => Nanos::MAX,
+        };
+        let has_stalls = !self.model.stalls.is_empty();
+        let computing = if has_stalls { Nanos(i64::MIN) } else { first.min(own) };
+        // While it waits its CPU must stay free for it, and no other timer may end by its interrupt.
+        let may_share = others.filter_map(|&slot| match state.threads[slot].phase {
+            Phase::Asleep { expiry, .. } => Some(expiry.soft),
+            _ => None,
+        });
+        let may_wait = state.ready.is_empty() && !has_stalls;
+        let waiting = if may_wait { may_share.fold(first, Nanos::min) } else { Nanos(i64::MIN) };
+        self.computing_horizon.store(computing.0, Ordering::Relaxed);
+        self.waiting_horizon.store(waiting.0, Ordering::Relaxed);
+    }
+
+    fn used(&self, state: &State, slot: Slot) -> Nanos {
+        let thread = &state.threads[slot];
+        match thread.phase {
+            Phase::OnCpu { since, .. } => thread.used + (self.now() - since),
+            _ => thread.used,
+        }
+    }
+
+    /// The holder of the baton stops: what it used since it got it is counted.
+    pub(super) fn pause(&self, state: &mut State, me: Slot) {
+        let used = self.cpu_time();
+        let thread = &mut state.threads[me];
+        let ran = used - thread.used;
+        thread.used = used;
+        thread.share_used += ran_by_weight(ran, thread.standing.weight);
+        let now = self.now();
+        if let Phase::OnCpu { since, .. } = &mut thread.phase {
+            *since = now;
+        }
+    }
+
+    /// Counts what a thread on a CPU computed until now.
+    pub(super) fn count(&self, state: &mut State, slot: Slot) {
+        let now = self.now();
+        let thread = &mut state.threads[slot];
+        if let Phase::OnCpu { since, .. } = &mut thread.phase {
+            let ran = now - *since;
+            *since = now;
+            thread.left = (thread.left - ran).max(Nanos::ZERO);
+            thread.used += ran;
+            thread.share_used += ran_by_weight(ran, thread.standing.weight);
+        }
+    }
+
+    /// Takes a thread off its CPU.
+    pub(super) fn leave_cpu(&self, state: &mut State, slot: Slot, phase: Phase) {
+        let cpu = state.threads[slot].cpu as usize;
+        if !matches!(phase, Phase::Ready { .. }) {
+            self.keep_lag(state, slot);
+        }
+        state.cpus[cpu] = None;
+        state.threads[slot].phase = phase;
+        if state.ready.is_empty() {
+            state.share_floor = state.share_floor.max(state.threads[slot].share_used);
+        }
+    }
+
+    /// Takes a thread off its CPU, to the end of those that wait.
+    pub(super) fn put_aside(&self, state: &mut State, slot: Slot) {
+        self.leave_cpu(state, slot, Phase::Ready { since: self.now() });
+        // Turns go round on one CPU; where all share by one measure, balancing finds it the next one that is due.
+        let stays = self.model.scheduler.kind == SchedulerKind::RoundRobin || self.is_fair(state, slot);
+        state.threads[slot].queue = stays.then_some(state.threads[slot].cpu);
+        state.ready.push(slot);
+    }
+
+    /// A thread that slept could run.
+    fn wake_up(&self, state: &mut State, slot: Slot) {
+        let now = self.now();
+        let Phase::Asleep { expiry, since, wake, shares, .. } = state.threads[slot].phase else { return };
+        if since.is_none() && !shares {
+            state.timer_interrupts += 1;
+            self.fire_with(state, slot, now.min(expiry.hard + wake) - wake);
+        }
+        self.make_ready(state, slot, since);
+    }
+
+    /// The interrupt that ended one timer ends those others of its CPU that may end by then.
+    fn fire_with(&self, state: &mut State, fired: Slot, at: Nanos) {
+        let cpu = state.threads[fired].cpu;
+        for index in 0..state.live.len() {
+            let slot = state.live[index];
+            let thread = &mut state.threads[slot];
+            if slot == fired || thread.cpu != cpu {
+                continue;
+            }
+            if let Phase::Asleep { at: due, expiry, wake, since: None, shares } = &mut thread.phase
+                && expiry.soft <= at
+                && at < expiry.hard
+            {
+                *due = self.now().max(at + *wake);
+                expiry.hard = at;
+                *shares = true;
+            }
+        }
+    }
+
+    /// A thread wants a CPU: a free one, that of a thread it displaces, or its turn.
+    pub(super) fn make_ready(&self, state: &mut State, slot: Slot, since: Option<Nanos>) {
+        let now = self.now();
+        let is_fair = self.is_fair(state, slot);
+        if !is_fair {
+            let floor = state.share_floor - self.model.scheduler.slice_ns;
+            state.threads[slot].share_used = state.threads[slot].share_used.max(floor);
+        }
+        if let Some(cpu) = self.free_cpu(state, slot) {
+            self.place(state, slot, cpu);
+            return self.put_on(state, slot, cpu, since.unwrap_or(now));
+        }
+        if is_fair {
+            self.renew_slices(state);
+            let home = self.home_of(state, slot);
+            self.place(state, slot, home);
+        } else {
+            self.catch_up(state, slot);
+        }
+        if let Some(victim) = self.victim(state, slot) {
+            let delay = self.model.scheduler.preempt_delay.draw(&self.random);
+            if since.is_none() && delay > Nanos::ZERO {
+                let thread = &mut state.threads[slot];
+                thread.phase = Phase::asleep(now + delay, Some(now));
+                return;
+            }
+            self.count(state, victim);
+            state.threads[victim].involuntary_switches += 1;
+            let cpu = state.threads[victim].cpu;
+            self.put_aside(state, victim);
+            return self.put_on(state, slot, cpu, since.unwrap_or(now));
+        }
+        self.renew_slices(state);
+        state.threads[slot].queue = self.queue_for(state, slot);
+        state.threads[slot].phase = Phase::Ready { since: since.unwrap_or(now) };
+        state.ready.push(slot);
+    }
+
+    /// Which CPU's turn a thread waits for that finds none free. Where turns go round, CPUs have queues of their own, and
+    /// which one a thread comes into is chance.
+    fn queue_for(&self, state: &State, slot: Slot) -> Option<u32> {
+        if self.is_fair(state, slot) {
+            return Some(state.threads[slot].cpu);
+        }
+        if self.model.scheduler.kind != SchedulerKind::RoundRobin {
+            return None;
+        }
+        let usable: Vec<u32> = (0..state.cpus.len() as u32).filter(|&cpu| state.threads[slot].may_use(cpu)).collect();
+        let chosen = (self.random.unit() * usable.len() as f64) as usize;
+        usable.get(chosen).copied()
+    }
+
+    /// The CPU it last had, or another one that is free.
+    fn free_cpu(&self, state: &State, slot: Slot) -> Option<u32> {
+        let thread = &state.threads[slot];
+        let is_free = |&cpu: &u32| state.cpus[cpu as usize].is_none() && thread.may_use(cpu);
+        let count = state.cpus.len() as u32;
+        Some(thread.cpu).filter(|&cpu| cpu < count).filter(is_free).or_else(|| (0..count).find(is_free))
+    }
+
+    /// A thread that slept is not owed more than a slice for it.
+    fn catch_up(&self, state: &mut State, slot: Slot) {
+        let on_cpus = state.cpus.iter().flatten();
+        let least = on_cpus.map(|&other| state.threads[other].share_used).min().unwrap_or(Nanos::ZERO);
+        let thread = &mut state.threads[slot];
+        thread.share_used = thread.share_used.max(least - self.model.scheduler.slice_ns);
+    }
+
+    /// Whom a thread that could run displaces at once.
+    fn victim(&self, state: &State, slot: Slot) -> Option<Slot> {
+        let woken = &state.threads[slot];
+        let candidates = state.cpus.iter().flatten().copied().filter(|&other| woken.may_use(state.threads[other].cpu));
+        let weakest = candidates.min_by_key(|&other| {
+            let thread = &state.threads[other];
+            (thread.standing.rank, std::cmp::Reverse(self.share_used_now(state, other)), other)
+        })?;
+        let there = &state.threads[weakest];
+        if self.is_fair(state, slot) && there.standing.rank == woken.standing.rank {
+            return self.displaced(state, slot);
+        }
+        let is_owed = self.model.scheduler.kind == SchedulerKind::Fair
+            && there.standing.rank == woken.standing.rank
+            && woken.share_used < self.share_used_now(state, weakest);
+        (there.standing.rank < woken.standing.rank || is_owed).then_some(weakest)
+    }
+
+    pub(super) fn share_used_now(&self, state: &State, slot: Slot) -> Nanos {
+        let thread = &state.threads[slot];
+        match thread.phase {
+            Phase::OnCpu { since, .. } => thread.share_used + ran_by_weight(self.now() - since, thread.standing.weight),
+            _ => thread.share_used,
+        }
+    }
+
+    pub(super) fn put_on(&self, state: &mut State, slot: Slot, cpu: u32, ready_since: Nanos) {
+        let now = self.now();
+        self.charge_wake(state, slot);
+        let slice_end = self.turn_end(state, slot, cpu);
+        let thread = &mut state.threads[slot];
+        let delay = now - ready_since;
+        thread.run_delay += delay;
+        thread.switched_in = Some(SwitchIn { at: now, run_queue_delay: delay });
+        thread.cpu = cpu;
+        thread.phase = Phase::OnCpu { since: now, slice_end };
+        state.cpus[cpu as usize] = Some(slot);
+    }
+
+    /// When a slice that begins now ends. Windows counts cycles since Vista, not interrupts, and looks at them at each: the
+    /// end is where the length puts it, on every CPU at another moment.
+    pub(super) fn slice_end(&self, now: Nanos) -> Nanos {
+        now + self.model.scheduler.slice_ns
+    }
+
+    /// Slices that nobody contested began anew each time they were over.
+    fn renew_slices(&self, state: &mut State) {
+        let (now, slice) = (self.now(), self.turn_length().0);
+        for cpu in 0..state.cpus.len() {
+            let Some(slot) = state.cpus[cpu] else { continue };
+            // One that is wanted is asked for at the end of its slice.
+            let is_fair = self.is_fair(state, slot);
+            if is_fair && self.is_wanted(state, slot) {
+                continue;
+            }
+            if let Phase::OnCpu { slice_end, .. } = &mut state.threads[slot].phase
+                && *slice_end <= now
+            {
+                let over = (now - *slice_end).0;
+                *slice_end += Nanos((over / slice + 1) * slice);
+                let begun = *slice_end - Nanos(slice);
+                if is_fair {
+                    self.renew_deadline(state, slot, begun);
+                }
+            }
+        }
+    }
+
+    /// Gives free CPUs to those that wait: the highest rank, there the one that had least, or waited longest.
+    pub(super) fn fill_cpus(&self, state: &mut State) {
+        for cpu in 0..state.cpus.len() {
+            if state.cpus[cpu].is_some() || state.ready.is_empty() {
+                continue;
+            }
+            let average = self.turn_average(state, cpu as u32);
+            let candidates =
+                state.ready.iter().enumerate().filter(|&(_, &slot)| state.threads[slot].may_use(cpu as u32));
+            let chosen = candidates.min_by_key(|&(position, &slot)| {
+                let thread = &state.threads[slot];
+                // A CPU that would idle takes from the queues of others.
+                (
+                    std::cmp::Reverse(thread.standing.rank),
+                    !thread.queues_for(cpu as u32),
+                    self.turn_of(state, slot, average),
+                    position,
+                )
+            });
+            let Some((position, &slot)) = chosen else { continue };
+            self.migrate(state, slot, cpu as u32);
+            state.ready.remove(position);
+            let Phase::Ready { since } = state.threads[slot].phase else { continue };
+            self.put_on(state, slot, cpu as u32, since);
+        }
+    }
+}
+
+pub(super) fn ran_by_weight(ran: Nanos, weight: u32) -> Nanos {
+    if weight == 1_024 { ran } else { Nanos(ran.0.saturating_mul(1_024) / i64::from(weight.max(1))) }
+}

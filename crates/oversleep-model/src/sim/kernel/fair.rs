@@ -1,0 +1,287 @@
+//! Turns on Linux: each CPU has a queue of its own, whose threads' shares of CPU time, by weight, are held against one another.
+//!
+//! EEVDF (since Linux 6.6): a thread is eligible while it has had no more than the average of its CPU; of the eligible ones that
+//! with the earliest deadline, a slice after its share when it began, is next. One that runs and is eligible is protected until
+//! its slice is used up (`RUN_TO_PARITY`). What a thread was owed when it began to sleep it is owed when it wakes up
+//! (`PLACE_LAG`). CFS before: who has had least is next, a sleeper is credited half a period (`GENTLE_FAIR_SLEEPERS`), and
+//! displaces whoever has had more than it by the wake-up granularity. Slices end at scheduler ticks. All of it:
+//! kernel/sched/fair.c.
+
+use std::cmp::Reverse;
+
+use oversleep_record::Nanos;
+
+use super::Kernel;
+use super::state::{Phase, Slot, State, Thread};
+use crate::sim::scheduler::{OnWake, SchedulerKind};
+
+/// The order of turns: whether it has had more than the average, and its deadline or its share.
+pub(super) type Turn = (bool, Nanos);
+
+impl Thread {
+    fn by_weight(&self, span: Nanos) -> Nanos {
+        super::cpu::ran_by_weight(span, self.standing.weight)
+    }
+}
+
+impl Kernel {
+    /// Whether each CPU has a queue whose threads share it by weight.
+    pub(super) fn has_fair_queues(&self) -> bool {
+        matches!(self.model.scheduler.kind, SchedulerKind::Eevdf | SchedulerKind::Cfs { .. })
+    }
+
+    /// Whether this thread's turns are decided here.
+    pub(super) fn is_fair(&self, state: &State, slot: Slot) -> bool {
+        self.has_fair_queues() && !state.threads[slot].standing.is_real_time
+    }
+
+    fn members<'a>(&self, state: &'a State, cpu: u32) -> impl Iterator<Item = Slot> + use<'a> {
+        let queued = state.ready.iter().copied().filter(move |&slot| state.threads[slot].queue == Some(cpu));
+        let all = state.cpus[cpu as usize].into_iter().chain(queued);
+        all.filter(|&slot| !state.threads[slot].standing.is_real_time)
+    }
+
+    /// What the threads of a CPU have had on average, that one included, and what they weigh together.
+    fn average(&self, state: &State, cpu: u32, also: Option<Slot>) -> (Nanos, i64) {
+        let base = state.cpu_shares[cpu as usize];
+        let (mut sum, mut weight) = (0_i128, 0_i64);
+        for slot in self.members(state, cpu).chain(also) {
+            let own = i64::from(state.threads[slot].standing.weight);
+            sum += i128::from((self.share_used_now(state, slot) - base).0) * i128::from(own);
+            weight += own;
+        }
+        match weight {
+            0 => (base, 0),
+            _ => (base + Nanos((sum / i128::from(weight)) as i64), weight),
+        }
+    }
+
+    /// Where a thread stands in the order of turns on a CPU whose average is known.
+    pub(super) fn turn_of(&self, state: &State, slot: Slot, average: Nanos) -> Turn {
+        let share = self.share_used_now(state, slot);
+        match self.model.scheduler.kind {
+            SchedulerKind::Eevdf => (share > average, state.threads[slot].deadline),
+            SchedulerKind::Cfs { .. } | SchedulerKind::Fair => (false, share),
+            SchedulerKind::RoundRobin => (false, Nanos::ZERO),
+        }
+    }
+
+    /// What those that have had more of that CPU wait for, to be told to [`Kernel::turn_of`].
+    pub(super) fn turn_average(&self, state: &State, cpu: u32) -> Nanos {
+        if self.has_fair_queues() { self.average(state, cpu, None).0 } else { Nanos::ZERO }
+    }
+
+    /// A thread leaves its CPU: what it is owed, or owes, is kept until it wakes up.
+    pub(super) fn keep_lag(&self, state: &mut State, slot: Slot) {
+        if !self.is_fair(state, slot) {
+            return;
+        }
+        let cpu = state.threads[slot].cpu;
+        state.threads[slot].is_busy = false;
+        let (average, _) = self.average(state, cpu, None);
+        state.cpu_shares[cpu as usize] = average;
+        let most = state.threads[slot].by_weight(self.model.scheduler.slice_ns) * 2;
+        let thread = &mut state.threads[slot];
+        thread.lag = (average - thread.share_used).max(Nanos::ZERO - most).min(most);
+    }
+
+    /// A thread that slept comes to a CPU, with what it was owed.
+    pub(super) fn place(&self, state: &mut State, slot: Slot, cpu: u32) {
+        if !self.is_fair(state, slot) {
+            return;
+        }
+        let (average, weight) = self.average(state, cpu, None);
+        let thread = &state.threads[slot];
+        let was_here = thread.cpu == cpu;
+        let share = match self.model.scheduler.kind {
+            SchedulerKind::Cfs { latency_ns, .. } => {
+                let least = self.members(state, cpu).map(|other| self.share_used_now(state, other)).min();
+                let credited = least.unwrap_or(average) - Nanos(latency_ns.0 / 2);
+                if was_here { thread.share_used.max(credited) } else { credited }
+            }
+            _ => {
+                // What it owed passes while it sleeps, as the others go on (DELAY_DEQUEUE).
+                let passed = average - (thread.share_used + thread.lag);
+                let lag = match thread.lag {
+                    owed if owed >= Nanos::ZERO => owed,
+                    _ if !was_here => Nanos::ZERO,
+                    owes => (owes + passed.max(Nanos::ZERO)).min(Nanos::ZERO),
+                };
+                // Its coming moves the average: it is placed so that it is owed the same afterwards.
+                let own = i128::from(thread.standing.weight);
+                match i128::from(weight) {
+                    0 => average,
+                    others => average - Nanos((i128::from(lag.0) * (others + own) / others) as i64),
+                }
+            }
+        };
+        let slice = thread.by_weight(self.model.scheduler.slice_ns);
+        let thread = &mut state.threads[slot];
+        thread.cpu = cpu;
+        thread.share_used = share;
+        thread.deadline = share + slice;
+        thread.is_woken = true;
+    }
+
+    /// What waking up took counts for who woke up.
+    pub(super) fn charge_wake(&self, state: &mut State, slot: Slot) {
+        let thread = &mut state.threads[slot];
+        if std::mem::take(&mut thread.is_woken) {
+            thread.share_used += thread.by_weight(self.model.scheduler.wake_cpu_ns);
+        }
+    }
+
+    /// The CPU whose queue a thread comes into that finds none free: its last one, at its start that with the fewest threads.
+    pub(super) fn home_of(&self, state: &State, slot: Slot) -> u32 {
+        let thread = &state.threads[slot];
+        let is_new = thread.used == Nanos::ZERO;
+        let usable = (0..state.cpus.len() as u32).filter(|&cpu| thread.may_use(cpu));
+        match usable.min_by_key(|&cpu| self.members(state, cpu).count()) {
+            Some(emptiest) if is_new || !thread.may_use(thread.cpu) => emptiest,
+            _ => thread.cpu,
+        }
+    }
+
+    /// Whom a thread that woke up displaces at once.
+    pub(super) fn displaced(&self, state: &State, woken: Slot) -> Option<Slot> {
+        let cpu = state.threads[woken].cpu;
+        let running = state.cpus[cpu as usize].filter(|&running| self.is_fair(state, running))?;
+        let (there, here) = (&state.threads[running], &state.threads[woken]);
+        let displaces = match (here.standing.on_wake, there.standing.on_wake) {
+            (OnWake::Displaces | OnWake::Waits, OnWake::GivesWay) => true,
+            (OnWake::Waits | OnWake::GivesWay, _) => false,
+            (OnWake::Displaces, _) => match self.model.scheduler.kind {
+                SchedulerKind::Cfs { wakeup_ns, .. } => {
+                    self.share_used_now(state, running) - here.share_used > here.by_weight(wakeup_ns)
+                }
+                _ => self.is_next(state, running, woken, cpu),
+            },
+        };
+        displaces.then_some(running)
+    }
+
+    fn is_next(&self, state: &State, running: Slot, woken: Slot, cpu: u32) -> bool {
+        let (average, _) = self.average(state, cpu, Some(woken));
+        let (is_over, deadline) = self.turn_of(state, running, average);
+        let is_protected = !is_over && self.share_used_now(state, running) < deadline;
+        let own = self.turn_of(state, woken, average);
+        let others = self.members(state, cpu).all(|other| own < self.turn_of(state, other, average));
+        !is_protected && !own.0 && others
+    }
+
+    /// When the turn of a thread that is on a CPU from now is over.
+    pub(super) fn turn_end(&self, state: &mut State, slot: Slot, cpu: u32) -> Nanos {
+        let (now, slice) = (self.now(), self.model.scheduler.slice_ns);
+        if !self.is_fair(state, slot) {
+            return self.slice_end(now);
+        }
+        let own = i128::from(state.threads[slot].standing.weight.max(1));
+        let left = match self.model.scheduler.kind {
+            SchedulerKind::Cfs { latency_ns, .. } => {
+                let others = self.members(state, cpu).filter(|&other| other != slot);
+                let (count, weight) = others.fold((1, own), |(count, weight), other| {
+                    (count + 1, weight + i128::from(state.threads[other].standing.weight))
+                });
+                let period = latency_ns.max(slice * count);
+                Nanos((i128::from(period.0) * own / weight) as i64)
+            }
+            _ => {
+                let thread = &mut state.threads[slot];
+                if thread.deadline <= thread.share_used {
+                    thread.deadline = thread.share_used + thread.by_weight(slice);
+                }
+                Nanos((i128::from((thread.deadline - thread.share_used).0) * own / 1_024) as i64)
+            }
+        };
+        self.next_tick(now + left)
+    }
+
+    fn next_tick(&self, moment: Nanos) -> Nanos {
+        match self.timing().wheel_ns {
+            tick if tick > Nanos(1) => moment.round_up_to(tick),
+            _ => moment,
+        }
+    }
+
+    /// How long an uncontested thread's slice takes until it begins anew.
+    pub(super) fn turn_length(&self) -> Nanos {
+        let slice = self.model.scheduler.slice_ns.max(Nanos(1));
+        if self.has_fair_queues() { self.next_tick(slice) } else { slice }
+    }
+
+    /// Its slice began anew at that moment.
+    pub(super) fn renew_deadline(&self, state: &mut State, slot: Slot, begun: Nanos) {
+        let share = self.share_used_now(state, slot);
+        let thread = &mut state.threads[slot];
+        let ran = thread.by_weight(self.now() - begun);
+        thread.deadline = share - ran + thread.by_weight(self.model.scheduler.slice_ns);
+    }
+
+    /// The slice of a thread on a CPU is one that began at that moment.
+    pub(super) fn begin_slice(&self, state: &mut State, slot: Slot, begun: Nanos) {
+        let now = self.now();
+        let end = match self.is_fair(state, slot) {
+            true => {
+                self.renew_deadline(state, slot, begun);
+                self.turn_end(state, slot, state.threads[slot].cpu)
+            }
+            false => self.slice_end(begun),
+        };
+        if let Phase::OnCpu { slice_end, .. } = &mut state.threads[slot].phase {
+            *slice_end = end.max(now);
+        }
+    }
+
+    /// A thread that gives its CPU away has its slice after those of the others.
+    pub(super) fn give_up_turn(&self, state: &mut State, slot: Slot) {
+        if self.is_fair(state, slot) {
+            let thread = &mut state.threads[slot];
+            thread.deadline += thread.by_weight(self.model.scheduler.slice_ns);
+        }
+    }
+
+    /// Its slice is over, and it was found to be next again.
+    pub(super) fn keeps_turn(&self, state: &mut State, slot: Slot) -> bool {
+        if !self.is_fair(state, slot) {
+            return false;
+        }
+        let cpu = state.threads[slot].cpu;
+        let end = self.turn_end(state, slot, cpu);
+        let rank = state.threads[slot].standing.rank;
+        let average = self.average(state, cpu, None).0;
+        let own = (Reverse(rank), self.turn_of(state, slot, average));
+        let queued = state.ready.iter().filter(|&&other| state.threads[other].queues_for(cpu));
+        let mut others =
+            queued.map(|&other| (Reverse(state.threads[other].standing.rank), self.turn_of(state, other, average)));
+        let keeps = others.all(|other| own < other);
+        if keeps && let Phase::OnCpu { slice_end, .. } = &mut state.threads[slot].phase {
+            *slice_end = end;
+        }
+        keeps
+    }
+
+    /// A thread whose slice was over goes to a CPU that has fewer threads which compute.
+    pub(super) fn balance(&self, state: &mut State, slot: Slot) {
+        state.threads[slot].is_busy = true;
+        let Some(queue) = state.threads[slot].queue.filter(|_| self.is_fair(state, slot)) else { return };
+        let usable = (0..state.cpus.len() as u32).filter(|&cpu| state.threads[slot].may_use(cpu));
+        let computes =
+            |&other: &Slot| state.threads[other].is_busy || matches!(state.threads[other].phase, Phase::OnCpu { .. });
+        let count = |cpu: u32| self.members(state, cpu).filter(computes).count();
+        if let Some(emptiest) = usable.min_by_key(|&cpu| count(cpu)).filter(|&cpu| count(cpu) < count(queue)) {
+            self.migrate(state, slot, emptiest);
+        }
+    }
+
+    /// A thread that waits for one CPU goes to another one: what it is owed goes with it.
+    pub(super) fn migrate(&self, state: &mut State, slot: Slot, cpu: u32) {
+        let Some(queue) = state.threads[slot].queue.filter(|&queue| queue != cpu && self.is_fair(state, slot)) else {
+            return;
+        };
+        let moved = self.average(state, cpu, None).0 - self.average(state, queue, None).0;
+        let thread = &mut state.threads[slot];
+        thread.share_used += moved;
+        thread.deadline += moved;
+        thread.queue = Some(cpu);
+    }
+}

@@ -1,0 +1,81 @@
+//! Competitors without code: threads that take CPUs as a load does, moved by the event loop alone.
+
+use oversleep_record::Nanos;
+
+use super::Kernel;
+use super::state::{Hog, Phase, Slot, State, Thread, Waking};
+use crate::sim::timing::Grid;
+
+impl Kernel {
+    /// Starts competitors of the plain policy; they stop with [`Kernel::remove_hogs`].
+    pub(in crate::sim) fn add_hogs(&self, count: u32, hog: &Hog) -> Vec<Slot> {
+        let me = self.me();
+        let mut state = self.lock();
+        self.pause(&mut state, me);
+        let plain = self.scheduler().plain();
+        let mut hogs = Vec::with_capacity(count as usize);
+        for number in 0..count {
+            let mut thread = Thread::new(Phase::Blocked, plain, self.timing().default_slack_ns);
+            thread.hog = Some(hog.clone());
+            thread.share_used = state.threads[me].share_used;
+            thread.cpu = number % state.cpus.len() as u32;
+            let slot = state.add(thread);
+            hogs.push(slot);
+            // They were there before: each is somewhere in its slice, or in its wait.
+            match hog {
+                Hog::Spins => {
+                    self.make_ready(&mut state, slot, None);
+                    let begun = self.now() - self.part_of(self.scheduler().slice_ns);
+                    self.begin_slice(&mut state, slot, begun);
+                }
+                Hog::Wakes(waking) => {
+                    let begun = self.now() - self.part_of(waking.span);
+                    self.rest_since(&mut state, slot, waking, begun);
+                }
+            }
+        }
+        self.publish_to(&mut state, me);
+        hogs
+    }
+
+    pub(in crate::sim) fn remove_hogs(&self, hogs: &[Slot]) {
+        let me = self.me();
+        let mut state = self.lock();
+        for &hog in hogs {
+            state.ready.retain(|&ready| ready != hog);
+            if let Phase::OnCpu { .. } = state.threads[hog].phase {
+                self.leave_cpu(&mut state, hog, Phase::Ended);
+            }
+            state.remove(hog);
+        }
+        self.fill_cpus(&mut state);
+        self.publish_to(&mut state, me);
+    }
+
+    /// A competitor that lives by timers has done its work and waits for the next one.
+    pub(super) fn rest(&self, state: &mut State, slot: Slot, waking: &Waking) {
+        self.leave_cpu(state, slot, Phase::Blocked);
+        let begun = match (waking.is_periodic, state.threads[slot].timer_due) {
+            // What it missed is over: a periodic timer that is read late shows how often it expired.
+            (true, due) => Grid { origin: due, period: waking.span }.at_or_before(self.now()),
+            (false, _) => self.now(),
+        };
+        self.rest_since(state, slot, waking, begun);
+        self.fill_cpus(state);
+    }
+
+    fn rest_since(&self, state: &mut State, slot: Slot, waking: &Waking, begun: Nanos) {
+        let (asker, due) = (state.asker(slot), begun + waking.span);
+        let expiry = self.timer_expiry(state, waking.rule, &asker, (begun, due), Nanos::ZERO);
+        let (now, wake) = (self.now(), waking.wake.draw(&self.random));
+        let thread = &mut state.threads[slot];
+        thread.timer_due = due;
+        thread.left = waking.work;
+        thread.phase = Phase::Asleep { at: (expiry.hard + wake).max(now), expiry, wake, since: None, shares: false };
+    }
+
+    /// Anything up to that span.
+    fn part_of(&self, span: Nanos) -> Nanos {
+        Nanos((span.0 as f64 * self.random.unit()) as i64)
+    }
+}

@@ -1,0 +1,153 @@
+//! What threads and the process may change about themselves.
+
+use oversleep_record::Nanos;
+
+use super::Kernel;
+use super::state::{Slot, State};
+use crate::sim::scheduler::Standing;
+use crate::sim::timing::{Asker, Expiry, Grid};
+use oversleep_system::SlackRule;
+
+/// Whose priority is fixed has its timers put off as the second of the tiers, tier-0, whatever its class.
+const FIXED_TIER: usize = 1;
+
+impl State {
+    /// The thread as far as it decides about timers.
+    pub(in crate::sim) fn asker(&self, slot: Slot) -> Asker {
+        let thread = &self.threads[slot];
+        Asker {
+            slack: if thread.standing.is_real_time { Nanos::ZERO } else { thread.slack },
+            is_real_time: thread.standing.is_real_time,
+            is_nice: !thread.standing.is_real_time && thread.standing.priority > 0,
+            tier: if thread.standing.has_fixed_priority { FIXED_TIER } else { thread.tier },
+        }
+    }
+
+    /// The thread as far as it decides about turns.
+    pub(in crate::sim) fn standing_of(&self, slot: Slot) -> Standing {
+        self.threads[slot].standing
+    }
+
+    pub(in crate::sim) fn idle_exit_max(&self) -> Option<Nanos> {
+        self.idle_exit_max
+    }
+}
+
+impl Kernel {
+    pub(in crate::sim) fn slack(&self) -> Nanos {
+        let me = self.me();
+        self.lock().asker(me).slack
+    }
+
+    pub(in crate::sim) fn set_slack(&self, slack: Nanos) {
+        let me = self.me();
+        self.lock().threads[me].slack = slack;
+    }
+
+    pub(in crate::sim) fn tier(&self) -> usize {
+        let me = self.me();
+        self.lock().threads[me].tier
+    }
+
+    pub(in crate::sim) fn set_tier(&self, tier: usize) {
+        let me = self.me();
+        self.lock().threads[me].tier = tier;
+    }
+
+    pub(in crate::sim) fn standing(&self) -> Standing {
+        let me = self.me();
+        self.lock().threads[me].standing
+    }
+
+    pub(in crate::sim) fn set_standing(&self, standing: Standing) {
+        let me = self.me();
+        let mut state = self.lock();
+        state.threads[me].standing = standing;
+        self.pause(&mut state, me);
+        if self.has_fair_queues() {
+            let now = self.now();
+            self.begin_slice(&mut state, me, now);
+        }
+        self.publish_to(&mut state, me);
+    }
+
+    pub(in crate::sim) fn affinity(&self) -> u64 {
+        let me = self.me();
+        self.lock().threads[me].affinity
+    }
+
+    /// The CPUs the caller may run on, bit by bit; it moves there at once.
+    pub(in crate::sim) fn set_affinity(&self, affinity: u64) {
+        let me = self.me();
+        let mut state = self.lock();
+        state.threads[me].affinity = affinity;
+        if state.threads[me].may_use(state.threads[me].cpu) {
+            self.publish_to(&mut state, me);
+            return;
+        }
+        self.pause(&mut state, me);
+        self.leave_cpu(&mut state, me, super::Phase::Blocked);
+        self.make_ready(&mut state, me, None);
+        self.fill_cpus(&mut state);
+        self.pass_baton(state, me);
+    }
+
+    pub(in crate::sim) fn idle_exit_max(&self) -> Option<Nanos> {
+        self.lock().idle_exit_max
+    }
+
+    pub(in crate::sim) fn set_idle_exit_max(&self, most: Option<Nanos>) {
+        self.lock().idle_exit_max = most;
+    }
+
+    /// Asks for a period of the tick, for this process or for another one. `None` on a machine without a tick.
+    pub(in crate::sim) fn hold_resolution(&self, requested: Nanos, is_own: bool) -> Option<(u64, Nanos)> {
+        let tick = self.tick()?;
+        let mut state = self.lock();
+        let held = state.requests.hold(tick, requested, is_own);
+        state.requests.arbitrate(tick, &self.hardware_grid, self.now());
+        Some(held)
+    }
+
+    pub(in crate::sim) fn release_resolution(&self, number: u64) {
+        let Some(tick) = self.tick() else { return };
+        let mut state = self.lock();
+        state.requests.release(number);
+        state.requests.arbitrate(tick, &self.hardware_grid, self.now());
+    }
+
+    /// The grid this process's waits end on.
+    pub(in crate::sim) fn process_grid(&self, state: &State) -> Option<Grid> {
+        Some(state.requests.process_grid(self.tick()?, &self.hardware_grid))
+    }
+
+    /// When a timer set at `from` for `due` may and must end.
+    pub(in crate::sim) fn timer_expiry(
+        &self,
+        state: &State,
+        rule: SlackRule,
+        asker: &Asker,
+        (from, due): (Nanos, Nanos),
+        tolerance: Nanos,
+    ) -> Expiry {
+        let on_tick = matches!(rule, SlackRule::Tick | SlackRule::TimerResolution);
+        match (self.tick(), self.process_grid(state)) {
+            (Some(tick), Some(grid)) if on_tick => {
+                Expiry::at(tick.end(grid, from, due - from, tolerance, &self.random))
+            }
+            _ => self.timing().expiry(rule, asker, from, due, &self.random),
+        }
+    }
+
+    /// Whether this process opted out of having its requests ignored.
+    pub(in crate::sim) fn opted_out(&self) -> bool {
+        self.lock().requests.opted_out
+    }
+
+    pub(in crate::sim) fn set_opted_out(&self, opted_out: bool) {
+        let Some(tick) = self.tick() else { return };
+        let mut state = self.lock();
+        state.requests.opted_out = opted_out;
+        state.requests.arbitrate(tick, &self.hardware_grid, self.now());
+    }
+}

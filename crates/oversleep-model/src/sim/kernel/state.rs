@@ -1,0 +1,260 @@
+//! Everything about threads that the lock guards.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use oversleep_record::Nanos;
+
+use super::carriers::Carrier;
+use crate::sim::resolution::{Requests, Whose};
+use crate::sim::scheduler::Standing;
+use crate::sim::spread::Spread;
+use crate::sim::timing::{Expiry, Tick};
+use oversleep_system::{SlackRule, SwitchIn};
+
+/// Where a thread stands in the table. Slots of threads that ended are used again: a run starts thousands.
+pub(in crate::sim) type Slot = usize;
+
+/// What a thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Phase {
+    /// On a CPU.
+    OnCpu {
+        /// Since when, or since it was last counted.
+        since: Nanos,
+        /// When it has to let others of its rank run.
+        slice_end: Nanos,
+    },
+    /// Wants a CPU.
+    Ready { since: Nanos },
+    /// Waits for a time.
+    Asleep {
+        /// When it could run.
+        at: Nanos,
+        /// When its timer may and must end.
+        expiry: Expiry,
+        /// From the timer's end until it could run.
+        wake: Nanos,
+        /// Set while it displaces another: since when it could run.
+        since: Option<Nanos>,
+        /// Whether another timer's interrupt ends it.
+        shares: bool,
+    },
+    /// Waits for another thread.
+    Blocked,
+    /// Ended; the slot is free.
+    Ended,
+}
+
+impl Phase {
+    /// Waits for a moment that is no timer's: its start, a wake-up by another thread.
+    pub(super) fn asleep(at: Nanos, since: Option<Nanos>) -> Phase {
+        Phase::Asleep { at, expiry: Expiry::at(at), wake: Nanos::ZERO, since, shares: true }
+    }
+}
+
+/// What a competitor does with the CPU it gets.
+#[derive(Clone, Debug)]
+pub(in crate::sim) enum Hog {
+    /// It computes for ever.
+    Spins,
+    /// It wakes up, works for a moment and waits again.
+    Wakes(Waking),
+}
+
+/// How a competitor that lives by timers does so.
+#[derive(Clone, Debug)]
+pub(in crate::sim) struct Waking {
+    /// By which rule its timers end.
+    pub rule: SlackRule,
+    /// From one timer to the next.
+    pub span: Nanos,
+    /// Whether the timer counts on by itself; otherwise the next wait begins where the work ended.
+    pub is_periodic: bool,
+    /// What it computes each time.
+    pub work: Nanos,
+    /// From its timer's end until it could run.
+    pub wake: Spread,
+}
+
+/// One thread.
+pub(in crate::sim) struct Thread {
+    pub(super) phase: Phase,
+    /// What it has to compute until its code goes on.
+    pub(super) left: Nanos,
+    /// CPU time until it was last counted.
+    pub(super) used: Nanos,
+    /// CPU time by weight: who has the least is next.
+    pub(super) share_used: Nanos,
+    /// The share at which its slice is used up, where that decides.
+    pub(super) deadline: Nanos,
+    /// What it was owed when it left its CPU, by weight.
+    pub(super) lag: Nanos,
+    /// Whether it was last put aside because its slice was over: it computes, and is no thread that just woke up.
+    pub(super) is_busy: bool,
+    /// Whether it slept since it last ran.
+    pub(super) is_woken: bool,
+    pub(super) cpu: u32,
+    /// The CPU whose turn it waits for, where CPUs have queues of their own.
+    pub(super) queue: Option<u32>,
+    /// Bit by bit the CPUs it may run on.
+    pub(super) affinity: u64,
+    pub(super) standing: Standing,
+    pub(super) slack: Nanos,
+    pub(super) tier: usize,
+    /// Set for a competitor without code, which works for no process of ours.
+    pub(super) hog: Option<Hog>,
+    /// When the last timer of a competitor was due.
+    pub(super) timer_due: Nanos,
+    pub(super) voluntary_switches: u64,
+    pub(super) involuntary_switches: u64,
+    pub(super) run_delay: Nanos,
+    pub(super) switched_in: Option<SwitchIn>,
+    pub(super) joiners: Vec<Slot>,
+    pub(super) ended: Arc<AtomicBool>,
+    /// What its code runs on, while it doesn't run. The first thread has none: it is the caller's.
+    pub(super) carrier: Option<Carrier>,
+}
+
+impl Thread {
+    pub(super) fn new(phase: Phase, standing: Standing, slack: Nanos) -> Thread {
+        Thread {
+            phase,
+            left: Nanos::ZERO,
+            used: Nanos::ZERO,
+            share_used: Nanos::ZERO,
+            deadline: Nanos::ZERO,
+            lag: Nanos::ZERO,
+            is_busy: false,
+            is_woken: false,
+            cpu: 0,
+            queue: None,
+            affinity: u64::MAX,
+            standing,
+            slack,
+            tier: 0,
+            hog: None,
+            timer_due: Nanos::ZERO,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            run_delay: Nanos::ZERO,
+            switched_in: None,
+            joiners: Vec::new(),
+            ended: Arc::default(),
+            carrier: None,
+        }
+    }
+
+    pub(super) fn may_use(&self, cpu: u32) -> bool {
+        self.affinity & (1 << (cpu % 64)) != 0
+    }
+
+    /// Whether it waits for this CPU's turn.
+    pub(super) fn queues_for(&self, cpu: u32) -> bool {
+        self.may_use(cpu) && self.queue.is_none_or(|queue| queue == cpu)
+    }
+}
+
+/// A counting semaphore.
+#[derive(Debug, Default)]
+pub(super) struct Semaphore {
+    pub(super) count: u64,
+    pub(super) waiters: Vec<Slot>,
+}
+
+/// Threads, CPUs and what they share.
+pub(in crate::sim) struct State {
+    pub(super) threads: Vec<Thread>,
+    /// The slots in use, a few at a time.
+    pub(super) live: Vec<Slot>,
+    pub(super) free: Vec<Slot>,
+    /// By number: who is on it.
+    pub(super) cpus: Vec<Option<Slot>>,
+    /// Who wants a CPU, the longest waiting first.
+    pub(super) ready: Vec<Slot>,
+    pub(super) semaphores: Vec<Semaphore>,
+    pub(super) free_semaphores: Vec<usize>,
+    /// The share of whoever left a CPU last where nobody else wanted it: who slept longer is not owed more than that.
+    pub(super) share_floor: Nanos,
+    /// By number: the average share of its threads when one left it last.
+    pub(super) cpu_shares: Vec<Nanos>,
+    /// CPU time of threads that ended.
+    pub(super) ended_cpu_time: Nanos,
+    /// Interrupts of one-shot timers.
+    pub(super) timer_interrupts: u64,
+    pub(super) requests: Requests,
+    /// The longest idle exit a program allows; `None` where none does.
+    pub(super) idle_exit_max: Option<Nanos>,
+}
+
+impl State {
+    /// One thread, which runs on CPU 0; its slice is renewed when another one wants that CPU.
+    pub(super) fn new(cpu_count: u32, standing: Standing, slack: Nanos) -> State {
+        let first = Thread::new(Phase::OnCpu { since: Nanos::ZERO, slice_end: Nanos::ZERO }, standing, slack);
+        let mut cpus = vec![None; cpu_count.max(1) as usize];
+        cpus[0] = Some(0);
+        let cpu_shares = vec![Nanos::ZERO; cpus.len()];
+        State {
+            threads: vec![first],
+            live: vec![0],
+            free: Vec::new(),
+            cpus,
+            ready: Vec::new(),
+            semaphores: Vec::new(),
+            free_semaphores: Vec::new(),
+            share_floor: Nanos::ZERO,
+            cpu_shares,
+            ended_cpu_time: Nanos::ZERO,
+            timer_interrupts: 0,
+            requests: Requests::default(),
+            idle_exit_max: None,
+        }
+    }
+
+    pub(super) fn add(&mut self, thread: Thread) -> Slot {
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.threads[slot] = thread;
+                slot
+            }
+            None => {
+                self.threads.push(thread);
+                self.threads.len() - 1
+            }
+        };
+        self.live.push(slot);
+        slot
+    }
+
+    pub(super) fn remove(&mut self, slot: Slot) {
+        self.live.retain(|&live| live != slot);
+        self.threads[slot].phase = Phase::Ended;
+        self.free.push(slot);
+    }
+
+    /// Whether the CPU of the thread that leaves it now has nothing else to run.
+    pub(in crate::sim) fn leaves_cpu_idle(&self) -> bool {
+        self.ready.is_empty()
+    }
+
+    /// How many threads want a CPU without a pause, the caller included, and how many CPUs there are.
+    pub(in crate::sim) fn wanted_cpus(&self) -> (usize, usize) {
+        let spins = |&&slot: &&Slot| matches!(self.threads[slot].hog, Some(Hog::Spins));
+        (1 + self.live.iter().filter(spins).count(), self.cpus.len())
+    }
+
+    /// Whether nobody, this process or another, holds a resolution.
+    pub(in crate::sim) fn holds_no_resolution(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// Whose request the timer interrupt follows.
+    pub(in crate::sim) fn whose_period(&self, tick: &Tick) -> Whose {
+        self.requests.whose(tick)
+    }
+
+    /// Whether this process asks for a resolution that is ignored.
+    pub(in crate::sim) fn requests_are_ignored(&self, tick: &Tick) -> bool {
+        self.requests.are_own_ignored(tick)
+    }
+}

@@ -1,0 +1,191 @@
+//! What is modelled: plain data, no behaviour.
+
+use oversleep_record::{Environment, Nanos, Unavailable};
+
+use super::learned::Learned;
+use super::loads::TimerLoad;
+use super::scheduler::Scheduler;
+use super::spread::Spread;
+use super::timing::Timing;
+use oversleep_system::{ClockInfo, Cpu, WaitInfo};
+
+/// A machine in figures.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Profile name, shown in every heading.
+    pub name: String,
+    /// `linux`, `windows`, `macos`.
+    pub os: String,
+    /// `x86_64`, `aarch64`.
+    pub arch: String,
+    /// Everything random follows from it.
+    pub seed: u64,
+    /// Its CPUs; threads beyond their number wait for one.
+    pub cpus: Vec<Cpu>,
+    /// How CPUs are shared out.
+    pub scheduler: Scheduler,
+    /// What decides when timers end.
+    pub timing: Timing,
+    /// What a wake-up costs.
+    pub wake: Wake,
+    /// Registry name of the clock that deadlines are on.
+    pub reference_clock: &'static str,
+    /// Cost of one turn of a spin loop.
+    pub relax_cost_ns: Nanos,
+    /// Cost of one unit of work.
+    pub work_unit_cost_ns: Nanos,
+    /// The timers of the load that lives by them.
+    pub timer_load: TimerLoad,
+    /// What that load computes each time it wakes up, switches included.
+    pub timer_load_work_ns: Nanos,
+    /// From a thread's creation until it runs.
+    pub spawn_cost_ns: Nanos,
+    /// From a hand-off's post, or a thread's end, until the waiter runs.
+    pub handoff_wake: Spread,
+    /// Cost of giving the CPU away when nobody wants it.
+    pub yield_cost: Spread,
+    /// Clocks.
+    pub clocks: Vec<ClockModel>,
+    /// Waits.
+    pub waits: Vec<WaitModel>,
+    /// Hand-offs by name, and why the machine hasn't got one.
+    pub handoffs: Vec<(&'static str, Option<Unavailable>)>,
+    /// What can be changed, by name.
+    pub tunables: Vec<TunableModel>,
+    /// Facts about the machine.
+    pub facts: Environment,
+    /// Times in which nothing runs.
+    pub stalls: Vec<Stall>,
+}
+
+/// What a clock follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockSource {
+    /// Virtual time.
+    Elapsed,
+    /// Virtual time as of the last timer interrupt, whatever its period is now.
+    LastInterrupt,
+    /// CPU time of the reading thread.
+    ThreadCpu,
+    /// CPU time of all threads of the process.
+    ProcessCpu,
+}
+
+/// One clock of a machine.
+#[derive(Clone, Debug)]
+pub struct ClockModel {
+    /// Its description.
+    pub info: ClockInfo,
+    /// What it follows.
+    pub source: ClockSource,
+    /// Cost of one read, in ps: most clocks take a few ns.
+    pub read_cost_ps: u64,
+    /// It shows multiples of this.
+    pub step_ns: Nanos,
+    /// Ticks per second of the raw value.
+    pub frequency_hz: u64,
+    /// Parts per million it runs fast.
+    pub drift_ppm: i64,
+    /// How far it is behind on every other CPU.
+    pub skew_ns: Nanos,
+    /// Why this machine hasn't got it, where it hasn't.
+    pub unavailable: Option<Unavailable>,
+}
+
+/// By how much a wait misses its deadline.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Overshoot {
+    /// As the rules of its system say ([`oversleep_system::SlackRule`]), and the wake cost of the machine.
+    ByRule,
+    /// Always the same; below zero is early.
+    Fixed(Nanos),
+    /// The thread's slack plus a wake cost.
+    SlackPlus(Nanos),
+    /// One after the other, over and over.
+    Cycle(Vec<Nanos>),
+    /// As seen on a real machine.
+    Learned(Learned),
+}
+
+/// One wait of a machine.
+#[derive(Clone, Debug)]
+pub struct WaitModel {
+    /// Its description.
+    pub info: WaitInfo,
+    /// How late it is, idle.
+    pub overshoot: Overshoot,
+    /// What it costs beyond the machine's wake cost.
+    pub extra: Spread,
+    /// The shortest span it waits; shorter ones are stretched (`SetTimer` has 10 ms).
+    pub shortest_ns: Nanos,
+    /// By how much the system may put it off to serve it with others.
+    pub tolerance_ns: Nanos,
+    /// It ends on multiples of this only; nothing where it is zero.
+    pub grid_ns: Nanos,
+    /// The timer resolution it holds while it waits (`timeSetEvent`).
+    pub raises_to_ns: Option<Nanos>,
+    /// Why this machine hasn't got it, where it hasn't.
+    pub unavailable: Option<Unavailable>,
+}
+
+impl WaitModel {
+    /// A wait that follows the rules of its system.
+    pub fn by_rule(info: WaitInfo) -> WaitModel {
+        WaitModel {
+            info,
+            overshoot: Overshoot::ByRule,
+            extra: Spread::fixed(Nanos::ZERO),
+            shortest_ns: Nanos::ZERO,
+            tolerance_ns: Nanos::ZERO,
+            grid_ns: Nanos::ZERO,
+            raises_to_ns: None,
+            unavailable: None,
+        }
+    }
+}
+
+/// What a wake-up costs, from the timer until the thread runs, on a CPU that is free.
+#[derive(Clone, Debug)]
+pub struct Wake {
+    /// Interrupt and switch.
+    pub cost: Spread,
+    /// The same for a thread under a real-time policy.
+    pub real_time: Spread,
+    /// Idle states by how long the CPU was expected to idle, the shortest first: span from which on the state is chosen,
+    /// and what leaving it adds. Bounded by the latency limit a program holds.
+    pub idle_exits: Vec<(Nanos, Spread)>,
+    /// The same for a thread under a real-time policy.
+    pub real_time_idle_exits: Vec<(Nanos, Spread)>,
+}
+
+/// Something a measurement may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TunableModel {
+    /// Linux: timer slack of the thread.
+    Slack,
+    /// Windows: the timer resolution this process asks for.
+    Resolution,
+    /// macOS: the latency tier, which decides how far timers are put off.
+    LatencyTier,
+    /// macOS: the quality-of-service class.
+    Qos,
+    /// Scheduling policy and priority, in the words of this system.
+    Policy,
+    /// Windows 11: opting out of having a hidden program's request ignored.
+    PowerThrottling,
+    /// Affinity.
+    Pin,
+    /// Linux: the longest idle exit the machine may choose.
+    DmaLatency,
+    /// Accepted; no page of a model is ever absent.
+    LockMemory,
+}
+
+/// A time in which nothing runs: the process is stopped, or the machine is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// When it begins.
+    pub at: Nanos,
+    /// How long it lasts.
+    pub length: Nanos,
+}

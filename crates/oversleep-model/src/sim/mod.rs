@@ -1,0 +1,221 @@
+//! A modelled machine in virtual time behind the platform interface.
+//!
+//! Experiments run on it unchanged and exactly: a clock read costs what the model says, a wait ends when the model
+//! says, and nothing takes real time. `machine` says what is modelled. `kernel` is the event loop with its CPUs,
+//! `timing` and `resolution` are the rules by which systems end timers, `scheduler` how CPUs are shared out, `systems`
+//! what each system offers; the other files put the model behind each part of the interface.
+
+mod clocks;
+mod handoffs;
+mod kernel;
+mod learned;
+mod loads;
+mod machine;
+mod resolution;
+mod rules;
+mod scheduler;
+mod settings;
+mod spread;
+pub mod systems;
+#[cfg(test)]
+mod tests;
+mod timing;
+mod tunables;
+mod waits;
+mod wheel;
+
+pub use learned::Learned;
+pub use loads::TimerLoad;
+pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, TunableModel, WaitModel, Wake};
+pub use scheduler::{OnWake, Policy, PriorityIs, Scheduler, SchedulerKind, Starving};
+pub use spread::Spread;
+pub use timing::{OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing};
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::environment::{Environment, FactValue, PlatformId};
+use oversleep_record::{Nanos, Unavailable};
+
+use kernel::{Kernel, Model};
+use oversleep_system::{
+    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, Splitter, SwitchIn, ThreadHandle,
+    Tunable, Wait,
+};
+
+/// A modelled machine, ready to run experiments.
+pub struct Sim {
+    kernel: Arc<Kernel>,
+    machine: Arc<Machine>,
+    /// Cost of reading the reference clock, in ps, and its step.
+    reference: (u64, Nanos),
+    /// What the reference clock showed last.
+    shown: AtomicI64,
+    clocks: Vec<Box<dyn Clock>>,
+    waits: Vec<Box<dyn Wait>>,
+    handoffs: Vec<Box<dyn HandoffKind>>,
+    tunables: Vec<Box<dyn Tunable>>,
+    loads: Vec<Box<dyn LoadKind>>,
+}
+
+impl Sim {
+    /// Starts the machine at virtual time zero. The calling thread is its first thread.
+    pub fn start(machine: Machine) -> Arc<Sim> {
+        let machine = Arc::new(machine);
+        let kernel = Kernel::new(Model {
+            seed: machine.seed,
+            cpu_count: machine.cpus.len() as u32,
+            scheduler: machine.scheduler.clone(),
+            timing: machine.timing.clone(),
+            join_wake: machine.handoff_wake.clone(),
+            stalls: machine.stalls.clone(),
+        });
+        let reference = machine.clocks.iter().find(|clock| clock.info.name == machine.reference_clock);
+        Arc::new(Sim {
+            reference: reference.map_or((0, Nanos(1)), |clock| (clock.read_cost_ps, clock.step_ns)),
+            shown: AtomicI64::new(0),
+            clocks: clocks::registry(&machine, &kernel),
+            waits: waits::registry(&machine, &kernel),
+            handoffs: handoffs::registry(&machine, &kernel),
+            tunables: tunables::registry(&machine, &kernel),
+            loads: loads::registry(&machine, &kernel),
+            kernel,
+            machine,
+        })
+    }
+}
+
+impl Platform for Sim {
+    fn id(&self) -> PlatformId {
+        PlatformId {
+            os: self.machine.os.clone(),
+            arch: self.machine.arch.clone(),
+            modelled: Some(self.machine.name.clone()),
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        let (cost_ps, step) = self.reference;
+        self.kernel.spend_ps(cost_ps);
+        let now = self.kernel.now();
+        if step <= Nanos(1) {
+            return now;
+        }
+        let last = Nanos(self.shown.load(Ordering::Relaxed));
+        if last <= now && now - last < step {
+            return last;
+        }
+        let shown = now.round_down_to(step);
+        self.shown.store(shown.0, Ordering::Relaxed);
+        shown
+    }
+
+    fn reference_clock(&self) -> &'static str {
+        self.machine.reference_clock
+    }
+
+    fn relax(&self) {
+        self.kernel.spend(self.machine.relax_cost_ns);
+    }
+
+    fn spin_until(&self, until: Nanos) {
+        // The turns of the loop in one step: it ends as late as the loop would, within a turn.
+        self.kernel.spend(until - self.kernel.now());
+    }
+
+    fn work(&self, units: u64) {
+        let cost = i64::try_from(units).unwrap_or(i64::MAX).saturating_mul(self.machine.work_unit_cost_ns.0);
+        self.kernel.spend(Nanos(cost));
+    }
+
+    fn clocks(&self) -> &[Box<dyn Clock>] {
+        &self.clocks
+    }
+
+    fn waits(&self) -> &[Box<dyn Wait>] {
+        &self.waits
+    }
+
+    fn handoffs(&self) -> &[Box<dyn HandoffKind>] {
+        &self.handoffs
+    }
+
+    fn tunables(&self) -> &[Box<dyn Tunable>] {
+        &self.tunables
+    }
+
+    fn loads(&self) -> &[Box<dyn LoadKind>] {
+        &self.loads
+    }
+
+    fn cpus(&self) -> Vec<Cpu> {
+        self.machine.cpus.clone()
+    }
+
+    fn spawn(&self, _name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
+        kernel::spawn(&self.kernel, self.machine.spawn_cost_ns, body)
+    }
+
+    fn time_is_virtual(&self) -> bool {
+        true
+    }
+
+    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
+        let tunable = (self as &dyn Platform).resolution_tunable();
+        Ok(Box::new(tunables::neighbour(tunable, &self.kernel, setting)?))
+    }
+
+    fn environment(&self) -> Environment {
+        let mut facts = self.machine.facts.clone();
+        if self.kernel.tick().is_some() {
+            let period = settings::resolution(&self.kernel);
+            facts.set("timer.period_now_ns", FactValue::Nanos(period), "model");
+        }
+        // Also where the model was learned from a machine that tells: these say what stands beside each series.
+        for gauge in ["cpufreq.reading", "thermal.sensor"] {
+            facts.set(gauge, FactValue::Unknown(Unavailable::no_hardware("clock rate or heat in the model")), "model");
+        }
+        facts
+    }
+
+    fn counters(&self) -> CounterReading {
+        self.kernel.counters()
+    }
+
+    fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable> {
+        Ok(Box::new(SimSplitter { kernel: Arc::clone(&self.kernel), armed_at: Nanos::ZERO }))
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        vec![Ability {
+            name: "modelled machine".to_owned(),
+            gives: "every figure comes from the model and is reproducible".to_owned(),
+            state: Ok(self.machine.name.clone()),
+        }]
+    }
+
+    fn unix_time_s(&self) -> Option<i64> {
+        None
+    }
+}
+
+/// The kernel model notes each switch-in; nothing has to be watched.
+struct SimSplitter {
+    kernel: Arc<Kernel>,
+    armed_at: Nanos,
+}
+
+impl Splitter for SimSplitter {
+    fn arm(&mut self) {
+        self.armed_at = self.kernel.now();
+    }
+
+    fn last_switch_in(&mut self) -> Option<SwitchIn> {
+        self.kernel.last_switch_in().filter(|switch_in| switch_in.at > self.armed_at)
+    }
+
+    fn method(&self) -> &'static str {
+        "model"
+    }
+}

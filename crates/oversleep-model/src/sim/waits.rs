@@ -1,0 +1,207 @@
+//! Modelled waits: what each was asked, who asks, and the rules that decide when it ends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use oversleep_record::{Nanos, Unavailable};
+
+use super::kernel::{Kernel, Sleep, Slot, State};
+use super::learned::{Learned, When};
+use super::machine::{Machine, Overshoot, WaitModel, Wake};
+use super::rules;
+use super::spread::Spread;
+use super::timing::{Asker, Expiry, Grid};
+use oversleep_system::{Family, SharedPlatform, SlackRule, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter};
+
+/// A wait and the machine it is of.
+struct Shared {
+    model: WaitModel,
+    wake: Wake,
+    yield_cost: Spread,
+    kernel: Arc<Kernel>,
+    /// Position in an [`Overshoot::Cycle`], shared by all waiters so that rounds continue it.
+    turn: AtomicUsize,
+}
+
+struct SimWait(Arc<Shared>);
+
+pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn Wait>> {
+    let wait = |model: &WaitModel| -> Box<dyn Wait> {
+        Box::new(SimWait(Arc::new(Shared {
+            model: model.clone(),
+            wake: machine.wake.clone(),
+            yield_cost: machine.yield_cost.clone(),
+            kernel: Arc::clone(kernel),
+            turn: AtomicUsize::new(0),
+        })))
+    };
+    machine.waits.iter().map(wait).collect()
+}
+
+impl Wait for SimWait {
+    fn info(&self) -> &WaitInfo {
+        &self.0.model.info
+    }
+
+    fn rule(&self, requested: Nanos) -> Option<String> {
+        // As it is while it waits.
+        let raised = self.0.model.raises_to_ns.and_then(|period| self.0.kernel.hold_resolution(period, true));
+        let rule = rules::of_wait(&self.0.model, &self.0.kernel, requested);
+        if let Some((number, _)) = raised {
+            self.0.kernel.release_resolution(number);
+        }
+        Some(rule)
+    }
+
+    fn open(&self, _platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
+        if let Some(reason) = &self.0.model.unavailable {
+            return Err(reason.clone());
+        }
+        Ok(SimWaiter::boxed(&self.0, self.0.model.tolerance_ns))
+    }
+
+    fn tolerances_to_compare(&self) -> Vec<Nanos> {
+        if self.0.model.tolerance_ns > Nanos::ZERO { TICK_TOLERANCES.to_vec() } else { Vec::new() }
+    }
+
+    fn open_tolerating(&self, _platform: &SharedPlatform, tolerance: Nanos) -> Result<Box<dyn Waiter>, Unavailable> {
+        match &self.0.model.unavailable {
+            Some(reason) => Err(reason.clone()),
+            None if self.tolerances_to_compare().is_empty() => Err(Unavailable::NotOnThisPlatform),
+            None => Ok(SimWaiter::boxed(&self.0, tolerance)),
+        }
+    }
+}
+
+struct SimWaiter {
+    shared: Arc<Shared>,
+    tolerance: Nanos,
+    /// What was requested last, and what the system was asked for it.
+    asked: (Nanos, Nanos),
+}
+
+impl SimWaiter {
+    fn boxed(shared: &Arc<Shared>, tolerance: Nanos) -> Box<dyn Waiter> {
+        Box::new(SimWaiter { shared: Arc::clone(shared), tolerance, asked: (Nanos::ZERO, shared.asked(Nanos::ZERO)) })
+    }
+}
+
+impl Waiter for SimWaiter {
+    fn wait(&mut self, target: Target) -> WaitEnd {
+        let shared = &*self.shared;
+        if shared.model.info.family == Family::Yield {
+            shared.kernel.give_way(shared.yield_cost.draw(&shared.kernel.random));
+            return WaitEnd::TimedOut;
+        }
+        if self.asked.0 != target.remaining {
+            self.asked = (target.remaining, shared.asked(target.remaining));
+        }
+        let asked = self.asked.1;
+        let held = shared.model.raises_to_ns.and_then(|period| shared.kernel.hold_resolution(period, true));
+        shared.kernel.sleep(|state, me| shared.plan(state, me, target, asked, self.tolerance));
+        if let Some((number, _)) = held {
+            shared.kernel.release_resolution(number);
+        }
+        WaitEnd::TimedOut
+    }
+}
+
+impl Shared {
+    fn asked(&self, requested: Nanos) -> Nanos {
+        self.model.info.asked(requested).max(self.model.shortest_ns)
+    }
+
+    fn plan(&self, state: &State, me: Slot, target: Target, asked: Nanos, tolerance: Nanos) -> Sleep {
+        let (kernel, info) = (&*self.kernel, &self.model.info);
+        let now = kernel.now();
+        let due = if info.absolute { target.deadline.max(now) } else { now + asked };
+        let asker = state.asker(me);
+        let exactly = |late: Nanos| Sleep { expiry: Expiry::at(due + late), wake: Nanos::ZERO };
+        match in_force(&self.model, state, &asker) {
+            Overshoot::Fixed(late) => exactly(*late),
+            Overshoot::SlackPlus(wake) => Sleep { expiry: Expiry { soft: due, hard: due + asker.slack }, wake: *wake },
+            Overshoot::Cycle(spans) => exactly(spans[self.turn.fetch_add(1, Ordering::Relaxed) % spans.len()]),
+            Overshoot::Learned(learned) => {
+                // Its lateness is against what was requested, rounding included.
+                let deadline = if info.absolute { due } else { now + target.remaining };
+                let was = asker_with(learned.slack().unwrap_or(asker.slack));
+                let late = learned.draw(target.remaining, &kernel.random, |when, span| match when {
+                    When::Learned => self.put_off(&was, now, span),
+                    When::Now => self.put_off(&asker, now, span),
+                }) + self.deeper_idle(state, learned, target.remaining);
+                Sleep { expiry: Expiry::at(deadline + late), wake: Nanos::ZERO }
+            }
+            Overshoot::ByRule => {
+                let expiry = match self.model.grid_ns {
+                    // Whatever looks for timers that are due there knows no slack.
+                    period if period > Nanos::ZERO && info.slack != SlackRule::Tick => {
+                        Expiry::at(Grid { origin: Nanos::ZERO, period }.at_or_after(due))
+                    }
+                    _ => kernel.timer_expiry(state, info.slack, &asker, (now, due), tolerance),
+                };
+                Sleep { expiry, wake: self.wake_cost(state, &asker, due - now) }
+            }
+        }
+    }
+
+    /// By how much the rule puts off a wait of that length that is entered now, where a rule does that.
+    fn put_off(&self, asker: &Asker, now: Nanos, span: Nanos) -> Nanos {
+        let rule = self.model.info.slack;
+        if let SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution = rule {
+            return Nanos::ZERO;
+        }
+        let due = now + self.model.info.asked(span);
+        self.kernel.timing().expiry(rule, asker, now, due, &self.kernel.random).hard - now - span
+    }
+
+    /// What leaving an idle state takes longer than it did at the longest request that was learned.
+    fn deeper_idle(&self, state: &State, learned: &Learned, requested: Nanos) -> Nanos {
+        let exit = |span| {
+            let (_, exit) = self.wake.idle_exits.iter().rev().find(|(from, _)| span >= *from)?;
+            Some(exit.draw(&self.kernel.random))
+        };
+        if requested <= learned.longest() || !state.leaves_cpu_idle() {
+            return Nanos::ZERO;
+        }
+        let (longer, known) = (exit(requested).unwrap_or(Nanos::ZERO), exit(learned.longest()).unwrap_or(Nanos::ZERO));
+        (longer - known).max(Nanos::ZERO)
+    }
+
+    /// From the timer until the thread could run. A CPU that idles leaves an idle state first, the deeper the longer
+    /// it was to idle.
+    fn wake_cost(&self, state: &State, asker: &Asker, span: Nanos) -> Nanos {
+        let random = &self.kernel.random;
+        let (cost, exits) = match asker.is_real_time {
+            true => (&self.wake.real_time, &self.wake.real_time_idle_exits),
+            false => (&self.wake.cost, &self.wake.idle_exits),
+        };
+        let mut wake = cost.draw(random) + self.model.extra.draw(random);
+        if let Some((_, exit)) = exits.iter().rev().find(|(from, _)| span >= *from)
+            && state.leaves_cpu_idle()
+        {
+            let exit = exit.draw(random);
+            wake += state.idle_exit_max().map_or(exit, |most| exit.min(most));
+        }
+        // However much less than others a wait costs, nobody wakes before the timer.
+        wake.max(Nanos::ZERO)
+    }
+}
+
+/// What was learned holds for a machine as found: where a resolution is held or a service class was changed since, the
+/// rules say what comes of it.
+pub(super) fn in_force<'a>(model: &'a WaitModel, state: &State, asker: &Asker) -> &'a Overshoot {
+    let is_as_found = match model.info.slack {
+        SlackRule::TimerResolution => state.holds_no_resolution(),
+        SlackRule::ClassShare => asker.tier == 0 && !asker.is_real_time,
+        _ => true,
+    };
+    match &model.overshoot {
+        Overshoot::Learned(_) if !is_as_found => &Overshoot::ByRule,
+        other => other,
+    }
+}
+
+/// An ordinary thread with that slack, as waits are learned from.
+fn asker_with(slack: Nanos) -> Asker {
+    Asker { slack, is_real_time: false, is_nice: false, tier: 0 }
+}

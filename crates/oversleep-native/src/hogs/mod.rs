@@ -1,0 +1,142 @@
+//! Threads that compete with what is measured: how they are started and stopped, and the loops that need nothing of the
+//! system beyond the standard library.
+
+pub mod memory;
+mod spin;
+mod syscalls;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::{Builder, JoinHandle};
+
+use oversleep_record::Unavailable;
+
+use oversleep_system::{Load, LoadKind, check_hogs};
+
+/// How a platform starts hogs of one kind: what a hog needs is got on its own thread, which first leaves what it must
+/// not inherit.
+#[derive(Clone, Copy)]
+pub struct Starter {
+    /// Run first by every hog.
+    pub enter: fn(),
+}
+
+impl Starter {
+    /// Starts hogs and returns when all of them run.
+    ///
+    /// # Errors
+    /// Why they can't be started.
+    pub fn start<P, B>(self, hogs: u32, prepare: P) -> Result<Box<dyn Load>, Unavailable>
+    where
+        P: Fn() -> Result<B, Unavailable> + Send + Sync + 'static,
+        B: FnOnce(&dyn Fn() -> bool),
+    {
+        start(hogs, move || {
+            (self.enter)();
+            prepare()
+        })
+    }
+}
+
+/// The kinds that every real machine has, whose hogs are started by `hogs` and use a call that enters the kernel and does
+/// next to nothing there.
+pub fn registry(hogs: Starter, sizes: fn() -> memory::Sizes, call: fn()) -> Vec<Box<dyn LoadKind>> {
+    vec![
+        Box::new(spin::Spin(hogs)),
+        Box::new(memory::Memory { hogs, sizes }),
+        Box::new(syscalls::Syscalls { hogs, call }),
+    ]
+}
+
+/// Running hogs.
+struct Hogs {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Load for Hogs {}
+
+impl Drop for Hogs {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // A hog that panicked has stopped too.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Starts hogs and returns when all of them run. `prepare` gets what a hog needs, on its own thread; the loop it
+/// returns runs until the signal.
+fn start<P, B>(hogs: u32, prepare: P) -> Result<Box<dyn Load>, Unavailable>
+where
+    P: Fn() -> Result<B, Unavailable> + Send + Sync + 'static,
+    B: FnOnce(&dyn Fn() -> bool),
+{
+    check_hogs(hogs)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let prepare = Arc::new(prepare);
+    let (ready, all_ready) = mpsc::channel();
+    // Owned by the guard from the first thread on, so that an error on the way stops those already started.
+    let mut started = Hogs { stop: Arc::clone(&stop), threads: Vec::new() };
+    for _ in 0..hogs {
+        let (stop, prepare, ready) = (Arc::clone(&stop), Arc::clone(&prepare), ready.clone());
+        let body = move || match prepare() {
+            Ok(hog) => {
+                let _ = ready.send(Ok(()));
+                hog(&|| stop.load(Ordering::Relaxed));
+            }
+            Err(why) => {
+                let _ = ready.send(Err(why));
+            }
+        };
+        let thread = Builder::new().name("hog".to_owned()).spawn(body);
+        started.threads.push(thread.map_err(|error| Unavailable::failed("starting a thread", error))?);
+    }
+    drop(ready);
+    for _ in 0..hogs {
+        match all_ready.recv() {
+            Ok(outcome) => outcome?,
+            Err(_) => return Err(Unavailable::failed("starting hogs", "one ended before it ran")),
+        }
+    }
+    Ok(Box::new(started))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+
+    use oversleep_system::HOGS_MAX;
+
+    use super::*;
+
+    #[test]
+    fn hogs_run_when_start_returns_and_are_gone_after_the_drop() {
+        let seen = Arc::new(AtomicU32::new(0));
+        let inside = Arc::clone(&seen);
+        let load = start(3, move || {
+            let seen = Arc::clone(&inside);
+            seen.fetch_add(1, Ordering::Relaxed);
+            Ok(move |stopped: &dyn Fn() -> bool| {
+                while !stopped() {
+                    std::thread::yield_now();
+                }
+                seen.fetch_add(10, Ordering::Relaxed);
+            })
+        });
+        let load = load.expect("started");
+        assert_eq!(seen.load(Ordering::Relaxed), 3);
+        drop(load);
+        assert_eq!(seen.load(Ordering::Relaxed), 33);
+    }
+
+    #[test]
+    fn absurd_counts_and_failures_are_reasons() {
+        for hogs in [0, HOGS_MAX + 1, u32::MAX] {
+            assert!(start(hogs, || Ok(|_: &dyn Fn() -> bool| ())).is_err(), "{hogs}");
+        }
+        let failing = || Err::<fn(&dyn Fn() -> bool), _>(Unavailable::missing("a tool"));
+        assert_eq!(start(2, failing).err(), Some(Unavailable::missing("a tool")));
+    }
+}

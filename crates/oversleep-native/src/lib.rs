@@ -1,0 +1,70 @@
+//! Every call the laboratory makes to a real operating system, behind the platform interface of `oversleep-system`.
+//!
+//! Each folder is one system; the files beside them are what systems share. Nothing outside this crate knows which one
+//! it runs on. Descriptions of clocks and waits are in `oversleep-system`: an entry here adds the call.
+
+mod cpu_list;
+mod examples;
+mod fn_clock;
+#[cfg(test)]
+mod handoff_conformance;
+mod hogs;
+mod library;
+#[cfg(any(target_os = "linux", target_os = "windows", target_os = "macos"))]
+mod native;
+mod neighbour_process;
+mod processor;
+mod std_clocks;
+mod survey;
+mod threads;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as native_platform;
+
+#[cfg(target_os = "windows")]
+mod windows;
+#[cfg(target_os = "windows")]
+use windows as native_platform;
+
+#[cfg(any(test, target_os = "macos"))]
+mod coalescing;
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(any(test, target_os = "macos"))]
+mod timebase;
+#[cfg(target_os = "macos")]
+use macos as native_platform;
+
+#[cfg(not(any(target_os = "linux", target_os = "windows", target_os = "macos")))]
+mod unsupported;
+#[cfg(not(any(target_os = "linux", target_os = "windows", target_os = "macos")))]
+use unsupported as native_platform;
+
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+use unix::app as native_app;
+#[cfg(unix)]
+pub use unix::interruption;
+
+#[cfg(not(unix))]
+mod app;
+#[cfg(not(unix))]
+use app as native_app;
+#[cfg(not(unix))]
+pub mod interruption;
+
+pub use examples::{Examples, HERE as EXAMPLES};
+pub use native_app::run as run_app;
+pub use neighbour_process::run_if_asked as run_if_neighbour;
+
+use std::sync::Arc;
+
+use oversleep_system::SharedPlatform;
+
+/// The machine this process runs on.
+pub fn here() -> SharedPlatform {
+    Arc::new(native_platform::Native::new())
+}

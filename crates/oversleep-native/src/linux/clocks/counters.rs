@@ -1,0 +1,28 @@
+//! What Linux has to say about the processor's own counters.
+
+use oversleep_record::Unavailable;
+
+use crate::linux::environment::tsc;
+use crate::linux::os;
+use crate::processor::clocks::Rules;
+
+pub(super) struct LinuxRules;
+
+impl Rules for LinuxRules {
+    /// A process can have its counter reads turned into a SIGSEGV. Where the kernel can't be asked (a sandbox that
+    /// refuses the call, an architecture that has it since 6.12 only), reads are allowed.
+    fn permitted(instruction: &str) -> Result<(), Unavailable> {
+        let mut mode: libc::c_int = libc::PR_TSC_ENABLE;
+        // SAFETY: this option writes one int to the address it is given.
+        // https://man7.org/linux/man-pages/man2/PR_GET_TSC.2const.html
+        let asked = os::prctl(libc::PR_GET_TSC, &raw mut mode as u64);
+        if asked.is_ok() && mode == libc::PR_TSC_SIGSEGV {
+            return Err(Unavailable::not_permitted(instruction, "prctl(PR_SET_TSC, PR_TSC_ENABLE) by this process"));
+        }
+        Ok(())
+    }
+
+    fn tsc_hz() -> Option<u64> {
+        tsc::stated_hz()
+    }
+}

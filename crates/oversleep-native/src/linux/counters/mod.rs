@@ -1,0 +1,142 @@
+//! Counters of the system and of the calling thread: what else happened while something was measured.
+//!
+//! Files are opened once and read at offset 0, so that a reading stays far below the windows it brackets. What can't be
+//! seen is `None`, never zero.
+
+mod parse;
+mod system_file;
+mod thread;
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use oversleep_record::{Disturbance, Nanos};
+
+use self::parse::{CpuTicks, ticks_to_nanos};
+use self::system_file::SystemFile;
+use super::cgroup::{self, Throttling};
+use super::files::Disk;
+use super::os;
+use oversleep_system::CounterReading;
+
+/// The system's files, open for the process's lifetime.
+pub struct SystemCounters {
+    stat: Option<SystemFile>,
+    pressure: Option<SystemFile>,
+    interrupts: Option<SystemFile>,
+    throttling: Vec<SystemFile>,
+    ticks_per_second: i64,
+    /// CPU time of others as last reported; see [`SystemCounters::other_cpu`].
+    other_cpu_ns: AtomicI64,
+}
+
+/// On machines with hundreds of CPUs these two files take milliseconds. One that takes longer than this when first
+/// read is left out: a counter that disturbs is worse than none.
+const STAT_LIMIT: Duration = Duration::from_micros(500);
+const INTERRUPTS_LIMIT: Duration = Duration::from_micros(100);
+
+impl SystemCounters {
+    /// Opens what is there.
+    pub fn open() -> SystemCounters {
+        // SAFETY: takes a number and returns one.
+        let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+        SystemCounters {
+            stat: SystemFile::open("/proc/stat").filter(|file| file.is_faster_than(STAT_LIMIT)),
+            pressure: SystemFile::open("/proc/pressure/cpu"),
+            interrupts: SystemFile::open("/proc/interrupts").filter(|file| file.is_faster_than(INTERRUPTS_LIMIT)),
+            throttling: throttling_files(),
+            ticks_per_second,
+            other_cpu_ns: AtomicI64::new(0),
+        }
+    }
+
+    /// All counters, as they stand now, for the calling thread.
+    pub fn read(&self) -> CounterReading {
+        let system = self.stat.as_ref().and_then(|file| file.with_text(parse::cpu_ticks));
+        let throttling = self.throttling();
+        let usage = thread::usage();
+        let totals = Disturbance {
+            window_ns: Nanos::ZERO,
+            steal_ns: system.and_then(|ticks| ticks_to_nanos(ticks.steal, self.ticks_per_second)),
+            cpu_pressure_ns: self.pressure.as_ref().and_then(|file| file.with_text(parse::pressure_some)),
+            other_cpu_ns: system.and_then(|ticks| self.other_cpu(ticks)),
+            run_delay_ns: thread::run_delay(),
+            voluntary_switches: usage.map(|usage| usage.voluntary_switches),
+            involuntary_switches: usage.map(|usage| usage.involuntary_switches),
+            minor_faults: usage.map(|usage| usage.minor_faults),
+            major_faults: usage.map(|usage| usage.major_faults),
+            throttled_ns: throttling.map(|throttling| throttling.time),
+            throttled_periods: throttling.map(|throttling| throttling.periods),
+            timer_interrupts: self.interrupts.as_ref().and_then(|file| file.with_text(parse::timer_interrupts)),
+            // The interrupts of every kind would say nothing about time.
+            all_interrupts: None,
+            own_cpu_ns: cpu_time(libc::CLOCK_THREAD_CPUTIME_ID),
+            ..Disturbance::default()
+        };
+        CounterReading { at: os::monotonic_now(), totals }
+    }
+
+    /// Busy time of all CPUs less that of this process. The first comes in ticks of 10 ms, the second in ns, so their
+    /// difference trembles by a few ticks; what it stands for never shrinks, so neither does what is reported.
+    fn other_cpu(&self, system: CpuTicks) -> Option<Nanos> {
+        let busy = ticks_to_nanos(system.busy, self.ticks_per_second)?;
+        let others = (busy - cpu_time(libc::CLOCK_PROCESS_CPUTIME_ID)?).0;
+        Some(Nanos(self.other_cpu_ns.fetch_max(others, Ordering::Relaxed).max(others)))
+    }
+
+    /// Throttling of this group and those above it together: each counts only its own.
+    fn throttling(&self) -> Option<Throttling> {
+        let mut sum = None;
+        for file in &self.throttling {
+            let Throttling { time, periods } = file.with_text(cgroup::parse_stat)?;
+            let Throttling { time: time_before, periods: periods_before } = sum.unwrap_or_default();
+            sum = Some(Throttling { time: time_before + time, periods: periods_before + periods });
+        }
+        sum
+    }
+}
+
+/// `cpu.stat` of the groups with a limit, or of the nearest that counts where none has one.
+fn throttling_files() -> Vec<SystemFile> {
+    let Ok(groups) = cgroup::find(&Disk) else { return Vec::new() };
+    let counting = |folder: &String| {
+        let file = SystemFile::open(&format!("{folder}/cpu.stat"))?;
+        file.with_text(cgroup::parse_stat).map(|_| file)
+    };
+    let limited = groups.folders.iter().filter(|folder| groups.limit_of(folder, &Disk).is_some());
+    let limited: Vec<SystemFile> = limited.filter_map(counting).collect();
+    if limited.is_empty() { groups.folders.iter().find_map(counting).into_iter().collect() } else { limited }
+}
+
+fn cpu_time(clock: libc::clockid_t) -> Option<Nanos> {
+    Some(Nanos(os::clock_ns(clock) as i64)).filter(|&time| time > Nanos::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads;
+
+    #[test]
+    fn counters_only_grow() {
+        let counters = SystemCounters::open();
+        let first = counters.read();
+        threads::work(100_000);
+        std::thread::sleep(Duration::from_millis(1));
+        let last = counters.read();
+        let window = first.until(&last);
+        assert!(window.window_ns >= Nanos::from_millis(1));
+        // What is seen at both ends is seen of the window: nothing went back.
+        assert_eq!(window.other_cpu_ns.is_some(), first.totals.other_cpu_ns.is_some());
+        assert_eq!(window.voluntary_switches.is_some(), first.totals.voluntary_switches.is_some());
+        assert!(window.voluntary_switches.is_none_or(|count| count >= 1), "{window:?}");
+        assert!(window.own_cpu_ns.is_none_or(|time| time > Nanos::ZERO && time < window.window_ns), "{window:?}");
+    }
+
+    #[test]
+    fn the_cpu_time_of_others_never_shrinks() {
+        let counters = SystemCounters { ticks_per_second: 100, ..SystemCounters::open() };
+        let high = counters.other_cpu(CpuTicks { busy: 1_000_000_000, steal: 0 });
+        assert_eq!(counters.other_cpu(CpuTicks { busy: 1, steal: 0 }), high);
+    }
+}

@@ -1,0 +1,51 @@
+//! CPU time limits of this process's control groups.
+
+use oversleep_record::environment::FactValue;
+
+use super::{Answer, Entry, Machine, text};
+
+pub(super) const FACTS: &[Entry] = &[
+    Entry {
+        name: "cgroup.version",
+        doc: "Version of the control groups that hold the CPU controller.",
+        source: "/proc/self/cgroup, /proc/self/mountinfo",
+        read: |machine| machine.groups().map(|groups| FactValue::Integer(groups.version.into())),
+    },
+    Entry {
+        name: "cgroup.cpu_quota_cpus",
+        doc: "CPU time this process may use, in CPUs; a group that has used it up stands still until the next period.",
+        source: "cpu.max or cpu.cfs_quota_us of this group and those above it",
+        read: quota,
+    },
+    Entry {
+        name: "cgroup.cpu_period_ns",
+        doc: "Length of the period over which the quota counts: the longest stop it can cause.",
+        source: "cpu.max or cpu.cfs_period_us of the group with the quota",
+        read: |machine| match machine.groups()?.tightest(machine.files) {
+            Some(limit) => Ok(FactValue::Nanos(limit.period)),
+            // Known, like the quota itself: there is none.
+            None => Ok(text("none")),
+        },
+    },
+];
+
+fn quota(machine: &Machine<'_>) -> Answer {
+    let limit = machine.groups()?.tightest(machine.files);
+    Ok(limit.map_or_else(|| text("none"), |limit| FactValue::Real(limit.cpus())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::files::Sample;
+
+    #[test]
+    fn a_quota_is_told_in_cpus_or_as_none() {
+        let table = "24 1 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
+        let mut files = Sample::of(&[("/proc/self/cgroup", "0::/a"), ("/proc/self/mountinfo", table)]);
+        assert_eq!(quota(&Machine::new(&files)), Ok(text("none")));
+        files.0.insert("/sys/fs/cgroup/a/cpu.max", "50000 100000");
+        assert_eq!(quota(&Machine::new(&files)), Ok(FactValue::Real(0.5)));
+        assert!(quota(&Machine::new(&Sample::default())).is_err());
+    }
+}

@@ -1,0 +1,230 @@
+//! Facts about the machine that matter to timing: a registry of entries, one file per theme.
+//!
+//! What may enter: what changes how long waits, clock reads and wake-ups take, or explains a difference between two
+//! machines. What may not: anything that identifies a person or a host — no host name, user, address, serial number,
+//! machine id, firmware tag, path or process name, and of the boot parameters only those recognised here.
+
+mod clocksource;
+mod cpu;
+mod frequency;
+mod groups;
+mod idle;
+mod kernel;
+mod library;
+mod observation;
+mod power;
+mod sched;
+mod timer;
+pub(super) mod tsc;
+mod vdso;
+mod virtualisation;
+
+use std::cell::OnceCell;
+
+use oversleep_record::Unavailable;
+use oversleep_record::environment::{Environment, FactValue};
+
+use super::cgroup::{self, CpuGroups};
+use super::files::{Cached, Disk, Files};
+
+pub(super) use sched::real_time;
+
+/// One fact: what it is called, what it says, and how it is learned.
+pub struct Entry {
+    /// Stable dotted name.
+    pub name: &'static str,
+    /// One sentence: what it means for timing.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the reference that is generated from the registries"))]
+    pub doc: &'static str,
+    /// The call or file that tells.
+    pub source: &'static str,
+    /// Learns it.
+    pub read: fn(&Machine<'_>) -> Answer,
+}
+
+/// A fact, or why it can't be learned here.
+pub type Answer = Result<FactValue, Unavailable>;
+
+/// Every fact there is.
+pub fn registry() -> impl Iterator<Item = &'static Entry> {
+    [
+        kernel::FACTS,
+        timer::FACTS,
+        clocksource::FACTS,
+        cpu::FACTS,
+        tsc::FACTS,
+        virtualisation::FACTS,
+        idle::FACTS,
+        frequency::FACTS,
+        groups::FACTS,
+        sched::FACTS,
+        library::FACTS,
+        power::FACTS,
+        observation::FACTS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// One fact of this machine.
+pub fn fact(name: &str) -> FactValue {
+    let files = Cached::new(Disk);
+    let entry = registry().find(|entry| entry.name == name);
+    let read = |entry: &Entry| (entry.read)(&Machine::new(&files)).unwrap_or_else(FactValue::Unknown);
+    entry.map_or(FactValue::Unknown(Unavailable::NotOnThisPlatform), read)
+}
+
+/// Facts of this machine.
+pub fn collect() -> Environment {
+    let files = Cached::new(Disk);
+    collect_from(&Machine::new(&files))
+}
+
+fn collect_from(machine: &Machine<'_>) -> Environment {
+    let mut environment = Environment::default();
+    for entry in registry() {
+        let value = (entry.read)(machine).unwrap_or_else(FactValue::Unknown);
+        environment.set(entry.name, value, entry.source);
+    }
+    environment
+}
+
+/// Where facts come from: files, read once, and what several facts derive from them.
+pub struct Machine<'a> {
+    files: &'a dyn Files,
+    configuration: OnceCell<Result<String, Unavailable>>,
+    groups: OnceCell<Result<CpuGroups, Unavailable>>,
+}
+
+impl<'a> Machine<'a> {
+    /// A machine with these files.
+    pub fn new(files: &'a dyn Files) -> Machine<'a> {
+        Machine { files, configuration: OnceCell::new(), groups: OnceCell::new() }
+    }
+
+    /// The kernel's build configuration.
+    fn configuration(&self) -> Result<&str, Unavailable> {
+        let found = self.configuration.get_or_init(|| kernel::configuration(self.files));
+        found.as_deref().map_err(Clone::clone)
+    }
+
+    /// This process's control groups.
+    fn groups(&self) -> Result<&CpuGroups, Unavailable> {
+        self.groups.get_or_init(|| cgroup::find(self.files)).as_ref().map_err(Clone::clone)
+    }
+
+    fn text(&self, path: &str) -> Answer {
+        self.files.text(path).map(FactValue::Text)
+    }
+
+    fn integer(&self, path: &str) -> Answer {
+        self.files.integer(path).map(FactValue::Integer)
+    }
+}
+
+fn text(words: &str) -> FactValue {
+    FactValue::Text(words.to_owned())
+}
+
+fn words(text: &str) -> FactValue {
+    FactValue::List(text.split_whitespace().map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::linux::files::Sample;
+
+    const NAMES: &[&str] = &[
+        "cgroup.cpu_period_ns",
+        "cgroup.cpu_quota_cpus",
+        "cgroup.version",
+        "clocksource.available",
+        "clocksource.current",
+        "clocksource.vdso",
+        "container.kind",
+        "cpu.allowed",
+        "cpu.count",
+        "cpu.kinds",
+        "cpu.model",
+        "cpu.smt",
+        "cpu.tsc.deadline",
+        "cpu.tsc.hz",
+        "cpu.tsc.invariant",
+        "cpu.tsc.kernel_unstable",
+        "cpu.tsc.present",
+        "cpu.vendor",
+        "cpufreq.boost",
+        "cpufreq.driver",
+        "cpufreq.governor",
+        "cpufreq.max_hz",
+        "cpufreq.reading",
+        "cpuidle.deepest_exit_latency_ns",
+        "cpuidle.driver",
+        "cpuidle.governor",
+        "cpuidle.states",
+        "kernel.boot_parameters",
+        "kernel.isolated_cpus",
+        "kernel.nohz_full_cpus",
+        "kernel.preemption",
+        "kernel.release",
+        "libc.name",
+        "libc.version",
+        "limits.memlock_bytes",
+        "limits.rtprio",
+        "load.average_1min",
+        "oversleep.clock",
+        "perf.paranoid",
+        "perf.switch_times",
+        "power.source",
+        "pressure.cpu",
+        "sched.nice",
+        "sched.policy",
+        "sched.rt_period_us",
+        "sched.rt_permitted",
+        "sched.rt_runtime_us",
+        "steal.visible",
+        "thermal.sensor",
+        "thermal.throttle_counters",
+        "timer.coarse_step_ns",
+        "timer.default_slack_ns",
+        "timer.high_resolution",
+        "timer.hz",
+        "timer.slack_ns",
+        "vdso.present",
+        "virtualisation.hypervisor",
+        "virtualisation.wsl",
+    ];
+
+    #[test]
+    fn the_registry_holds_every_fact_once() {
+        let names: Vec<&str> = registry().map(|entry| entry.name).collect();
+        let sorted: BTreeSet<&str> = names.iter().copied().collect();
+        assert_eq!(sorted.len(), names.len(), "one twice");
+        assert_eq!(sorted.into_iter().collect::<Vec<_>>(), NAMES);
+        assert!(registry().all(|entry| entry.doc.ends_with('.') && !entry.source.is_empty()));
+    }
+
+    #[test]
+    fn a_machine_without_files_answers_everything_with_a_value_or_a_reason() {
+        let environment = collect_from(&Machine::new(&Sample::default()));
+        assert_eq!(environment.facts.len(), NAMES.len());
+        for name in ["clocksource.current", "cpuidle.states", "cgroup.version", "sched.rt_runtime_us"] {
+            assert_eq!(environment.known(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_here_names_the_host() {
+        let environment = collect();
+        let said = format!("{environment:?}");
+        for file in ["/proc/sys/kernel/hostname", "/etc/machine-id", "/proc/sys/kernel/random/boot_id"] {
+            // Short names ("vm", "kvm") may well be part of another word.
+            if let Some(secret) = Disk.text(file).ok().filter(|text| text.len() > 8) {
+                assert!(!said.contains(&secret), "{file}");
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Timers: slack, tick rate, resolution.
+
+use oversleep_record::environment::FactValue;
+use oversleep_record::{Nanos, Unavailable};
+
+use super::{Answer, Entry};
+use crate::linux::os;
+
+pub(super) const FACTS: &[Entry] = &[
+    Entry {
+        name: "timer.slack_ns",
+        doc: "Timer slack of this thread as found: how much later than asked a timed wait may end on purpose.",
+        source: "prctl(PR_GET_TIMERSLACK)",
+        read: |_| match os::timer_slack() {
+            Ok(slack) => Ok(FactValue::Nanos(slack)),
+            Err(error) => Err(Unavailable::failed("prctl(PR_GET_TIMERSLACK)", error)),
+        },
+    },
+    Entry {
+        name: "timer.default_slack_ns",
+        doc: "Timer slack a thread here falls back to: its creator's, 50 µs where nobody changed it.",
+        source: "prctl(PR_SET_TIMERSLACK, 0), undone",
+        read: |_| match default_slack() {
+            Ok(slack) => Ok(FactValue::Nanos(slack)),
+            Err(error) => Err(Unavailable::failed("prctl(PR_SET_TIMERSLACK)", error)),
+        },
+    },
+    Entry {
+        name: "timer.hz",
+        doc: "Ticks per second (CONFIG_HZ): the step of coarse clocks and of the scheduler's own timers.",
+        source: "clock_getres(CLOCK_MONOTONIC_COARSE), else the kernel's configuration",
+        read: |machine| hz(os::clock_step(libc::CLOCK_MONOTONIC_COARSE), || machine.configuration()),
+    },
+    Entry {
+        name: "timer.high_resolution",
+        doc: "Whether timers fire between ticks; without it every wait ends at a tick.",
+        source: "clock_getres(CLOCK_MONOTONIC)",
+        // The kernel states the resolution of its timers here, not of the clock: 1 ns, or one tick.
+        read: |_| os::clock_step(libc::CLOCK_MONOTONIC).map(|step| FactValue::Flag(step == Nanos(1))),
+    },
+    Entry {
+        name: "timer.coarse_step_ns",
+        doc: "Step that the kernel states for CLOCK_MONOTONIC_COARSE.",
+        source: "clock_getres(CLOCK_MONOTONIC_COARSE)",
+        read: |_| os::clock_step(libc::CLOCK_MONOTONIC_COARSE).map(FactValue::Nanos),
+    },
+];
+
+fn default_slack() -> std::io::Result<Nanos> {
+    let was = os::timer_slack()?;
+    os::set_timer_slack(Nanos::ZERO)?;
+    let default = os::timer_slack();
+    os::set_timer_slack(was)?;
+    default
+}
+
+/// The coarse clock steps by one tick, so its step tells the rate without reading the configuration; a sandbox kernel
+/// that gives no such step is asked for its configuration.
+fn hz<'a>(step: Result<Nanos, Unavailable>, configuration: impl FnOnce() -> Result<&'a str, Unavailable>) -> Answer {
+    let by_step = step.ok().filter(|step| step.0 > 0).map(|step| (1e9 / step.0 as f64).round() as i64);
+    if let Some(hz) = by_step.filter(|hz| (24..=10_000).contains(hz)) {
+        return Ok(FactValue::Integer(hz));
+    }
+    let option = |line: &str| line.strip_prefix("CONFIG_HZ=")?.trim().parse().ok();
+    let hz = configuration()?.lines().find_map(option);
+    hz.map(FactValue::Integer).ok_or_else(|| Unavailable::missing("CONFIG_HZ"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tick_rate_comes_from_the_coarse_step_or_the_configuration() {
+        let no_file = || Err(Unavailable::missing("configuration"));
+        for (step, rate) in [(10_000_000, 100), (4_000_000, 250), (3_333_333, 300), (1_000_000, 1000), (999_848, 1000)]
+        {
+            assert_eq!(hz(Ok(Nanos(step)), no_file), Ok(FactValue::Integer(rate)));
+        }
+        let configuration = || Ok("CONFIG_HZ_250=y\nCONFIG_HZ=250\n");
+        assert_eq!(hz(Ok(Nanos(1)), configuration), Ok(FactValue::Integer(250)));
+        assert_eq!(hz(Err(Unavailable::NotAsked), no_file), Err(Unavailable::missing("configuration")));
+    }
+
+    #[test]
+    fn asking_for_the_default_slack_changes_nothing() {
+        std::thread::spawn(|| {
+            let Ok(()) = os::set_timer_slack(Nanos(77_000)) else { return };
+            let found = os::timer_slack().expect("was set");
+            let default = default_slack().expect("was set");
+            assert_eq!(os::timer_slack().expect("was set"), found);
+            assert!(found == Nanos::ZERO || default != found, "{default}");
+        })
+        .join()
+        .expect("no panic");
+    }
+}

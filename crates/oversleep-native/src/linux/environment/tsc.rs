@@ -1,0 +1,92 @@
+//! The time-stamp counter of x86, and whether it can be trusted as a clock.
+
+use std::sync::OnceLock;
+
+use oversleep_record::Unavailable;
+use oversleep_record::environment::FactValue;
+
+use super::{Answer, Entry, Machine, virtualisation};
+use crate::linux::splitter;
+use crate::processor::tsc as counter;
+
+pub(super) const FACTS: &[Entry] = &[
+    Entry {
+        name: "cpu.tsc.present",
+        doc: "Whether the processor has a time-stamp counter.",
+        source: "CPUID leaf 1",
+        read: |_| counter::present().map(FactValue::Flag),
+    },
+    Entry {
+        name: "cpu.tsc.invariant",
+        doc: "Whether it runs at one rate whatever the power state; otherwise it is no clock.",
+        source: "CPUID leaf 80000007h",
+        read: |_| counter::invariant().map(FactValue::Flag),
+    },
+    Entry {
+        name: "cpu.tsc.hz",
+        doc: "Ticks per second as the processor, the hypervisor or the kernel states it.",
+        source: "CPUID leaf 15h, 16h or 40000010h, or the page of a perf event",
+        read: |_| hz().map(|hz| FactValue::Integer(hz as i64)),
+    },
+    Entry {
+        name: "cpu.tsc.deadline",
+        doc: "Whether the local timer can be armed with a value of the counter, which is cheap and exact.",
+        source: "CPUID leaf 1",
+        read: |_| counter::deadline().map(FactValue::Flag),
+    },
+    Entry {
+        name: "cpu.tsc.kernel_unstable",
+        doc: "Whether the kernel has dropped the counter as a clocksource although the processor calls it invariant.",
+        source: "CPUID against available_clocksource",
+        read: |machine| {
+            let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+            let offered = machine.files.text(path)?;
+            dropped(counter::present()? && counter::invariant()?, &offered, &hypervisor(machine))
+        },
+    },
+];
+
+/// Ticks per second as stated.
+pub fn stated_hz() -> Option<u64> {
+    hz().ok()
+}
+
+/// Where the processor doesn't say, the kernel may: it measured the rate at boot, and shows its conversion to ns in the
+/// page of a perf event. Opened once.
+fn hz() -> Result<u64, Unavailable> {
+    static BY_KERNEL: OnceLock<Option<u64>> = OnceLock::new();
+    counter::hz().or_else(|why| match why {
+        Unavailable::NotOnThisPlatform => Err(why),
+        _ => BY_KERNEL.get_or_init(splitter::kernel_counter_hz).ok_or(why),
+    })
+}
+
+fn hypervisor(machine: &Machine<'_>) -> String {
+    virtualisation::hypervisor(machine.files).unwrap_or_default()
+}
+
+/// The kernel registers `tsc` on every machine with a usable counter and stops offering it once its watchdog, or the
+/// firmware, has called it unstable. Xen and Hyper-V have clocksources of their own and may hide it from the start,
+/// which says nothing.
+fn dropped(invariant: bool, offered: &str, hypervisor: &str) -> Answer {
+    let listed = offered.split_whitespace().any(|name| name == "tsc");
+    if invariant && !listed && matches!(hypervisor, "xen" | "hyper-v") {
+        return Err(Unavailable::Nonsense { what: format!("{hypervisor} offers its own clocksource instead of tsc") });
+    }
+    Ok(FactValue::Flag(invariant && !listed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invariant_counter_that_is_not_offered_was_dropped() {
+        assert_eq!(dropped(true, "tsc hpet acpi_pm", "none"), Ok(FactValue::Flag(false)));
+        assert_eq!(dropped(true, "hpet acpi_pm", "none"), Ok(FactValue::Flag(true)));
+        assert_eq!(dropped(true, "kvm-clock tsc acpi_pm", "kvm"), Ok(FactValue::Flag(false)));
+        assert_eq!(dropped(false, "hpet acpi_pm", "none"), Ok(FactValue::Flag(false)));
+        assert!(dropped(true, "hyperv_clocksource_tsc_page acpi_pm", "hyper-v").is_err());
+        assert!(dropped(true, "xen", "xen").is_err());
+    }
+}

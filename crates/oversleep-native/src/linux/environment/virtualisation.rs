@@ -1,0 +1,152 @@
+//! What this machine runs inside of.
+
+use oversleep_record::Unavailable;
+use oversleep_record::environment::FactValue;
+
+use super::{Entry, text};
+use crate::linux::files::Files;
+use crate::linux::os;
+#[cfg(target_arch = "x86_64")]
+use crate::processor::cpuid;
+
+pub(super) const FACTS: &[Entry] = &[
+    Entry {
+        name: "virtualisation.hypervisor",
+        doc: "The hypervisor under this machine, or none; it adds its own delays to timers and wake-ups.",
+        source: "CPUID leaf 40000000h, /sys/hypervisor/type, device tree",
+        read: |machine| hypervisor(machine.files).map(FactValue::Text),
+    },
+    Entry {
+        name: "virtualisation.wsl",
+        doc: "Whether this is the Windows Subsystem for Linux, and which: 1 translates calls, 2 is a virtual machine.",
+        source: "uname",
+        read: |_| os::kernel_names().map(|(release, _)| text(wsl(&release))),
+    },
+    Entry {
+        name: "container.kind",
+        doc: "The kind of container this process runs in, or none; it may limit CPU time and privileges.",
+        source: "/proc/self/ns, /.dockerenv, /run/.containerenv, /run/systemd/container, /proc/1/cgroup, environment variables",
+        read: |machine| Ok(text(container(machine.files, |name| std::env::var(name).ok()))),
+    },
+];
+
+/// Microsoft's kernels say so: `4.4.0-19041-Microsoft` is version 1, `5.15.90.1-microsoft-standard-WSL2` version 2.
+fn wsl(release: &str) -> &'static str {
+    if release.contains("WSL2") || release.contains("microsoft-standard") {
+        "wsl2"
+    } else if release.ends_with("-Microsoft") {
+        "wsl1"
+    } else {
+        "none"
+    }
+}
+
+/// The hypervisor's common name, `none` on bare metal.
+pub(super) fn hypervisor(files: &dyn Files) -> Result<String, Unavailable> {
+    let kernel_says = files.text("/sys/hypervisor/type").ok().filter(|name| name == "xen" || name == "kvm");
+    if let Some(name) = kernel_says {
+        return Ok(name);
+    }
+    by_processor(files)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn by_processor(_: &dyn Files) -> Result<String, Unavailable> {
+    Ok(cpuid::hypervisor().to_owned())
+}
+
+/// ARM has no such register; firmware tables may say, and where they don't, nobody can tell.
+#[cfg(not(target_arch = "x86_64"))]
+fn by_processor(files: &dyn Files) -> Result<String, Unavailable> {
+    let compatible = files.text("/proc/device-tree/hypervisor/compatible");
+    match compatible.as_deref() {
+        Ok(name) if name.contains("kvm") => Ok("kvm".to_owned()),
+        Ok(name) if name.contains("xen") => Ok("xen".to_owned()),
+        Ok(_) => Ok("other".to_owned()),
+        Err(_) if files.text("/proc/device-tree/model").is_ok_and(|model| model.starts_with("Raspberry Pi")) => {
+            Ok("none".to_owned())
+        }
+        Err(_) => Err(Unavailable::missing("a statement of the hypervisor (device tree)")),
+    }
+}
+
+/// The container by the marks that its makers leave.
+fn container(files: &dyn Files, variable: impl Fn(&str) -> Option<String>) -> &'static str {
+    let there = |path: &str| files.bytes(path).is_ok();
+    let known = |name: &str| match name.trim() {
+        "docker" => "docker",
+        "podman" => "podman",
+        "lxc" | "lxc-libvirt" => "lxc",
+        "systemd-nspawn" => "systemd-nspawn",
+        "wsl" => "none",
+        _ => "other",
+    };
+    if variable("KUBERNETES_SERVICE_HOST").is_some() {
+        return "kubernetes";
+    }
+    // Marks also lie in virtual machines whose disk was made from a container's image. The kernel's first namespaces
+    // have fixed numbers (include/linux/proc_ns.h), and a container has at least one of these of its own.
+    let first = [("pid", "pid:[4026531836]"), ("uts", "uts:[4026531838]"), ("ipc", "ipc:[4026531839]")];
+    let is_first =
+        |(kind, number): (&str, &str)| files.link(&format!("/proc/self/ns/{kind}")).as_deref() == Some(number);
+    if first.into_iter().all(is_first) {
+        return "none";
+    }
+    if there("/run/.containerenv") {
+        return "podman";
+    }
+    if there("/.dockerenv") {
+        return "docker";
+    }
+    let said = variable("container").or_else(|| files.text("/run/systemd/container").ok());
+    if let Some(name) = said.filter(|name| !name.trim().is_empty()) {
+        return known(&name);
+    }
+    let groups = files.text("/proc/1/cgroup").unwrap_or_default();
+    let marks = [("kubepods", "kubernetes"), ("/docker", "docker"), ("libpod", "podman"), ("/lxc", "lxc")];
+    marks.into_iter().find(|(mark, _)| groups.contains(mark)).map_or("none", |(_, kind)| kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::files::Sample;
+
+    #[test]
+    fn windows_subsystems_by_release() {
+        assert_eq!(wsl("4.4.0-19041-Microsoft"), "wsl1");
+        assert_eq!(wsl("5.15.90.1-microsoft-standard-WSL2"), "wsl2");
+        assert_eq!(wsl("6.1.0-18-amd64"), "none");
+        assert_eq!(wsl("6.8.0-1015-azure"), "none");
+    }
+
+    #[test]
+    fn the_kernel_names_xen() {
+        assert_eq!(hypervisor(&Sample::of(&[("/sys/hypervisor/type", "xen\n")])), Ok("xen".to_owned()));
+    }
+
+    #[test]
+    fn containers_by_their_marks() {
+        let told = |files: &[(&'static str, &'static str)], variables: &[(&str, &str)]| {
+            container(&Sample::of(files), |name| {
+                variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(told(&[], &[]), "none");
+        assert_eq!(told(&[("/.dockerenv", "")], &[]), "docker");
+        let first = [
+            ("/.dockerenv", ""),
+            ("/proc/self/ns/pid", "pid:[4026531836]"),
+            ("/proc/self/ns/uts", "uts:[4026531838]"),
+            ("/proc/self/ns/ipc", "ipc:[4026531839]"),
+        ];
+        assert_eq!(told(&first, &[]), "none", "a virtual machine made from an image");
+        assert_eq!(told(&first[..3], &[]), "docker");
+        assert_eq!(told(&[("/.dockerenv", "")], &[("KUBERNETES_SERVICE_HOST", "x")]), "kubernetes");
+        assert_eq!(told(&[("/run/.containerenv", "name=\"secret\"")], &[]), "podman");
+        assert_eq!(told(&[], &[("container", "lxc")]), "lxc");
+        assert_eq!(told(&[("/run/systemd/container", "systemd-nspawn\n")], &[]), "systemd-nspawn");
+        assert_eq!(told(&[("/proc/1/cgroup", "12:cpu:/docker/0123\n")], &[]), "docker");
+        assert_eq!(told(&[("/proc/1/cgroup", "0::/init.scope\n")], &[("container", "oci")]), "other");
+    }
+}

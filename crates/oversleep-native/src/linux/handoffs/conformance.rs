@@ -1,0 +1,49 @@
+//! What a hand-off of Linux must do besides what every one must: signals don't end its wait.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::Kind;
+use crate::handoff_conformance::{self, within_limit};
+
+/// Checks a kind of hand-off.
+pub(super) fn check(kind: &'static Kind) {
+    handoff_conformance::check(kind.open);
+    within_limit("signals and stray notices don't end a wait", move || {
+        let handoff = (kind.open)().unwrap();
+        let (started, wait_started) = mpsc::channel();
+        let waiter = {
+            let handoff = Arc::clone(&handoff);
+            std::thread::spawn(move || {
+                // SAFETY: takes nothing.
+                started.send(unsafe { libc::pthread_self() } as usize).unwrap();
+                handoff.wait();
+            })
+        };
+        let thread = wait_started.recv().unwrap() as libc::pthread_t;
+        let signal = harmless_signal();
+        for _ in 0..10 {
+            // SAFETY: the thread is not joined yet, so its number is valid.
+            assert_eq!(unsafe { libc::pthread_kill(thread, signal) }, 0);
+            waiter.thread().unpark();
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        assert!(!waiter.is_finished());
+        handoff.post();
+        waiter.join().unwrap();
+    });
+}
+
+/// A signal whose handler does nothing and does not restart calls.
+fn harmless_signal() -> libc::c_int {
+    extern "C" fn ignore(_signal: libc::c_int) {}
+    let signal = libc::SIGRTMIN() + 13;
+    // SAFETY: an all-zero sigaction is valid, and a handler that does nothing is async-signal-safe.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = ignore as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        assert_eq!(libc::sigaction(signal, &action, std::ptr::null_mut()), 0);
+    }
+    signal
+}

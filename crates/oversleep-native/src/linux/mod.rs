@@ -1,0 +1,113 @@
+//! Linux on x86-64 and aarch64.
+//!
+//! Each folder holds one registry: an entry is a small description with its call, and a new one is added in its
+//! registry's list. Nothing here assumes that `/proc`, `/sys`, a system call or a privilege is there: what is missing
+//! becomes a reason that the user sees.
+
+mod abilities;
+mod cgroup;
+mod clocks;
+mod counters;
+mod cpus;
+mod environment;
+mod files;
+mod handoffs;
+mod holders;
+mod idle;
+mod inheritance;
+mod load;
+mod os;
+mod processor_state;
+mod splitter;
+mod tunables;
+mod waits;
+
+use std::sync::OnceLock;
+
+use oversleep_record::environment::Environment;
+use oversleep_record::{Nanos, ProcessorState, Unavailable};
+
+use super::native::System;
+use oversleep_system::{
+    Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, ResolutionHolders, ResolutionRow,
+    Splitter, Tunable, Wait,
+};
+
+/// This machine.
+pub type Native = super::native::Native<Linux>;
+
+/// Linux, and the files that its counters and gauges are read from.
+#[derive(Default)]
+pub struct Linux {
+    counters: OnceLock<counters::SystemCounters>,
+    processor: OnceLock<processor_state::Sources>,
+}
+
+impl System for Linux {
+    const NAME: &'static str = "linux";
+    const REFERENCE_CLOCK: &'static str = "monotonic";
+
+    // The clock that the kernel counts deadlines on, and not the library's: that one is steered to it and lies up to
+    // 25 ns beside it as a rule, on either side (up to 0.1 ms after a resume), so a wait that ends right on its deadline
+    // would be called early or late by an error of ours. Its stamps would save a fifth of what these cost.
+    fn now() -> Nanos {
+        os::monotonic_now()
+    }
+
+    fn clocks() -> Vec<Box<dyn Clock>> {
+        clocks::registry()
+    }
+
+    fn waits() -> Vec<Box<dyn Wait>> {
+        waits::registry()
+    }
+
+    fn handoffs() -> Vec<Box<dyn HandoffKind>> {
+        handoffs::registry()
+    }
+
+    fn tunables() -> Vec<Box<dyn Tunable>> {
+        tunables::registry()
+    }
+
+    fn loads() -> Vec<Box<dyn LoadKind>> {
+        load::registry()
+    }
+
+    fn cpus() -> Vec<Cpu> {
+        cpus::cpus(&files::Disk)
+    }
+
+    fn environment() -> Environment {
+        environment::collect()
+    }
+
+    fn abilities() -> Vec<Ability> {
+        abilities::survey()
+    }
+
+    fn resolution_rows() -> Vec<ResolutionRow> {
+        inheritance::rows()
+    }
+
+    fn counters(&self) -> CounterReading {
+        self.counters.get_or_init(counters::SystemCounters::open).read()
+    }
+
+    fn processor_state(&self) -> ProcessorState {
+        let sources = self.processor.get_or_init(|| processor_state::Sources::quick(&files::Disk));
+        sources.read(&files::Disk, os::current_cpu())
+    }
+
+    fn splitter() -> Result<Box<dyn Splitter>, Unavailable> {
+        Ok(Box::new(splitter::SwitchWatch::open()?))
+    }
+
+    fn resolution_holders() -> Option<Result<ResolutionHolders, Unavailable>> {
+        Some(holders::by_slack(&files::Disk, std::process::id()))
+    }
+
+    fn idle_counters() -> IdleReading {
+        idle::read(&files::Disk, Self::now(), &Self::cpus())
+    }
+}

@@ -1,0 +1,171 @@
+//! Small safe covers over system calls that several rooms of this platform share. A call used in one place lives there.
+
+use std::ffi::CStr;
+use std::io;
+
+use oversleep_record::{Nanos, Unavailable};
+
+pub use crate::unix::os::{clock_ns, clock_step, failed};
+
+/// The reference clock.
+#[inline]
+pub fn monotonic_now() -> Nanos {
+    Nanos(clock_ns(libc::CLOCK_MONOTONIC) as i64)
+}
+
+/// A refusal where the error is one of permission, else a failed call.
+pub fn refused(call: &str, error: &io::Error, allow: &str) -> Unavailable {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => Unavailable::not_permitted(call, allow),
+        _ => Unavailable::failed(call, error),
+    }
+}
+
+/// The CPU the calling thread runs on, where the system tells.
+pub fn current_cpu() -> Option<u32> {
+    // SAFETY: takes nothing and returns a number.
+    // https://man7.org/linux/man-pages/man3/sched_getcpu.3.html
+    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
+/// `prctl` with the kernel's full-width result; the C library's returns an `int`, too narrow for a timer slack.
+pub fn prctl(option: libc::c_int, argument: u64) -> io::Result<u64> {
+    // SAFETY: no option used here takes a pointer except through `argument`, which the caller owns.
+    let result = unsafe { libc::syscall(libc::SYS_prctl, libc::c_long::from(option), argument, 0_u64, 0_u64, 0_u64) };
+    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result as u64) }
+}
+
+/// The calling thread's timer slack in ns; 0 under a real-time policy on Linux ≥ 6.12.
+pub fn timer_slack() -> io::Result<Nanos> {
+    prctl(libc::PR_GET_TIMERSLACK, 0).map(|slack| Nanos(i64::try_from(slack).unwrap_or(i64::MAX)))
+}
+
+/// Sets the calling thread's timer slack; zero stands for the thread's default.
+pub fn set_timer_slack(slack: Nanos) -> io::Result<()> {
+    prctl(libc::PR_SET_TIMERSLACK, slack.0.max(0) as u64).map(drop)
+}
+
+/// CPUs a mask can name; the largest kernels are built for 8192.
+const MASK_CPUS: usize = 8192;
+type Mask = [u64; MASK_CPUS / 64];
+
+/// The CPUs the calling thread may run on, ascending.
+pub fn affinity() -> io::Result<Vec<u32>> {
+    let mut mask: Mask = [0; MASK_CPUS / 64];
+    // SAFETY: the mask is as long as stated; 0 is the calling thread. The call itself, because the C library's type is
+    // fixed at 1024 CPUs and fails on larger machines.
+    let bytes = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0_i64, size_of::<Mask>(), mask.as_mut_ptr()) };
+    if bytes < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok((0..MASK_CPUS as u32).filter(|&cpu| mask[cpu as usize / 64] >> (cpu % 64) & 1 == 1).collect())
+}
+
+/// Restricts the calling thread to these CPUs. Numbers the machine can't have are an error.
+pub fn set_affinity(cpus: &[u32]) -> io::Result<()> {
+    let mut mask: Mask = [0; MASK_CPUS / 64];
+    for &cpu in cpus {
+        let word = mask.get_mut(cpu as usize / 64).ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
+        *word |= 1 << (cpu % 64);
+    }
+    // SAFETY: the mask is as long as stated; 0 is the calling thread.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0_i64, size_of::<Mask>(), mask.as_ptr()) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Release (`6.1.0-18-amd64`) and version (`#1 SMP PREEMPT_DYNAMIC …`) of the kernel. The host name that the same call
+/// returns is left where it is.
+pub fn kernel_names() -> Result<(String, String), Unavailable> {
+    // SAFETY: all-zero is a valid value of this struct of character arrays.
+    let mut names: libc::utsname = unsafe { std::mem::zeroed() };
+    // SAFETY: `names` is a valid buffer for the call.
+    if unsafe { libc::uname(&mut names) } != 0 {
+        return Err(failed("uname"));
+    }
+    // SAFETY: the kernel ends both fields with a zero byte within their arrays.
+    let text = |field: &[libc::c_char]| unsafe { CStr::from_ptr(field.as_ptr()) }.to_string_lossy().into_owned();
+    Ok((text(&names.release), text(&names.version)))
+}
+
+/// Capability numbers of `linux/capability.h`.
+pub mod capability {
+    /// Lock memory beyond the limit.
+    pub const IPC_LOCK: u32 = 14;
+    /// Raise priorities.
+    pub const SYS_NICE: u32 = 23;
+}
+
+/// Whether the calling thread has this capability in effect. `None` where it can't be asked.
+pub fn has_capability(number: u32) -> Option<bool> {
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: i32,
+    }
+    #[repr(C)]
+    #[derive(Clone, Copy, Default)]
+    struct Data {
+        effective: u32,
+        permitted: u32,
+        inheritable: u32,
+    }
+    const VERSION_3: u32 = 0x2008_0522;
+    let mut header = Header { version: VERSION_3, pid: 0 };
+    let mut data = [Data::default(); 2];
+    // SAFETY: header and data have the layout of version 3 of this call, two data blocks.
+    // https://man7.org/linux/man-pages/man2/capget.2.html
+    if unsafe { libc::syscall(libc::SYS_capget, &raw mut header, data.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    Some(data[number as usize / 32].effective >> (number % 32) & 1 == 1)
+}
+
+/// The soft limit of one resource; `None` is unlimited.
+pub fn soft_limit(resource: Resource) -> Result<Option<u64>, Unavailable> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let number = match resource {
+        Resource::RtPrio => libc::RLIMIT_RTPRIO,
+        Resource::MemLock => libc::RLIMIT_MEMLOCK,
+        Resource::Nice => libc::RLIMIT_NICE,
+    };
+    // SAFETY: `limit` is a valid struct that the call fills in.
+    if unsafe { libc::getrlimit(number, &mut limit) } != 0 {
+        return Err(failed("getrlimit"));
+    }
+    Ok((limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur))
+}
+
+/// Limits that matter here; the C libraries disagree on the number's type.
+#[derive(Clone, Copy, Debug)]
+pub enum Resource {
+    /// Highest real-time priority.
+    RtPrio,
+    /// Bytes of locked memory.
+    MemLock,
+    /// 20 − lowest nice value.
+    Nice,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_thread_may_run_somewhere_and_the_mask_comes_back() {
+        // A sandbox may refuse the call.
+        let Ok(cpus) = affinity() else { return };
+        assert!(!cpus.is_empty());
+        set_affinity(&cpus).expect("the mask found");
+        assert_eq!(affinity().expect("affinity"), cpus);
+        assert!(set_affinity(&[MASK_CPUS as u32]).is_err());
+    }
+
+    #[test]
+    fn the_kernel_has_a_name_and_clocks_a_step() {
+        let (release, version) = kernel_names().expect("uname");
+        assert!(release.starts_with(|c: char| c.is_ascii_digit()), "{release}");
+        assert!(!version.is_empty());
+        assert!(clock_step(libc::CLOCK_MONOTONIC).expect("step") > Nanos::ZERO);
+        assert!(clock_step(-1).is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! When the calling thread got its CPU back, without privileges.
+//!
+//! A software event that counts nothing records this thread's context switches with CLOCK_MONOTONIC stamps;
+//! `schedstat` says how long the thread was runnable and waited. Only a wait with exactly one switch-in can be split:
+//! of several, the delays can't be told apart, and an unattributed wait is better than a guess.
+
+#[cfg(target_arch = "x86_64")]
+mod counter_rate;
+mod ring;
+mod schedstat;
+
+use oversleep_record::{Nanos, Unavailable};
+
+#[cfg(target_arch = "x86_64")]
+pub use counter_rate::kernel_counter_hz;
+
+/// Only x86-64's counter has a rate that has to be asked for: elsewhere the processor states it.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn kernel_counter_hz() -> Option<u64> {
+    None
+}
+
+pub use schedstat::{ThreadStat, ThreadStatFile};
+
+use crate::native::tunables::NotSend;
+use oversleep_system::{Splitter, SwitchIn};
+
+/// Watches the thread that opened it.
+pub struct SwitchWatch {
+    ring: ring::SwitchRing,
+    stat: ThreadStatFile,
+    armed: Option<ThreadStat>,
+    _thread: NotSend,
+}
+
+impl SwitchWatch {
+    /// Starts watching the calling thread.
+    ///
+    /// # Errors
+    /// Why its switches can't be seen here.
+    pub fn open() -> Result<SwitchWatch, Unavailable> {
+        let stat = ThreadStatFile::open()?;
+        stat.read()?;
+        Ok(SwitchWatch { ring: ring::SwitchRing::open()?, stat, armed: None, _thread: NotSend::default() })
+    }
+}
+
+impl Splitter for SwitchWatch {
+    fn arm(&mut self) {
+        self.armed = self.stat.read().ok();
+        // Last, so that a preemption during the read doesn't count.
+        self.ring.forget();
+    }
+
+    fn last_switch_in(&mut self) -> Option<SwitchIn> {
+        let seen = self.ring.take();
+        let before = self.armed.take()?;
+        let after = self.stat.read().ok()?;
+        decide(&seen, before, after)
+    }
+
+    fn method(&self) -> &'static str {
+        "perf context-switch records and /proc/thread-self/schedstat"
+    }
+}
+
+/// Switch-ins of one window.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Switches {
+    count: u64,
+    last_at: Nanos,
+    lost: bool,
+}
+
+fn decide(seen: &Switches, before: ThreadStat, after: ThreadStat) -> Option<SwitchIn> {
+    // The kernel counts switch-ins too: where the two disagree (a preemption between the reads), nothing is certain.
+    let counted = after.switch_ins.checked_sub(before.switch_ins)?;
+    if seen.lost || seen.count != 1 || counted != 1 {
+        return None;
+    }
+    let run_queue_delay = after.run_delay - before.run_delay;
+    (run_queue_delay >= Nanos::ZERO).then_some(SwitchIn { at: seen.last_at, run_queue_delay })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::linux::os;
+
+    fn stat(run_delay: i64, switch_ins: u64) -> ThreadStat {
+        ThreadStat { run_delay: Nanos(run_delay), switch_ins }
+    }
+
+    #[test]
+    fn only_one_certain_switch_in_is_reported() {
+        let seen = |count, lost| Switches { count, last_at: Nanos(500), lost };
+        let once = Some(SwitchIn { at: Nanos(500), run_queue_delay: Nanos(30) });
+        assert_eq!(decide(&seen(1, false), stat(100, 7), stat(130, 8)), once);
+        assert_eq!(decide(&seen(0, false), stat(100, 7), stat(100, 7)), None, "never switched out");
+        assert_eq!(decide(&seen(1, true), stat(100, 7), stat(130, 8)), None, "an event was lost");
+        assert_eq!(decide(&seen(2, false), stat(100, 7), stat(130, 9)), None, "which delay was the last?");
+        assert_eq!(decide(&seen(1, false), stat(100, 7), stat(130, 9)), None, "the counts disagree");
+        assert_eq!(decide(&seen(1, false), stat(100, 7), stat(90, 8)), None, "a delay can't shrink");
+    }
+
+    #[test]
+    fn a_switch_in_lies_between_the_start_and_the_end_of_a_sleep() {
+        std::thread::spawn(|| {
+            let Ok(mut watch) = SwitchWatch::open() else { return };
+            let mut attributed = 0;
+            for _ in 0..20 {
+                watch.arm();
+                let before = os::monotonic_now();
+                std::thread::sleep(Duration::from_micros(200));
+                let after = os::monotonic_now();
+                if let Some(switch) = watch.last_switch_in() {
+                    attributed += 1;
+                    assert!(before < switch.at && switch.at < after, "{before:?} {switch:?} {after:?}");
+                    assert!(switch.run_queue_delay < after - before, "{switch:?}");
+                }
+            }
+            assert!(attributed > 0, "no sleep of 20 was seen");
+        })
+        .join()
+        .expect("no panic");
+    }
+}

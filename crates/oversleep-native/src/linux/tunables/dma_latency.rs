@@ -1,0 +1,115 @@
+//! The bound on how long CPUs may take to leave an idle state.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+
+use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::{Nanos, Unavailable};
+
+use crate::linux::os;
+use crate::native::tunables::{Applied, Entry, NotSend};
+use oversleep_system::{Restore, Scope, TunableInfo};
+
+pub(super) struct DmaLatency;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "dma-latency",
+    call: "write to /dev/cpu_dma_latency, held open",
+    doc: "Forbids idle states that take longer to leave than this, on all CPUs, while held. Zero means polling instead \
+          of idling: wake-ups are fastest, and the machine draws power as if busy.",
+    scope: Scope::MachineWhileHeld,
+    sets_resolution: false,
+    since: "2.6.25",
+    page: "https://docs.kernel.org/power/pm_qos_interface.html",
+};
+
+/// The device.
+pub const DEVICE: &str = "/dev/cpu_dma_latency";
+const ALLOW: &str = "run as root, or `sudo setfacl -m u:USER:rw /dev/cpu_dma_latency`; \
+    in a container `--device /dev/cpu_dma_latency`";
+const RIGHT: &str = "whole microseconds from 0us to 2000s";
+/// Beyond this the kernel has no bound.
+const LONGEST_US: i64 = 2_000_000_000;
+
+/// Opens the device, which counts as a request without a bound until something is written.
+pub fn open(writable: bool) -> Result<File, Unavailable> {
+    OpenOptions::new().read(true).write(writable).open(DEVICE).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Unavailable::missing(DEVICE),
+        _ => os::refused(&format!("opening {DEVICE}"), &error, ALLOW),
+    })
+}
+
+/// The bound in force on the machine: the least of all requests.
+fn bound(mut device: &File) -> Result<Nanos, Unavailable> {
+    let mut value = [0; 4];
+    device.read_exact(&mut value).map_err(|error| Unavailable::failed(format!("read {DEVICE}"), error))?;
+    Ok(Nanos::from_micros(i64::from(i32::from_ne_bytes(value))))
+}
+
+impl Entry for DmaLatency {
+    type Asked = (Nanos, i64);
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    /// With the same in whole microseconds.
+    fn understood(setting: &Setting) -> Option<(Nanos, i64)> {
+        let &Setting::Nanos(asked) = setting else { return None };
+        let whole_us = asked.0 / 1_000;
+        (asked.0 % 1_000 == 0 && (0..=LONGEST_US).contains(&whole_us)).then_some((asked, whole_us))
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        bound(&open(false)?).map(Setting::Nanos)
+    }
+
+    fn change((asked, whole_us): (Nanos, i64), setting: &Setting) -> Result<Applied, Unavailable> {
+        let mut device = open(true)?;
+        let was = bound(&device).ok();
+        // Four bytes are taken as a number; any other length is read as hexadecimal text.
+        device
+            .write_all(&(whole_us as i32).to_ne_bytes())
+            .map_err(|error| os::refused(&format!("writing {DEVICE}"), &error, ALLOW))?;
+        // Held also where another request is as strict: that one may be withdrawn meanwhile.
+        let outcome = match was {
+            Some(was) if was <= asked => Outcome::AlreadySo { is: Setting::Nanos(was) },
+            _ => Outcome::Applied { was: was.map(Setting::Nanos), now: setting.clone() },
+        };
+        Ok((outcome, Some(Box::new(DmaGuard { _device: device, _thread: NotSend::default() }))))
+    }
+}
+
+/// Closing the device withdraws the request; the kernel does it even for a killed process.
+struct DmaGuard {
+    _device: File,
+    _thread: NotSend,
+}
+
+impl Restore for DmaGuard {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::tunables::Of;
+    use oversleep_system::Tunable;
+
+    #[test]
+    fn refuses_what_the_device_can_not_hold() {
+        for ns in [-1_000, 1, 1_500, i64::MAX, (LONGEST_US + 1) * 1_000] {
+            let (outcome, guard) = Of(DmaLatency).apply(&Setting::Nanos(Nanos(ns)));
+            assert!(!outcome.holds() && guard.is_none(), "{ns}");
+        }
+    }
+
+    #[test]
+    fn a_bound_is_in_force_while_held() {
+        let Ok(Setting::Nanos(before)) = Of(DmaLatency).current() else { return };
+        let asked = Nanos::from_millis(100);
+        let (outcome, guard) = Of(DmaLatency).apply(&Setting::Nanos(asked));
+        if outcome.holds() {
+            let Ok(Setting::Nanos(held)) = Of(DmaLatency).current() else { panic!("was readable") };
+            assert!(held <= asked && held <= before, "{held}");
+        }
+        drop(guard);
+    }
+}

@@ -1,0 +1,55 @@
+//! What a measurement may change on Linux, each an entry with its way back. What an entry states
+//! is [`Entry`](crate::native::tunables::Entry).
+//!
+//! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, so a panic that unwinds restores
+//! too. Guards of one thread are dropped in reverse order.
+
+pub mod dma_latency;
+pub mod lock_memory;
+mod pin;
+pub mod policy;
+mod slack;
+
+use crate::native::tunables::Of;
+use oversleep_system::Tunable;
+
+/// All tunables.
+pub fn registry() -> Vec<Box<dyn Tunable>> {
+    vec![
+        Box::new(Of(slack::Slack)),
+        Box::new(Of(policy::PolicyTunable)),
+        Box::new(Of(pin::Pin)),
+        Box::new(Of(lock_memory::LockMemory)),
+        Box::new(Of(dma_latency::DmaLatency)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::Nanos;
+    use oversleep_record::conditions::Setting;
+
+    use super::*;
+
+    #[test]
+    fn every_tunable_refuses_a_setting_of_another_kind() {
+        let settings = [
+            Setting::Nanos(Nanos(1)),
+            Setting::Flag(true),
+            Setting::Cpus(vec![0]),
+            Setting::Policy { policy: "other".to_owned(), priority: 0 },
+        ];
+        let takes = |name: &str| match name {
+            "slack" | "dma-latency" => 0,
+            "lock-memory" => 1,
+            "pin" => 2,
+            _ => 3,
+        };
+        for tunable in registry() {
+            for (kind, setting) in settings.iter().enumerate().filter(|(kind, _)| *kind != takes(tunable.info().name)) {
+                let (outcome, guard) = tunable.apply(setting);
+                assert!(!outcome.holds() && guard.is_none(), "{} took setting {kind}", tunable.info().name);
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The CPUs the calling thread may run on.
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::Setting;
+
+use crate::linux::os;
+use crate::native::tunables::{Applied, Entry, NotSend, already, changed, cpus};
+use oversleep_system::{Restore, Scope, TunableInfo};
+
+pub(super) struct Pin;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "pin",
+    call: "sched_setaffinity",
+    doc: "Keeps this thread on the given CPUs: no migration, one core's caches and idle states, and no escape from \
+          what else runs there.",
+    scope: Scope::Thread,
+    sets_resolution: false,
+    since: "2.6",
+    page: "https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html",
+};
+
+const RIGHT: &str = "one or more CPU numbers";
+const ALLOW: &str = "allow the call in the sandbox's filter";
+
+impl Entry for Pin {
+    type Asked = Vec<u32>;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<Vec<u32>> {
+        cpus(setting)
+    }
+
+    fn lacking(asked: &Vec<u32>) -> Result<(), Unavailable> {
+        // Without the mask nothing is known to be wrong; applying will tell.
+        let Ok(allowed) = os::affinity() else { return Ok(()) };
+        let lacking = not_among(asked, &allowed);
+        if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed)) }
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        os::affinity().map(Setting::Cpus).map_err(unreadable)
+    }
+
+    fn change(asked: Vec<u32>, _: &Setting) -> Result<Applied, Unavailable> {
+        let was = os::affinity().map_err(unreadable)?;
+        if was == asked {
+            return Ok(already(Setting::Cpus(was)));
+        }
+        let result = os::set_affinity(&asked);
+        let guard = PinGuard { was, _thread: NotSend::default() };
+        result.map_err(|error| match error.raw_os_error() {
+            Some(libc::EINVAL) => not_here(&asked, &guard.was),
+            _ => os::refused(INFO.call, &error, ALLOW),
+        })?;
+        // The kernel drops CPUs that don't exist or aren't allowed without a word.
+        match os::affinity() {
+            Ok(now) if now == asked => Ok(changed(Setting::Cpus(guard.was.clone()), Setting::Cpus(now), guard)),
+            Ok(now) => Err(not_here(&not_among(&asked, &now), &guard.was)),
+            Err(error) => Err(Unavailable::failed("sched_getaffinity", error)),
+        }
+    }
+}
+
+fn unreadable(error: std::io::Error) -> Unavailable {
+    os::refused("sched_getaffinity", &error, ALLOW)
+}
+
+fn not_among(asked: &[u32], allowed: &[u32]) -> Vec<u32> {
+    asked.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect()
+}
+
+fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
+    let lacking = Setting::Cpus(lacking.to_vec());
+    let allowed = Setting::Cpus(allowed.to_vec());
+    Unavailable::no_hardware(format!("CPU {lacking} that this process may use (it may use {allowed})"))
+}
+
+struct PinGuard {
+    was: Vec<u32>,
+    _thread: NotSend,
+}
+
+impl Restore for PinGuard {}
+
+impl Drop for PinGuard {
+    fn drop(&mut self) {
+        // What can be set can be set back; there is nobody to tell otherwise.
+        let _ = os::set_affinity(&self.was);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::tunables::Of;
+    use oversleep_system::Tunable;
+
+    #[test]
+    fn pins_to_one_cpu_and_back() {
+        std::thread::spawn(|| {
+            let Ok(before) = os::affinity() else { return };
+            let last = Setting::Cpus(vec![*before.last().expect("a CPU")]);
+            let (outcome, guard) = Of(Pin).apply(&last);
+            assert!(outcome.holds(), "{outcome:?}");
+            assert_eq!(Of(Pin).current(), Ok(last));
+            drop(guard);
+            assert_eq!(os::affinity().expect("affinity"), before);
+        })
+        .join()
+        .expect("no panic");
+    }
+
+    #[test]
+    fn refuses_no_cpu_and_cpus_that_are_not_there_and_changes_nothing() {
+        std::thread::spawn(|| {
+            let Ok(before) = os::affinity() else { return };
+            let partly = vec![before[0], 8191];
+            for cpus in [vec![], vec![8191], vec![u32::MAX], partly] {
+                let (outcome, guard) = Of(Pin).apply(&Setting::Cpus(cpus));
+                assert!(!outcome.holds() && guard.is_none(), "{outcome:?}");
+                assert_eq!(os::affinity().expect("affinity"), before);
+            }
+        })
+        .join()
+        .expect("no panic");
+    }
+}

@@ -1,0 +1,238 @@
+//! Scheduling policy, real-time priority and nice value of the calling thread.
+
+use std::io;
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::Setting;
+
+use crate::linux::os;
+use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
+use oversleep_system::{Restore, Scope, TunableInfo};
+
+pub(super) struct PolicyTunable;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "policy",
+    call: "sched_setattr",
+    doc: "How the scheduler treats this thread. fifo and rr run before all others and have no timer slack; other, batch \
+          and idle share the rest by nice value. Without privileges nice can only be raised and idle not left again, so \
+          the way back may be refused: measure on a thread that ends.",
+    scope: Scope::Thread,
+    sets_resolution: false,
+    since: "3.14",
+    page: "https://man7.org/linux/man-pages/man2/sched_setattr.2.html",
+};
+
+/// How real-time policies are allowed, for messages.
+pub const ALLOW_REAL_TIME: &str = "`ulimit -r 99`, granted by a line like `USER - rtprio 99` in \
+    /etc/security/limits.d/99-rtprio.conf and a new login; or `sudo setcap cap_sys_nice+ep $(command -v oversleep)`; \
+    in a container `--cap-add SYS_NICE --ulimit rtprio=99`";
+/// How lower nice values are allowed, for messages.
+pub const ALLOW_NICE: &str = "a line like `USER - nice -20` in /etc/security/limits.d/99-nice.conf and a new login; or \
+    `sudo setcap cap_sys_nice+ep $(command -v oversleep)`; in a container `--cap-add SYS_NICE`";
+/// What is left to say to somebody who has the privilege.
+pub const PRIVILEGED_BUT_REFUSED: &str = "CAP_SYS_NICE is there: the cgroup has no real-time budget \
+    (write one to cpu.rt_runtime_us) or a sandbox refuses the call";
+const RIGHT: &str = "other, batch (nice -20 to 19), idle, fifo or rr (priority 1 to 99), as in fifo:80 or other:5";
+
+/// `struct sched_attr` of the first version of the call.
+/// <https://man7.org/linux/man-pages/man2/sched_setattr.2.html>
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SchedAttr {
+    size: u32,
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    runtime_ns: u64,
+    deadline_ns: u64,
+    period_ns: u64,
+}
+
+/// The parameters of the calling thread.
+pub fn get() -> io::Result<SchedAttr> {
+    let mut attr = SchedAttr::default();
+    let size = size_of::<SchedAttr>() as u32;
+    // SAFETY: the kernel writes at most `size` bytes; 0 is the calling thread.
+    let result = unsafe { libc::syscall(libc::SYS_sched_getattr, 0_i64, &raw mut attr, size, 0_u32) };
+    if result == 0 { Ok(attr) } else { Err(io::Error::last_os_error()) }
+}
+
+fn set(mut attr: SchedAttr) -> io::Result<()> {
+    attr.size = size_of::<SchedAttr>() as u32;
+    // SAFETY: `attr` has the layout and size it states; 0 is the calling thread.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0_i64, &raw const attr, 0_u32) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Puts the calling thread under a real-time policy; for a try on a thread that ends.
+pub fn try_real_time() -> io::Result<()> {
+    set(SchedAttr { policy: libc::SCHED_FIFO as u32, priority: 1, ..SchedAttr::default() })
+}
+
+/// Takes the calling thread out of a real-time policy it inherited, which is always allowed.
+pub fn leave_real_time() {
+    if get().is_ok_and(|attr| is_real_time(attr.policy)) {
+        let _ = set(SchedAttr { policy: libc::SCHED_OTHER as u32, ..SchedAttr::default() });
+    }
+}
+
+fn is_real_time(policy: u32) -> bool {
+    [libc::SCHED_FIFO, libc::SCHED_RR, libc::SCHED_DEADLINE].contains(&(policy as i32))
+}
+
+impl SchedAttr {
+    /// In the words of a setting.
+    pub fn setting(&self) -> Setting {
+        let (policy, priority) = match self.policy as i32 {
+            libc::SCHED_OTHER => ("other", self.nice),
+            libc::SCHED_BATCH => ("batch", self.nice),
+            libc::SCHED_IDLE => ("idle", 0),
+            libc::SCHED_FIFO => ("fifo", self.priority as i32),
+            libc::SCHED_RR => ("rr", self.priority as i32),
+            libc::SCHED_DEADLINE => ("deadline", 0),
+            _ => ("unnamed", self.policy as i32),
+        };
+        word(policy, priority)
+    }
+
+    /// The nice value.
+    pub fn nice(&self) -> i32 {
+        self.nice
+    }
+}
+
+/// What the kernel is to be told, or `None` for what it doesn't know.
+fn wanted(policy: &str, priority: i32) -> Option<SchedAttr> {
+    let attr = |policy: i32| SchedAttr { policy: policy as u32, ..SchedAttr::default() };
+    match (policy, priority) {
+        ("other", -20..=19) => Some(SchedAttr { nice: priority, ..attr(libc::SCHED_OTHER) }),
+        ("batch", -20..=19) => Some(SchedAttr { nice: priority, ..attr(libc::SCHED_BATCH) }),
+        ("idle", 0) => Some(attr(libc::SCHED_IDLE)),
+        ("fifo", 1..=99) => Some(SchedAttr { priority: priority as u32, ..attr(libc::SCHED_FIFO) }),
+        ("rr", 1..=99) => Some(SchedAttr { priority: priority as u32, ..attr(libc::SCHED_RR) }),
+        _ => None,
+    }
+}
+
+fn explain(asked: &Setting, real_time: bool, error: &io::Error) -> Unavailable {
+    let allow = match (os::has_capability(os::capability::SYS_NICE), real_time) {
+        (Some(true), _) => PRIVILEGED_BUT_REFUSED,
+        (_, true) => ALLOW_REAL_TIME,
+        (_, false) => ALLOW_NICE,
+    };
+    os::refused(&format!("sched_setattr({asked})"), error, allow)
+}
+
+fn unreadable(error: io::Error) -> Unavailable {
+    os::refused("sched_getattr", &error, "allow the call in the sandbox's filter")
+}
+
+impl Entry for PolicyTunable {
+    type Asked = SchedAttr;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<SchedAttr> {
+        let Setting::Policy { policy, priority } = setting else { return None };
+        wanted(policy, *priority)
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        get().map(|attr| attr.setting()).map_err(unreadable)
+    }
+
+    fn compared() -> Vec<Setting> {
+        [("other", 0), ("other", 5), ("batch", 0), ("idle", 0), ("fifo", 1), ("rr", 1)]
+            .map(|(policy, priority)| word(policy, priority))
+            .to_vec()
+    }
+
+    fn change(attr: SchedAttr, setting: &Setting) -> Result<Applied, Unavailable> {
+        let was = get().map_err(unreadable)?;
+        if was.setting() == *setting {
+            return Ok(already(setting.clone()));
+        }
+        set(attr).map_err(|error| explain(setting, is_real_time(attr.policy), &error))?;
+        let guard = PolicyGuard { was, _thread: NotSend::default() };
+        match get() {
+            Ok(now) if now.setting() == *setting => Ok(changed(was.setting(), now.setting(), guard)),
+            Ok(now) => Err(Unavailable::failed(INFO.call, format!("the policy became {} instead", now.setting()))),
+            Err(error) => Err(Unavailable::failed("sched_getattr", error)),
+        }
+    }
+}
+
+struct PolicyGuard {
+    was: SchedAttr,
+    _thread: NotSend,
+}
+
+impl Restore for PolicyGuard {}
+
+impl Drop for PolicyGuard {
+    fn drop(&mut self) {
+        // An unprivileged thread may not be let back (see the tunable's doc); it ends soon.
+        let _ = set(self.was);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::conditions::Outcome;
+
+    use super::*;
+    use crate::native::tunables::Of;
+    use oversleep_system::Tunable;
+
+    #[test]
+    fn knows_every_policy_and_its_range() {
+        for (name, from, to) in [("other", -20, 19), ("batch", -20, 19), ("idle", 0, 0), ("fifo", 1, 99), ("rr", 1, 99)]
+        {
+            for priority in [from, to] {
+                let attr = wanted(name, priority).expect("in range");
+                assert_eq!(attr.setting(), word(name, priority));
+            }
+            assert_eq!(wanted(name, from - 1), None, "{name}");
+            assert_eq!(wanted(name, to + 1), None, "{name}");
+        }
+        assert_eq!(wanted("realtime", 1), None);
+        assert_eq!(size_of::<SchedAttr>(), 48);
+    }
+
+    #[test]
+    fn every_outcome_leaves_the_thread_as_found_or_says_what_holds() {
+        for asked in [word("other", 5), word("batch", 0), word("idle", 0), word("fifo", 1), word("rr", 99)] {
+            std::thread::spawn(move || {
+                let Ok(before) = Of(PolicyTunable).current() else { return };
+                let (outcome, guard) = Of(PolicyTunable).apply(&asked);
+                match outcome {
+                    Outcome::Applied { was, now } => {
+                        assert_eq!((was, now), (Some(before.clone()), asked.clone()));
+                        assert_eq!(Of(PolicyTunable).current(), Ok(asked));
+                        drop(guard);
+                        if os::has_capability(os::capability::SYS_NICE) == Some(true) {
+                            assert_eq!(Of(PolicyTunable).current(), Ok(before));
+                        }
+                    }
+                    Outcome::AlreadySo { is } => assert_eq!(is, before),
+                    Outcome::Denied { .. } => {
+                        assert!(guard.is_none());
+                        assert_eq!(Of(PolicyTunable).current(), Ok(before));
+                    }
+                }
+            })
+            .join()
+            .expect("no panic");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_out_of_range_with_what_is_right() {
+        let (outcome, _) = Of(PolicyTunable).apply(&word("fifo", 100));
+        let Outcome::Denied { why } = outcome else { panic!("taken") };
+        assert!(why.to_string().contains("priority 1 to 99"), "{why}");
+    }
+}

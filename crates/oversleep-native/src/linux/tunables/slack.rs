@@ -1,0 +1,127 @@
+//! Timer slack of the calling thread, held by the library's own guard.
+
+use oversleep::{TimerSlack, TimerSlackGuard, Why};
+use oversleep_record::conditions::Setting;
+use oversleep_record::{Nanos, Unavailable};
+
+use crate::native::tunables::{Applied, Entry, already, changed};
+use oversleep_system::{Restore, Scope, TunableInfo};
+
+pub(super) struct Slack;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "slack",
+    call: "prctl(PR_SET_TIMERSLACK)",
+    doc: "How much later than asked the kernel may wake this thread from a timed wait, so that it can serve several \
+          timers at once. 50 µs by default, none under a real-time policy; poll and select use the larger of it and a \
+          share of their timeout.",
+    scope: Scope::Thread,
+    sets_resolution: true,
+    since: "2.6.28",
+    page: "https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html",
+};
+
+const RIGHT: &str = "a span from 1ns up (0 would stand for the thread's default)";
+
+fn nanos(slack: std::time::Duration) -> Nanos {
+    Nanos(i64::try_from(slack.as_nanos()).unwrap_or(i64::MAX))
+}
+
+fn reason(denied: &oversleep::Denied) -> Unavailable {
+    match denied.why {
+        Why::Unsupported { .. } => Unavailable::NotOnThisPlatform,
+        Why::Forbidden { call, .. } => Unavailable::not_permitted(call, denied.how),
+        Why::Failed { call, errno } => Unavailable::failed(call, std::io::Error::from_raw_os_error(errno)),
+        why => Unavailable::failed(INFO.call, why),
+    }
+}
+
+impl Entry for Slack {
+    type Asked = (Nanos, std::time::Duration);
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<(Nanos, std::time::Duration)> {
+        let &Setting::Nanos(asked) = setting else { return None };
+        Some((asked, asked.to_std().filter(|span| !span.is_zero())?))
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        TimerSlack::current().map(|slack| Setting::Nanos(nanos(slack))).map_err(|denied| reason(&denied))
+    }
+
+    fn heirs() -> Option<&'static str> {
+        Some("threads and programs")
+    }
+
+    fn compared() -> Vec<Setting> {
+        // From none to a whole request of 1 ms and beyond; the second is the kernel's default.
+        [1, 50_000, 200_000, 1_000_000, 5_000_000].map(|ns| Setting::Nanos(Nanos(ns))).to_vec()
+    }
+
+    fn change((asked, span): (Nanos, std::time::Duration), _: &Setting) -> Result<Applied, Unavailable> {
+        let guard = TimerSlack::hold(span);
+        match *guard.outcome() {
+            oversleep::Outcome::Applied { was, now } if nanos(now) == asked => {
+                Ok(changed(Setting::Nanos(nanos(was)), Setting::Nanos(nanos(now)), Held { _guard: guard }))
+            }
+            oversleep::Outcome::Applied { now, .. } => {
+                Err(Unavailable::failed(INFO.call, format!("the slack became {} instead", nanos(now))))
+            }
+            // A thread under a real-time policy has none, which stands for the finest that can be asked for only.
+            oversleep::Outcome::AlreadyFiner { is } if nanos(is) == asked || asked == Nanos(1) => {
+                Ok(already(Setting::Nanos(nanos(is))))
+            }
+            oversleep::Outcome::AlreadyFiner { .. } => {
+                Err(Unavailable::failed(INFO.call, "a thread under a real-time policy has no slack"))
+            }
+            oversleep::Outcome::Denied(ref refusal) => Err(reason(refusal)),
+        }
+    }
+}
+
+struct Held {
+    _guard: TimerSlackGuard,
+}
+
+impl Restore for Held {}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::conditions::Outcome;
+
+    use super::*;
+    use crate::native::tunables::Of;
+    use oversleep_system::Tunable;
+
+    fn on_a_new_thread(body: impl FnOnce() + Send + 'static) {
+        std::thread::spawn(body).join().expect("no panic");
+    }
+
+    #[test]
+    fn is_applied_and_restored_also_while_unwinding() {
+        on_a_new_thread(|| {
+            let Ok(before) = Of(Slack).current() else { return };
+            let asked = Setting::Nanos(Nanos(123_456));
+            let (outcome, guard) = Of(Slack).apply(&asked);
+            assert_eq!(outcome, Outcome::Applied { was: Some(before.clone()), now: asked.clone() });
+            assert_eq!(Of(Slack).current(), Ok(asked.clone()));
+            assert_eq!(Of(Slack).apply(&asked).0, Outcome::AlreadySo { is: asked });
+            let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+                let _guard = guard;
+                std::panic::resume_unwind(Box::new("unwinds"));
+            }));
+            assert!(unwound.is_err());
+            assert_eq!(Of(Slack).current(), Ok(before));
+        });
+    }
+
+    #[test]
+    fn refuses_zero_and_negative_spans() {
+        for ns in [0, -1, i64::MIN] {
+            let (outcome, guard) = Of(Slack).apply(&Setting::Nanos(Nanos(ns)));
+            assert!(!outcome.holds() && guard.is_none(), "{ns}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What every entry must do, whatever it is: the test beneath each entry calls [`check`].
+//!
+//! Nothing here judges how late a wait is. It is never early, ends by signals as it says, returns at once where there
+//! is nothing to wait for, and leaves neither descriptors nor a changed signal mask behind.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use oversleep_record::Nanos;
+
+use super::args::monotonic_now;
+use super::entry::Entry;
+use oversleep_system::{Target, WaitEnd, Waiter};
+
+/// Whether the wait's end is at or after its deadline on the monotonic clock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NeverEarly {
+    /// By the system's promise.
+    Holds,
+    /// Not: another clock or the tick decides, or there is no deadline.
+    NotPromised,
+}
+
+/// What a signal does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Signals {
+    /// Ends the wait as interrupted.
+    Interrupt,
+    /// Nothing that is seen: the library waits on.
+    AreRetried,
+}
+
+/// Checks `entry`, in a thread with a descriptor table and a signal mask of its own.
+pub(super) fn check(entry: &'static Entry, never_early: NeverEarly, signals: Signals) {
+    let body = move || {
+        // Other tests open and close files at the same time: a table of its own makes the count exact.
+        // SAFETY: takes flags only. https://man7.org/linux/man-pages/man2/unshare.2.html
+        let alone = unsafe { libc::unshare(libc::CLONE_FILES) } == 0;
+        let (descriptors, mask) = (alone.then(open_descriptors), blocked_signals());
+        match (entry.open)() {
+            Ok(waiter) => exercise(entry, waiter, never_early, signals),
+            // A sandbox without the call; the reason is the entry's answer.
+            Err(reason) => println!("{}: not here: {reason:?}", entry.info.name),
+        }
+        assert_eq!(alone.then(open_descriptors), descriptors, "{} leaves a descriptor open", entry.info.name);
+        assert_eq!(blocked_signals(), mask, "{} changes the signal mask", entry.info.name);
+    };
+    if let Err(panic) = std::thread::spawn(body).join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+fn exercise(entry: &'static Entry, mut waiter: Box<dyn Waiter>, never_early: NeverEarly, signals: Signals) {
+    for micros in [1, 100, 1, 30] {
+        wait_out(waiter.as_mut(), Nanos::from_micros(micros), never_early);
+    }
+    for target in [
+        Target { remaining: Nanos::ZERO, deadline: monotonic_now() },
+        Target { remaining: Nanos(-1), deadline: monotonic_now() - Nanos(1) },
+        Target { remaining: Nanos::from_secs(-1), deadline: Nanos::ZERO },
+        Target { remaining: -Nanos::MAX, deadline: -Nanos::MAX },
+    ] {
+        assert!(matches!(waiter.wait(target), WaitEnd::TimedOut | WaitEnd::Interrupted), "{target:?}");
+    }
+    // A second one in the same thread takes nothing away from the first (where the process can have two).
+    drop((entry.open)());
+    wait_out(waiter.as_mut(), Nanos::from_micros(10), never_early);
+    match signals {
+        Signals::Interrupt => interrupt(waiter.as_mut()),
+        Signals::AreRetried => under_signals(|| wait_out(waiter.as_mut(), Nanos::from_millis(3), never_early)),
+    }
+    // Nothing of the interrupted wait is left to end this one.
+    wait_out(waiter.as_mut(), Nanos::from_micros(100), never_early);
+    // Dropped with an interrupted wait behind it, it leaves nothing either.
+    if signals == Signals::Interrupt {
+        interrupt(waiter.as_mut());
+    }
+}
+
+/// Begins a wait of a minute and ends it by a signal.
+pub(super) fn interrupt(waiter: &mut dyn Waiter) {
+    under_signals(|| assert_eq!(waiter.wait(from_now(Nanos::from_secs(60))), WaitEnd::Interrupted));
+}
+
+fn from_now(remaining: Nanos) -> Target {
+    Target { remaining, deadline: monotonic_now() + remaining }
+}
+
+/// Waits until it ends by its timer; the SIGALRM of a test running beside may interrupt it.
+fn wait_out(waiter: &mut dyn Waiter, remaining: Nanos, never_early: NeverEarly) {
+    for _ in 0..1_000 {
+        let target = from_now(remaining);
+        match waiter.wait(target) {
+            WaitEnd::TimedOut => {
+                let early = target.deadline - monotonic_now();
+                assert!(never_early == NeverEarly::NotPromised || early <= Nanos::ZERO, "early by {early}");
+                return;
+            }
+            WaitEnd::Interrupted => {}
+            WaitEnd::Failed(reason) => panic!("{reason:?}"),
+        }
+    }
+    panic!("interrupted a thousand times");
+}
+
+/// Runs `body` while this thread is sent a signal every half millisecond, whose handler does nothing.
+fn under_signals(body: impl FnOnce()) {
+    extern "C" fn ignore(_signal: libc::c_int) {}
+    static HANDLER: Once = Once::new();
+    let signal = libc::SIGRTMIN() + 12;
+    HANDLER.call_once(|| {
+        // SAFETY: an all-zero sigaction is valid, and a handler that does nothing is async-signal-safe.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = ignore as extern "C" fn(libc::c_int) as libc::sighandler_t;
+            assert_eq!(libc::sigaction(signal, &action, std::ptr::null_mut()), 0);
+        }
+    });
+    // SAFETY: takes nothing.
+    let thread = unsafe { libc::pthread_self() };
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Acquire) {
+                // SAFETY: the thread outlives this scope. https://man7.org/linux/man-pages/man3/pthread_kill.3.html
+                assert_eq!(unsafe { libc::pthread_kill(thread, signal) }, 0);
+                std::thread::sleep(Duration::from_micros(500));
+            }
+        });
+        /// Ends the signals when the body panics, too.
+        struct End<'a>(&'a AtomicBool);
+        impl Drop for End<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Release);
+            }
+        }
+        let _end = End(&over);
+        body();
+    });
+}
+
+fn open_descriptors() -> usize {
+    std::fs::read_dir("/proc/thread-self/fd").unwrap().count()
+}
+
+fn blocked_signals() -> Vec<libc::c_int> {
+    // SAFETY: an all-zero sigset_t is valid; the call only asks and fills it.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        assert_eq!(libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &mut set), 0);
+        (1..=64).filter(|&signal| libc::sigismember(&set, signal) == 1).collect()
+    }
+}

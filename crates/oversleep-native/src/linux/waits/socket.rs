@@ -1,0 +1,113 @@
+//! A blocking receive with the socket's own timeout.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use oversleep_record::Unavailable;
+
+use super::args;
+use super::entry::Entry;
+use super::reason::{ended, errno, refused};
+use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+
+pub(super) static SO_RCVTIMEO: Entry = Entry {
+    info: WaitInfo {
+        name: "so-rcvtimeo",
+        call: "setsockopt(SO_RCVTIMEO) + recv",
+        doc: "Blocking network clients with a timeout: Rust's set_read_timeout, database drivers. Rounded up to scheduler \
+              ticks, and one tick more at most: 1 ms takes 4 to 8 ms at 250 Hz, whatever the slack. Zero means for \
+              ever. Measured on a local datagram socket; the setsockopt call is part of it where the timeout changed.",
+        family: Family::Poll,
+        absolute: false,
+        granularity: Granularity::MICROSECOND,
+        zero: ZeroMeans::WaitsForEver,
+        slack: SlackRule::Tick,
+        since: "Linux 2.4",
+        page: "https://man7.org/linux/man-pages/man7/socket.7.html",
+    },
+    open: || Receive::open().map(|waiter| Box::new(waiter) as Box<dyn Waiter>),
+};
+
+struct Receive {
+    socket: OwnedFd,
+    /// Kept open: the other end's closing would end the wait.
+    _peer: OwnedFd,
+    /// The timeout the socket has; 0 before the first.
+    set_us: i64,
+}
+
+impl Receive {
+    fn open() -> Result<Receive, Unavailable> {
+        let mut ends = [-1; 2];
+        let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
+        // SAFETY: there is room for the two descriptors. https://man7.org/linux/man-pages/man2/socketpair.2.html
+        if unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) } != 0 {
+            return Err(refused(&SO_RCVTIMEO.info, "socketpair(AF_UNIX)", errno()));
+        }
+        // SAFETY: two descriptors just made, owned by nobody else.
+        let (socket, peer) = unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
+        let mut waiter = Receive { socket, _peer: peer, set_us: 0 };
+        // Proved without a wait, which would take two ticks.
+        waiter.set_timeout(1).map_err(|errno| refused(&SO_RCVTIMEO.info, "setsockopt(SO_RCVTIMEO)", errno))?;
+        match waiter.receive(libc::MSG_DONTWAIT) {
+            libc::EAGAIN => Ok(waiter),
+            errno => Err(refused(&SO_RCVTIMEO.info, "recv", errno)),
+        }
+    }
+
+    fn set_timeout(&mut self, micros: i64) -> Result<(), i32> {
+        let timeout = libc::timeval { tv_sec: micros / 1_000_000, tv_usec: micros % 1_000_000 };
+        // SAFETY: the option's value is a valid timeval of the stated size.
+        // https://man7.org/linux/man-pages/man7/socket.7.html
+        let returned = unsafe {
+            libc::setsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_RCVTIMEO,
+                (&raw const timeout).cast(),
+                size_of::<libc::timeval>() as libc::socklen_t,
+            )
+        };
+        if returned != 0 {
+            return Err(errno());
+        }
+        self.set_us = micros;
+        Ok(())
+    }
+
+    /// The error number the receive ended with; 0 if it received, which nobody makes it do.
+    fn receive(&self, flags: libc::c_int) -> i32 {
+        let mut byte = 0_u8;
+        // SAFETY: there is room for the one byte asked for. https://man7.org/linux/man-pages/man2/recv.2.html
+        let received = unsafe { libc::recv(self.socket.as_raw_fd(), (&raw mut byte).cast(), 1, flags) };
+        if received < 0 { errno() } else { 0 }
+    }
+}
+
+impl Waiter for Receive {
+    fn wait(&mut self, target: Target) -> WaitEnd {
+        let micros = args::micros(target.remaining);
+        if micros == 0 {
+            return WaitEnd::TimedOut;
+        }
+        if micros != self.set_us
+            && let Err(errno) = self.set_timeout(micros)
+        {
+            return WaitEnd::Failed(refused(&SO_RCVTIMEO.info, "setsockopt(SO_RCVTIMEO)", errno));
+        }
+        match self.receive(0) {
+            0 => WaitEnd::Interrupted,
+            errno => ended(&SO_RCVTIMEO.info, errno, libc::EAGAIN),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conformance::{NeverEarly, Signals, check};
+    use super::*;
+
+    #[test]
+    fn so_rcvtimeo_conforms() {
+        check(&SO_RCVTIMEO, NeverEarly::NotPromised, Signals::Interrupt);
+    }
+}

@@ -1,0 +1,96 @@
+//! A timer read as a file.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use oversleep_record::{Nanos, Unavailable};
+
+use super::args;
+use super::entry::{Entry, proved};
+use super::reason::{ended, errno, refused};
+use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+
+pub(super) static TIMERFD: Entry = Entry {
+    info: WaitInfo {
+        name: "timerfd",
+        call: "timerfd_settime(TFD_TIMER_ABSTIME) + read",
+        doc: "Timers of event loops (systemd, libevent, asio). Ignores timer slack, at the price of two system calls; \
+              zero disarms, so a wait for it never ends.",
+        family: Family::Timer,
+        absolute: true,
+        granularity: Granularity::NANOSECOND,
+        zero: ZeroMeans::Disarms,
+        slack: SlackRule::None,
+        since: "Linux 2.6.25",
+        page: "https://man7.org/linux/man-pages/man2/timerfd_create.2.html",
+    },
+    open: || TimerFd::open().and_then(proved),
+};
+
+struct TimerFd(OwnedFd);
+
+impl TimerFd {
+    fn open() -> Result<TimerFd, Unavailable> {
+        // SAFETY: takes numbers only. https://man7.org/linux/man-pages/man2/timerfd_create.2.html
+        let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
+        if fd < 0 {
+            return Err(refused(&TIMERFD.info, "timerfd_create", errno()));
+        }
+        // SAFETY: a descriptor just made, owned by nobody else.
+        Ok(TimerFd(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Arms it for `deadline`; zero disarms.
+    fn arm(&self, deadline: Nanos) -> Result<(), i32> {
+        let once = libc::itimerspec { it_interval: args::timespec(Nanos::ZERO), it_value: args::timespec(deadline) };
+        // SAFETY: the setting is valid; a null place for the old one is allowed.
+        // https://man7.org/linux/man-pages/man2/timerfd_settime.2.html
+        let returned =
+            unsafe { libc::timerfd_settime(self.0.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &once, std::ptr::null_mut()) };
+        if returned == 0 { Ok(()) } else { Err(errno()) }
+    }
+}
+
+impl Waiter for TimerFd {
+    fn wait(&mut self, target: Target) -> WaitEnd {
+        if target.deadline <= Nanos::ZERO || target.remaining <= Nanos::ZERO {
+            return WaitEnd::TimedOut;
+        }
+        if let Err(errno) = self.arm(target.deadline) {
+            return WaitEnd::Failed(refused(&TIMERFD.info, "timerfd_settime", errno));
+        }
+        let mut expirations = 0_u64;
+        // SAFETY: there is room for the eight bytes. https://man7.org/linux/man-pages/man2/read.2.html
+        let read = unsafe { libc::read(self.0.as_raw_fd(), (&raw mut expirations).cast(), size_of::<u64>()) };
+        if read > 0 {
+            return WaitEnd::TimedOut;
+        }
+        let errno = errno();
+        // Not left running: its interrupt would disturb what comes next. Arming also takes back an expiry not read.
+        let _ = self.arm(Nanos::ZERO);
+        ended(&TIMERFD.info, errno, 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conformance::{NeverEarly, Signals, check, interrupt};
+    use super::*;
+
+    #[test]
+    fn timerfd_conforms() {
+        check(&TIMERFD, NeverEarly::Holds, Signals::Interrupt);
+    }
+
+    #[test]
+    fn an_interrupted_wait_leaves_the_timer_disarmed() {
+        let Ok(mut waiter) = TimerFd::open() else { return };
+        interrupt(&mut waiter);
+        // SAFETY: an all-zero itimerspec is valid; the timer is open and the place writable.
+        let left = unsafe {
+            let mut left: libc::itimerspec = std::mem::zeroed();
+            assert_eq!(libc::timerfd_gettime(waiter.0.as_raw_fd(), &mut left), 0);
+            left.it_value
+        };
+        assert_eq!((left.tv_sec, left.tv_nsec), (0, 0));
+    }
+}

@@ -1,0 +1,70 @@
+//! The scheduler: how this thread is treated, and what it may ask for.
+
+use oversleep_record::Unavailable;
+use oversleep_record::environment::FactValue;
+
+use super::{Answer, Entry};
+use crate::macos::os;
+use crate::macos::tunables::{self, policy};
+
+pub(super) const FACTS: &[Entry] = &[
+    Entry {
+        name: "sched.policy",
+        doc: "Scheduling policy of this thread as found.",
+        source: "thread_policy_get, pthread_getschedparam",
+        read: || policy::current().map(|setting| FactValue::Text(setting.to_string())),
+    },
+    Entry {
+        name: "sched.qos_class",
+        doc: "Service class of this thread as found: it decides priority, coalescing and the kind of core.",
+        source: "pthread_get_qos_class_np",
+        read: || tunables::class().map(|setting| FactValue::Text(setting.to_string())),
+    },
+    Entry { name: "sched.nice", doc: "Nice value of this process.", source: "getpriority", read: nice },
+    Entry {
+        name: "sched.rt_permitted",
+        doc: "Whether this process may put its threads under the real-time policy.",
+        source: "thread_policy_set(THREAD_TIME_CONSTRAINT_POLICY) on a thread of its own",
+        read: || Ok(FactValue::Flag(real_time().is_ok())),
+    },
+    Entry {
+        name: "limits.memlock_bytes",
+        doc: "Memory this process may lock; −1 is unlimited.",
+        source: "getrlimit(RLIMIT_MEMLOCK)",
+        read: memlock,
+    },
+];
+
+fn nice() -> Answer {
+    // −1 is a nice value too: only the error number tells.
+    // SAFETY: the place of this thread's error number; 0 is the calling process.
+    let (value, error) = unsafe {
+        *libc::__error() = 0;
+        (libc::getpriority(libc::PRIO_PROCESS, 0), *libc::__error())
+    };
+    if error == 0 { Ok(FactValue::Integer(value.into())) } else { Err(os::failed_with("getpriority", error)) }
+}
+
+/// Tries the real-time policy on a thread that ends right after, so that nothing has to be undone.
+///
+/// # Errors
+/// Why it was refused.
+pub fn real_time() -> Result<(), Unavailable> {
+    let thread = std::thread::Builder::new().name("try".to_owned()).spawn(policy::set_time_constraint);
+    let thread = thread.map_err(|error| Unavailable::failed("pthread_create", error))?;
+    match thread.join() {
+        Ok(os::SUCCESS) => Ok(()),
+        Ok(error) => Err(os::mach_failed("thread_policy_set(THREAD_TIME_CONSTRAINT_POLICY)", error)),
+        Err(_) => Err(Unavailable::failed("trying a real-time policy", "the thread panicked")),
+    }
+}
+
+fn memlock() -> Answer {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid structure that the call fills in.
+    if unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) } != 0 {
+        return Err(os::failed("getrlimit"));
+    }
+    let unlimited = limit.rlim_cur == libc::RLIM_INFINITY;
+    Ok(FactValue::Integer(if unlimited { -1 } else { i64::try_from(limit.rlim_cur).unwrap_or(i64::MAX) }))
+}

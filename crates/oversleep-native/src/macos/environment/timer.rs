@@ -1,0 +1,78 @@
+//! Timers: the timebase, and what the kernel says of coalescing.
+
+use oversleep_record::environment::FactValue;
+use oversleep_record::{Nanos, Unavailable};
+
+use super::{Answer, Entry, text};
+use crate::coalescing::Share;
+use crate::macos::tunables;
+use crate::macos::{os, sysctl};
+
+pub(super) const FACTS: &[Entry] = &[
+    Entry {
+        name: "timer.timebase",
+        doc: "Nanoseconds per unit of mach_absolute_time, as a fraction; programs that take units for ns are off by it.",
+        source: "mach_timebase_info",
+        read: || Ok(FactValue::Text(os::timebase().to_string())),
+    },
+    Entry {
+        name: "timer.timebase_hz",
+        doc: "Units of mach_absolute_time per second: the finest step of every clock and timer.",
+        source: "mach_timebase_info",
+        read: || i64::try_from(os::timebase().hz()).map(FactValue::Integer).map_err(|_| nonsense("timebase")),
+    },
+    Entry {
+        name: "timer.coalescing",
+        doc: "Whether the kernel ends waits late on purpose, to serve several timers at once.",
+        source: "sysctl kern.timer.coalescing_enabled",
+        read: || sysctl::integer("kern.timer.coalescing_enabled").map(|on| FactValue::Flag(on != 0)),
+    },
+    Entry {
+        name: "timer.tiers",
+        doc: "How late waits may end on purpose in each latency tier; no tier is a thread outside of the service classes.",
+        source: "sysctl kern.timer_coalesce_*",
+        read: tier_list,
+    },
+    Entry {
+        name: "timer.latency_tier",
+        doc: "The latency tier set on this thread as found; unspecified leaves it to the service class.",
+        source: "thread_policy_get(THREAD_LATENCY_QOS_POLICY)",
+        read: || tunables::tier().map(text),
+    },
+];
+
+fn nonsense(what: &str) -> Unavailable {
+    Unavailable::Nonsense { what: what.to_owned() }
+}
+
+fn tier_list() -> Answer {
+    const EXAMPLE: Nanos = Nanos(1_000_000);
+    let told =
+        |(tier, share): (&str, Share)| format!("{tier}: {share}; {EXAMPLE} ends up to {} late", share.of(EXAMPLE));
+    Ok(FactValue::List(tiers()?.into_iter().map(told).collect()))
+}
+
+/// The kernel's parameters by tier.
+///
+/// # Errors
+/// Why they can't be read.
+pub fn tiers() -> Result<Vec<(&'static str, Share)>, Unavailable> {
+    const TIERS: [(&str, &str); 7] = [
+        ("no tier", "ts"),
+        ("tier-0", "tier0"),
+        ("tier-1", "tier1"),
+        ("tier-2", "tier2"),
+        ("tier-3", "tier3"),
+        ("tier-4", "tier4"),
+        ("tier-5", "tier5"),
+    ];
+    let share = |(tier, name): (&'static str, &str)| {
+        let shift = sysctl::integer(&format!("kern.timer_coalesce_{name}_scale"))?;
+        // Named for ns, told in µs: the kernel's handler is sysctl_timer_user_us_kernel_abstime.
+        let cap_us = sysctl::integer(&format!("kern.timer_coalesce_{name}_ns_max"))?;
+        let shift = i32::try_from(shift).map_err(|_| nonsense("a shift of more than 32 bits"))?;
+        let cap = cap_us.checked_mul(1_000).map(Nanos).ok_or_else(|| nonsense("a cap of more than centuries"))?;
+        Ok((tier, Share { shift, cap }))
+    };
+    TIERS.into_iter().map(share).collect()
+}

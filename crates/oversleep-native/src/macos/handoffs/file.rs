@@ -1,0 +1,115 @@
+//! Hand-offs through a descriptor.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use oversleep_record::Unavailable;
+
+use super::{Kind, interrupted, take};
+use crate::macos::os;
+use crate::macos::waits::queue;
+use oversleep_system::{Handoff, HandoffInfo};
+
+pub(super) static PIPE: Kind = Kind {
+    info: HandoffInfo {
+        name: "pipe",
+        call: "write and read of a pipe",
+        doc: "The old way into an event loop (the self-pipe trick), and between processes. A post blocks once the pipe is \
+              full of unread posts (16 to 64 KiB).",
+        since: "Mac OS X 10.0",
+        page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/pipe.2.html",
+    },
+    open: || {
+        let (reader, writer) = std::io::pipe().map_err(|error| Unavailable::failed("pipe", error))?;
+        Ok(Arc::new(Pipe { reader: OwnedFd::from(reader).into(), writer: OwnedFd::from(writer).into() }))
+    },
+};
+
+struct Pipe {
+    reader: File,
+    writer: File,
+}
+
+impl Handoff for Pipe {
+    fn post(&self) {
+        // One byte, so it is written or not; the library begins again after a signal.
+        let written = (&self.writer).write_all(&[1]);
+        assert!(written.is_ok(), "write to a pipe: {written:?}");
+    }
+
+    fn wait(&self) {
+        let read = (&self.reader).read_exact(&mut [0]);
+        assert!(read.is_ok(), "read of a pipe: {read:?}");
+    }
+}
+
+pub(super) static KEVENT_USER: Kind = Kind {
+    info: HandoffInfo {
+        name: "kevent-user",
+        call: "kevent(NOTE_TRIGGER) and kevent of EVFILT_USER",
+        doc: "The way into an event loop (tokio, libuv's peers): a notice to a kernel queue beside its descriptors. Notices \
+              given before the wait merge into one, so a count stands beside them.",
+        since: "Mac OS X 10.6",
+        page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/kqueue.2.html",
+    },
+    open: || {
+        let user = KeventUser { queue: queue()?, count: AtomicU32::new(0) };
+        // Cleared by being seen, so that each notice is told once.
+        let add = event(libc::EV_ADD | libc::EV_CLEAR, 0);
+        if user.change(&add) != 0 {
+            return Err(os::failed("kevent(EVFILT_USER)"));
+        }
+        Ok(Arc::new(user))
+    },
+};
+
+fn event(flags: u16, notes: u32) -> libc::kevent {
+    libc::kevent { ident: 1, filter: libc::EVFILT_USER, flags, fflags: notes, data: 0, udata: std::ptr::null_mut() }
+}
+
+struct KeventUser {
+    queue: OwnedFd,
+    count: AtomicU32,
+}
+
+impl KeventUser {
+    fn change(&self, change: &libc::kevent) -> libc::c_int {
+        // SAFETY: one change is passed and no event is asked for.
+        unsafe { libc::kevent(self.queue.as_raw_fd(), change, 1, std::ptr::null_mut(), 0, std::ptr::null()) }
+    }
+}
+
+impl Handoff for KeventUser {
+    fn post(&self) {
+        self.count.fetch_add(1, Ordering::Release);
+        let trigger = event(0, libc::NOTE_TRIGGER);
+        while self.change(&trigger) != 0 && interrupted("kevent(NOTE_TRIGGER)") {}
+    }
+
+    fn wait(&self) {
+        while !take(&self.count) {
+            let mut seen = event(0, 0);
+            // SAFETY: no change is passed, there is room for one event, and a null timeout is for ever.
+            let events = unsafe {
+                libc::kevent(self.queue.as_raw_fd(), std::ptr::null(), 0, &raw mut seen, 1, std::ptr::null())
+            };
+            // Whatever ended it, the count decides.
+            let _ = events >= 0 || interrupted("kevent");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handoff_conformance::check;
+
+    #[test]
+    fn descriptors_conform() {
+        check(PIPE.open);
+        check(KEVENT_USER.open);
+    }
+}

@@ -1,0 +1,88 @@
+//! Affinity tags: threads with the same tag are put on CPUs that share a cache. Intel Macs only.
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::Setting;
+
+use super::thread_policy::{self, FormerClass};
+use crate::macos::os::{self, KernReturn};
+use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
+use oversleep_system::{Restore, Scope, TunableInfo};
+
+pub(super) struct Affinity;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "affinity",
+    call: "thread_policy_set(THREAD_AFFINITY_POLICY)",
+    doc: "A hint: threads with the same tag shall share a cache, those with different ones shall not. It names no CPU and \
+          holds nothing in place; Apple silicon doesn't take it.",
+    scope: Scope::Thread,
+    sets_resolution: false,
+    since: "Mac OS X 10.5, Intel",
+    page: "https://developer.apple.com/library/archive/releasenotes/Performance/RN-AffinityAPI/index.html",
+};
+
+const RIGHT: &str = "tag with a number above 0, as in tag:1";
+const TAG: &str = "tag";
+
+fn reason(call: &str, error: KernReturn) -> Unavailable {
+    match error {
+        os::NOT_SUPPORTED => Unavailable::no_hardware("affinity between threads and caches (Intel Macs have it)"),
+        error => os::mach_failed(call, error),
+    }
+}
+
+fn tag() -> Result<i32, Unavailable> {
+    let mut words = [0];
+    thread_policy::get(libc::THREAD_AFFINITY_POLICY, &mut words)
+        .map_err(|error| reason("thread_policy_get(THREAD_AFFINITY_POLICY)", error))?;
+    Ok(words[0])
+}
+
+impl Entry for Affinity {
+    type Asked = i32;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<i32> {
+        match setting {
+            Setting::Policy { policy, priority: tag @ 1.. } if policy == TAG => Some(*tag),
+            _ => None,
+        }
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        tag().map(|tag| word(TAG, tag))
+    }
+
+    fn change(asked: i32, setting: &Setting) -> Result<Applied, Unavailable> {
+        let was = tag()?;
+        if was == asked {
+            return Ok(already(setting.clone()));
+        }
+        let class = FormerClass::note();
+        match thread_policy::set(libc::THREAD_AFFINITY_POLICY, &[asked]) {
+            os::SUCCESS => {
+                let guard = Guard { was, _class: class, _thread: NotSend::default() };
+                Ok(changed(word(TAG, was), setting.clone(), guard))
+            }
+            error => Err(reason(INFO.call, error)),
+        }
+    }
+}
+
+struct Guard {
+    was: i32,
+    /// Dropped after the tag is back.
+    _class: FormerClass,
+    _thread: NotSend,
+}
+
+impl Restore for Guard {}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Zero, the null tag, takes the thread out of its set.
+        thread_policy::set(libc::THREAD_AFFINITY_POLICY, &[self.was]);
+    }
+}

@@ -1,0 +1,129 @@
+//! The latency tier of the calling thread: how late its timed waits may end on purpose.
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::Setting;
+
+use super::thread_policy::{self, FormerClass};
+use crate::macos::os;
+use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
+use oversleep_system::{Restore, Scope, TunableInfo};
+
+pub(super) struct Latency;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "latency",
+    call: "thread_policy_set(THREAD_LATENCY_QOS_POLICY)",
+    doc: "How much later than asked the kernel may wake this thread from a timed wait: by default an eighth of the request \
+          up to 1 ms in tier 0, a quarter up to 5 ms in tier 1, half up to 20 ms in tier 2, four times it up to 75 ms in \
+          tier 3, and up to 10 s in tiers 4 and 5. Setting it takes the thread out of its service class, whose tier would \
+          count too.",
+    scope: Scope::Thread,
+    sets_resolution: true,
+    since: "OS X 10.10",
+    page: "https://developer.apple.com/library/archive/documentation/Performance/Conceptual/power_efficiency_guidelines_osx/Timers.html",
+};
+
+const RIGHT: &str = "tier-0 to tier-5, or unspecified";
+const UNSPECIFIED: &str = "unspecified";
+/// `LATENCY_QOS_TIER_0` to `LATENCY_QOS_TIER_5` of `<mach/thread_policy.h>` follow this, which is no tier.
+const BASE: i32 = 0xFF << 16;
+const TIERS: [&str; 6] = ["tier-0", "tier-1", "tier-2", "tier-3", "tier-4", "tier-5"];
+
+/// The kernel's number for a word.
+fn number(tier: &str) -> Option<i32> {
+    if tier == UNSPECIFIED {
+        return Some(0);
+    }
+    let index = TIERS.iter().position(|known| *known == tier)?;
+    Some(BASE | (index as i32 + 1))
+}
+
+/// The word for the kernel's number.
+fn name(number: i32) -> Option<&'static str> {
+    if number & 0xFFFF == 0 {
+        return Some(UNSPECIFIED);
+    }
+    TIERS.get(usize::try_from(number & 0xFFFF).ok()? - 1).copied()
+}
+
+/// The tier that was set on the calling thread; none by default, where that of its service class applies.
+///
+/// # Errors
+/// Why it can't be read.
+pub fn tier() -> Result<&'static str, Unavailable> {
+    let mut words = [0];
+    let failed = |error| os::mach_failed("thread_policy_get(THREAD_LATENCY_QOS_POLICY)", error);
+    thread_policy::get(libc::THREAD_LATENCY_QOS_POLICY, &mut words).map_err(failed)?;
+    name(words[0]).ok_or_else(|| Unavailable::Nonsense { what: format!("latency tier {:#x}", words[0]) })
+}
+
+impl Entry for Latency {
+    type Asked = i32;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<i32> {
+        match setting {
+            Setting::Policy { policy, priority: 0 } => number(policy),
+            _ => None,
+        }
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        tier().map(|tier| word(tier, 0))
+    }
+
+    fn compared() -> Vec<Setting> {
+        // Tiers 4 and 5 may hold a wait for ten seconds; nobody needs to see that measured unasked.
+        [UNSPECIFIED, "tier-0", "tier-1", "tier-2", "tier-3"].map(|tier| word(tier, 0)).to_vec()
+    }
+
+    fn change(asked: i32, setting: &Setting) -> Result<Applied, Unavailable> {
+        let was = tier()?;
+        if word(was, 0) == *setting {
+            return Ok(already(setting.clone()));
+        }
+        let class = FormerClass::note();
+        match thread_policy::set(libc::THREAD_LATENCY_QOS_POLICY, &[asked]) {
+            os::SUCCESS => {}
+            error => return Err(os::mach_failed(INFO.call, error)),
+        }
+        let guard = Guard { was: number(was).unwrap_or(0), _class: class, _thread: NotSend::default() };
+        match tier()? {
+            now if word(now, 0) == *setting => Ok(changed(word(was, 0), word(now, 0), guard)),
+            now => Err(Unavailable::failed(INFO.call, format!("the tier became {now} instead"))),
+        }
+    }
+}
+
+struct Guard {
+    was: i32,
+    /// Dropped after the tier is back, so that the class counts again.
+    _class: FormerClass,
+    _thread: NotSend,
+}
+
+impl Restore for Guard {}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        thread_policy::set(libc::THREAD_LATENCY_QOS_POLICY, &[self.was]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_the_kernels_numbers() {
+        assert_eq!(number("tier-0"), Some(0x00FF_0001));
+        assert_eq!(number("tier-5"), Some(0x00FF_0006));
+        assert_eq!(number("tier-6"), None);
+        for tier in TIERS.into_iter().chain([UNSPECIFIED]) {
+            assert_eq!(number(tier).and_then(name), Some(tier));
+        }
+        assert_eq!(name(0x00FF_0007), None);
+    }
+}

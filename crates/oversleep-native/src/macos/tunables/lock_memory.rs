@@ -1,0 +1,86 @@
+//! Memory that can't be paged out: the kernel has the call's number and refuses it.
+
+use std::io::Error;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::Setting;
+
+use crate::native::tunables::{Applied, Entry, NotSend, already, flag, held};
+use oversleep_system::{Restore, Scope, TunableInfo};
+
+pub(super) struct LockMemory;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "lock-memory",
+    call: "mlockall(MCL_CURRENT | MCL_FUTURE)",
+    doc: "Keeps all memory of this process resident. macOS declares the call and answers that it is not implemented; single \
+          ranges can be locked, a whole process can't.",
+    scope: Scope::Process,
+    sets_resolution: false,
+    since: "no version of macOS so far",
+    page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/mlock.2.html",
+};
+
+const RIGHT: &str = "on or off";
+
+/// How many guards hold the lock, should a system grant it; the last one releases it.
+static HOLDERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the process may lock all it has; leaves nothing locked that wasn't.
+///
+/// # Errors
+/// That it is not implemented, or the system's words.
+fn lock() -> Result<(), Unavailable> {
+    // SAFETY: takes flags only.
+    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } == 0 {
+        return Ok(());
+    }
+    let error = Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::ENOSYS | libc::ENOTSUP) => Err(Unavailable::NotOnThisPlatform),
+        _ => Err(Unavailable::failed(INFO.call, error)),
+    }
+}
+
+impl Entry for LockMemory {
+    type Asked = bool;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<bool> {
+        flag(setting)
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        Ok(Setting::Flag(HOLDERS.load(Ordering::Relaxed) > 0))
+    }
+
+    fn change(asked: bool, setting: &Setting) -> Result<Applied, Unavailable> {
+        match (asked, HOLDERS.load(Ordering::Relaxed)) {
+            (false, 0) => Ok(already(setting.clone())),
+            (false, _) => Err(Unavailable::failed(INFO.call, "another part of this process holds its memory locked")),
+            (true, _) => {
+                lock()?;
+                let was = HOLDERS.fetch_add(1, Ordering::Relaxed) > 0;
+                Ok(held(Setting::Flag(was), setting.clone(), Guard { _thread: NotSend::default() }))
+            }
+        }
+    }
+}
+
+struct Guard {
+    _thread: NotSend,
+}
+
+impl Restore for Guard {}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if HOLDERS.fetch_sub(1, Ordering::Relaxed) == 1 {
+            // SAFETY: takes nothing.
+            unsafe { libc::munlockall() };
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a measurement may change on macOS, each an entry with its way back. What an entry states
+//! is [`Entry`](crate::native::tunables::Entry).
+//!
+//! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, so a panic that unwinds restores
+//! too. Guards of one thread are dropped in reverse order.
+
+mod affinity;
+mod latency;
+mod lock_memory;
+mod pin;
+pub mod policy;
+mod qos;
+mod thread_policy;
+
+pub use latency::tier;
+pub use qos::class;
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::{Outcome, Setting};
+
+use crate::native::tunables::Applied;
+use crate::native::tunables::Of;
+use oversleep_system::Tunable;
+
+/// All tunables.
+pub fn registry() -> Vec<Box<dyn Tunable>> {
+    vec![
+        Box::new(Of(latency::Latency)),
+        Box::new(Of(qos::Qos)),
+        Box::new(Of(policy::Policy)),
+        Box::new(Of(pin::Pin)),
+        Box::new(Of(affinity::Affinity)),
+        Box::new(Of(lock_memory::LockMemory)),
+    ]
+}
+
+/// What becomes of a setting, undone at once.
+pub fn try_setting(name: &str, setting: &Setting) -> Outcome {
+    apply(name, setting).0
+}
+
+/// What `body` says while a setting holds.
+///
+/// # Errors
+/// Why the setting doesn't hold.
+pub fn while_held<T>(name: &str, setting: &Setting, body: impl FnOnce() -> T) -> Result<T, Unavailable> {
+    match apply(name, setting) {
+        (Outcome::Denied { why }, _) => Err(why),
+        (_, _held) => Ok(body()),
+    }
+}
+
+fn apply(name: &str, setting: &Setting) -> Applied {
+    let registry = registry();
+    let tunable = registry.iter().find(|tunable| tunable.info().name == name);
+    tunable.map_or_else(
+        || (Outcome::Denied { why: Unavailable::NotOnThisPlatform }, None),
+        |tunable| tunable.apply(setting),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::Nanos;
+
+    use super::*;
+    use crate::native::tunables::word;
+
+    #[test]
+    fn every_tunable_refuses_a_setting_of_another_kind() {
+        let settings = [Setting::Nanos(Nanos(1)), Setting::Flag(true), Setting::Cpus(vec![0]), word("no-such-word", 0)];
+        for tunable in registry() {
+            let takes = match tunable.info().name {
+                "lock-memory" => 1,
+                "pin" => 2,
+                _ => usize::MAX,
+            };
+            for (_, setting) in settings.iter().enumerate().filter(|(kind, _)| *kind != takes) {
+                assert!(tunable.validate(setting).is_err(), "{} took {setting}", tunable.info().name);
+                let (outcome, guard) = tunable.apply(setting);
+                assert!(!outcome.holds() && guard.is_none(), "{} took {setting}", tunable.info().name);
+            }
+        }
+    }
+
+    #[test]
+    fn one_tunable_decides_how_exactly_timers_end() {
+        let deciding: Vec<&str> = registry()
+            .iter()
+            .map(|tunable| tunable.info())
+            .filter(|info| info.sets_resolution)
+            .map(|i| i.name)
+            .collect();
+        assert_eq!(deciding, ["latency"]);
+    }
+
+    #[test]
+    fn what_is_applied_holds_and_is_put_back() {
+        for (name, setting) in [
+            ("latency", word("tier-3", 0)),
+            ("qos", word("utility", 0)),
+            ("policy", word("time-constraint", 0)),
+            ("policy", word("fifo", 40)),
+        ] {
+            std::thread::spawn(move || {
+                let registry = registry();
+                let tunable = registry.iter().find(|tunable| tunable.info().name == name).expect("registered");
+                let before = tunable.current();
+                let (outcome, guard) = tunable.apply(&setting);
+                if outcome.holds() {
+                    assert_eq!(tunable.current(), Ok(setting), "{name}");
+                }
+                drop(guard);
+                assert_eq!(tunable.current(), before, "{name}");
+            })
+            .join()
+            .expect("no panic");
+        }
+    }
+}

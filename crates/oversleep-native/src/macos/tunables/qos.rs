@@ -1,0 +1,133 @@
+//! The service class of the calling thread.
+
+use std::ffi::c_int;
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::Setting;
+
+use super::thread_policy::Class;
+use crate::macos::os;
+use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
+use oversleep_system::{Restore, Scope, TunableInfo};
+
+pub(super) struct Qos;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "qos",
+    call: "pthread_set_qos_class_self_np",
+    doc: "How much the user waits for this thread: it decides priority, how much timers are coalesced (user-interactive least, \
+          utility and background most) and, on machines with two kinds of cores, where the thread runs (background on the \
+          thrifty ones).",
+    scope: Scope::Thread,
+    sets_resolution: false,
+    since: "OS X 10.10",
+    page: "https://developer.apple.com/library/archive/documentation/Performance/Conceptual/power_efficiency_guidelines_osx/PrioritizeWorkAtTheTaskLevel.html",
+};
+
+const RIGHT: &str = "user-interactive, user-initiated, default, utility or background (relative priority 0 to -15), as in \
+    utility:-1";
+const ALLOW: &str = "set the class on a thread that was never given a scheduling policy: one that was has left the classes \
+    for good";
+
+/// Numbers of `<sys/qos.h>`. The last two can be found, not asked for.
+const CLASSES: [(&str, u32); 7] = [
+    ("user-interactive", 0x21),
+    ("user-initiated", 0x19),
+    ("default", 0x15),
+    ("utility", 0x11),
+    ("background", 0x09),
+    ("maintenance", 0x05),
+    ("unspecified", Class::NONE),
+];
+const CAN_BE_ASKED_FOR: usize = 5;
+
+fn name(number: u32) -> String {
+    let known = CLASSES.iter().find(|(_, class)| *class == number);
+    known.map_or_else(|| format!("class-{number:#x}"), |(name, _)| (*name).to_owned())
+}
+
+impl Class {
+    fn setting(self) -> Setting {
+        word(&name(self.number), self.relative)
+    }
+}
+
+/// The calling thread's class.
+///
+/// # Errors
+/// Why it can't be read.
+pub fn class() -> Result<Setting, Unavailable> {
+    Class::current().map(Class::setting).map_err(unreadable)
+}
+
+fn unreadable(error: c_int) -> Unavailable {
+    os::failed_with("pthread_get_qos_class_np", error)
+}
+
+fn refused(error: c_int) -> Unavailable {
+    match error {
+        libc::EPERM => Unavailable::not_permitted(INFO.call, ALLOW),
+        error => os::failed_with(INFO.call, error),
+    }
+}
+
+impl Entry for Qos {
+    type Asked = Class;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<Class> {
+        let Setting::Policy { policy, priority } = setting else { return None };
+        let (_, number) = CLASSES[..CAN_BE_ASKED_FOR].iter().find(|(name, _)| name == policy)?;
+        (-15..=0).contains(priority).then_some(Class { number: *number, relative: *priority })
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        class()
+    }
+
+    fn compared() -> Vec<Setting> {
+        CLASSES[..CAN_BE_ASKED_FOR].iter().map(|(name, _)| word(name, 0)).collect()
+    }
+
+    fn change(asked: Class, setting: &Setting) -> Result<Applied, Unavailable> {
+        let was = Class::current().map_err(unreadable)?;
+        if was == asked {
+            return Ok(already(setting.clone()));
+        }
+        asked.enter().map_err(refused)?;
+        Ok(changed(was.setting(), setting.clone(), Guard { was, _thread: NotSend::default() }))
+    }
+}
+
+struct Guard {
+    was: Class,
+    _thread: NotSend,
+}
+
+impl Restore for Guard {}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // A thread that was in no class can't leave them again; it ends soon.
+        let _ = self.was.enter();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_by_name_and_number() {
+        for (known, number) in &CLASSES[..CAN_BE_ASKED_FOR] {
+            assert_eq!(Qos::understood(&word(known, -15)), Some(Class { number: *number, relative: -15 }));
+            assert_eq!(name(*number), *known);
+        }
+        for wrong in [word("maintenance", 0), word("utility", 1), word("utility", -16), Setting::Flag(true)] {
+            assert_eq!(Qos::understood(&wrong), None, "{wrong}");
+        }
+        assert_eq!(name(0x7), "class-0x7");
+    }
+}

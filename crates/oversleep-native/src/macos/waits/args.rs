@@ -1,0 +1,30 @@
+//! Spans and deadlines in the forms the calls take. Nothing here allocates, formats or fails: it runs inside what is
+//! measured.
+
+use oversleep_record::Nanos;
+
+use crate::macos::os;
+pub(super) use crate::unix::waits::{micros, millis, timespec, timeval};
+
+/// A deadline in units of `mach_absolute_time`, never before it.
+pub(super) fn mach_deadline(deadline: Nanos) -> u64 {
+    os::timebase().ticks_up(deadline.0.max(0) as u64)
+}
+
+/// The same moment on `CLOCK_REALTIME`, for calls that take nothing else. That clock steps by microseconds, so the
+/// deadline is at most one too late, and never too early by it. A step of the wall clock during the wait moves its end.
+pub(super) fn realtime_deadline(deadline: Nanos) -> Nanos {
+    let now = os::now();
+    let wall = Nanos(os::clock_ns(libc::CLOCK_REALTIME) as i64);
+    wall + (deadline - now) + Nanos(1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_before_the_clocks_origin_is_over() {
+        assert_eq!(mach_deadline(Nanos(-1)), 0);
+    }
+}

@@ -1,0 +1,121 @@
+//! Timed waits for a condition, which nobody signals.
+
+use std::cell::UnsafeCell;
+use std::marker::PhantomPinned;
+
+use super::args;
+use super::entry::{Entry, proved};
+use super::reason::ended;
+use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+
+const RELATIVE_INFO: WaitInfo = WaitInfo {
+    name: "cond-timedwait-relative",
+    call: "pthread_cond_timedwait_relative_np",
+    doc: "The condition variable's wait with a span instead of a time of day: what Rust's, Swift's and libc++'s timed waits \
+          use here, since macOS conditions know no other clock. A step of the wall clock doesn't reach it.",
+    family: Family::Lock,
+    absolute: false,
+    granularity: Granularity::NANOSECOND,
+    zero: ZeroMeans::ReturnsAtOnce,
+    slack: SlackRule::ClassShare,
+    since: "Mac OS X 10.4",
+    page: "https://github.com/apple-oss-distributions/libpthread",
+};
+
+pub(super) static COND_TIMEDWAIT_RELATIVE: Entry =
+    Entry { info: RELATIVE_INFO, open: || proved(Condition::new(relative)) };
+
+pub(super) static COND_TIMEDWAIT: Entry = Entry {
+    info: WaitInfo {
+        name: "cond-timedwait",
+        call: "pthread_cond_timedwait",
+        doc: "Thread pools, queues, LockSupport.parkNanos. Its deadline is a time of day in whole microseconds, so a step \
+              of the wall clock moves it; the deadline is converted at each call, which is part of the wait.",
+        absolute: true,
+        since: "Mac OS X 10.0",
+        page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/pthread_cond_timedwait.3.html",
+        ..RELATIVE_INFO
+    },
+    open: || proved(Condition::new(until)),
+};
+
+type TimedWait = fn(*mut libc::pthread_cond_t, *mut libc::pthread_mutex_t, Target) -> WaitEnd;
+
+fn relative(cond: *mut libc::pthread_cond_t, mutex: *mut libc::pthread_mutex_t, target: Target) -> WaitEnd {
+    let span = args::timespec(target.remaining);
+    // SAFETY: both objects are initialised and at their final address; the mutex is locked by this thread.
+    let error = unsafe { libc::pthread_cond_timedwait_relative_np(cond, mutex, &raw const span) };
+    ended_or_woken(&COND_TIMEDWAIT_RELATIVE.info, error)
+}
+
+fn until(cond: *mut libc::pthread_cond_t, mutex: *mut libc::pthread_mutex_t, target: Target) -> WaitEnd {
+    let deadline = args::timespec(args::realtime_deadline(target.deadline));
+    // SAFETY: as above.
+    let error = unsafe { libc::pthread_cond_timedwait(cond, mutex, &raw const deadline) };
+    ended_or_woken(&COND_TIMEDWAIT.info, error)
+}
+
+fn ended_or_woken(info: &'static WaitInfo, error: i32) -> WaitEnd {
+    if error == 0 { WaitEnd::Interrupted } else { ended(info, error, libc::ETIMEDOUT) }
+}
+
+/// A mutex and a condition that must not move once used.
+struct Parts {
+    mutex: UnsafeCell<libc::pthread_mutex_t>,
+    cond: UnsafeCell<libc::pthread_cond_t>,
+    _pinned: PhantomPinned,
+}
+
+struct Condition {
+    parts: Box<Parts>,
+    wait: TimedWait,
+}
+
+impl Condition {
+    fn new(wait: TimedWait) -> Condition {
+        let parts = Parts {
+            mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
+            cond: UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
+            _pinned: PhantomPinned,
+        };
+        Condition { parts: Box::new(parts), wait }
+    }
+}
+
+impl Waiter for Condition {
+    fn wait(&mut self, target: Target) -> WaitEnd {
+        let (cond, mutex) = (self.parts.cond.get(), self.parts.mutex.get());
+        // A span of zero is no wait; the library takes it for one that never ends in some versions.
+        if target.remaining.0 <= 0 {
+            return WaitEnd::TimedOut;
+        }
+        // SAFETY: initialised, at its final address, and used by this thread alone.
+        unsafe { libc::pthread_mutex_lock(mutex) };
+        let end = (self.wait)(cond, mutex, target);
+        // SAFETY: locked by this thread above.
+        unsafe { libc::pthread_mutex_unlock(mutex) };
+        end
+    }
+}
+
+impl Drop for Condition {
+    fn drop(&mut self) {
+        // SAFETY: both are initialised, nobody waits on or holds them, and they are not used again.
+        unsafe {
+            libc::pthread_cond_destroy(self.parts.cond.get());
+            libc::pthread_mutex_destroy(self.parts.mutex.get());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conformance::{NeverEarly, check};
+    use super::*;
+
+    #[test]
+    fn conditions_conform() {
+        check(&COND_TIMEDWAIT_RELATIVE, NeverEarly::Holds);
+        check(&COND_TIMEDWAIT, NeverEarly::NotPromised);
+    }
+}

@@ -1,0 +1,72 @@
+//! What every entry must do, whatever it is: the test beneath each entry calls [`check`].
+//!
+//! Nothing here judges how late a wait is. It is never early, returns at once where there is nothing to wait for, and
+//! leaves no descriptor behind.
+
+use oversleep_record::{Nanos, Unavailable};
+
+use super::entry::Entry;
+use crate::macos::{os, sysctl};
+use oversleep_system::{Target, WaitEnd, Waiter};
+
+/// Whether the wait's end is at or after its deadline on the reference clock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NeverEarly {
+    /// By the system's promise.
+    Holds,
+    /// Not: another clock decides, or there is no deadline.
+    NotPromised,
+}
+
+/// Checks `entry`, in a thread of its own.
+pub(super) fn check(entry: &'static Entry, never_early: NeverEarly) {
+    let body = move || match (entry.open)() {
+        Ok(waiter) => exercise(entry, waiter, never_early),
+        Err(reason) => may_lack(entry, &reason),
+    };
+    if let Err(panic) = std::thread::spawn(body).join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// Fails where the system is no older than the call: a misspelt name looks like an older system otherwise.
+fn may_lack(entry: &Entry, reason: &Unavailable) {
+    let numbers = |version: &str| -> Vec<u32> {
+        version.split(|sign: char| !sign.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+    };
+    let here = sysctl::text("kern.osproductversion").unwrap_or_default();
+    assert!(numbers(&here) < numbers(entry.info.since), "{} is not here (macOS {here}): {reason}", entry.info.name);
+}
+
+fn exercise(entry: &'static Entry, mut waiter: Box<dyn Waiter>, never_early: NeverEarly) {
+    for micros in [1, 100, 1, 30] {
+        wait_out(waiter.as_mut(), Nanos::from_micros(micros), never_early);
+    }
+    for target in [
+        Target { remaining: Nanos::ZERO, deadline: os::now() },
+        Target { remaining: Nanos(-1), deadline: os::now() - Nanos(1) },
+        Target { remaining: Nanos::from_secs(-1), deadline: Nanos::ZERO },
+        Target { remaining: -Nanos::MAX, deadline: -Nanos::MAX },
+    ] {
+        assert_eq!(waiter.wait(target), WaitEnd::TimedOut, "{}: {target:?}", entry.info.name);
+    }
+    // A second one in the same thread takes nothing away from the first.
+    drop((entry.open)());
+    wait_out(waiter.as_mut(), Nanos::from_micros(10), never_early);
+}
+
+fn wait_out(waiter: &mut dyn Waiter, remaining: Nanos, never_early: NeverEarly) {
+    for _ in 0..100 {
+        let target = Target { remaining, deadline: os::now() + remaining };
+        match waiter.wait(target) {
+            WaitEnd::TimedOut => {
+                let early = target.deadline - os::now();
+                assert!(never_early == NeverEarly::NotPromised || early <= Nanos::ZERO, "early by {early}");
+                return;
+            }
+            WaitEnd::Interrupted => {}
+            WaitEnd::Failed(reason) => panic!("{reason:?}"),
+        }
+    }
+    panic!("interrupted a hundred times");
+}

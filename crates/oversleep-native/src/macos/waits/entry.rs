@@ -1,0 +1,13 @@
+//! By which wait an entry of the table is proved when it is opened.
+
+use oversleep_record::{Nanos, Unavailable};
+
+use crate::macos::MacOs;
+use crate::native::waits::proved_by;
+pub(super) use crate::native::waits::{Entry, Stateless, thread_sleep};
+use oversleep_system::Waiter;
+
+/// By one of a microsecond.
+pub(super) fn proved(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {
+    proved_by::<MacOs>(waiter, Nanos::from_micros(1))
+}

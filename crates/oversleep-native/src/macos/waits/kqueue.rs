@@ -1,0 +1,179 @@
+//! Waits for the events of a kernel queue: by its own timeout, and by a timer it watches.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use oversleep_record::{Nanos, Unavailable};
+
+use super::args;
+use super::entry::{Entry, proved};
+use super::reason::{ended, ended_by_zero, errno};
+use crate::macos::os;
+use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+
+const PAGE: &str =
+    "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/kqueue.2.html";
+
+/// A new queue that watches nothing.
+pub(in crate::macos) fn queue() -> Result<OwnedFd, Unavailable> {
+    // SAFETY: takes nothing. The descriptor isn't inherited by children: macOS closes queues across fork.
+    let fd = unsafe { libc::kqueue() };
+    if fd < 0 {
+        return Err(os::failed("kqueue"));
+    }
+    // SAFETY: a descriptor just made, owned by nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+pub(super) static KEVENT: Entry = Entry {
+    info: WaitInfo {
+        name: "kevent",
+        call: "kevent(timeout)",
+        doc: "The wait of libuv, tokio, Go's netpoller and most servers on macOS: their timers are its timeout, in \
+              nanoseconds.",
+        family: Family::Poll,
+        absolute: false,
+        granularity: Granularity::NANOSECOND,
+        zero: ZeroMeans::ReturnsAtOnce,
+        slack: SlackRule::ClassShare,
+        since: "Mac OS X 10.3",
+        page: PAGE,
+    },
+    open: || proved(Idle(queue()?)),
+};
+
+struct Idle(OwnedFd);
+
+impl Waiter for Idle {
+    fn wait(&mut self, target: Target) -> WaitEnd {
+        let span = args::timespec(target.remaining);
+        let mut event = blank();
+        // SAFETY: no change is passed, there is room for the one event that is allowed, and the timeout is valid.
+        let events =
+            unsafe { libc::kevent(self.0.as_raw_fd(), std::ptr::null(), 0, &raw mut event, 1, &raw const span) };
+        ended_by_zero(&KEVENT.info, events)
+    }
+}
+
+const fn blank() -> libc::kevent {
+    libc::kevent { ident: 0, filter: 0, flags: 0, fflags: 0, data: 0, udata: std::ptr::null_mut() }
+}
+
+const TIMER_INFO: WaitInfo = WaitInfo {
+    name: "kevent-timer",
+    call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS)",
+    doc: "A timer watched by a kernel queue, armed and awaited in one call: event loops that keep one timer per \
+          connection. Coalesced by the tier of the thread that arms it.",
+    family: Family::Timer,
+    absolute: false,
+    granularity: Granularity::NANOSECOND,
+    zero: ZeroMeans::ReturnsAtOnce,
+    slack: SlackRule::ClassShare,
+    since: "Mac OS X 10.6",
+    page: PAGE,
+};
+
+pub(super) static TIMER: Entry = Entry { info: TIMER_INFO, open: || Timer::open(&TIMER.info, 0, None) };
+
+pub(super) static TIMER_CRITICAL: Entry = Entry {
+    info: WaitInfo {
+        name: "kevent-timer-critical",
+        call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS | NOTE_CRITICAL)",
+        doc: "The same timer marked as critical: the kernel adds no delay of its own, whatever the thread's tier. What \
+              strict dispatch timers are made of.",
+        slack: SlackRule::None,
+        since: "OS X 10.9",
+        ..TIMER_INFO
+    },
+    open: || Timer::open(&TIMER_CRITICAL.info, libc::NOTE_CRITICAL, None),
+};
+
+pub(super) static TIMER_LEEWAY: Entry = Entry {
+    info: WaitInfo {
+        name: "kevent-timer-leeway",
+        call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS | NOTE_LEEWAY)",
+        doc: "The same timer with a leeway of a tenth of the span, as Apple advises for repeating work: the larger of it \
+              and the tier's share applies.",
+        since: "OS X 10.9",
+        ..TIMER_INFO
+    },
+    open: || Timer::open(&TIMER_LEEWAY.info, libc::NOTE_LEEWAY, Some(10)),
+};
+
+struct Timer {
+    queue: OwnedFd,
+    info: &'static WaitInfo,
+    notes: u32,
+    /// Which part of the span the system may take as leeway.
+    leeway_part: Option<i64>,
+}
+
+impl Timer {
+    fn open(info: &'static WaitInfo, notes: u32, leeway_part: Option<i64>) -> Result<Box<dyn Waiter>, Unavailable> {
+        proved(Timer { queue: queue()?, info, notes, leeway_part })
+    }
+
+    fn change(&self, flags: u16, span: Nanos) -> libc::kevent64_s {
+        let leeway = self.leeway_part.map_or(0, |part| span.0 / part);
+        libc::kevent64_s {
+            ident: 1,
+            filter: libc::EVFILT_TIMER,
+            flags,
+            fflags: libc::NOTE_NSECONDS | self.notes,
+            data: span.0,
+            udata: 0,
+            ext: [0, leeway.max(0) as u64],
+        }
+    }
+}
+
+impl Waiter for Timer {
+    fn wait(&mut self, target: Target) -> WaitEnd {
+        if target.remaining <= Nanos::ZERO {
+            return WaitEnd::TimedOut;
+        }
+        let arm = self.change(libc::EV_ADD | libc::EV_ONESHOT, target.remaining);
+        let mut event = arm;
+        // SAFETY: one change is passed, there is room for the one event, and a null timeout is for ever.
+        let events = unsafe {
+            libc::kevent64(self.queue.as_raw_fd(), &raw const arm, 1, &raw mut event, 1, 0, std::ptr::null())
+        };
+        match events {
+            1 if event.flags & libc::EV_ERROR == 0 => WaitEnd::TimedOut,
+            // The change itself was refused: the event carries the error's number.
+            1 => ended(self.info, i32::try_from(event.data).unwrap_or(libc::EINVAL), 0),
+            _ => {
+                let errno = errno();
+                // Not left running: it would end the next wait. Whether it fired meanwhile doesn't matter.
+                let disarm = self.change(libc::EV_DELETE, Nanos::ZERO);
+                let at_once = args::timespec(Nanos::ZERO);
+                // SAFETY: one change is passed and no event is asked for.
+                unsafe {
+                    libc::kevent64(
+                        self.queue.as_raw_fd(),
+                        &raw const disarm,
+                        1,
+                        std::ptr::null_mut(),
+                        0,
+                        0,
+                        &raw const at_once,
+                    )
+                };
+                ended(self.info, errno, 0)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conformance::{NeverEarly, check};
+    use super::*;
+
+    #[test]
+    fn queues_conform() {
+        check(&KEVENT, NeverEarly::Holds);
+        check(&TIMER, NeverEarly::Holds);
+        check(&TIMER_CRITICAL, NeverEarly::Holds);
+        check(&TIMER_LEEWAY, NeverEarly::Holds);
+    }
+}

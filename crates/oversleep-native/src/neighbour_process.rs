@@ -1,0 +1,229 @@
+//! Neighbours on a real machine: this executable once more, as a process of its own that holds a setting.
+//!
+//! The child applies the setting with its platform's resolution tunable, prints one line of JSON with what became of it
+//! and waits until its standard input is closed, which the system does for a parent that is killed. Only a program that
+//! called [`run_if_asked`] is started again: any other, a test harness say, would run its own `main` instead.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::{Outcome, Setting};
+use serde::{Deserialize, Serialize};
+
+use oversleep_system::{Neighbour, Platform};
+
+/// First argument of a neighbour. No user types it.
+const ARGUMENT: &str = "hold-as-neighbour";
+/// Longest time a child may take to say what it was granted.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+/// Longest time it may take to end by itself before it is killed.
+const END_MAX: Duration = Duration::from_secs(2);
+
+/// Whether this program answers when it is started as a neighbour.
+static ANSWERS: AtomicBool = AtomicBool::new(false);
+
+/// What a child says in one line.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Answer {
+    /// The setting it began with.
+    found: Result<Setting, Unavailable>,
+    /// What became of the one it was asked for; `None` where it was asked to hold nothing.
+    outcome: Option<Outcome>,
+}
+
+/// To be called first thing in `main`: does what a neighbour does where this process was started as one, and says how
+/// it ended. `None` in every other process, which may start neighbours from then on.
+pub fn run_if_asked() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_none_or(|first| first != ARGUMENT) {
+        ANSWERS.store(true, Ordering::Relaxed);
+        return None;
+    }
+    Some(match asked(arguments.next()) {
+        Some(setting) => hold(&*super::here(), setting.as_ref(), std::io::stdin(), std::io::stdout()),
+        None => ExitCode::from(2),
+    })
+}
+
+/// The setting as the parent wrote it; the inner `None` is "nothing".
+fn asked(argument: Option<OsString>) -> Option<Option<Setting>> {
+    serde_json::from_str(argument?.to_str()?).ok()
+}
+
+/// Holds the setting until `until` is at its end.
+fn hold(
+    platform: &dyn Platform,
+    setting: Option<&Setting>,
+    mut until: impl Read,
+    mut answer_to: impl Write,
+) -> ExitCode {
+    let tunable = platform.resolution_tunable();
+    let found = tunable.ok_or(Unavailable::NotOnThisPlatform).and_then(|tunable| tunable.current());
+    let (outcome, _held) = match (setting, tunable) {
+        (None, _) => (None, None),
+        (Some(_), None) => (Some(Outcome::Denied { why: Unavailable::NotOnThisPlatform }), None),
+        (Some(setting), Some(tunable)) => {
+            let (outcome, held) = tunable.apply(setting);
+            (Some(outcome), held)
+        }
+    };
+    let Ok(line) = serde_json::to_string(&Answer { found, outcome }) else { return ExitCode::FAILURE };
+    if writeln!(answer_to, "{line}").and_then(|()| answer_to.flush()).is_err() {
+        return ExitCode::FAILURE;
+    }
+    // Nothing is ever written to it: the end of it is what is waited for.
+    let _ = std::io::copy(&mut until, &mut std::io::sink());
+    ExitCode::SUCCESS
+}
+
+/// A neighbour that runs.
+pub(super) struct Process {
+    child: Child,
+    /// Closing it is the sign to end.
+    held_open: Option<ChildStdin>,
+    answer: Answer,
+}
+
+impl Process {
+    /// The setting the child began with.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux's timer slack is inherited"))]
+    pub(super) fn found(&self) -> Result<Setting, Unavailable> {
+        self.answer.found.clone()
+    }
+}
+
+impl Neighbour for Process {
+    fn outcome(&self) -> Option<&Outcome> {
+        self.answer.outcome.as_ref()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.held_open.take());
+        let begun = Instant::now();
+        while begun.elapsed() < END_MAX {
+            match self.child.try_wait() {
+                Ok(None) => std::thread::sleep(Duration::from_millis(1)),
+                Ok(Some(_)) | Err(_) => return,
+            }
+        }
+        // A stopped or hung child holds its setting as long as it lives.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts a neighbour and waits until it holds the setting.
+///
+/// # Errors
+/// Why none could be started here.
+pub(super) fn start(setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
+    Ok(Box::new(start_with(setting, |_| {})?))
+}
+
+/// The same with a change to the command before it is started.
+pub(super) fn start_with(
+    setting: Option<&Setting>,
+    prepare: impl FnOnce(&mut Command),
+) -> Result<Process, Unavailable> {
+    const CALL: &str = "starting a neighbour process";
+    if !ANSWERS.load(Ordering::Relaxed) {
+        return Err(Unavailable::failed(CALL, "this program can't be started as one"));
+    }
+    let failed = |error: std::io::Error| Unavailable::failed(CALL, error);
+    let setting = serde_json::to_string(&setting).map_err(|error| Unavailable::failed(CALL, error))?;
+    let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+    command.arg(ARGUMENT).arg(setting).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    apart(&mut command);
+    prepare(&mut command);
+    let mut child = command.spawn().map_err(failed)?;
+    let (held_open, answers) = (child.stdin.take(), child.stdout.take());
+    // From here on every way out ends the child.
+    let mut process = Process { child, held_open, answer: Answer { found: Err(Unavailable::NotAsked), outcome: None } };
+    let (line_to, line_from) = mpsc::channel();
+    // The thread ends with the child at the latest.
+    let reader = std::thread::Builder::new().name("neighbour".to_owned()).spawn(move || {
+        let mut line = String::new();
+        let read = answers.map(|answers| BufReader::new(answers).read_line(&mut line));
+        let _ = line_to.send(read.map(|read| read.map(|_| line)));
+    });
+    reader.map_err(failed)?;
+    let line = match line_from.recv_timeout(ANSWER_MAX) {
+        Ok(Some(line)) => line.map_err(failed)?,
+        Ok(None) | Err(_) => {
+            let _ = process.child.kill();
+            return Err(Unavailable::failed(CALL, format!("it said nothing for {} s", ANSWER_MAX.as_secs())));
+        }
+    };
+    process.answer =
+        serde_json::from_str(&line).map_err(|_| Unavailable::failed(CALL, "it ended without an answer"))?;
+    Ok(process)
+}
+
+/// Ctrl-C ends the measurement, not its neighbours: they are needed until the round is over.
+#[cfg(unix)]
+fn apart(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+/// Ctrl-C ends the measurement, not its neighbours: they are needed until the round is over.
+#[cfg(windows)]
+fn apart(command: &mut Command) {
+    const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
+    std::os::windows::process::CommandExt::creation_flags(command, CREATE_NEW_PROCESS_GROUP);
+}
+
+#[cfg(not(any(unix, windows)))]
+fn apart(_command: &mut Command) {}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::Nanos;
+
+    use super::*;
+
+    #[test]
+    fn a_program_that_does_not_answer_starts_nobody() {
+        let refused = start(None).map(drop).unwrap_err();
+        assert!(matches!(refused, Unavailable::Failed { .. }), "{refused}");
+    }
+
+    #[test]
+    fn a_child_says_what_it_was_granted_and_gives_it_back_at_the_end_of_its_input() {
+        // What is held belongs to a thread on some systems.
+        let held = std::thread::spawn(|| {
+            let native = super::super::here();
+            let current = || native.resolution_tunable().ok_or(Unavailable::NotOnThisPlatform)?.current();
+            let answer = |setting: Option<Setting>| -> Answer {
+                let mut line = Vec::new();
+                hold(&*native, setting.as_ref(), std::io::empty(), &mut line);
+                serde_json::from_slice(&line).expect("one line")
+            };
+            let before = current();
+            assert_eq!(answer(None), Answer { found: before.clone(), outcome: None });
+            let granted = answer(Some(Setting::Nanos(Nanos(2_000_000))));
+            assert_eq!(granted.found, before);
+            assert!(granted.outcome.is_some());
+            let refused = answer(Some(Setting::Flag(true))).outcome;
+            assert!(matches!(refused, Some(Outcome::Denied { .. })), "{refused:?}");
+            assert_eq!(current(), before, "it is given back");
+        });
+        held.join().expect("no panic");
+    }
+
+    #[test]
+    fn settings_arrive_as_they_were_written() {
+        for setting in [None, Some(Setting::Nanos(Nanos(1_000_000))), Some(Setting::Flag(false))] {
+            let written = serde_json::to_string(&setting).expect("plain data");
+            assert_eq!(asked(Some(written.into())), Some(setting));
+        }
+        assert_eq!(asked(Some("1ms".into())), None);
+        assert_eq!(asked(None), None);
+    }
+}

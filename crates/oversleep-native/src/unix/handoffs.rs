@@ -1,0 +1,81 @@
+//! Hand-offs that Rust's standard library offers, which each system describes as it makes them there. Windows has others:
+//! what the library's rest on has no public interface there.
+
+use std::io::{Error, ErrorKind};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::Thread;
+
+use crate::native::handoffs::take;
+use oversleep_system::Handoff;
+
+/// A mutex, a state and a condition variable, Rust's.
+#[derive(Default)]
+pub(crate) struct Condition {
+    count: Mutex<u64>,
+    posted: Condvar,
+}
+
+impl Handoff for Condition {
+    fn post(&self) {
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.posted.notify_one();
+    }
+
+    fn wait(&self) {
+        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut count = self.posted.wait_while(count, |count| *count == 0).unwrap_or_else(PoisonError::into_inner);
+        *count -= 1;
+    }
+}
+
+/// A number of this thread's that no other thread has or will have; never 0.
+fn thread_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    NUMBER.with(|number| *number)
+}
+
+/// Rust's parking. The waiting thread enters its handle on its first wait, then looks at the count; a post raises the count, then looks
+/// for the handle. Both take the same lock in between (the waiter when it is new), so one of them sees the other: a
+/// post that found no handle was counted before the waiter looked.
+#[derive(Default)]
+pub(crate) struct Park {
+    count: AtomicU32,
+    /// [`thread_number`] of the thread in `waiter`, so that a thread enters itself once and not at every wait.
+    waiter_id: AtomicU64,
+    waiter: Mutex<Option<Thread>>,
+}
+
+impl Handoff for Park {
+    fn post(&self) {
+        self.count.fetch_add(1, Ordering::Release);
+        // Unparked with the lock free, or the woken thread might meet it.
+        let waiter = self.waiter.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(thread) = waiter {
+            thread.unpark();
+        }
+    }
+
+    fn wait(&self) {
+        let number = thread_number();
+        if self.waiter_id.load(Ordering::Relaxed) != number {
+            *self.waiter.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::thread::current());
+            self.waiter_id.store(number, Ordering::Relaxed);
+        }
+        while !take(&self.count) {
+            // A notice for this or for anything else of the thread's; the count decides.
+            std::thread::park();
+        }
+    }
+}
+
+/// Whether the last call of this thread was ended by a signal; any other error is a bug here or a closed descriptor,
+/// and going on would leave the other thread asleep for ever.
+pub(crate) fn interrupted(call: &str) -> bool {
+    let error = Error::last_os_error();
+    assert!(error.kind() == ErrorKind::Interrupted, "{call}: {error}");
+    true
+}

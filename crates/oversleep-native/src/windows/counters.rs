@@ -1,0 +1,113 @@
+//! Counters of the system and of the calling thread: what else happened while something was measured.
+//!
+//! Windows tells less than Linux: interrupts of every kind together, page faults of a process but not of a thread, a
+//! thread's switches without those it asked for apart. Timer interrupts alone and the moments of switches are told only to
+//! traces of the whole machine, which take an administrator. What can't be seen is `None`, never zero.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use oversleep_record::{Disturbance, Nanos};
+use windows_sys::Win32::System::Threading::{GetCurrentThread, GetSystemTimes};
+use windows_sys::Win32::System::WindowsProgramming::QueryThreadCycleTime;
+
+use super::interrupts::Interrupts;
+use super::os;
+use crate::processor::tsc;
+use oversleep_system::CounterReading;
+
+/// The system's counters.
+#[derive(Default)]
+pub(super) struct SystemCounters {
+    /// CPU time of others as last reported; see [`SystemCounters::other_cpu`].
+    other_cpu_ns: AtomicI64,
+    interrupts: Interrupts,
+}
+
+impl SystemCounters {
+    /// All counters, as they stand now, for the calling thread.
+    pub(super) fn read(&self) -> CounterReading {
+        let totals = Disturbance {
+            other_cpu_ns: busy().zip(os::process_cpu_time()).map(|(busy, own)| self.other_cpu(busy, own)),
+            own_cpu_ns: own_cpu(),
+            all_interrupts: self.interrupts.total(),
+            ..Disturbance::default()
+        };
+        CounterReading { at: os::now(), totals }
+    }
+
+    /// Busy time of all CPUs less that of this process. The two are charged by ticks but read one after the other, so
+    /// their difference trembles; what it stands for never shrinks, so neither does what is reported.
+    fn other_cpu(&self, busy: u64, own: u64) -> Nanos {
+        let others = to_nanos(busy).0.saturating_sub(to_nanos(own).0);
+        Nanos(self.other_cpu_ns.fetch_max(others, Ordering::Relaxed).max(others))
+    }
+}
+
+fn to_nanos(hundred_ns: u64) -> Nanos {
+    Nanos(i64::try_from(hundred_ns).unwrap_or(i64::MAX).saturating_mul(100))
+}
+
+/// Time that all CPUs together were not idle, in units of 100 ns.
+pub(super) fn busy() -> Option<u64> {
+    let [mut idle, mut kernel, mut user] = [os::NO_FILETIME; 3];
+    // SAFETY: the three times are valid to write to.
+    // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getsystemtimes
+    if unsafe { GetSystemTimes(&raw mut idle, &raw mut kernel, &raw mut user) } == 0 {
+        return None;
+    }
+    // Kernel time includes idle time.
+    (os::hundred_ns(kernel) + os::hundred_ns(user)).checked_sub(os::hundred_ns(idle))
+}
+
+/// By cycles where their rate is known: the other count is charged by whole ticks of 15.6 ms.
+fn own_cpu() -> Option<Nanos> {
+    cycles().and_then(|cycles| cycles_to_nanos(cycles, tsc::hz().ok()?)).or_else(|| os::thread_cpu_time().map(to_nanos))
+}
+
+pub(super) fn cycles() -> Option<u64> {
+    let mut cycles = 0;
+    // SAFETY: the pseudo-handle needs no closing, and `cycles` is valid to write to.
+    // https://learn.microsoft.com/windows/win32/api/realtimeapiset/nf-realtimeapiset-querythreadcycletime
+    let result = unsafe { QueryThreadCycleTime(GetCurrentThread(), &raw mut cycles) };
+    (result != 0 && cycles > 0).then_some(cycles)
+}
+
+fn cycles_to_nanos(cycles: u64, hz: u64) -> Option<Nanos> {
+    let ns = (u128::from(cycles) * 1_000_000_000).checked_div(u128::from(hz))?;
+    i64::try_from(ns).ok().map(Nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads;
+
+    #[test]
+    fn counters_only_grow() {
+        let counters = SystemCounters::default();
+        let first = counters.read();
+        threads::work(100_000);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let window = first.until(&counters.read());
+        assert!(window.window_ns >= Nanos::from_millis(1));
+        assert_eq!(window.other_cpu_ns.is_some(), first.totals.other_cpu_ns.is_some());
+        assert_eq!(window.own_cpu_ns.is_some(), first.totals.own_cpu_ns.is_some());
+        assert_eq!(window.all_interrupts.is_some(), first.totals.all_interrupts.is_some());
+    }
+
+    #[test]
+    fn the_cpu_time_of_others_never_shrinks() {
+        let counters = SystemCounters::default();
+        assert_eq!(counters.other_cpu(50, 20), Nanos(3_000));
+        assert_eq!(counters.other_cpu(51, 22), Nanos(3_000));
+        assert_eq!(counters.other_cpu(20, 50), Nanos(3_000));
+        assert_eq!(counters.other_cpu(u64::MAX, 0), Nanos(i64::MAX));
+    }
+
+    #[test]
+    fn cycles_are_time_only_with_a_rate() {
+        assert_eq!(cycles_to_nanos(3_000, 3_000_000_000), Some(Nanos(1_000)));
+        assert_eq!(cycles_to_nanos(3_000, 0), None);
+        assert_eq!(cycles_to_nanos(u64::MAX, 1), None);
+    }
+}

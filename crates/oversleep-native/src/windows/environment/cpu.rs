@@ -1,0 +1,138 @@
+//! The processor: who made it, how many CPUs, of which kinds, its counter, and what it is a part of.
+
+use oversleep_record::Unavailable;
+use oversleep_record::environment::FactValue;
+use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
+
+use super::{Answer, Entry, registry};
+use crate::cpu_list;
+use crate::processor::tsc;
+use crate::windows::{os, processors};
+
+pub(super) const FACTS: &[Entry] = &[
+    Entry {
+        name: "cpu.vendor",
+        doc: "Who designed the processor.",
+        source: "CPUID; registry, CentralProcessor\\0",
+        read: || noted(identity::vendor(), "VendorIdentifier"),
+    },
+    Entry {
+        name: "cpu.model",
+        doc: "Its name as sold; a hypervisor may show a generic one.",
+        source: "CPUID; registry, CentralProcessor\\0",
+        read: || noted(identity::brand(), "ProcessorNameString"),
+    },
+    Entry { name: "cpu.count", doc: "CPUs of the machine.", source: "GetActiveProcessorCount", read: active },
+    Entry {
+        name: "cpu.allowed",
+        doc: "CPUs that this program's threads may use without leaving their group.",
+        source: "GetThreadGroupAffinity",
+        read: || processors::allowed().map(|cpus| FactValue::Integer(cpus.len() as i64)),
+    },
+    Entry {
+        name: "cpu.kinds",
+        doc: "Classes of the CPUs that this process may use; the thrifty ones wake up and run slower.",
+        source: "GetLogicalProcessorInformationEx, efficiency class",
+        read: || processors::cores().map(|_| FactValue::List(cpu_list::kinds(&processors::cpus()))),
+    },
+    Entry {
+        name: "cpu.smt",
+        doc: "Whether CPUs share cores (hyper-threading): a busy sibling slows its neighbour.",
+        source: "GetLogicalProcessorInformationEx",
+        read: || processors::cores().map(|cores| FactValue::Flag(cores.iter().any(|core| core.cpus.len() > 1))),
+    },
+    Entry {
+        name: "cpu.tsc.present",
+        doc: "Whether the processor has a time-stamp counter.",
+        source: "CPUID leaf 1",
+        read: || tsc::present().map(FactValue::Flag),
+    },
+    Entry {
+        name: "cpu.tsc.invariant",
+        doc: "Whether it runs at one rate whatever the power state; otherwise it is no clock.",
+        source: "CPUID leaf 80000007h",
+        read: || tsc::invariant().map(FactValue::Flag),
+    },
+    Entry {
+        name: "cpu.tsc.hz",
+        doc: "Ticks per second as the processor or the hypervisor states it.",
+        source: "CPUID leaf 15h, 16h or 40000010h",
+        read: || tsc::hz().map(|hz| FactValue::Integer(hz as i64)),
+    },
+    Entry {
+        name: "cpu.tsc.deadline",
+        doc: "Whether the local timer can be armed with a value of the counter, which is cheap and exact.",
+        source: "CPUID leaf 1",
+        read: || tsc::deadline().map(FactValue::Flag),
+    },
+    Entry {
+        name: "virtualisation.hypervisor",
+        doc: "The hypervisor under this machine, or none; it adds its own delays to timers and wake-ups. Windows with \
+              Hyper-V or core isolation runs beside its guests: that is no guest itself.",
+        source: "CPUID leaves 40000000h and 40000003h",
+        read: || identity::hypervisor().map(FactValue::Text),
+    },
+];
+
+fn active() -> Answer {
+    // SAFETY: takes a number and returns one.
+    // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getactiveprocessorcount
+    match unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) } {
+        0 => Err(os::failed("GetActiveProcessorCount")),
+        count => Ok(FactValue::Integer(i64::from(count))),
+    }
+}
+
+/// What the processor says of itself, else what the system noted of it when it started.
+fn noted(by_cpuid: Option<String>, value: &str) -> Answer {
+    const NOTES: &str = "HARDWARE\\DESCRIPTION\\System\\CentralProcessor\\0";
+    if let Some(text) = by_cpuid {
+        return Ok(FactValue::Text(text));
+    }
+    let text = registry::machine_text(NOTES, value)?;
+    text.map(FactValue::Text).ok_or_else(|| Unavailable::missing(format!("{value} in the registry")))
+}
+
+#[cfg(target_arch = "x86_64")]
+mod identity {
+    use oversleep_record::Unavailable;
+
+    pub use crate::processor::cpuid::{brand, vendor};
+
+    use crate::processor::cpuid;
+
+    pub fn hypervisor() -> Result<String, Unavailable> {
+        Ok(cpuid::hypervisor().to_owned())
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod identity {
+    use oversleep_record::Unavailable;
+
+    pub fn vendor() -> Option<String> {
+        None
+    }
+
+    pub fn brand() -> Option<String> {
+        None
+    }
+
+    pub fn hypervisor() -> Result<String, Unavailable> {
+        Err(Unavailable::NotOnThisPlatform)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_cpuid_the_system_names_the_processor() {
+        assert_eq!(noted(Some("ours".to_owned()), "VendorIdentifier"), Ok(FactValue::Text("ours".to_owned())));
+        let FactValue::Text(noted) = noted(None, "VendorIdentifier").expect("noted by Windows and Wine") else {
+            panic!()
+        };
+        assert!(!noted.is_empty());
+    }
+}

@@ -1,0 +1,119 @@
+//! Where the power comes from and how thriftily it is used; on battery, machines save it at the expense of wake-ups.
+
+use oversleep_record::Unavailable;
+use oversleep_record::environment::FactValue;
+use windows_sys::Win32::Foundation::{ERROR_SUCCESS, LocalFree};
+use windows_sys::Win32::System::Power::{GetSystemPowerStatus, PowerGetActiveScheme, SYSTEM_POWER_STATUS};
+use windows_sys::core::GUID;
+
+use super::{Entry, text};
+use crate::windows::{os, processor_state};
+
+pub(super) const FACTS: &[Entry] = &[
+    Entry {
+        name: "power.plan",
+        doc: "The power plan: one of the system's own, or custom.",
+        source: "PowerGetActiveScheme",
+        read: || active_plan().map(|plan| text(plan_name(&plan))),
+    },
+    Entry {
+        name: "power.on_battery",
+        doc: "Whether the machine runs on its battery, where it trades wake-up time for power.",
+        source: "GetSystemPowerStatus",
+        read: || on_battery().map(FactValue::Flag),
+    },
+    Entry {
+        name: "power.source",
+        doc: "Mains or battery; machines on battery trade wake-up time for power.",
+        source: "GetSystemPowerStatus",
+        read: || on_battery().map(|battery| text(if battery { "battery" } else { "ac" })),
+    },
+    Entry {
+        name: "cpufreq.max_hz",
+        doc: "The highest rated clock of any processor; it may run faster for a while.",
+        source: "CallNtPowerInformation(ProcessorInformation)",
+        read: || {
+            let highest = processor_state::rates()?.iter().map(|rates| i64::from(rates.max_mhz) * 1_000_000).max();
+            highest.map(FactValue::Integer).ok_or_else(|| Unavailable::missing("a processor's rated clock"))
+        },
+    },
+    Entry {
+        name: "cpufreq.reading",
+        doc: "Where the clock rate beside each series comes from: CurrentMhz is the share of the rated clock that \
+              Windows chose, not what the processor counted.",
+        source: "CallNtPowerInformation(ProcessorInformation)",
+        read: || processor_state::rates().map(|_| text("CurrentMhz")),
+    },
+    Entry {
+        name: "thermal.sensor",
+        doc: "The sensor behind the temperature beside each series.",
+        source: "none",
+        read: || Err(Unavailable::not_permitted("reading the processor's temperature", "an administrator: a driver")),
+    },
+];
+
+fn active_plan() -> Result<GUID, Unavailable> {
+    let mut plan: *mut GUID = std::ptr::null_mut();
+    // SAFETY: `plan` is valid to write to; no key is given, as the call demands.
+    // https://learn.microsoft.com/windows/win32/api/powersetting/nf-powersetting-powergetactivescheme
+    let error = unsafe { PowerGetActiveScheme(std::ptr::null_mut(), &raw mut plan) };
+    if error != ERROR_SUCCESS || plan.is_null() {
+        return Err(Unavailable::failed("PowerGetActiveScheme", std::io::Error::from_raw_os_error(error as i32)));
+    }
+    // SAFETY: the call succeeded, so this is a plan's identifier, ours to free once.
+    unsafe {
+        let found = *plan;
+        LocalFree(plan.cast());
+        Ok(found)
+    }
+}
+
+/// The plans that come with Windows, by their identifiers; <https://learn.microsoft.com/windows-hardware/customize/power-settings/options-for-managing-windows-power-settings>
+/// and `powercfg /list`. Other plans have names that people gave them, which are not read.
+fn plan_name(plan: &GUID) -> &'static str {
+    match (plan.data1, plan.data2, plan.data3) {
+        (0x381b_4222, 0xf694, 0x41f0) => "balanced",
+        (0x8c5e_7fda, 0xe8bf, 0x4a96) => "high performance",
+        (0xa184_1308, 0x3541, 0x4fab) => "power saver",
+        (0xe9a4_2b02, 0xd5df, 0x448d) => "ultimate performance",
+        _ => "custom",
+    }
+}
+
+fn on_battery() -> Result<bool, Unavailable> {
+    let mut status = SYSTEM_POWER_STATUS::default();
+    // SAFETY: `status` is valid to write to.
+    // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getsystempowerstatus
+    if unsafe { GetSystemPowerStatus(&raw mut status) } == 0 {
+        return Err(os::failed("GetSystemPowerStatus"));
+    }
+    by_line_status(status.ACLineStatus)
+}
+
+fn by_line_status(status: u8) -> Result<bool, Unavailable> {
+    match status {
+        0 => Ok(true),
+        1 => Ok(false),
+        _ => Err(Unavailable::missing("a power supply that tells its state")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_systems_own_plans_are_named_and_others_are_not() {
+        assert_eq!(plan_name(&GUID::from_u128(0x381b4222_f694_41f0_9685_ff5bb260df2e)), "balanced");
+        assert_eq!(plan_name(&GUID::from_u128(0x8c5e7fda_e8bf_4a96_9a85_a6e23a8c635c)), "high performance");
+        assert_eq!(plan_name(&GUID::from_u128(0xa1841308_3541_4fab_bc81_f71556f20b4a)), "power saver");
+        assert_eq!(plan_name(&GUID::from_u128(0xe9a42b02_d5df_448d_aa00_03f14749eb61)), "ultimate performance");
+        assert_eq!(plan_name(&GUID::from_u128(1)), "custom");
+    }
+
+    #[test]
+    fn an_unknown_line_is_a_reason() {
+        assert_eq!((by_line_status(0), by_line_status(1)), (Ok(true), Ok(false)));
+        assert!(by_line_status(255).is_err());
+    }
+}

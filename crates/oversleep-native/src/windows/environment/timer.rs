@@ -1,0 +1,197 @@
+//! Timers: the period of the clock interrupt and who decides it, high-resolution timers, the performance counter.
+
+use oversleep_record::environment::FactValue;
+use oversleep_record::{Nanos, Unavailable};
+use windows_sys::Win32::Foundation::CloseHandle;
+use windows_sys::Win32::System::Threading::{
+    CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CreateWaitableTimerExW, TIMER_ALL_ACCESS,
+};
+
+use super::{Entry, registry, system, text};
+use crate::processor::tsc;
+use crate::windows::os;
+
+pub(super) const FACTS: &[Entry] = &[
+    Entry {
+        name: "timer.period_default_ns",
+        doc: "Longest period of the timer interrupt, in effect while nobody asks for a shorter one.",
+        source: "NtQueryTimerResolution",
+        read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.default)),
+    },
+    Entry {
+        name: "timer.period_min_ns",
+        doc: "Shortest period of the timer interrupt that can be asked for.",
+        source: "NtQueryTimerResolution",
+        read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.shortest)),
+    },
+    Entry {
+        name: "timer.period_now_ns",
+        doc: "Period of the timer interrupt as found: shorter than the default where some process asks for it.",
+        source: "NtQueryTimerResolution",
+        read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.now)),
+    },
+    Entry {
+        name: "timer.increment_ns",
+        doc: "Period by which the system advances its time of day and its tick count.",
+        source: "GetSystemTimeAdjustment",
+        read: || increment().map(FactValue::Nanos),
+    },
+    Entry {
+        name: "timer.global_requests",
+        doc: "Whether timer requests are set to count for the whole machine, as before Windows 10 2004.",
+        source: "registry, GlobalTimerResolutionRequests",
+        read: || as_windows_does(global_requests()?).map(FactValue::Flag),
+    },
+    Entry {
+        name: "timer.requests_per_process",
+        doc: "Whether a timer request counts only for the process that made it (build 19041 and later, unless set otherwise).",
+        source: "RtlGetVersion; registry, GlobalTimerResolutionRequests",
+        read: || as_windows_does(per_process(system::version()?.build, global_requests()?)).map(FactValue::Flag),
+    },
+    Entry {
+        name: "timer.high_resolution",
+        doc: "Whether waitable timers can be had that end between the ticks of the timer interrupt.",
+        source: "CreateWaitableTimerExW(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION), tried",
+        read: || match system::wine_version() {
+            // It takes the flag and doesn't heed it.
+            Some(version) => Err(Unavailable::failed("CreateWaitableTimerExW", system::played(&version))),
+            None => Ok(FactValue::Flag(high_resolution_timers().is_ok())),
+        },
+    },
+    Entry {
+        name: "qpc.frequency_hz",
+        doc: "Ticks of the performance counter per second.",
+        source: "QueryPerformanceFrequency",
+        read: || Ok(FactValue::Integer(i64::try_from(os::performance_frequency()).unwrap_or(i64::MAX))),
+    },
+    Entry {
+        name: "qpc.likely_source",
+        doc: "The hardware behind the performance counter, by its frequency: tsc and generic-timer cost tens of ns a \
+              read, hpet and acpi-pm a µs. A guest has its hypervisor's reference counter, which may cost either.",
+        source: "QueryPerformanceFrequency, CPUID",
+        read: || match system::wine_version() {
+            // A constant of Wine's: its counter is made of the host's clock, whatever that is made of.
+            Some(version) => Err(Unavailable::failed("QueryPerformanceFrequency", system::played(&version))),
+            None => likely_source(os::performance_frequency(), tsc::invariant() == Ok(true), is_guest()).map(text),
+        },
+    },
+];
+
+fn increment() -> Result<Nanos, Unavailable> {
+    let step = crate::windows::clocks::clock_interrupt_period();
+    step.ok_or_else(|| os::failed("GetSystemTimeAdjustment"))
+}
+
+/// Whether a hypervisor made this machine. A host that runs Hyper-V beneath itself is none's guest.
+#[cfg(target_arch = "x86_64")]
+fn is_guest() -> bool {
+    crate::processor::cpuid::hypervisor() != "none"
+}
+
+/// Elsewhere the counter is the architecture's own.
+#[cfg(not(target_arch = "x86_64"))]
+fn is_guest() -> bool {
+    false
+}
+
+/// A rule of Windows; Wine plays a build and follows none.
+fn as_windows_does(rule: bool) -> Result<bool, Unavailable> {
+    match system::wine_version() {
+        Some(version) => Err(Unavailable::failed("NtSetTimerResolution", system::played(&version))),
+        None => Ok(rule),
+    }
+}
+
+/// The setting that takes back the rule of Windows 10 2004; absent unless somebody set it.
+/// <https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod> states the rule; the setting is only
+/// reported: <https://randomascii.wordpress.com/2020/10/04/windows-timer-resolution-the-great-rule-change>, comments.
+pub(in crate::windows) fn global_requests() -> Result<bool, Unavailable> {
+    let key = "SYSTEM\\CurrentControlSet\\Control\\Session Manager\\kernel";
+    Ok(registry::machine_number(key, "GlobalTimerResolutionRequests")?.is_some_and(|setting| setting != 0))
+}
+
+/// First build of Windows 10 2004.
+const PER_PROCESS_SINCE: u32 = 19_041;
+/// First build that is reported to know the setting: Server 2022, and with it Windows 11.
+const SETTING_SINCE: u32 = 20_348;
+
+pub(in crate::windows) fn per_process(build: u32, global_requests: bool) -> bool {
+    build >= PER_PROCESS_SINCE && !(global_requests && build >= SETTING_SINCE)
+}
+
+/// Whether such a timer can be made.
+///
+/// # Errors
+/// The version that has them.
+pub(in crate::windows) fn high_resolution_timers() -> Result<(), Unavailable> {
+    let flag = CREATE_WAITABLE_TIMER_HIGH_RESOLUTION;
+    // SAFETY: neither attributes nor a name are given. An older system refuses the flag.
+    // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createwaitabletimerexw
+    let timer = unsafe { CreateWaitableTimerExW(std::ptr::null(), std::ptr::null(), flag, TIMER_ALL_ACCESS) };
+    if timer.is_null() {
+        return Err(Unavailable::TooOld { needs: "Windows 10 1803".to_owned() });
+    }
+    // SAFETY: just made, and closed once.
+    unsafe { CloseHandle(timer) };
+    Ok(())
+}
+
+/// <https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps> names the sources. Of an
+/// invariant TSC Windows makes a counter of 10 MHz, in older versions one of the TSC's rate divided by 1024. The other
+/// sources run at fixed rates of their own.
+fn likely_source(hz: u64, invariant_tsc: bool, is_virtual: bool) -> Result<&'static str, Unavailable> {
+    if cfg!(target_arch = "aarch64") {
+        return Ok("generic-timer");
+    }
+    match hz {
+        3_579_545 => Ok("acpi-pm"),
+        // Units of 100 ns, with the TSC or without.
+        10_000_000 if is_virtual => Ok("hypervisor-reference-counter"),
+        10_000_000 | 1_000_001..3_500_000 | 3_600_000..10_000_000 if invariant_tsc => Ok("tsc"),
+        14_318_180 => Ok("hpet"),
+        _ => Err(Unavailable::Nonsense { what: format!("a performance counter of {hz} Hz fits no known source") }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whom_a_request_reaches_is_told_of_windows_only() {
+        for name in ["timer.requests_per_process", "timer.global_requests"] {
+            let fact = FACTS.iter().find(|fact| fact.name == name).expect("a fact");
+            assert_eq!((fact.read)().is_ok(), system::wine_version().is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn requests_count_per_process_since_2004_unless_set_otherwise() {
+        assert!(!per_process(18_363, false));
+        assert!(per_process(19_041, false));
+        assert!(per_process(19_045, true), "Windows 10 does not know the setting");
+        assert!(per_process(22_631, false));
+        assert!(!per_process(22_631, true));
+        assert!(!per_process(20_348, true));
+    }
+
+    #[test]
+    fn what_wine_says_of_counter_and_timers_says_nothing_of_windows() {
+        for name in ["qpc.likely_source", "timer.high_resolution"] {
+            let said = (FACTS.iter().find(|fact| fact.name == name).expect("listed").read)();
+            assert!(said.is_err() || system::wine_version().is_none(), "{name} {said:?}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_counters_rate_tells_its_source() {
+        assert_eq!(likely_source(10_000_000, true, false), Ok("tsc"));
+        assert_eq!(likely_source(10_000_000, true, true), Ok("hypervisor-reference-counter"));
+        assert_eq!(likely_source(3_328_125, true, false), Ok("tsc"));
+        assert_eq!(likely_source(3_579_545, true, false), Ok("acpi-pm"));
+        assert_eq!(likely_source(14_318_180, true, false), Ok("hpet"));
+        assert!(likely_source(10_000_000, false, false).is_err());
+        assert!(likely_source(1, true, false).is_err());
+    }
+}

@@ -1,0 +1,122 @@
+//! Hand-offs through an object of the kernel: every post and every wait is a call into it.
+
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use windows_sys::Win32::System::Threading::{CreateSemaphoreW, ReleaseSemaphore};
+
+use super::{Kind, expect, take};
+use crate::windows::os;
+use crate::windows::waits::{CompletionPort, Event, wait_for};
+use oversleep_system::{Handoff, HandoffInfo};
+
+pub(super) static EVENT: Kind = Kind {
+    info: HandoffInfo {
+        name: "event",
+        call: "SetEvent and WaitForSingleObject of an auto-reset event",
+        doc: "The old common way of Windows programs, also between processes. Sets before the wait merge into one, so a \
+              count stands beside it.",
+        since: "Windows XP",
+        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setevent",
+    },
+    open: || Ok(Arc::new(Counted { count: AtomicU32::new(0), event: Event::new()? })),
+};
+
+struct Counted {
+    count: AtomicU32,
+    event: Event,
+}
+
+impl Handoff for Counted {
+    fn post(&self) {
+        self.count.fetch_add(1, Ordering::Release);
+        expect(self.event.set(), "SetEvent");
+    }
+
+    fn wait(&self) {
+        // A set that was left by a post taken already only makes it look again.
+        while !take(&self.count) {
+            expect(self.event.wait(), "WaitForSingleObject");
+        }
+    }
+}
+
+pub(super) static SEMAPHORE: Kind = Kind {
+    info: HandoffInfo {
+        name: "semaphore",
+        call: "ReleaseSemaphore and WaitForSingleObject",
+        doc: "The kernel's semaphore, in job systems of games and older queues. It counts by itself.",
+        since: "Windows XP",
+        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-releasesemaphore",
+    },
+    open: || {
+        // SAFETY: no attributes and no name are allowed.
+        // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createsemaphorew
+        let handle = unsafe { CreateSemaphoreW(std::ptr::null(), 0, i32::MAX, std::ptr::null()) };
+        if handle.is_null() {
+            return Err(os::failed("CreateSemaphoreW"));
+        }
+        // SAFETY: a handle just made, owned by nobody else, closed by CloseHandle.
+        Ok(Arc::new(Semaphore(unsafe { OwnedHandle::from_raw_handle(handle) })))
+    },
+};
+
+struct Semaphore(OwnedHandle);
+
+impl Handoff for Semaphore {
+    fn post(&self) {
+        // SAFETY: the handle is open; the former count isn't asked for.
+        // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-releasesemaphore
+        let released = unsafe { ReleaseSemaphore(self.0.as_raw_handle(), 1, std::ptr::null_mut()) };
+        expect(released != 0, "ReleaseSemaphore");
+    }
+
+    fn wait(&self) {
+        expect(wait_for(self.0.as_raw_handle()), "WaitForSingleObject");
+    }
+}
+
+pub(super) static COMPLETION_PORT: Kind = Kind {
+    info: HandoffInfo {
+        name: "completion-port",
+        call: "PostQueuedCompletionStatus and GetQueuedCompletionStatus",
+        doc: "The way into an event loop (libuv, tokio, .NET). Every post is kept and taken in order.",
+        since: "Windows XP",
+        page: "https://learn.microsoft.com/windows/win32/api/ioapiset/nf-ioapiset-postqueuedcompletionstatus",
+    },
+    open: || Ok(Arc::new(Port(CompletionPort::new()?))),
+};
+
+struct Port(CompletionPort);
+
+impl Handoff for Port {
+    fn post(&self) {
+        expect(self.0.post(), "PostQueuedCompletionStatus");
+    }
+
+    fn wait(&self) {
+        expect(self.0.take(), "GetQueuedCompletionStatus");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handoff_conformance::check;
+
+    #[test]
+    fn event_conforms() {
+        check(EVENT.open);
+    }
+
+    #[test]
+    fn semaphore_conforms() {
+        check(SEMAPHORE.open);
+    }
+
+    #[test]
+    fn completion_port_conforms() {
+        check(COMPLETION_PORT.open);
+    }
+}

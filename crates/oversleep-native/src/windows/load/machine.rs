@@ -1,0 +1,35 @@
+//! What hogs need to know of this machine.
+
+use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
+
+use crate::hogs::memory::Sizes;
+use crate::windows::os;
+use crate::windows::processors;
+
+/// What the machine says of its memory.
+pub(super) fn sizes() -> Sizes {
+    let largest_cache = processors::caches().ok().and_then(|caches| caches.into_iter().max()).map(u64::from);
+    Sizes { largest_cache, available: available_bytes() }
+}
+
+fn available_bytes() -> Option<u64> {
+    let mut status = MEMORYSTATUSEX { dwLength: size_of::<MEMORYSTATUSEX>() as u32, ..Default::default() };
+    // SAFETY: `status` states its own size and is valid to write to.
+    // https://learn.microsoft.com/windows/win32/api/sysinfoapi/nf-sysinfoapi-globalmemorystatusex
+    (unsafe { GlobalMemoryStatusEx(&raw mut status) } != 0).then_some(status.ullAvailPhys)
+}
+
+/// Asks for the thread's CPU time: short, and answered by the kernel alone.
+pub(super) fn enter_the_kernel() {
+    os::thread_cpu_time();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_told() {
+        assert!(available_bytes().is_some_and(|bytes| bytes > 1 << 20));
+    }
+}

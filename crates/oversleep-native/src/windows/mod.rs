@@ -1,0 +1,101 @@
+//! Windows on x86-64 and ARM64: 10 and later, and 7 and 8.1 through the targets that Rust keeps for them.
+//!
+//! Each folder holds one registry: an entry is a small description with its call, and a new one is added in its
+//! registry's list. A call that is younger than Windows 7 is looked up when it is first needed ([`os::Newer`]), so that
+//! an older system answers with a reason instead of refusing to start the program.
+
+mod abilities;
+mod clocks;
+mod counters;
+mod environment;
+#[cfg(test)]
+mod expected;
+mod handoffs;
+mod idle;
+mod interrupts;
+mod load;
+mod os;
+mod processor_state;
+mod processors;
+#[cfg(test)]
+mod released;
+mod resolution;
+mod tunables;
+mod waits;
+
+pub(super) use waits::end_all as end_waits;
+
+use oversleep_record::environment::Environment;
+use oversleep_record::{Nanos, ProcessorState};
+
+use super::native::System;
+use oversleep_system::{
+    Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, ResolutionRow, Tunable, Wait,
+};
+
+/// This machine.
+pub type Native = super::native::Native<Windows>;
+
+/// Windows, and what its counters are read through. It tells switches only to traces of the whole machine, which take an
+/// administrator, so there is no splitter.
+#[derive(Default)]
+pub struct Windows {
+    counters: counters::SystemCounters,
+}
+
+impl System for Windows {
+    const NAME: &'static str = "windows";
+    const REFERENCE_CLOCK: &'static str = "qpc";
+
+    fn now() -> Nanos {
+        os::now()
+    }
+
+    fn clocks() -> Vec<Box<dyn Clock>> {
+        clocks::registry()
+    }
+
+    fn waits() -> Vec<Box<dyn Wait>> {
+        waits::registry()
+    }
+
+    fn handoffs() -> Vec<Box<dyn HandoffKind>> {
+        handoffs::registry()
+    }
+
+    fn tunables() -> Vec<Box<dyn Tunable>> {
+        tunables::registry()
+    }
+
+    fn loads() -> Vec<Box<dyn LoadKind>> {
+        load::registry()
+    }
+
+    fn cpus() -> Vec<Cpu> {
+        processors::cpus()
+    }
+
+    fn environment() -> Environment {
+        environment::collect()
+    }
+
+    fn abilities() -> Vec<Ability> {
+        abilities::survey()
+    }
+
+    fn resolution_rows() -> Vec<ResolutionRow> {
+        resolution::rows()
+    }
+
+    fn counters(&self) -> CounterReading {
+        self.counters.read()
+    }
+
+    fn processor_state(&self) -> ProcessorState {
+        processor_state::read()
+    }
+
+    fn idle_counters() -> IdleReading {
+        idle::read(Self::now())
+    }
+}

@@ -1,0 +1,121 @@
+//! The multimedia class scheduler: priority for threads of players and games.
+
+use std::cell::Cell;
+use std::ffi::CStr;
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::Setting;
+
+use crate::native::tunables::{Applied, Entry, NotSend, already, changed, flag};
+use crate::windows::os::{self, Newer};
+use oversleep_system::{Restore, Scope, TunableInfo};
+
+pub(super) struct Mmcss;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "mmcss",
+    call: "AvSetMmThreadCharacteristicsA(Pro Audio)",
+    doc: "Puts this thread into the task Pro Audio, which a service of the system runs at high priority (up to 26) within a \
+          share of the CPU time: what audio engines do. The task's clock rate in the registry is a hint to that service; \
+          on Windows Vista it also bounds the period of the timer interrupt.",
+    scope: Scope::Thread,
+    sets_resolution: false,
+    since: "Windows Vista",
+    page: "https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avsetmmthreadcharacteristicsw",
+};
+
+const RIGHT: &str = "on or off";
+const TASK: &CStr = c"Pro Audio";
+
+type Join = unsafe extern "system" fn(task: *const u8, index: *mut u32) -> isize;
+type Leave = unsafe extern "system" fn(handle: isize) -> i32;
+
+// SAFETY: the type of the call. https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avsetmmthreadcharacteristicsa
+static JOIN: Newer<Join> = unsafe { Newer::new(c"avrt.dll", c"AvSetMmThreadCharacteristicsA", "Windows Vista") };
+// SAFETY: the type of the call. https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avrevertmmthreadcharacteristics
+static LEAVE: Newer<Leave> = unsafe { Newer::new(c"avrt.dll", c"AvRevertMmThreadCharacteristics", "Windows Vista") };
+
+thread_local! {
+    /// Whether this thread was put into the task here; the system can't be asked.
+    static JOINED: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Entry for Mmcss {
+    type Asked = bool;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<bool> {
+        flag(setting)
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        Ok(Setting::Flag(JOINED.get()))
+    }
+
+    fn compared() -> Vec<Setting> {
+        vec![Setting::Flag(false), Setting::Flag(true)]
+    }
+
+    fn change(asked: bool, setting: &Setting) -> Result<Applied, Unavailable> {
+        if asked == JOINED.get() {
+            return Ok(already(setting.clone()));
+        }
+        if !asked {
+            return Err(Unavailable::failed(
+                INFO.call,
+                "another part of this measurement holds the thread in the task",
+            ));
+        }
+        let (join, leave) = (JOIN.required()?, LEAVE.required()?);
+        let mut index = 0;
+        // SAFETY: the name ends with a zero byte and the index, zero for a new one, is valid to write to.
+        // https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avsetmmthreadcharacteristicsa
+        let handle = unsafe { join(TASK.as_ptr().cast(), &raw mut index) };
+        if handle == 0 {
+            return Err(os::failed(INFO.call));
+        }
+        JOINED.set(true);
+        let member = Member { handle, leave, _thread: NotSend::default() };
+        Ok(changed(Setting::Flag(false), setting.clone(), member))
+    }
+}
+
+struct Member {
+    handle: isize,
+    leave: Leave,
+    _thread: NotSend,
+}
+
+impl Restore for Member {}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        // SAFETY: the handle is this thread's, given back once. What was granted can be left.
+        // https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avrevertmmthreadcharacteristics
+        unsafe { (self.leave)(self.handle) };
+        JOINED.set(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::conditions::Outcome;
+
+    use super::*;
+    use crate::native::tunables::Of;
+    use oversleep_system::Tunable;
+
+    #[test]
+    fn the_thread_is_in_the_task_until_the_guard_goes() {
+        let (outcome, guard) = Of(Mmcss).apply(&Setting::Flag(true));
+        assert_eq!(Of(Mmcss).current(), Ok(Setting::Flag(outcome.holds())));
+        if outcome.holds() {
+            assert_eq!(Of(Mmcss).apply(&Setting::Flag(true)).0, Outcome::AlreadySo { is: Setting::Flag(true) });
+            assert!(!Of(Mmcss).apply(&Setting::Flag(false)).0.holds());
+        }
+        drop(guard);
+        assert_eq!(Of(Mmcss).current(), Ok(Setting::Flag(false)));
+    }
+}

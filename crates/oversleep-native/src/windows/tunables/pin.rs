@@ -1,0 +1,167 @@
+//! The CPUs the calling thread may run on.
+
+use oversleep_record::Unavailable;
+use oversleep_record::conditions::Setting;
+use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
+use windows_sys::Win32::System::Threading::{GetCurrentThread, SetThreadGroupAffinity};
+
+use crate::native::tunables::{Applied, Entry, NotSend, already, changed, cpus};
+use crate::windows::os;
+use crate::windows::processors::{self, GROUP_CPUS};
+use oversleep_system::{Restore, Scope, TunableInfo};
+
+pub(super) struct Pin;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "pin",
+    call: "SetThreadGroupAffinity",
+    doc: "Keeps this thread on the given CPUs: no migration, one core's caches and idle states, and no escape from \
+          what else runs there. The CPUs must be of one group of 64.",
+    scope: Scope::Thread,
+    sets_resolution: false,
+    since: "Windows 7",
+    page: "https://learn.microsoft.com/windows/win32/api/processtopologyapi/nf-processtopologyapi-setthreadgroupaffinity",
+};
+
+const RIGHT: &str = "one or more CPU numbers of one group of 64";
+
+/// The affinity that means these CPUs; `None` for none, or of several groups.
+fn affinity_of(cpus: &[u32]) -> Option<GROUP_AFFINITY> {
+    let group = cpus.first()? / GROUP_CPUS;
+    let mut affinity = GROUP_AFFINITY { Group: u16::try_from(group).ok()?, ..GROUP_AFFINITY::default() };
+    for cpu in cpus {
+        if cpu / GROUP_CPUS != group {
+            return None;
+        }
+        affinity.Mask |= 1_usize.checked_shl(cpu % GROUP_CPUS)?;
+    }
+    Some(affinity)
+}
+
+fn set(cpus: &[u32]) -> Result<(), Unavailable> {
+    let affinity = affinity_of(cpus).ok_or_else(|| Unavailable::failed(INFO.call, "CPUs of several groups"))?;
+    // SAFETY: the pseudo-handle needs no closing, the affinity is valid to read; a mask with a CPU that isn't allowed
+    // is refused. https://learn.microsoft.com/windows/win32/api/processtopologyapi/nf-processtopologyapi-setthreadgroupaffinity
+    match unsafe { SetThreadGroupAffinity(GetCurrentThread(), &raw const affinity, std::ptr::null_mut()) } {
+        0 => Err(os::failed(INFO.call)),
+        _ => Ok(()),
+    }
+}
+
+fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
+    let lacking = Setting::Cpus(lacking.to_vec());
+    let allowed = Setting::Cpus(allowed.to_vec());
+    Unavailable::no_hardware(format!("CPU {lacking} that this process may use (it may use {allowed})"))
+}
+
+/// Refuses CPUs that this thread's group lacks. Another group's can't be told here: the call will.
+fn lacking(asked: &[u32], allowed: &[u32]) -> Vec<u32> {
+    let groups = |cpus: &[u32]| cpus.first().map(|cpu| cpu / GROUP_CPUS);
+    if groups(asked) == groups(allowed) {
+        asked.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+impl Entry for Pin {
+    type Asked = Vec<u32>;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    fn understood(setting: &Setting) -> Option<Vec<u32>> {
+        cpus(setting).filter(|asked| affinity_of(asked).is_some())
+    }
+
+    fn lacking(asked: &Vec<u32>) -> Result<(), Unavailable> {
+        // Without the mask nothing is known to be wrong; applying will tell.
+        let Ok(allowed) = processors::allowed() else { return Ok(()) };
+        let lacking = lacking(asked, &allowed);
+        if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed)) }
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        processors::allowed().map(Setting::Cpus)
+    }
+
+    fn change(asked: Vec<u32>, _: &Setting) -> Result<Applied, Unavailable> {
+        let was = processors::allowed()?;
+        if was == asked {
+            return Ok(already(Setting::Cpus(was)));
+        }
+        let guard = PinGuard { was, _thread: NotSend::default() };
+        if let Err(why) = set(&asked) {
+            let lacking = lacking(&asked, &guard.was);
+            return Err(if lacking.is_empty() { why } else { not_here(&lacking, &guard.was) });
+        }
+        let now = processors::allowed()?;
+        if now != asked {
+            let missing: Vec<u32> = asked.into_iter().filter(|cpu| !now.contains(cpu)).collect();
+            return Err(not_here(&missing, &guard.was));
+        }
+        Ok(changed(Setting::Cpus(guard.was.clone()), Setting::Cpus(now), guard))
+    }
+}
+
+struct PinGuard {
+    was: Vec<u32>,
+    _thread: NotSend,
+}
+
+impl Restore for PinGuard {}
+
+impl Drop for PinGuard {
+    fn drop(&mut self) {
+        // What was allowed is allowed again; there is nobody to tell otherwise.
+        let _ = set(&self.was);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::tunables::Of;
+    use oversleep_system::Tunable;
+
+    #[test]
+    fn cpus_become_a_mask_in_their_group() {
+        let of = |cpus: &[u32]| affinity_of(cpus).map(|affinity| (affinity.Group, affinity.Mask));
+        assert_eq!(of(&[0, 2]), Some((0, 0b101)));
+        assert_eq!(of(&[65]), Some((1, 0b10)));
+        assert_eq!([of(&[]), of(&[0, 64]), of(&[u32::MAX])], [None; 3]);
+    }
+
+    #[test]
+    fn pins_to_one_cpu_and_back() {
+        std::thread::spawn(|| {
+            let before = processors::allowed().expect("affinity");
+            let last = Setting::Cpus(vec![*before.last().expect("a CPU")]);
+            let (outcome, guard) = Of(Pin).apply(&last);
+            assert!(outcome.holds(), "{outcome:?}");
+            assert_eq!(Of(Pin).current(), Ok(last));
+            drop(guard);
+            assert_eq!(processors::allowed(), Ok(before));
+        })
+        .join()
+        .expect("no panic");
+    }
+
+    #[test]
+    fn refuses_no_cpu_and_cpus_that_are_not_there_and_changes_nothing() {
+        std::thread::spawn(|| {
+            let before = processors::allowed().expect("affinity");
+            let absent = (0..GROUP_CPUS).find(|cpu| !before.contains(cpu));
+            let partly = absent.map(|absent| vec![before[0], absent]);
+            for cpus in
+                [Some(vec![]), absent.map(|absent| vec![absent]), Some(vec![u32::MAX]), partly].into_iter().flatten()
+            {
+                let (outcome, guard) = Of(Pin).apply(&Setting::Cpus(cpus));
+                assert!(!outcome.holds() && guard.is_none(), "{outcome:?}");
+                assert_eq!(processors::allowed().as_ref(), Ok(&before));
+            }
+        })
+        .join()
+        .expect("no panic");
+    }
+}

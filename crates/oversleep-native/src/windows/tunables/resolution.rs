@@ -1,0 +1,243 @@
+//! The timer resolution: how often the timer interrupt comes, by which waits end.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::{Nanos, Unavailable};
+
+use crate::native::tunables::{Applied, Entry, NotSend, held};
+use crate::windows::os::{self, Newer};
+use crate::windows::resolution;
+use oversleep_system::{Reached, Restore, Scope, TunableInfo};
+
+pub(super) struct Resolution;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "resolution",
+    call: "NtSetTimerResolution",
+    doc: "Asks for a period of the timer interrupt, by which timed waits end: 15.625 ms if nobody asks. The shortest that \
+          any process asks for holds for the machine and its power draw; since Windows 10 2004 only processes that asked \
+          have their waits ended by it. Asking for a longer one than holds changes nothing, and the machine grants what \
+          its hardware can: the outcome tells the period that was in effect. A process has one request, the \
+          last that was made, by this call or by timeBeginPeriod.",
+    scope: Scope::MachineWhileHeld,
+    sets_resolution: true,
+    since: "Windows XP",
+    page: "https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod",
+};
+
+const RIGHT: &str = "a span from 100ns to 1s, such as 1ms; the machine grants the nearest it can";
+
+type NtSetTimerResolution = unsafe extern "system" fn(desired: u32, set: u8, current: *mut u32) -> i32;
+
+// Not documented by the vendor; timeBeginPeriod is built on it.
+// SAFETY: as ntdll exports it: ULONG, BOOLEAN, PULONG.
+static SET: Newer<NtSetTimerResolution> = unsafe { Newer::new(c"ntdll.dll", c"NtSetTimerResolution", "Windows XP") };
+
+/// The call, so that a test can stand in for the system.
+trait System {
+    /// Replaces this process's request, `held`, by another one or by none, in units of 100 ns. Returns the period that is
+    /// in effect then.
+    fn replace(&mut self, held: Option<u32>, wanted: Option<u32>) -> Result<u32, Unavailable>;
+}
+
+struct Windows;
+
+impl System for Windows {
+    fn replace(&mut self, held: Option<u32>, wanted: Option<u32>) -> Result<u32, Unavailable> {
+        let set = SET.required()?;
+        let mut now = 0;
+        let (desired, on) = wanted.map_or((held.unwrap_or_default(), 0), |wanted| (wanted, 1));
+        // SAFETY: `now` is valid to write to; without `on` the process's request is taken back.
+        let status = unsafe { set(desired, on, &raw mut now) };
+        if status < 0 { Err(os::failed_status(INFO.call, status)) } else { Ok(now) }
+    }
+}
+
+/// The requests of this process that guards hold, in units of 100 ns. The system remembers one per process only: the
+/// shortest of them.
+#[derive(Debug)]
+struct Requests(Vec<u32>);
+
+static REQUESTS: Mutex<Requests> = Mutex::new(Requests(Vec::new()));
+
+fn requests() -> MutexGuard<'static, Requests> {
+    REQUESTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Requests {
+    fn shortest(&self) -> Option<u32> {
+        self.0.iter().min().copied()
+    }
+
+    /// The period in effect as the system answered; `None` where one as short stood already and it was not asked.
+    fn add(&mut self, system: &mut dyn System, asked: u32) -> Result<Option<u32>, Unavailable> {
+        let before = self.shortest();
+        let now = match before {
+            Some(before) if before <= asked => None,
+            _ => Some(system.replace(before, Some(asked))?),
+        };
+        self.0.push(asked);
+        Ok(now)
+    }
+
+    fn remove(&mut self, system: &mut dyn System, asked: u32) {
+        let before = self.shortest();
+        if let Some(index) = self.0.iter().position(|&other| other == asked) {
+            self.0.swap_remove(index);
+        }
+        let after = self.shortest();
+        if after != before {
+            // Taking back what was granted does not fail, and there is nobody to tell.
+            let _ = system.replace(before, after);
+        }
+    }
+}
+
+/// How many requests are held.
+#[cfg(test)]
+pub(in crate::windows) fn outstanding() -> usize {
+    requests().0.len()
+}
+
+/// Whether the system holds a request of this process, whoever made it. It is found out by taking it back, so this is for
+/// a process in which nothing else holds one.
+#[cfg(test)]
+pub(in crate::windows) fn take_back() -> bool {
+    /// STATUS_TIMER_RESOLUTION_NOT_SET
+    const NOT_SET: i32 = 0xc000_0245_u32 as i32;
+    let (set, mut now) = (SET.get().expect("ntdll has it"), 0);
+    // SAFETY: `now` is valid to write to.
+    match unsafe { set(0, 0, &raw mut now) } {
+        NOT_SET => false,
+        status => {
+            assert!(status >= 0, "{status:#x}");
+            true
+        }
+    }
+}
+
+impl Entry for Resolution {
+    type Asked = u32;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    /// In units of 100 ns, rounded down, so that what is asked for is never longer than what is wanted.
+    fn understood(setting: &Setting) -> Option<u32> {
+        let &Setting::Nanos(asked) = setting else { return None };
+        u32::try_from(asked.0 / 100).ok().filter(|units| (1..=10_000_000).contains(units))
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        resolution::in_effect()
+    }
+
+    fn reaches() -> Option<Reached> {
+        Some(resolution::reached())
+    }
+
+    fn compared() -> Vec<Setting> {
+        // From the default to the shortest. 0.507 ms is beside it because exactly 0.5 ms can take a tick more.
+        [15_625_000, 10_000_000, 5_000_000, 2_000_000, 1_000_000, 507_000, 500_000]
+            .map(|ns| Setting::Nanos(Nanos(ns)))
+            .to_vec()
+    }
+
+    fn change(asked: u32, _: &Setting) -> Result<Applied, Unavailable> {
+        let was = Self::read()?;
+        let answered = requests().add(&mut Windows, asked)?;
+        let guard = Held { asked, _thread: NotSend::default() };
+        let now = answered.map_or_else(|| was.clone(), |units| Setting::Nanos(Nanos(i64::from(units) * 100)));
+        // Where it is as it was, somebody else asked for as short a one, or the machine has none shorter; and since 2004
+        // each process must ask itself.
+        Ok(held(was, now, guard))
+    }
+}
+
+struct Held {
+    asked: u32,
+    _thread: NotSend,
+}
+
+impl Restore for Held {}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        requests().remove(&mut Windows, self.asked);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::tunables::Of;
+    use oversleep_system::Tunable;
+
+    #[test]
+    fn requests_are_in_the_systems_unit_and_never_longer_than_wanted() {
+        let units = |ns| Resolution::understood(&Setting::Nanos(Nanos(ns)));
+        assert_eq!([units(500_000), units(507_000), units(1_000_050)], [Some(5_000), Some(5_070), Some(10_000)]);
+        assert_eq!([units(0), units(99), units(-1), units(i64::MAX)], [None; 4]);
+    }
+
+    /// Notes what is asked of it; grants what it is told to.
+    #[derive(Default)]
+    struct Noted {
+        asked: Vec<(Option<u32>, Option<u32>)>,
+        refuses: bool,
+    }
+
+    impl System for Noted {
+        fn replace(&mut self, held: Option<u32>, wanted: Option<u32>) -> Result<u32, Unavailable> {
+            self.asked.push((held, wanted));
+            if self.refuses { Err(Unavailable::NotAsked) } else { Ok(wanted.unwrap_or(156_250)) }
+        }
+    }
+
+    #[test]
+    fn the_system_holds_the_shortest_request_and_none_after_the_last() {
+        let (mut system, mut requests) = (Noted::default(), Requests(Vec::new()));
+        assert_eq!(requests.add(&mut system, 10_000), Ok(Some(10_000)));
+        assert_eq!(requests.add(&mut system, 20_000), Ok(None), "the shorter one stands");
+        assert_eq!(requests.add(&mut system, 5_000), Ok(Some(5_000)));
+        requests.remove(&mut system, 20_000);
+        requests.remove(&mut system, 5_000);
+        requests.remove(&mut system, 10_000);
+        let [ms, half] = [Some(10_000), Some(5_000)];
+        assert_eq!(system.asked, [(None, ms), (ms, half), (half, ms), (ms, None)]);
+    }
+
+    #[test]
+    fn a_refused_request_is_not_held() {
+        let (mut system, mut requests) = (Noted { refuses: true, ..Noted::default() }, Requests(Vec::new()));
+        assert!(requests.add(&mut system, 10_000).is_err());
+        assert!(requests.0.is_empty());
+    }
+
+    #[test]
+    fn is_held_until_dropped_also_while_unwinding() {
+        let asked = Setting::Nanos(Nanos::from_millis(3));
+        let mine = || requests().0.iter().filter(|&&units| units == 30_000).count();
+        let (outcome, guard) = Of(Resolution).apply(&asked);
+        assert!(outcome.holds() && guard.is_some(), "{outcome:?}");
+        let (_, second) = Of(Resolution).apply(&asked);
+        assert_eq!(mine(), 2);
+        drop(second);
+        assert_eq!(mine(), 1);
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+            let _guard = guard;
+            std::panic::resume_unwind(Box::new("unwinds"));
+        }));
+        assert!(unwound.is_err());
+        assert_eq!(mine(), 0);
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused_and_not_held() {
+        for ns in [0, -1, 2_000_000_000] {
+            let (outcome, guard) = Of(Resolution).apply(&Setting::Nanos(Nanos(ns)));
+            assert!(!outcome.holds() && guard.is_none(), "{ns}");
+        }
+    }
+}

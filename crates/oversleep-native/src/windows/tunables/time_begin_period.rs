@@ -1,0 +1,101 @@
+//! The timer resolution by the documented call, in whole milliseconds.
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::{Nanos, Unavailable};
+use windows_sys::Win32::Media::{TIMERR_NOERROR, timeBeginPeriod, timeEndPeriod};
+
+use crate::native::tunables::{Applied, Entry, NotSend, held};
+use crate::windows::resolution;
+use oversleep_system::{Reached, Restore, Scope, TunableInfo};
+
+pub(super) struct TimeBeginPeriod;
+
+static INFO: TunableInfo = TunableInfo {
+    name: "time-begin-period",
+    call: "timeBeginPeriod, timeEndPeriod",
+    doc: "Asks for a period of the timer interrupt as most programs do. The multimedia library counts these requests of a \
+          process and passes the shortest on, by the call that the tunable resolution makes. The system keeps one request \
+          per process, the last that was made, so hold one of the two at a time.",
+    scope: Scope::MachineWhileHeld,
+    sets_resolution: false,
+    since: "Windows 95",
+    page: "https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod",
+};
+
+const RIGHT: &str = "whole milliseconds from 1ms to 1s";
+
+impl Entry for TimeBeginPeriod {
+    type Asked = u32;
+
+    const INFO: &'static TunableInfo = &INFO;
+    const RIGHT: &'static str = RIGHT;
+
+    /// In milliseconds.
+    fn understood(setting: &Setting) -> Option<u32> {
+        let &Setting::Nanos(asked) = setting else { return None };
+        let ms = (asked.0 % 1_000_000 == 0).then_some(asked.0 / 1_000_000)?;
+        u32::try_from(ms).ok().filter(|ms| (1..=1_000).contains(ms))
+    }
+
+    fn read() -> Result<Setting, Unavailable> {
+        resolution::in_effect()
+    }
+
+    fn reaches() -> Option<Reached> {
+        Some(resolution::reached())
+    }
+
+    fn compared() -> Vec<Setting> {
+        [15, 10, 5, 2, 1].map(|ms| Setting::Nanos(Nanos::from_millis(ms))).to_vec()
+    }
+
+    fn change(ms: u32, _: &Setting) -> Result<Applied, Unavailable> {
+        let was = Self::read()?;
+        let guard = begin(ms)?;
+        Ok(held(was, Self::read()?, guard))
+    }
+}
+
+fn begin(ms: u32) -> Result<Begun, Unavailable> {
+    // SAFETY: takes a number. https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod
+    match unsafe { timeBeginPeriod(ms) } {
+        TIMERR_NOERROR => Ok(Begun { ms, _thread: NotSend::default() }),
+        code => Err(Unavailable::failed("timeBeginPeriod", format!("error {code}"))),
+    }
+}
+
+struct Begun {
+    ms: u32,
+    _thread: NotSend,
+}
+
+impl Restore for Begun {}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        // SAFETY: takes the number given before. https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timeendperiod
+        let ended = unsafe { timeEndPeriod(self.ms) };
+        debug_assert_eq!(ended, TIMERR_NOERROR, "it was begun");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::tunables::Of;
+    use oversleep_system::Tunable;
+
+    #[test]
+    fn whole_milliseconds_are_taken() {
+        let ms = |ns| TimeBeginPeriod::understood(&Setting::Nanos(Nanos(ns)));
+        assert_eq!([ms(1_000_000), ms(15_000_000), ms(1_000_000_000)], [Some(1), Some(15), Some(1_000)]);
+        assert_eq!([ms(0), ms(-1_000_000), ms(500_000), ms(1_500_000), ms(1_001_000_000)], [None; 5]);
+    }
+
+    #[test]
+    fn a_period_out_of_range_is_refused_and_one_within_is_held() {
+        assert!(begin(0).is_err_and(|why| why.to_string().contains("timeBeginPeriod")));
+        let (outcome, guard) = Of(TimeBeginPeriod).apply(&Setting::Nanos(Nanos::from_millis(2)));
+        assert!(outcome.holds() && guard.is_some(), "{outcome:?}");
+    }
+}

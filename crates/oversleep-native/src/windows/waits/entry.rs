@@ -1,0 +1,53 @@
+//! By which wait an entry of the table is proved when it is opened, and how its calls end.
+
+use oversleep_record::{Nanos, Unavailable};
+use windows_sys::Win32::Foundation::{ERROR_TIMEOUT, GetLastError, WAIT_FAILED, WAIT_TIMEOUT};
+
+use crate::native::waits::proved_by;
+pub(super) use crate::native::waits::{Entry, Stateless, thread_sleep};
+use crate::windows::{Windows, os};
+use oversleep_system::{WaitEnd, WaitInfo, Waiter};
+
+/// By one of nothing, which takes the same way in and out and no tick.
+pub(super) fn proved_at_once(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {
+    proved_by::<Windows>(waiter, Nanos::ZERO)
+}
+
+/// [`proved_at_once`] for waits that don't begin where there is nothing to wait for: by the shortest there is.
+pub(super) fn proved(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {
+    proved_by::<Windows>(waiter, Nanos(1))
+}
+
+/// How a wait for kernel objects with a timeout ended, by what it returned.
+pub(super) fn ended(info: &'static WaitInfo, returned: u32) -> WaitEnd {
+    match returned {
+        WAIT_TIMEOUT => WaitEnd::TimedOut,
+        WAIT_FAILED => failed(info),
+        // An object that nobody else knows was signalled, or a call queued to this thread ran.
+        _ => WaitEnd::Interrupted,
+    }
+}
+
+/// How a wait ended that returns whether it was woken, and leaves an error that says "timeout" otherwise.
+pub(super) fn ended_unless_woken(info: &'static WaitInfo, woken: i32) -> WaitEnd {
+    if woken != 0 {
+        return WaitEnd::Interrupted;
+    }
+    // SAFETY: takes nothing. https://learn.microsoft.com/windows/win32/api/errhandlingapi/nf-errhandlingapi-getlasterror
+    match unsafe { GetLastError() } {
+        ERROR_TIMEOUT | WAIT_TIMEOUT => WaitEnd::TimedOut,
+        _ => failed(info),
+    }
+}
+
+/// The end of a wait whose call left an error.
+#[cold]
+pub(super) fn failed(info: &'static WaitInfo) -> WaitEnd {
+    WaitEnd::Failed(os::failed(info.call))
+}
+
+/// The end of a wait whose span exceeds what its argument can say: it is not begun rather than cut.
+#[cold]
+pub(super) fn too_long(info: &'static WaitInfo) -> WaitEnd {
+    WaitEnd::Failed(Unavailable::failed(info.call, "the span is longer than its argument can say"))
+}

@@ -1,0 +1,104 @@
+//! Waiting for a message in the thread's queue.
+
+use std::marker::PhantomData;
+
+use oversleep_record::Unavailable;
+use windows_sys::Win32::UI::WindowsAndMessaging::{
+    GetMessageW, KillTimer, MSG, PM_NOREMOVE, PM_REMOVE, PeekMessageW, SetTimer, WM_TIMER,
+};
+
+use super::args;
+use super::entry::{Entry, failed, proved_at_once, too_long};
+use crate::windows::os;
+use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+
+pub(super) static SET_TIMER: Entry = Entry {
+    info: WaitInfo {
+        name: "set-timer",
+        call: "SetTimer and GetMessageW(WM_TIMER)",
+        doc: "The timer of programs with windows. Asked for less than 10 ms, zero included, it takes 10 ms; then it ends at a \
+              timer interrupt, and its message comes after all others. The thread needs a message queue.",
+        family: Family::Message,
+        absolute: false,
+        granularity: Granularity::MILLISECOND,
+        zero: ZeroMeans::SleepsSlack,
+        slack: SlackRule::TimerResolution,
+        since: "Windows XP",
+        page: "https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-settimer",
+    },
+    open: || {
+        take_stale(PM_NOREMOVE);
+        proved_at_once(ThreadTimer(PhantomData))
+    },
+};
+
+/// A queue belongs to its thread.
+struct ThreadTimer(PhantomData<*const ()>);
+
+/// An armed timer of this thread's; disarmed on drop.
+struct Armed(usize);
+
+impl Armed {
+    fn new(millis: u32) -> Result<Armed, Unavailable> {
+        // SAFETY: without a window the number is ignored and the message goes to this thread's queue.
+        // https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-settimer
+        match unsafe { SetTimer(std::ptr::null_mut(), 0, millis, None) } {
+            0 => Err(os::failed("SetTimer")),
+            timer => Ok(Armed(timer)),
+        }
+    }
+}
+
+impl Drop for Armed {
+    fn drop(&mut self) {
+        // SAFETY: takes a number. https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-killtimer
+        unsafe { KillTimer(std::ptr::null_mut(), self.0) };
+    }
+}
+
+/// Looks for timer messages, which makes the thread's queue where there is none; with `PM_REMOVE` takes those of
+/// timers gone, which KillTimer leaves, so that none ends the next wait.
+fn take_stale(remove: u32) {
+    let mut message = MSG::default();
+    // SAFETY: the message is valid to write to. https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-peekmessagew
+    let mut peek = || unsafe { PeekMessageW(&raw mut message, std::ptr::null_mut(), WM_TIMER, WM_TIMER, remove) };
+    while peek() != 0 && remove == PM_REMOVE {}
+}
+
+impl Waiter for ThreadTimer {
+    fn wait(&mut self, target: Target) -> WaitEnd {
+        // Above this SetTimer would take it for a mistake and choose the least.
+        const LONGEST_MS: u32 = 0x7fff_ffff;
+        let info = &SET_TIMER.info;
+        let Some(millis) = args::millis(target.remaining).filter(|&millis| millis <= LONGEST_MS) else {
+            return too_long(info);
+        };
+        take_stale(PM_REMOVE);
+        let timer = match Armed::new(millis) {
+            Ok(timer) => timer,
+            Err(reason) => return WaitEnd::Failed(reason),
+        };
+        let mut message = MSG::default();
+        loop {
+            // SAFETY: the message is valid to write to. https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-getmessagew
+            match unsafe { GetMessageW(&raw mut message, std::ptr::null_mut(), WM_TIMER, WM_TIMER) } {
+                -1 => return failed(info),
+                // The message to quit passes every filter.
+                0 => return WaitEnd::Interrupted,
+                _ if message.wParam == timer.0 => return WaitEnd::TimedOut,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conformance::check;
+    use super::*;
+
+    #[test]
+    fn set_timer_conforms() {
+        check(&SET_TIMER);
+    }
+}

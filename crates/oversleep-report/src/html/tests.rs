@@ -1,0 +1,180 @@
+//! The whole page: balanced, escaped, complete, and it asks for nothing.
+
+use std::collections::HashSet;
+
+use oversleep_record::ResultFile;
+use oversleep_record::file::Completion;
+
+use super::{pictures, report};
+use crate::view::testing::{hostile, rich};
+use oversleep_record::testing::Sheet;
+
+const VOID: [&str; 4] = ["meta", "link", "input", "!DOCTYPE"];
+
+/// Every tag in order: name, whole text, whether it ends an element. Panics where tags are not balanced.
+fn tags(page: &str) -> Vec<(String, String)> {
+    let (mut open, mut all) = (Vec::new(), Vec::new());
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        let tag = &rest[start + 1..start + rest[start..].find('>').expect("a tag ends")];
+        rest = &rest[start + tag.len() + 2..];
+        let name: String = tag.trim_start_matches('/').chars().take_while(|letter| !" />".contains(*letter)).collect();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop().as_deref(), Some(name.as_str()), "</{name}>");
+        } else {
+            if !tag.ends_with('/') && !VOID.contains(&name.as_str()) {
+                open.push(name.clone());
+            }
+            all.push((name, tag.to_owned()));
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    all
+}
+
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
+    tag[from..].split('"').next()
+}
+
+fn every_result() -> Vec<ResultFile> {
+    let mut modelled = rich().file;
+    modelled.platform.modelled = Some("windows-10-2004".into());
+    modelled.completion = Completion::Interrupted;
+    vec![rich().file, hostile(), Sheet::linux().file, modelled]
+}
+
+#[test]
+fn pages_are_balanced_and_ids_are_unique() {
+    for file in every_result() {
+        let page = report(&file);
+        let tags = tags(&page);
+        let ids: Vec<&str> = tags.iter().filter_map(|(_, tag)| attribute(tag, "id")).collect();
+        let unique: HashSet<&str> = ids.iter().copied().collect();
+        for id in &ids {
+            assert_eq!(ids.iter().filter(|other| *other == id).count(), 1, "{id}");
+            assert!(!id.contains(' '), "{id}");
+        }
+        for (_, tag) in &tags {
+            let points = [attribute(tag, "aria-labelledby"), attribute(tag, "for")];
+            for id in points.into_iter().flatten().flat_map(str::split_whitespace) {
+                assert!(unique.contains(id), "{id}");
+            }
+            if let Some(place) = attribute(tag, "href").and_then(|href| href.strip_prefix('#')) {
+                assert!(unique.contains(place), "{place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_pictures_say_can_be_read_without_a_pointer_and_without_their_width() {
+    let page = report(&rich().file);
+    let figures: Vec<&str> = page.split("<figure").skip(1).filter_map(|rest| rest.split("</figure>").next()).collect();
+    assert!(figures.len() > 3);
+    for figure in figures {
+        let (before, rest) = figure.split_once("<svg").expect("a picture");
+        let (svg, after) = rest.split_once("</svg>").expect("it ends");
+        let name = svg.split("-title\">").nth(1).and_then(|rest| rest.split("</title>").next()).expect("a name");
+        assert!(before.contains(&format!(">{name}</p>")), "{name}");
+        let tips: Vec<&str> = svg.split("<title>").skip(1).filter_map(|rest| rest.split("</title>").next()).collect();
+        assert!(tips.iter().all(|tip| after.contains(&format!("<li>{tip}</li>"))), "{tips:?}");
+        assert_eq!(after.contains("<details>"), !tips.is_empty());
+    }
+}
+
+#[test]
+fn no_text_of_a_result_becomes_markup() {
+    let page = report(&hostile());
+    let tags = tags(&page);
+    assert!(tags.iter().all(|(name, _)| name != "img"));
+    let scripts: Vec<&String> = tags.iter().filter(|(name, _)| name == "script").map(|(_, tag)| tag).collect();
+    assert_eq!(scripts, ["script type=\"application/json\" id=\"result\""]);
+    assert!(!page.contains('\u{1b}'));
+    let turned = page.find('\u{202e}').map(|at| &page[at.saturating_sub(80)..at]);
+    assert_eq!(turned, None, "nothing turns the direction of writing");
+    for (_, svg) in pictures(&hostile()) {
+        assert!(self::tags(&svg).iter().all(|(name, _)| name != "img" && name != "script"));
+    }
+}
+
+#[test]
+fn nothing_is_loaded() {
+    for file in every_result() {
+        for (name, tag) in tags(&report(&file)) {
+            assert!(attribute(&tag, "src").is_none() && attribute(&tag, "srcset").is_none(), "{tag}");
+            let href = attribute(&tag, "href").unwrap_or("#");
+            assert!(href.starts_with('#') || name == "a" || (name == "link" && href == "data:,"), "{tag}");
+            let mut attributes = tag.split(' ').filter_map(|word| word.split_once("=\"")).map(|(name, _)| name);
+            assert!(attributes.all(|name| !name.starts_with("on")), "{tag}");
+            assert!(
+                attribute(&tag, "style")
+                    .is_none_or(|style| ["width:", "fill:", "--ovs-head:"].iter().any(|own| style.starts_with(own))),
+                "{tag}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_page_has_its_landmarks_and_headings_in_order() {
+    let page = report(&rich().file);
+    let tags = tags(&page);
+    for name in ["header", "nav", "main", "footer", "h1"] {
+        assert_eq!(tags.iter().filter(|(tag, _)| tag == name).count(), 1, "{name}");
+    }
+    let levels: Vec<u8> =
+        tags.iter().filter_map(|(name, _)| name.strip_prefix('h').and_then(|level| level.parse::<u8>().ok())).collect();
+    assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
+    let count = |name: &str| tags.iter().filter(|(tag, _)| tag == name).count();
+    assert_eq!(count("table"), count("caption"));
+    assert_eq!(count("figure"), count("figcaption"));
+    assert_eq!(count("figure"), 10);
+    assert!(tags.iter().filter(|(name, _)| name == "th").all(|(_, tag)| tag.contains("scope=\"")));
+}
+
+#[test]
+fn a_model_and_an_interruption_stand_in_every_heading_and_at_the_top() {
+    let mut file = rich().file;
+    file.platform.modelled = Some("windows-10-2004".into());
+    file.completion = Completion::Interrupted;
+    let page = report(&file);
+    for level in ["h1", "h2", "h3", "h4"] {
+        for heading in page.split(&format!("<{level}")).skip(1) {
+            let text = heading.split(&format!("</{level}>")).next().unwrap_or_default();
+            assert!(text.contains("(modelled: windows-10-2004)"), "{text}");
+        }
+    }
+    let header = page.split("</header>").next().unwrap_or_default();
+    assert!(header.contains("Interrupted: the run was stopped before its end."));
+}
+
+#[test]
+fn the_result_is_embedded_and_reads_back() {
+    let file = hostile();
+    let page = report(&file);
+    let data = page.split("id=\"result\">").nth(1).and_then(|rest| rest.split("</script>").next()).expect("embedded");
+    assert_eq!(ResultFile::read(data.as_bytes()).expect("a result"), file);
+}
+
+#[test]
+fn an_empty_result_is_a_page_too() {
+    let page = report(&Sheet::linux().file);
+    assert!(page.contains("Nothing was measured.") && page.contains("Nothing was found; "));
+    assert!(!page.contains("<figure") && !page.contains("href=\"#pictures\""));
+}
+
+#[test]
+fn a_comparison_is_balanced_escaped_and_complete() {
+    let results = [hostile(), rich().file, Sheet::windows().text("os.wine_version", "<8.0>").file];
+    let compared = oversleep_explain::compare::compare(&results, crate::view::head::machine);
+    let names = ["<script>a.json".to_owned(), "b.json".to_owned(), "c.json".to_owned()];
+    let page = super::comparison(&crate::view::comparison::view(&compared, &names, true));
+    let ids: Vec<String> = tags(&page).iter().filter_map(|(_, tag)| attribute(tag, "id").map(str::to_owned)).collect();
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{ids:?}");
+    assert!(!page.contains("<script") && page.contains("&lt;script&gt;a.json"));
+    assert!(page.contains("C under Wine &lt;8.0&gt;)"));
+    for series in &results[1].series {
+        assert!(page.contains(&series.key), "{}", series.key);
+    }
+}

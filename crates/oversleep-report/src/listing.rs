@@ -1,0 +1,146 @@
+//! Text for people that is not a report: headings, indented paragraphs, lists of names.
+
+use anstyle::{AnsiColor, Style};
+
+/// Headings and names.
+pub const STRONG: Style = Style::new().bold();
+/// What is there, but matters less.
+pub const FAINT: Style = Style::new().dimmed();
+/// Present.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// Missing.
+pub const MISSING: Style = AnsiColor::Yellow.on_default();
+
+/// A page being written.
+#[derive(Debug)]
+pub struct Page {
+    text: String,
+    width: usize,
+}
+
+impl Page {
+    /// An empty one.
+    pub fn new(width: usize) -> Page {
+        Page { text: String::new(), width }
+    }
+
+    /// What was written.
+    pub fn finish(self) -> String {
+        self.text
+    }
+
+    /// An empty line, unless one is there.
+    pub fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    /// A heading, set apart.
+    pub fn heading(&mut self, text: &str) {
+        self.gap();
+        self.line(&format!("{STRONG}{text}{STRONG:#}"));
+    }
+
+    /// A line as it is.
+    pub fn line(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    /// Words broken into lines, each indented.
+    pub fn paragraph(&mut self, indent: usize, text: &str) {
+        self.hanging(&" ".repeat(indent), indent, text);
+    }
+
+    /// Words broken into lines: the first begins with `head`, the others are indented. A head longer than the indent
+    /// has a line of its own.
+    pub fn hanging(&mut self, head: &str, indent: usize, text: &str) {
+        let head_chars = visible(head);
+        let room = self.width.saturating_sub(indent).max(20);
+        let mut lines = broken(text, room).into_iter();
+        if head_chars > indent {
+            self.line(head.trim_end());
+        } else if let Some(first) = lines.next() {
+            self.line(format!("{head}{:1$}{first}", "", indent - head_chars).trim_end());
+        } else {
+            self.line(head.trim_end());
+        }
+        for line in lines {
+            self.line(&format!("{:indent$}{line}", ""));
+        }
+    }
+
+    /// Code or a command: its lines as they are, indented.
+    pub fn code(&mut self, indent: usize, text: &str) {
+        for line in text.lines() {
+            self.line(format!("{:indent$}{line}", "").trim_end());
+        }
+    }
+}
+
+/// Characters that take room: colours don't.
+fn visible(text: &str) -> usize {
+    let mut in_colour = false;
+    let takes_room = |letter: &char| {
+        let is_colour = in_colour || *letter == '\u{1b}';
+        in_colour = is_colour && *letter != 'm';
+        !is_colour
+    };
+    text.chars().filter(takes_room).count()
+}
+
+/// Words in lines of at most `room` characters; a longer word has a line of its own.
+fn broken(text: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let chars = word.chars().count();
+        match lines.last_mut() {
+            Some(line) if length + 1 + chars <= room => {
+                line.push(' ');
+                line.push_str(word);
+                length += 1 + chars;
+            }
+            _ => {
+                lines.push(word.to_owned());
+                length = chars;
+            }
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_never_cut() {
+        assert_eq!(broken("one two three", 7), ["one two", "three"]);
+        assert_eq!(broken("µµµ µµµ", 7), ["µµµ µµµ"]);
+        assert_eq!(broken("incomprehensible words", 5), ["incomprehensible", "words"]);
+        assert!(broken(" ", 5).is_empty());
+    }
+
+    #[test]
+    fn colours_take_no_room() {
+        let mut page = Page::new(40);
+        page.hanging(&format!("  {FAINT}ab{FAINT:#}"), 6, "text");
+        assert_eq!(page.finish(), format!("  {FAINT}ab{FAINT:#}  text\n"));
+    }
+
+    #[test]
+    fn lists_hang_from_their_heads() {
+        let mut page = Page::new(40);
+        page.hanging("  a", 6, "one two three four five six seven eight");
+        page.hanging("  a long head", 6, "text");
+        page.gap();
+        page.gap();
+        page.paragraph(2, "x");
+        assert_eq!(
+            page.finish(),
+            "  a   one two three four five six seven\n      eight\n  a long head\n      text\n\n  x\n"
+        );
+    }
+}

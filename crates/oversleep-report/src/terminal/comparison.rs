@@ -1,0 +1,133 @@
+//! A comparison on the terminal.
+
+use super::style::paint;
+use super::{PROSE_MAX, Page, WIDTH_MAX, WIDTH_MIN, grid, text};
+use crate::view::comparison::View;
+use crate::view::table::Tone;
+
+/// The comparison, with ANSI styles, at most `width` columns wide.
+pub fn comparison(view: &View, width: usize) -> String {
+    let width = width.clamp(WIDTH_MIN, WIDTH_MAX);
+    let mut page = Page { out: String::new(), width, prose: width.min(PROSE_MAX), published: Vec::new() };
+    title(&mut page, &format!("{}{}", view.title, view.marks));
+    for (name, machine) in &view.results {
+        page.prose(name, 0, Tone::Strong);
+        page.prose(machine, 3, Tone::Plain);
+    }
+    for warning in &view.warnings {
+        page.prose(warning, 0, Tone::Warn);
+    }
+    for section in &view.sections {
+        page.gap();
+        title(&mut page, &format!("{}{}", section.title, view.marks));
+        for line in section.tables.iter().flat_map(|table| grid::lines(table, width)) {
+            page.line(&line);
+        }
+        for note in &section.notes {
+            page.prose(note, 0, Tone::Soft);
+        }
+    }
+    page.gap();
+    title(&mut page, &format!("Conclusion{}", view.marks));
+    for sentence in &view.summary {
+        page.prose(sentence, 0, Tone::Plain);
+    }
+    page.out
+}
+
+fn title(page: &mut Page, text: &str) {
+    for line in text::wrapped(&text::clean(text), page.width) {
+        page.line(&paint(Tone::Strong, &line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::plain;
+    use super::*;
+    use crate::terminal::text::columns;
+    use crate::view::comparison::view;
+    use crate::view::head;
+    use crate::view::testing::{hostile, rich};
+    use oversleep_record::testing::{Sheet, rounds};
+    use oversleep_record::{ResultFile, Unavailable};
+
+    fn shown(results: &[ResultFile], width: usize, full: bool) -> String {
+        let compared = oversleep_explain::compare::compare(results, head::machine);
+        let names: Vec<String> = (1..=results.len()).map(|index| format!("r{index}.json")).collect();
+        comparison(&view(&compared, &names, full), width)
+    }
+
+    /// Two Linux machines: one of them has a smaller slack, and a timer of its own; few values of a hand-off on either.
+    fn two() -> [ResultFile; 2] {
+        let linux = |release: &str, slack: i64| {
+            Sheet::linux()
+                .text("kernel.release", release)
+                .integer("cpu.count", 2)
+                .span("timer.slack_ns", slack)
+                .text("perf.paranoid", release)
+        };
+        let base = linux("6.1", 50_000)
+            .steady("B5/nanosleep/1ms", 66_000)
+            .steady("B5/timerfd/1ms", 20_000)
+            .series(rounds("B5/poll/1ms", &[66_000, 67_000, 66_000, 68_000], 300))
+            .series(rounds("D4/futex/one-way", &[9_000], 5))
+            .unavailable("B5/io-uring/1ms", Unavailable::missing("io_uring"));
+        let other = linux("6.18", 1)
+            .steady("B5/nanosleep/1ms", 16_000)
+            .steady("B5/timerfd/1ms", 20_000)
+            .series(rounds("B5/poll/1ms", &[67_000, 66_000, 68_000, 66_000], 300))
+            .series(rounds("D4/futex/one-way", &[4_000], 5))
+            .steady("B5/io-uring/1ms", 21_000)
+            .steady("A1/tsc", 9_000);
+        [base.file, other.file]
+    }
+
+    #[test]
+    fn a_comparison_reads_like_this() {
+        insta::assert_snapshot!("comparison-100", plain(&shown(&two(), 100, false)));
+    }
+
+    #[test]
+    fn in_full_it_reads_like_this() {
+        insta::assert_snapshot!("comparison-full-120", plain(&shown(&two(), 120, true)));
+    }
+
+    #[test]
+    fn every_heading_says_which_result_is_no_machine() {
+        let [base, other] = two();
+        let mut model = other.clone();
+        model.platform.modelled = Some("linux-hz250".into());
+        let wine = Sheet::windows().text("os.wine_version", "8.0").steady("B5/poll/1ms", 90_000).file;
+        let text = plain(&shown(&[base, model, wine], 160, false));
+        let headings = text.lines().filter(|line| line.ends_with(" (B modelled: linux-hz250; C under Wine 8.0)"));
+        assert_eq!(headings.count(), 6, "{text}");
+        assert!(text.contains("B: the figures of a model of linux-hz250, not of a machine"));
+        assert!(text.contains("nothing about Windows follows from them"), "{text}");
+        assert!(text.contains("B: differs"), "{text}");
+    }
+
+    #[test]
+    fn nothing_comparable_says_what_to_do() {
+        let one = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).file;
+        let other = Sheet::windows().steady("B5/sleep/1ms", 14_600_000).file;
+        let text = plain(&shown(&[one, other], 100, false));
+        assert!(
+            text.contains("B and A have no series in common.\nNothing could be concluded. Measure the same"),
+            "{text}"
+        );
+        assert!(text.contains("Only in A (1 series): B5 nanosleep.\nOnly in B (1 series): B5 sleep.\n"), "{text}");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_and_no_result_speaks_to_the_terminal() {
+        let results = [rich().file, hostile(), hostile(), rich().file];
+        for width in [40, 60, 80, 100, 160] {
+            let text = shown(&results, width, true);
+            assert!(!plain(&text).contains('\u{1b}') && !text.contains('\u{202e}'));
+            for line in plain(&text).lines() {
+                assert!(columns(line) <= width, "{width}: {line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Every report of results, and what holds of it whatever they hold. The ordinary tests and a fuzz target use it alike.
+
+use std::collections::HashSet;
+
+use oversleep_explain::compare::compare;
+use oversleep_record::ResultFile;
+
+use crate::terminal::Detail;
+use crate::view::{comparison, head};
+use crate::{html, terminal};
+
+/// Elements without an end.
+const VOID: [&str; 4] = ["meta", "link", "input", "!DOCTYPE"];
+/// Attributes of drawings that are figures.
+const FIGURES: [&str; 14] =
+    ["x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "d", "width", "height", "points", "viewBox"];
+
+/// Draws these results one by one, and held against the first of them.
+pub fn draw_all(results: &[ResultFile]) {
+    for file in results {
+        for width in [1, 60, 100, usize::MAX] {
+            look_at_text(&terminal::report(file, width, Detail::Full), width);
+        }
+        look_at_text(&terminal::report(file, 100, Detail::Brief), 100);
+        look_at_page(&html::report(file));
+        let pictures = html::pictures(file);
+        let names: HashSet<&str> = pictures.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names.len(), pictures.len(), "each picture has a file of its own");
+        for (name, svg) in &pictures {
+            assert!(!name.is_empty() && !name.contains(['/', '\\', '\0', ':']), "{name:?} is no name of a file");
+            look_at_tags(svg);
+        }
+    }
+    let compared = compare(results, head::machine);
+    let names: Vec<String> = (0..results.len()).map(|place| format!("{place}<.json")).collect();
+    for full in [false, true] {
+        let view = comparison::view(&compared, &names, full);
+        look_at_text(&terminal::comparison(&view, 80), 80);
+        look_at_page(&html::comparison(&view));
+    }
+}
+
+/// Nothing but lines of that width and our own styles, each of which ends.
+fn look_at_text(styled: &str, width: usize) {
+    let width = width.clamp(40, 160);
+    for line in styled.lines() {
+        let mut columns = 0;
+        let mut letters = line.chars();
+        while let Some(letter) = letters.next() {
+            if letter == '\u{1b}' {
+                let style: String = letters.by_ref().take_while(|&letter| letter != 'm').collect();
+                assert!(["[0", "[1", "[2", "[31", "[32", "[33"].contains(&style.as_str()), "{style:?} in {line:?}");
+            } else {
+                assert!(!letter.is_control() && letter != '\u{202e}', "{letter:?} in {line:?}");
+                columns += 1;
+            }
+        }
+        assert!(columns <= width, "{columns} of {width} columns: {line}");
+        assert!(!line.contains('\u{1b}') || line.ends_with("\u{1b}[0m") || line.contains("\u{1b}[0m"), "{line:?}");
+    }
+}
+
+fn look_at_page(page: &str) {
+    let tags = look_at_tags(page);
+    let scripts = tags.iter().filter(|tag| tag.starts_with("script"));
+    assert!(scripts.clone().count() <= 1 && scripts.clone().all(|tag| tag.contains("application/json")), "{scripts:?}");
+    assert!(!page.contains(['\u{1b}', '\0', '\u{202e}']));
+    if let Some(data) = page.split("id=\"result\">").nth(1).and_then(|rest| rest.split("</script>").next()) {
+        ResultFile::read(data.as_bytes()).expect("what is embedded is read");
+    }
+}
+
+/// Every tag that begins an element. They are balanced, their ids differ, and their figures are figures.
+fn look_at_tags(page: &str) -> Vec<&str> {
+    let (mut open, mut all, mut ids) = (Vec::new(), Vec::new(), HashSet::new());
+    for rest in page.split('<').skip(1) {
+        let tag = rest.split('>').next().unwrap_or_default();
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "</{name}>");
+            continue;
+        }
+        assert!(name != "img" && name != "iframe", "{tag}");
+        if !tag.ends_with('/') && !VOID.contains(&name) {
+            open.push(name);
+        }
+        all.push(tag);
+        for (attribute, value) in attributes(tag) {
+            assert!(!attribute.starts_with("on"), "{tag}");
+            assert!(attribute != "id" || ids.insert(value), "{value} twice");
+            let is_figure = FIGURES.contains(&attribute);
+            assert!(!is_figure || !(value.contains("NaN") || value.contains("inf")), "{tag}");
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    all
+}
+
+fn attributes(tag: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut quoted = tag.split('"');
+    std::iter::from_fn(move || {
+        let name = quoted.next()?.rsplit(' ').next()?.strip_suffix('=')?;
+        Some((name, quoted.next()?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::testing::damaged;
+
+    use super::*;
+    use crate::view::testing::{hostile, rich};
+
+    /// The same edits in every run.
+    #[test]
+    fn whatever_a_result_holds_it_can_be_drawn() {
+        let mut state = 7_u64;
+        let mut byte = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 56) as u8
+        };
+        let mut drawn = 0;
+        for good in [rich().file, hostile()] {
+            for _ in 0..8 {
+                let edits: Vec<u8> = (0..32).map(|_| byte()).collect();
+                let Some(mut file) = damaged(&good, &edits) else { continue };
+                file.findings = oversleep_explain::findings(&file);
+                draw_all(&[good.clone(), file]);
+                drawn += 1;
+            }
+        }
+        assert!(drawn >= 4, "{drawn} of 16 are results");
+    }
+}

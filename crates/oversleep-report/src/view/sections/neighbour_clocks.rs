@@ -1,0 +1,274 @@
+//! Which coarse clocks follow what a neighbour holds, and which only seem to, because whoever is kept from looking sees
+//! several of a clock's steps at once.
+
+use oversleep_explain::verdicts::step_in_words;
+use oversleep_record::series::Quantity;
+use oversleep_record::{Nanos, ResultFile, Series};
+
+use super::neighbours::{of_step, steps};
+use crate::view::head;
+
+/// Coarse clocks whose steps differ by more follow what is held: a clock of whole milliseconds on a tick of 15.625 ms moves
+/// by 15 or 16, and the least of a few steps may be either.
+const FOLLOWS_FROM: i64 = 1_500_000;
+
+/// What a neighbour does to a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It moves by the period that is in effect.
+    Follows,
+    /// It moves by its own step, whatever is held.
+    Keeps,
+    /// Too disturbed to say.
+    Unclear,
+}
+
+/// The step of a coarse clock beside one setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The least seen.
+    pub ns: i64,
+    /// Whether it is several of the clock's steps, between which nobody looked.
+    pub is_several: bool,
+}
+
+/// The steps of one clock in C3 and C4, a row each for what neighbours held.
+struct Rows {
+    rows: Vec<Row>,
+    /// The step the system states, where nothing of a neighbour's can change it.
+    stated: Option<i64>,
+    is_shared: bool,
+}
+
+struct Row {
+    /// The period in effect: what the system stated meanwhile, else what was granted or held.
+    period: Option<i64>,
+    step: i64,
+}
+
+/// Whether what one process holds can move the timers and clocks of another here: a timer resolution of Windows can. Slack
+/// and tiers belong to threads, and Wine answers with its host's clocks.
+pub fn is_shared(file: &ResultFile) -> bool {
+    file.platform.os == "windows" && head::wine(file).is_none()
+}
+
+/// Every coarse clock whose steps were looked at, in the registry's order.
+pub fn coarse_clocks<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
+    let mut clocks: Vec<&str> = Vec::new();
+    for series in file.experiment(experiment).filter(|series| series.quantity == Quantity::Step) {
+        if !clocks.contains(&series.subject.as_str()) {
+            clocks.push(&series.subject);
+        }
+    }
+    clocks
+}
+
+/// The coarse clock that is drawn and told of first: one that follows, else the first there is.
+pub fn telling<'a>(file: &'a ResultFile, experiment: &'a str) -> Option<&'a str> {
+    let clocks = coarse_clocks(file, experiment);
+    let follows = clocks.iter().find(|clock| standing(file, clock) == Standing::Follows);
+    follows.or(clocks.first()).copied()
+}
+
+/// The coarse clocks as they are shown: the telling one first, then one that behaves otherwise, then the others.
+pub fn by_interest<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
+    let mut clocks = coarse_clocks(file, experiment);
+    if let Some(telling) = telling(file, experiment) {
+        let of_telling = standing(file, telling);
+        clocks.sort_by_key(|clock| match (*clock == telling, standing(file, clock) != of_telling) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        });
+    }
+    clocks
+}
+
+/// Which coarse clocks a neighbour's setting reached, and which keep their step.
+pub fn reached(file: &ResultFile) -> Option<String> {
+    let all = coarse_clocks(file, "C3");
+    let with = |wanted| all.iter().filter(|clock| standing(file, clock) == wanted).copied().collect::<Vec<_>>();
+    let (follow, keep) = (with(Standing::Follows), with(Standing::Keeps));
+    (!follow.is_empty()).then(|| {
+        let kept = if keep.is_empty() { String::new() } else { format!("; not that of {}", keep.join(", ")) };
+        format!("The step of {} followed the neighbour's setting{kept}.", follow.join(", "))
+    })
+}
+
+pub(crate) fn standing(file: &ResultFile, clock: &str) -> Standing {
+    Rows::of(file, clock).standing()
+}
+
+/// What a clock moved by beside one setting, in words.
+pub fn step_text(file: &ResultFile, experiment: &str, held: &str, clock: &str) -> Option<String> {
+    let step = step(file, experiment, held, clock)?;
+    let tick = match standing(file, clock) {
+        Standing::Follows => period(file, experiment, held).map(Nanos),
+        Standing::Keeps | Standing::Unclear => file.environment.nanos("timer.period_default_ns"),
+    };
+    // One that is several is no longer than those together.
+    let text = step_in_words(Nanos(step.ns), tick);
+    Some(if step.is_several { format!("≤ {text}") } else { text })
+}
+
+/// What a clock moved by beside one setting.
+pub fn step(file: &ResultFile, experiment: &str, held: &str, clock: &str) -> Option<Step> {
+    let ns = least_step(of_clock(file, experiment, held, clock)?)?;
+    let expected = Rows::of(file, clock).expected(period(file, experiment, held));
+    // Half a step more than one is nearer to two.
+    Some(Step { ns, is_several: expected.is_some_and(|expected| ns.saturating_mul(2) > expected.saturating_mul(3)) })
+}
+
+fn of_clock<'a>(file: &'a ResultFile, experiment: &'a str, held: &'a str, clock: &str) -> Option<&'a Series> {
+    of_step(file, experiment, held, Quantity::Step).find(|series| series.subject == clock)
+}
+
+/// The least step seen, since whoever is kept from looking sees several at once.
+fn least_step(series: &Series) -> Option<i64> {
+    series.distribution.min().filter(|&least| least > 0).or_else(|| series.distribution.p50())
+}
+
+fn period(file: &ResultFile, experiment: &str, held: &str) -> Option<i64> {
+    let stated = of_step(file, experiment, held, Quantity::StatedResolution).next();
+    let granted = || {
+        let mut all = file.experiment(experiment).filter(|series| series.label("neighbour") == Some(held));
+        let granted = all.find_map(|series| series.label("granted")).unwrap_or(held);
+        granted.split('+').filter_map(|span| Some(span.parse::<Nanos>().ok()?.0)).min()
+    };
+    stated.and_then(|series| series.distribution.p50()).or_else(granted)
+}
+
+impl Rows {
+    fn of(file: &ResultFile, clock: &str) -> Rows {
+        let mut rows = Vec::new();
+        for experiment in ["C3", "C4"] {
+            for held in steps(file, experiment) {
+                let least = of_clock(file, experiment, held, clock).and_then(least_step);
+                rows.extend(least.map(|step| Row { period: period(file, experiment, held), step }));
+            }
+        }
+        let is_shared = is_shared(file);
+        let stated = file.environment.nanos("timer.coarse_step_ns").map(|step| step.0).filter(|_| !is_shared);
+        Rows { rows, stated, is_shared }
+    }
+
+    /// The shortest step of all: the clock's own, unless none was seen alone.
+    fn base(&self) -> Option<i64> {
+        self.rows.iter().map(|row| row.step).chain(self.stated).min()
+    }
+
+    fn standing(&self) -> Standing {
+        if !self.is_shared {
+            return Standing::Keeps;
+        }
+        let known = || self.rows.iter().filter_map(|row| Some((row.period?, row.step)));
+        let (Some((finest, beside_finest)), Some((coarsest, _)), Some(base)) =
+            (known().min(), known().max(), self.base())
+        else {
+            return Standing::Unclear;
+        };
+        if coarsest - finest <= FOLLOWS_FROM {
+            return Standing::Keeps;
+        }
+        // Who follows moves by the period beside the finest; elsewhere several of its steps may have been seen together.
+        if beside_finest - finest <= FOLLOWS_FROM && known().all(|(period, step)| period - step <= FOLLOWS_FROM) {
+            return Standing::Follows;
+        }
+        let is_whole = |step: i64| ((step + base / 2) / base * base - step).abs() <= FOLLOWS_FROM;
+        if base - finest > FOLLOWS_FROM && self.rows.iter().all(|row| is_whole(row.step)) {
+            Standing::Keeps
+        } else {
+            Standing::Unclear
+        }
+    }
+
+    /// What one step of the clock is while that period is in effect; `None` where nobody can tell.
+    fn expected(&self, period: Option<i64>) -> Option<i64> {
+        match self.standing() {
+            // A clock of whole milliseconds may move by one more than the period.
+            Standing::Follows => period.map(|period| period + FOLLOWS_FROM),
+            Standing::Keeps => self.base(),
+            Standing::Unclear => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::testing::Sheet;
+
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    /// C3 with the step of a clock beside each setting, and the period stated meanwhile.
+    fn moved(mut sheet: Sheet, clock: &str, rows: &[(&str, i64, i64)]) -> Sheet {
+        for &(held, step, stated) in rows {
+            sheet = sheet
+                .steady(&format!("C3/{clock}/step/neighbour={held}"), step)
+                .steady(&format!("C3/resolution/stated/neighbour={held}"), stated);
+        }
+        sheet
+    }
+
+    #[test]
+    fn slack_moves_no_clock_whatever_was_seen_between_looks() {
+        let rows = [("none", 4, 0), ("1ns", 8, 0), ("50us", 4, 0), ("1ms", 8, 0), ("5ms", 4, 0), ("9ms", 12, 0)];
+        let rows = rows.map(|(held, step, stated)| (held, step * MS, stated));
+        let file = moved(Sheet::linux(), "monotonic-coarse", &rows).file;
+        assert_eq!(reached(&file), None);
+        let several = |held| step(&file, "C3", held, "monotonic-coarse").map(|step| step.is_several);
+        assert_eq!(["none", "1ns", "50us", "9ms"].map(several), [false, true, false, true].map(Some));
+        let stated =
+            |step| moved(Sheet::linux().span("timer.coarse_step_ns", step), "monotonic-coarse", &rows[1..2]).file;
+        let is_several = |file: &ResultFile| step(file, "C3", "1ns", "monotonic-coarse").map(|step| step.is_several);
+        assert_eq!([4 * MS, 10 * MS].map(|step| is_several(&stated(step))), [Some(true), Some(false)]);
+        // Sorted by chance as one that follows would be.
+        let sorted = [("1ms", 4 * MS, 0), ("8ms", 8 * MS, 0), ("none", 12 * MS, 0)];
+        assert_eq!(reached(&moved(Sheet::linux(), "monotonic-coarse", &sorted).file), None);
+    }
+
+    #[test]
+    fn a_tick_seen_twice_at_once_is_not_a_period_followed() {
+        let rows = [("none", 31, 15), ("1ms", 16, 1), ("2ms", 31, 2), ("8ms", 15, 8)];
+        let rows = rows.map(|(held, step, stated)| (held, step * MS, stated * MS));
+        let sheet = moved(Sheet::windows(), "get-tick-count-64", &rows);
+        assert_eq!(standing(&sheet.file, "get-tick-count-64"), Standing::Keeps);
+        let follows = rows.map(|(held, _, stated)| (held, stated * if held == "2ms" { 3 } else { 1 }, stated));
+        let file = moved(sheet, "system-time", &follows).file;
+        let says = "The step of system-time followed the neighbour's setting; not that of get-tick-count-64.";
+        assert_eq!(reached(&file).as_deref(), Some(says));
+        assert_eq!(by_interest(&file, "C3"), ["system-time", "get-tick-count-64"]);
+        let several = |clock| step(&file, "C3", "2ms", clock).map(|step| step.is_several);
+        assert_eq!((several("system-time"), several("get-tick-count-64")), (Some(true), Some(true)));
+    }
+
+    #[test]
+    fn where_the_period_did_not_change_nothing_followed() {
+        let rows = [("none", 10 * MS, MS), ("1ms", 1, MS), ("2ms", 2 * MS, MS)];
+        let file = moved(Sheet::windows(), "system-time", &rows).file;
+        assert_eq!(standing(&file, "system-time"), Standing::Keeps);
+        let changing = [("none", 15, 15), ("1ms", 1, 1)].map(|(held, step, stated)| (held, step * MS, stated * MS));
+        let wine = moved(Sheet::windows().text("os.wine_version", "8.0"), "system-time", &changing).file;
+        assert_eq!(reached(&wine), None, "Wine answers with its host's clocks");
+    }
+
+    #[test]
+    fn what_neither_follows_nor_keeps_is_not_told() {
+        let rows = [("none", 15, 15), ("1ms", 6, 1), ("2ms", 11, 2), ("8ms", 8, 8)];
+        let rows = rows.map(|(held, step, stated)| (held, step * MS, stated * MS));
+        let file = moved(Sheet::windows(), "clock", &rows).file;
+        assert_eq!(standing(&file, "clock"), Standing::Unclear);
+        assert_eq!(step(&file, "C3", "2ms", "clock"), Some(Step { ns: 11 * MS, is_several: false }));
+    }
+
+    #[test]
+    fn without_a_statement_what_was_granted_counts() {
+        let mut sheet = Sheet::windows();
+        for (held, step) in [("none", 15), ("4ms", 4), ("2ms+4ms", 2)] {
+            sheet = sheet.steady(&format!("C4/system-time/step/neighbour={held}"), step * MS);
+        }
+        assert_eq!(period(&sheet.file, "C4", "2ms+4ms"), Some(2 * MS));
+        assert_eq!(standing(&sheet.file, "system-time"), Standing::Follows);
+    }
+}

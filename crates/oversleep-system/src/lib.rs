@@ -1,0 +1,183 @@
+//! What a platform is: registries of small descriptions with their calls, and what can be observed while they run.
+//!
+//! Two kinds stand behind it: real machines and models in virtual time. An experiment can't tell which it has, so it
+//! must take time from the platform, start threads through it, and spin with [`Platform::relax`] in the loop.
+
+mod clock;
+mod handoff;
+mod idle;
+mod load;
+mod neighbour;
+mod observe;
+pub mod resolution;
+mod tunable;
+mod wait;
+
+pub use clock::{Clock, ClockInfo};
+pub use handoff::{Handoff, HandoffInfo, HandoffKind};
+pub use idle::{IdleReading, IdleState, Package};
+pub use load::{HOGS_MAX, Load, LoadInfo, LoadKind, check_hogs};
+pub use neighbour::Neighbour;
+pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn, processor_between};
+pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
+pub use tunable::{Reached, Restore, Scope, Tunable, TunableInfo};
+pub use wait::TICK_TOLERANCES;
+pub use wait::{Family, Granularity, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+
+use std::sync::Arc;
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::environment::{Environment, PlatformId};
+use oversleep_record::{Nanos, ProcessorState, Unavailable};
+
+/// A machine, real or modelled.
+pub trait Platform: Send + Sync {
+    /// Which one.
+    fn id(&self) -> PlatformId;
+
+    /// The reference clock: nanoseconds since an arbitrary origin, monotonic, the base of every deadline.
+    fn now(&self) -> Nanos;
+
+    /// Registry name of the reference clock.
+    fn reference_clock(&self) -> &'static str;
+
+    /// One turn of a spin loop: a pause hint on a real machine, a step of virtual time on a modelled one. Every loop
+    /// that waits for another thread or for time must call it.
+    fn relax(&self);
+
+    /// Keeps the CPU busy until that moment of the reference clock.
+    fn spin_until(&self, until: Nanos) {
+        while self.now() < until {
+            self.relax();
+        }
+    }
+
+    /// Burns `units` of pure computation. The same count takes the same work on every call; how long that is, the
+    /// caller calibrates.
+    fn work(&self, units: u64);
+
+    /// The clocks, available or not.
+    fn clocks(&self) -> &[Box<dyn Clock>];
+
+    /// The waits of the operating system, available or not.
+    fn waits(&self) -> &[Box<dyn Wait>];
+
+    /// The ways of waking a thread.
+    fn handoffs(&self) -> &[Box<dyn HandoffKind>];
+
+    /// What can be changed for a measurement.
+    fn tunables(&self) -> &[Box<dyn Tunable>];
+
+    /// The kinds of background load.
+    fn loads(&self) -> &[Box<dyn LoadKind>];
+
+    /// The CPUs this process may run on.
+    fn cpus(&self) -> Vec<Cpu>;
+
+    /// Starts a thread.
+    ///
+    /// # Errors
+    /// The reason where the system refuses another thread.
+    fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable>;
+
+    /// Whether time passes only as it is spent, so that a long experiment costs whoever waits for it next to nothing.
+    fn time_is_virtual(&self) -> bool {
+        false
+    }
+
+    /// Starts another process that holds this setting of the resolution tunable, or nothing, and returns when it does.
+    ///
+    /// # Errors
+    /// Why no process can be started here.
+    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
+        let _ = setting;
+        Err(Unavailable::NotOnThisPlatform)
+    }
+
+    /// What the system tells about its timer resolution beyond the facts of the environment, found out by asking it now.
+    fn resolution_rows(&self) -> Vec<ResolutionRow> {
+        Vec::new()
+    }
+
+    /// Which processes hold which setting of the resolution tunable.
+    ///
+    /// # Errors
+    /// Why the system doesn't tell, and what would.
+    fn resolution_holders(&self) -> Result<ResolutionHolders, Unavailable> {
+        Err(resolution::nobody_tells(&self.id()))
+    }
+
+    /// Idle states and energy as they stand now. Two readings give residency and power.
+    fn idle_counters(&self) -> IdleReading {
+        IdleReading::unknown(self.now(), Unavailable::NotOnThisPlatform)
+    }
+
+    /// What the machine is. May take some ms; called once per run.
+    fn environment(&self) -> Environment;
+
+    /// Counters of the system and of the calling thread, as they stand now. Two readings give a disturbance.
+    fn counters(&self) -> CounterReading;
+
+    /// How fast the calling thread's CPU may run and how hot it is, as it stands now, and how often heat slowed one down
+    /// since an arbitrary origin. Dearer than [`Platform::counters`], so it is read before the first of them and after
+    /// the last. Unseen where nothing tells; the environment's facts say why.
+    fn processor_state(&self) -> ProcessorState {
+        ProcessorState::default()
+    }
+
+    /// Watches the calling thread's switch-ins, for splitting lateness.
+    ///
+    /// # Errors
+    /// Why they can't be seen here.
+    fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable>;
+
+    /// What this process may see and change here, for `doctor`.
+    fn abilities(&self) -> Vec<Ability>;
+
+    /// Wall-clock seconds since 1970-01-01 UTC, for dating a result; `None` on a modelled machine.
+    fn unix_time_s(&self) -> Option<i64>;
+}
+
+/// A started thread.
+pub trait ThreadHandle: Send {
+    /// Whether its body has returned.
+    fn is_finished(&self) -> bool;
+
+    /// Blocks until it has. A panic of the body is passed on to the caller.
+    fn join(self: Box<Self>);
+}
+
+/// The platform as experiments hold it.
+pub type SharedPlatform = Arc<dyn Platform>;
+
+impl dyn Platform + '_ {
+    /// The clock of that name.
+    pub fn clock(&self, name: &str) -> Option<&dyn Clock> {
+        self.clocks().iter().map(AsRef::as_ref).find(|clock| clock.info().name == name)
+    }
+
+    /// The wait of that name.
+    pub fn wait(&self, name: &str) -> Option<&dyn Wait> {
+        self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().name == name)
+    }
+
+    /// The tunable of that name.
+    pub fn tunable(&self, name: &str) -> Option<&dyn Tunable> {
+        self.tunables().iter().map(AsRef::as_ref).find(|tunable| tunable.info().name == name)
+    }
+
+    /// What decides how exactly this system's timers end, where a program can change it.
+    pub fn resolution_tunable(&self) -> Option<&dyn Tunable> {
+        self.tunables().iter().map(AsRef::as_ref).find(|tunable| tunable.info().sets_resolution)
+    }
+
+    /// The load kind of that name.
+    pub fn load(&self, name: &str) -> Option<&dyn LoadKind> {
+        self.loads().iter().map(AsRef::as_ref).find(|load| load.info().name == name)
+    }
+
+    /// The hand-off kind of that name.
+    pub fn handoff(&self, name: &str) -> Option<&dyn HandoffKind> {
+        self.handoffs().iter().map(AsRef::as_ref).find(|handoff| handoff.info().name == name)
+    }
+}
