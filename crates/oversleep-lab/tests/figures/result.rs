@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_lab::explain::verdicts::{ClockVerdict, clock_table};
+use oversleep_explain::verdicts::{ClockVerdict, clock_table};
 use oversleep_record::clock::{Difference, Drift, Steps};
 use oversleep_record::environment::{FactValue, PlatformId};
 use oversleep_record::file::{Floor, Witness};

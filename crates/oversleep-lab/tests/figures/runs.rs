@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use oversleep_lab::catalogue::Kind;
-use oversleep_lab::{Depth, Experiment, Laboratory, Plan, Request, Silent, StopFlag, machines, registry};
+use oversleep_lab::{Laboratory, Request, machines};
+use oversleep_measure::{Depth, Experiment, Plan, Silent, StopFlag, registry};
 use oversleep_record::ResultFile;
 
 use crate::stream::Part;
