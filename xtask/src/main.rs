@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod crates;
 mod cross;
 mod header;
 mod install_capi;
@@ -18,6 +19,11 @@ struct Chore {
 }
 
 const CHORES: &[Chore] = &[
+    Chore {
+        name: "crates",
+        about: "compile the pure crates for WebAssembly and check what they are built from; --no-install installs nothing",
+        run: crates::command,
+    },
     Chore {
         name: "cross",
         about: "check Windows, aarch64 Linux and macOS from here, running what can be run; names limit it",

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use finding::{Finding, Findings};
 use tree::Tree;
 
-mod arrows;
+pub mod arrows;
 mod crate_arrows;
 mod doc_links;
 mod finding;
@@ -18,12 +18,15 @@ mod layout;
 mod length;
 mod manifest;
 mod module_head;
+mod module_style;
 mod os_calls;
 mod os_seam;
 mod paths;
 mod platform_page;
+mod purity;
 mod room_arrows;
 mod rust;
+mod test_code;
 mod tree;
 mod unsafe_code;
 mod words;
@@ -39,9 +42,11 @@ const CHECKS: &[Check] = &[
     crate_arrows::CHECK,
     room_arrows::CHECK,
     os_seam::CHECK,
+    purity::CHECK,
     unsafe_code::CHECK,
     length::CHECK,
     module_head::CHECK,
+    module_style::CHECK,
     words::CHECK,
     layout::CHECK,
     doc_links::CHECK,
