@@ -7,8 +7,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use finding::{Finding, Findings};
-use tree::Tree;
+use finding::Finding;
+pub use finding::Findings;
+pub use tree::Tree;
 
 pub mod arrows;
 mod crate_arrows;
@@ -32,10 +33,10 @@ mod unsafe_code;
 mod words;
 
 /// One rule of the tree.
-struct Check {
-    name: &'static str,
-    about: &'static str,
-    run: fn(&Tree, &mut Findings),
+pub struct Check {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub run: fn(&Tree, &mut Findings),
 }
 
 const CHECKS: &[Check] = &[
@@ -51,6 +52,7 @@ const CHECKS: &[Check] = &[
     layout::CHECK,
     doc_links::CHECK,
     os_calls::CHECK,
+    crate::docs::CHECK,
 ];
 
 /// Runs the chore. Exit code 0: tidy; 1: findings. An `Err` is a usage or read error.
