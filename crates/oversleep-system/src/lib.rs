@@ -2,6 +2,7 @@
 //!
 //! Two kinds stand behind it: real machines and models in virtual time. An experiment can't tell which it has, so it
 //! must take time from the platform, start threads through it, and spin with [`Platform::relax`] in the loop.
+#![forbid(unsafe_code)]
 
 mod clock;
 mod handoff;
