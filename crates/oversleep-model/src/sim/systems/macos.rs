@@ -1,12 +1,8 @@
 //! macOS as programs see it.
 
-use oversleep_record::Nanos;
-
 use super::{System, wait};
-use crate::sim::loads::TimerLoad;
-use crate::sim::machine::TunableModel;
 use crate::sim::scheduler::{OnWake, Policy, PriorityIs};
-use oversleep_system::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans, clocks};
+use oversleep_system::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans, clocks, loads, tunables};
 
 /// macOS.
 pub static SYSTEM: System = System {
@@ -16,8 +12,8 @@ pub static SYSTEM: System = System {
     waits,
     policies,
     handoffs: &["condvar", "thread-park", "mach-semaphore", "dispatch-semaphore", "pipe", "kevent-user"],
-    timer_load: TimerLoad { wait: "thread-sleep", span: Nanos(100_000), is_periodic: false },
-    tunables: &[TunableModel::LatencyTier, TunableModel::Qos, TunableModel::Policy, TunableModel::LockMemory],
+    loads: loads::MACOS,
+    tunables: tunables::MACOS,
 };
 
 const TIMERS: &str = "https://developer.apple.com/library/archive/technotes/tn2169/_index.html";

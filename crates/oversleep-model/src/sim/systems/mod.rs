@@ -7,10 +7,8 @@ pub mod windows;
 
 use oversleep_record::Nanos;
 
-use super::loads::TimerLoad;
-use super::machine::TunableModel;
 use super::scheduler::Policy;
-use oversleep_system::{ClockInfo, Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
+use oversleep_system::{ClockInfo, Family, Granularity, LoadInfo, SlackRule, TunableInfo, WaitInfo, ZeroMeans};
 
 /// A system as far as programs see it.
 #[derive(Debug)]
@@ -27,16 +25,21 @@ pub struct System {
     pub policies: fn() -> Vec<Policy>,
     /// Its hand-offs.
     pub handoffs: &'static [&'static str],
-    /// The timers of its load that lives by them, as in its platform.
-    pub timer_load: TimerLoad,
-    /// What it lets programs change.
-    pub tunables: &'static [TunableModel],
+    /// Its loads.
+    pub loads: &'static [LoadInfo],
+    /// What it lets programs change, what no model has included.
+    pub tunables: &'static [TunableInfo],
 }
 
 impl System {
     /// The clocks that its models have, whatever their architecture.
     pub fn modelled_clocks(&self) -> impl Iterator<Item = &'static ClockInfo> + use<> {
         self.clocks.iter().filter(|info| info.is_modelled)
+    }
+
+    /// What programs can change on its models.
+    pub fn modelled_tunables(&self) -> impl Iterator<Item = &'static TunableInfo> + use<> {
+        self.tunables.iter().filter(|info| info.is_modelled)
     }
 }
 

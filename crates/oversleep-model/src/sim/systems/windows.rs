@@ -1,12 +1,8 @@
 //! Windows as programs see it.
 
-use oversleep_record::Nanos;
-
 use super::{HUNDRED_NS, System, wait};
-use crate::sim::loads::TimerLoad;
-use crate::sim::machine::TunableModel;
 use crate::sim::scheduler::{OnWake, Policy, PriorityIs};
-use oversleep_system::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans, clocks};
+use oversleep_system::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans, clocks, loads, tunables};
 
 /// Windows.
 pub static SYSTEM: System = System {
@@ -16,8 +12,8 @@ pub static SYSTEM: System = System {
     waits,
     policies,
     handoffs: &["event", "condvar", "wait-on-address", "semaphore", "completion-port"],
-    timer_load: TimerLoad { wait: "waitable-timer-high-resolution", span: Nanos(500_000), is_periodic: false },
-    tunables: &[TunableModel::Resolution, TunableModel::PowerThrottling, TunableModel::Policy, TunableModel::Pin],
+    loads: loads::WINDOWS,
+    tunables: tunables::WINDOWS,
 };
 
 /// A page of the vendor's API reference.
