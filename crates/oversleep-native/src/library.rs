@@ -5,10 +5,8 @@ use oversleep_record::clock::{AcrossSuspend, Epoch};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::fn_clock::{COMMON, FnClock, always};
-use oversleep_system::{
-    Clock, ClockInfo, Family, Granularity, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter,
-    ZeroMeans,
-};
+use oversleep_system::waits::library::OVERSLEEP_SLEEP_UNTIL;
+use oversleep_system::{Clock, ClockInfo, SharedPlatform, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 const CLOCK_PAGE: &str = "https://docs.rs/oversleep";
 
@@ -82,24 +80,9 @@ pub(super) fn waits() -> Vec<Box<dyn Wait>> {
 
 struct SleepUntil;
 
-static SLEEP_UNTIL: WaitInfo = WaitInfo {
-    name: "oversleep-sleep-until",
-    call: "oversleep::Sleeper::sleep_until",
-    doc: "The library's sleep: up to three of the system's waits, each shorter and so more exact, up to what this machine's \
-          waits are late, as learned while it runs, then a short spin. Never early. The first few waits of a thread are still \
-          learning.",
-    family: Family::Sleep,
-    absolute: true,
-    granularity: Granularity::NANOSECOND,
-    zero: ZeroMeans::ReturnsAtOnce,
-    slack: SlackRule::None,
-    since: "oversleep 0.1",
-    page: CLOCK_PAGE,
-};
-
 impl Wait for SleepUntil {
     fn info(&self) -> &WaitInfo {
-        &SLEEP_UNTIL
+        &OVERSLEEP_SLEEP_UNTIL
     }
 
     fn open(&self, _platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {

@@ -3,15 +3,19 @@
 //! Two kinds stand behind it: real machines and models in virtual time. An experiment can't tell which it has, so it
 //! must take time from the platform, start threads through it, and spin with [`Platform::relax`] in the loop.
 
+mod catalogue;
 mod clock;
 mod handoff;
+pub mod handoffs;
 mod idle;
 mod load;
 mod neighbour;
 mod observe;
+pub mod reference;
 pub mod resolution;
 mod tunable;
 mod wait;
+pub mod waits;
 
 pub use clock::{Clock, ClockInfo};
 pub use handoff::{Handoff, HandoffInfo, HandoffKind};
@@ -22,7 +26,7 @@ pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn, pro
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
 pub use tunable::{Reached, Restore, Scope, Tunable, TunableInfo};
 pub use wait::TICK_TOLERANCES;
-pub use wait::{Family, Granularity, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+pub use wait::{Family, Granularity, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! The machine this process runs on. What is alike on every system stands here; a system's own folder says the rest.
 
+pub(super) mod complete;
+pub(super) mod given;
 pub(super) mod handoffs;
 pub(super) mod tunables;
 pub(super) mod waits;

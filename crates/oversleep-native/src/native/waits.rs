@@ -3,24 +3,58 @@
 use oversleep_record::{Nanos, Unavailable};
 
 use super::System;
-use oversleep_system::{SharedPlatform, Target, Wait, WaitEnd, WaitInfo, Waiter};
+use oversleep_system::{SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
-/// One entry of the table.
+type Opened = Result<Box<dyn Waiter>, Unavailable>;
+
+/// A description, and how the calling thread opens its call.
 pub(crate) struct Entry {
-    /// What is known of it.
-    pub(crate) info: WaitInfo,
-    /// Opens it for the calling thread.
-    pub(crate) open: fn() -> Result<Box<dyn Waiter>, Unavailable>,
+    pub(crate) info: &'static WaitInfo,
+    pub(crate) open: fn() -> Opened,
+    /// The same with a tolerance, where the call takes one.
+    open_tolerating: Option<fn(Nanos) -> Opened>,
+}
+
+impl Entry {
+    pub(crate) const fn new(info: &'static WaitInfo, open: fn() -> Opened) -> Entry {
+        Entry { info, open, open_tolerating: None }
+    }
+
+    /// The call takes a tolerance.
+    #[cfg_attr(not(windows), expect(dead_code, reason = "only Windows has such a call"))]
+    pub(crate) const fn tolerating(mut self, open: fn(Nanos) -> Opened) -> Entry {
+        self.open_tolerating = Some(open);
+        self
+    }
 }
 
 impl Wait for &'static Entry {
     fn info(&self) -> &WaitInfo {
-        &self.info
+        self.info
     }
 
-    fn open(&self, _platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
+    fn open(&self, _platform: &SharedPlatform) -> Opened {
         (self.open)()
     }
+
+    fn tolerances_to_compare(&self) -> Vec<Nanos> {
+        self.open_tolerating.map_or_else(Vec::new, |_| TICK_TOLERANCES.to_vec())
+    }
+
+    fn open_tolerating(&self, _platform: &SharedPlatform, tolerance: Nanos) -> Opened {
+        self.open_tolerating.map_or(Err(Unavailable::NotOnThisPlatform), |open| open(tolerance))
+    }
+}
+
+/// The entry of that description among those of a system.
+pub(crate) fn entry_of(entries: &[&'static [Entry]], info: &WaitInfo) -> Option<&'static Entry> {
+    entries.iter().copied().flatten().find(|entry| entry.info.name == info.name)
+}
+
+/// The waits of a system in the order of their descriptions, each with its call.
+pub(crate) fn registry(described: &[&WaitInfo], entries: &[&'static [Entry]]) -> Vec<Box<dyn Wait>> {
+    let opened = described.iter().filter_map(|info| entry_of(entries, info));
+    opened.map(|entry| Box::new(entry) as Box<dyn Wait>).collect()
 }
 
 /// A wait that holds nothing. The call is a type of its own, so that it is inlined and [`Waiter::wait`] stays the only
@@ -33,7 +67,8 @@ impl<F: Fn(Target) -> WaitEnd> Waiter for Stateless<F> {
     }
 }
 
-/// The standard library's sleep, which goes on after signals.
+/// The standard library's sleep, which goes on after signals. It takes any span; where the system counts in a coarser
+/// unit, the library rounds.
 pub(crate) fn thread_sleep(target: Target) -> WaitEnd {
     std::thread::sleep(target.remaining.to_std().unwrap_or_default());
     WaitEnd::TimedOut
@@ -41,10 +76,7 @@ pub(crate) fn thread_sleep(target: Target) -> WaitEnd {
 
 /// Boxes `waiter` after one wait of `remaining`, so that a call which can't work here (an older system, a sandbox) says
 /// so when it is opened and not in the middle of a measurement.
-pub(crate) fn proved_by<S: System>(
-    mut waiter: impl Waiter + 'static,
-    remaining: Nanos,
-) -> Result<Box<dyn Waiter>, Unavailable> {
+pub(crate) fn proved_by<S: System>(mut waiter: impl Waiter + 'static, remaining: Nanos) -> Opened {
     match waiter.wait(Target { remaining, deadline: S::now() + remaining }) {
         WaitEnd::Failed(reason) => Err(reason),
         WaitEnd::TimedOut | WaitEnd::Interrupted => Ok(Box::new(waiter)),

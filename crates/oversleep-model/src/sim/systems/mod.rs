@@ -5,13 +5,12 @@ pub mod linux;
 pub mod macos;
 pub mod windows;
 
-use oversleep_record::Nanos;
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
 use super::loads::TimerLoad;
 use super::machine::TunableModel;
 use super::scheduler::Policy;
-use oversleep_system::{ClockInfo, Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
+use oversleep_system::{ClockInfo, HandoffInfo, WaitInfo};
 
 /// A system as far as programs see it.
 #[derive(Debug)]
@@ -22,16 +21,23 @@ pub struct System {
     pub reference_clock: &'static str,
     /// Its clocks.
     pub clocks: fn() -> Vec<ClockRow>,
-    /// Its waits.
-    pub waits: fn() -> Vec<WaitInfo>,
+    /// Its waits, those that are not modelled included.
+    pub waits: &'static [&'static WaitInfo],
     /// Its policies, the plainest first.
     pub policies: fn() -> Vec<Policy>,
     /// Its hand-offs.
-    pub handoffs: &'static [&'static str],
+    pub handoffs: &'static [&'static HandoffInfo],
     /// The timers of its load that lives by them, as in its platform.
     pub timer_load: TimerLoad,
     /// What it lets programs change.
     pub tunables: &'static [TunableModel],
+}
+
+impl System {
+    /// Its waits that a model has.
+    pub fn modelled_waits(&self) -> impl Iterator<Item = &'static WaitInfo> {
+        self.waits.iter().copied().filter(|info| info.is_modelled)
+    }
 }
 
 /// Every system there is a model of.
@@ -138,24 +144,6 @@ impl ClockRow {
     }
 }
 
-/// A wait in whole nanoseconds that takes a span.
-const fn wait(name: &'static str, call: &'static str, family: Family, slack: SlackRule, doc: &'static str) -> WaitInfo {
-    WaitInfo {
-        name,
-        call,
-        doc,
-        family,
-        absolute: false,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack,
-        since: "",
-        page: "",
-    }
-}
-
-const HUNDRED_NS: Granularity = Granularity { step: Nanos(100), rounds_up: true };
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -163,22 +151,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_entry_is_described_under_its_own_name() {
+    fn every_clock_is_described_under_its_own_name() {
         for system in SYSTEMS {
-            let clocks = (system.clocks)();
-            let waits = (system.waits)();
-            let described = clocks
-                .iter()
-                .map(|row| (row.info.name, row.info.call, row.info.doc, row.info.page))
-                .chain(waits.iter().map(|info| (info.name, info.call, info.doc, info.page)));
             let mut names = BTreeSet::new();
-            for (name, call, doc, page) in described {
-                assert!(call.len() > 3 && doc.ends_with('.') && page.starts_with("https://"), "{name}");
-                names.insert(name);
+            for ClockRow { info, .. } in (system.clocks)() {
+                let is_described = info.call.len() > 3 && info.doc.ends_with('.') && info.page.starts_with("https://");
+                assert!(is_described && names.insert(info.name), "{}", info.name);
             }
-            assert!(names.len() + 3 >= clocks.len() + waits.len(), "names are unique in each registry");
             assert!(names.contains(system.reference_clock));
-            assert_eq!(waits[0].family, Family::Sleep, "{}: the plainest sleep comes first", system.os);
+        }
+    }
+
+    #[test]
+    fn the_load_that_lives_by_timers_has_a_modelled_wait() {
+        for system in SYSTEMS {
+            assert!(system.modelled_waits().any(|info| info.name == system.timer_load.wait), "{}", system.os);
         }
     }
 }

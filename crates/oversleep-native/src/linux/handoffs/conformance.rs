@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::Kind;
 use crate::handoff_conformance::{self, within_limit};
+use crate::native::handoffs::kind_of;
+use oversleep_system::HandoffInfo;
 
 /// Checks a kind of hand-off.
-pub(super) fn check(kind: &'static Kind) {
+pub(super) fn check(info: &HandoffInfo) {
+    let kind = kind_of(super::KINDS, info).expect("opened");
     handoff_conformance::check(kind.open);
     within_limit("signals and stray notices don't end a wait", move || {
         let handoff = (kind.open)().unwrap();

@@ -1,6 +1,6 @@
 //! What every entry must do, whatever it is: the test beneath each entry calls [`check`].
 //!
-//! Nothing here judges how late a wait is. It is never early, ends by signals as it says, returns at once where there
+//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, ends by signals as it says, returns at once where there
 //! is nothing to wait for, and leaves neither descriptors nor a changed signal mask behind.
 
 use std::sync::Once;
@@ -11,7 +11,9 @@ use oversleep_record::Nanos;
 
 use super::args::monotonic_now;
 use super::entry::Entry;
-use oversleep_system::{Target, WaitEnd, Waiter};
+use crate::native::given::tests as given;
+use crate::native::waits::entry_of;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
 /// Whether the wait's end is at or after its deadline on the monotonic clock.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,8 +33,9 @@ pub(super) enum Signals {
     AreRetried,
 }
 
-/// Checks `entry`, in a thread with a descriptor table and a signal mask of its own.
-pub(super) fn check(entry: &'static Entry, never_early: NeverEarly, signals: Signals) {
+/// Checks the entry of `info`, in a thread with a descriptor table and a signal mask of its own.
+pub(super) fn check(info: &WaitInfo, never_early: NeverEarly, signals: Signals) {
+    let entry = entry_of(super::ENTRIES, info).expect("opened");
     let body = move || {
         // Other tests open and close files at the same time: a table of its own makes the count exact.
         // SAFETY: takes flags only. https://man7.org/linux/man-pages/man2/unshare.2.html
@@ -55,6 +58,7 @@ fn exercise(entry: &'static Entry, mut waiter: Box<dyn Waiter>, never_early: Nev
     for micros in [1, 100, 1, 30] {
         wait_out(waiter.as_mut(), Nanos::from_micros(micros), never_early);
     }
+    given::check(entry.info, waiter.as_mut(), monotonic_now);
     for target in [
         Target { remaining: Nanos::ZERO, deadline: monotonic_now() },
         Target { remaining: Nanos(-1), deadline: monotonic_now() - Nanos(1) },

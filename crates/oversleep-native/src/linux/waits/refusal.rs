@@ -3,8 +3,9 @@
 
 use oversleep_record::Unavailable;
 
-use super::entry::Entry;
-use super::{io_uring, message, poll, posix_timer, timerfd};
+use crate::native::waits::entry_of;
+use oversleep_system::WaitInfo;
+use oversleep_system::waits::linux::{EPOLL_PWAIT2, IO_URING, MQ_TIMEDRECEIVE, TIMER_CREATE, TIMERFD};
 
 /// Filters the calling thread for the rest of its life: `call` fails with `errno`. False where the thread may not.
 fn forbid(call: libc::c_long, errno: i32) -> bool {
@@ -28,44 +29,44 @@ fn forbid(call: libc::c_long, errno: i32) -> bool {
     }
 }
 
-/// What `entry` says where `call` fails with `errno`; `None` where it can't be tried.
-fn reason(entry: &'static Entry, call: libc::c_long, errno: i32) -> Option<Unavailable> {
+/// What the entry of `info` says where `call` fails with `errno`; `None` where it can't be tried.
+fn reason(info: &WaitInfo, call: libc::c_long, errno: i32) -> Option<Unavailable> {
+    let entry = entry_of(super::ENTRIES, info).expect("opened");
     let body = move || forbid(call, errno).then(|| (entry.open)().err().expect("the call is forbidden"));
     std::thread::spawn(body).join().unwrap()
 }
 
 #[test]
 fn a_refused_call_is_a_matter_of_permission() {
-    for (entry, call) in [
-        (&timerfd::TIMERFD, libc::SYS_timerfd_create),
-        (&posix_timer::TIMER_CREATE, libc::SYS_timer_create),
-        (&message::MQ_TIMEDRECEIVE, libc::SYS_mq_open),
-        (&poll::EPOLL_PWAIT2, libc::SYS_epoll_pwait2),
-        (&io_uring::IO_URING, libc::SYS_io_uring_setup),
-        (&io_uring::IO_URING, libc::SYS_io_uring_enter),
+    for (info, call) in [
+        (&TIMERFD, libc::SYS_timerfd_create),
+        (&TIMER_CREATE, libc::SYS_timer_create),
+        (&MQ_TIMEDRECEIVE, libc::SYS_mq_open),
+        (&EPOLL_PWAIT2, libc::SYS_epoll_pwait2),
+        (&IO_URING, libc::SYS_io_uring_setup),
+        (&IO_URING, libc::SYS_io_uring_enter),
     ] {
-        let Some(reason) = reason(entry, call, libc::EPERM) else { continue };
-        assert!(matches!(reason, Unavailable::NotPermitted { .. }), "{}: {reason:?}", entry.info.name);
+        let Some(reason) = reason(info, call, libc::EPERM) else { continue };
+        assert!(matches!(reason, Unavailable::NotPermitted { .. }), "{}: {reason:?}", info.name);
     }
 }
 
 #[test]
 fn a_call_the_kernel_does_not_know_is_missing_or_too_new() {
-    for (entry, call) in [
-        (&poll::EPOLL_PWAIT2, libc::SYS_epoll_pwait2),
-        (&io_uring::IO_URING, libc::SYS_io_uring_setup),
-        (&message::MQ_TIMEDRECEIVE, libc::SYS_mq_open),
+    for (info, call) in [
+        (&EPOLL_PWAIT2, libc::SYS_epoll_pwait2),
+        (&IO_URING, libc::SYS_io_uring_setup),
+        (&MQ_TIMEDRECEIVE, libc::SYS_mq_open),
     ] {
-        let Some(reason) = reason(entry, call, libc::ENOSYS) else { continue };
+        let Some(reason) = reason(info, call, libc::ENOSYS) else { continue };
         let expected = matches!(reason, Unavailable::Missing { .. } | Unavailable::TooOld { .. });
-        assert!(expected, "{}: {reason:?}", entry.info.name);
+        assert!(expected, "{}: {reason:?}", info.name);
     }
 }
 
 #[test]
 fn a_full_descriptor_table_is_a_failure_in_the_systems_words() {
-    let Some(Unavailable::Failed { call, error }) = reason(&timerfd::TIMERFD, libc::SYS_timerfd_create, libc::EMFILE)
-    else {
+    let Some(Unavailable::Failed { call, error }) = reason(&TIMERFD, libc::SYS_timerfd_create, libc::EMFILE) else {
         return;
     };
     assert_eq!(call, "timerfd_create");

@@ -1,13 +1,15 @@
 //! What every entry must do, whatever it is: the test beneath each entry calls [`check`].
 //!
-//! Nothing here judges how late a wait is. It is never early, returns at once where there is nothing to wait for, and
+//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, returns at once where there is nothing to wait for, and
 //! leaves no descriptor behind.
 
 use oversleep_record::{Nanos, Unavailable};
 
 use super::entry::Entry;
 use crate::macos::{os, sysctl};
-use oversleep_system::{Target, WaitEnd, Waiter};
+use crate::native::given::tests as given;
+use crate::native::waits::entry_of;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
 /// Whether the wait's end is at or after its deadline on the reference clock.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,8 +20,9 @@ pub(super) enum NeverEarly {
     NotPromised,
 }
 
-/// Checks `entry`, in a thread of its own.
-pub(super) fn check(entry: &'static Entry, never_early: NeverEarly) {
+/// Checks the entry of `info`, in a thread of its own.
+pub(super) fn check(info: &WaitInfo, never_early: NeverEarly) {
+    let entry = entry_of(super::ENTRIES, info).expect("opened");
     let body = move || match (entry.open)() {
         Ok(waiter) => exercise(entry, waiter, never_early),
         Err(reason) => may_lack(entry, &reason),
@@ -42,6 +45,7 @@ fn exercise(entry: &'static Entry, mut waiter: Box<dyn Waiter>, never_early: Nev
     for micros in [1, 100, 1, 30] {
         wait_out(waiter.as_mut(), Nanos::from_micros(micros), never_early);
     }
+    given::check(entry.info, waiter.as_mut(), os::now);
     for target in [
         Target { remaining: Nanos::ZERO, deadline: os::now() },
         Target { remaining: Nanos(-1), deadline: os::now() - Nanos(1) },

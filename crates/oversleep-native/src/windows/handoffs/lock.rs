@@ -13,25 +13,22 @@ use windows_sys::Win32::System::Threading::{
 use super::{Kind, expect, take};
 use crate::windows::os::Newer;
 use crate::windows::waits::{WAIT_ON_ADDRESS_CALL, WaitOnAddress};
-use oversleep_system::{Handoff, HandoffInfo};
+use oversleep_system::Handoff;
+use oversleep_system::handoffs::windows::{CONDVAR, WAIT_ON_ADDRESS};
 
-pub(super) static CONDVAR: Kind = Kind {
-    info: HandoffInfo {
-        name: "condvar",
-        call: "WakeConditionVariable and SleepConditionVariableSRW",
-        doc: "The common way: a slim lock, a state and a condition variable, as C++'s are made. The notice is given after the \
-              lock is free.",
-        since: "Windows Vista",
-        page: "https://learn.microsoft.com/windows/win32/sync/condition-variables",
-    },
-    open: || {
+pub(super) const KINDS: &[Kind] = &[
+    Kind::new(&CONDVAR, || {
         Ok(Arc::new(Condition {
             lock: UnsafeCell::new(SRWLOCK_INIT),
             condition: UnsafeCell::new(CONDITION_VARIABLE_INIT),
             count: UnsafeCell::new(0),
         }))
-    },
-};
+    }),
+    Kind::new(&WAIT_ON_ADDRESS, || {
+        let (wait, wake) = (WAIT_ON_ADDRESS_CALL.required()?, WAKE.required()?);
+        Ok(Arc::new(Address { count: AtomicU32::new(0), wait, wake }))
+    }),
+];
 
 /// Lock and condition must not move while in use, and an `Arc`'s contents don't.
 struct Condition {
@@ -74,20 +71,6 @@ impl Handoff for Condition {
     }
 }
 
-pub(super) static WAIT_ON_ADDRESS: Kind = Kind {
-    info: HandoffInfo {
-        name: "wait-on-address",
-        call: "WakeByAddressSingle and WaitOnAddress",
-        doc: "The floor: what Rust's locks, parking and channels and C++'s atomic waits are made of.",
-        since: "Windows 8",
-        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-wakebyaddresssingle",
-    },
-    open: || {
-        let (wait, wake) = (WAIT_ON_ADDRESS_CALL.required()?, WAKE.required()?);
-        Ok(Arc::new(Address { count: AtomicU32::new(0), wait, wake }))
-    },
-};
-
 type WakeByAddress = unsafe extern "system" fn(address: *const c_void);
 
 // SAFETY: the type of the call. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-wakebyaddresssingle
@@ -124,14 +107,15 @@ impl Handoff for Address {
 mod tests {
     use super::*;
     use crate::handoff_conformance::check;
+    use crate::native::handoffs::kind_of;
 
     #[test]
     fn condvar_conforms() {
-        check(CONDVAR.open);
+        check(kind_of(super::super::KINDS, &CONDVAR).expect("opened").open);
     }
 
     #[test]
     fn wait_on_address_conforms() {
-        check(WAIT_ON_ADDRESS.open);
+        check(kind_of(super::super::KINDS, &WAIT_ON_ADDRESS).expect("opened").open);
     }
 }

@@ -9,19 +9,23 @@ use windows_sys::Win32::System::Threading::{CreateSemaphoreW, ReleaseSemaphore};
 use super::{Kind, expect, take};
 use crate::windows::os;
 use crate::windows::waits::{CompletionPort, Event, wait_for};
-use oversleep_system::{Handoff, HandoffInfo};
+use oversleep_system::Handoff;
+use oversleep_system::handoffs::windows::{COMPLETION_PORT, EVENT, SEMAPHORE};
 
-pub(super) static EVENT: Kind = Kind {
-    info: HandoffInfo {
-        name: "event",
-        call: "SetEvent and WaitForSingleObject of an auto-reset event",
-        doc: "The old common way of Windows programs, also between processes. Sets before the wait merge into one, so a \
-              count stands beside it.",
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setevent",
-    },
-    open: || Ok(Arc::new(Counted { count: AtomicU32::new(0), event: Event::new()? })),
-};
+pub(super) const KINDS: &[Kind] = &[
+    Kind::new(&EVENT, || Ok(Arc::new(Counted { count: AtomicU32::new(0), event: Event::new()? }))),
+    Kind::new(&SEMAPHORE, || {
+        // SAFETY: no attributes and no name are allowed.
+        // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createsemaphorew
+        let handle = unsafe { CreateSemaphoreW(std::ptr::null(), 0, i32::MAX, std::ptr::null()) };
+        if handle.is_null() {
+            return Err(os::failed("CreateSemaphoreW"));
+        }
+        // SAFETY: a handle just made, owned by nobody else, closed by CloseHandle.
+        Ok(Arc::new(Semaphore(unsafe { OwnedHandle::from_raw_handle(handle) })))
+    }),
+    Kind::new(&COMPLETION_PORT, || Ok(Arc::new(Port(CompletionPort::new()?)))),
+];
 
 struct Counted {
     count: AtomicU32,
@@ -42,26 +46,6 @@ impl Handoff for Counted {
     }
 }
 
-pub(super) static SEMAPHORE: Kind = Kind {
-    info: HandoffInfo {
-        name: "semaphore",
-        call: "ReleaseSemaphore and WaitForSingleObject",
-        doc: "The kernel's semaphore, in job systems of games and older queues. It counts by itself.",
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-releasesemaphore",
-    },
-    open: || {
-        // SAFETY: no attributes and no name are allowed.
-        // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createsemaphorew
-        let handle = unsafe { CreateSemaphoreW(std::ptr::null(), 0, i32::MAX, std::ptr::null()) };
-        if handle.is_null() {
-            return Err(os::failed("CreateSemaphoreW"));
-        }
-        // SAFETY: a handle just made, owned by nobody else, closed by CloseHandle.
-        Ok(Arc::new(Semaphore(unsafe { OwnedHandle::from_raw_handle(handle) })))
-    },
-};
-
 struct Semaphore(OwnedHandle);
 
 impl Handoff for Semaphore {
@@ -76,17 +60,6 @@ impl Handoff for Semaphore {
         expect(wait_for(self.0.as_raw_handle()), "WaitForSingleObject");
     }
 }
-
-pub(super) static COMPLETION_PORT: Kind = Kind {
-    info: HandoffInfo {
-        name: "completion-port",
-        call: "PostQueuedCompletionStatus and GetQueuedCompletionStatus",
-        doc: "The way into an event loop (libuv, tokio, .NET). Every post is kept and taken in order.",
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/ioapiset/nf-ioapiset-postqueuedcompletionstatus",
-    },
-    open: || Ok(Arc::new(Port(CompletionPort::new()?))),
-};
 
 struct Port(CompletionPort);
 
@@ -104,19 +77,20 @@ impl Handoff for Port {
 mod tests {
     use super::*;
     use crate::handoff_conformance::check;
+    use crate::native::handoffs::kind_of;
 
     #[test]
     fn event_conforms() {
-        check(EVENT.open);
+        check(kind_of(super::super::KINDS, &EVENT).expect("opened").open);
     }
 
     #[test]
     fn semaphore_conforms() {
-        check(SEMAPHORE.open);
+        check(kind_of(super::super::KINDS, &SEMAPHORE).expect("opened").open);
     }
 
     #[test]
     fn completion_port_conforms() {
-        check(COMPLETION_PORT.open);
+        check(kind_of(super::super::KINDS, &COMPLETION_PORT).expect("opened").open);
     }
 }

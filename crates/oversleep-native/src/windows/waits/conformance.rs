@@ -1,6 +1,6 @@
 //! What every entry must do, whatever it is: the test beneath each entry calls [`check`].
 //!
-//! Nothing here judges how late a wait is. It ends by its timer after what was asked, but for the tick by which Windows 7
+//! Nothing here judges how late a wait is. Its call is given what its description says. It ends by its timer after what was asked, but for the tick by which Windows 7
 //! may end one early; returns where there is nothing to wait for; and works again after that and beside another one.
 
 use std::sync::mpsc;
@@ -9,11 +9,14 @@ use std::time::Duration;
 use oversleep_record::Nanos;
 
 use super::entry::Entry;
+use crate::native::given::tests as given;
+use crate::native::waits::entry_of;
 use crate::windows::{expected, os};
-use oversleep_system::{Target, WaitEnd, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-/// Checks `entry` in a thread of its own, which must come back.
-pub(super) fn check(entry: &'static Entry) {
+/// Checks the entry of `info` in a thread of its own, which must come back.
+pub(super) fn check(info: &WaitInfo) {
+    let entry = entry_of(super::ENTRIES, info).expect("opened");
     let (done, is_done) = mpsc::channel();
     let thread = std::thread::spawn(move || {
         match (entry.open)() {
@@ -35,6 +38,7 @@ fn exercise(entry: &'static Entry, mut waiter: Box<dyn Waiter>) {
     for micros in [1, 100, 1, 2_500] {
         wait_out(entry, waiter.as_mut(), Nanos::from_micros(micros));
     }
+    given::check(entry.info, waiter.as_mut(), os::now);
     let now = os::now();
     for (remaining, deadline) in [
         (Nanos::ZERO, now),

@@ -87,12 +87,14 @@ mod tests {
 
     use oversleep_record::Nanos;
 
-    use super::super::entry::Entry;
-    use super::super::{object, sleep};
     use super::*;
+    use crate::native::waits::entry_of;
+    use oversleep_system::WaitInfo;
+    use oversleep_system::waits::windows::{SLEEP_EX, WAIT_FOR_MULTIPLE_OBJECTS, WAIT_FOR_SINGLE_OBJECT};
     use oversleep_system::{Target, WaitEnd};
 
-    fn ends(entry: &'static Entry) {
+    fn ends(info: &WaitInfo) {
+        let entry = entry_of(super::super::ENTRIES, info).expect("opened");
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -112,8 +114,8 @@ mod tests {
     // Other tests' waits may end by this, too: they allow for that.
     #[test]
     fn an_hour_is_cut_short() {
-        for entry in [&sleep::SLEEP_EX, &object::WAIT_FOR_SINGLE_OBJECT, &object::WAIT_FOR_MULTIPLE_OBJECTS] {
-            ends(entry);
+        for info in [&SLEEP_EX, &WAIT_FOR_SINGLE_OBJECT, &WAIT_FOR_MULTIPLE_OBJECTS] {
+            ends(info);
         }
     }
 }
