@@ -41,7 +41,7 @@ pub fn waits_by_slack(os: &str) -> String {
 /// The hand-offs of a system, a row each.
 pub fn handoffs(os: &str) -> String {
     let mut table = "| hand-off | calls | since | page |\n|---|---|---|---|\n".to_owned();
-    for &HandoffInfo { name, call, since, page: address, .. } in handoffs::of(os) {
+    for HandoffInfo { name, call, since, page: address, .. } in handoffs::of(os) {
         row(&mut table, &[&format!("`{name}`"), call, since, &page(address)]);
     }
     table

@@ -70,13 +70,13 @@ fn whole_words(line: &str, phrase: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::finding::said;
+    use crate::tidy::finding::found_by;
 
     const WORDS: &str = "# why\nrust | FLORP | finish it\nany | frob | say how\nany | /desk/ | leave it out\n";
 
     #[test]
     fn banned_words_are_found_where_they_are_banned() {
-        let seen = |path: &str, text: &str| said(&CHECK, &[(LIST, WORDS), (path, text)]);
+        let seen = |path: &str, text: &str| found_by(&CHECK, &[(LIST, WORDS), (path, text)]);
         assert_eq!(seen("a.rs", "//! A.\n// FLORP: later\n"), ["a.rs:2: `FLORP`"]);
         assert_eq!(seen("a.md", "You Frob it.\n"), ["a.md:1: `frob`"]);
         assert_eq!(seen("a.sh", "cd /desk/drawer\n"), ["a.sh:1: `/desk/`"]);
@@ -86,15 +86,15 @@ mod tests {
     #[test]
     fn parts_of_other_words_are_not() {
         for text in ["frobnicate", "a_frob", "florp", "FLORPS", "https://a.org/desk/b", "../desk/b"] {
-            assert!(said(&CHECK, &[(LIST, WORDS), ("a.rs", text)]).is_empty(), "{text}");
+            assert!(found_by(&CHECK, &[(LIST, WORDS), ("a.rs", text)]).is_empty(), "{text}");
         }
     }
 
     #[test]
     fn the_list_itself_is_checked() {
-        assert_eq!(said(&CHECK, &[("a.rs", "")]).len(), 1);
+        assert_eq!(found_by(&CHECK, &[("a.rs", "")]).len(), 1);
         for line in ["FLORP", "everywhere | FLORP | finish it", "rust | FLORP |", "rust || x"] {
-            assert_eq!(said(&CHECK, &[(LIST, line)]).len(), 1, "{line}");
+            assert_eq!(found_by(&CHECK, &[(LIST, line)]).len(), 1, "{line}");
         }
     }
 }

@@ -12,7 +12,7 @@ use oversleep_system::{ClockInfo, CpuKind, Target, handoffs, waits};
 /// Two CPUs shared fairly, slack of 50 us, wake-ups of 4 to 20 us.
 fn machine() -> Machine {
     let fixed = |ns| Spread::fixed(Nanos(ns));
-    let clock = (systems::linux::SYSTEM.clocks)().remove(0).info;
+    let clock = systems::linux::SYSTEM.clocks[0];
     Machine {
         name: "test".to_owned(),
         os: "linux".to_owned(),
@@ -51,8 +51,8 @@ fn machine() -> Machine {
         handoff_wake: fixed(5_000),
         yield_cost: fixed(1_000),
         clocks: vec![clock_model(clock)],
-        waits: vec![WaitModel::by_rule(waits::linux::NANOSLEEP)],
-        handoffs: vec![(&handoffs::linux::FUTEX, None)],
+        waits: vec![WaitModel::by_rule(waits::named(waits::LINUX, "nanosleep").clone())],
+        handoffs: vec![(handoffs::named(handoffs::LINUX, "futex"), None)],
         tunables: vec![TunableModel::Slack, TunableModel::Policy, TunableModel::Pin],
         facts: Environment::default(),
         stalls: Vec::new(),

@@ -1,4 +1,5 @@
-//! What an entry in a system's table of hand-offs is, and the count that keeps a post made before the wait.
+//! How a system's hand-offs are made: each description paired with its calls, and the count that keeps a post made
+//! before the wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,19 +10,17 @@ use oversleep_system::{Handoff, HandoffInfo, HandoffKind};
 
 type Opened = Result<Arc<dyn Handoff>, Unavailable>;
 
-/// A description, and how a hand-off of that kind is made.
-pub(crate) struct Kind {
-    pub(crate) info: &'static HandoffInfo,
-    pub(crate) open: fn() -> Opened,
+/// Makes a hand-off.
+pub(crate) type Open = fn() -> Opened;
+/// The name of a description and how a hand-off of that kind is made.
+pub(crate) type Call = (&'static str, Open);
+
+struct NativeKind {
+    info: &'static HandoffInfo,
+    open: Open,
 }
 
-impl Kind {
-    pub(crate) const fn new(info: &'static HandoffInfo, open: fn() -> Opened) -> Kind {
-        Kind { info, open }
-    }
-}
-
-impl HandoffKind for &'static Kind {
+impl HandoffKind for NativeKind {
     fn info(&self) -> &HandoffInfo {
         self.info
     }
@@ -31,15 +30,17 @@ impl HandoffKind for &'static Kind {
     }
 }
 
-/// The kind of that description among those of a system.
-pub(crate) fn kind_of(kinds: &[&'static [Kind]], info: &HandoffInfo) -> Option<&'static Kind> {
-    kinds.iter().copied().flatten().find(|kind| kind.info.name == info.name)
+/// How a hand-off of that name is made.
+pub(crate) fn call_of(calls: &[&[Call]], name: &str) -> Option<Open> {
+    calls.iter().copied().flatten().find(|(known, _)| *known == name).map(|&(_, open)| open)
 }
 
 /// The hand-offs of a system in the order of their descriptions, each with its calls.
-pub(crate) fn registry(described: &[&HandoffInfo], kinds: &[&'static [Kind]]) -> Vec<Box<dyn HandoffKind>> {
-    let opened = described.iter().filter_map(|info| kind_of(kinds, info));
-    opened.map(|kind| Box::new(kind) as Box<dyn HandoffKind>).collect()
+pub(crate) fn registry(described: &'static [HandoffInfo], calls: &[&[Call]]) -> Vec<Box<dyn HandoffKind>> {
+    let paired = |info: &'static HandoffInfo| -> Option<Box<dyn HandoffKind>> {
+        Some(Box::new(NativeKind { info, open: call_of(calls, info.name)? }))
+    };
+    described.iter().filter_map(paired).collect()
 }
 
 /// Lowers a count by one unless it is zero.

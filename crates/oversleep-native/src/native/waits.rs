@@ -1,4 +1,4 @@
-//! What an entry in a system's table of waits is, and how it is opened.
+//! How a system's waits are opened: each description paired with its call.
 
 use oversleep_record::{Nanos, Unavailable};
 
@@ -7,28 +7,20 @@ use oversleep_system::{SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, W
 
 type Opened = Result<Box<dyn Waiter>, Unavailable>;
 
-/// A description, and how the calling thread opens its call.
-pub(crate) struct Entry {
-    pub(crate) info: &'static WaitInfo,
-    pub(crate) open: fn() -> Opened,
-    /// The same with a tolerance, where the call takes one.
+/// Opens a wait for the calling thread.
+pub(crate) type Open = fn() -> Opened;
+/// The name of a description and how its call is opened.
+pub(crate) type Call = (&'static str, Open);
+/// The same with a tolerance, for calls that take one.
+pub(crate) type TolerantCall = (&'static str, fn(Nanos) -> Opened);
+
+struct NativeWait {
+    info: &'static WaitInfo,
+    open: Open,
     open_tolerating: Option<fn(Nanos) -> Opened>,
 }
 
-impl Entry {
-    pub(crate) const fn new(info: &'static WaitInfo, open: fn() -> Opened) -> Entry {
-        Entry { info, open, open_tolerating: None }
-    }
-
-    /// The call takes a tolerance.
-    #[cfg_attr(not(windows), expect(dead_code, reason = "only Windows has such a call"))]
-    pub(crate) const fn tolerating(mut self, open: fn(Nanos) -> Opened) -> Entry {
-        self.open_tolerating = Some(open);
-        self
-    }
-}
-
-impl Wait for &'static Entry {
+impl Wait for NativeWait {
     fn info(&self) -> &WaitInfo {
         self.info
     }
@@ -46,15 +38,23 @@ impl Wait for &'static Entry {
     }
 }
 
-/// The entry of that description among those of a system.
-pub(crate) fn entry_of(entries: &[&'static [Entry]], info: &WaitInfo) -> Option<&'static Entry> {
-    entries.iter().copied().flatten().find(|entry| entry.info.name == info.name)
+/// How the wait of that name is opened.
+pub(crate) fn call_of(calls: &[&[Call]], name: &str) -> Option<Open> {
+    calls.iter().copied().flatten().find(|(known, _)| *known == name).map(|&(_, open)| open)
 }
 
 /// The waits of a system in the order of their descriptions, each with its call.
-pub(crate) fn registry(described: &[&WaitInfo], entries: &[&'static [Entry]]) -> Vec<Box<dyn Wait>> {
-    let opened = described.iter().filter_map(|info| entry_of(entries, info));
-    opened.map(|entry| Box::new(entry) as Box<dyn Wait>).collect()
+pub(crate) fn registry(
+    described: &'static [WaitInfo],
+    calls: &[&[Call]],
+    tolerant: &[TolerantCall],
+) -> Vec<Box<dyn Wait>> {
+    let tolerating = |name| tolerant.iter().find(|(known, _)| *known == name).map(|&(_, open)| open);
+    let paired = |info: &'static WaitInfo| -> Option<Box<dyn Wait>> {
+        let open = call_of(calls, info.name)?;
+        Some(Box::new(NativeWait { info, open, open_tolerating: tolerating(info.name) }))
+    };
+    described.iter().filter_map(paired).collect()
 }
 
 /// A wait that holds nothing. The call is a type of its own, so that it is inlined and [`Waiter::wait`] stays the only

@@ -1,6 +1,6 @@
 //! The waits of Linux, WSL included. Spans and deadlines are counted on `CLOCK_MONOTONIC` unless an entry says otherwise.
 
-use crate::catalogue::catalogue;
+use super::library::SLEEP_UNTIL;
 use crate::{Family, Granularity, SlackRule, Takes, WaitInfo, ZeroMeans};
 
 const SLEEPS: WaitInfo = WaitInfo { zero: ZeroMeans::SleepsShortest, slack: SlackRule::ThreadSlack, ..WaitInfo::BLANK };
@@ -9,9 +9,9 @@ const LOCKS: WaitInfo = WaitInfo { family: Family::Lock, ..SLEEPS };
 const TIMERS: WaitInfo = WaitInfo { family: Family::Timer, zero: ZeroMeans::Disarms, ..WaitInfo::BLANK };
 const MESSAGES: WaitInfo = WaitInfo { family: Family::Message, ..WaitInfo::BLANK };
 
-catalogue!(
-    WaitInfo,
-    NANOSLEEP = WaitInfo {
+/// The waits of Linux, in the order in which they are listed.
+pub const LINUX: &[WaitInfo] = &[
+    WaitInfo {
         name: "nanosleep",
         call: "nanosleep",
         doc: "Most languages' sleeps end in this call, as do sleep() and usleep(). A loop of relative sleeps drifts, \
@@ -20,7 +20,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/nanosleep.2.html",
         ..SLEEPS
     },
-    CLOCK_NANOSLEEP = WaitInfo {
+    WaitInfo {
         name: "clock-nanosleep",
         call: "clock_nanosleep(CLOCK_MONOTONIC, 0)",
         doc: "nanosleep with a choice of clock; glibc's nanosleep calls it. It is relative, so a loop of it drifts.",
@@ -28,7 +28,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html",
         ..SLEEPS
     },
-    CLOCK_NANOSLEEP_ABS = WaitInfo {
+    WaitInfo {
         name: "clock-nanosleep-abs",
         call: "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)",
         doc: "The call for periodic work: real-time loops, audio engines and cyclictest use it. The deadline stays \
@@ -39,7 +39,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html",
         ..SLEEPS
     },
-    USLEEP = WaitInfo {
+    WaitInfo {
         name: "usleep",
         call: "usleep",
         doc: "nanosleep in whole microseconds, for old C code and shell-like tools. POSIX removed it in 2008 and lets \
@@ -49,7 +49,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man3/usleep.3.html",
         ..SLEEPS
     },
-    THREAD_SLEEP = WaitInfo {
+    WaitInfo {
         name: "thread-sleep",
         call: "std::thread::sleep",
         doc: "Rust's sleep. It calls the system's relative sleep, and calls it again for the rest when a signal ends \
@@ -59,7 +59,7 @@ catalogue!(
         page: "https://doc.rust-lang.org/std/thread/fn.sleep.html",
         ..SLEEPS
     },
-    SELECT = WaitInfo {
+    WaitInfo {
         name: "select",
         call: "select(0, NULL, NULL, NULL, timeout)",
         doc: "Portable sleeps and old event loops use it, as do Perl and CPython's time.sleep before 3.11. Its slack \
@@ -69,7 +69,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/select.2.html",
         ..POLLS
     },
-    PSELECT = WaitInfo {
+    WaitInfo {
         name: "pselect",
         call: "pselect(0, NULL, NULL, NULL, timeout, NULL)",
         doc: "select in nanoseconds, with a signal mask. The unit is finer; the slack is the same as select's.",
@@ -77,7 +77,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/pselect.2.html",
         ..POLLS
     },
-    POLL = WaitInfo {
+    WaitInfo {
         name: "poll",
         call: "poll(NULL, 0, timeout)",
         doc: "Event loops and network code use it everywhere. It counts in whole milliseconds, so 300 µs becomes \
@@ -87,7 +87,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/poll.2.html",
         ..POLLS
     },
-    PPOLL = WaitInfo {
+    WaitInfo {
         name: "ppoll",
         call: "ppoll(NULL, 0, timeout, NULL)",
         doc: "poll in nanoseconds, with a signal mask: use it where poll's millisecond is too coarse. The slack is \
@@ -96,7 +96,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/ppoll.2.html",
         ..POLLS
     },
-    EPOLL_WAIT = WaitInfo {
+    WaitInfo {
         name: "epoll-wait",
         call: "epoll_wait",
         doc: "libuv, Netty, nginx, tokio and most servers wait in it, so their timers count in whole milliseconds \
@@ -106,7 +106,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/epoll_wait.2.html",
         ..POLLS
     },
-    EPOLL_PWAIT2 = WaitInfo {
+    WaitInfo {
         name: "epoll-pwait2",
         call: "epoll_pwait2",
         doc: "epoll_wait in nanoseconds, for event loops with timers below a millisecond. Older kernels and some \
@@ -115,7 +115,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/epoll_pwait2.2.html",
         ..POLLS
     },
-    SO_RCVTIMEO = WaitInfo {
+    WaitInfo {
         name: "so-rcvtimeo",
         call: "setsockopt(SO_RCVTIMEO) + recv",
         doc: "Blocking network clients set it: Rust's set_read_timeout, database drivers. The kernel rounds the \
@@ -129,7 +129,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man7/socket.7.html",
         ..POLLS
     },
-    FUTEX = WaitInfo {
+    WaitInfo {
         name: "futex",
         call: "futex(FUTEX_WAIT_PRIVATE, timeout)",
         doc: "Every lock, condition variable and thread park with a timeout ends in a futex wait. This is the \
@@ -138,7 +138,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/futex.2.html",
         ..LOCKS
     },
-    FUTEX_ABS = WaitInfo {
+    WaitInfo {
         name: "futex-abs",
         call: "futex(FUTEX_WAIT_BITSET_PRIVATE, deadline)",
         doc: "The futex wait with a deadline instead of a span. glibc's condition variables and Rust's parking and \
@@ -148,7 +148,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/futex.2.html",
         ..LOCKS
     },
-    COND_TIMEDWAIT = WaitInfo {
+    WaitInfo {
         name: "cond-timedwait",
         call: "pthread_cond_timedwait (CLOCK_MONOTONIC)",
         doc: "Thread pools, queues, LockSupport.parkNanos and C++ condition variables use it. Its default clock is \
@@ -159,7 +159,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man3/pthread_cond_timedwait.3p.html",
         ..LOCKS
     },
-    SEM_TIMEDWAIT = WaitInfo {
+    WaitInfo {
         name: "sem-timedwait",
         call: "sem_timedwait",
         doc: "C programs and emulation layers wait for POSIX semaphores with it. Its deadline is on CLOCK_REALTIME, \
@@ -170,7 +170,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man3/sem_timedwait.3.html",
         ..LOCKS
     },
-    SIGTIMEDWAIT = WaitInfo {
+    WaitInfo {
         name: "sigtimedwait",
         call: "sigtimedwait",
         doc: "Daemons and init systems take signals in a loop with it. The signal must be blocked in every thread; \
@@ -180,7 +180,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/sigtimedwait.2.html",
         ..MESSAGES
     },
-    MQ_TIMEDRECEIVE = WaitInfo {
+    WaitInfo {
         name: "mq-timedreceive",
         call: "mq_timedreceive",
         doc: "Embedded and real-time programs wait for messages with it. Its deadline is on CLOCK_REALTIME, so \
@@ -190,7 +190,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man3/mq_receive.3.html",
         ..MESSAGES
     },
-    TIMERFD = WaitInfo {
+    WaitInfo {
         name: "timerfd",
         call: "timerfd_settime(TFD_TIMER_ABSTIME) + read",
         doc: "Event loops (systemd, libevent, asio) keep their timers in it. It ignores timer slack, at the price of \
@@ -200,7 +200,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/timerfd_create.2.html",
         ..TIMERS
     },
-    TIMER_CREATE = WaitInfo {
+    WaitInfo {
         name: "timer-create",
         call: "timer_settime(TIMER_ABSTIME) + sigwaitinfo",
         doc: "Real-time programs with several periods and sampling profilers use POSIX timers. This one sends a \
@@ -210,7 +210,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/timer_create.2.html",
         ..TIMERS
     },
-    SETITIMER = WaitInfo {
+    WaitInfo {
         name: "setitimer",
         call: "setitimer(ITIMER_REAL) + SIGALRM",
         doc: "alarm(), old profilers and games use it. A process has one such timer, and its signal interrupts \
@@ -221,7 +221,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/setitimer.2.html",
         ..TIMERS
     },
-    IO_URING = WaitInfo {
+    WaitInfo {
         name: "io-uring",
         call: "io_uring_enter (IORING_OP_TIMEOUT)",
         doc: "io_uring runtimes (tokio-uring, monoio, Seastar, TigerBeetle) keep their timers in the ring. It ignores \
@@ -231,7 +231,7 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man3/io_uring_prep_timeout.3.html",
         ..TIMERS
     },
-    SCHED_YIELD = WaitInfo {
+    WaitInfo {
         name: "sched-yield",
         call: "sched_yield",
         doc: "Spin locks back off with it; std::thread::yield_now and Java's Thread.yield call it. With no other \
@@ -245,4 +245,5 @@ catalogue!(
         page: "https://man7.org/linux/man-pages/man2/sched_yield.2.html",
         ..WaitInfo::BLANK
     },
-);
+    SLEEP_UNTIL,
+];

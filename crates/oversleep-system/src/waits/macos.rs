@@ -4,7 +4,7 @@
 //! `setitimer` isn't here: its signal goes to whichever thread of the process lets it through, and macOS has no timed
 //! wait for a signal.
 
-use crate::catalogue::catalogue;
+use super::library::SLEEP_UNTIL;
 use crate::{Family, Granularity, SlackRule, Takes, WaitInfo, ZeroMeans};
 
 const SLEEPS: WaitInfo = WaitInfo { slack: SlackRule::ClassShare, ..WaitInfo::BLANK };
@@ -30,9 +30,9 @@ macro_rules! man {
     };
 }
 
-catalogue!(
-    WaitInfo,
-    NANOSLEEP = WaitInfo {
+/// The waits of macOS, in the order in which they are listed.
+pub const MACOS: &[WaitInfo] = &[
+    WaitInfo {
         name: "nanosleep",
         call: "nanosleep",
         doc: "Most languages' sleeps end in this call, as do sleep() and usleep(). A loop of relative sleeps drifts, \
@@ -41,7 +41,7 @@ catalogue!(
         page: man!("2/nanosleep.2"),
         ..SLEEPS
     },
-    MACH_WAIT_UNTIL = WaitInfo {
+    WaitInfo {
         name: "mach-wait-until",
         call: "mach_wait_until",
         doc: "The call for periodic work: its deadline on mach_absolute_time stays where it is when the wait before \
@@ -51,7 +51,7 @@ catalogue!(
         page: "https://developer.apple.com/library/archive/technotes/tn2169/_index.html",
         ..SLEEPS
     },
-    USLEEP = WaitInfo {
+    WaitInfo {
         name: "usleep",
         call: "usleep",
         doc: "nanosleep in whole microseconds, at most 71 minutes, for old C code and shell-like tools.",
@@ -60,7 +60,7 @@ catalogue!(
         page: man!("3/usleep.3"),
         ..SLEEPS
     },
-    THREAD_SLEEP = WaitInfo {
+    WaitInfo {
         name: "thread-sleep",
         call: "std::thread::sleep",
         doc: "Rust's sleep. It calls the system's relative sleep, and calls it again for the rest when a signal ends \
@@ -69,7 +69,7 @@ catalogue!(
         page: "https://doc.rust-lang.org/std/thread/fn.sleep.html",
         ..SLEEPS
     },
-    SELECT = WaitInfo {
+    WaitInfo {
         name: "select",
         call: "select(0, NULL, NULL, NULL, timeout)",
         doc: "Portable sleeps and old event loops use it. The thread's tier coalesces it like a sleep.",
@@ -78,7 +78,7 @@ catalogue!(
         page: man!("2/select.2"),
         ..POLLS
     },
-    PSELECT = WaitInfo {
+    WaitInfo {
         name: "pselect",
         call: "pselect(0, NULL, NULL, NULL, timeout, NULL)",
         doc: "select in nanoseconds, with a signal mask.",
@@ -86,7 +86,7 @@ catalogue!(
         page: man!("2/select.2"),
         ..POLLS
     },
-    POLL = WaitInfo {
+    WaitInfo {
         name: "poll",
         call: "poll(NULL, 0, timeout)",
         doc: "Event loops and network code use it everywhere. It counts in whole milliseconds, so 300 µs becomes 1 ms.",
@@ -95,7 +95,7 @@ catalogue!(
         page: man!("2/poll.2"),
         ..POLLS
     },
-    KEVENT = WaitInfo {
+    WaitInfo {
         name: "kevent",
         call: "kevent(timeout)",
         doc: "libuv, tokio, Go's netpoller and most servers on macOS wait in it: their timers are its timeout, in \
@@ -104,7 +104,7 @@ catalogue!(
         page: man!("2/kqueue.2"),
         ..POLLS
     },
-    KEVENT_TIMER = WaitInfo {
+    WaitInfo {
         name: "kevent-timer",
         call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS)",
         doc: "A timer that a kernel queue watches, armed and awaited in one call: event loops with one timer per \
@@ -113,7 +113,7 @@ catalogue!(
         page: man!("2/kqueue.2"),
         ..TIMERS
     },
-    KEVENT_TIMER_CRITICAL = WaitInfo {
+    WaitInfo {
         name: "kevent-timer-critical",
         call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS | NOTE_CRITICAL)",
         doc: "The kevent timer marked as critical: the kernel adds no delay of its own, whatever the thread's tier. \
@@ -123,7 +123,7 @@ catalogue!(
         page: man!("2/kqueue.2"),
         ..TIMERS
     },
-    KEVENT_TIMER_LEEWAY = WaitInfo {
+    WaitInfo {
         name: "kevent-timer-leeway",
         call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS | NOTE_LEEWAY)",
         doc: "The kevent timer with a leeway of a tenth of the span, as Apple advises for repeating work: the larger \
@@ -133,7 +133,7 @@ catalogue!(
         is_modelled: false,
         ..TIMERS
     },
-    COND_TIMEDWAIT = WaitInfo {
+    WaitInfo {
         name: "cond-timedwait",
         call: "pthread_cond_timedwait",
         doc: "Thread pools, queues and LockSupport.parkNanos use it. Its deadline is a time of day in whole \
@@ -144,7 +144,7 @@ catalogue!(
         page: man!("3/pthread_cond_timedwait.3"),
         ..LOCKS
     },
-    COND_TIMEDWAIT_RELATIVE = WaitInfo {
+    WaitInfo {
         name: "cond-timedwait-relative",
         call: "pthread_cond_timedwait_relative_np",
         doc: "The condition variable's wait with a span instead of a time of day. The timed waits of Rust, Swift and \
@@ -154,7 +154,7 @@ catalogue!(
         is_modelled: false,
         ..LOCKS
     },
-    MACH_SEMAPHORE = WaitInfo {
+    WaitInfo {
         name: "mach-semaphore",
         call: "semaphore_timedwait",
         doc: "Mach's semaphore with a span: nanosleep, dispatch semaphores and many hand-made locks end in it.",
@@ -162,7 +162,7 @@ catalogue!(
         page: "https://developer.apple.com/library/archive/documentation/Darwin/Conceptual/KernelProgramming/synchronization/synchronization.html",
         ..LOCKS
     },
-    DISPATCH_SEMAPHORE = WaitInfo {
+    WaitInfo {
         name: "dispatch-semaphore",
         call: "dispatch_semaphore_wait(timeout)",
         doc: "Grand Central Dispatch's semaphore: Swift and Objective-C code and Rust's parking use it. It makes no \
@@ -171,7 +171,7 @@ catalogue!(
         page: "https://developer.apple.com/documentation/dispatch/dispatch_semaphore_wait",
         ..LOCKS
     },
-    WAIT_ON_ADDRESS = WaitInfo {
+    WaitInfo {
         name: "wait-on-address",
         call: "os_sync_wait_on_address_with_timeout",
         doc: "The futex of macOS, public since 14.4, for locks of one's own. os_unfair_lock, C++'s atomic waits and \
@@ -181,7 +181,7 @@ catalogue!(
         is_modelled: false,
         ..LOCKS
     },
-    DISPATCH_SOURCE_STRICT = WaitInfo {
+    WaitInfo {
         name: "dispatch-source-strict",
         call: "dispatch_source_set_timer (DISPATCH_TIMER_STRICT)",
         doc: "A dispatch timer that the kernel doesn't coalesce: audio and video code uses it. Its handler runs on a \
@@ -191,7 +191,7 @@ catalogue!(
         page: "https://developer.apple.com/documentation/dispatch/dispatch_timer_strict",
         ..TIMERS
     },
-    DISPATCH_SOURCE = WaitInfo {
+    WaitInfo {
         name: "dispatch-source",
         call: "dispatch_source_set_timer (leeway 0)",
         doc: "The timer of Swift and Objective-C programs (DispatchSourceTimer; NSTimer is its peer). A leeway of zero \
@@ -201,7 +201,7 @@ catalogue!(
         page: "https://developer.apple.com/documentation/dispatch/dispatch_source_set_timer",
         ..TIMERS
     },
-    SCHED_YIELD = WaitInfo {
+    WaitInfo {
         name: "sched-yield",
         call: "sched_yield",
         doc: "Spin locks back off with it; std::thread::yield_now and Java's Thread.yield call it, and \
@@ -211,7 +211,7 @@ catalogue!(
         page: "https://github.com/apple-oss-distributions/libpthread",
         ..YIELDS
     },
-    SWTCH_PRI = WaitInfo {
+    WaitInfo {
         name: "swtch-pri",
         call: "swtch_pri(0)",
         doc: "Mach's own yield, in which sched_yield ends: it lowers the thread's priority until the thread runs \
@@ -221,4 +221,5 @@ catalogue!(
         is_modelled: false,
         ..YIELDS
     },
-);
+    SLEEP_UNTIL,
+];

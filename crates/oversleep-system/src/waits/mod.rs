@@ -4,21 +4,41 @@
 //! A new wait is one entry in the file of its system, beside others of its family: the plainest of a family stands
 //! first. Waits made of a clock and another wait are described where they are made, in `oversleep-measure`.
 
-pub mod library;
-pub mod linux;
-pub mod macos;
-pub mod windows;
+mod library;
+mod linux;
+mod macos;
+mod windows;
 
-use crate::{Family, WaitInfo};
+pub use library::EVERYWHERE;
+pub use linux::LINUX;
+pub use macos::MACOS;
+pub use windows::WINDOWS;
 
-/// The waits that a system of that name offers (`linux`, `windows`, `macos`); on any other, the standard library's.
-pub fn of(os: &str) -> &'static [&'static WaitInfo] {
+use crate::{Family, WaitInfo, pairing};
+
+/// The waits of a system by its name in results, those of every system where it has no catalogue of its own.
+pub fn of(os: &str) -> &'static [WaitInfo] {
     match os {
-        "linux" => linux::ALL,
-        "windows" => windows::ALL,
-        "macos" => macos::ALL,
-        _ => &[&library::THREAD_SLEEP],
+        "linux" => LINUX,
+        "windows" => WINDOWS,
+        "macos" => MACOS,
+        _ => EVERYWHERE,
     }
+}
+
+/// The description of that name.
+///
+/// # Panics
+/// Without such a description; in a constant, that stops the compiler.
+pub const fn named(waits: &'static [WaitInfo], name: &str) -> &'static WaitInfo {
+    let mut at = 0;
+    while at < waits.len() {
+        if pairing::is_same(waits[at].name, name) {
+            return &waits[at];
+        }
+        at += 1;
+    }
+    panic!("{}", name)
 }
 
 /// The plainest wait of a family: the first in the list.
@@ -27,18 +47,19 @@ pub fn plainest<'a>(waits: impl IntoIterator<Item = &'a WaitInfo>, family: Famil
 }
 
 /// The sleeps of a system that end by its ordinary timer, the plainest first. The standard library's is not one of them
-/// where it uses another timer, as on Windows.
+/// where it uses another timer, as on Windows, nor is oversleep's.
 pub fn plain_sleeps(os: &str) -> impl Iterator<Item = &'static WaitInfo> {
-    let waits = || of(os).iter().copied();
-    let plainest = plainest(waits(), Family::Sleep);
-    waits().filter(move |info| info.family == Family::Sleep && plainest.is_some_and(|first| first.slack == info.slack))
+    let slack = plainest(of(os), Family::Sleep).map(|plainest| plainest.slack);
+    of(os).iter().filter(move |info| info.family == Family::Sleep && Some(info.slack) == slack)
 }
 
 /// The waits of a system whose timer has no slack, timers first: they take a program's place for a late sleep.
 pub fn exact(os: &str) -> impl Iterator<Item = &'static WaitInfo> {
     let of_kind = move |is_timer: bool| {
-        let fits = move |info: &&WaitInfo| info.ignores_slack() && (info.family == Family::Timer) == is_timer;
-        of(os).iter().copied().filter(fits)
+        let fits = move |info: &&WaitInfo| {
+            info.ignores_slack() && info.family != Family::Sleep && (info.family == Family::Timer) == is_timer
+        };
+        of(os).iter().filter(fits)
     };
     of_kind(true).chain(of_kind(false))
 }
@@ -62,7 +83,8 @@ mod tests {
                 assert!(!name.is_empty() && name.bytes().all(|b| b == b'-' || b.is_ascii_alphanumeric()), "{name}");
                 assert!(name.bytes().all(|b| !b.is_ascii_uppercase()), "{name}");
                 assert!(info.call.len() > 3 && info.doc.ends_with('.'), "{name}");
-                assert!(info.since.contains(version) && info.page.starts_with("https://"), "{name}");
+                let is_of_system = info.since.contains(version) || name == library::SLEEP_UNTIL.name;
+                assert!(is_of_system && info.page.starts_with("https://"), "{name}");
             }
         }
     }
@@ -88,14 +110,15 @@ mod tests {
     }
 
     #[test]
-    fn all_waits_of_windows_take_spans() {
-        assert!(windows::ALL.iter().all(|info| !info.takes.is_absolute()), "its points in time are on the wall clock");
-        assert!(linux::ALL.iter().any(|info| info.takes == Takes::TimeOfDay));
+    fn windows_takes_no_point_in_time() {
+        let is_a_span = |info: &WaitInfo| !info.takes.is_absolute() || info.name == library::SLEEP_UNTIL.name;
+        assert!(WINDOWS.iter().all(is_a_span), "its points in time are on the wall clock");
+        assert!(LINUX.iter().any(|info| info.takes == Takes::TimeOfDay));
     }
 
     #[test]
     fn the_plainest_of_a_family_comes_first() {
-        let name = |os, family| plainest(of(os).iter().copied(), family).map(|info| info.name);
+        let name = |os, family| plainest(of(os), family).map(|info| info.name);
         for (os, family, plainest) in [
             ("linux", Family::Sleep, "nanosleep"),
             ("macos", Family::Sleep, "nanosleep"),

@@ -1,6 +1,6 @@
 //! The waits of Windows. All of them take spans: a point in time would be on the wall clock, which can be set.
 
-use crate::catalogue::catalogue;
+use super::library::SLEEP_UNTIL;
 use crate::{Family, Granularity, SlackRule, Takes, WaitInfo, ZeroMeans};
 
 /// In whole milliseconds, to the next timer interrupt.
@@ -22,9 +22,9 @@ const YIELDS: WaitInfo = WaitInfo {
     ..LOCKS
 };
 
-catalogue!(
-    WaitInfo,
-    SLEEP = WaitInfo {
+/// The waits of Windows, in the order in which they are listed.
+pub const WINDOWS: &[WaitInfo] = &[
+    WaitInfo {
         name: "sleep",
         call: "Sleep",
         doc: "Most programs call it. It ends at the first timer interrupt after its milliseconds have passed, so 1 ms \
@@ -34,7 +34,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep",
         ..SLEEPS
     },
-    SLEEP_EX = WaitInfo {
+    WaitInfo {
         name: "sleep-ex",
         call: "SleepEx(alertable)",
         doc: "Sleep for programs with completion routines: an asynchronous call queued to the thread runs during the \
@@ -43,7 +43,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleepex",
         ..SLEEPS
     },
-    NT_DELAY_EXECUTION = WaitInfo {
+    WaitInfo {
         name: "nt-delay-execution",
         call: "NtDelayExecution",
         doc: "Sleep ends in it. Microsoft documents the kernel's own name of it, not this one. Its unit of 100 ns gains \
@@ -54,7 +54,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kedelayexecutionthread",
         ..SLEEPS
     },
-    THREAD_SLEEP = WaitInfo {
+    WaitInfo {
         name: "thread-sleep",
         call: "std::thread::sleep",
         doc: "Rust's sleep. It uses a high-resolution waitable timer where there is one (Windows 10 1803), whatever \
@@ -66,7 +66,7 @@ catalogue!(
         page: "https://doc.rust-lang.org/std/thread/fn.sleep.html",
         ..SLEEPS
     },
-    WAIT_FOR_SINGLE_OBJECT = WaitInfo {
+    WaitInfo {
         name: "wait-for-single-object",
         call: "WaitForSingleObject(event, timeout)",
         doc: "It waits for an event, thread or process. Java's LockSupport.parkNanos and C run-times end in it. Its \
@@ -75,7 +75,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitforsingleobject",
         ..LOCKS
     },
-    WAIT_FOR_MULTIPLE_OBJECTS = WaitInfo {
+    WaitInfo {
         name: "wait-for-multiple-objects",
         call: "WaitForMultipleObjects(2 events, any, timeout)",
         doc: "Event loops of services and of old game engines wait for up to 64 objects at once with it. Its timeout \
@@ -84,7 +84,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitformultipleobjects",
         ..LOCKS
     },
-    SLEEP_CONDITION_VARIABLE_CS = WaitInfo {
+    WaitInfo {
         name: "sleep-condition-variable-cs",
         call: "SleepConditionVariableCS",
         doc: "A condition variable with a critical section: queues and thread pools of C and C++ programs use it. Its \
@@ -93,7 +93,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleepconditionvariablecs",
         ..LOCKS
     },
-    SLEEP_CONDITION_VARIABLE_SRW = WaitInfo {
+    WaitInfo {
         name: "sleep-condition-variable-srw",
         call: "SleepConditionVariableSRW",
         doc: "A condition variable with a slim lock: C++'s std::condition_variable is made of it. Its timeout ends at \
@@ -102,7 +102,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleepconditionvariablesrw",
         ..LOCKS
     },
-    WAIT_ON_ADDRESS = WaitInfo {
+    WaitInfo {
         name: "wait-on-address",
         call: "WaitOnAddress",
         doc: "The futex of Windows: Rust's locks and parking and C++'s atomic waits are made of it. Its timeout ends \
@@ -111,7 +111,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitonaddress",
         ..LOCKS
     },
-    SELECT = WaitInfo {
+    WaitInfo {
         name: "select",
         call: "select(1 socket, timeout)",
         doc: "Portable network programs use it. Its timeout is in microseconds but ends at a timer interrupt. Without \
@@ -121,7 +121,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/winsock2/nf-winsock2-select",
         ..POLLS
     },
-    WSA_POLL = WaitInfo {
+    WaitInfo {
         name: "wsapoll",
         call: "WSAPoll(1 socket, timeout)",
         doc: "Network programs ported from Unix use it as poll(). It needs a socket, counts in whole milliseconds and \
@@ -130,7 +130,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/winsock2/nf-winsock2-wsapoll",
         ..POLLS
     },
-    GET_QUEUED_COMPLETION_STATUS = WaitInfo {
+    WaitInfo {
         name: "get-queued-completion-status",
         call: "GetQueuedCompletionStatus",
         doc: "The event loops of Windows (libuv, tokio, .NET) wait in it. Their timers are its timeout, in whole \
@@ -139,7 +139,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/ioapiset/nf-ioapiset-getqueuedcompletionstatus",
         ..POLLS
     },
-    WAITABLE_TIMER = WaitInfo {
+    WaitInfo {
         name: "waitable-timer",
         call: "SetWaitableTimer + WaitForSingleObject",
         doc: "A timer object in units of 100 ns. It ends at a timer interrupt like Sleep, so the fine unit makes no \
@@ -148,7 +148,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setwaitabletimer",
         ..TIMERS
     },
-    WAITABLE_TIMER_TOLERANT = WaitInfo {
+    WaitInfo {
         name: "waitable-timer-tolerant",
         call: "SetWaitableTimerEx(tolerable delay 32 ms) + WaitForSingleObject",
         doc: "Programs that save power use it: the system may add up to the tolerance, here 32 ms, so that several \
@@ -158,7 +158,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setwaitabletimerex",
         ..TIMERS
     },
-    WAITABLE_TIMER_HIGH_RESOLUTION = WaitInfo {
+    WaitInfo {
         name: "waitable-timer-high-resolution",
         call: "CreateWaitableTimerExW(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION) + SetWaitableTimer + WaitForSingleObject",
         doc: "The timer that needs no timer resolution: it ends on a grid of about 0.5 ms whatever the resolution is, \
@@ -168,7 +168,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createwaitabletimerexw",
         ..TIMERS
     },
-    THREAD_POOL_TIMER = WaitInfo {
+    WaitInfo {
         name: "thread-pool-timer",
         call: "SetThreadpoolTimer + SetEvent in its callback + WaitForSingleObject",
         doc: "Services and .NET set timers of the process's thread pool. It ends at a timer interrupt; a thread of \
@@ -177,7 +177,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/threadpoolapiset/nf-threadpoolapiset-setthreadpooltimer",
         ..TIMERS
     },
-    TIMER_QUEUE_TIMER = WaitInfo {
+    WaitInfo {
         name: "timer-queue-timer",
         call: "CreateTimerQueueTimer + SetEvent in its callback + WaitForSingleObject",
         doc: "The older timer with a callback: timer classes of many C++ libraries use it. A timer that has ended \
@@ -187,7 +187,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/threadpoollegacyapiset/nf-threadpoollegacyapiset-createtimerqueuetimer",
         ..MILLISECOND_TIMERS
     },
-    TIME_SET_EVENT = WaitInfo {
+    WaitInfo {
         name: "time-set-event",
         call: "timeSetEvent(resolution 1 ms) + SetEvent in its callback + WaitForSingleObject",
         doc: "The multimedia timer of players and sequencers, in whole milliseconds from 1. While armed it requests a \
@@ -198,7 +198,7 @@ catalogue!(
         page: "https://learn.microsoft.com/previous-versions/dd757634(v=vs.85)",
         ..MILLISECOND_TIMERS
     },
-    SET_TIMER = WaitInfo {
+    WaitInfo {
         name: "set-timer",
         call: "SetTimer + GetMessageW(WM_TIMER)",
         doc: "The timer of programs with windows. It raises a request below 10 ms, zero included, to 10 ms. It ends at \
@@ -209,7 +209,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-settimer",
         ..LOCKS
     },
-    SWITCH_TO_THREAD = WaitInfo {
+    WaitInfo {
         name: "switch-to-thread",
         call: "SwitchToThread",
         doc: "Spin locks back off with it, and std::thread::yield_now calls it. It looks for another thread on this \
@@ -218,7 +218,7 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-switchtothread",
         ..YIELDS
     },
-    SLEEP_ZERO = WaitInfo {
+    WaitInfo {
         name: "sleep-zero",
         call: "Sleep(0)",
         doc: "The older yield of game loops and spin locks. It yields to a ready thread on any processor, of any \
@@ -228,4 +228,5 @@ catalogue!(
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep",
         ..YIELDS
     },
-);
+    SLEEP_UNTIL,
+];

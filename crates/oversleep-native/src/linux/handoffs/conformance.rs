@@ -5,15 +5,14 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::handoff_conformance::{self, within_limit};
-use crate::native::handoffs::kind_of;
-use oversleep_system::HandoffInfo;
+use crate::native::handoffs::call_of;
 
 /// Checks a kind of hand-off.
-pub(super) fn check(info: &HandoffInfo) {
-    let kind = kind_of(super::KINDS, info).expect("opened");
-    handoff_conformance::check(kind.open);
+pub(super) fn check(name: &str) {
+    let open = call_of(super::CALLS, name).expect("paired");
+    handoff_conformance::check(open);
     within_limit("signals and stray notices don't end a wait", move || {
-        let handoff = (kind.open)().unwrap();
+        let handoff = open().unwrap();
         let (started, wait_started) = mpsc::channel();
         let waiter = {
             let handoff = Arc::clone(&handoff);

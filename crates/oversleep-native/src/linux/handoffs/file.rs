@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use oversleep_record::Unavailable;
 
-use super::{Kind, interrupted, last_error};
+use super::{Call, interrupted, last_error};
 use oversleep_system::Handoff;
-use oversleep_system::handoffs::linux::{EVENTFD, PIPE};
 
-pub(super) const KINDS: &[Kind] = &[
-    Kind::new(&EVENTFD, || {
+pub(super) const CALLS: &[Call] = &[
+    ("eventfd", || {
         // SAFETY: takes numbers only. https://man7.org/linux/man-pages/man2/eventfd.2.html
         let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_SEMAPHORE) };
         if fd < 0 {
@@ -19,7 +18,7 @@ pub(super) const KINDS: &[Kind] = &[
         // SAFETY: a descriptor just made, owned by nobody else.
         Ok(Arc::new(EventFd(unsafe { OwnedFd::from_raw_fd(fd) })))
     }),
-    Kind::new(&PIPE, || {
+    ("pipe", || {
         let mut ends = [-1; 2];
         // SAFETY: there is room for the two descriptors. https://man7.org/linux/man-pages/man2/pipe2.2.html
         if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
@@ -77,15 +76,14 @@ impl Handoff for Pipe {
 #[cfg(test)]
 mod tests {
     use super::super::conformance::check;
-    use super::*;
 
     #[test]
     fn eventfd_conforms() {
-        check(&EVENTFD);
+        check("eventfd");
     }
 
     #[test]
     fn pipe_conforms() {
-        check(&PIPE);
+        check("pipe");
     }
 }

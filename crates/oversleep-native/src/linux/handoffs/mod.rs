@@ -1,4 +1,4 @@
-//! The calls behind the hand-offs of Linux, which [`oversleep_system::handoffs::linux`] describes.
+//! The calls behind the hand-offs of Linux, which [`oversleep_system::handoffs::LINUX`] describes.
 
 #[cfg(test)]
 mod conformance;
@@ -8,20 +8,20 @@ mod park;
 
 use std::io::Error;
 
-use crate::native::handoffs::{Kind, take};
-use crate::native::{self, complete::assert_complete};
+use crate::native;
+use crate::native::handoffs::{Call, take};
 use crate::unix::handoffs::interrupted;
-use oversleep_system::HandoffKind;
-use oversleep_system::handoffs::linux;
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{HandoffKind, handoffs, names_of};
 
 /// The calls by family; their order here doesn't matter.
-const KINDS: &[&[Kind]] = &[lock::KINDS, file::KINDS, park::KINDS];
+const CALLS: &[&[Call]] = &[lock::CALLS, file::CALLS, park::CALLS];
 
-assert_complete!(linux::ALL, KINDS);
+const _: () = assert_paired(&names_of!(handoffs::LINUX), CALLS);
 
 /// The hand-offs of Linux, in the order of their descriptions.
 pub(super) fn registry() -> Vec<Box<dyn HandoffKind>> {
-    native::handoffs::registry(linux::ALL, KINDS)
+    native::handoffs::registry(handoffs::LINUX, CALLS)
 }
 
 fn last_error() -> Error {

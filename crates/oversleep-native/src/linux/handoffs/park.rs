@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use super::Kind;
+use super::Call;
 use crate::unix::handoffs::Park;
-use oversleep_system::handoffs::linux::THREAD_PARK;
 
-pub(super) const KINDS: &[Kind] = &[Kind::new(&THREAD_PARK, || Ok(Arc::new(Park::default())))];
+pub(super) const CALLS: &[Call] = &[("thread-park", || Ok(Arc::new(Park::default())))];
 
 #[cfg(test)]
 mod tests {
     use super::super::conformance::check;
-    use super::*;
 
     #[test]
     fn thread_park_conforms() {
-        check(&THREAD_PARK);
+        check("thread-park");
     }
 }

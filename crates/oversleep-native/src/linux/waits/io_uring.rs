@@ -3,13 +3,14 @@
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::{ended, refused};
 use super::ring::{OP_TIMEOUT, OP_TIMEOUT_REMOVE, Ring, Submission};
-use oversleep_system::waits::linux::IO_URING;
-use oversleep_system::{Target, WaitEnd, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[Entry::new(&IO_URING, || RingTimer::open().and_then(proved))];
+const IO_URING: &WaitInfo = described("io-uring");
+
+pub(super) const CALLS: &[Call] = &[(IO_URING.name, || RingTimer::open().and_then(proved))];
 
 struct RingTimer {
     ring: Ring,
@@ -28,7 +29,7 @@ fn not_available(call: &str, errno: i32) -> Unavailable {
         ),
         // Charged to RLIMIT_MEMLOCK before 5.12.
         libc::ENOMEM => Unavailable::not_permitted(call, "a higher limit of locked memory (ulimit -l)"),
-        errno => refused(&IO_URING, call, errno),
+        errno => refused(IO_URING, call, errno),
     }
 }
 
@@ -84,7 +85,7 @@ impl RingTimer {
 impl Waiter for RingTimer {
     fn wait(&mut self, target: Target) -> WaitEnd {
         // The kernel copies it when it takes the submission.
-        let span = args::timespec(&IO_URING, target.remaining);
+        let span = args::timespec(IO_URING, target.remaining);
         self.number += 1;
         let put = self.ring.push(Submission {
             opcode: OP_TIMEOUT,
@@ -104,7 +105,7 @@ impl Waiter for RingTimer {
             // It submitted and then slept for nothing, which it reports as success.
             None => {
                 self.remove();
-                ended(&IO_URING, entered.err().unwrap_or(libc::EINTR), 0)
+                ended(IO_URING, entered.err().unwrap_or(libc::EINTR), 0)
             }
         }
     }
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn io_uring_conforms() {
-        check(&IO_URING, NeverEarly::Holds, Signals::Interrupt);
+        check(IO_URING, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]

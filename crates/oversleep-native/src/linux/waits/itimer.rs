@@ -15,14 +15,15 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::futex::{self, Until};
 use super::reason::{errno, refused};
 use super::signals;
-use oversleep_system::waits::linux::SETITIMER;
-use oversleep_system::{Target, WaitEnd, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[Entry::new(&SETITIMER, || IntervalTimer::open().and_then(proved))];
+const SETITIMER: &WaitInfo = described("setitimer");
+
+pub(super) const CALLS: &[Call] = &[(SETITIMER.name, || IntervalTimer::open().and_then(proved))];
 
 /// Beyond the timer, until the wait gives up on its signal.
 const GUARD: Nanos = Nanos::from_secs(1);
@@ -102,7 +103,7 @@ impl IntervalTimer {
         match is_running() {
             Ok(false) => {}
             Ok(true) => return Err(Unavailable::failed("setitimer", "the process's timer is already in use")),
-            Err(errno) => return Err(refused(&SETITIMER, "getitimer", errno)),
+            Err(errno) => return Err(refused(SETITIMER, "getitimer", errno)),
         }
         // SAFETY: an all-zero sigaction is valid (numbers, a null handler, an empty mask).
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -113,7 +114,7 @@ impl IntervalTimer {
         // SAFETY: the action is valid and its handler async-signal-safe; the place for the old one is writable.
         // https://man7.org/linux/man-pages/man2/sigaction.2.html
         if unsafe { libc::sigaction(libc::SIGALRM, &action, before.as_mut_ptr()) } != 0 {
-            return Err(refused(&SETITIMER, "sigaction(SIGALRM)", errno()));
+            return Err(refused(SETITIMER, "sigaction(SIGALRM)", errno()));
         }
         // SAFETY: the call succeeded and filled it.
         let handler_before = unsafe { before.assume_init() };
@@ -152,8 +153,8 @@ impl Waiter for IntervalTimer {
             return WaitEnd::TimedOut;
         }
         NOTICE.store(0, Ordering::Release);
-        if let Err(errno) = set(args::timeval(&SETITIMER, target.remaining)) {
-            return WaitEnd::Failed(refused(&SETITIMER, "setitimer", errno));
+        if let Err(errno) = set(args::timeval(SETITIMER, target.remaining)) {
+            return WaitEnd::Failed(refused(SETITIMER, "setitimer", errno));
         }
         self.outstanding = true;
         match self.sleep(target.remaining + GUARD) {
@@ -168,7 +169,7 @@ impl Waiter for IntervalTimer {
                     libc::ETIMEDOUT => {
                         WaitEnd::Failed(Unavailable::failed("setitimer", "SIGALRM did not arrive; is it blocked?"))
                     }
-                    errno => WaitEnd::Failed(refused(&SETITIMER, "futex", errno)),
+                    errno => WaitEnd::Failed(refused(SETITIMER, "futex", errno)),
                 }
             }
         }
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn setitimer_conforms_is_exclusive_and_puts_the_handler_back() {
         let before = handler();
-        check(&SETITIMER, NeverEarly::Holds, Signals::Interrupt);
+        check(SETITIMER, NeverEarly::Holds, Signals::Interrupt);
         assert_eq!(handler(), before);
 
         let timer = IntervalTimer::open().unwrap();

@@ -8,27 +8,31 @@ use std::sync::atomic::AtomicU32;
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::futex::{self, Until};
 use super::reason::{ended, errno, refused};
-use oversleep_system::waits::linux::{COND_TIMEDWAIT, FUTEX, FUTEX_ABS, SEM_TIMEDWAIT};
-use oversleep_system::{Target, WaitEnd, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&FUTEX, || proved(Futex(AtomicU32::new(0)))),
-    Entry::new(&FUTEX_ABS, || proved(FutexAbs(AtomicU32::new(0)))),
-    Entry::new(&COND_TIMEDWAIT, || Condition::open().and_then(proved)),
-    Entry::new(&SEM_TIMEDWAIT, || Semaphore::open().and_then(proved)),
+const FUTEX: &WaitInfo = described("futex");
+const FUTEX_ABS: &WaitInfo = described("futex-abs");
+const COND_TIMEDWAIT: &WaitInfo = described("cond-timedwait");
+const SEM_TIMEDWAIT: &WaitInfo = described("sem-timedwait");
+
+pub(super) const CALLS: &[Call] = &[
+    (FUTEX.name, || proved(Futex(AtomicU32::new(0)))),
+    (FUTEX_ABS.name, || proved(FutexAbs(AtomicU32::new(0)))),
+    (COND_TIMEDWAIT.name, || Condition::open().and_then(proved)),
+    (SEM_TIMEDWAIT.name, || Semaphore::open().and_then(proved)),
 ];
 
 struct Futex(AtomicU32);
 
 impl Waiter for Futex {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let span = args::timespec(&FUTEX, target.remaining);
+        let span = args::timespec(FUTEX, target.remaining);
         match futex::wait(&self.0, 0, Until::Span(&span)) {
             Ok(()) => WaitEnd::Interrupted,
-            Err(errno) => ended(&FUTEX, errno, libc::ETIMEDOUT),
+            Err(errno) => ended(FUTEX, errno, libc::ETIMEDOUT),
         }
     }
 }
@@ -37,10 +41,10 @@ struct FutexAbs(AtomicU32);
 
 impl Waiter for FutexAbs {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let deadline = args::timespec(&FUTEX_ABS, target.deadline);
+        let deadline = args::timespec(FUTEX_ABS, target.deadline);
         match futex::wait(&self.0, 0, Until::Deadline(&deadline)) {
             Ok(()) => WaitEnd::Interrupted,
-            Err(errno) => ended(&FUTEX_ABS, errno, libc::ETIMEDOUT),
+            Err(errno) => ended(FUTEX_ABS, errno, libc::ETIMEDOUT),
         }
     }
 }
@@ -65,7 +69,7 @@ impl Condition {
         let attributes = attributes.as_mut_ptr();
         let checked = |call: &str, error| match error {
             0 => Ok(()),
-            errno => Err(refused(&COND_TIMEDWAIT, call, errno)),
+            errno => Err(refused(COND_TIMEDWAIT, call, errno)),
         };
         // SAFETY: the place for the attributes is valid. https://man7.org/linux/man-pages/man3/pthread_condattr_init.3p.html
         checked("pthread_condattr_init", unsafe { libc::pthread_condattr_init(attributes) })?;
@@ -89,7 +93,7 @@ impl Condition {
 
 impl Waiter for Condition {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let deadline = args::timespec(&COND_TIMEDWAIT, target.deadline);
+        let deadline = args::timespec(COND_TIMEDWAIT, target.deadline);
         // SAFETY: both objects are initialised, at their final address, and used by this thread alone; the mutex is
         // locked by it around the wait. https://man7.org/linux/man-pages/man3/pthread_cond_timedwait.3p.html
         let error = unsafe {
@@ -101,7 +105,7 @@ impl Waiter for Condition {
         };
         match error {
             0 => WaitEnd::Interrupted,
-            errno => ended(&COND_TIMEDWAIT, errno, libc::ETIMEDOUT),
+            errno => ended(COND_TIMEDWAIT, errno, libc::ETIMEDOUT),
         }
     }
 }
@@ -123,7 +127,7 @@ impl Semaphore {
         let semaphore = Box::new(UnsafeCell::new(MaybeUninit::uninit()));
         // SAFETY: the semaphore's place is valid and at its final address. https://man7.org/linux/man-pages/man3/sem_init.3.html
         if unsafe { libc::sem_init((*semaphore.get()).as_mut_ptr(), 0, 0) } != 0 {
-            return Err(refused(&SEM_TIMEDWAIT, "sem_init", errno()));
+            return Err(refused(SEM_TIMEDWAIT, "sem_init", errno()));
         }
         Ok(Semaphore(semaphore))
     }
@@ -131,12 +135,12 @@ impl Semaphore {
 
 impl Waiter for Semaphore {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let deadline = args::timespec(&SEM_TIMEDWAIT, args::realtime_deadline(target.deadline));
+        let deadline = args::timespec(SEM_TIMEDWAIT, args::realtime_deadline(target.deadline));
         // SAFETY: the semaphore is initialised and at its final address; the time is valid.
         // https://man7.org/linux/man-pages/man3/sem_timedwait.3.html
         match unsafe { libc::sem_timedwait((*self.0.get()).as_mut_ptr(), &deadline) } {
             0 => WaitEnd::Interrupted,
-            _ => ended(&SEM_TIMEDWAIT, errno(), libc::ETIMEDOUT),
+            _ => ended(SEM_TIMEDWAIT, errno(), libc::ETIMEDOUT),
         }
     }
 }
@@ -155,21 +159,21 @@ mod tests {
 
     #[test]
     fn futex_conforms() {
-        check(&FUTEX, NeverEarly::Holds, Signals::Interrupt);
+        check(FUTEX, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn futex_abs_conforms() {
-        check(&FUTEX_ABS, NeverEarly::Holds, Signals::Interrupt);
+        check(FUTEX_ABS, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn cond_timedwait_conforms() {
-        check(&COND_TIMEDWAIT, NeverEarly::Holds, Signals::AreRetried);
+        check(COND_TIMEDWAIT, NeverEarly::Holds, Signals::AreRetried);
     }
 
     #[test]
     fn sem_timedwait_conforms() {
-        check(&SEM_TIMEDWAIT, NeverEarly::NotPromised, Signals::Interrupt);
+        check(SEM_TIMEDWAIT, NeverEarly::NotPromised, Signals::Interrupt);
     }
 }

@@ -1,4 +1,4 @@
-//! The calls behind the waits of Linux, which [`oversleep_system::waits::linux`] describes.
+//! The calls behind the waits of Linux, which [`oversleep_system::waits::LINUX`] describes.
 //!
 //! An entry names a description and opens its call, with its test beneath. Files go by family; what several entries
 //! need (argument conversion, error reasons, blocked signals, the futex call) has a file of its own.
@@ -26,28 +26,29 @@ mod socket;
 mod timerfd;
 mod r#yield;
 
-use self::entry::Entry;
-use crate::native::{self, complete::assert_complete};
-use oversleep_system::Wait;
-use oversleep_system::waits::linux;
+use self::entry::Call;
+use crate::{library, native};
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{Wait, names_of, waits};
 
 /// The calls by family; their order here doesn't matter.
-const ENTRIES: &[&[Entry]] = &[
-    sleep::ENTRIES,
-    poll::ENTRIES,
-    socket::ENTRIES,
-    lock::ENTRIES,
-    message::ENTRIES,
-    timerfd::ENTRIES,
-    posix_timer::ENTRIES,
-    itimer::ENTRIES,
-    io_uring::ENTRIES,
-    r#yield::ENTRIES,
+const CALLS: &[&[Call]] = &[
+    sleep::CALLS,
+    poll::CALLS,
+    socket::CALLS,
+    lock::CALLS,
+    message::CALLS,
+    timerfd::CALLS,
+    posix_timer::CALLS,
+    itimer::CALLS,
+    io_uring::CALLS,
+    r#yield::CALLS,
+    library::CALLS,
 ];
 
-assert_complete!(linux::ALL, ENTRIES);
+const _: () = assert_paired(&names_of!(waits::LINUX), CALLS);
 
 /// The waits of Linux, in the order of their descriptions.
 pub(super) fn registry() -> Vec<Box<dyn Wait>> {
-    native::waits::registry(linux::ALL, ENTRIES)
+    native::waits::registry(waits::LINUX, CALLS, &[])
 }

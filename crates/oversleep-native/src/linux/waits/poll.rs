@@ -5,46 +5,52 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::{Entry, Stateless, proved, proved_at_once};
+use super::entry::{Call, Stateless, described, proved, proved_at_once};
 use super::reason::{ended_by_zero, errno, refused, too_long};
-use oversleep_system::waits::linux::{EPOLL_PWAIT2, EPOLL_WAIT, POLL, PPOLL, PSELECT, SELECT};
 use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&SELECT, || proved(Stateless(select))),
-    Entry::new(&PSELECT, || proved(Stateless(pselect))),
-    Entry::new(&POLL, || proved_at_once(Stateless(poll))),
-    Entry::new(&PPOLL, || proved(Stateless(ppoll))),
-    Entry::new(&EPOLL_WAIT, || EpollWait::open().and_then(proved_at_once)),
-    Entry::new(&EPOLL_PWAIT2, || EpollPwait2::open().and_then(proved)),
+const SELECT: &WaitInfo = described("select");
+const PSELECT: &WaitInfo = described("pselect");
+const POLL: &WaitInfo = described("poll");
+const PPOLL: &WaitInfo = described("ppoll");
+const EPOLL_WAIT: &WaitInfo = described("epoll-wait");
+const EPOLL_PWAIT2: &WaitInfo = described("epoll-pwait2");
+
+pub(super) const CALLS: &[Call] = &[
+    (SELECT.name, || proved(Stateless(select))),
+    (PSELECT.name, || proved(Stateless(pselect))),
+    (POLL.name, || proved_at_once(Stateless(poll))),
+    (PPOLL.name, || proved(Stateless(ppoll))),
+    (EPOLL_WAIT.name, || EpollWait::open().and_then(proved_at_once)),
+    (EPOLL_PWAIT2.name, || EpollPwait2::open().and_then(proved)),
 ];
 
 fn select(target: Target) -> WaitEnd {
-    let mut span = args::timeval(&SELECT, target.remaining);
+    let mut span = args::timeval(SELECT, target.remaining);
     let none = std::ptr::null_mut();
     // SAFETY: no set is passed, and the timeout is valid and writable (Linux stores the rest in it).
     // https://man7.org/linux/man-pages/man2/select.2.html
-    ended_by_zero(&SELECT, unsafe { libc::select(0, none, none, none, &mut span) })
+    ended_by_zero(SELECT, unsafe { libc::select(0, none, none, none, &mut span) })
 }
 
 fn pselect(target: Target) -> WaitEnd {
-    let span = args::timespec(&PSELECT, target.remaining);
+    let span = args::timespec(PSELECT, target.remaining);
     let none = std::ptr::null_mut();
     // SAFETY: no set and no mask is passed, and the timeout is valid. https://man7.org/linux/man-pages/man2/pselect.2.html
-    ended_by_zero(&PSELECT, unsafe { libc::pselect(0, none, none, none, &span, std::ptr::null()) })
+    ended_by_zero(PSELECT, unsafe { libc::pselect(0, none, none, none, &span, std::ptr::null()) })
 }
 
 fn poll(target: Target) -> WaitEnd {
-    let Some(millis) = args::millis(&POLL, target.remaining) else { return too_long(&POLL) };
+    let Some(millis) = args::millis(POLL, target.remaining) else { return too_long(POLL) };
     // SAFETY: no descriptor is passed. https://man7.org/linux/man-pages/man2/poll.2.html
-    ended_by_zero(&POLL, unsafe { libc::poll(std::ptr::null_mut(), 0, millis) })
+    ended_by_zero(POLL, unsafe { libc::poll(std::ptr::null_mut(), 0, millis) })
 }
 
 fn ppoll(target: Target) -> WaitEnd {
-    let span = args::timespec(&PPOLL, target.remaining);
+    let span = args::timespec(PPOLL, target.remaining);
     // SAFETY: no descriptor and no mask is passed, and the timeout is valid.
     // https://man7.org/linux/man-pages/man2/ppoll.2.html
-    ended_by_zero(&PPOLL, unsafe { libc::ppoll(std::ptr::null_mut(), 0, &span, std::ptr::null()) })
+    ended_by_zero(PPOLL, unsafe { libc::ppoll(std::ptr::null_mut(), 0, &span, std::ptr::null()) })
 }
 
 /// An epoll instance that watches nothing.
@@ -62,18 +68,18 @@ struct EpollWait(OwnedFd);
 
 impl EpollWait {
     fn open() -> Result<EpollWait, Unavailable> {
-        epoll(&EPOLL_WAIT).map(EpollWait)
+        epoll(EPOLL_WAIT).map(EpollWait)
     }
 }
 
 impl Waiter for EpollWait {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let Some(millis) = args::millis(&EPOLL_WAIT, target.remaining) else { return too_long(&EPOLL_WAIT) };
+        let Some(millis) = args::millis(EPOLL_WAIT, target.remaining) else { return too_long(EPOLL_WAIT) };
         let mut event = libc::epoll_event { events: 0, u64: 0 };
         // SAFETY: there is room for the one event that is allowed.
         // https://man7.org/linux/man-pages/man2/epoll_wait.2.html
         let events = unsafe { libc::epoll_wait(self.0.as_raw_fd(), &mut event, 1, millis) };
-        ended_by_zero(&EPOLL_WAIT, events)
+        ended_by_zero(EPOLL_WAIT, events)
     }
 }
 
@@ -81,13 +87,13 @@ struct EpollPwait2(OwnedFd);
 
 impl EpollPwait2 {
     fn open() -> Result<EpollPwait2, Unavailable> {
-        epoll(&EPOLL_PWAIT2).map(EpollPwait2)
+        epoll(EPOLL_PWAIT2).map(EpollPwait2)
     }
 }
 
 impl Waiter for EpollPwait2 {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let span = args::timespec(&EPOLL_PWAIT2, target.remaining);
+        let span = args::timespec(EPOLL_PWAIT2, target.remaining);
         let mut event = libc::epoll_event { events: 0, u64: 0 };
         // A raw call: glibc wraps it only since 2.35, and the binary shall start on older ones.
         // SAFETY: there is room for the one event that is allowed, the timeout is valid (on 64-bit machines in the
@@ -104,7 +110,7 @@ impl Waiter for EpollPwait2 {
             )
         };
         // At most one event, so it fits.
-        ended_by_zero(&EPOLL_PWAIT2, events as i32)
+        ended_by_zero(EPOLL_PWAIT2, events as i32)
     }
 }
 
@@ -117,33 +123,33 @@ mod tests {
 
     #[test]
     fn select_conforms() {
-        check(&SELECT, NeverEarly::Holds, Signals::Interrupt);
+        check(SELECT, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn pselect_conforms() {
-        check(&PSELECT, NeverEarly::Holds, Signals::Interrupt);
+        check(PSELECT, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn poll_conforms_and_refuses_what_it_cannot_say() {
-        check(&POLL, NeverEarly::Holds, Signals::Interrupt);
+        check(POLL, NeverEarly::Holds, Signals::Interrupt);
         let long = Target { remaining: Nanos::from_secs(86_400 * 25), deadline: Nanos::MAX };
         assert!(matches!(poll(long), WaitEnd::Failed(_)));
     }
 
     #[test]
     fn ppoll_conforms() {
-        check(&PPOLL, NeverEarly::Holds, Signals::Interrupt);
+        check(PPOLL, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn epoll_wait_conforms() {
-        check(&EPOLL_WAIT, NeverEarly::Holds, Signals::Interrupt);
+        check(EPOLL_WAIT, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn epoll_pwait2_conforms() {
-        check(&EPOLL_PWAIT2, NeverEarly::Holds, Signals::Interrupt);
+        check(EPOLL_PWAIT2, NeverEarly::Holds, Signals::Interrupt);
     }
 }

@@ -3,13 +3,14 @@
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::{ended, errno, refused};
 use super::signals::{self, Blocked};
-use oversleep_system::waits::linux::TIMER_CREATE;
-use oversleep_system::{Target, WaitEnd, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[Entry::new(&TIMER_CREATE, || PosixTimer::open().and_then(proved))];
+const TIMER_CREATE: &WaitInfo = described("timer-create");
+
+pub(super) const CALLS: &[Call] = &[(TIMER_CREATE.name, || PosixTimer::open().and_then(proved))];
 
 struct PosixTimer {
     timer: libc::timer_t,
@@ -31,7 +32,7 @@ impl PosixTimer {
         // SAFETY: the notice is valid and the place for the timer writable.
         // https://man7.org/linux/man-pages/man2/timer_create.2.html
         if unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &mut notice, &mut timer) } != 0 {
-            return Err(refused(&TIMER_CREATE, "timer_create", errno()));
+            return Err(refused(TIMER_CREATE, "timer_create", errno()));
         }
         Ok(PosixTimer { timer, set: signals::only(blocked.signal()), blocked })
     }
@@ -53,8 +54,8 @@ impl Waiter for PosixTimer {
         if target.deadline <= Nanos::ZERO || target.remaining <= Nanos::ZERO {
             return WaitEnd::TimedOut;
         }
-        if let Err(errno) = self.arm(args::timespec(&TIMER_CREATE, target.deadline)) {
-            return WaitEnd::Failed(refused(&TIMER_CREATE, "timer_settime", errno));
+        if let Err(errno) = self.arm(args::timespec(TIMER_CREATE, target.deadline)) {
+            return WaitEnd::Failed(refused(TIMER_CREATE, "timer_settime", errno));
         }
         // SAFETY: the set is valid; a null place for the details is allowed. It ends: the timer is armed, its signal
         // goes to this thread only, and a timer's signal is allocated with the timer, so it can't be lost.
@@ -66,7 +67,7 @@ impl Waiter for PosixTimer {
         // Not left running, nor its signal pending: the next wait would end by it.
         let _ = self.arm(args::exact_timespec(Nanos::ZERO));
         signals::drain(self.blocked.signal());
-        ended(&TIMER_CREATE, errno, 0)
+        ended(TIMER_CREATE, errno, 0)
     }
 }
 
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn timer_create_conforms() {
-        check(&TIMER_CREATE, NeverEarly::Holds, Signals::Interrupt);
+        check(TIMER_CREATE, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]

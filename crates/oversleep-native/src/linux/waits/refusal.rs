@@ -3,9 +3,7 @@
 
 use oversleep_record::Unavailable;
 
-use crate::native::waits::entry_of;
-use oversleep_system::WaitInfo;
-use oversleep_system::waits::linux::{EPOLL_PWAIT2, IO_URING, MQ_TIMEDRECEIVE, TIMER_CREATE, TIMERFD};
+use crate::native::waits::call_of;
 
 /// Filters the calling thread for the rest of its life: `call` fails with `errno`. False where the thread may not.
 fn forbid(call: libc::c_long, errno: i32) -> bool {
@@ -29,44 +27,44 @@ fn forbid(call: libc::c_long, errno: i32) -> bool {
     }
 }
 
-/// What the entry of `info` says where `call` fails with `errno`; `None` where it can't be tried.
-fn reason(info: &WaitInfo, call: libc::c_long, errno: i32) -> Option<Unavailable> {
-    let entry = entry_of(super::ENTRIES, info).expect("opened");
-    let body = move || forbid(call, errno).then(|| (entry.open)().err().expect("the call is forbidden"));
+/// What the wait of that name says where `call` fails with `errno`; `None` where it can't be tried.
+fn reason(name: &str, call: libc::c_long, errno: i32) -> Option<Unavailable> {
+    let open = call_of(super::CALLS, name).expect("paired");
+    let body = move || forbid(call, errno).then(|| open().err().expect("the call is forbidden"));
     std::thread::spawn(body).join().unwrap()
 }
 
 #[test]
 fn a_refused_call_is_a_matter_of_permission() {
-    for (info, call) in [
-        (&TIMERFD, libc::SYS_timerfd_create),
-        (&TIMER_CREATE, libc::SYS_timer_create),
-        (&MQ_TIMEDRECEIVE, libc::SYS_mq_open),
-        (&EPOLL_PWAIT2, libc::SYS_epoll_pwait2),
-        (&IO_URING, libc::SYS_io_uring_setup),
-        (&IO_URING, libc::SYS_io_uring_enter),
+    for (name, call) in [
+        ("timerfd", libc::SYS_timerfd_create),
+        ("timer-create", libc::SYS_timer_create),
+        ("mq-timedreceive", libc::SYS_mq_open),
+        ("epoll-pwait2", libc::SYS_epoll_pwait2),
+        ("io-uring", libc::SYS_io_uring_setup),
+        ("io-uring", libc::SYS_io_uring_enter),
     ] {
-        let Some(reason) = reason(info, call, libc::EPERM) else { continue };
-        assert!(matches!(reason, Unavailable::NotPermitted { .. }), "{}: {reason:?}", info.name);
+        let Some(reason) = reason(name, call, libc::EPERM) else { continue };
+        assert!(matches!(reason, Unavailable::NotPermitted { .. }), "{}: {reason:?}", name);
     }
 }
 
 #[test]
 fn a_call_the_kernel_does_not_know_is_missing_or_too_new() {
-    for (info, call) in [
-        (&EPOLL_PWAIT2, libc::SYS_epoll_pwait2),
-        (&IO_URING, libc::SYS_io_uring_setup),
-        (&MQ_TIMEDRECEIVE, libc::SYS_mq_open),
+    for (name, call) in [
+        ("epoll-pwait2", libc::SYS_epoll_pwait2),
+        ("io-uring", libc::SYS_io_uring_setup),
+        ("mq-timedreceive", libc::SYS_mq_open),
     ] {
-        let Some(reason) = reason(info, call, libc::ENOSYS) else { continue };
+        let Some(reason) = reason(name, call, libc::ENOSYS) else { continue };
         let expected = matches!(reason, Unavailable::Missing { .. } | Unavailable::TooOld { .. });
-        assert!(expected, "{}: {reason:?}", info.name);
+        assert!(expected, "{}: {reason:?}", name);
     }
 }
 
 #[test]
 fn a_full_descriptor_table_is_a_failure_in_the_systems_words() {
-    let Some(Unavailable::Failed { call, error }) = reason(&TIMERFD, libc::SYS_timerfd_create, libc::EMFILE) else {
+    let Some(Unavailable::Failed { call, error }) = reason("timerfd", libc::SYS_timerfd_create, libc::EMFILE) else {
         return;
     };
     assert_eq!(call, "timerfd_create");

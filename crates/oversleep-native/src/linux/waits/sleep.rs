@@ -1,45 +1,50 @@
 //! Calls that do nothing but wait.
 
 use super::args;
-use super::entry::{Entry, Stateless, proved, thread_sleep};
+use super::entry::{Call, Stateless, described, proved, thread_sleep};
 use super::reason::{ended, ended_by_zero, too_long};
-use oversleep_system::waits::linux::{CLOCK_NANOSLEEP, CLOCK_NANOSLEEP_ABS, NANOSLEEP, THREAD_SLEEP, USLEEP};
-use oversleep_system::{Target, WaitEnd};
+use oversleep_system::{Target, WaitEnd, WaitInfo};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&NANOSLEEP, || proved(Stateless(nanosleep))),
-    Entry::new(&CLOCK_NANOSLEEP, || proved(Stateless(clock_nanosleep))),
-    Entry::new(&CLOCK_NANOSLEEP_ABS, || proved(Stateless(clock_nanosleep_abs))),
-    Entry::new(&USLEEP, || proved(Stateless(usleep))),
-    Entry::new(&THREAD_SLEEP, || proved(Stateless(thread_sleep))),
+const NANOSLEEP: &WaitInfo = described("nanosleep");
+const CLOCK_NANOSLEEP: &WaitInfo = described("clock-nanosleep");
+const CLOCK_NANOSLEEP_ABS: &WaitInfo = described("clock-nanosleep-abs");
+const USLEEP: &WaitInfo = described("usleep");
+const THREAD_SLEEP: &WaitInfo = described("thread-sleep");
+
+pub(super) const CALLS: &[Call] = &[
+    (NANOSLEEP.name, || proved(Stateless(nanosleep))),
+    (CLOCK_NANOSLEEP.name, || proved(Stateless(clock_nanosleep))),
+    (CLOCK_NANOSLEEP_ABS.name, || proved(Stateless(clock_nanosleep_abs))),
+    (USLEEP.name, || proved(Stateless(usleep))),
+    (THREAD_SLEEP.name, || proved(Stateless(thread_sleep))),
 ];
 
 fn nanosleep(target: Target) -> WaitEnd {
-    let span = args::timespec(&NANOSLEEP, target.remaining);
+    let span = args::timespec(NANOSLEEP, target.remaining);
     // SAFETY: `span` is a valid timespec; a null remainder is allowed.
     // https://man7.org/linux/man-pages/man2/nanosleep.2.html
-    ended_by_zero(&NANOSLEEP, unsafe { libc::nanosleep(&span, std::ptr::null_mut()) })
+    ended_by_zero(NANOSLEEP, unsafe { libc::nanosleep(&span, std::ptr::null_mut()) })
 }
 
 fn clock_nanosleep(target: Target) -> WaitEnd {
-    let span = args::timespec(&CLOCK_NANOSLEEP, target.remaining);
+    let span = args::timespec(CLOCK_NANOSLEEP, target.remaining);
     // SAFETY: as for nanosleep. It returns the error number. https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html
     let error = unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &span, std::ptr::null_mut()) };
-    ended(&CLOCK_NANOSLEEP, error, 0)
+    ended(CLOCK_NANOSLEEP, error, 0)
 }
 
 fn clock_nanosleep_abs(target: Target) -> WaitEnd {
-    let deadline = args::timespec(&CLOCK_NANOSLEEP_ABS, target.deadline);
+    let deadline = args::timespec(CLOCK_NANOSLEEP_ABS, target.deadline);
     // SAFETY: as for nanosleep. It returns the error number. https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html
     let error =
         unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &deadline, std::ptr::null_mut()) };
-    ended(&CLOCK_NANOSLEEP_ABS, error, 0)
+    ended(CLOCK_NANOSLEEP_ABS, error, 0)
 }
 
 fn usleep(target: Target) -> WaitEnd {
-    let Ok(micros) = libc::c_uint::try_from(args::micros(&USLEEP, target.remaining)) else { return too_long(&USLEEP) };
+    let Ok(micros) = libc::c_uint::try_from(args::micros(USLEEP, target.remaining)) else { return too_long(USLEEP) };
     // SAFETY: takes a number only. https://man7.org/linux/man-pages/man3/usleep.3.html
-    ended_by_zero(&USLEEP, unsafe { libc::usleep(micros) })
+    ended_by_zero(USLEEP, unsafe { libc::usleep(micros) })
 }
 
 #[cfg(test)]
@@ -51,28 +56,28 @@ mod tests {
 
     #[test]
     fn nanosleep_conforms() {
-        check(&NANOSLEEP, NeverEarly::Holds, Signals::Interrupt);
+        check(NANOSLEEP, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn clock_nanosleep_conforms() {
-        check(&CLOCK_NANOSLEEP, NeverEarly::Holds, Signals::Interrupt);
+        check(CLOCK_NANOSLEEP, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn clock_nanosleep_abs_conforms() {
-        check(&CLOCK_NANOSLEEP_ABS, NeverEarly::Holds, Signals::Interrupt);
+        check(CLOCK_NANOSLEEP_ABS, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn usleep_conforms_and_refuses_what_it_cannot_say() {
-        check(&USLEEP, NeverEarly::Holds, Signals::Interrupt);
+        check(USLEEP, NeverEarly::Holds, Signals::Interrupt);
         let long = Target { remaining: Nanos::from_secs(4_295), deadline: Nanos::MAX };
         assert!(matches!(usleep(long), WaitEnd::Failed(_)));
     }
 
     #[test]
     fn thread_sleep_conforms() {
-        check(&THREAD_SLEEP, NeverEarly::Holds, Signals::AreRetried);
+        check(THREAD_SLEEP, NeverEarly::Holds, Signals::AreRetried);
     }
 }

@@ -5,12 +5,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::{ended, errno, refused};
-use oversleep_system::waits::linux::TIMERFD;
-use oversleep_system::{Target, WaitEnd, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[Entry::new(&TIMERFD, || TimerFd::open().and_then(proved))];
+const TIMERFD: &WaitInfo = described("timerfd");
+
+pub(super) const CALLS: &[Call] = &[(TIMERFD.name, || TimerFd::open().and_then(proved))];
 
 struct TimerFd(OwnedFd);
 
@@ -19,7 +20,7 @@ impl TimerFd {
         // SAFETY: takes numbers only. https://man7.org/linux/man-pages/man2/timerfd_create.2.html
         let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
         if fd < 0 {
-            return Err(refused(&TIMERFD, "timerfd_create", errno()));
+            return Err(refused(TIMERFD, "timerfd_create", errno()));
         }
         // SAFETY: a descriptor just made, owned by nobody else.
         Ok(TimerFd(unsafe { OwnedFd::from_raw_fd(fd) }))
@@ -41,8 +42,8 @@ impl Waiter for TimerFd {
         if target.deadline <= Nanos::ZERO || target.remaining <= Nanos::ZERO {
             return WaitEnd::TimedOut;
         }
-        if let Err(errno) = self.arm(args::timespec(&TIMERFD, target.deadline)) {
-            return WaitEnd::Failed(refused(&TIMERFD, "timerfd_settime", errno));
+        if let Err(errno) = self.arm(args::timespec(TIMERFD, target.deadline)) {
+            return WaitEnd::Failed(refused(TIMERFD, "timerfd_settime", errno));
         }
         let mut expirations = 0_u64;
         // SAFETY: there is room for the eight bytes. https://man7.org/linux/man-pages/man2/read.2.html
@@ -53,7 +54,7 @@ impl Waiter for TimerFd {
         let errno = errno();
         // Not left running: its interrupt would disturb what comes next. Arming also takes back an expiry not read.
         let _ = self.arm(args::exact_timespec(Nanos::ZERO));
-        ended(&TIMERFD, errno, 0)
+        ended(TIMERFD, errno, 0)
     }
 }
 
@@ -64,7 +65,7 @@ mod tests {
 
     #[test]
     fn timerfd_conforms() {
-        check(&TIMERFD, NeverEarly::Holds, Signals::Interrupt);
+        check(TIMERFD, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]

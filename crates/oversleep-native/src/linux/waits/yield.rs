@@ -1,15 +1,16 @@
 //! Giving the CPU away.
 
-use super::entry::{Entry, Stateless, proved};
+use super::entry::{Call, Stateless, described, proved};
 use super::reason::ended_by_zero;
-use oversleep_system::waits::linux::SCHED_YIELD;
-use oversleep_system::{Target, WaitEnd};
+use oversleep_system::{Target, WaitEnd, WaitInfo};
 
-pub(super) const ENTRIES: &[Entry] = &[Entry::new(&SCHED_YIELD, || proved(Stateless(sched_yield)))];
+const SCHED_YIELD: &WaitInfo = described("sched-yield");
+
+pub(super) const CALLS: &[Call] = &[(SCHED_YIELD.name, || proved(Stateless(sched_yield)))];
 
 fn sched_yield(_target: Target) -> WaitEnd {
     // SAFETY: takes nothing. https://man7.org/linux/man-pages/man2/sched_yield.2.html
-    ended_by_zero(&SCHED_YIELD, unsafe { libc::sched_yield() })
+    ended_by_zero(SCHED_YIELD, unsafe { libc::sched_yield() })
 }
 
 #[cfg(test)]
@@ -19,6 +20,6 @@ mod tests {
 
     #[test]
     fn sched_yield_conforms() {
-        check(&SCHED_YIELD, NeverEarly::NotPromised, Signals::AreRetried);
+        check(SCHED_YIELD, NeverEarly::NotPromised, Signals::AreRetried);
     }
 }

@@ -8,18 +8,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use oversleep_record::Unavailable;
 
-use super::{Kind, interrupted, take};
+use super::{Call, interrupted, take};
 use crate::macos::os;
 use crate::macos::waits::queue;
 use oversleep_system::Handoff;
-use oversleep_system::handoffs::macos::{KEVENT_USER, PIPE};
 
-pub(super) const KINDS: &[Kind] = &[
-    Kind::new(&PIPE, || {
+pub(super) const CALLS: &[Call] = &[
+    ("pipe", || {
         let (reader, writer) = std::io::pipe().map_err(|error| Unavailable::failed("pipe", error))?;
         Ok(Arc::new(Pipe { reader: OwnedFd::from(reader).into(), writer: OwnedFd::from(writer).into() }))
     }),
-    Kind::new(&KEVENT_USER, || {
+    ("kevent-user", || {
         let user = KeventUser { queue: queue()?, count: AtomicU32::new(0) };
         // Cleared by being seen, so that each notice is told once.
         let add = event(libc::EV_ADD | libc::EV_CLEAR, 0);
@@ -86,13 +85,12 @@ impl Handoff for KeventUser {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::handoff_conformance::check;
-    use crate::native::handoffs::kind_of;
+    use crate::native::handoffs::call_of;
 
     #[test]
     fn descriptors_conform() {
-        check(kind_of(super::super::KINDS, &PIPE).expect("opened").open);
-        check(kind_of(super::super::KINDS, &KEVENT_USER).expect("opened").open);
+        check(call_of(super::super::CALLS, "pipe").expect("paired"));
+        check(call_of(super::super::CALLS, "kevent-user").expect("paired"));
     }
 }

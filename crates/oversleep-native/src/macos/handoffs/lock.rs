@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use super::Kind;
+use super::Call;
 use crate::macos::dispatch::Semaphore;
 use crate::macos::os;
 use crate::macos::semaphore::MachSemaphore;
 use crate::unix::handoffs::{Condition, Park};
 use oversleep_system::Handoff;
-use oversleep_system::handoffs::macos::{CONDVAR, DISPATCH_SEMAPHORE, MACH_SEMAPHORE, THREAD_PARK};
 
-pub(super) const KINDS: &[Kind] = &[
-    Kind::new(&CONDVAR, || Ok(Arc::new(Condition::default()))),
-    Kind::new(&THREAD_PARK, || Ok(Arc::new(Park::default()))),
-    Kind::new(&MACH_SEMAPHORE, || Ok(Arc::new(Mach(MachSemaphore::new()?)))),
-    Kind::new(&DISPATCH_SEMAPHORE, || Ok(Arc::new(Dispatch(Semaphore::new()?)))),
+pub(super) const CALLS: &[Call] = &[
+    ("condvar", || Ok(Arc::new(Condition::default()))),
+    ("thread-park", || Ok(Arc::new(Park::default()))),
+    ("mach-semaphore", || Ok(Arc::new(Mach(MachSemaphore::new()?)))),
+    ("dispatch-semaphore", || Ok(Arc::new(Dispatch(Semaphore::new()?)))),
 ];
 
 struct Mach(MachSemaphore);
@@ -51,14 +50,13 @@ impl Handoff for Dispatch {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::handoff_conformance::check;
-    use crate::native::handoffs::kind_of;
+    use crate::native::handoffs::call_of;
 
     #[test]
     fn locks_conform() {
-        for info in [&CONDVAR, &THREAD_PARK, &MACH_SEMAPHORE, &DISPATCH_SEMAPHORE] {
-            check(kind_of(super::super::KINDS, info).expect("opened").open);
+        for name in ["condvar", "thread-park", "mach-semaphore", "dispatch-semaphore"] {
+            check(call_of(super::super::CALLS, name).expect("paired"));
         }
     }
 }

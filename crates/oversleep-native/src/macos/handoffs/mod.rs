@@ -1,20 +1,20 @@
-//! The calls behind the hand-offs of macOS, which [`oversleep_system::handoffs::macos`] describes.
+//! The calls behind the hand-offs of macOS, which [`oversleep_system::handoffs::MACOS`] describes.
 
 mod file;
 mod lock;
 
-use crate::native::handoffs::{Kind, take};
-use crate::native::{self, complete::assert_complete};
+use crate::native;
+use crate::native::handoffs::{Call, take};
 use crate::unix::handoffs::interrupted;
-use oversleep_system::HandoffKind;
-use oversleep_system::handoffs::macos;
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{HandoffKind, handoffs, names_of};
 
 /// The calls by family; their order here doesn't matter.
-const KINDS: &[&[Kind]] = &[lock::KINDS, file::KINDS];
+const CALLS: &[&[Call]] = &[lock::CALLS, file::CALLS];
 
-assert_complete!(macos::ALL, KINDS);
+const _: () = assert_paired(&names_of!(handoffs::MACOS), CALLS);
 
 /// The hand-offs of macOS, in the order of their descriptions.
 pub(super) fn registry() -> Vec<Box<dyn HandoffKind>> {
-    native::handoffs::registry(macos::ALL, KINDS)
+    native::handoffs::registry(handoffs::MACOS, CALLS)
 }

@@ -4,30 +4,32 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomPinned;
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::ended;
-use oversleep_system::waits::macos::{COND_TIMEDWAIT, COND_TIMEDWAIT_RELATIVE};
 use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&COND_TIMEDWAIT_RELATIVE, || proved(Condition::new(relative))),
-    Entry::new(&COND_TIMEDWAIT, || proved(Condition::new(until))),
+const COND_TIMEDWAIT: &WaitInfo = described("cond-timedwait");
+const COND_TIMEDWAIT_RELATIVE: &WaitInfo = described("cond-timedwait-relative");
+
+pub(super) const CALLS: &[Call] = &[
+    (COND_TIMEDWAIT_RELATIVE.name, || proved(Condition::new(relative))),
+    (COND_TIMEDWAIT.name, || proved(Condition::new(until))),
 ];
 
 type TimedWait = fn(*mut libc::pthread_cond_t, *mut libc::pthread_mutex_t, Target) -> WaitEnd;
 
 fn relative(cond: *mut libc::pthread_cond_t, mutex: *mut libc::pthread_mutex_t, target: Target) -> WaitEnd {
-    let span = args::timespec(&COND_TIMEDWAIT_RELATIVE, target.remaining);
+    let span = args::timespec(COND_TIMEDWAIT_RELATIVE, target.remaining);
     // SAFETY: both objects are initialised and at their final address; the mutex is locked by this thread.
     let error = unsafe { libc::pthread_cond_timedwait_relative_np(cond, mutex, &raw const span) };
-    ended_or_woken(&COND_TIMEDWAIT_RELATIVE, error)
+    ended_or_woken(COND_TIMEDWAIT_RELATIVE, error)
 }
 
 fn until(cond: *mut libc::pthread_cond_t, mutex: *mut libc::pthread_mutex_t, target: Target) -> WaitEnd {
-    let deadline = args::timespec(&COND_TIMEDWAIT, args::realtime_deadline(target.deadline));
+    let deadline = args::timespec(COND_TIMEDWAIT, args::realtime_deadline(target.deadline));
     // SAFETY: as above.
     let error = unsafe { libc::pthread_cond_timedwait(cond, mutex, &raw const deadline) };
-    ended_or_woken(&COND_TIMEDWAIT, error)
+    ended_or_woken(COND_TIMEDWAIT, error)
 }
 
 fn ended_or_woken(info: &'static WaitInfo, error: i32) -> WaitEnd {
@@ -90,7 +92,7 @@ mod tests {
 
     #[test]
     fn conditions_conform() {
-        check(&COND_TIMEDWAIT_RELATIVE, NeverEarly::Holds);
-        check(&COND_TIMEDWAIT, NeverEarly::NotPromised);
+        check(COND_TIMEDWAIT_RELATIVE, NeverEarly::Holds);
+        check(COND_TIMEDWAIT, NeverEarly::NotPromised);
     }
 }

@@ -3,14 +3,16 @@
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use crate::macos::dispatch::TimerSource;
-use oversleep_system::waits::macos::{DISPATCH_SOURCE, DISPATCH_SOURCE_STRICT};
 use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&DISPATCH_SOURCE_STRICT, || open(&DISPATCH_SOURCE_STRICT, true)),
-    Entry::new(&DISPATCH_SOURCE, || open(&DISPATCH_SOURCE, false)),
+const DISPATCH_SOURCE_STRICT: &WaitInfo = described("dispatch-source-strict");
+const DISPATCH_SOURCE: &WaitInfo = described("dispatch-source");
+
+pub(super) const CALLS: &[Call] = &[
+    (DISPATCH_SOURCE_STRICT.name, || open(DISPATCH_SOURCE_STRICT, true)),
+    (DISPATCH_SOURCE.name, || open(DISPATCH_SOURCE, false)),
 ];
 
 fn open(info: &'static WaitInfo, strict: bool) -> Result<Box<dyn Waiter>, Unavailable> {
@@ -38,7 +40,7 @@ mod tests {
 
     #[test]
     fn sources_conform() {
-        check(&DISPATCH_SOURCE_STRICT, NeverEarly::Holds);
-        check(&DISPATCH_SOURCE, NeverEarly::Holds);
+        check(DISPATCH_SOURCE_STRICT, NeverEarly::Holds);
+        check(DISPATCH_SOURCE, NeverEarly::Holds);
     }
 }

@@ -5,17 +5,21 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::{ended, ended_by_zero, errno};
 use crate::macos::os;
-use oversleep_system::waits::macos::{KEVENT, KEVENT_TIMER, KEVENT_TIMER_CRITICAL, KEVENT_TIMER_LEEWAY};
 use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&KEVENT, || proved(Idle(queue()?))),
-    Entry::new(&KEVENT_TIMER, || Timer::open(&KEVENT_TIMER, 0, None)),
-    Entry::new(&KEVENT_TIMER_CRITICAL, || Timer::open(&KEVENT_TIMER_CRITICAL, libc::NOTE_CRITICAL, None)),
-    Entry::new(&KEVENT_TIMER_LEEWAY, || Timer::open(&KEVENT_TIMER_LEEWAY, libc::NOTE_LEEWAY, Some(10))),
+const KEVENT: &WaitInfo = described("kevent");
+const KEVENT_TIMER: &WaitInfo = described("kevent-timer");
+const KEVENT_TIMER_CRITICAL: &WaitInfo = described("kevent-timer-critical");
+const KEVENT_TIMER_LEEWAY: &WaitInfo = described("kevent-timer-leeway");
+
+pub(super) const CALLS: &[Call] = &[
+    (KEVENT.name, || proved(Idle(queue()?))),
+    (KEVENT_TIMER.name, || Timer::open(KEVENT_TIMER, 0, None)),
+    (KEVENT_TIMER_CRITICAL.name, || Timer::open(KEVENT_TIMER_CRITICAL, libc::NOTE_CRITICAL, None)),
+    (KEVENT_TIMER_LEEWAY.name, || Timer::open(KEVENT_TIMER_LEEWAY, libc::NOTE_LEEWAY, Some(10))),
 ];
 
 /// A new queue that watches nothing.
@@ -33,12 +37,12 @@ struct Idle(OwnedFd);
 
 impl Waiter for Idle {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let span = args::timespec(&KEVENT, target.remaining);
+        let span = args::timespec(KEVENT, target.remaining);
         let mut event = blank();
         // SAFETY: no change is passed, there is room for the one event that is allowed, and the timeout is valid.
         let events =
             unsafe { libc::kevent(self.0.as_raw_fd(), std::ptr::null(), 0, &raw mut event, 1, &raw const span) };
-        ended_by_zero(&KEVENT, events)
+        ended_by_zero(KEVENT, events)
     }
 }
 
@@ -118,9 +122,9 @@ mod tests {
 
     #[test]
     fn queues_conform() {
-        check(&KEVENT, NeverEarly::Holds);
-        check(&KEVENT_TIMER, NeverEarly::Holds);
-        check(&KEVENT_TIMER_CRITICAL, NeverEarly::Holds);
-        check(&KEVENT_TIMER_LEEWAY, NeverEarly::Holds);
+        check(KEVENT, NeverEarly::Holds);
+        check(KEVENT_TIMER, NeverEarly::Holds);
+        check(KEVENT_TIMER_CRITICAL, NeverEarly::Holds);
+        check(KEVENT_TIMER_LEEWAY, NeverEarly::Holds);
     }
 }

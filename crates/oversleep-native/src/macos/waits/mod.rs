@@ -1,4 +1,4 @@
-//! The calls behind the waits of macOS, which [`oversleep_system::waits::macos`] describes.
+//! The calls behind the waits of macOS, which [`oversleep_system::waits::MACOS`] describes.
 //!
 //! An entry names a description and opens its call, with its test beneath. Files go by family.
 
@@ -18,26 +18,27 @@ mod r#yield;
 
 pub(super) use kqueue::queue;
 
-use self::entry::Entry;
-use crate::native::{self, complete::assert_complete};
-use oversleep_system::Wait;
-use oversleep_system::waits::macos;
+use self::entry::Call;
+use crate::{library, native};
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{Wait, names_of, waits};
 
 /// The calls by family; their order here doesn't matter.
-const ENTRIES: &[&[Entry]] = &[
-    sleep::ENTRIES,
-    poll::ENTRIES,
-    kqueue::ENTRIES,
-    condition::ENTRIES,
-    semaphore::ENTRIES,
-    address::ENTRIES,
-    dispatch::ENTRIES,
-    r#yield::ENTRIES,
+const CALLS: &[&[Call]] = &[
+    sleep::CALLS,
+    poll::CALLS,
+    kqueue::CALLS,
+    condition::CALLS,
+    semaphore::CALLS,
+    address::CALLS,
+    dispatch::CALLS,
+    r#yield::CALLS,
+    library::CALLS,
 ];
 
-assert_complete!(macos::ALL, ENTRIES);
+const _: () = assert_paired(&names_of!(waits::MACOS), CALLS);
 
 /// The waits of macOS, in the order of their descriptions.
 pub(super) fn registry() -> Vec<Box<dyn Wait>> {
-    native::waits::registry(macos::ALL, ENTRIES)
+    native::waits::registry(waits::MACOS, CALLS, &[])
 }

@@ -1,44 +1,47 @@
 //! Waits for descriptors, here with none to wait for.
 
 use super::args;
-use super::entry::{Entry, Stateless, proved};
+use super::entry::{Call, Stateless, described, proved};
 use super::reason::{ended_by_zero, too_long};
-use oversleep_system::waits::macos::{POLL, PSELECT, SELECT};
-use oversleep_system::{Target, WaitEnd};
+use oversleep_system::{Target, WaitEnd, WaitInfo};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&SELECT, || proved(Stateless(select))),
-    Entry::new(&PSELECT, || proved(Stateless(pselect))),
-    Entry::new(&POLL, || proved(Stateless(poll))),
+const SELECT: &WaitInfo = described("select");
+const PSELECT: &WaitInfo = described("pselect");
+const POLL: &WaitInfo = described("poll");
+
+pub(super) const CALLS: &[Call] = &[
+    (SELECT.name, || proved(Stateless(select))),
+    (PSELECT.name, || proved(Stateless(pselect))),
+    (POLL.name, || proved(Stateless(poll))),
 ];
 
 /// `select` refuses a longer timeout (EINVAL): 100,000,000 s.
 const LONGEST_SELECT_S: i64 = 100_000_000;
 
 fn select(target: Target) -> WaitEnd {
-    let mut span = args::timeval(&SELECT, target.remaining);
+    let mut span = args::timeval(SELECT, target.remaining);
     if span.tv_sec > LONGEST_SELECT_S {
-        return too_long(&SELECT);
+        return too_long(SELECT);
     }
     let none = std::ptr::null_mut();
     // SAFETY: no set is passed, and the timeout is valid.
-    ended_by_zero(&SELECT, unsafe { libc::select(0, none, none, none, &raw mut span) })
+    ended_by_zero(SELECT, unsafe { libc::select(0, none, none, none, &raw mut span) })
 }
 
 fn pselect(target: Target) -> WaitEnd {
-    let span = args::timespec(&PSELECT, target.remaining);
+    let span = args::timespec(PSELECT, target.remaining);
     if span.tv_sec > LONGEST_SELECT_S {
-        return too_long(&PSELECT);
+        return too_long(PSELECT);
     }
     let none = std::ptr::null_mut();
     // SAFETY: no set and no mask is passed, and the timeout is valid.
-    ended_by_zero(&PSELECT, unsafe { libc::pselect(0, none, none, none, &raw const span, std::ptr::null()) })
+    ended_by_zero(PSELECT, unsafe { libc::pselect(0, none, none, none, &raw const span, std::ptr::null()) })
 }
 
 fn poll(target: Target) -> WaitEnd {
-    let Some(millis) = args::millis(&POLL, target.remaining) else { return too_long(&POLL) };
+    let Some(millis) = args::millis(POLL, target.remaining) else { return too_long(POLL) };
     // SAFETY: no descriptor is passed.
-    ended_by_zero(&POLL, unsafe { libc::poll(std::ptr::null_mut(), 0, millis) })
+    ended_by_zero(POLL, unsafe { libc::poll(std::ptr::null_mut(), 0, millis) })
 }
 
 #[cfg(test)]
@@ -48,8 +51,8 @@ mod tests {
 
     #[test]
     fn polls_conform() {
-        check(&SELECT, NeverEarly::Holds);
-        check(&PSELECT, NeverEarly::Holds);
-        check(&POLL, NeverEarly::Holds);
+        check(SELECT, NeverEarly::Holds);
+        check(PSELECT, NeverEarly::Holds);
+        check(POLL, NeverEarly::Holds);
     }
 }

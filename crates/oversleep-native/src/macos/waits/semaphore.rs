@@ -3,27 +3,29 @@
 use oversleep_record::Nanos;
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::{mach_ended, too_long};
 use crate::macos::dispatch;
 use crate::macos::os;
 use crate::macos::semaphore::MachSemaphore;
-use oversleep_system::waits::macos::{DISPATCH_SEMAPHORE, MACH_SEMAPHORE};
-use oversleep_system::{Target, WaitEnd, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&MACH_SEMAPHORE, || MachSemaphore::new().and_then(|semaphore| proved(Mach(semaphore)))),
-    Entry::new(&DISPATCH_SEMAPHORE, || proved(Dispatch(dispatch::Semaphore::new()?))),
+const MACH_SEMAPHORE: &WaitInfo = described("mach-semaphore");
+const DISPATCH_SEMAPHORE: &WaitInfo = described("dispatch-semaphore");
+
+pub(super) const CALLS: &[Call] = &[
+    (MACH_SEMAPHORE.name, || MachSemaphore::new().and_then(|semaphore| proved(Mach(semaphore)))),
+    (DISPATCH_SEMAPHORE.name, || proved(Dispatch(dispatch::Semaphore::new()?))),
 ];
 
 struct Mach(MachSemaphore);
 
 impl Waiter for Mach {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let span = args::timespec(&MACH_SEMAPHORE, target.remaining);
+        let span = args::timespec(MACH_SEMAPHORE, target.remaining);
         match u32::try_from(span.tv_sec) {
-            Ok(secs) => mach_ended(&MACH_SEMAPHORE, self.0.timed_wait(secs, span.tv_nsec as i32), os::TIMED_OUT),
-            Err(_) => too_long(&MACH_SEMAPHORE),
+            Ok(secs) => mach_ended(MACH_SEMAPHORE, self.0.timed_wait(secs, span.tv_nsec as i32), os::TIMED_OUT),
+            Err(_) => too_long(MACH_SEMAPHORE),
         }
     }
 }
@@ -35,7 +37,7 @@ impl Waiter for Dispatch {
         if target.remaining <= Nanos::ZERO {
             return WaitEnd::TimedOut;
         }
-        let span = args::nanos(&DISPATCH_SEMAPHORE, target.remaining);
+        let span = args::nanos(DISPATCH_SEMAPHORE, target.remaining);
         if self.0.wait_for(span) { WaitEnd::Interrupted } else { WaitEnd::TimedOut }
     }
 }
@@ -47,7 +49,7 @@ mod tests {
 
     #[test]
     fn semaphores_conform() {
-        check(&MACH_SEMAPHORE, NeverEarly::Holds);
-        check(&DISPATCH_SEMAPHORE, NeverEarly::Holds);
+        check(MACH_SEMAPHORE, NeverEarly::Holds);
+        check(DISPATCH_SEMAPHORE, NeverEarly::Holds);
     }
 }

@@ -1,23 +1,27 @@
 //! Calls that do nothing but wait.
 
 use super::args;
-use super::entry::{Entry, Stateless, proved, thread_sleep};
+use super::entry::{Call, Stateless, described, proved, thread_sleep};
 use super::reason::{ended_by_zero, mach_ended, too_long};
 use crate::macos::os::{self, KernReturn};
-use oversleep_system::waits::macos::{MACH_WAIT_UNTIL, NANOSLEEP, THREAD_SLEEP, USLEEP};
-use oversleep_system::{Target, WaitEnd};
+use oversleep_system::{Target, WaitEnd, WaitInfo};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&NANOSLEEP, || proved(Stateless(nanosleep))),
-    Entry::new(&MACH_WAIT_UNTIL, || proved(Stateless(until))),
-    Entry::new(&USLEEP, || proved(Stateless(usleep))),
-    Entry::new(&THREAD_SLEEP, || proved(Stateless(thread_sleep))),
+const NANOSLEEP: &WaitInfo = described("nanosleep");
+const MACH_WAIT_UNTIL: &WaitInfo = described("mach-wait-until");
+const USLEEP: &WaitInfo = described("usleep");
+const THREAD_SLEEP: &WaitInfo = described("thread-sleep");
+
+pub(super) const CALLS: &[Call] = &[
+    (NANOSLEEP.name, || proved(Stateless(nanosleep))),
+    (MACH_WAIT_UNTIL.name, || proved(Stateless(until))),
+    (USLEEP.name, || proved(Stateless(usleep))),
+    (THREAD_SLEEP.name, || proved(Stateless(thread_sleep))),
 ];
 
 fn nanosleep(target: Target) -> WaitEnd {
-    let span = args::timespec(&NANOSLEEP, target.remaining);
+    let span = args::timespec(NANOSLEEP, target.remaining);
     // SAFETY: `span` is a valid timespec; a null remainder is allowed.
-    ended_by_zero(&NANOSLEEP, unsafe { libc::nanosleep(&raw const span, std::ptr::null_mut()) })
+    ended_by_zero(NANOSLEEP, unsafe { libc::nanosleep(&raw const span, std::ptr::null_mut()) })
 }
 
 // SAFETY: as <mach/mach_time.h> declares it, in libSystem.
@@ -27,18 +31,18 @@ unsafe extern "C" {
 }
 
 fn until(target: Target) -> WaitEnd {
-    let deadline = args::mach_deadline(&MACH_WAIT_UNTIL, target.deadline);
+    let deadline = args::mach_deadline(MACH_WAIT_UNTIL, target.deadline);
     // SAFETY: takes a number.
     match unsafe { mach_wait_until(deadline) } {
         os::SUCCESS => WaitEnd::TimedOut,
-        error => mach_ended(&MACH_WAIT_UNTIL, error, os::SUCCESS),
+        error => mach_ended(MACH_WAIT_UNTIL, error, os::SUCCESS),
     }
 }
 
 fn usleep(target: Target) -> WaitEnd {
-    let Ok(micros) = libc::c_uint::try_from(args::micros(&USLEEP, target.remaining)) else { return too_long(&USLEEP) };
+    let Ok(micros) = libc::c_uint::try_from(args::micros(USLEEP, target.remaining)) else { return too_long(USLEEP) };
     // SAFETY: takes a number only.
-    ended_by_zero(&USLEEP, unsafe { libc::usleep(micros) })
+    ended_by_zero(USLEEP, unsafe { libc::usleep(micros) })
 }
 
 #[cfg(test)]
@@ -48,9 +52,9 @@ mod tests {
 
     #[test]
     fn sleeps_conform() {
-        check(&NANOSLEEP, NeverEarly::Holds);
-        check(&MACH_WAIT_UNTIL, NeverEarly::Holds);
-        check(&USLEEP, NeverEarly::Holds);
-        check(&THREAD_SLEEP, NeverEarly::Holds);
+        check(NANOSLEEP, NeverEarly::Holds);
+        check(MACH_WAIT_UNTIL, NeverEarly::Holds);
+        check(USLEEP, NeverEarly::Holds);
+        check(THREAD_SLEEP, NeverEarly::Holds);
     }
 }

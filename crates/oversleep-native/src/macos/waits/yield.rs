@@ -1,18 +1,18 @@
 //! Giving the CPU away.
 
-use super::entry::{Entry, Stateless, proved};
+use super::entry::{Call, Stateless, described, proved};
 use super::reason::ended_by_zero;
-use oversleep_system::waits::macos::{SCHED_YIELD, SWTCH_PRI};
-use oversleep_system::{Target, WaitEnd};
+use oversleep_system::{Target, WaitEnd, WaitInfo};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&SCHED_YIELD, || proved(Stateless(sched_yield))),
-    Entry::new(&SWTCH_PRI, || proved(Stateless(lower_and_yield))),
-];
+const SCHED_YIELD: &WaitInfo = described("sched-yield");
+const SWTCH_PRI: &WaitInfo = described("swtch-pri");
+
+pub(super) const CALLS: &[Call] =
+    &[(SCHED_YIELD.name, || proved(Stateless(sched_yield))), (SWTCH_PRI.name, || proved(Stateless(lower_and_yield)))];
 
 fn sched_yield(_target: Target) -> WaitEnd {
     // SAFETY: takes nothing.
-    ended_by_zero(&SCHED_YIELD, unsafe { libc::sched_yield() })
+    ended_by_zero(SCHED_YIELD, unsafe { libc::sched_yield() })
 }
 
 // SAFETY: as <mach/mach_traps.h> declares it, in libSystem.
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn yields_conform() {
-        check(&SCHED_YIELD, NeverEarly::NotPromised);
-        check(&SWTCH_PRI, NeverEarly::NotPromised);
+        check(SCHED_YIELD, NeverEarly::NotPromised);
+        check(SWTCH_PRI, NeverEarly::NotPromised);
     }
 }

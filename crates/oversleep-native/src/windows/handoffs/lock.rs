@@ -10,21 +10,20 @@ use windows_sys::Win32::System::Threading::{
     SRWLOCK_INIT, SleepConditionVariableSRW, WakeConditionVariable,
 };
 
-use super::{Kind, expect, take};
+use super::{Call, expect, take};
 use crate::windows::os::Newer;
 use crate::windows::waits::{WAIT_ON_ADDRESS_CALL, WaitOnAddress};
 use oversleep_system::Handoff;
-use oversleep_system::handoffs::windows::{CONDVAR, WAIT_ON_ADDRESS};
 
-pub(super) const KINDS: &[Kind] = &[
-    Kind::new(&CONDVAR, || {
+pub(super) const CALLS: &[Call] = &[
+    ("condvar", || {
         Ok(Arc::new(Condition {
             lock: UnsafeCell::new(SRWLOCK_INIT),
             condition: UnsafeCell::new(CONDITION_VARIABLE_INIT),
             count: UnsafeCell::new(0),
         }))
     }),
-    Kind::new(&WAIT_ON_ADDRESS, || {
+    ("wait-on-address", || {
         let (wait, wake) = (WAIT_ON_ADDRESS_CALL.required()?, WAKE.required()?);
         Ok(Arc::new(Address { count: AtomicU32::new(0), wait, wake }))
     }),
@@ -105,17 +104,16 @@ impl Handoff for Address {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::handoff_conformance::check;
-    use crate::native::handoffs::kind_of;
+    use crate::native::handoffs::call_of;
 
     #[test]
     fn condvar_conforms() {
-        check(kind_of(super::super::KINDS, &CONDVAR).expect("opened").open);
+        check(call_of(super::super::CALLS, "condvar").expect("paired"));
     }
 
     #[test]
     fn wait_on_address_conforms() {
-        check(kind_of(super::super::KINDS, &WAIT_ON_ADDRESS).expect("opened").open);
+        check(call_of(super::super::CALLS, "wait-on-address").expect("paired"));
     }
 }

@@ -1,23 +1,23 @@
-//! The calls behind the hand-offs of Windows, which [`oversleep_system::handoffs::windows`] describes.
+//! The calls behind the hand-offs of Windows, which [`oversleep_system::handoffs::WINDOWS`] describes.
 
 mod lock;
 mod object;
 
 use std::io::Error;
 
-use crate::native::handoffs::{Kind, take};
-use crate::native::{self, complete::assert_complete};
-use oversleep_system::HandoffKind;
-use oversleep_system::handoffs::windows;
+use crate::native;
+use crate::native::handoffs::{Call, take};
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{HandoffKind, handoffs, names_of};
 
 /// The calls by family; their order here doesn't matter.
-const KINDS: &[&[Kind]] = &[object::KINDS, lock::KINDS];
+const CALLS: &[&[Call]] = &[object::CALLS, lock::CALLS];
 
-assert_complete!(windows::ALL, KINDS);
+const _: () = assert_paired(&names_of!(handoffs::WINDOWS), CALLS);
 
 /// The hand-offs of Windows, in the order of their descriptions.
 pub(super) fn registry() -> Vec<Box<dyn HandoffKind>> {
-    native::handoffs::registry(windows::ALL, KINDS)
+    native::handoffs::registry(handoffs::WINDOWS, CALLS)
 }
 
 /// Such a call fails only by a bug here or a handle closed by somebody else, and going on would leave the other thread

@@ -6,15 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use windows_sys::Win32::System::Threading::{CreateSemaphoreW, ReleaseSemaphore};
 
-use super::{Kind, expect, take};
+use super::{Call, expect, take};
 use crate::windows::os;
 use crate::windows::waits::{CompletionPort, Event, wait_for};
 use oversleep_system::Handoff;
-use oversleep_system::handoffs::windows::{COMPLETION_PORT, EVENT, SEMAPHORE};
 
-pub(super) const KINDS: &[Kind] = &[
-    Kind::new(&EVENT, || Ok(Arc::new(Counted { count: AtomicU32::new(0), event: Event::new()? }))),
-    Kind::new(&SEMAPHORE, || {
+pub(super) const CALLS: &[Call] = &[
+    ("event", || Ok(Arc::new(Counted { count: AtomicU32::new(0), event: Event::new()? }))),
+    ("semaphore", || {
         // SAFETY: no attributes and no name are allowed.
         // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createsemaphorew
         let handle = unsafe { CreateSemaphoreW(std::ptr::null(), 0, i32::MAX, std::ptr::null()) };
@@ -24,7 +23,7 @@ pub(super) const KINDS: &[Kind] = &[
         // SAFETY: a handle just made, owned by nobody else, closed by CloseHandle.
         Ok(Arc::new(Semaphore(unsafe { OwnedHandle::from_raw_handle(handle) })))
     }),
-    Kind::new(&COMPLETION_PORT, || Ok(Arc::new(Port(CompletionPort::new()?)))),
+    ("completion-port", || Ok(Arc::new(Port(CompletionPort::new()?)))),
 ];
 
 struct Counted {
@@ -75,22 +74,21 @@ impl Handoff for Port {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::handoff_conformance::check;
-    use crate::native::handoffs::kind_of;
+    use crate::native::handoffs::call_of;
 
     #[test]
     fn event_conforms() {
-        check(kind_of(super::super::KINDS, &EVENT).expect("opened").open);
+        check(call_of(super::super::CALLS, "event").expect("paired"));
     }
 
     #[test]
     fn semaphore_conforms() {
-        check(kind_of(super::super::KINDS, &SEMAPHORE).expect("opened").open);
+        check(call_of(super::super::CALLS, "semaphore").expect("paired"));
     }
 
     #[test]
     fn completion_port_conforms() {
-        check(kind_of(super::super::KINDS, &COMPLETION_PORT).expect("opened").open);
+        check(call_of(super::super::CALLS, "completion-port").expect("paired"));
     }
 }

@@ -88,21 +88,19 @@ mod tests {
     use oversleep_record::Nanos;
 
     use super::*;
-    use crate::native::waits::entry_of;
-    use oversleep_system::WaitInfo;
-    use oversleep_system::waits::windows::{SLEEP_EX, WAIT_FOR_MULTIPLE_OBJECTS, WAIT_FOR_SINGLE_OBJECT};
+    use crate::native::waits::call_of;
     use oversleep_system::{Target, WaitEnd};
 
-    fn ends(info: &WaitInfo) {
-        let entry = entry_of(super::super::ENTRIES, info).expect("opened");
+    fn ends(name: &str) {
+        let open = call_of(super::super::CALLS, name).expect("paired");
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let mut waiter = (entry.open)().expect("every Windows has it");
+                let mut waiter = open().expect("every Windows has it");
                 let remaining = Nanos::from_secs(3_600);
                 let end = waiter.wait(Target { remaining, deadline: os::now() + remaining });
                 over.store(true, Ordering::SeqCst);
-                assert_eq!(end, WaitEnd::Interrupted, "{}", entry.info.name);
+                assert_eq!(end, WaitEnd::Interrupted, "{}", name);
             });
             while !over.load(Ordering::SeqCst) {
                 end_all();
@@ -114,8 +112,8 @@ mod tests {
     // Other tests' waits may end by this, too: they allow for that.
     #[test]
     fn an_hour_is_cut_short() {
-        for info in [&SLEEP_EX, &WAIT_FOR_SINGLE_OBJECT, &WAIT_FOR_MULTIPLE_OBJECTS] {
-            ends(info);
+        for name in ["sleep-ex", "wait-for-single-object", "wait-for-multiple-objects"] {
+            ends(name);
         }
     }
 }

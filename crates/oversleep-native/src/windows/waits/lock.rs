@@ -11,19 +11,22 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::args;
-use super::entry::{Entry, ended_unless_woken, proved_at_once, too_long};
+use super::entry::{Call, described, ended_unless_woken, proved_at_once, too_long};
 use crate::windows::os::Newer;
-use oversleep_system::waits::windows::{SLEEP_CONDITION_VARIABLE_CS, SLEEP_CONDITION_VARIABLE_SRW, WAIT_ON_ADDRESS};
-use oversleep_system::{Target, WaitEnd, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&SLEEP_CONDITION_VARIABLE_CS, || proved_at_once(WithSection::new())),
-    Entry::new(&SLEEP_CONDITION_VARIABLE_SRW, || {
+const SLEEP_CONDITION_VARIABLE_CS: &WaitInfo = described("sleep-condition-variable-cs");
+const SLEEP_CONDITION_VARIABLE_SRW: &WaitInfo = described("sleep-condition-variable-srw");
+const WAIT_ON_ADDRESS: &WaitInfo = described("wait-on-address");
+
+pub(super) const CALLS: &[Call] = &[
+    (SLEEP_CONDITION_VARIABLE_CS.name, || proved_at_once(WithSection::new())),
+    (SLEEP_CONDITION_VARIABLE_SRW.name, || {
         let parts =
             SlimParts { lock: UnsafeCell::new(SRWLOCK_INIT), condition: UnsafeCell::new(CONDITION_VARIABLE_INIT) };
         proved_at_once(WithSlimLock(Box::new(parts)))
     }),
-    Entry::new(&WAIT_ON_ADDRESS, || {
+    (WAIT_ON_ADDRESS.name, || {
         proved_at_once(Address { call: WAIT_ON_ADDRESS_CALL.required()?, word: AtomicU32::new(0) })
     }),
 ];
@@ -51,7 +54,7 @@ impl WithSection {
 
 impl Waiter for WithSection {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &SLEEP_CONDITION_VARIABLE_CS;
+        let info = SLEEP_CONDITION_VARIABLE_CS;
         let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         let (section, condition) = (self.0.section.get(), self.0.condition.get());
         // SAFETY: both are initialised, at their final address and used by this thread alone, which holds the section
@@ -84,7 +87,7 @@ struct WithSlimLock(Box<SlimParts>);
 
 impl Waiter for WithSlimLock {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &SLEEP_CONDITION_VARIABLE_SRW;
+        let info = SLEEP_CONDITION_VARIABLE_SRW;
         let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         let (lock, condition) = (self.0.lock.get(), self.0.condition.get());
         // SAFETY: both are initialised, at their final address and used by this thread alone, which holds the lock
@@ -114,7 +117,7 @@ struct Address {
 
 impl Waiter for Address {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &WAIT_ON_ADDRESS;
+        let info = WAIT_ON_ADDRESS;
         let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         let undesired = 0_u32;
         // SAFETY: both addresses hold the four bytes told, for as long as the call lasts.
@@ -132,16 +135,16 @@ mod tests {
 
     #[test]
     fn sleep_condition_variable_cs_conforms() {
-        check(&SLEEP_CONDITION_VARIABLE_CS);
+        check(SLEEP_CONDITION_VARIABLE_CS);
     }
 
     #[test]
     fn sleep_condition_variable_srw_conforms() {
-        check(&SLEEP_CONDITION_VARIABLE_SRW);
+        check(SLEEP_CONDITION_VARIABLE_SRW);
     }
 
     #[test]
     fn wait_on_address_conforms() {
-        check(&WAIT_ON_ADDRESS);
+        check(WAIT_ON_ADDRESS);
     }
 }

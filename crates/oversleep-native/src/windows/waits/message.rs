@@ -8,12 +8,13 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 };
 
 use super::args;
-use super::entry::{Entry, failed, proved_at_once, too_long};
+use super::entry::{Call, described, failed, proved_at_once, too_long};
 use crate::windows::os;
-use oversleep_system::waits::windows::SET_TIMER;
-use oversleep_system::{Target, WaitEnd, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[Entry::new(&SET_TIMER, || {
+const SET_TIMER: &WaitInfo = described("set-timer");
+
+pub(super) const CALLS: &[Call] = &[(SET_TIMER.name, || {
     take_stale(PM_NOREMOVE);
     proved_at_once(ThreadTimer(PhantomData))
 })];
@@ -55,7 +56,7 @@ impl Waiter for ThreadTimer {
     fn wait(&mut self, target: Target) -> WaitEnd {
         // Above this SetTimer would take it for a mistake and choose the least.
         const LONGEST_MS: u32 = 0x7fff_ffff;
-        let info = &SET_TIMER;
+        let info = SET_TIMER;
         let Some(millis) = args::millis(info, target.remaining).filter(|&millis| millis <= LONGEST_MS) else {
             return too_long(info);
         };
@@ -85,6 +86,6 @@ mod tests {
 
     #[test]
     fn set_timer_conforms() {
-        check(&SET_TIMER);
+        check(SET_TIMER);
     }
 }

@@ -1,4 +1,4 @@
-//! The calls behind the waits of Windows, which [`oversleep_system::waits::windows`] describes.
+//! The calls behind the waits of Windows, which [`oversleep_system::waits::WINDOWS`] describes.
 //!
 //! An entry names a description and opens its call, with its test beneath. Files go by family.
 
@@ -22,26 +22,27 @@ pub(super) use event::{Event, wait_for};
 pub(super) use lock::{WAIT_ON_ADDRESS_CALL, WaitOnAddress};
 pub(super) use poll::CompletionPort;
 
-use self::entry::Entry;
-use crate::native::{self, complete::assert_complete};
-use oversleep_system::Wait;
-use oversleep_system::waits::windows;
+use self::entry::Call;
+use crate::{library, native};
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{Wait, names_of, waits};
 
 /// The calls by family; their order here doesn't matter.
-const ENTRIES: &[&[Entry]] = &[
-    sleep::ENTRIES,
-    object::ENTRIES,
-    lock::ENTRIES,
-    poll::ENTRIES,
-    timer::ENTRIES,
-    pool::ENTRIES,
-    message::ENTRIES,
-    r#yield::ENTRIES,
+const CALLS: &[&[Call]] = &[
+    sleep::CALLS,
+    object::CALLS,
+    lock::CALLS,
+    poll::CALLS,
+    timer::CALLS,
+    pool::CALLS,
+    message::CALLS,
+    r#yield::CALLS,
+    library::CALLS,
 ];
 
-assert_complete!(windows::ALL, ENTRIES);
+const _: () = assert_paired(&names_of!(waits::WINDOWS), CALLS);
 
 /// The waits of Windows, in the order of their descriptions.
 pub(super) fn registry() -> Vec<Box<dyn Wait>> {
-    native::waits::registry(windows::ALL, ENTRIES)
+    native::waits::registry(waits::WINDOWS, CALLS, timer::TOLERATING)
 }

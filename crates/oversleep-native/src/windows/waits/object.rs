@@ -6,21 +6,23 @@ use windows_sys::Win32::System::Threading::{WaitForMultipleObjects, WaitForSingl
 
 use super::args;
 use super::ending::{self, Ender};
-use super::entry::{Entry, ended, proved_at_once, too_long};
+use super::entry::{Call, described, ended, proved_at_once, too_long};
 use super::event::Event;
-use oversleep_system::waits::windows::{WAIT_FOR_MULTIPLE_OBJECTS, WAIT_FOR_SINGLE_OBJECT};
-use oversleep_system::{Target, WaitEnd, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&WAIT_FOR_SINGLE_OBJECT, || proved_at_once(Single(ending::event()?))),
-    Entry::new(&WAIT_FOR_MULTIPLE_OBJECTS, || proved_at_once(Multiple(ending::event()?, Event::new()?))),
+const WAIT_FOR_SINGLE_OBJECT: &WaitInfo = described("wait-for-single-object");
+const WAIT_FOR_MULTIPLE_OBJECTS: &WaitInfo = described("wait-for-multiple-objects");
+
+pub(super) const CALLS: &[Call] = &[
+    (WAIT_FOR_SINGLE_OBJECT.name, || proved_at_once(Single(ending::event()?))),
+    (WAIT_FOR_MULTIPLE_OBJECTS.name, || proved_at_once(Multiple(ending::event()?, Event::new()?))),
 ];
 
 struct Single(Arc<Ender>);
 
 impl Waiter for Single {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &WAIT_FOR_SINGLE_OBJECT;
+        let info = WAIT_FOR_SINGLE_OBJECT;
         let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         // SAFETY: the handle is open. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitforsingleobject
         ended(info, unsafe { WaitForSingleObject(self.0.handle(), millis) })
@@ -31,7 +33,7 @@ struct Multiple(Arc<Ender>, Event);
 
 impl Waiter for Multiple {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &WAIT_FOR_MULTIPLE_OBJECTS;
+        let info = WAIT_FOR_MULTIPLE_OBJECTS;
         let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         let handles = [self.0.handle(), self.1.handle()];
         // SAFETY: both handles are open, and their number is told.
@@ -47,12 +49,12 @@ mod tests {
 
     #[test]
     fn wait_for_single_object_conforms() {
-        check(&WAIT_FOR_SINGLE_OBJECT);
+        check(WAIT_FOR_SINGLE_OBJECT);
     }
 
     #[test]
     fn wait_for_multiple_objects_conforms() {
-        check(&WAIT_FOR_MULTIPLE_OBJECTS);
+        check(WAIT_FOR_MULTIPLE_OBJECTS);
     }
 
     #[test]

@@ -14,15 +14,18 @@ use windows_sys::Win32::System::IO::{
 use windows_sys::Win32::System::Threading::INFINITE;
 
 use super::args;
-use super::entry::{Entry, ended_unless_woken, proved_at_once, too_long};
+use super::entry::{Call, described, ended_unless_woken, proved_at_once, too_long};
 use crate::windows::os;
-use oversleep_system::waits::windows::{GET_QUEUED_COMPLETION_STATUS, SELECT, WSA_POLL};
 use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&SELECT, || proved_at_once(Select(Silent::open()?))),
-    Entry::new(&WSA_POLL, || proved_at_once(Poll(Silent::open()?))),
-    Entry::new(&GET_QUEUED_COMPLETION_STATUS, || proved_at_once(Completions(CompletionPort::new()?))),
+const SELECT: &WaitInfo = described("select");
+const WSA_POLL: &WaitInfo = described("wsapoll");
+const GET_QUEUED_COMPLETION_STATUS: &WaitInfo = described("get-queued-completion-status");
+
+pub(super) const CALLS: &[Call] = &[
+    (SELECT.name, || proved_at_once(Select(Silent::open()?))),
+    (WSA_POLL.name, || proved_at_once(Poll(Silent::open()?))),
+    (GET_QUEUED_COMPLETION_STATUS.name, || proved_at_once(Completions(CompletionPort::new()?))),
 ];
 
 /// A socket that receives nothing: bound to the machine itself and connected to itself, so that nobody else's packets
@@ -60,7 +63,7 @@ struct Select(Silent);
 
 impl Waiter for Select {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &SELECT;
+        let info = SELECT;
         let Some((tv_sec, tv_usec)) = args::micros(info, target.remaining) else { return too_long(info) };
         let timeout = TIMEVAL { tv_sec, tv_usec };
         let mut readable = FD_SET { fd_count: 1, ..FD_SET::default() };
@@ -76,7 +79,7 @@ struct Poll(Silent);
 
 impl Waiter for Poll {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &WSA_POLL;
+        let info = WSA_POLL;
         let Some(millis) = args::signed_millis(info, target.remaining) else { return too_long(info) };
         let mut socket = WSAPOLLFD { fd: self.0.raw(), events: POLLIN, revents: 0 };
         // SAFETY: one open socket is told, valid to write to.
@@ -130,7 +133,7 @@ struct Completions(CompletionPort);
 
 impl Waiter for Completions {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &GET_QUEUED_COMPLETION_STATUS;
+        let info = GET_QUEUED_COMPLETION_STATUS;
         let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         ended_unless_woken(info, self.0.get(millis))
     }
@@ -143,16 +146,16 @@ mod tests {
 
     #[test]
     fn select_conforms() {
-        check(&SELECT);
+        check(SELECT);
     }
 
     #[test]
     fn wsapoll_conforms() {
-        check(&WSA_POLL);
+        check(WSA_POLL);
     }
 
     #[test]
     fn get_queued_completion_status_conforms() {
-        check(&GET_QUEUED_COMPLETION_STATUS);
+        check(GET_QUEUED_COMPLETION_STATUS);
     }
 }

@@ -14,16 +14,19 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::args;
-use super::entry::{Entry, failed, proved, proved_at_once, too_long};
+use super::entry::{Call, described, failed, proved, proved_at_once, too_long};
 use super::event::Event;
 use crate::windows::os;
-use oversleep_system::waits::windows::{THREAD_POOL_TIMER, TIME_SET_EVENT, TIMER_QUEUE_TIMER};
 use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&THREAD_POOL_TIMER, || proved_at_once(PoolTimer::new()?)),
-    Entry::new(&TIMER_QUEUE_TIMER, || proved_at_once(QueueTimer::new()?)),
-    Entry::new(&TIME_SET_EVENT, || proved(Multimedia(Event::new()?))),
+const THREAD_POOL_TIMER: &WaitInfo = described("thread-pool-timer");
+const TIMER_QUEUE_TIMER: &WaitInfo = described("timer-queue-timer");
+const TIME_SET_EVENT: &WaitInfo = described("time-set-event");
+
+pub(super) const CALLS: &[Call] = &[
+    (THREAD_POOL_TIMER.name, || proved_at_once(PoolTimer::new()?)),
+    (TIMER_QUEUE_TIMER.name, || proved_at_once(QueueTimer::new()?)),
+    (TIME_SET_EVENT.name, || proved(Multimedia(Event::new()?))),
 ];
 
 /// Sets the event that a timer was given. Whoever closes the event first makes sure that no call is left.
@@ -58,11 +61,11 @@ impl PoolTimer {
 
 impl Waiter for PoolTimer {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let due = args::file_time(args::from_now(&THREAD_POOL_TIMER, target.remaining));
+        let due = args::file_time(args::from_now(THREAD_POOL_TIMER, target.remaining));
         // SAFETY: the timer is open and the time valid to read; no period and no window.
         // https://learn.microsoft.com/windows/win32/api/threadpoolapiset/nf-threadpoolapiset-setthreadpooltimer
         unsafe { SetThreadpoolTimer(self.timer, &raw const due, 0, 0) };
-        noticed(&THREAD_POOL_TIMER, &self.event)
+        noticed(THREAD_POOL_TIMER, &self.event)
     }
 }
 
@@ -100,7 +103,7 @@ impl QueueTimer {
 
 impl Waiter for QueueTimer {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &TIMER_QUEUE_TIMER;
+        let info = TIMER_QUEUE_TIMER;
         let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         let mut timer = std::ptr::null_mut();
         let flags = WT_EXECUTEINTIMERTHREAD | WT_EXECUTEONLYONCE;
@@ -145,7 +148,7 @@ unsafe extern "system" fn on_multimedia_timer(_timer: u32, _message: u32, event:
 
 impl Waiter for Multimedia {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &TIME_SET_EVENT;
+        let info = TIME_SET_EVENT;
         // The call refuses zero and more than some 16 minutes.
         if target.remaining <= Nanos::ZERO {
             return WaitEnd::TimedOut;
@@ -174,16 +177,16 @@ mod tests {
 
     #[test]
     fn thread_pool_timer_conforms() {
-        check(&THREAD_POOL_TIMER);
+        check(THREAD_POOL_TIMER);
     }
 
     #[test]
     fn timer_queue_timer_conforms() {
-        check(&TIMER_QUEUE_TIMER);
+        check(TIMER_QUEUE_TIMER);
     }
 
     #[test]
     fn time_set_event_conforms() {
-        check(&TIME_SET_EVENT);
+        check(TIME_SET_EVENT);
     }
 }

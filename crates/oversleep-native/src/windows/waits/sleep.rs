@@ -5,14 +5,18 @@ use windows_sys::Win32::System::Threading::{Sleep, SleepEx};
 
 use super::args;
 use super::ending;
-use super::entry::{Entry, Stateless, proved_at_once, thread_sleep, too_long};
+use super::entry::{Call, Stateless, described, proved_at_once, thread_sleep, too_long};
 use crate::windows::os::{self, Newer};
-use oversleep_system::waits::windows::{NT_DELAY_EXECUTION, SLEEP, SLEEP_EX, THREAD_SLEEP};
-use oversleep_system::{Target, WaitEnd};
+use oversleep_system::{Target, WaitEnd, WaitInfo};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&SLEEP, || proved_at_once(Stateless(sleep))),
-    Entry::new(&SLEEP_EX, || {
+const SLEEP: &WaitInfo = described("sleep");
+const SLEEP_EX: &WaitInfo = described("sleep-ex");
+const NT_DELAY_EXECUTION: &WaitInfo = described("nt-delay-execution");
+const THREAD_SLEEP: &WaitInfo = described("thread-sleep");
+
+pub(super) const CALLS: &[Call] = &[
+    (SLEEP.name, || proved_at_once(Stateless(sleep))),
+    (SLEEP_EX.name, || {
         let by_call = ending::this_thread()?;
         proved_at_once(Stateless(move |target| {
             // Lives as long as the waiter.
@@ -20,22 +24,22 @@ pub(super) const ENTRIES: &[Entry] = &[
             sleep_ex(target)
         }))
     }),
-    Entry::new(&NT_DELAY_EXECUTION, || {
+    (NT_DELAY_EXECUTION.name, || {
         let delay = NT_DELAY.required()?;
         proved_at_once(Stateless(move |target| nt_delay_execution(delay, target)))
     }),
-    Entry::new(&THREAD_SLEEP, || proved_at_once(Stateless(thread_sleep))),
+    (THREAD_SLEEP.name, || proved_at_once(Stateless(thread_sleep))),
 ];
 
 fn sleep(target: Target) -> WaitEnd {
-    let Some(millis) = args::millis(&SLEEP, target.remaining) else { return too_long(&SLEEP) };
+    let Some(millis) = args::millis(SLEEP, target.remaining) else { return too_long(SLEEP) };
     // SAFETY: takes a number only. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep
     unsafe { Sleep(millis) };
     WaitEnd::TimedOut
 }
 
 fn sleep_ex(target: Target) -> WaitEnd {
-    let Some(millis) = args::millis(&SLEEP_EX, target.remaining) else { return too_long(&SLEEP_EX) };
+    let Some(millis) = args::millis(SLEEP_EX, target.remaining) else { return too_long(SLEEP_EX) };
     // SAFETY: takes numbers only. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleepex
     match unsafe { SleepEx(millis, 1) } {
         0 => WaitEnd::TimedOut,
@@ -50,7 +54,7 @@ static NT_DELAY: Newer<NtDelayExecution> = unsafe { Newer::new(c"ntdll.dll", c"N
 
 fn nt_delay_execution(delay: NtDelayExecution, target: Target) -> WaitEnd {
     const STATUS_SUCCESS: i32 = 0;
-    let interval = args::from_now(&NT_DELAY_EXECUTION, target.remaining);
+    let interval = args::from_now(NT_DELAY_EXECUTION, target.remaining);
     // SAFETY: the interval is valid to read.
     match unsafe { delay(0, &raw const interval) } {
         STATUS_SUCCESS => WaitEnd::TimedOut,
@@ -68,21 +72,21 @@ mod tests {
 
     #[test]
     fn sleep_conforms() {
-        check(&SLEEP);
+        check(SLEEP);
     }
 
     #[test]
     fn sleep_ex_conforms() {
-        check(&SLEEP_EX);
+        check(SLEEP_EX);
     }
 
     #[test]
     fn nt_delay_execution_conforms() {
-        check(&NT_DELAY_EXECUTION);
+        check(NT_DELAY_EXECUTION);
     }
 
     #[test]
     fn thread_sleep_conforms() {
-        check(&THREAD_SLEEP);
+        check(THREAD_SLEEP);
     }
 }

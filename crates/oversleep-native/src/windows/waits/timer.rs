@@ -10,17 +10,21 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::args;
-use super::entry::{Entry, failed, proved_at_once};
+use super::entry::{Call, described, failed, proved_at_once};
 use super::event::wait_for;
+use crate::native::waits::TolerantCall;
 use crate::windows::os;
-use oversleep_system::waits::windows::{WAITABLE_TIMER, WAITABLE_TIMER_HIGH_RESOLUTION, WAITABLE_TIMER_TOLERANT};
 use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&WAITABLE_TIMER, || proved_at_once(Waitable { timer: new(0)?, tolerance: None, info: &WAITABLE_TIMER })),
-    Entry::new(&WAITABLE_TIMER_TOLERANT, || tolerating(TOLERABLE)).tolerating(tolerating),
-    Entry::new(&WAITABLE_TIMER_HIGH_RESOLUTION, || {
-        let info = &WAITABLE_TIMER_HIGH_RESOLUTION;
+const WAITABLE_TIMER: &WaitInfo = described("waitable-timer");
+const WAITABLE_TIMER_TOLERANT: &WaitInfo = described("waitable-timer-tolerant");
+const WAITABLE_TIMER_HIGH_RESOLUTION: &WaitInfo = described("waitable-timer-high-resolution");
+
+pub(super) const CALLS: &[Call] = &[
+    (WAITABLE_TIMER.name, || proved_at_once(Waitable { timer: new(0)?, tolerance: None, info: WAITABLE_TIMER })),
+    (WAITABLE_TIMER_TOLERANT.name, || tolerating(TOLERABLE)),
+    (WAITABLE_TIMER_HIGH_RESOLUTION.name, || {
+        let info = WAITABLE_TIMER_HIGH_RESOLUTION;
         proved_at_once(Waitable { timer: new(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION)?, tolerance: None, info })
     }),
 ];
@@ -29,8 +33,11 @@ pub(super) const ENTRIES: &[Entry] = &[
 /// <https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kesetcoalescabletimer>, remarks.
 const TOLERABLE: Nanos = Nanos::from_millis(32);
 
+/// The call that takes a tolerance.
+pub(super) const TOLERATING: &[TolerantCall] = &[(WAITABLE_TIMER_TOLERANT.name, tolerating)];
+
 fn tolerating(tolerance: Nanos) -> Result<Box<dyn Waiter>, Unavailable> {
-    let info = &WAITABLE_TIMER_TOLERANT;
+    let info = WAITABLE_TIMER_TOLERANT;
     // Less may be added than was allowed, never more.
     let millis = u32::try_from(tolerance.0 / 1_000_000).unwrap_or(u32::MAX);
     proved_at_once(Waitable { timer: new(0)?, tolerance: Some(millis), info })
@@ -98,12 +105,12 @@ mod tests {
 
     #[test]
     fn waitable_timer_conforms() {
-        check(&WAITABLE_TIMER);
+        check(WAITABLE_TIMER);
     }
 
     #[test]
     fn waitable_timer_tolerant_conforms() {
-        check(&WAITABLE_TIMER_TOLERANT);
+        check(WAITABLE_TIMER_TOLERANT);
     }
 
     #[test]
@@ -122,6 +129,6 @@ mod tests {
 
     #[test]
     fn waitable_timer_high_resolution_conforms() {
-        check(&WAITABLE_TIMER_HIGH_RESOLUTION);
+        check(WAITABLE_TIMER_HIGH_RESOLUTION);
     }
 }

@@ -2,12 +2,14 @@
 
 use windows_sys::Win32::System::Threading::{Sleep, SwitchToThread};
 
-use super::entry::{Entry, Stateless, proved_at_once};
-use oversleep_system::waits::windows::{SLEEP_ZERO, SWITCH_TO_THREAD};
-use oversleep_system::{Target, WaitEnd};
+use super::entry::{Call, Stateless, described, proved_at_once};
+use oversleep_system::{Target, WaitEnd, WaitInfo};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new(&SWITCH_TO_THREAD, || {
+const SWITCH_TO_THREAD: &WaitInfo = described("switch-to-thread");
+const SLEEP_ZERO: &WaitInfo = described("sleep-zero");
+
+pub(super) const CALLS: &[Call] = &[
+    (SWITCH_TO_THREAD.name, || {
         proved_at_once(Stateless(|_target: Target| {
             // SAFETY: takes nothing. It tells whether another thread ran, and either is well.
             // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-switchtothread
@@ -15,7 +17,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             WaitEnd::TimedOut
         }))
     }),
-    Entry::new(&SLEEP_ZERO, || {
+    (SLEEP_ZERO.name, || {
         proved_at_once(Stateless(|_target: Target| {
             // SAFETY: takes a number only. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep
             unsafe { Sleep(0) };
@@ -31,11 +33,11 @@ mod tests {
 
     #[test]
     fn switch_to_thread_conforms() {
-        check(&SWITCH_TO_THREAD);
+        check(SWITCH_TO_THREAD);
     }
 
     #[test]
     fn sleep_zero_conforms() {
-        check(&SLEEP_ZERO);
+        check(SLEEP_ZERO);
     }
 }
