@@ -9,7 +9,7 @@ use crate::sim::{
     SchedulerKind, Spread, Stall, Starving, Timing, WaitModel, Wake,
 };
 use oversleep_system::{
-    ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, WaitInfo, ZeroMeans, clocks, loads, tunables,
+    ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, handoffs, loads, tunables,
 };
 
 /// Builds a machine step by step.
@@ -75,7 +75,7 @@ pub fn machine() -> MachineBuilder {
             clock("clock", Counts::ProcessCpuTime, ClockSource::ThreadCpu, 280_000, 1_000),
         ],
         waits: Vec::new(),
-        handoffs: vec![("futex", None), ("eventfd", None)],
+        handoffs: ["futex", "eventfd"].map(|name| (handoffs::named(handoffs::LINUX, name), None)).to_vec(),
         tunables: tunables::LINUX[..3].iter().collect(),
         facts: facts(),
         stalls: Vec::new(),
@@ -97,14 +97,15 @@ impl MachineBuilder {
             ..WaitModel::by_rule(WaitInfo {
                 name,
                 call: name,
-                doc: "modelled",
                 family,
-                absolute: name.ends_with("-abs"),
+                takes: match family {
+                    Family::Yield => Takes::Nothing,
+                    _ if name.ends_with("-abs") => Takes::Deadline,
+                    _ => Takes::Span,
+                },
                 granularity,
-                zero: ZeroMeans::ReturnsAtOnce,
                 slack: SlackRule::ThreadSlack,
-                since: "",
-                page: "",
+                ..WaitInfo::BLANK
             })
         });
         self

@@ -24,6 +24,7 @@ mod os_calls;
 mod os_seam;
 mod paths;
 mod platform_page;
+mod prose;
 mod purity;
 mod room_arrows;
 mod rust;

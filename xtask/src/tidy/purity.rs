@@ -30,16 +30,16 @@ const PRINTING: &[&str] = &["print", "println", "eprint", "eprintln"];
 fn run(tree: &Tree, findings: &mut Findings) {
     let tests = TestCode::of(tree);
     for file in tree.rust_files().filter(|file| is_pure(&file.path) && !is_in(&file.path, &[CARRIERS])) {
-        let source = file.source();
+        let (source, tests) = (file.source(), tests.lines(file));
         for path in paths::uses(source, &[]).into_iter().filter(|path| is_of_the_system(path)) {
-            if !tests.holds(file, path.line) {
+            if !tests.contain(path.line) {
                 let what = format!("`{}` in a pure crate", path.segments.join("::"));
                 findings.add(&file.path, path.line, what, "take it from the caller, or from the platform");
             }
         }
         for (i, token) in source.tokens.iter().enumerate() {
             let prints = PRINTING.contains(&token.text.as_str()) && source.reads(i + 1, &["!"]);
-            if prints && !tests.holds(file, token.line) {
+            if prints && !tests.contain(token.line) {
                 let what = format!("`{}!` in a pure crate", token.text);
                 findings.add(&file.path, token.line, what, "return the text; the command prints it");
             }

@@ -29,16 +29,32 @@ impl TestCode {
         TestCode { places }
     }
 
-    /// Does this line belong to a test?
-    pub fn holds(&self, file: &File, line: usize) -> bool {
-        self.holds_all(file) || lines(file.source()).iter().any(|lines| lines.contains(&line))
+    /// The lines of a file that belong to tests.
+    pub fn lines(&self, file: &File) -> TestLines {
+        let ranges = match &file.rust {
+            _ if self.holds_all(file) => vec![0..usize::MAX],
+            Some(source) => lines(source),
+            None => Vec::new(),
+        };
+        TestLines { ranges }
     }
 
-    /// Is all of the file test code?
+    /// Is all of the file test code, or data for it?
     pub fn holds_all(&self, file: &File) -> bool {
         let path = file.path.as_str();
         path.contains("/tests/")
             || self.places.iter().any(|place| path == place || (place.ends_with('/') && path.starts_with(place)))
+    }
+}
+
+/// The lines of one file that belong to tests.
+pub struct TestLines {
+    ranges: Vec<Range<usize>>,
+}
+
+impl TestLines {
+    pub fn contain(&self, line: usize) -> bool {
+        self.ranges.iter().any(|lines| lines.contains(&line))
     }
 }
 
@@ -101,7 +117,7 @@ mod tests {
         let all: Vec<&str> = paths.into_iter().filter(|path| code.holds_all(tree.get(path).unwrap())).collect();
         assert_eq!(all, ["x/src/testing.rs", "x/src/testing/a.rs", "x/src/sheets.rs", "x/tests/a.rs"]);
         let root = tree.get("x/src/lib.rs").unwrap();
-        let held: Vec<usize> = (1..=13).filter(|&line| code.holds(root, line)).collect();
+        let held: Vec<usize> = (1..=13).filter(|&line| code.lines(root).contain(line)).collect();
         assert_eq!(held, [7, 8, 9, 10]);
     }
 

@@ -6,7 +6,7 @@ use super::learned::Learned;
 use super::scheduler::Scheduler;
 use super::spread::Spread;
 use super::timing::Timing;
-use oversleep_system::{ClockInfo, Cpu, LoadInfo, TunableInfo, WaitInfo};
+use oversleep_system::{ClockInfo, Cpu, HandoffInfo, LoadInfo, TunableInfo, WaitInfo};
 
 /// A machine in figures.
 #[derive(Clone, Debug)]
@@ -47,8 +47,8 @@ pub struct Machine {
     pub clocks: Vec<ClockModel>,
     /// Waits.
     pub waits: Vec<WaitModel>,
-    /// Hand-offs by name, and why the machine hasn't got one.
-    pub handoffs: Vec<(&'static str, Option<Unavailable>)>,
+    /// Hand-offs, and why the machine hasn't got one.
+    pub handoffs: Vec<(&'static HandoffInfo, Option<Unavailable>)>,
     /// What can be changed.
     pub tunables: Vec<&'static TunableInfo>,
     /// Facts about the machine.

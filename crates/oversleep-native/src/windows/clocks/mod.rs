@@ -20,16 +20,16 @@ use crate::{library, std_clocks};
 
 const OWN: &[Read] = &[
     ("qpc", |info| FnClock::new(info, os::performance_count).ticks_hz(|| Some(os::performance_frequency())).boxed()),
-    // SAFETY: takes nothing and returns a number.
     ("get-tick-count-64", |info| {
+        // SAFETY: takes nothing and returns a number.
         FnClock::new(info, || unsafe { GetTickCount64() }).step(clock_interrupt_period).boxed()
     }),
-    // SAFETY: takes nothing and returns a number.
     ("get-tick-count", |info| {
+        // SAFETY: takes nothing and returns a number.
         FnClock::new(info, || u64::from(unsafe { GetTickCount() })).step(clock_interrupt_period).boxed()
     }),
-    // SAFETY: takes nothing and returns a number.
     ("time-get-time", |info| {
+        // SAFETY: takes nothing and returns a number.
         FnClock::new(info, || u64::from(unsafe { timeGetTime() })).step(step::timer_period_in_milliseconds).boxed()
     }),
 ];

@@ -8,8 +8,8 @@ use crate::fn_clock::{FnClock, Read};
 pub(super) const READS: &[Read] = &[
     // SAFETY: takes nothing and returns a number.
     ("clock", |info| FnClock::new(info, || u64::try_from(unsafe { clock() }).unwrap_or(0)).step(step_of_clock).boxed()),
-    // SAFETY: a null pointer is allowed: the time is only returned.
     ("time", |info| {
+        // SAFETY: a null pointer is allowed: the time is only returned.
         FnClock::new(info, || u64::try_from(unsafe { _time64(std::ptr::null_mut()) }).unwrap_or(0)).boxed()
     }),
 ];
