@@ -25,7 +25,8 @@ impl Environment {
             false => is_by(&["AMD", "Intel"]),
         };
         if foreign {
-            let processor = facts.text(FactName::CpuModel).or(facts.text(FactName::CpuVendor)).unwrap_or("another processor");
+            let processor =
+                facts.text(FactName::CpuModel).or(facts.text(FactName::CpuVendor)).unwrap_or("another processor");
             return Some(format!("a program for {arch} on {}", processor.trim()));
         }
         let source = facts.text(FactName::ClocksourceCurrent)?;
@@ -63,7 +64,10 @@ mod tests {
         );
         assert!(emulated("x86_64", &[(FactName::ClocksourceCurrent, "arch_sys_counter")]).is_some());
         assert_eq!(emulated("aarch64", &[(FactName::ClocksourceCurrent, "arch_sys_counter")]), None);
-        assert_eq!(emulated("x86_64", &[(FactName::ClocksourceCurrent, "tsc"), (FactName::CpuVendor, "GenuineIntel")]), None);
+        assert_eq!(
+            emulated("x86_64", &[(FactName::ClocksourceCurrent, "tsc"), (FactName::CpuVendor, "GenuineIntel")]),
+            None
+        );
         assert_eq!(emulated("riscv64", &[(FactName::ClocksourceCurrent, "riscv_clocksource")]), None);
         assert_eq!(emulated("aarch64", &[]), None);
     }

@@ -199,6 +199,9 @@ mod tests {
             ExperimentId::B1 | ExperimentId::B2 => "duration",
             _ => "other",
         };
-        assert_eq!([kind(ExperimentId::A1), kind(ExperimentId::B2), kind(ExperimentId::D4)], ["cost", "duration", "other"]);
+        assert_eq!(
+            [kind(ExperimentId::A1), kind(ExperimentId::B2), kind(ExperimentId::D4)],
+            ["cost", "duration", "other"]
+        );
     }
 }

@@ -11,12 +11,12 @@ use crate::conditions::{Conditions, Held, LoadSpec, Outcome, Setting};
 use crate::disturbance::Disturbance;
 use crate::environment::{FactValue, PlatformId};
 use crate::file::{Completion, Floor, SCHEMA, Tool};
+use crate::key::Part;
+use crate::label::{self, ClockRole, JoinStyle, LabelValue, Labels, TrialSide};
 use crate::series::{Quantity, Round, Status, Unit};
 use crate::split::LatenessSplit;
 use crate::trial::{Trial, TrialPair};
 use crate::{ClockResult, Environment, ExperimentId, FactName, Nanos, ResultFile, Series, SeriesKey, Unavailable};
-use crate::key::Part;
-use crate::label::{self, ClockRole, JoinStyle, LabelValue, Labels, TrialSide};
 
 /// A result file under construction.
 pub struct Sheet {

@@ -87,7 +87,10 @@ mod tests {
     #[test]
     fn counts_have_their_thousands_apart() {
         assert_eq!([grouped(7), grouped(1_000), grouped(-1_234_567)], ["7", "1,000", "-1,234,567"]);
-        assert_eq!([counted(0, "wait"), counted(1, "wait"), counted(2_000, "wait")], ["0 waits", "1 wait", "2,000 waits"]);
+        assert_eq!(
+            [counted(0, "wait"), counted(1, "wait"), counted(2_000, "wait")],
+            ["0 waits", "1 wait", "2,000 waits"]
+        );
         assert_eq!([counted_series(1), counted_series(1_211)], ["1 series", "1,211 series"]);
     }
 

@@ -226,8 +226,8 @@ fn edit_list(items: &mut Vec<Value>, bytes: &mut Bytes<'_>) {
 #[cfg(test)]
 mod tests {
     use super::super::Sheet;
-    use crate::FactName;
     use super::*;
+    use crate::FactName;
 
     fn good() -> ResultFile {
         let keys = ["B5/nanosleep/1ms", "B5/poll/1ms", "B5/select/5ms", "C2/nanosleep/1ms/slack=1ns"];
