@@ -118,6 +118,17 @@ pub struct HeldSettings(pub Vec<Setting>);
 const NOTHING: &str = "none";
 
 impl HeldSettings {
+    /// One neighbour that holds nothing.
+    pub const NOTHING: HeldSettings = HeldSettings(Vec::new());
+
+    /// The span that a single neighbour holds.
+    pub fn only_span(&self) -> Option<Nanos> {
+        match self.0.as_slice() {
+            [Setting::Nanos(span)] => Some(*span),
+            _ => None,
+        }
+    }
+
     /// The shortest span among them.
     pub fn shortest(&self) -> Option<Nanos> {
         let spans = self.0.iter().filter_map(|setting| match setting {
@@ -315,6 +326,8 @@ mod tests {
         }
         let shortest = |text: &str| text.parse::<HeldSettings>().unwrap().shortest();
         assert_eq!(["none", "4ms+2ms", "tier-3"].map(shortest), [None, Some(Nanos::from_millis(2)), None]);
+        let only = |text: &str| text.parse::<HeldSettings>().unwrap().only_span();
+        assert_eq!(["none", "4ms+2ms", "2ms"].map(only), [None, None, Some(Nanos::from_millis(2))]);
         assert!("2ms+".parse::<HeldSettings>().is_err());
     }
 

@@ -243,12 +243,14 @@ pub fn rounds(key: impl AsRef<str>, values: &[i64], count: u64) -> Series {
                 let (kind, hogs) = load.split_once(':').expect("a load");
                 conditions.load.push(LoadSpec { kind: kind.into(), hogs: hogs.parse().expect("a count") });
             }
-            Part::Named(tunable, setting) => {
-                let setting: Setting = setting.parse().expect("a setting");
-                if experiment == ExperimentId::C5 {
-                    series.labels.set(label::HELD, Held::Setting(setting.clone()));
+            Part::Named(tunable, held) => {
+                let held: Held = held.parse().expect("a setting");
+                if let Held::Setting(setting) = &held {
+                    conditions = conditions.with(tunable, setting.clone());
                 }
-                conditions = conditions.with(tunable, setting);
+                if experiment == ExperimentId::C5 {
+                    series.labels.set(label::HELD, held);
+                }
             }
         }
     }

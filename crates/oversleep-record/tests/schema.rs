@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jsonschema::Validator;
-use oversleep_record::{ExperimentId, Environment, ResultFile, Series};
+use oversleep_record::{Environment, ExperimentId, ResultFile, Series};
 use serde_json::{Value, json};
 
 mod support;
