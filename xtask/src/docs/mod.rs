@@ -1,6 +1,6 @@
 //! `cargo xtask docs`: the pages of `docs/` that the registries state, and such tables in other pages.
 //!
-//! A page is a whole file; a part stands between two markers of a page written by hand. `tidy` compares both with the
+//! A page is a whole file; a part is between two markers of a page written by hand. `tidy` compares both with the
 //! tree, so no page repeats by hand what a registry says.
 
 use std::path::Path;
@@ -19,7 +19,7 @@ struct Page {
     text: String,
 }
 
-/// What stands between `<!-- begin NAME … -->` and `<!-- end NAME -->` in a page written by hand.
+/// The text between `<!-- begin NAME … -->` and `<!-- end NAME -->` in a page written by hand.
 struct Part {
     path: &'static str,
     name: &'static str,

@@ -68,7 +68,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
                 }
                 return Ok(ExitCode::SUCCESS);
             }
-            other => return Err(format!("tidy knows --update and --list, not `{other}`")),
+            other => return Err(format!("tidy takes --update and --list, not `{other}`")),
         }
     }
     if update {
@@ -97,7 +97,7 @@ fn update_ratchet(root: &Path) -> Result<(), String> {
     let Some(lowered) = length::lowered(&tree) else { return Ok(()) };
     let path = root.join(length::RATCHET);
     std::fs::write(&path, lowered).map_err(|e| format!("could not write {}: {e}", path.display()))?;
-    println!("{}: lowered to the present lengths", length::RATCHET);
+    println!("{}: lowered to the current lengths", length::RATCHET);
     Ok(())
 }
 
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_have_distinct_names_and_say_what_they_are_for() {
+    fn checks_have_distinct_names_and_a_description() {
         for (i, check) in CHECKS.iter().enumerate() {
             assert!(!check.about.is_empty());
             assert!(CHECKS[i + 1..].iter().all(|other| other.name != check.name), "{} twice", check.name);
