@@ -8,7 +8,7 @@ use crate::sim::{
     ClockModel, ClockSource, Machine, OnWake, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler,
     SchedulerKind, Spread, Stall, Starving, Timing, TunableModel, WaitModel, Wake, systems,
 };
-use oversleep_system::{ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, WaitInfo, ZeroMeans, clocks};
+use oversleep_system::{ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, handoffs};
 
 /// Builds a machine step by step.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ pub fn machine() -> MachineBuilder {
             clock("clock", Counts::ProcessCpuTime, ClockSource::ThreadCpu, 280_000, 1_000),
         ],
         waits: Vec::new(),
-        handoffs: vec![("futex", None), ("eventfd", None)],
+        handoffs: ["futex", "eventfd"].map(|name| (handoffs::named(handoffs::LINUX, name), None)).to_vec(),
         tunables: vec![TunableModel::Slack, TunableModel::Policy, TunableModel::Pin],
         facts: facts(),
         stalls: Vec::new(),
@@ -95,14 +95,15 @@ impl MachineBuilder {
             ..WaitModel::by_rule(WaitInfo {
                 name,
                 call: name,
-                doc: "modelled",
                 family,
-                absolute: name.ends_with("-abs"),
+                takes: match family {
+                    Family::Yield => Takes::Nothing,
+                    _ if name.ends_with("-abs") => Takes::Deadline,
+                    _ => Takes::Span,
+                },
                 granularity,
-                zero: ZeroMeans::ReturnsAtOnce,
                 slack: SlackRule::ThreadSlack,
-                since: "",
-                page: "",
+                ..WaitInfo::BLANK
             })
         });
         self
