@@ -12,6 +12,7 @@ mod counts;
 mod experiments;
 mod findings;
 mod markdown;
+mod platform;
 
 /// A file that the chore writes whole.
 struct Page {
@@ -126,7 +127,7 @@ fn stale(tree: &Tree) -> Vec<Stale> {
             stale.push(Stale { path: page.path, mend: Mend::Write(page.text) });
         }
     }
-    let parts = counts::parts(tree);
+    let parts: Vec<Part> = counts::parts(tree).into_iter().chain(platform::parts()).collect();
     let mut paths: Vec<&str> = parts.iter().map(|part| part.path).collect();
     paths.dedup();
     for path in paths {

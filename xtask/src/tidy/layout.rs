@@ -6,9 +6,9 @@ use super::finding::Findings;
 use super::tree::{File, Tree};
 
 pub const CHECK: Check =
-    Check { name: "layout", about: "no trailing white space, tabs (.rs), missing final newline, lines over 140", run };
+    Check { name: "layout", about: "no trailing white space, tabs (.rs), missing final newline, lines over 125", run };
 
-const CHARS_MAX: usize = 140;
+const CHARS_MAX: usize = 125;
 
 /// Recorded output, and texts as others wrote them.
 const VERBATIM: &[&str] = &["/fixtures/", "/golden/", "/snapshots/", "/corpus/"];
@@ -64,8 +64,8 @@ mod tests {
         ] {
             assert_eq!(found_by(&CHECK, &[(path, text)]), [what], "{text:?}");
         }
-        let long = format!("// {}\n", "é".repeat(138));
-        assert_eq!(found_by(&CHECK, &[("a.rs", &long)]), ["a.rs:1: 141 characters, more than 140"]);
+        let long = format!("// {}\n", "é".repeat(123));
+        assert_eq!(found_by(&CHECK, &[("a.rs", &long)]), ["a.rs:1: 126 characters, more than 125"]);
     }
 
     #[test]
