@@ -10,8 +10,10 @@ mod cross;
 mod docs;
 mod header;
 mod install_capi;
+mod rust;
 mod schema;
 mod tidy;
+mod tree;
 
 struct Chore {
     name: &'static str,

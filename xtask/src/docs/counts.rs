@@ -2,7 +2,7 @@
 
 use super::Part;
 use super::markdown::table;
-use crate::tidy::Tree;
+use crate::tree::Tree;
 
 pub fn parts(tree: &Tree) -> Vec<Part> {
     vec![Part { path: "README.md", name: "counts", text: counts(tree) }]

@@ -5,7 +5,7 @@ use super::Check;
 use super::arrows::{CARRIERS, NATIVE, rules_of};
 use super::finding::Findings;
 use super::manifest;
-use super::tree::Tree;
+use crate::tree::Tree;
 
 pub const CHECK: Check =
     Check { name: "crate-arrows", about: "each crate depends only on what arrows.rs lets it", run };

@@ -2,7 +2,7 @@
 
 use super::Check;
 use super::finding::Findings;
-use super::tree::Tree;
+use crate::tree::Tree;
 
 pub const CHECK: Check =
     Check { name: "doc-links", about: "relative links in *.md lead to files and headings that are there", run };

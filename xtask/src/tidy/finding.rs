@@ -42,7 +42,7 @@ impl Findings {
 #[cfg(test)]
 pub fn found_by(check: &super::Check, files: &[(&str, &str)]) -> Vec<String> {
     let mut findings = Findings { check: check.name, ..Findings::default() };
-    (check.run)(&super::Tree::of(files), &mut findings);
+    (check.run)(&crate::tree::Tree::of(files), &mut findings);
     findings.sorted().iter().map(|f| format!("{}:{}: {}", f.path, f.line, f.what)).collect()
 }
 

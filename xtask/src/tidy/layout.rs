@@ -3,7 +3,7 @@
 
 use super::Check;
 use super::finding::Findings;
-use super::tree::{File, Tree};
+use crate::tree::{File, Tree};
 
 pub const CHECK: Check =
     Check { name: "layout", about: "no trailing white space, tabs (.rs), missing final newline, lines over 125", run };

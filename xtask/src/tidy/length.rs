@@ -3,7 +3,7 @@
 
 use super::Check;
 use super::finding::Findings;
-use super::tree::{File, Tree};
+use crate::tree::{File, Tree};
 
 pub const CHECK: Check =
     Check { name: "length", about: "no .rs file over 400 lines, but those the ratchet lists, which only shrink", run };

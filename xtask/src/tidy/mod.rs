@@ -7,13 +7,14 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use finding::Finding;
-pub use finding::Findings;
-pub use tree::Tree;
+use crate::tree::Tree;
+use finding::{Finding, Findings};
 
 pub mod arrows;
+mod circles;
 mod crate_arrows;
 mod doc_links;
+mod docs;
 mod finding;
 mod layout;
 mod length;
@@ -27,22 +28,21 @@ mod platform_page;
 mod prose;
 mod purity;
 mod room_arrows;
-mod rust;
 mod test_code;
-mod tree;
 mod unsafe_code;
 mod words;
 
 /// One rule of the tree.
-pub struct Check {
-    pub name: &'static str,
-    pub about: &'static str,
-    pub run: fn(&Tree, &mut Findings),
+struct Check {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Tree, &mut Findings),
 }
 
 const CHECKS: &[Check] = &[
     crate_arrows::CHECK,
     room_arrows::CHECK,
+    circles::CHECK,
     os_seam::CHECK,
     purity::CHECK,
     unsafe_code::CHECK,
@@ -53,7 +53,7 @@ const CHECKS: &[Check] = &[
     layout::CHECK,
     doc_links::CHECK,
     os_calls::CHECK,
-    crate::docs::CHECK,
+    docs::CHECK,
 ];
 
 /// Runs the chore. Exit code 0: tidy; 1: findings. An `Err` is a usage or read error.

@@ -3,7 +3,7 @@
 
 use super::Check;
 use super::finding::Findings;
-use super::tree::Tree;
+use crate::tree::Tree;
 
 pub const CHECK: Check = Check { name: "module-head", about: "every .rs file begins with a //! head", run };
 

@@ -3,7 +3,7 @@
 
 use super::Check;
 use super::finding::Findings;
-use super::tree::Tree;
+use crate::tree::Tree;
 
 pub const CHECK: Check = Check {
     name: "module-style",

@@ -9,8 +9,8 @@ use super::Check;
 use super::arrows::is_os_place;
 use super::finding::Findings;
 use super::platform_page::{Lack, PAGE, PlatformPage, page_place};
-use super::rust::{Source, is_word_char};
-use super::tree::{File, Tree};
+use crate::rust::{Source, is_word_char};
+use crate::tree::{File, Tree};
 
 pub const CHECK: Check = Check { name: "os-calls", about: "PLATFORM.md names every call to the system", run };
 

@@ -6,7 +6,7 @@ use super::Check;
 use super::arrows::{ARCH_PLACES, is_in, is_os_place};
 use super::finding::Findings;
 use super::paths;
-use super::tree::Tree;
+use crate::tree::Tree;
 
 pub const CHECK: Check =
     Check { name: "os-seam", about: "only oversleep-native and sys/ know the system and the processor", run };

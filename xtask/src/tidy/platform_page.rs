@@ -2,7 +2,7 @@
 //! a row that also states its first version and links the page that describes it.
 
 use super::arrows::is_in;
-use super::rust::is_word_char;
+use crate::rust::is_word_char;
 
 pub const PAGE: &str = "PLATFORM.md";
 

@@ -2,7 +2,7 @@
 //! phrase is found across a line break; code in backquotes is left out.
 
 use super::test_code::TestLines;
-use super::tree::File;
+use crate::tree::File;
 
 /// No phrase reaches across it.
 const BOUNDARY: char = '\u{1}';
@@ -199,8 +199,8 @@ fn kind_after(code: &str, chars: usize) -> CellKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::Tree;
     use crate::tidy::test_code::TestCode;
+    use crate::tree::Tree;
 
     fn prose(path: &str, text: &str) -> Prose {
         let tree = Tree::of(&[(path, text)]);

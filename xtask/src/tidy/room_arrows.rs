@@ -6,7 +6,7 @@ use super::Check;
 use super::arrows::{HOUSES, House, Room};
 use super::finding::Findings;
 use super::paths::{self, PathUse};
-use super::tree::{File, Tree};
+use crate::tree::{File, Tree};
 
 pub const CHECK: Check = Check { name: "room-arrows", about: "each room uses only the rooms arrows.rs lets it", run };
 

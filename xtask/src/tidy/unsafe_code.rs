@@ -5,8 +5,8 @@
 use super::Check;
 use super::arrows::{UNSAFE_PLACES, is_in};
 use super::finding::Findings;
-use super::rust::Source;
-use super::tree::Tree;
+use crate::rust::Source;
+use crate::tree::Tree;
 
 pub const CHECK: Check =
     Check { name: "unsafe-code", about: "unsafe stays in its places, and each use says // SAFETY: why", run };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use super::rust::Source;
+use crate::rust::Source;
 
 /// A text file; Rust files carry their scanned form as well.
 pub struct File {
