@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod arrows;
 mod crates;
 mod cross;
 mod docs;

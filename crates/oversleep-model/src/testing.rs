@@ -1,8 +1,8 @@
 //! A small modelled machine, built step by step, for tests.
 
-use oversleep_record::Nanos;
 use oversleep_record::clock::Counts;
 use oversleep_record::environment::{Environment, FactValue};
+use oversleep_record::{FactName, Nanos};
 
 use crate::sim::{
     ClockModel, ClockSource, Machine, OnWake, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler,
@@ -83,8 +83,8 @@ pub fn machine() -> MachineBuilder {
 
 fn facts() -> Environment {
     let mut facts = Environment::default();
-    facts.set("cpu.count", FactValue::Integer(2), "model");
-    facts.set("timer.slack_ns", FactValue::Nanos(Nanos(50_000)), "model");
+    facts.set(FactName::CpuCount, FactValue::Integer(2), "model");
+    facts.set(FactName::TimerSlack, FactValue::Nanos(Nanos(50_000)), "model");
     facts
 }
 

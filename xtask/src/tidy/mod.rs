@@ -10,7 +10,6 @@ use std::process::ExitCode;
 use crate::tree::Tree;
 use finding::{Finding, Findings};
 
-pub mod arrows;
 mod circles;
 mod crate_arrows;
 mod doc_links;

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Check;
-use super::arrows::is_os_place;
 use super::finding::Findings;
 use super::platform_page::{Lack, PAGE, PlatformPage, page_place};
+use crate::arrows::is_os_place;
 use crate::rust::{Source, is_word_char};
 use crate::tree::{File, Tree};
 

@@ -1,7 +1,7 @@
 //! What `PLATFORM.md` says about each system: the calls that its tables name, by section. A call is named in backquotes, in
 //! a row that also states its first version and links the page that describes it.
 
-use super::arrows::is_in;
+use crate::arrows::is_in;
 use crate::rust::is_word_char;
 
 pub const PAGE: &str = "PLATFORM.md";

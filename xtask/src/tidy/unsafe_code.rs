@@ -3,8 +3,8 @@
 //! something of its callers: this check looks at its place, clippy at its `# Safety` section.
 
 use super::Check;
-use super::arrows::{UNSAFE_PLACES, is_in};
 use super::finding::Findings;
+use crate::arrows::{UNSAFE_PLACES, is_in};
 use crate::rust::Source;
 use crate::tree::Tree;
 
@@ -23,7 +23,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
                     &file.path,
                     token.line,
                     "unsafe outside its places",
-                    "move it behind a safe function in one of UNSAFE_PLACES (xtask/src/tidy/arrows.rs)",
+                    "move it behind a safe function in one of UNSAFE_PLACES (xtask/src/arrows.rs)",
                 );
             }
             if needs_reason(source, i) && !has_reason(source, token.line) {
