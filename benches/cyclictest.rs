@@ -27,8 +27,7 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
         report.skip(&reason);
     }
     if conditions.iter().all(|conditions| conditions.fifo.is_none()) {
-        report
-            .skip("cyclictest refuses to run without the right to real-time policies; run this as root");
+        report.skip("cyclictest refuses to run without the right to real-time policies; run this as root");
         return Ok(());
     }
     let (pairs, count) = (report.pairs(21), report.count(2_000).min(COUNT_MAX));

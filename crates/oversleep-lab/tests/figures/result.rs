@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_lab::explain::verdicts::{ClockVerdict, clock_table};
+use oversleep_explain::verdicts::{ClockVerdict, clock_table};
 use oversleep_record::clock::{Difference, Drift, Steps};
 use oversleep_record::environment::{FactValue, PlatformId};
 use oversleep_record::file::{Floor, Witness};
@@ -25,11 +25,11 @@ pub fn parts(file: &ResultFile) -> Vec<Part> {
     let mut places = Places::new();
     for (experiment, group) in &groups {
         for (place, series) in group.iter().enumerate() {
-            places.insert(&series.key, format!("{experiment}/{place}"));
+            places.insert(series.key.as_str(), format!("{experiment}/{place}"));
         }
     }
     let mut parts = vec![head(file, &groups), facts(file), clocks(file, &places), verdicts(file)];
-    parts.extend(groups.iter().map(|(experiment, group)| series::part(experiment, group)));
+    parts.extend(groups.iter().map(|(experiment, group)| series::part(*experiment, group)));
     parts.extend([series::trials(file, &places), findings::findings(file), findings::evidence(file, &places)]);
     parts.retain(|part| part.count > 0);
     parts

@@ -1,7 +1,7 @@
 //! One word for each value of the record's enumerations. They go into the digests, so they stay as they are whatever
 //! the values are renamed to.
 
-use oversleep_lab::explain::verdicts::Validity;
+use oversleep_explain::verdicts::Validity;
 use oversleep_record::Unavailable;
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 use oversleep_record::conditions::Setting;
