@@ -42,7 +42,7 @@ impl WaitProbe {
         let mut series = Series::new(experiment, wait, Quantity::Lateness, Unit::Ns);
         series.key = series.key.span(requested);
         series.requested_ns = Some(requested);
-        series.asked_ns = Some(info.as_ref().map_or(requested, |info| info.asked(requested)));
+        series.asked_ns = Some(info.as_ref().map_or(requested, |info| info.rounded(requested)));
         let pace = info.as_ref().map_or(Pace::Periodic, natural_pace);
         series.pace = Some(pace);
         let task = WaitTask {

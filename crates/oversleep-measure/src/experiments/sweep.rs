@@ -46,7 +46,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             let mut series = Series::new(ExperimentId::B2, sleep.name, Quantity::Elapsed, Unit::Ns);
             series.key = series.key.span(requested);
             series.requested_ns = Some(requested);
-            series.asked_ns = Some(sleep.asked(requested));
+            series.asked_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
             series.conditions = plan.conditions.clone();
             Box::new(ElapsedProbe::new(sleep.name, series, amount))

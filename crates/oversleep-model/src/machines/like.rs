@@ -94,7 +94,7 @@ fn rule_gives(tick: &Tick, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bo
     wait.info.slack == SlackRule::TimerResolution
         && measured.iter().all(|(requested, late)| {
             let took = *requested + late.quantile(0.5);
-            let span = wait.info.asked(*requested).max(wait.shortest_ns);
+            let span = wait.info.rounded(*requested).max(wait.shortest_ns);
             let width = RULE_WIDTH.max(Nanos((took.0 as f64 * RULE_SHARE) as i64));
             let mut given = tick.back_to_back(span, wait.tolerance_ns).into_iter();
             given.any(|given| (given - took).0.saturating_abs() <= width.0)

@@ -63,15 +63,15 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         reference_clock: system.reference_clock,
         relax_cost_ns: figures.span("work.relax"),
         work_unit_cost_ns: figures.span("work.unit"),
-        timer_load: system.timer_load,
+        loads: system.loads,
         timer_load_work_ns: figures.span("work.timer-load"),
         spawn_cost_ns: figures.span("wake.thread-start"),
         handoff_wake: figures.spread("wake.handoff"),
         yield_cost: figures.spread("wake.yield"),
         clocks,
-        waits: (system.waits)().into_iter().map(|info| wait(&figures, &timing, info)).collect(),
-        handoffs: system.handoffs.iter().map(|&name| (name, figures.missing(name))).collect(),
-        tunables: system.tunables.to_vec(),
+        waits: system.modelled_waits().map(|info| wait(&figures, &timing, info)).collect(),
+        handoffs: system.handoffs.iter().map(|info| (info, figures.missing(info.name))).collect(),
+        tunables: system.modelled_tunables().collect(),
         facts: facts::stated(&figures, &timing, count, seed)?,
         timing,
         stalls: Vec::new(),
@@ -191,7 +191,7 @@ fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &st
     }
 }
 
-fn wait(figures: &Figures<'_>, timing: &Timing, info: WaitInfo) -> WaitModel {
+fn wait(figures: &Figures<'_>, timing: &Timing, info: &WaitInfo) -> WaitModel {
     let name = info.name;
     let own = figures.span(&format!("grids.{name}"));
     // Without high-resolution timers the kernel looks for those that are due at its own tick.
@@ -204,7 +204,7 @@ fn wait(figures: &Figures<'_>, timing: &Timing, info: WaitInfo) -> WaitModel {
         grid_ns,
         raises_to_ns: (raises > Nanos::ZERO).then_some(raises),
         unavailable: figures.missing(name),
-        ..WaitModel::by_rule(info)
+        ..WaitModel::by_rule(info.clone())
     }
 }
 
