@@ -1,6 +1,6 @@
 //! Spans and deadlines in the forms the calls of every Unix take, rounded as the description of each says, and what is
-//! alike in how they end. Nothing here
-//! allocates, formats or fails where a wait goes well: it runs inside what is measured.
+//! alike in how they end. Nothing here allocates, formats or fails where a wait goes well: it runs inside what is
+//! measured.
 
 use std::io::Error;
 

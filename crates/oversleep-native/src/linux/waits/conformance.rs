@@ -1,7 +1,8 @@
 //! What every wait must do, whatever it is: the test beneath each calls [`check`].
 //!
-//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, ends by signals as it says, returns at once where there
-//! is nothing to wait for, and leaves neither descriptors nor a changed signal mask behind.
+//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, ends by
+//! signals as it says, returns at once where there is nothing to wait for, and leaves neither descriptors nor a changed
+//! signal mask behind.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -133,7 +133,7 @@ impl IntervalTimer {
 
     /// Stops the timer and lets a signal already sent arrive, so that none meets the next wait, or the handler that
     /// was there before ours (whose default ends the process).
-    fn settle(&mut self) {
+    fn disarm(&mut self) {
         if let Ok(left) = set(libc::timeval { tv_sec: 0, tv_usec: 0 }) {
             // With time left on it, it was stopped before it fired.
             if left.tv_sec != 0 || left.tv_usec != 0 {
@@ -163,7 +163,7 @@ impl Waiter for IntervalTimer {
                 WaitEnd::TimedOut
             }
             Err(errno) => {
-                self.settle();
+                self.disarm();
                 match errno {
                     libc::EINTR => WaitEnd::Interrupted,
                     libc::ETIMEDOUT => {
@@ -178,7 +178,7 @@ impl Waiter for IntervalTimer {
 
 impl Drop for IntervalTimer {
     fn drop(&mut self) {
-        self.settle();
+        self.disarm();
         // A signal that still is under way must find our handler.
         if !self.outstanding {
             // SAFETY: puts back what sigaction gave. https://man7.org/linux/man-pages/man2/sigaction.2.html

@@ -1,7 +1,7 @@
 //! What every wait must do, whatever it is: the test beneath each calls [`check`].
 //!
-//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, returns at once where there is nothing to wait for, and
-//! leaves no descriptor behind.
+//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, returns at
+//! once where there is nothing to wait for, and leaves no descriptor behind.
 
 use oversleep_record::{Nanos, Unavailable};
 

@@ -1,7 +1,8 @@
 //! What every wait must do, whatever it is: the test beneath each calls [`check`].
 //!
-//! Nothing here judges how late a wait is. Its call is given what its description says. It ends by its timer after what was asked, but for the tick by which Windows 7
-//! may end one early; returns where there is nothing to wait for; and works again after that and beside another one.
+//! Nothing here judges how late a wait is. Its call is given what its description says. It ends by its timer, early by
+//! no more than the tick by which Windows 7 may end one early. It returns where there is nothing to wait for, and works
+//! again after that and beside another one.
 
 use std::sync::mpsc;
 use std::time::Duration;
