@@ -18,6 +18,7 @@ mod observe;
 pub mod pairing;
 pub mod reference;
 pub mod resolution;
+pub mod rules;
 mod tunable;
 pub mod tunables;
 mod wait;

@@ -2,9 +2,10 @@
 
 use oversleep_record::Nanos;
 
-/// When a timeout on Linux's timer wheel ends: whole ticks, counted from the last one, and then the next step of the
-/// level that holds it, for none may end early (kernel/time/timer.c, calc_wheel_index, since 4.8).
-pub(super) fn wheel_end(tick: Nanos, now: Nanos, span: Nanos) -> Nanos {
+/// When a timeout on Linux's timer wheel ends: after whole ticks counted from the last one, at the next step of the level
+/// that holds it, so that none ends early. The function is `calc_wheel_index` of
+/// <https://github.com/torvalds/linux/blob/master/kernel/time/timer.c>, since 4.8.
+pub fn wheel_end(tick: Nanos, now: Nanos, span: Nanos) -> Nanos {
     let ticks = span.round_up_to(tick).0 / tick.0;
     let expires = now.0.div_euclid(tick.0) + ticks;
     let shift = wheel_shift(ticks);
@@ -12,7 +13,7 @@ pub(super) fn wheel_end(tick: Nanos, now: Nanos, span: Nanos) -> Nanos {
 }
 
 /// The steps in which the wheel keeps a timeout of that length.
-pub(super) fn wheel_step(tick: Nanos, span: Nanos) -> Nanos {
+pub fn wheel_step(tick: Nanos, span: Nanos) -> Nanos {
     let ticks = span.round_up_to(tick).0 / tick.0.max(1);
     tick * (1 << wheel_shift(ticks))
 }
