@@ -1,9 +1,9 @@
-//! Words and figures for sentences: lists, shares, costs below a nanosecond.
+//! Figures in words: lists, shares, costs below a nanosecond.
 
 use oversleep_record::Nanos;
 
 /// `a`, `a and b`, `a, b and c`.
-pub(super) fn list<T: AsRef<str>>(items: &[T]) -> String {
+pub(crate) fn list<T: AsRef<str>>(items: &[T]) -> String {
     match items {
         [] => String::new(),
         [only] => only.as_ref().to_owned(),
@@ -15,7 +15,7 @@ pub(super) fn list<T: AsRef<str>>(items: &[T]) -> String {
 }
 
 /// A share as a percentage with two significant digits at least: `0.43 %`, `5.8 %`, `73 %`.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
     let decimals = match value.abs() {
         0.0 => 0,
@@ -29,7 +29,7 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// A cost in ps as nanoseconds with one decimal, or as a span from a microsecond on: `31.5 ns`, `1.23 µs`.
-pub(super) fn cost(ps: i64) -> String {
+pub(crate) fn cost(ps: i64) -> String {
     if ps.unsigned_abs() >= 100_000 {
         return Nanos((ps as f64 / 1e3).round() as i64).to_string();
     }
@@ -38,14 +38,19 @@ pub(super) fn cost(ps: i64) -> String {
 }
 
 /// A CPU count or quota without needless decimals: `2`, `0.5`.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// `1 CPU`, `2 CPUs`.
-pub(super) fn counted(count: u64, noun: &str) -> String {
+pub(crate) fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// How a flag reads as evidence.
+pub(crate) fn yes_no(flag: bool) -> &'static str {
+    if flag { "yes" } else { "no" }
 }
 
 #[cfg(test)]

@@ -1,0 +1,17 @@
+//! The findings, by system. An entry stands in one file with its documentation, its check and its tests; a new one is an
+//! entry in the file of its family, or a new file and its lines in the system's `mod.rs`.
+
+use crate::finding::FindingEntry;
+
+mod general;
+mod linux;
+mod macos;
+mod windows;
+
+/// The systems' families of findings.
+static SYSTEMS: &[&[&[FindingEntry]]] = &[linux::FAMILIES, windows::FAMILIES, macos::FAMILIES, general::FAMILIES];
+
+/// Every finding, in no order that means anything.
+pub(crate) fn all() -> impl Iterator<Item = &'static FindingEntry> {
+    SYSTEMS.iter().copied().flatten().copied().flatten()
+}

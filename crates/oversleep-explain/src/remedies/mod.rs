@@ -1,0 +1,15 @@
+//! The remedies, by who can apply them. An entry says itself whether and how it is measured; the findings that it cures
+//! name it, so there is no list of them here.
+
+pub(crate) mod linux;
+pub(crate) mod machine;
+pub(crate) mod macos;
+pub(crate) mod program;
+pub(crate) mod windows;
+
+/// Why a change of code is not tried.
+const CHANGES_CODE: &str = "it changes the program's code";
+/// Why a change of the whole machine is not tried.
+const NEEDS_ROOT: &str = "it changes the whole machine and needs root";
+/// Why what others own is not tried.
+const OUTSIDE: &str = "it is decided outside this machine";
