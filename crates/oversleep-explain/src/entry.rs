@@ -1,7 +1,7 @@
 //! What an entry of the registries is, and what a check comes to. Types only: no entry and no reading of results.
 
 use oversleep_record::finding::{Evidence, Severity, Verdict};
-use oversleep_record::{Conditions, ResultFile, Series};
+use oversleep_record::{Conditions, ExperimentId, FactName, ResultFile, Series};
 
 /// What a check comes to: `Ok` once it has compared what it wanted to compare, `Err` where the result can't carry it.
 pub type Checked<T = Conclusion> = Result<T, Conclusion>;
@@ -36,7 +36,7 @@ impl Scope {
     pub fn covers(self, file: &ResultFile) -> bool {
         let holds = match self {
             Scope::OsWhere(_, condition) => condition(file),
-            Scope::Wine => file.environment.text("os.wine_version").is_some(),
+            Scope::Wine => file.environment.text(FactName::OsWineVersion).is_some(),
             Scope::Anywhere | Scope::Os(_) | Scope::Except(_) => true,
         };
         self.includes_os_of(file) && holds
@@ -95,7 +95,7 @@ impl Conclusion {
     }
 
     /// With a fact of the machine as evidence, where it is known.
-    pub fn rests_on_fact(self, name: &str, value: Option<impl ToString>) -> Conclusion {
+    pub fn rests_on_fact(self, name: impl Into<String>, value: Option<impl ToString>) -> Conclusion {
         match value {
             Some(value) => self.rests_on(name, value.to_string()),
             None => self,
@@ -159,7 +159,7 @@ pub enum Trial {
     /// An experiment measures it anyway, as one of these waits.
     ByExperiment {
         /// The experiment's id.
-        experiment: &'static str,
+        experiment: ExperimentId,
         /// Registry names of the waits it needs there.
         waits: &'static [&'static str],
         /// The series without the remedy and with it.

@@ -4,9 +4,9 @@
 use oversleep_record::disturbance::Disturbance;
 use oversleep_record::series::{Quantity, Unit, distinct_rounds};
 use oversleep_record::stats::{median, share_of_rounds_lower};
-use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series};
 
-use crate::text::{cost, counted, list};
+use oversleep_record::words::{cost, counted, list};
 
 /// Share of the pairs of rounds that must agree before a remedy is said to help.
 const ROUNDS_AGREE_MIN: f64 = 0.75;
@@ -80,8 +80,8 @@ pub(crate) fn summary(series: &Series) -> String {
 /// Several series of one rule as one, for requests so long that each alone has too few values.
 pub(crate) fn pooled(name: &str, members: &[&Series]) -> Option<Series> {
     let first = members.first()?;
-    let mut pool = Series::new(&first.experiment, name, first.quantity, first.unit);
-    pool.key = list(&members.iter().map(|series| series.key.as_str()).collect::<Vec<_>>());
+    let mut pool = Series::new(first.experiment, name, first.quantity, first.unit);
+    pool.key = list(&members.iter().map(|series| series.key.as_str()).collect::<Vec<_>>()).into();
     pool.requested_ns = first.requested_ns;
     pool.conditions = first.conditions.clone();
     for member in members {
@@ -128,7 +128,7 @@ pub(crate) fn per_value(series: &Series, counter: fn(&Disturbance) -> Option<Nan
 
 /// How many CPUs the machine has, where that is known and makes sense.
 pub(crate) fn cpus(file: &ResultFile) -> Option<i64> {
-    file.environment.integer("cpu.count").filter(|&cpus| cpus > 0)
+    file.environment.integer(FactName::CpuCount).filter(|&cpus| cpus > 0)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! `experiments/` holds one file per family; `registry` lists them by id. The rest is what they share: `bench` (time and
 //! the stop flag), `recorder` (one series being filled), `wait_loop` (the two paces), `rounds` (interleaving, conditions,
 //! disturbance), `plan` (how much, under which conditions).
+#![forbid(unsafe_code)]
 
 mod amount;
 mod bench;
@@ -32,7 +33,7 @@ pub use floor::floor;
 pub use plan::{Depth, Limit, Plan};
 pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;
-pub use registry::{Experiment, Published, experiment, of_check, registry};
+pub use registry::{Experiment, Published, experiment, experiment_named, of_check, registry};
 pub use rounds::{MEASURING_THREAD, Progress, Silent, measure, panic_message};
-pub use wait_probe::{WaitProbe, duration_key};
+pub use wait_probe::WaitProbe;
 pub use witness::Watch;

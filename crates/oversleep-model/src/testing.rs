@@ -1,14 +1,16 @@
 //! A small modelled machine, built step by step, for tests.
 
-use oversleep_record::Nanos;
-use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
+use oversleep_record::clock::Counts;
 use oversleep_record::environment::{Environment, FactValue};
+use oversleep_record::{FactName, Nanos};
 
 use crate::sim::{
     ClockModel, ClockSource, Machine, OnWake, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler,
-    SchedulerKind, Spread, Stall, Starving, Timing, TunableModel, WaitModel, Wake, systems,
+    SchedulerKind, Spread, Stall, Starving, Timing, WaitModel, Wake,
 };
-use oversleep_system::{ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
+use oversleep_system::{
+    ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, handoffs, loads, tunables,
+};
 
 /// Builds a machine step by step.
 #[derive(Clone)]
@@ -17,19 +19,7 @@ pub struct MachineBuilder(Machine);
 /// Two CPUs, a 20 ns clock, a coarse one that steps by 4 ms, a CPU-time clock, hand-offs that take 5 µs, no waits.
 pub fn machine() -> MachineBuilder {
     let clock = |name, counts, source, cost, step| ClockModel {
-        info: ClockInfo {
-            name,
-            call: name,
-            doc: "modelled",
-            counts,
-            epoch: Epoch::Boot,
-            unit: "ns",
-            across_suspend: AcrossSuspend::Stops,
-            bits: 64,
-            may_avoid_syscall: true,
-            since: "",
-            page: "",
-        },
+        info: ClockInfo { name, call: name, doc: "Modelled.", counts, ..clocks::COMMON },
         source,
         read_cost_ps: cost,
         step_ns: Nanos(step),
@@ -73,7 +63,7 @@ pub fn machine() -> MachineBuilder {
         wake: Wake { cost: fixed(0), real_time: fixed(0), idle_exits: Vec::new(), real_time_idle_exits: Vec::new() },
         reference_clock: "monotonic",
         relax_cost_ns: Nanos(500),
-        timer_load: systems::linux::SYSTEM.timer_load,
+        loads: loads::LINUX,
         timer_load_work_ns: Nanos(5_000),
         work_unit_cost_ns: Nanos(1_000),
         spawn_cost_ns: Nanos(15_000),
@@ -85,8 +75,8 @@ pub fn machine() -> MachineBuilder {
             clock("clock", Counts::ProcessCpuTime, ClockSource::ThreadCpu, 280_000, 1_000),
         ],
         waits: Vec::new(),
-        handoffs: vec![("futex", None), ("eventfd", None)],
-        tunables: vec![TunableModel::Slack, TunableModel::Policy, TunableModel::Pin],
+        handoffs: ["futex", "eventfd"].map(|name| (handoffs::named(handoffs::LINUX, name), None)).to_vec(),
+        tunables: tunables::LINUX[..3].iter().collect(),
         facts: facts(),
         stalls: Vec::new(),
     })
@@ -95,8 +85,8 @@ pub fn machine() -> MachineBuilder {
 
 fn facts() -> Environment {
     let mut facts = Environment::default();
-    facts.set("cpu.count", FactValue::Integer(2), "model");
-    facts.set("timer.slack_ns", FactValue::Nanos(Nanos(50_000)), "model");
+    facts.set(FactName::CpuCount, FactValue::Integer(2), "model");
+    facts.set(FactName::TimerSlack, FactValue::Nanos(Nanos(50_000)), "model");
     facts
 }
 
@@ -107,14 +97,15 @@ impl MachineBuilder {
             ..WaitModel::by_rule(WaitInfo {
                 name,
                 call: name,
-                doc: "modelled",
                 family,
-                absolute: name.ends_with("-abs"),
+                takes: match family {
+                    Family::Yield => Takes::Nothing,
+                    _ if name.ends_with("-abs") => Takes::Deadline,
+                    _ => Takes::Span,
+                },
                 granularity,
-                zero: ZeroMeans::ReturnsAtOnce,
                 slack: SlackRule::ThreadSlack,
-                since: "",
-                page: "",
+                ..WaitInfo::BLANK
             })
         });
         self

@@ -18,7 +18,7 @@ pub struct Native {
 impl Native {
     /// This machine.
     pub fn new() -> Native {
-        Native { clocks: std_clocks::registry(), waits: vec![Box::new(ThreadSleep)] }
+        Native { clocks: registry!(clocks::EVERYWHERE, &[std_clocks::READS]), waits: vec![Box::new(ThreadSleep)] }
     }
 }
 
@@ -99,22 +99,9 @@ impl Platform for Native {
 
 struct ThreadSleep;
 
-static SLEEP: WaitInfo = WaitInfo {
-    name: "thread-sleep",
-    call: "std::thread::sleep",
-    doc: "Rust's sleep.",
-    family: Family::Sleep,
-    absolute: false,
-    granularity: Granularity::NANOSECOND,
-    zero: ZeroMeans::ReturnsAtOnce,
-    slack: SlackRule::None,
-    since: "Rust 1.4",
-    page: "https://doc.rust-lang.org/std/thread/fn.sleep.html",
-};
-
 impl Wait for ThreadSleep {
     fn info(&self) -> &WaitInfo {
-        &SLEEP
+        waits::named(waits::EVERYWHERE, "thread-sleep")
     }
 
     fn open(&self, _: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {

@@ -1,20 +1,20 @@
-//! Every call to the operating system stands in `PLATFORM.md`, in a table of its system, with why it is made and since
-//! when it is there. The calls are functions of `libc` and `windows_sys` by any path, alias or import, `SYS_name`, functions
-//! declared in `extern` blocks, and functions looked up by their name (`c"name"`), below `platform/` and `sys/`.
+//! Every call to the operating system is in `PLATFORM.md`, in a table of its system, with its reason and the first version
+//! that has it. The calls are functions of `libc` and `windows_sys` by any path, alias or import, `SYS_name`, functions
+//! declared in `extern` blocks, and functions looked up by their name (`c"name"`), in `oversleep-native` and `sys/`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Check;
-use super::arrows::is_os_room;
 use super::finding::Findings;
-use super::platform_page::{Lack, PAGE, PlatformPage};
-use super::rust::{Source, is_word_char};
-use super::tree::{File, Tree};
+use super::platform_page::{Lack, PAGE, PlatformPage, page_place};
+use crate::arrows::is_os_place;
+use crate::rust::{Source, is_word_char};
+use crate::tree::{File, Tree};
 
 pub const CHECK: Check = Check { name: "os-calls", about: "PLATFORM.md names every call to the system", run };
 
-/// One call: its name, and where it first stands.
+/// One call: its name, and where it is made.
 struct Call {
     name: String,
     line: usize,
@@ -25,26 +25,25 @@ fn run(tree: &Tree, findings: &mut Findings) {
     let page = PlatformPage::read(tree.get(PAGE).map_or("", |file| &file.text));
     let sources = tree.rust_files().filter(|file| {
         let test_code = file.path.split('/').any(|part| part == "tests" || part == "tests.rs");
-        file.path.starts_with("crates/") && is_os_room(&file.path) && !test_code
+        file.path.starts_with("crates/") && is_os_place(&file.path) && !test_code
     });
-    // A name that is missing in a system's tables is told once for each folder of a system.
-    let mut told = BTreeMap::new();
+    // A name that is missing in a system's tables is reported once per system.
+    let mut reported = BTreeMap::new();
     for file in sources {
-        let folder = file.path.split('/').take(5).collect::<Vec<_>>().join("/");
+        let folder = page_place(&file.path);
         for call in calls(file) {
             let lack = |name: &str| page.lack(&file.path, name, call.on_linux_alone);
             let Some(lack) = lack(&call.name).filter(|_| lack(&format!("SYS_{}", call.name)).is_some()) else {
                 continue;
             };
-            told.entry((folder.clone(), call.name)).or_insert((file.path.as_str(), call.line, lack));
+            reported.entry((folder, call.name)).or_insert((file.path.as_str(), call.line, lack));
         }
     }
-    for ((_, name), (path, line, lack)) in told {
+    for ((_, name), (path, line, lack)) in reported {
         match lack {
             Lack::Row(sections) => {
                 let place = if sections.is_empty() { String::new() } else { format!(" below {sections}") };
-                let remedy =
-                    format!("add the call, why it is made and its minimum version to a table of {PAGE}{place}");
+                let remedy = format!("add the call, its reason and its minimum version to a table of {PAGE}{place}");
                 findings.add(path, line, format!("{PAGE} doesn't name `{name}`"), remedy);
             }
             Lack::VersionOrPage => {
@@ -59,14 +58,14 @@ fn run(tree: &Tree, findings: &mut Findings) {
 fn calls(file: &File) -> Vec<Call> {
     let source = file.source();
     let linux = linux_alone(file);
-    let mut found = called(source);
+    let mut found = names_of_calls(source);
     found.extend(looked_up(file));
     let on_linux_alone = |line: usize| linux.iter().any(|lines| lines.contains(&line));
     found.into_iter().map(|(name, line)| Call { on_linux_alone: on_linux_alone(line), name, line }).collect()
 }
 
-/// The names called, with the line of each call.
-fn called(source: &Source) -> Vec<(String, usize)> {
+/// The names of the functions that are called, with the line of each call.
+fn names_of_calls(source: &Source) -> Vec<(String, usize)> {
     let tokens = &source.tokens;
     let bound = imported(source);
     let mut found = Vec::new();
@@ -77,7 +76,7 @@ fn called(source: &Source) -> Vec<(String, usize)> {
         if let Some(name) = number {
             found.push((name.to_owned(), token.line));
         } else if i > 0 && (tokens[i - 1].is("::") || tokens[i - 1].is(".") || tokens[i - 1].is("fn")) {
-            // The end of a path was seen at its begin; a method and a definition only share the name.
+            // The path was read from its beginning; a method or a definition only shares the name.
         } else if is_binding(&token.text) || own_name.is_some() {
             let end = path_end(source, i);
             let is_call = source.reads(end + 1, &["("]);
@@ -99,19 +98,19 @@ fn is_binding(word: &str) -> bool {
     matches!(word, "libc" | "windows_sys")
 }
 
-/// `libc::CPU_SET(…)` and the like are C macros: no call is made. Nor does making a value of a type call anything.
+/// `libc::CPU_SET(…)` and the like are C macros and make no call, and neither does making a value of a type.
 fn is_function(name: &str) -> bool {
     const OF_TYPES: &[&str] = &["default", "from", "from_u128", "try_from", "zeroed"];
     name.chars().any(char::is_lowercase) && !is_in_memory(name) && !OF_TYPES.contains(&name)
 }
 
-/// Does the path stand where a value does: given to something, or bound? A function that is passed on is called elsewhere.
-/// Types of functions' arguments stand alike; libc's have names of their own kind.
+/// Is the path used as a value, passed on or bound? Then the function is called elsewhere. Types of arguments look alike;
+/// libc's are known by their names.
 fn is_value(source: &Source, begin: usize, end: usize) -> bool {
     let is_any =
         |at: usize, signs: &[&str]| source.tokens.get(at).is_some_and(|token| signs.contains(&token.text.as_str()));
     let name = source.tokens[end].text.as_str();
-    // Numbers of calls are seen as such; the others are an enumeration of Windows' and a type of libc's.
+    // Numbers of calls are read elsewhere; the other two are a Windows enumeration and the types of libc.
     let is_other = ["c_", "SYS_", "Relation"].iter().any(|begin| name.starts_with(begin));
     let is_type = is_other || name.ends_with("_t") || name == "sched_param";
     let in_import = source.tokens[..begin].iter().rev().find(|token| token.is("use") || token.is(";"));
@@ -148,7 +147,7 @@ fn imported(source: &Source) -> BTreeMap<&str, String> {
     names
 }
 
-/// Names of functions that are looked up: C strings that read as one, but for those of tests.
+/// Names of functions that are looked up: C strings that look like one, except in tests.
 fn looked_up(file: &File) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for (at, (text, code)) in file.text.lines().zip(file.source().code.lines()).enumerate() {
@@ -188,7 +187,7 @@ fn linux_alone(file: &File) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Functions of libc that only read or build a value in memory, and the one that is named by its argument.
+/// Functions of libc that only read or build a value in memory, and `syscall`, whose argument names the call.
 fn is_in_memory(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "__errno_location",
@@ -211,7 +210,7 @@ fn is_in_memory(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::finding::said;
+    use crate::tidy::finding::found_by;
 
     const ROOM: &str = "crates/oversleep/src/sys/linux/a.rs";
 
@@ -227,7 +226,7 @@ mod tests {
         let text =
             "fn f() {\n    libc::nanosleep(a, b);\n    libc::nanosleep(a, b);\n    libc::syscall(libc::SYS_futex);\n}";
         assert_eq!(
-            said(&CHECK, &[(ROOM, text)]),
+            found_by(&CHECK, &[(ROOM, text)]),
             [
                 format!("{ROOM}:2: PLATFORM.md doesn't name `nanosleep`"),
                 format!("{ROOM}:4: PLATFORM.md doesn't name `futex`"),
@@ -235,14 +234,14 @@ mod tests {
         );
         let section = "## The library\n### Linux and Android";
         let names = page(section, "`nanosleep(2)`, `futex` through `syscall`");
-        assert!(said(&CHECK, &[(ROOM, text), (PAGE, &names)]).is_empty());
+        assert!(found_by(&CHECK, &[(ROOM, text), (PAGE, &names)]).is_empty());
         let others = page(section, "`clock_nanosleep`, `futex_waitv`, `syscall`");
-        assert_eq!(said(&CHECK, &[(ROOM, text), (PAGE, &others)]).len(), 2);
+        assert_eq!(found_by(&CHECK, &[(ROOM, text), (PAGE, &others)]).len(), 2);
         let elsewhere = page("## The library\n### macOS", "`nanosleep(2)`, `futex` through `syscall`");
-        assert_eq!(said(&CHECK, &[(ROOM, text), (PAGE, &elsewhere)]).len(), 2);
+        assert_eq!(found_by(&CHECK, &[(ROOM, text), (PAGE, &elsewhere)]).len(), 2);
         let undated = names.replace("2.6", "");
         assert_eq!(
-            said(&CHECK, &[(ROOM, text), (PAGE, &undated)])[0],
+            found_by(&CHECK, &[(ROOM, text), (PAGE, &undated)])[0],
             format!("{ROOM}:2: PLATFORM.md gives `nanosleep` no version or no page")
         );
     }
@@ -250,12 +249,15 @@ mod tests {
     #[test]
     fn declared_functions_count_and_what_stays_in_memory_does_not() {
         let text = "unsafe extern \"C\" {\n    fn mach_wait_until(t: u64) -> i32;\n}\nfn f() { libc::CPU_SET(0, s); libc::sigemptyset(m); SYS_NICE }";
-        assert_eq!(said(&CHECK, &[(ROOM, text)]), [format!("{ROOM}:2: PLATFORM.md doesn't name `mach_wait_until`")]);
+        assert_eq!(
+            found_by(&CHECK, &[(ROOM, text)]),
+            [format!("{ROOM}:2: PLATFORM.md doesn't name `mach_wait_until`")]
+        );
     }
 
     #[test]
-    fn a_call_is_one_by_whatever_name() {
-        let path = "crates/oversleep-lab/src/platform/windows/a.rs";
+    fn a_call_counts_by_any_name() {
+        let path = "crates/oversleep-native/src/windows/a.rs";
         for text in [
             "use windows_sys::Win32::System::Threading::{\n    ExitThread, INFINITE,\n};\nfn f() { ExitThread(INFINITE) }",
             "use windows_sys::Win32::System::Threading as threading;\nfn f() { threading::ExitThread(0) }",
@@ -272,11 +274,11 @@ mod tests {
             "fn f() -> Calls { Calls(1, libc::ExitThread) }",
             "unsafe extern \"system\" { fn ExitThread(code: u32); }",
         ] {
-            let found = said(&CHECK, &[(path, text)]);
+            let found = found_by(&CHECK, &[(path, text)]);
             assert_eq!(found.len(), 1, "{text}: {found:?}");
             assert!(found[0].ends_with("PLATFORM.md doesn't name `ExitThread`"), "{found:?}");
             let named = page("## The laboratory on Windows\n### Waits", "`ExitThread`");
-            assert!(said(&CHECK, &[(path, text), (PAGE, &named)]).is_empty(), "{text}");
+            assert!(found_by(&CHECK, &[(path, text), (PAGE, &named)]).is_empty(), "{text}");
         }
         for text in [
             "use windows_sys::Win32::System::IO::OVERLAPPED;\nfn f() { OVERLAPPED::default(); x.OVERLAPPED() }",
@@ -284,28 +286,28 @@ mod tests {
             "fn f() { open(c\"/dev/null\", c\"hw.ncpu\") }",
             "#[cfg(test)]\nmod tests { fn f() { os::function(c\"NoSuchCall\") } }",
         ] {
-            assert!(said(&CHECK, &[(path, text)]).is_empty(), "{text}: {:?}", said(&CHECK, &[(path, text)]));
+            assert!(found_by(&CHECK, &[(path, text)]).is_empty(), "{text}: {:?}", found_by(&CHECK, &[(path, text)]));
         }
     }
 
     #[test]
     fn a_call_of_every_unix_stands_with_linux_and_macos() {
-        let path = "crates/oversleep-lab/src/platform/unix/a.rs";
+        let path = "crates/oversleep-native/src/unix/a.rs";
         let linux = page("## Other calls", "`kill`");
         let both = format!("{linux}{}", page("## The laboratory on macOS", "`kill`"));
         let text = "fn f() {\n    libc::kill(1, 2)\n}";
-        assert_eq!(said(&CHECK, &[(path, text), (PAGE, &linux)]).len(), 1);
-        assert!(said(&CHECK, &[(path, text), (PAGE, &both)]).is_empty());
+        assert_eq!(found_by(&CHECK, &[(path, text), (PAGE, &linux)]).len(), 1);
+        assert!(found_by(&CHECK, &[(path, text), (PAGE, &both)]).is_empty());
         let alone = format!("#[cfg(target_os = \"linux\")]\n{text}\n");
-        assert!(said(&CHECK, &[(path, &alone), (PAGE, &linux)]).is_empty());
-        assert_eq!(said(&CHECK, &[(path, &format!("{alone}{text}")), (PAGE, &linux)]).len(), 1);
+        assert!(found_by(&CHECK, &[(path, &alone), (PAGE, &linux)]).is_empty());
+        assert_eq!(found_by(&CHECK, &[(path, &format!("{alone}{text}")), (PAGE, &linux)]).len(), 1);
     }
 
     #[test]
     fn only_the_products_own_calls_count() {
         let text = "fn f() { libc::kill(1, 2) }";
         for path in ["benches/sys/a.rs", "crates/oversleep/tests/sys/a.rs", "crates/oversleep/src/clock.rs"] {
-            assert!(said(&CHECK, &[(path, text)]).is_empty(), "{path}");
+            assert!(found_by(&CHECK, &[(path, text)]).is_empty(), "{path}");
         }
     }
 }

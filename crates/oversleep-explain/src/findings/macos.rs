@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{p50, requested};
@@ -12,7 +12,7 @@ use crate::read::{
 };
 use crate::remedies::macos::{STRICT_TIMER, TIME_CONSTRAINT_POLICY};
 use crate::remedies::program::HYBRID_WAIT;
-use crate::text::percent;
+use oversleep_record::words::percent;
 
 /// Longest request of the comparison: at a share of an eighth the leeway stops growing at 8 ms.
 const LONGEST: Nanos = Nanos::from_millis(8);
@@ -93,7 +93,7 @@ fn timer_leeway(file: &ResultFile) -> Checked {
     // The longest that can carry it; where none can, the longest there is says why.
     let longest = waits.iter().skip(1).rfind(|series| is_sound(series)).or(waits.last());
     let (Some(&short), Some(&long)) = (waits.first(), longest) else {
-        return Err(not_measured(file, "B5", "a sleep of 1 ms to 8 ms"));
+        return Err(not_measured(file, ExperimentId::B5, "a sleep of 1 ms to 8 ms"));
     };
     let further = requested(long) - requested(short);
     if further <= Nanos::ZERO {
@@ -114,7 +114,8 @@ fn timer_leeway(file: &ResultFile) -> Checked {
         requested(long),
         p50(long)
     );
-    let class = file.environment.text("sched.qos_class").map(|class| format!(" (class {class})")).unwrap_or_default();
+    let class =
+        file.environment.text(FactName::SchedQosClass).map(|class| format!(" (class {class})")).unwrap_or_default();
     let conclusion = if share >= SHARE_MIN {
         let share = share_in_words(share);
         Conclusion::found(format!("{both}: macOS lets this thread's waits be late by {share} of the request{class}"))
@@ -135,9 +136,9 @@ fn without_and_with(file: &ResultFile) -> Checked<Pair<'_>> {
         matches!(policy, Some(Setting::Policy { policy, .. }) if policy == "time-constraint")
     };
     let is_like = |series: &&Series| series.subject == plain.subject && series.requested_ns == plain.requested_ns;
-    let mut like = file.experiment("B8").filter(is_real_time).filter(is_like);
+    let mut like = file.experiment(ExperimentId::B8).filter(is_real_time).filter(is_like);
     let with = like.find(|series| series.has_values());
-    let with = with.ok_or_else(|| not_measured(file, "B8", "a sleep under a time-constraint policy"))?;
+    let with = with.ok_or_else(|| not_measured(file, ExperimentId::B8, "a sleep under a time-constraint policy"))?;
     if !with.conditions.all_held() {
         let why = refusal(with).unwrap_or_else(|| "its outcome is unknown".to_owned());
         return Err(Conclusion::lacks(format!("the policy that {} requested was refused: {why}", with.key)));
@@ -152,9 +153,9 @@ fn with_policy(pair: &Pair<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Unavailable;
     use oversleep_record::conditions::Outcome;
     use oversleep_record::finding::Verdict;
+    use oversleep_record::{FactName, Unavailable};
 
     use crate::testing::{Explained, Sheet};
 
@@ -164,7 +165,7 @@ mod tests {
 
     #[test]
     fn leeway_is_a_share_of_the_request() {
-        sleeping(262_000, 1_262_000).text("sched.qos_class", "default").finds(
+        sleeping(262_000, 1_262_000).text(FactName::SchedQosClass, "default").finds(
             "OVS-M001",
             "nanosleep of 1 ms was 262 µs late, of 5 ms 1.26 ms: macOS lets this thread's waits be late by a quarter of the \
              request (class default)",

@@ -15,9 +15,5 @@ use oversleep_record::Nanos;
 /// The request most programs make, and that every experiment includes.
 pub(crate) const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 
-/// Step from which a clock counts as coarse: it follows a timer interrupt. The shortest period that Windows grants is
-/// 0.4992 ms; a fine clock moves by microseconds at most.
-pub(crate) const COARSE_STEP_MIN: Nanos = Nanos(400_000);
-
 /// Fewest readings that show how long a clock's step is.
 pub(crate) const STEPS_MIN: u64 = 5;

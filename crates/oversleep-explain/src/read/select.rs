@@ -4,15 +4,15 @@ use oversleep_record::conditions::Outcome;
 use oversleep_record::file::Completion;
 use oversleep_record::series::Quantity;
 use oversleep_record::trial::TrialPair;
-use oversleep_record::{ResultFile, Series, Trial};
+use oversleep_record::{ExperimentId, ResultFile, Series, SeriesKey, Trial};
 
 use crate::entry::{Checked, Conclusion};
 use crate::names::{HYBRID, plain_sleeps};
 use crate::read::{COMMON_REQUEST, is_sound, sound};
-use crate::text::list;
+use oversleep_record::words::list;
 
 /// "… was not measured", with the run that would measure it.
-pub(crate) fn not_measured(file: &ResultFile, experiment: &str, what: &str) -> Conclusion {
+pub(crate) fn not_measured(file: &ResultFile, experiment: ExperimentId, what: &str) -> Conclusion {
     Conclusion::lacks(match file.completion {
         Completion::Interrupted => format!("the run was interrupted before it measured {what}: run it again"),
         Completion::Complete => format!("{what} was not measured: run `oversleep check --only {experiment}`"),
@@ -22,21 +22,23 @@ pub(crate) fn not_measured(file: &ResultFile, experiment: &str, what: &str) -> C
 /// A series that a check can't do without, fit for a conclusion.
 pub(crate) fn needed<'a>(
     file: &ResultFile,
-    experiment: &str,
+    experiment: ExperimentId,
     what: &str,
     series: Option<&'a Series>,
 ) -> Checked<&'a Series> {
     series.ok_or_else(|| not_measured(file, experiment, what)).and_then(sound)
 }
 
-/// The series of a key, fit for a conclusion.
-pub(crate) fn by_key<'a>(file: &'a ResultFile, key: &str) -> Checked<&'a Series> {
-    needed(file, key.split('/').next().unwrap_or_default(), key, file.series(key))
+/// The only series of a subject in an experiment, fit for a conclusion.
+pub(crate) fn of_key<'a>(file: &'a ResultFile, experiment: ExperimentId, subject: &str) -> Checked<&'a Series> {
+    let key = SeriesKey::new(experiment, subject);
+    needed(file, experiment, key.as_str(), file.series(&key))
 }
 
 /// Every lateness series of a wait in experiment B5, whatever was requested.
 pub(crate) fn waits_of<'a>(file: &'a ResultFile, wait: &'a str) -> impl Iterator<Item = &'a Series> {
-    file.experiment("B5").filter(move |series| series.subject == wait && series.quantity == Quantity::Lateness)
+    file.experiment(ExperimentId::B5)
+        .filter(move |series| series.subject == wait && series.quantity == Quantity::Lateness)
 }
 
 fn distance_from_common_request(series: &&Series) -> i64 {
@@ -72,7 +74,7 @@ pub(crate) fn sleeps_of(file: &ResultFile) -> &'static [&'static str] {
 /// The plainest sleep that was measured, which must carry a conclusion: what other waits are compared with.
 pub(crate) fn reference_sleep(file: &ResultFile) -> Checked<&Series> {
     let plainest = sleeps_of(file).iter().find_map(|wait| wait_series(file, wait));
-    needed(file, "B5", &format!("B5/{}/1ms", sleeps_of(file)[0]), plainest)
+    needed(file, ExperimentId::B5, &format!("B5/{}/1ms", sleeps_of(file)[0]), plainest)
 }
 
 /// The plainest sleep that can carry a conclusion.
@@ -87,7 +89,7 @@ pub(crate) fn sleep_like<'a>(file: &'a ResultFile, other: &Series) -> Option<&'a
 
 /// The series of a wait that spins, in experiment B12.
 pub(crate) fn spinning<'a>(file: &'a ResultFile, wait: &'a str) -> impl Iterator<Item = &'a Series> {
-    file.experiment("B12").filter(move |series| series.subject == wait && series.has_values())
+    file.experiment(ExperimentId::B12).filter(move |series| series.subject == wait && series.has_values())
 }
 
 /// The plainest sleep beside the hybrid wait of experiment B12, at 1 ms where there is a choice.
@@ -116,9 +118,9 @@ pub(crate) fn side_by_side<'a>(
     other: &'a str,
 ) -> Checked<(&'a Series, &'a Series)> {
     let name = |wait: &str| format!("B5/{wait}/1ms");
-    let one = needed(file, "B5", &name(one), wait_series(file, one))?;
+    let one = needed(file, ExperimentId::B5, &name(one), wait_series(file, one))?;
     let same_request = waits_of(file, other).find(|series| series.requested_ns == one.requested_ns);
-    Ok((one, needed(file, "B5", &name(other), same_request)?))
+    Ok((one, needed(file, ExperimentId::B5, &name(other), same_request)?))
 }
 
 /// Two waits at every request both were measured at, shortest first.
@@ -169,7 +171,7 @@ pub(crate) fn sound_pairs<'a>(file: &'a ResultFile, remedy: &str) -> Vec<(&'a Se
 /// Waits measured without a load or policy of oversleep's own. One that spins is none of them: it keeps a CPU busy itself.
 pub(crate) fn waits_as_found(file: &ResultFile) -> impl Iterator<Item = &Series> {
     let is_plain = |series: &&Series| series.quantity == Quantity::Lateness && series.conditions.is_as_found();
-    file.series.iter().filter(is_plain).filter(|series| series.experiment != "B12")
+    file.series.iter().filter(is_plain).filter(|series| series.experiment != ExperimentId::B12)
 }
 
 #[cfg(test)]
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn what_was_not_measured_says_what_would() {
         let mut file = Sheet::linux().file;
-        let reason = |file: &ResultFile| by_key(file, "B3/monotonic-coarse").unwrap_err().sentence;
+        let reason = |file: &ResultFile| of_key(file, ExperimentId::B3, "monotonic-coarse").unwrap_err().sentence;
         assert_eq!(reason(&file), "B3/monotonic-coarse was not measured: run `oversleep check --only B3`");
         file.completion = Completion::Interrupted;
         assert_eq!(reason(&file), "the run was interrupted before it measured B3/monotonic-coarse: run it again");

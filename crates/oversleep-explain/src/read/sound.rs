@@ -6,7 +6,7 @@ use oversleep_record::{Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion};
 use crate::figures::{cpus, median_of, per_value, value_text, values};
-use crate::text::{counted, percent};
+use oversleep_record::words::{counted, percent};
 
 /// Fewest batches a cost rests on. A batch averages thousands of calls, so fewer do than of single waits.
 const BATCHES_MIN: u64 = 10;
@@ -77,6 +77,7 @@ pub(crate) fn quiet_enough(file: &ResultFile, series: &Series, effect: Nanos) ->
 mod tests {
     use super::*;
     use crate::testing::{Sheet, rounds};
+    use oversleep_record::FactName;
 
     fn reason(refused: Checked<impl std::fmt::Debug>) -> String {
         refused.expect_err("it is refused").sentence
@@ -100,7 +101,7 @@ mod tests {
 
     #[test]
     fn interference_as_large_as_the_effect_forbids_the_conclusion() {
-        let file = Sheet::linux().integer("cpu.count", 2).file;
+        let file = Sheet::linux().integer(FactName::CpuCount, 2).file;
         let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
         assert!(quiet_enough(&file, &series, Nanos(50_000)).is_ok());
         for round in &mut series.rounds {

@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion};
 use crate::figures::{duration, pooled, requested};
@@ -26,17 +26,20 @@ const ABOVE_HALF_MAX: Nanos = Nanos(520_000);
 
 /// The build of Windows.
 pub(crate) fn build(file: &ResultFile) -> Checked<i64> {
-    known(file, "os.build", "the build of Windows", file.environment.integer("os.build"))
+    known(file, FactName::OsBuild, "the build of Windows", file.environment.integer(FactName::OsBuild))
 }
 
 /// The default timer period.
 pub(crate) fn default_period(file: &ResultFile) -> Nanos {
-    file.environment.nanos("timer.period_default_ns").filter(|&period| period > Nanos::ZERO).unwrap_or(DEFAULT_PERIOD)
+    file.environment
+        .nanos(FactName::TimerPeriodDefault)
+        .filter(|&period| period > Nanos::ZERO)
+        .unwrap_or(DEFAULT_PERIOD)
 }
 
 /// The timer period in force when the run began.
 pub(crate) fn period_as_found(file: &ResultFile) -> Option<Nanos> {
-    file.environment.nanos("timer.period_now_ns")
+    file.environment.nanos(FactName::TimerPeriodNow)
 }
 
 /// Whether a wait lasted as long as the default tick makes it.
@@ -109,7 +112,7 @@ pub(crate) fn requested_resolution(series: &Series) -> Option<Nanos> {
 
 /// The plain sleeps of 1 ms that were measured while this process held a resolution, and the one it requested.
 pub(crate) fn sleeps_with_request(file: &ResultFile) -> impl Iterator<Item = (Nanos, &Series)> {
-    file.experiment("C2")
+    file.experiment(ExperimentId::C2)
         .filter(|series| is_plain_millisecond(file, series) && series.conditions.all_held())
         .filter_map(|series| Some((requested_resolution(series)?, series)))
 }
@@ -135,16 +138,21 @@ pub(crate) fn other_in_effect(requested: Nanos, series: &Series) -> Option<Nanos
 
 /// Series of C3 measured beside one neighbour, and what it held.
 pub(crate) fn beside_neighbour(file: &ResultFile) -> impl Iterator<Item = (Nanos, &Series)> {
-    file.experiment("C3")
-        .filter(|series| series.has_values())
-        .filter_map(|series| Some((series.label("neighbour")?.parse().ok()?, series)))
+    file.experiment(ExperimentId::C3).filter(|series| series.has_values()).filter_map(|series| {
+        match series.label(label::NEIGHBOUR)?.0.as_slice() {
+            [Setting::Nanos(held)] => Some((*held, series)),
+            _ => None,
+        }
+    })
 }
 
 /// The plain sleeps of 1 ms while this process held 0.5 ms and while it held a little more.
 pub(crate) fn half_and_above(file: &ResultFile) -> Checked<(&Series, &Series)> {
     let with = |is_meant: fn(Nanos) -> bool| {
         let found = sleeps_with_request(file).find(|(held, _)| is_meant(*held)).map(|(_, series)| series);
-        found.ok_or_else(|| not_measured(file, "C2", "a sleep of 1 ms with 0.5 ms and with 0.507 ms requested"))
+        found.ok_or_else(|| {
+            not_measured(file, ExperimentId::C2, "a sleep of 1 ms with 0.5 ms and with 0.507 ms requested")
+        })
     };
     let (half, above) =
         (with(|held| held == HALF_MILLISECOND)?, with(|held| held > HALF_MILLISECOND && held <= ABOVE_HALF_MAX)?);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::{Advice, Finding, Severity, Verdict};
+use oversleep_record::{FactName, ResultFile};
 
 use crate::entry::{Conclusion, RemedyEntry, Scope};
 use crate::finding::FindingEntry;
@@ -95,7 +95,7 @@ fn finding(file: &ResultFile, entry: &FindingEntry) -> Option<Finding> {
 /// What every finding about Windows comes to under Wine.
 fn not_of_windows(version: &str) -> Conclusion {
     let reason = format!("figures taken under Wine {version} say nothing about Windows: run oversleep on Windows");
-    Conclusion::lacks(reason).rests_on("os.wine_version", version)
+    Conclusion::lacks(reason).rests_on(FactName::OsWineVersion, version)
 }
 
 /// The advice of these remedies for this result, without those of other systems.

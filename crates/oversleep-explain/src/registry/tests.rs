@@ -3,6 +3,7 @@
 use super::*;
 use crate::entry::Trial;
 use crate::testing::{Explained, Sheet};
+use oversleep_record::FactName;
 
 #[test]
 fn ids_and_names_are_well_formed_and_unique() {
@@ -91,12 +92,12 @@ fn each_system_is_checked_for_its_own_findings() {
 #[test]
 fn the_gravest_come_first() {
     let sheet = Sheet::linux()
-        .span("timer.slack_ns", 50_000)
+        .span(FactName::TimerSlack, 50_000)
         .trial("lower-timer-slack", "nanosleep", 66_100, 14_200)
         .steady("B5/nanosleep/1ms", 66_100)
-        .text("virtualisation.hypervisor", "kvm")
+        .text(FactName::VirtualisationHypervisor, "kvm")
         .wild("B2/nanosleep/1ms", 100_000)
-        .flag("sched.rt_permitted", true);
+        .flag(FactName::SchedRtPermitted, true);
     let listed = findings(&sheet.file);
     let order: Vec<(Verdict, Severity)> = listed.iter().map(|finding| (finding.verdict, finding.severity)).collect();
     let first_not_found = order.iter().position(|(verdict, _)| *verdict != Verdict::Found).unwrap();
@@ -108,7 +109,8 @@ fn the_gravest_come_first() {
 
 #[test]
 fn only_what_was_found_carries_advice() {
-    let sheet = Sheet::linux().span("timer.slack_ns", 50_000).trial("lower-timer-slack", "nanosleep", 66_100, 14_200);
+    let sheet =
+        Sheet::linux().span(FactName::TimerSlack, 50_000).trial("lower-timer-slack", "nanosleep", 66_100, 14_200);
     for finding in findings(&sheet.file) {
         let remedies = entry(&finding.id).unwrap().remedies;
         let ours = remedies.iter().filter(|remedy| remedy.scope.covers(&sheet.file));

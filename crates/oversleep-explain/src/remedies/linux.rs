@@ -1,7 +1,7 @@
 //! Remedies that a program applies on Linux.
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, FactName, Nanos};
 
 use crate::entry::{RemedyEntry, Scope, Trial};
 use crate::names::{EXACT_WAITS, FINER_CALLS, LINUX_SLEEPS, LOCK_WAITS, POLL_WAITS, SOCKET_TIMEOUT};
@@ -44,7 +44,7 @@ pub(crate) static REAL_TIME_POLICY: RemedyEntry = RemedyEntry {
     trial: Trial::Here {
         conditions: || Conditions::as_found().with("policy", Setting::Policy { policy: "fifo".into(), priority: 1 }),
         waits: &[LINUX_SLEEPS],
-        is_worth_it: |file| file.environment.flag("sched.rt_permitted") == Some(true),
+        is_worth_it: |file| file.environment.flag(FactName::SchedRtPermitted) == Some(true),
     },
 };
 
@@ -77,7 +77,7 @@ pub(crate) static CHOOSE_EXACT_PRIMITIVE: RemedyEntry = RemedyEntry {
          uint64_t expirations;\nread(fd, &expirations, sizeof expirations);",
     ),
     trial: Trial::ByExperiment {
-        experiment: "B5",
+        experiment: ExperimentId::B5,
         waits: EXACT_WAITS,
         compare: |file| Some((read::sound_wait(file, LINUX_SLEEPS[0])?, read::first_wait(file, EXACT_WAITS)?)),
     },
@@ -94,7 +94,7 @@ pub(crate) static FINER_TIMEOUT_CALL: RemedyEntry = RemedyEntry {
          epoll_pwait2(epoll_fd, events, 64, &timeout, NULL);",
     ),
     trial: Trial::ByExperiment {
-        experiment: "B5",
+        experiment: ExperimentId::B5,
         waits: &["epoll-pwait2", "ppoll"],
         compare: |file| {
             let shortest = |&(coarse, fine)| read::common_requests(file, coarse, fine).into_iter().next();
@@ -115,7 +115,7 @@ pub(crate) static POLL_BEFORE_RECEIVE: RemedyEntry = RemedyEntry {
          if (ppoll(&ready, 1, &timeout, NULL) == 1)\n    recv(socket_fd, buffer, sizeof buffer, MSG_DONTWAIT);",
     ),
     trial: Trial::ByExperiment {
-        experiment: "B5",
+        experiment: ExperimentId::B5,
         waits: &[SOCKET_TIMEOUT, "ppoll"],
         compare: |file| read::two_waits(file, SOCKET_TIMEOUT, "ppoll"),
     },
@@ -133,7 +133,7 @@ pub(crate) static TIMERFD_FOR_LONG_TIMEOUTS: RemedyEntry = RemedyEntry {
          epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &readable);\nepoll_wait(epoll_fd, events, 64, -1);",
     ),
     trial: Trial::ByExperiment {
-        experiment: "B5",
+        experiment: ExperimentId::B5,
         waits: &["timerfd"],
         compare: |file| {
             let longest = read::common_requests(file, "poll", "timerfd").into_iter().next_back();

@@ -1,7 +1,7 @@
 //! Remedies that a program applies on macOS.
 
-use oversleep_record::Conditions;
 use oversleep_record::conditions::Setting;
+use oversleep_record::{Conditions, ExperimentId};
 
 use crate::entry::{RemedyEntry, Scope, Trial};
 use crate::names::{MACOS_SLEEPS, STRICT_TIMERS};
@@ -42,7 +42,7 @@ pub(crate) static STRICT_TIMER: RemedyEntry = RemedyEntry {
          dispatch_source_set_timer(timer, dispatch_time(DISPATCH_TIME_NOW, NSEC_PER_MSEC), NSEC_PER_MSEC, 0);",
     ),
     trial: Trial::ByExperiment {
-        experiment: "B5",
+        experiment: ExperimentId::B5,
         waits: STRICT_TIMERS,
         compare: |file| STRICT_TIMERS.iter().find_map(|timer| read::sleep_and(file, timer)),
     },

@@ -4,6 +4,7 @@ use super::CHANGES_CODE;
 use crate::entry::{RemedyEntry, Scope, Trial};
 use crate::names::{HYBRID, OVERSLEEP};
 use crate::read;
+use oversleep_record::ExperimentId;
 
 pub(crate) static HYBRID_WAIT: RemedyEntry = RemedyEntry {
     id: "hybrid-wait",
@@ -16,7 +17,7 @@ pub(crate) static HYBRID_WAIT: RemedyEntry = RemedyEntry {
         "// Rust\nif let Some(most) = (deadline - MARGIN).checked_duration_since(std::time::Instant::now()) {\n    \
          std::thread::sleep(most);\n}\nwhile std::time::Instant::now() < deadline {\n    std::hint::spin_loop();\n}",
     ),
-    trial: Trial::ByExperiment { experiment: "B12", waits: &[HYBRID], compare: read::sleep_and_hybrid },
+    trial: Trial::ByExperiment { experiment: ExperimentId::B12, waits: &[HYBRID], compare: read::sleep_and_hybrid },
 };
 
 pub(crate) static SLEEP_WITH_OVERSLEEP: RemedyEntry = RemedyEntry {
@@ -31,7 +32,7 @@ pub(crate) static SLEEP_WITH_OVERSLEEP: RemedyEntry = RemedyEntry {
          sleeper.sleep_until(deadline);",
     ),
     trial: Trial::ByExperiment {
-        experiment: "B5",
+        experiment: ExperimentId::B5,
         waits: &[OVERSLEEP],
         compare: |file| read::sleep_and(file, OVERSLEEP),
     },

@@ -1,7 +1,7 @@
 //! Remedies that a program applies on Windows.
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::CHANGES_CODE;
 use crate::entry::{RemedyEntry, Scope, Trial};
@@ -41,7 +41,7 @@ pub(crate) static USE_HIGH_RESOLUTION_TIMER: RemedyEntry = RemedyEntry {
          SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE);\nWaitForSingleObject(timer, INFINITE);",
     ),
     trial: Trial::ByExperiment {
-        experiment: "B5",
+        experiment: ExperimentId::B5,
         waits: &[HIGH_RESOLUTION_TIMER],
         compare: |file| read::sleep_and(file, HIGH_RESOLUTION_TIMER),
     },
@@ -71,7 +71,11 @@ pub(crate) static REQUEST_JUST_ABOVE_HALF: RemedyEntry = RemedyEntry {
     example: Some(
         "/* C, ntdll.dll */\nULONG granted;\nNtSetTimerResolution(5070, TRUE, &granted); /* in units of 100 ns */",
     ),
-    trial: Trial::ByExperiment { experiment: "C2", waits: WINDOWS_SLEEPS, compare: |file| half_and_above(file).ok() },
+    trial: Trial::ByExperiment {
+        experiment: ExperimentId::C2,
+        waits: WINDOWS_SLEEPS,
+        compare: |file| half_and_above(file).ok(),
+    },
 };
 
 pub(crate) static USE_PRECISE_SYSTEM_CLOCK: RemedyEntry = RemedyEntry {
@@ -107,7 +111,7 @@ pub(crate) static SET_NO_TOLERANCE: RemedyEntry = RemedyEntry {
     how: "For timers that must be punctual, pass SetWaitableTimerEx a tolerance of 0, or call SetWaitableTimer.",
     example: Some("/* C */\nSetWaitableTimerEx(timer, &due, 0, NULL, NULL, NULL, 0 /* ms of tolerance */);"),
     trial: Trial::ByExperiment {
-        experiment: "B5",
+        experiment: ExperimentId::B5,
         waits: &[TOLERANT_TIMER, WAITABLE_TIMER],
         compare: |file| read::two_waits(file, TOLERANT_TIMER, WAITABLE_TIMER),
     },

@@ -3,12 +3,12 @@
 use oversleep_record::finding::{Advice, Tried};
 use oversleep_record::series::{Quantity, Status};
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{Conditions, Nanos, ResultFile, Series, Trial as TrialRecord};
+use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, Series, Trial as TrialRecord};
 
 use crate::entry::{RemedyEntry, Trial};
 use crate::figures::{helped, median_of, values};
 use crate::read::{COMMON_REQUEST, pairs, refusal, sound, trial_of, wait_series};
-use crate::text::counted;
+use oversleep_record::words::counted;
 
 /// A remedy as advice for this result.
 pub(crate) fn advice(file: &ResultFile, entry: &RemedyEntry) -> Advice {
@@ -37,7 +37,7 @@ pub(crate) fn tried(file: &ResultFile, entry: &RemedyEntry) -> Tried {
 }
 
 /// Why the series of an experiment that measures a remedy can't be compared: it did not run, or what came of it.
-fn not_compared(file: &ResultFile, experiment: &str, waits: &[&str]) -> String {
+fn not_compared(file: &ResultFile, experiment: ExperimentId, waits: &[&str]) -> String {
     if file.experiment(experiment).next().is_none() {
         return format!(
             "experiment {experiment} measures it and was not run: run `oversleep check --only {experiment}`"

@@ -1,7 +1,7 @@
 //! What remedies gained in results with known figures, and which are tried.
 
-use oversleep_record::Unavailable;
 use oversleep_record::conditions::Outcome;
+use oversleep_record::{FactName, Unavailable};
 
 use super::*;
 use crate::registry::{advise, remedies_to_try, remedy};
@@ -82,7 +82,10 @@ fn a_call_the_system_is_too_old_for_is_not_advised() {
     assert!(!is_advised(&missing("waitable-timer-high-resolution", too_old())));
     let refused = Unavailable::not_permitted("CreateWaitableTimerExW", "allow it");
     assert!(is_advised(&missing("waitable-timer-high-resolution", refused)), "a refusal is no age");
-    assert!(!is_advised(&Sheet::windows().flag("timer.high_resolution", false)), "the fact says so without a series");
+    assert!(
+        !is_advised(&Sheet::windows().flag(FactName::TimerHighResolution, false)),
+        "the fact says so without a series"
+    );
 }
 
 #[test]
@@ -104,10 +107,10 @@ fn trial(remedy: &'static str, conditions: &str, waits: &str) -> (&'static str, 
 #[test]
 fn tries_what_the_machine_gives_reason_to() {
     let sheet = Sheet::linux()
-        .span("timer.slack_ns", 50_000)
-        .flag("sched.rt_permitted", true)
-        .list("cpuidle.states", &["C1 2us", "C6 133us"])
-        .span("cpuidle.deepest_exit_latency_ns", 133_000)
+        .span(FactName::TimerSlack, 50_000)
+        .flag(FactName::SchedRtPermitted, true)
+        .list(FactName::CpuidleStates, &["C1 2us", "C6 133us"])
+        .span(FactName::CpuidleDeepestExitLatency, 133_000)
         .steady("B5/clock-nanosleep/1ms", 66_000)
         .steady("B5/futex/1ms", 66_000)
         .steady("B5/poll/1ms", 66_000);
@@ -123,9 +126,9 @@ fn tries_what_the_machine_gives_reason_to() {
 
 #[test]
 fn nothing_of_a_linux_kernel_is_tried_or_advised_where_windows_translates_the_calls() {
-    let linux = || Sheet::linux().span("timer.slack_ns", 50_000).steady("B5/nanosleep/1ms", 66_000);
-    assert_eq!(to_try(&linux().text("virtualisation.wsl", "wsl2")).len(), 1, "WSL 2 runs a Linux kernel");
-    let wsl1 = linux().text("virtualisation.wsl", "wsl1").flag("sched.rt_permitted", true);
+    let linux = || Sheet::linux().span(FactName::TimerSlack, 50_000).steady("B5/nanosleep/1ms", 66_000);
+    assert_eq!(to_try(&linux().text(FactName::VirtualisationWsl, "wsl2")).len(), 1, "WSL 2 runs a Linux kernel");
+    let wsl1 = linux().text(FactName::VirtualisationWsl, "wsl1").flag(FactName::SchedRtPermitted, true);
     assert!(to_try(&wsl1).is_empty());
     let kernel = ["lower-timer-slack", "real-time-policy", "use-tsc-clocksource", "performance-governor"];
     assert!(kernel.iter().all(|id| !remedy(id).unwrap().scope.covers(&wsl1.file)));
@@ -134,25 +137,25 @@ fn nothing_of_a_linux_kernel_is_tried_or_advised_where_windows_translates_the_ca
 #[test]
 fn tries_nothing_without_a_reason() {
     let exact = Sheet::linux()
-        .span("timer.slack_ns", 1)
-        .flag("sched.rt_permitted", false)
-        .list("cpuidle.states", &[])
+        .span(FactName::TimerSlack, 1)
+        .flag(FactName::SchedRtPermitted, false)
+        .list(FactName::CpuidleStates, &[])
         .steady("B5/nanosleep/1ms", 14_000);
     assert_eq!(to_try(&exact), []);
     let real_time = Sheet::linux()
-        .span("timer.slack_ns", 50_000)
-        .text("sched.policy", "fifo:80")
-        .flag("sched.rt_permitted", true)
+        .span(FactName::TimerSlack, 50_000)
+        .text(FactName::SchedPolicy, "fifo:80")
+        .flag(FactName::SchedRtPermitted, true)
         .steady("B5/nanosleep/1ms", 14_000);
     assert_eq!(to_try(&real_time), []);
-    assert_eq!(to_try(&Sheet::linux().span("timer.slack_ns", 50_000)), [], "no wait was measured");
+    assert_eq!(to_try(&Sheet::linux().span(FactName::TimerSlack, 50_000)), [], "no wait was measured");
 }
 
 #[test]
 fn other_systems_are_tried_with_their_own_remedies() {
     let windows = || Sheet::windows().steady("B5/sleep/1ms", 14_600_000);
     assert_eq!(to_try(&windows()), [trial("request-timer-resolution", "resolution=1 ms", "sleep")]);
-    assert_eq!(to_try(&windows().text("os.wine_version", "8.0")), []);
+    assert_eq!(to_try(&windows().text(FactName::OsWineVersion, "8.0")), []);
     let macos = Sheet::macos().steady("B5/nanosleep/1ms", 265_000);
     assert_eq!(to_try(&macos), [trial("time-constraint-policy", "policy=time-constraint", "nanosleep")]);
     assert_eq!(to_try(&Sheet::on("haiku").steady("B5/nanosleep/1ms", 265_000)), []);
@@ -161,9 +164,9 @@ fn other_systems_are_tried_with_their_own_remedies() {
 #[test]
 fn what_is_in_force_already_is_not_advised() {
     let is_offered = |sheet: &Sheet, id: &str| remedy(id).unwrap().scope.covers(&sheet.file);
-    let plain = Sheet::linux().text("sched.policy", "other").span("timer.slack_ns", 50_000);
-    let exact = Sheet::linux().text("sched.policy", "other").span("timer.slack_ns", 1);
-    let fifo = Sheet::linux().text("sched.policy", "fifo").span("timer.slack_ns", 0);
+    let plain = Sheet::linux().text(FactName::SchedPolicy, "other").span(FactName::TimerSlack, 50_000);
+    let exact = Sheet::linux().text(FactName::SchedPolicy, "other").span(FactName::TimerSlack, 1);
+    let fifo = Sheet::linux().text(FactName::SchedPolicy, "fifo").span(FactName::TimerSlack, 0);
     for (sheet, slack, real_time) in [(plain, true, true), (exact, false, true), (fifo, false, false)] {
         assert_eq!(is_offered(&sheet, "lower-timer-slack"), slack);
         assert_eq!(is_offered(&sheet, "real-time-policy"), real_time);

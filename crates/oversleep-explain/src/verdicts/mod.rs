@@ -1,11 +1,11 @@
 //! The table of clocks (A6): what each costs, whether it is valid for measuring elapsed time, and which one to use.
 
 use oversleep_record::clock::{AcrossSuspend, Counts, Drift, Epoch};
-use oversleep_record::{ClockResult, Nanos, ResultFile, Unavailable};
+use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, Unavailable};
 
 use crate::names::{ORDERED_READS, STD_INSTANT};
-use crate::read::COARSE_STEP_MIN;
-use crate::text::{cost, counted, percent};
+use oversleep_record::clock::is_coarse;
+use oversleep_record::words::{cost, counted, percent};
 
 /// Share by which a clock's reading of the reference wait may differ from it.
 const RATIO_TOLERANCE: f64 = 0.02;
@@ -192,7 +192,7 @@ fn seen_step(clock: &ClockResult) -> Option<Nanos> {
 
 /// Whether a clock states a step so long that it must follow a timer interrupt.
 fn states_a_tick(clock: &ClockResult) -> bool {
-    clock.stated_step_ns.is_some_and(|step| step >= COARSE_STEP_MIN)
+    clock.stated_step_ns.is_some_and(is_coarse)
 }
 
 /// The most a clock may move by at once. On Windows a clock that states a step follows the timer interrupt, whose period
@@ -200,7 +200,7 @@ fn states_a_tick(clock: &ClockResult) -> bool {
 /// and the default period is the longest there is.
 fn step_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
     let known = step(clock).unwrap_or_default();
-    let longest = file.environment.nanos("timer.period_default_ns").filter(|_| states_a_tick(clock));
+    let longest = file.environment.nanos(FactName::TimerPeriodDefault).filter(|_| states_a_tick(clock));
     known.max(longest.unwrap_or_default())
 }
 
@@ -291,12 +291,12 @@ pub(crate) fn is_only_unfenced(file: &ResultFile, clock: &ClockResult) -> bool {
 
 /// The bare counter needs the hardware's promise, and the kernel's trust.
 fn counter_doubts(file: &ResultFile, failed: &mut Vec<String>, unproven: &mut Vec<String>) {
-    match file.environment.flag("cpu.tsc.invariant") {
+    match file.environment.flag(FactName::CpuTscInvariant) {
         Some(true) => {}
         Some(false) => failed.push("TSC not invariant: its rate may change".to_owned()),
         None => unproven.push("unknown whether the TSC is invariant".to_owned()),
     }
-    if file.environment.flag("cpu.tsc.kernel_unstable") == Some(true) {
+    if file.environment.flag(FactName::CpuTscKernelUnstable) == Some(true) {
         failed.push("the kernel marked the TSC unstable".to_owned());
     }
 }

@@ -7,12 +7,12 @@ use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 
 use super::*;
-use oversleep_system::{ClockInfo, CpuKind, Family, Granularity, SlackRule, Target, WaitInfo, ZeroMeans};
+use oversleep_system::{ClockInfo, CpuKind, Target, handoffs, waits};
 
 /// Two CPUs shared fairly, slack of 50 us, wake-ups of 4 to 20 us.
 fn machine() -> Machine {
     let fixed = |ns| Spread::fixed(Nanos(ns));
-    let clock = (systems::linux::SYSTEM.clocks)().remove(0).info;
+    let clock = systems::linux::SYSTEM.clocks[0];
     Machine {
         name: "test".to_owned(),
         os: "linux".to_owned(),
@@ -44,27 +44,16 @@ fn machine() -> Machine {
         },
         reference_clock: "monotonic",
         relax_cost_ns: Nanos(500),
-        timer_load: systems::linux::SYSTEM.timer_load,
+        loads: oversleep_system::loads::LINUX,
         timer_load_work_ns: Nanos(5_000),
         work_unit_cost_ns: Nanos(1_000),
         spawn_cost_ns: Nanos(15_000),
         handoff_wake: fixed(5_000),
         yield_cost: fixed(1_000),
         clocks: vec![clock_model(clock)],
-        waits: vec![WaitModel::by_rule(WaitInfo {
-            name: "nanosleep",
-            call: "nanosleep",
-            doc: "",
-            family: Family::Sleep,
-            absolute: false,
-            granularity: Granularity::NANOSECOND,
-            zero: ZeroMeans::SleepsSlack,
-            slack: SlackRule::ThreadSlack,
-            since: "",
-            page: "",
-        })],
-        handoffs: vec![("futex", None)],
-        tunables: vec![TunableModel::Slack, TunableModel::Policy, TunableModel::Pin],
+        waits: vec![WaitModel::by_rule(waits::named(waits::LINUX, "nanosleep").clone())],
+        handoffs: vec![(handoffs::named(handoffs::LINUX, "futex"), None)],
+        tunables: oversleep_system::tunables::LINUX[..3].iter().collect(),
         facts: Environment::default(),
         stalls: Vec::new(),
     }
@@ -234,6 +223,6 @@ fn a_real_time_policy_has_no_slack_and_gives_it_back() {
     assert!(late.0 > Nanos(1_054_000) && late.1 < Nanos(1_021_000) && late.2 > Nanos(1_054_000), "{late:?}");
     let refused = Setting::Policy { policy: "fifo".to_owned(), priority: 0 };
     let policy = sim.tunables().iter().find(|tunable| tunable.info().name == "policy").unwrap();
-    assert!(policy.validate(&refused).unwrap_err().contains("priority 1 to 99"));
+    assert!(policy.validate(&refused).unwrap_err().to_string().contains("priority 1 to 99"));
     assert!(!policy.apply(&refused).0.holds());
 }

@@ -2,15 +2,15 @@
 
 use oversleep_record::clock::{Counts, Steps};
 use oversleep_record::finding::Severity;
-use oversleep_record::{ClockResult, Nanos, ResultFile, Series};
+use oversleep_record::{ClockResult, ExperimentId, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::read::not_measured;
 use crate::remedies::machine::USE_TSC_CLOCKSOURCE;
 use crate::remedies::program::{READ_WITH_A_FENCE, USE_OS_CLOCK};
-use crate::text::counted;
 use crate::verdicts::is_only_unfenced;
+use oversleep_record::words::counted;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-G004",
@@ -66,7 +66,7 @@ fn backward_clock(file: &ResultFile) -> Checked {
         .collect();
     let timed_by: Vec<&Series> = file.series.iter().filter(|series| series.counts.backward > 0).collect();
     if observed.is_empty() && timed_by.is_empty() {
-        return Err(not_measured(file, "A4", "whether clocks go backwards"));
+        return Err(not_measured(file, ExperimentId::A4, "whether clocks go backwards"));
     }
     let mut faults = Vec::new();
     let mut is_grave = !timed_by.is_empty();

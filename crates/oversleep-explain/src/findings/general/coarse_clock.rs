@@ -1,16 +1,17 @@
 //! Clocks that move in steps of a tick.
 
+use oversleep_record::clock::{COARSE_STEP_MIN, is_coarse};
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{median_of, p50, requested};
 use crate::finding::{Check, FindingEntry};
-use crate::read::{COARSE_STEP_MIN, STEPS_MIN, hz, is_sound, not_measured, sound};
+use crate::read::{STEPS_MIN, hz, is_sound, not_measured, sound};
 use crate::remedies::program::USE_PRECISE_CLOCK;
 use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
-use crate::text::percent;
 use crate::verdicts::step_in_words;
+use oversleep_record::words::percent;
 
 /// Up to this a coarse clock shows nothing of a sleep within which it did not move; its steps are longer.
 const NOTHING_MAX: i64 = COARSE_STEP_MIN.0 / 2;
@@ -47,20 +48,21 @@ fn steps_agree(series: &Series) -> bool {
 
 fn coarse_clock(file: &ResultFile) -> Checked {
     // The clock that also timed the sleeps, where there is a choice.
-    let timed =
-        file.experiment("B1").find(|series| series.label("clock_role") == Some("coarse") && series.has_values());
+    let timed = file
+        .experiment(ExperimentId::B1)
+        .find(|series| series.label(label::CLOCK_ROLE) == Some(label::ClockRole::Coarse) && series.has_values());
     // Each clock's own series; the experiment polls one of them under a request of its own too.
-    let is_own = |series: &&Series| series.key == format!("B3/{}", series.subject);
-    let polled = || file.experiment("B3").filter(|series| series.has_values()).filter(is_own);
+    let is_own = |series: &&Series| series.key.parts().next().is_none();
+    let polled = || file.experiment(ExperimentId::B3).filter(|series| series.has_values()).filter(is_own);
     let series = polled()
         .find(|series| timed.is_some_and(|timed| timed.clock == series.subject))
         .or_else(|| polled().max_by_key(|series| p50(series)))
-        .ok_or_else(|| not_measured(file, "B3", "the step of a coarse clock"))?;
+        .ok_or_else(|| not_measured(file, ExperimentId::B3, "the step of a coarse clock"))?;
     if !steps_agree(series) {
         sound(series)?;
     }
     let step = p50(series);
-    if step < COARSE_STEP_MIN {
+    if !is_coarse(step) {
         let absent = Conclusion::absent(format!("{} moves in steps of {step}", series.subject));
         return Ok(absent.rests_on_series([series]));
     }
@@ -84,8 +86,8 @@ fn coarse_clock(file: &ResultFile) -> Checked {
 
 /// The same sleeps by the precise clock.
 fn precise_beside<'a>(file: &'a ResultFile, coarse: &Series) -> Option<&'a Series> {
-    file.experiment("B1").find(|precise| {
-        precise.label("clock_role") == Some("precise")
+    file.experiment(ExperimentId::B1).find(|precise| {
+        precise.label(label::CLOCK_ROLE) == Some(label::ClockRole::Precise)
             && precise.subject == coarse.subject
             && precise.requested_ns == coarse.requested_ns
             && precise.has_values()
@@ -115,6 +117,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{Explained, Sheet, good_clock, rounds};
+    use oversleep_record::FactName;
 
     fn role(key: &str, clock: &str, values: &[i64]) -> Series {
         let mut series = rounds(key, values, 20);
@@ -127,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_coarse_clock_and_what_it_makes_of_sleeps() {
-        let polled = |step| Sheet::linux().integer("timer.hz", 250).steady("B3/monotonic-coarse", step);
+        let polled = |step| Sheet::linux().integer(FactName::TimerHz, 250).steady("B3/monotonic-coarse", step);
         polled(4_000_000).finds(
             "OVS-G002",
             "monotonic-coarse moves in steps of 4 ms (1/HZ, HZ 250): it shows anything shorter as 0 or as a whole step",

@@ -2,14 +2,14 @@
 
 use oversleep_record::clock::{Counts, Difference};
 use oversleep_record::finding::Severity;
-use oversleep_record::{ClockResult, Nanos, ResultFile};
+use oversleep_record::{ClockResult, ExperimentId, Nanos, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::read::not_measured;
 use crate::remedies::program::USE_ELAPSED_CLOCK;
-use crate::text::{list, percent};
 use crate::verdicts::ratio_check;
+use oversleep_record::words::{list, percent};
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-G001",
@@ -49,7 +49,7 @@ fn cpu_time_clock(file: &ResultFile) -> Checked {
     let compared: Vec<&ClockResult> =
         file.clocks.iter().filter(|clock| clock.unavailable.is_none() && clock.indicated_ratio().is_some()).collect();
     if compared.is_empty() {
-        return Err(not_measured(file, "A2", "a wait by each clock and by the reference clock"));
+        return Err(not_measured(file, ExperimentId::A2, "a wait by each clock and by the reference clock"));
     }
     let resting = |conclusion: Conclusion, clocks: &[&ClockResult]| {
         clocks.iter().fold(conclusion, |all, clock| {

@@ -3,7 +3,7 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
@@ -11,8 +11,8 @@ use crate::names::{SOCKET_TIMEOUT, STD_INSTANT};
 use crate::read::not_measured;
 use crate::remedies::program::COMPARE_WITHIN_ONE_CLOCK;
 use crate::remedies::windows::WAIT_FOR_THE_REST;
-use crate::text::{list, percent};
 use crate::verdicts;
+use oversleep_record::words::{list, percent};
 
 /// Share of early wake-ups from which a program can't rely on a wait.
 const OFTEN: f64 = 0.01;
@@ -73,7 +73,7 @@ fn early_wake_ups(file: &ResultFile) -> Checked {
     let waits = || file.series.iter().filter(|series| series.quantity == Quantity::Lateness);
     let recorded: u64 = waits().map(|series| series.counts.recorded).sum();
     if recorded < VALUES_MIN {
-        return Err(not_measured(file, "B5", "a wait"));
+        return Err(not_measured(file, ExperimentId::B5, "a wait"));
     }
     let early: Vec<&Series> =
         waits().filter(|series| series.counts.early > 0 && !is_within_a_step(file, series)).collect();

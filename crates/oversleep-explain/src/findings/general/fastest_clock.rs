@@ -1,7 +1,7 @@
 //! The cheapest clock that is valid.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{ExperimentId, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::median_of;
@@ -9,8 +9,8 @@ use crate::finding::{Check, FindingEntry};
 use crate::names::STD_INSTANT;
 use crate::read::{needed, sound};
 use crate::remedies::program::READ_CLOCK_LESS;
-use crate::text::cost;
 use crate::verdicts::{Validity, clock_table};
+use oversleep_record::words::cost;
 
 /// Ratio below which one clock is as fast as another.
 const AS_FAST: f64 = 1.1;
@@ -42,7 +42,7 @@ fn fastest_clock(file: &ResultFile) -> Checked {
         return Err(Conclusion::lacks(table.sentence));
     };
     let series = |name: &str| file.clock(name).and_then(|clock| file.series(clock.cost_series.as_ref()?));
-    let own = needed(file, "A1", &format!("A1/{}", best.name), series(&best.name))?;
+    let own = needed(file, ExperimentId::A1, &format!("A1/{}", best.name), series(&best.name))?;
     let is_standard = best.name == STD_INSTANT;
     let found = Conclusion::found_if(!is_standard, &table.sentence).rests_on_series([own]);
     let found = match series(STD_INSTANT).filter(|standard| standard.key != own.key) {
@@ -69,10 +69,11 @@ fn fastest_clock(file: &ResultFile) -> Checked {
 #[cfg(test)]
 mod tests {
     use crate::testing::{Explained, Sheet, good_clock};
+    use oversleep_record::FactName;
 
     fn clocks(tsc: i64) -> Sheet {
         Sheet::linux()
-            .flag("cpu.tsc.invariant", true)
+            .flag(FactName::CpuTscInvariant, true)
             .clock(good_clock("std-instant"))
             .clock(good_clock("tsc"))
             .steady("A1/std-instant", 31_500)

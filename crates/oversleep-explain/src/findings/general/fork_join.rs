@@ -1,12 +1,14 @@
 //! The join that seems to take a tick: the clock or the polling takes it.
 
+use oversleep_record::clock::{COARSE_STEP_MIN, is_coarse};
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::label::{ClockRole, JoinStyle};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::p50;
 use crate::finding::{Check, FindingEntry};
-use crate::read::{COARSE_STEP_MIN, is_sound, needed, not_measured, tick};
+use crate::read::{is_sound, needed, not_measured, tick};
 use crate::remedies::program::{BLOCK_INSTEAD_OF_POLLING, USE_PRECISE_CLOCK};
 use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
 
@@ -35,22 +37,25 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     check: Check::Rule(fork_join),
 }];
 
-fn joined<'a>(file: &'a ResultFile, style: &str, role: &str) -> Option<&'a Series> {
-    file.experiment("D1").find(|series| {
-        series.has_values() && series.label("style") == Some(style) && series.label("clock_role") == Some(role)
+fn joined(file: &ResultFile, style: JoinStyle, role: ClockRole) -> Option<&Series> {
+    file.experiment(ExperimentId::D1).find(|series| {
+        series.has_values()
+            && series.label(label::STYLE) == Some(style)
+            && series.label(label::CLOCK_ROLE) == Some(role)
     })
 }
 
 fn fork_join(file: &ResultFile) -> Checked {
-    let blocked = needed(file, "D1", "D1/blocked/precise", joined(file, "blocked", "precise"))?;
-    let polling = joined(file, "polling", "precise").filter(|series| is_sound(series));
-    let coarse = joined(file, "blocked", "coarse");
+    let blocked =
+        needed(file, ExperimentId::D1, "D1/blocked/precise", joined(file, JoinStyle::Blocked, ClockRole::Precise))?;
+    let polling = joined(file, JoinStyle::Polling, ClockRole::Precise).filter(|series| is_sound(series));
+    let coarse = joined(file, JoinStyle::Blocked, ClockRole::Coarse);
     if polling.is_none() && coarse.is_none() {
-        return Err(not_measured(file, "D1", "the polling join and the coarse clock"));
+        return Err(not_measured(file, ExperimentId::D1, "the polling join and the coarse clock"));
     }
     let added = polling.map(|series| p50(series) - p50(blocked)).filter(|&added| added >= POLLING_MIN);
     let step = coarse.and_then(|series| coarse_step(series, tick(file)));
-    let threads = blocked.label("threads").map(|threads| format!(" of {threads} threads")).unwrap_or_default();
+    let threads = blocked.label(label::THREADS).map(|threads| format!(" of {threads} threads")).unwrap_or_default();
     let took = format!("a fork-join{threads} took {} with the main thread blocked", p50(blocked));
     let clauses: Vec<String> = [
         added.map(|added| format!("polling added {added}")),
@@ -77,7 +82,7 @@ fn coarse_step(series: &Series, tick: Option<Nanos>) -> Option<Nanos> {
     let step = gaps.filter(|&gap| gap >= half).min();
     match (step, tick) {
         (Some(step), Some(tick)) if (step - tick).0.abs() > WHOLE_MS => Some(step),
-        (_, Some(tick)) => Some(tick).filter(|&tick| tick >= COARSE_STEP_MIN),
+        (_, Some(tick)) => Some(tick).filter(|&tick| is_coarse(tick)),
         (step, None) => step,
     }
 }

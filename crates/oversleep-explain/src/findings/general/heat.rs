@@ -10,7 +10,7 @@ use crate::figures::observed;
 use crate::finding::{Check, FindingEntry};
 use crate::read::wine_version;
 use crate::remedies::machine::COOLER_MACHINE;
-use crate::text::{counted, percent};
+use oversleep_record::words::{counted, percent};
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-G010",
@@ -126,6 +126,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{Explained, Sheet, rounds};
+    use oversleep_record::FactName;
 
     /// A sleep in two rounds of 20 ms, with the processor in these states.
     fn heated(on: Sheet, states: [ProcessorState; 2]) -> Finding {
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!((fell.verdict, fell.severity), (Verdict::Found, Severity::Cost));
         assert_eq!(heated(Sheet::linux(), [limited(500); 2]).verdict, Verdict::Absent, "a user set it");
         assert_eq!(heated(Sheet::windows(), [limited(1_000); 2]).verdict, Verdict::Absent);
-        let wine = Sheet::windows().text("os.wine_version", "8.0");
+        let wine = Sheet::windows().text(FactName::OsWineVersion, "8.0");
         assert_eq!(heated(wine, [limited(333); 2]).verdict, Verdict::Absent, "a setting of Wine's host");
         let held = heated(Sheet::windows(), [limited(333); 2]);
         assert_eq!((held.verdict, held.severity), (Verdict::Found, Severity::Note));

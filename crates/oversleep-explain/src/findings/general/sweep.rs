@@ -1,13 +1,14 @@
 //! The sweep over 1 to 15 ms: a line, or the band of a tick.
 
+use oversleep_record::clock::is_coarse;
 use oversleep_record::finding::Severity;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{p50, requested};
 use crate::finding::{Check, FindingEntry};
-use crate::read::{COARSE_STEP_MIN, not_measured};
+use crate::read::not_measured;
 use crate::remedies::program::HYBRID_WAIT;
 use crate::remedies::windows::{REQUEST_TIMER_RESOLUTION, USE_HIGH_RESOLUTION_TIMER};
 
@@ -41,10 +42,10 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 
 /// The sweep of one wait, by request.
 fn sweep(file: &ResultFile) -> Checked<Vec<&Series>> {
-    let first = file.experiment("B2").find(|series| series.has_values());
-    let wait = &first.ok_or_else(|| not_measured(file, "B2", "the sweep over 1 to 15 ms"))?.subject;
+    let first = file.experiment(ExperimentId::B2).find(|series| series.has_values());
+    let wait = &first.ok_or_else(|| not_measured(file, ExperimentId::B2, "the sweep over 1 to 15 ms"))?.subject;
     let of_wait = |series: &&Series| series.subject == *wait && series.has_values() && series.requested_ns.is_some();
-    let mut sweep: Vec<&Series> = file.experiment("B2").filter(of_wait).collect();
+    let mut sweep: Vec<&Series> = file.experiment(ExperimentId::B2).filter(of_wait).collect();
     sweep.sort_by_key(|series| series.requested_ns);
     if sweep.len() < REQUESTS_MIN {
         return Err(Conclusion::lacks(format!(
@@ -70,7 +71,7 @@ fn sleep_grid(file: &ResultFile) -> Checked {
     let (least, most) = (late().min().unwrap_or_default(), late().max().unwrap_or_default());
     let ends: Vec<Nanos> = sweep.iter().map(|series| p50(series)).collect();
     // Sleeps that end closer to each other end at the same tick.
-    let ticks = 1 + ends.windows(2).filter(|pair| pair[1] - pair[0] > COARSE_STEP_MIN).count();
+    let ticks = 1 + ends.windows(2).filter(|pair| is_coarse(pair[1] - pair[0])).count();
     let (first, last) = (ends[0], ends[ends.len() - 1]);
     let span = format!("from {} to {}", requested(sweep[0]), requested(sweep[sweep.len() - 1]));
     let conclusion = if most - least <= LINE_WIDTH {

@@ -1,22 +1,23 @@
 //! What the kernel keeps time by: reads that are system calls, a time-stamp counter that can't be trusted.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{ExperimentId, FactName, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::median_of;
 use crate::finding::{Check, FindingEntry};
-use crate::read::{by_key, known};
+use crate::read::{known, of_key};
 use crate::remedies::machine::USE_TSC_CLOCKSOURCE;
 use crate::remedies::program::{READ_CLOCK_LESS, USE_OS_CLOCK};
-use crate::text::{cost, yes_no};
+use crate::text::yes_no;
+use oversleep_record::words::cost;
 
 /// Share of a system call's cost from which a clock read must contain one.
 const SYSCALL_SHARE: f64 = 0.7;
 
-const CLOCKSOURCE: &str = "clocksource.current";
-const INVARIANT: &str = "cpu.tsc.invariant";
-const UNSTABLE: &str = "cpu.tsc.kernel_unstable";
+const CLOCKSOURCE: FactName = FactName::ClocksourceCurrent;
+const INVARIANT: FactName = FactName::CpuTscInvariant;
+const UNSTABLE: FactName = FactName::CpuTscKernelUnstable;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
@@ -71,8 +72,9 @@ fn clock_is_system_call(file: &ResultFile) -> Checked {
     }
     let source = file.environment.text(CLOCKSOURCE);
     let named = source.map_or_else(|| "the clocksource".to_owned(), |name| format!("clocksource '{name}'"));
-    let costs = by_key(file, "A1/monotonic").and_then(|read| Ok((read, by_key(file, "A1/monotonic-syscall")?)));
-    let conclusion = match (costs, file.environment.flag("clocksource.vdso")) {
+    let costs = of_key(file, ExperimentId::A1, "monotonic")
+        .and_then(|read| Ok((read, of_key(file, ExperimentId::A1, "monotonic-syscall")?)));
+    let conclusion = match (costs, file.environment.flag(FactName::ClocksourceVdso)) {
         (Ok((read, call)), _) => {
             let (in_user_space, in_kernel) = (median_of(read), median_of(call));
             let both =
@@ -89,7 +91,7 @@ fn clock_is_system_call(file: &ResultFile) -> Checked {
         }
         (Err(_), Some(false)) => {
             let sentence = format!("each clock read is a system call here, because {named} has no vDSO path");
-            Conclusion::found(sentence).rests_on("clocksource.vdso", "no")
+            Conclusion::found(sentence).rests_on(FactName::ClocksourceVdso, "no")
         }
         (Err(refusal), _) => return Err(refusal),
     };
@@ -97,7 +99,7 @@ fn clock_is_system_call(file: &ResultFile) -> Checked {
 }
 
 fn has_tsc(file: &ResultFile) -> bool {
-    file.platform.arch == "x86_64" && file.environment.flag("cpu.tsc.present") != Some(false)
+    file.platform.arch == "x86_64" && file.environment.flag(FactName::CpuTscPresent) != Some(false)
 }
 
 fn unreliable_tsc(file: &ResultFile) -> Checked {
@@ -113,7 +115,7 @@ fn unreliable_tsc(file: &ResultFile) -> Checked {
     } else if known(file, INVARIANT, "the invariance of the time-stamp counter", invariant)? {
         Conclusion::absent("the time-stamp counter is invariant, and the kernel has not found it unstable")
     } else {
-        let guest = environment.text("virtualisation.hypervisor").filter(|&kind| kind != "none");
+        let guest = environment.text(FactName::VirtualisationHypervisor).filter(|&kind| kind != "none");
         let hidden = guest.map(|kind| format!(" ({kind} may hide the promise from its guest)")).unwrap_or_default();
         Conclusion::found(format!(
             "nothing promises that the time-stamp counter is invariant{hidden}: rdtsc may change its rate with the processor"
@@ -133,7 +135,7 @@ mod tests {
 
     fn costs(read: i64) -> Sheet {
         Sheet::linux()
-            .text("clocksource.current", "hpet")
+            .text(FactName::ClocksourceCurrent, "hpet")
             .steady("A1/monotonic", read)
             .steady("A1/monotonic-syscall", 1_230_000)
     }
@@ -150,10 +152,10 @@ mod tests {
             "clock_gettime needs no system call with clocksource 'hpet': it costs 31.5 ns, against 1.23 µs for the call \
              forced into the kernel",
         );
-        let by_fact = || Sheet::linux().flag("clocksource.vdso", false);
+        let by_fact = || Sheet::linux().flag(FactName::ClocksourceVdso, false);
         by_fact().finds("OVS-L009", "each clock read is a system call here, because the clocksource has no vDSO path");
         Sheet::linux().lacks_data("OVS-L009");
-        let mut emulated = by_fact().text("clocksource.current", "tsc");
+        let mut emulated = by_fact().text(FactName::ClocksourceCurrent, "tsc");
         emulated.file.platform.arch = "aarch64".into();
         let (verdict, sentence) = emulated.says("OVS-L009");
         assert!(verdict == Verdict::NotEnoughData && sentence.contains("under an emulator"), "{sentence}");
@@ -164,29 +166,30 @@ mod tests {
     #[test]
     fn the_counter_and_its_doubts() {
         let unstable = Sheet::linux()
-            .flag("cpu.tsc.invariant", true)
-            .flag("cpu.tsc.kernel_unstable", true)
-            .text("clocksource.current", "hpet");
+            .flag(FactName::CpuTscInvariant, true)
+            .flag(FactName::CpuTscKernelUnstable, true)
+            .text(FactName::ClocksourceCurrent, "hpet");
         unstable.finds(
             "OVS-L010",
             "the kernel found the time-stamp counter unstable and dropped it, so rdtsc is no clock here; the clocksource is \
              'hpet'",
         );
         assert_eq!(unstable.finding("OVS-L010").severity, Severity::Fault);
-        let guest = Sheet::linux().flag("cpu.tsc.invariant", false).text("virtualisation.hypervisor", "kvm");
+        let guest =
+            Sheet::linux().flag(FactName::CpuTscInvariant, false).text(FactName::VirtualisationHypervisor, "kvm");
         guest.finds(
             "OVS-L010",
             "nothing promises that the time-stamp counter is invariant (kvm may hide the promise from its guest): rdtsc may \
              change its rate with the processor",
         );
         assert_eq!(guest.finding("OVS-L010").severity, Severity::Cost);
-        assert_eq!(Sheet::linux().flag("cpu.tsc.invariant", true).verdict("OVS-L010"), Verdict::Absent);
+        assert_eq!(Sheet::linux().flag(FactName::CpuTscInvariant, true).verdict("OVS-L010"), Verdict::Absent);
         Sheet::linux().lacks_data("OVS-L010");
     }
 
     #[test]
     fn other_processors_have_no_time_stamp_counter() {
-        let mut arm = Sheet::linux().flag("cpu.tsc.invariant", false);
+        let mut arm = Sheet::linux().flag(FactName::CpuTscInvariant, false);
         arm.file.platform.arch = "aarch64".into();
         assert!(!arm.lists("OVS-L010"));
     }

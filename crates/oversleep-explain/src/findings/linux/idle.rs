@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::processor::{rate, rates};
-use oversleep_record::{Nanos, ProcessorState, ResultFile};
+use oversleep_record::{FactName, Nanos, ProcessorState, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{helped, p50};
@@ -14,10 +14,10 @@ use crate::remedies::machine::PERFORMANCE_GOVERNOR;
 /// Exit latency from which a state can be told from the noise of a wake-up.
 const EXIT_MIN: Nanos = Nanos(10_000);
 
-const DEEPEST: &str = "cpuidle.deepest_exit_latency_ns";
-const STATES: &str = "cpuidle.states";
-const GOVERNOR: &str = "cpufreq.governor";
-const DRIVER: &str = "cpufreq.driver";
+const DEEPEST: FactName = FactName::CpuidleDeepestExitLatency;
+const STATES: FactName = FactName::CpuidleStates;
+const GOVERNOR: FactName = FactName::CpufreqGovernor;
+const DRIVER: FactName = FactName::CpufreqDriver;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
@@ -122,7 +122,7 @@ fn clock_beside_sleeps(file: &ResultFile) -> Option<String> {
     let states = waits_as_found(file).map(|series| series.disturbance().processor);
     let seen = states.fold(ProcessorState::default(), |all, state| all.extremes(&state));
     let rates = rates(seen.clock_min_hz?, seen.clock_max_hz?);
-    let highest = file.environment.integer("cpufreq.max_hz").and_then(|hz| u64::try_from(hz).ok());
+    let highest = file.environment.integer(FactName::CpufreqMaxHz).and_then(|hz| u64::try_from(hz).ok());
     Some(highest.map_or_else(|| rates.clone(), |highest| format!("{rates}, where {} is the highest", rate(highest))))
 }
 
@@ -190,7 +190,7 @@ mod tests {
         let sheet = Sheet::linux()
             .text(GOVERNOR, "schedutil")
             .text(DRIVER, "intel_cpufreq")
-            .integer("cpufreq.max_hz", 4_800_000_000)
+            .integer(FactName::CpufreqMaxHz, 4_800_000_000)
             .series(sleep)
             .series(spin);
         let evidence = sheet.finding("OVS-L016").evidence;

@@ -3,17 +3,18 @@
 use oversleep_record::environment::FactValue;
 use oversleep_record::finding::Severity;
 use oversleep_record::series::distinct_rounds;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{FactName, Nanos, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::observed;
 use crate::finding::{Check, FindingEntry};
 use crate::read::known;
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
-use crate::text::{counted, number};
+use crate::text::number;
+use oversleep_record::words::counted;
 
-const QUOTA: &str = "cgroup.cpu_quota_cpus";
-const PERIOD: &str = "cgroup.cpu_period_ns";
+const QUOTA: FactName = FactName::CgroupCpuQuotaCpus;
+const PERIOD: FactName = FactName::CgroupCpuPeriod;
 /// The kernel's default period.
 const PERIOD_DEFAULT: Nanos = Nanos::from_millis(100);
 const APPLIES_TO: &str = "Linux with a CPU quota (cpu.max, cpu.cfs_quota_us; containers with a CPU limit)";
@@ -109,7 +110,7 @@ fn quota(file: &ResultFile) -> Checked {
         return Ok(Conclusion::absent("there is no CPU quota").rests_on(QUOTA, "none"));
     };
     let period = period(file);
-    let allowed = file.environment.integer("cpu.allowed").or(file.environment.integer("cpu.count"));
+    let allowed = file.environment.integer(FactName::CpuAllowed).or(file.environment.integer(FactName::CpuCount));
     // Fewer CPUs than the quota can't use it up.
     if let Some(allowed) = allowed.filter(|&allowed| allowed as f64 <= cpus) {
         let sentence = format!("the quota of {} CPUs is no less than the {allowed} this process may use", number(cpus));
@@ -155,7 +156,7 @@ mod tests {
     #[test]
     fn a_quota_that_can_act() {
         let quota = |cpus| Sheet::linux().real(QUOTA, cpus).span(PERIOD, 100_000_000);
-        quota(2.0).integer("cpu.allowed", 16).finds(
+        quota(2.0).integer(FactName::CpuAllowed, 16).finds(
             "OVS-L013",
             "a quota of 2 CPUs per 100 ms is set: 16 busy threads would stand still for 87.5 ms of each period",
         );
@@ -164,7 +165,7 @@ mod tests {
             "a quota of 0.5 CPUs per 100 ms is set: 1 busy thread would stand still for 50 ms of each period",
         );
         quota(4.0)
-            .integer("cpu.allowed", 2)
+            .integer(FactName::CpuAllowed, 2)
             .finds_no("OVS-L013", "the quota of 4 CPUs is no less than the 2 this process may use");
         Sheet::linux().text(QUOTA, "none").finds_no("OVS-L013", "there is no CPU quota");
         Sheet::linux().lacks_data("OVS-L013");

@@ -3,7 +3,7 @@
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
@@ -18,9 +18,9 @@ const FAIR_SERVER_SINCE: (u32, u32) = (6, 12);
 /// What the fair server gets of each second of a CPU unless debugfs says otherwise.
 const FAIR_SERVER_RUNTIME: Nanos = Nanos::from_millis(50);
 
-const PERMITTED: &str = "sched.rt_permitted";
-const RUNTIME: &str = "sched.rt_runtime_us";
-const PERIOD: &str = "sched.rt_period_us";
+const PERMITTED: FactName = FactName::SchedRtPermitted;
+const RUNTIME: FactName = FactName::SchedRtRuntimeUs;
+const PERIOD: FactName = FactName::SchedRtPeriodUs;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
@@ -86,7 +86,7 @@ fn not_permitted(file: &ResultFile) -> Checked {
         _ => None,
     });
     let permitted = file.environment.flag(PERMITTED);
-    let limit = file.environment.integer("limits.rtprio");
+    let limit = file.environment.integer(FactName::LimitsRtprio);
     let found = match (permitted, &denied) {
         (Some(true), _) => {
             return Ok(Conclusion::absent("this process may use real-time policies").rests_on(PERMITTED, "yes"));
@@ -105,19 +105,19 @@ fn not_permitted(file: &ResultFile) -> Checked {
         Some((series, why)) => found.rests_on(&series.key, why.to_string()),
         None => found,
     };
-    Ok(found.rests_on_fact("limits.rtprio", limit))
+    Ok(found.rests_on_fact(FactName::LimitsRtprio, limit))
 }
 
 /// What the settings say: how long real-time threads may run, and of which period.
 fn settings(file: &ResultFile) -> Checked<(Nanos, Nanos)> {
-    let setting = |name: &str| {
+    let setting = |name| {
         known(file, name, "the limit of real-time threads", file.environment.integer(name).map(Nanos::from_micros))
     };
     Ok((setting(RUNTIME)?, setting(PERIOD)?))
 }
 
 fn resting_on_settings(file: &ResultFile, conclusion: Conclusion) -> Conclusion {
-    [RUNTIME, PERIOD].iter().fold(conclusion, |all, name| all.rests_on_fact(name, file.environment.integer(name)))
+    [RUNTIME, PERIOD].into_iter().fold(conclusion, |all, name| all.rests_on_fact(name, file.environment.integer(name)))
 }
 
 fn is_limited(used: Nanos, period: Nanos) -> bool {
@@ -145,7 +145,7 @@ fn fair_server(file: &ResultFile) -> (Nanos, Conclusion) {
         "where real-time threads keep a CPU busy, the kernel's fair server gives starving ordinary tasks \
          {FAIR_SERVER_RUNTIME} of every second (its default since Linux 6.12), whatever sched_rt_runtime_us says"
     ))
-    .rests_on_fact("kernel.release", file.environment.text("kernel.release"));
+    .rests_on_fact(FactName::KernelRelease, file.environment.text(FactName::KernelRelease));
     if let Ok((used, period)) = settings(file)
         && is_limited(used, period)
     {
@@ -163,7 +163,7 @@ fn throttling(file: &ResultFile) -> Checked {
     if measured.is_empty() && !is_real_time_as_found(file) {
         return Ok(Conclusion::absent("nothing here ran under a real-time policy"));
     }
-    let share = match known(file, "kernel.release", "the kernel's version", kernel_version(file))? {
+    let share = match known(file, FactName::KernelRelease, "the kernel's version", kernel_version(file))? {
         version if version >= FAIR_SERVER_SINCE => Some(fair_server(file)),
         _ => limit(file)?,
     };
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn real_time_refused() {
-        let sheet = Sheet::linux().flag("sched.rt_permitted", false).integer("limits.rtprio", 0);
+        let sheet = Sheet::linux().flag(FactName::SchedRtPermitted, false).integer(FactName::LimitsRtprio, 0);
         sheet.finds(
             "OVS-L007",
             "the system refuses SCHED_FIFO and SCHED_RR to this process (RLIMIT_RTPRIO is 0), so its deadlines compete with \
@@ -205,15 +205,17 @@ mod tests {
         let why = Unavailable::not_permitted("sched_setscheduler", "RLIMIT_RTPRIO");
         denied.conditions.outcomes.insert("policy".into(), Outcome::Denied { why });
         assert_eq!(Sheet::linux().series(denied).verdict("OVS-L007"), Verdict::Found);
-        Sheet::linux().flag("sched.rt_permitted", true).finds_no("OVS-L007", "this process may use real-time policies");
+        Sheet::linux()
+            .flag(FactName::SchedRtPermitted, true)
+            .finds_no("OVS-L007", "this process may use real-time policies");
         Sheet::linux().lacks_data("OVS-L007");
     }
 
     fn limited(kernel: &str) -> Sheet {
         Sheet::linux()
-            .text("kernel.release", kernel)
-            .integer("sched.rt_runtime_us", 950_000)
-            .integer("sched.rt_period_us", 1_000_000)
+            .text(FactName::KernelRelease, kernel)
+            .integer(FactName::SchedRtRuntimeUs, 950_000)
+            .integer(FactName::SchedRtPeriodUs, 1_000_000)
             .steady("B8/nanosleep/1ms/policy=fifo:1", 9_000)
     }
 
@@ -244,12 +246,12 @@ mod tests {
     #[test]
     fn throttling_absent_or_unknown() {
         Sheet::linux().finds_no("OVS-L008", "nothing here ran under a real-time policy");
-        let lifted = |kernel| limited(kernel).integer("sched.rt_runtime_us", -1);
+        let lifted = |kernel| limited(kernel).integer(FactName::SchedRtRuntimeUs, -1);
         lifted("6.1").finds_no("OVS-L008", "real-time threads may use the whole CPU here");
         // Lifting the limit leaves the fair server.
         lifted("6.12.0").finds("OVS-L008", FAIR_SERVER);
         limited("").lacks_data("OVS-L008");
-        Sheet::linux().text("kernel.release", "6.11.2").text("sched.policy", "fifo:80").lacks(
+        Sheet::linux().text(FactName::KernelRelease, "6.11.2").text(FactName::SchedPolicy, "fifo:80").lacks(
             "OVS-L008",
             "the limit of real-time threads is not available (sched.rt_runtime_us): this result does not record it",
         );

@@ -1,7 +1,7 @@
 //! Timeouts that count in coarse units: whole milliseconds, whole ticks.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{duration, p50, requested, summary};
@@ -63,7 +63,11 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
         .filter(|series| series.has_values() && series.asked_ns.is_some())
         .collect();
     if measured.is_empty() {
-        return Err(not_measured(file, "B5", "poll or epoll_wait below a millisecond (B5/epoll-wait/300us)"));
+        return Err(not_measured(
+            file,
+            ExperimentId::B5,
+            "poll or epoll_wait below a millisecond (B5/epoll-wait/300us)",
+        ));
     }
     let is_fractional = |series: &&Series| requested(series).0 % 1_000_000 != 0;
     let fractional: Vec<&Series> = measured.iter().copied().filter(is_fractional).collect();
@@ -98,8 +102,8 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
 }
 
 fn socket_timeout_tick(file: &ResultFile) -> Checked {
-    let series = needed(file, "B5", "B5/so-rcvtimeo/1ms", wait_series(file, SOCKET_TIMEOUT))?;
-    let tick = known(file, "timer.hz", "the kernel's tick", tick(file))?;
+    let series = needed(file, ExperimentId::B5, "B5/so-rcvtimeo/1ms", wait_series(file, SOCKET_TIMEOUT))?;
+    let tick = known(file, FactName::TimerHz, "the kernel's tick", tick(file))?;
     quiet_enough(file, series, tick)?;
     let conclusion = if p50(series).0.saturating_mul(4) < tick.0 {
         Conclusion::absent(format!(
@@ -115,7 +119,7 @@ fn socket_timeout_tick(file: &ResultFile) -> Checked {
             duration(series)
         ))
     };
-    Ok(conclusion.rests_on_series([series]).rests_on("timer.coarse_step_ns", format!("a tick of {tick}")))
+    Ok(conclusion.rests_on_series([series]).rests_on(FactName::TimerCoarseStep, format!("a tick of {tick}")))
 }
 
 #[cfg(test)]
@@ -175,7 +179,7 @@ mod tests {
     #[test]
     fn socket_timeouts_end_on_the_tick() {
         let sheet = |late| {
-            let sheet = Sheet::linux().span("timer.coarse_step_ns", 4_000_000).integer("timer.hz", 250);
+            let sheet = Sheet::linux().span(FactName::TimerCoarseStep, 4_000_000).integer(FactName::TimerHz, 250);
             sheet.steady("B5/so-rcvtimeo/1ms", late)
         };
         sheet(6_900_000).finds(
@@ -184,6 +188,6 @@ mod tests {
         );
         sheet(70_000).finds_no("OVS-L006", "a receive timeout of 1 ms was 70 µs late, far less than the tick of 4 ms");
         assert_eq!(Sheet::linux().steady("B5/so-rcvtimeo/1ms", 6_900_000).verdict("OVS-L006"), Verdict::NotEnoughData);
-        Sheet::linux().integer("timer.hz", 250).wild("B5/so-rcvtimeo/1ms", 6_900_000).is_disturbed("OVS-L006");
+        Sheet::linux().integer(FactName::TimerHz, 250).wild("B5/so-rcvtimeo/1ms", 6_900_000).is_disturbed("OVS-L006");
     }
 }

@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{helped, p50};
@@ -13,9 +13,9 @@ use crate::read::{
     trial_pair,
 };
 use crate::remedies::linux::{CHOOSE_EXACT_PRIMITIVE, LOWER_TIMER_SLACK, REAL_TIME_POLICY};
-use crate::text::list;
+use oversleep_record::words::list;
 
-const SLACK: &str = "timer.slack_ns";
+const SLACK: FactName = FactName::TimerSlack;
 /// Slack below which it can't be told from the noise of a wake-up.
 const SLACK_MIN: Nanos = Nanos(2_000);
 
@@ -101,7 +101,7 @@ fn timer_slack(file: &ResultFile) -> Checked {
 fn slack_series(file: &ResultFile) -> Option<(&Series, &Series)> {
     let before = reference_sleep(file).ok()?;
     let exact = Setting::Nanos(Nanos(1));
-    let after = file.experiment("C2").find(|series| {
+    let after = file.experiment(ExperimentId::C2).find(|series| {
         series.subject == before.subject
             && series.requested_ns == before.requested_ns
             && series.conditions.setting("slack") == Some(&exact)
@@ -148,7 +148,7 @@ fn waits_without_slack(file: &ResultFile) -> Checked {
     let best = measured
         .iter()
         .min_by_key(|series| p50(series))
-        .ok_or_else(|| not_measured(file, "B5", "a wait without slack (B5/timerfd/1ms)"))?;
+        .ok_or_else(|| not_measured(file, ExperimentId::B5, "a wait without slack (B5/timerfd/1ms)"))?;
     let (plain, late) = (&reference.subject, p50(reference));
     let exact: Vec<&&Series> = measured.iter().filter(|series| p50(series) < late - Nanos(slack.0 / 2)).collect();
     // The plainest of them is the example, since it is the one advised.
@@ -183,7 +183,7 @@ mod tests {
     use crate::testing::{Explained, Sheet, rounds};
 
     fn default_slack() -> Sheet {
-        Sheet::linux().span("timer.slack_ns", 50_000)
+        Sheet::linux().span(FactName::TimerSlack, 50_000)
     }
 
     /// PR_SET_TIMERSLACK(2const): a creator's current value becomes both values of what it creates, and they are "preserved
@@ -237,10 +237,10 @@ mod tests {
     #[test]
     fn slack_absent_where_it_is_low_or_hidden() {
         Sheet::linux()
-            .span("timer.slack_ns", 1)
+            .span(FactName::TimerSlack, 1)
             .finds_no("OVS-L001", "timer slack is 1 ns here, too little to delay a wait measurably");
         default_slack()
-            .text("sched.policy", "fifo:80")
+            .text(FactName::SchedPolicy, "fifo:80")
             .steady("B5/nanosleep/1ms", 9_000)
             .finds_no("OVS-L001", "timer slack is 0 ns here, too little to delay a wait measurably");
         default_slack().trial("lower-timer-slack", "nanosleep", 66_100, 65_800).finds_no(
@@ -285,7 +285,7 @@ mod tests {
         );
         let wild = default_slack().wild("B5/nanosleep/1ms", 66_100).steady("B5/timerfd/1ms", 14_900);
         wild.is_disturbed("OVS-L005");
-        let low = Sheet::linux().span("timer.slack_ns", 1).steady("B5/nanosleep/1ms", 14_000);
+        let low = Sheet::linux().span(FactName::TimerSlack, 1).steady("B5/nanosleep/1ms", 14_000);
         assert_eq!(low.verdict("OVS-L005"), Verdict::Absent);
     }
 }

@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::{Severity, Verdict};
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{p50, pooled, requested, values};
@@ -53,10 +53,10 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                     pair.worse.subject,
                     pair.requested()
                 ));
-                match file.environment.integer("sched.nice").filter(|&own| own > 0) {
+                match file.environment.integer(FactName::SchedNice).filter(|&own| own > 0) {
                     Some(own) => found
                         .and(format!("; this process runs at nice {own}"))
-                        .rests_on("sched.nice", own.to_string())
+                        .rests_on(FactName::SchedNice, own.to_string())
                         .matters(Severity::Cost),
                     None => found,
                 }
@@ -154,8 +154,9 @@ fn nice_and_plain(file: &ResultFile) -> Checked<Pair<'_>> {
     let is_long = |series: &&Series| {
         TIMEOUT_SHARE_WAITS.contains(&series.subject.as_str()) && series.requested_ns >= Some(LONG_TIMEOUT_MIN)
     };
-    let long = || file.experiment("B8").filter(is_long);
-    let missing = || not_measured(file, "B8", "poll at nice 0 and at a positive nice value (B8/poll/100ms)");
+    let long = || file.experiment(ExperimentId::B8).filter(is_long);
+    let missing =
+        || not_measured(file, ExperimentId::B8, "poll at nice 0 and at a positive nice value (B8/poll/100ms)");
     let nice = long().find(|series| nice_value(series).is_some_and(|nice| nice > 0)).ok_or_else(missing)?;
     let is_like = |series: &&Series| series.subject == nice.subject && series.requested_ns == nice.requested_ns;
     let plain = long().filter(is_like).find(|series| nice_value(series) == Some(0)).ok_or_else(missing)?;
@@ -180,7 +181,7 @@ struct Share {
 
 fn share_of(file: &ResultFile, calls: &Series) -> Share {
     let slack = slack_during(file, calls).unwrap_or_default();
-    let is_nice = file.environment.integer("sched.nice").is_some_and(|nice| nice > 0);
+    let is_nice = file.environment.integer(FactName::SchedNice).is_some_and(|nice| nice > 0);
     let part = if is_nice { 200 } else { 1_000 };
     let whole = Nanos(requested(calls).0 / part).min(SHARE_MAX);
     Share { slack, part, whole, extra: whole - slack }
@@ -192,7 +193,9 @@ fn polls_and_sleeps(file: &ResultFile) -> Checked<Pair<'_>> {
     let measured = |waits: &[&'static str]| -> Vec<&Series> {
         waits.iter().flat_map(|wait| waits_of(file, wait)).filter(|series| series.has_values()).collect()
     };
-    let missing = || not_measured(file, "B5", "a long timeout of poll beside a wait without its share (B5/poll/100ms)");
+    let missing = || {
+        not_measured(file, ExperimentId::B5, "a long timeout of poll beside a wait without its share (B5/poll/100ms)")
+    };
     let (polls, sleeps) = (measured(TIMEOUT_SHARE_WAITS), measured(sleeps_of(file)));
     let longest = polls.iter().filter_map(|series| series.requested_ns).max().ok_or_else(missing)?;
     let of_length = |series: &[&'_ Series], span: Nanos| -> Vec<Series> {
@@ -200,7 +203,7 @@ fn polls_and_sleeps(file: &ResultFile) -> Checked<Pair<'_>> {
     };
     let pool = |name: &str, series: &[Series]| pooled(name, &series.iter().collect::<Vec<_>>());
     let calls = pool("select, poll and epoll", &of_length(&polls, longest)).ok_or_else(missing)?;
-    known(file, "timer.slack_ns", "the timer slack of this thread", slack_during(file, &calls))?;
+    known(file, FactName::TimerSlack, "the timer slack of this thread", slack_during(file, &calls))?;
     let Share { slack, part, extra, .. } = share_of(file, &calls);
     if slack > Nanos::ZERO && extra < EXTRA_MIN {
         return Err(Conclusion::lacks(format!(
@@ -252,7 +255,7 @@ mod tests {
              select, poll and epoll from 0.1 % to 0.5 % of the timeout",
         );
         assert_eq!(sheet.finding("OVS-L002").severity, Severity::Note);
-        let nice = sheet.integer("sched.nice", 10).finding("OVS-L002");
+        let nice = sheet.integer(FactName::SchedNice, 10).finding("OVS-L002");
         assert_eq!(nice.severity, Severity::Cost);
         assert!(nice.sentence.ends_with("; this process runs at nice 10"), "{}", nice.sentence);
     }
@@ -279,7 +282,7 @@ mod tests {
     }
 
     fn default_slack() -> Sheet {
-        Sheet::linux().span("timer.slack_ns", 50_000)
+        Sheet::linux().span(FactName::TimerSlack, 50_000)
     }
 
     fn long(polls: i64, sleeps: i64) -> Sheet {

@@ -1,18 +1,18 @@
 //! The floor of a guest comes from its hypervisor.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{ExperimentId, FactName, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{median_of, p50};
 use crate::finding::{Check, FindingEntry};
-use crate::read::{by_key, known, sound_pairs};
+use crate::read::{known, of_key, sound_pairs};
 use crate::remedies::linux::LOWER_TIMER_SLACK;
 use crate::remedies::machine::DEDICATED_CPUS;
 use crate::remedies::program::HYBRID_WAIT;
-use crate::text::cost;
+use oversleep_record::words::cost;
 
-const HYPERVISOR: &str = "virtualisation.hypervisor";
+const HYPERVISOR: FactName = FactName::VirtualisationHypervisor;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-L019",
@@ -42,7 +42,7 @@ fn guest(file: &ResultFile) -> Checked {
     }
     let pairs = sound_pairs(file, LOWER_TIMER_SLACK.id);
     let exact = pairs.first().map(|(_, exact)| *exact);
-    let read = by_key(file, "A1/monotonic").ok();
+    let read = of_key(file, ExperimentId::A1, "monotonic").ok();
     let floor: Vec<String> = [
         exact.map(|exact| format!("{} {} late without slack", exact.subject, p50(exact))),
         read.map(|read| format!("a clock read {}", cost(median_of(read)))),
@@ -51,7 +51,7 @@ fn guest(file: &ResultFile) -> Checked {
     .flatten()
     .collect();
     let floor = if floor.is_empty() { String::new() } else { format!(" ({})", floor.join(", ")) };
-    let named = match environment.text("virtualisation.wsl").filter(|&wsl| wsl != "none") {
+    let named = match environment.text(FactName::VirtualisationWsl).filter(|&wsl| wsl != "none") {
         Some(wsl) => format!("{wsl} under {kind}"),
         None => format!("a {kind} guest"),
     };
@@ -63,10 +63,11 @@ fn guest(file: &ResultFile) -> Checked {
 #[cfg(test)]
 mod tests {
     use crate::testing::{Explained, Sheet};
+    use oversleep_record::FactName;
 
     #[test]
     fn a_guest_names_its_floor() {
-        let guest = || Sheet::linux().text("virtualisation.hypervisor", "kvm");
+        let guest = || Sheet::linux().text(FactName::VirtualisationHypervisor, "kvm");
         guest().trial("lower-timer-slack", "nanosleep", 66_100, 14_200).steady("A1/monotonic", 31_500).finds(
             "OVS-L019",
             "this is a kvm guest: its floor (nanosleep 14.2 µs late without slack, a clock read 31.5 ns) is the \
@@ -74,15 +75,15 @@ mod tests {
         );
         guest().finds("OVS-L019", "this is a kvm guest: its floor is the hypervisor's, not the processor's");
         Sheet::linux()
-            .text("virtualisation.hypervisor", "hyper-v")
-            .text("virtualisation.wsl", "wsl2")
+            .text(FactName::VirtualisationHypervisor, "hyper-v")
+            .text(FactName::VirtualisationWsl, "wsl2")
             .finds("OVS-L019", "this is wsl2 under hyper-v: its floor is the hypervisor's, not the processor's");
     }
 
     #[test]
     fn bare_metal_and_unknown() {
         Sheet::linux()
-            .text("virtualisation.hypervisor", "none")
+            .text(FactName::VirtualisationHypervisor, "none")
             .finds_no("OVS-L019", "no hypervisor shows itself here");
         Sheet::linux().lacks_data("OVS-L019");
     }

@@ -1,8 +1,8 @@
 //! Why a wait that nothing disturbs is late all the same: its lateness in three parts.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
 use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::{ExperimentId, FactName, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
@@ -10,7 +10,7 @@ use crate::read::{not_measured, reference_sleep};
 use crate::remedies::linux::{LOWER_TIMER_SLACK, REAL_TIME_POLICY};
 use crate::remedies::program::{HYBRID_WAIT, SLEEP_WITH_OVERSLEEP};
 use crate::split;
-use crate::text::percent;
+use oversleep_record::words::percent;
 
 /// Share of waits without a split beyond which the rest may not stand for all.
 const UNATTRIBUTED_MAX: f64 = 0.2;
@@ -39,11 +39,11 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 
 fn wake_up_baseline(file: &ResultFile) -> Checked {
     let series = reference_sleep(file)?;
-    let row = split::of_sleeps(file).ok_or_else(|| match file.environment.flag("perf.switch_times") {
+    let row = split::of_sleeps(file).ok_or_else(|| match file.environment.flag(FactName::PerfSwitchTimes) {
         Some(false) => Conclusion::lacks(
             "switch-in times are not available here (perf.switch_times): `oversleep doctor` says how to allow them",
         ),
-        _ => not_measured(file, "B5", &format!("the split of {}", series.key)),
+        _ => not_measured(file, ExperimentId::B5, &format!("the split of {}", series.key)),
     })?;
     let (seen, unseen) = (row.attributed_count, row.unattributed_count);
     if seen < VALUES_MIN {
@@ -73,6 +73,7 @@ fn wake_up_baseline(file: &ResultFile) -> Checked {
 #[cfg(test)]
 mod tests {
     use crate::testing::{Explained, Sheet};
+    use oversleep_record::FactName;
 
     fn split_waits(seen: u64, unseen: u64) -> Sheet {
         let mut sheet = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).split(52_000, 3_000, 11_000);
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn no_split_no_explanation() {
-        Sheet::linux().steady("B5/nanosleep/1ms", 66_000).flag("perf.switch_times", false).lacks(
+        Sheet::linux().steady("B5/nanosleep/1ms", 66_000).flag(FactName::PerfSwitchTimes, false).lacks(
             "OVS-L018",
             "switch-in times are not available here (perf.switch_times): `oversleep doctor` says how to allow them",
         );

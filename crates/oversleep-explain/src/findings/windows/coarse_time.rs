@@ -1,15 +1,16 @@
 //! Clocks that show the time of the last clock interrupt.
 
+use oversleep_record::clock::is_coarse;
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::p50;
 use crate::finding::{Check, FindingEntry};
 use crate::names::INTERRUPT_CLOCKS;
-use crate::read::{COARSE_STEP_MIN, STEPS_MIN, not_measured};
+use crate::read::{STEPS_MIN, not_measured};
 use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
-use crate::text::list;
+use oversleep_record::words::list;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-W007",
@@ -43,13 +44,13 @@ pub(super) fn seen_in(series: &Series) -> Option<Seen> {
     (series.distribution.count() >= STEPS_MIN).then(|| Seen {
         clock: series.subject.clone(),
         step: p50(series),
-        source: series.key.clone(),
+        source: series.key.to_string(),
     })
 }
 
 /// The step a clock was seen to move by.
 pub(super) fn step_seen(file: &ResultFile, clock: &str) -> Option<Seen> {
-    let polled = file.experiment("B3").find(|series| series.subject == clock).and_then(seen_in);
+    let polled = file.experiment(ExperimentId::B3).find(|series| series.subject == clock).and_then(seen_in);
     polled.or_else(|| {
         let step = file.clock(clock)?.steps?.median_ns?;
         Some(Seen { clock: clock.to_owned(), step, source: clock.to_owned() })
@@ -60,9 +61,9 @@ fn coarse_system_time(file: &ResultFile) -> Checked {
     let seen: Vec<(Seen, &str)> =
         INTERRUPT_CLOCKS.iter().filter_map(|&(coarse, precise)| Some((step_seen(file, coarse)?, precise))).collect();
     let Some((first, _)) = seen.first() else {
-        return Err(not_measured(file, "B3", "the step of system-time"));
+        return Err(not_measured(file, ExperimentId::B3, "the step of system-time"));
     };
-    let coarse: Vec<&(Seen, &str)> = seen.iter().filter(|(seen, _)| seen.step >= COARSE_STEP_MIN).collect();
+    let coarse: Vec<&(Seen, &str)> = seen.iter().filter(|(seen, _)| is_coarse(seen.step)).collect();
     let conclusion = match coarse.split_first() {
         None => Conclusion::absent(format!("{} moves in steps of {}", first.clock, first.step)),
         Some(((worst, precise), others)) => {

@@ -3,14 +3,14 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::read::not_measured;
 use crate::read::windows::{BUILD_10, build, default_period, in_effect, period_as_found};
 use crate::remedies::windows::WAIT_FOR_THE_REST;
-use crate::text::percent;
+use oversleep_record::words::percent;
 
 /// Earlier than this is not the clock's own step.
 const EARLY_MIN: Nanos = Nanos(50_000);
@@ -38,14 +38,14 @@ fn early_return(file: &ResultFile) -> Checked {
     let waits: Vec<&Series> = file.series.iter().filter(|series| series.quantity == Quantity::Lateness).collect();
     let recorded: u64 = waits.iter().map(|series| series.counts.recorded).sum();
     if recorded < VALUES_MIN {
-        return Err(not_measured(file, "B5", "a wait"));
+        return Err(not_measured(file, ExperimentId::B5, "a wait"));
     }
     let earliest = |series: &Series| Nanos(series.distribution.min().unwrap_or_default().min(0).saturating_neg());
     let early = waits.into_iter().filter(|series| earliest(series) >= EARLY_MIN);
     let Some(worst) = early.max_by_key(|series| earliest(series)) else {
         let absent =
             Conclusion::absent(format!("none of {recorded} waits ended early, although waits on build {build} may"));
-        return Ok(absent.rests_on("os.build", build.to_string()));
+        return Ok(absent.rests_on(FactName::OsBuild, build.to_string()));
     };
     let counts = &worst.counts;
     let found = Conclusion::found(format!(
@@ -57,7 +57,7 @@ fn early_return(file: &ResultFile) -> Checked {
         period_during(file, worst)
     ));
     let says = format!("{} of {} early", counts.early, counts.recorded);
-    Ok(found.rests_on("os.build", build.to_string()).rests_on(&worst.key, says))
+    Ok(found.rests_on(FactName::OsBuild, build.to_string()).rests_on(&worst.key, says))
 }
 
 /// The period of the ticks that a wait counted from: as granted to this process, else as found.
@@ -73,7 +73,7 @@ mod tests {
     use crate::testing::{Explained, Sheet, rounds};
 
     fn on_seven() -> Sheet {
-        Sheet::windows().integer("os.build", 7_601)
+        Sheet::windows().integer(FactName::OsBuild, 7_601)
     }
 
     #[test]
@@ -94,7 +94,8 @@ mod tests {
         held.conditions.outcomes.insert("resolution".into(), Outcome::Applied { was, now });
         let (_, sentence) = on_seven().series(held).says("OVS-W008");
         assert!(sentence.ends_with("from the last tick, up to 500 µs before the call"), "{sentence}");
-        let neighbours = on_seven().span("timer.period_now_ns", 1_000_000).series(rounds("B5/sleep/16ms", &values, 20));
+        let neighbours =
+            on_seven().span(FactName::TimerPeriodNow, 1_000_000).series(rounds("B5/sleep/16ms", &values, 20));
         assert!(neighbours.says("OVS-W008").1.ends_with("up to 1 ms before the call"));
     }
 
@@ -105,6 +106,9 @@ mod tests {
             .finds_no("OVS-W008", "none of 80 waits ended early, although waits on build 7601 may");
         on_seven().lacks_data("OVS-W008");
         Sheet::windows().lacks_data("OVS-W008");
-        assert!(!Sheet::windows().integer("os.build", 19_045).lists("OVS-W008"), "the general finding asks there");
+        assert!(
+            !Sheet::windows().integer(FactName::OsBuild, 19_045).lists("OVS-W008"),
+            "the general finding asks there"
+        );
     }
 }

@@ -60,6 +60,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{Explained, Sheet};
+    use oversleep_record::FactName;
 
     fn held(half: i64, above: i64) -> Sheet {
         let sheet = Sheet::windows().steady("C2/sleep/1ms/resolution=500us", half);
@@ -88,12 +89,15 @@ mod tests {
 
     #[test]
     fn requests_that_changed_nothing_are_not_compared() {
-        let neighbour = held(15_000, 15_000).span("timer.period_now_ns", 500_000);
+        let neighbour = held(15_000, 15_000).span(FactName::TimerPeriodNow, 500_000);
         neighbour.lacks(
             "OVS-W005",
             "another process held 500 µs already, so this process's waits ended on that: close it and run this again",
         );
-        assert_eq!(held(496_000, 21_000).span("timer.period_now_ns", 15_625_000).verdict("OVS-W005"), Verdict::Found);
+        assert_eq!(
+            held(496_000, 21_000).span(FactName::TimerPeriodNow, 15_625_000).verdict("OVS-W005"),
+            Verdict::Found
+        );
 
         let mut coarse = held(950_000, 950_000);
         for series in &mut coarse.file.series {

@@ -1,7 +1,7 @@
 //! Requests that are dropped while nobody can see the process.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{FactName, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::duration;
@@ -17,7 +17,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     name: "hidden-window-request",
     summary: "Windows 11 may drop a process's timer resolution request while its windows are hidden and it is silent.",
     applies_to: "Windows 11 (build 22000) and later, processes with windows; not Windows Server",
-    scope: Scope::OsWhere("windows", |file| file.environment.flag("os.is_server") != Some(true)),
+    scope: Scope::OsWhere("windows", |file| file.environment.flag(FactName::OsIsServer) != Some(true)),
     severity: Severity::Note,
     meaning: "On Windows 11 a process that owns windows is not guaranteed a finer timer resolution than the default while all \
               its windows are fully covered, minimised or otherwise invisible and it plays no sound. Its request remains and \
@@ -45,7 +45,7 @@ fn request_without_effect(file: &ResultFile, build: i64) -> Option<Conclusion> {
         .filter(|(_, series)| is_default_tick(file, duration(series)))
         // What was not granted can't have been dropped.
         .filter(|(_, series)| in_effect(series).is_none_or(|is| is <= COMMON_REQUEST * 2))?;
-    let because = match file.environment.flag("timer.window_hidden") {
+    let because = match file.environment.flag(FactName::TimerWindowHidden) {
         Some(true) => "its window is hidden",
         _ => "none of its windows is visible, it seems",
     };
@@ -57,7 +57,7 @@ fn request_without_effect(file: &ResultFile, build: i64) -> Option<Conclusion> {
         "with {request}, {} all the same: on build {build} this process's request does not count while {because}",
         took(series)
     ));
-    Some(found.rests_on("os.build", build.to_string()).rests_on_series([series]))
+    Some(found.rests_on(FactName::OsBuild, build.to_string()).rests_on_series([series]))
 }
 
 fn hidden_window(file: &ResultFile) -> Checked {
@@ -66,7 +66,7 @@ fn hidden_window(file: &ResultFile) -> Checked {
         let absent = Conclusion::absent(format!(
             "build {build} keeps a request whether or not windows are visible (until build {BUILD_11}, Windows 11)"
         ));
-        return Ok(absent.rests_on("os.build", build.to_string()));
+        return Ok(absent.rests_on(FactName::OsBuild, build.to_string()));
     }
     if let Some(found) = request_without_effect(file, build) {
         return Ok(found);
@@ -76,30 +76,30 @@ fn hidden_window(file: &ResultFile) -> Checked {
          it is silent; its waits then end on the default tick of {} (documented, not measured here)",
         default_period(file)
     ))
-    .rests_on("os.build", build.to_string());
-    Ok(match file.environment.flag("timer.global_requests") {
+    .rests_on(FactName::OsBuild, build.to_string());
+    Ok(match file.environment.flag(FactName::TimerGlobalRequests) {
         Some(true) => found
             .and("; GlobalTimerResolutionRequests, which is set here, does not change that")
-            .rests_on("timer.global_requests", "set"),
+            .rests_on(FactName::TimerGlobalRequests, "set"),
         _ => found,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Nanos;
     use oversleep_record::conditions::{Outcome, Setting};
     use oversleep_record::finding::{Tried, Verdict};
+    use oversleep_record::{FactName, Nanos};
 
     use crate::testing::{Explained, Sheet};
 
     fn on(build: i64) -> Sheet {
-        Sheet::windows().integer("os.build", build)
+        Sheet::windows().integer(FactName::OsBuild, build)
     }
 
     #[test]
     fn global_requests_don_t_protect_a_hidden_window() {
-        let finding = on(22_631).flag("timer.global_requests", true).finding("OVS-W004");
+        let finding = on(22_631).flag(FactName::TimerGlobalRequests, true).finding("OVS-W004");
         assert_eq!(finding.verdict, Verdict::Found);
         let end = "GlobalTimerResolutionRequests, which is set here, does not change that";
         assert!(finding.sentence.ends_with(end), "{}", finding.sentence);
@@ -134,7 +134,7 @@ mod tests {
             "with 500 µs granted, sleep of 1 ms took 15.6 ms all the same: on build 22631 this process's request does not \
              count while none of its windows is visible, it seems",
         );
-        let known = ignored.flag("timer.window_hidden", true).says("OVS-W004").1;
+        let known = ignored.flag(FactName::TimerWindowHidden, true).says("OVS-W004").1;
         assert!(known.ends_with("does not count while its window is hidden"), "{known}");
         let counts = swept(500_000, 950_000).says("OVS-W004").1;
         assert!(counts.ends_with("(documented, not measured here)"), "{counts}");
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn servers_are_out_of_scope_and_unknown_builds_not_guessed() {
-        assert!(!on(26_100).flag("os.is_server", true).lists("OVS-W004"));
+        assert!(!on(26_100).flag(FactName::OsIsServer, true).lists("OVS-W004"));
         Sheet::windows().lacks_data("OVS-W004");
     }
 }

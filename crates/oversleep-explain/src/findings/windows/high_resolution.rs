@@ -1,7 +1,7 @@
 //! High-resolution timers, available and unused.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{FactName, Nanos, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
@@ -51,7 +51,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 }];
 
 fn sleep_and_timer(file: &ResultFile) -> Checked<Pair<'_>> {
-    const AVAILABLE: &str = "timer.high_resolution";
+    const AVAILABLE: FactName = FactName::TimerHighResolution;
     if file.environment.flag(AVAILABLE) == Some(false) {
         let absent =
             Conclusion::absent("this Windows has no high-resolution waitable timers (they came with Windows 10 1803)");
@@ -63,12 +63,13 @@ fn sleep_and_timer(file: &ResultFile) -> Checked<Pair<'_>> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::Tried;
 
     use crate::testing::{Explained, Sheet};
 
     fn beside(sleep: i64) -> Sheet {
-        let sheet = Sheet::windows().flag("timer.high_resolution", true).steady("B5/sleep/1ms", sleep);
+        let sheet = Sheet::windows().flag(FactName::TimerHighResolution, true).steady("B5/sleep/1ms", sleep);
         sheet.steady("B5/waitable-timer-high-resolution/1ms", 520_000)
     }
 
@@ -91,7 +92,7 @@ mod tests {
     fn no_gain_not_there_or_not_measured() {
         beside(600_000)
             .finds_no("OVS-W009", "a high-resolution timer of 1 ms was 520 µs late, hardly less than sleep (600 µs)");
-        Sheet::windows().flag("timer.high_resolution", false).finds_no(
+        Sheet::windows().flag(FactName::TimerHighResolution, false).finds_no(
             "OVS-W009",
             "this Windows has no high-resolution waitable timers (they came with Windows 10 1803)",
         );

@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
-use oversleep_record::{ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::median_of;
@@ -45,7 +45,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
             least >= most * RISE_MIN
         },
         found: |file, pair| {
-            let battery = if file.environment.flag("power.on_battery") == Some(true) { ", on battery" } else { "" };
+            let battery =
+                if file.environment.flag(FactName::PowerOnBattery) == Some(true) { ", on battery" } else { "" };
             Conclusion::found(format!(
                 "holding {} costs {} {} per second{} instead of {} while nothing waits{battery}",
                 held_in_words(&pair.worse),
@@ -70,14 +71,15 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 
 fn with_and_without(file: &ResultFile) -> Checked<Pair<'_>> {
     let idle = || {
-        file.experiment("C5").filter(|series| {
+        file.experiment(ExperimentId::C5).filter(|series| {
             series.quantity == Quantity::WakeupsPerSecond
                 && series.has_values()
-                && series.label("counted") == Some("interrupts")
-                && series.label("activity") == Some("idle")
+                && series.label(label::COUNTED) == Some(label::Counted::Interrupts)
+                && series.label(label::ACTIVITY) == Some(label::Activity::Idle)
         })
     };
-    let missing = || not_measured(file, "C5", "the rate of interrupts with a timer resolution held and without");
+    let missing =
+        || not_measured(file, ExperimentId::C5, "the rate of interrupts with a timer resolution held and without");
     let without = idle().find(|series| requested_resolution(series).is_none()).ok_or_else(missing)?;
     let with = idle()
         .filter(|series| requested_resolution(series).is_some() && series.conditions.all_held())
@@ -105,12 +107,16 @@ fn held_in_words(series: &Series) -> String {
 }
 
 fn interrupts(series: &Series) -> &'static str {
-    if series.label("of") == Some("all-kinds") { "interrupts" } else { "timer interrupts" }
+    if series.label(label::COUNTED_OF) == Some(label::InterruptKind::AllKinds) {
+        "interrupts"
+    } else {
+        "timer interrupts"
+    }
 }
 
 /// Each CPU has its own interrupts; their rates are not divided, since a processor that idles may be spared.
 fn on_cpus(file: &ResultFile) -> String {
-    match file.environment.integer("cpu.count") {
+    match file.environment.integer(FactName::CpuCount) {
         Some(count @ 2..) => format!(" on {count} CPUs together"),
         Some(1) => String::new(),
         _ => " on all CPUs together".to_owned(),
@@ -127,9 +133,7 @@ mod tests {
 
     fn counted(held: &str, rates: &[i64]) -> Series {
         let mut series = rounds(&format!("C5/sleep/interrupts/idle/resolution={held}"), rates, 1);
-        for (label, value) in [("counted", "interrupts"), ("activity", "idle"), ("held", held)] {
-            series.labels.insert(label.into(), value.into());
-        }
+        series.labels.set(label::HELD, held.parse().expect("a setting"));
         series
     }
 
@@ -138,7 +142,7 @@ mod tests {
     }
 
     fn on_cpus(count: i64, with: &[i64], without: &[i64]) -> Sheet {
-        let sheet = Sheet::windows().integer("cpu.count", count).series(counted("as-found", without));
+        let sheet = Sheet::windows().integer(FactName::CpuCount, count).series(counted("as-found", without));
         sheet.series(counted("1ms", &[1_000; 2])).series(counted("500us", with))
     }
 
@@ -146,7 +150,7 @@ mod tests {
     fn holding_costs_interrupts() {
         const COSTS: &str = "holding 500 µs costs 2000 timer interrupts per second instead of 64 while nothing waits";
         counts(&[2_000, 2_003], &[64, 66]).finds("OVS-W011", COSTS);
-        let on_battery = counts(&[2_000, 2_003], &[64, 66]).flag("power.on_battery", true);
+        let on_battery = counts(&[2_000, 2_003], &[64, 66]).flag(FactName::PowerOnBattery, true);
         on_battery.finds("OVS-W011", &format!("{COSTS}, on battery"));
         counts(&[2_000, 2_003], &[64, 1_900]).finds_no(
             "OVS-W011",
@@ -170,10 +174,10 @@ mod tests {
     fn interrupts_counted_with_others_are_not_called_the_timers() {
         let of_all = |held: &str, rates: &[i64]| {
             let mut series = counted(held, rates);
-            series.labels.insert("of".into(), "all-kinds".into());
+            series.labels.set(label::COUNTED_OF, label::InterruptKind::AllKinds);
             series
         };
-        let sheet = Sheet::windows().integer("cpu.count", 1).series(of_all("as-found", &[64, 66]));
+        let sheet = Sheet::windows().integer(FactName::CpuCount, 1).series(of_all("as-found", &[64, 66]));
         sheet
             .series(of_all("500us", &[2_000, 2_003]))
             .finds("OVS-W011", "holding 500 µs costs 2000 interrupts per second instead of 64 while nothing waits");

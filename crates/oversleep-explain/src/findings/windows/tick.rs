@@ -1,7 +1,7 @@
 //! The default tick, and waits that end on it.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{FactName, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{duration, p50};
@@ -40,7 +40,7 @@ fn default_tick(file: &ResultFile) -> Checked {
     quiet_enough(file, series, period)?;
     let resting = |conclusion: Conclusion| {
         let says = format!("a default period of {period}");
-        conclusion.rests_on_series([series]).rests_on("timer.period_default_ns", says)
+        conclusion.rests_on_series([series]).rests_on(FactName::TimerPeriodDefault, says)
     };
     let took_so_long = took(series);
     if !is_default_tick(file, duration(series)) {
@@ -66,21 +66,21 @@ fn default_tick(file: &ResultFile) -> Checked {
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Nanos;
     use oversleep_record::conditions::{Outcome, Setting};
     use oversleep_record::finding::{Tried, Verdict};
+    use oversleep_record::{FactName, Nanos};
 
     use crate::testing::{Explained, Sheet, rounds};
 
     fn sleeping(late: i64) -> Sheet {
-        Sheet::windows().span("timer.period_default_ns", 15_625_000).steady("B5/sleep/1ms", late)
+        Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000).steady("B5/sleep/1ms", late)
     }
 
     /// A short run has time for a few waits of 15.6 ms each.
     #[test]
     fn few_values_of_each_call_are_enough_together() {
         let few = |sheet: Sheet, wait: &str| sheet.series(rounds(&format!("B5/{wait}/1ms"), &[14_600_000; 4], 5));
-        let sheet = || Sheet::windows().span("timer.period_default_ns", 15_625_000);
+        let sheet = || Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000);
         few(sheet(), "sleep").lacks_data("OVS-W001");
         let waits = ["sleep", "sleep-ex", "nt-delay-execution", "wait-for-single-object"];
         assert_eq!(waits.into_iter().fold(sheet(), few).verdict("OVS-W001"), Verdict::Found);

@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use super::coarse_time::{Seen, seen_in, step_seen};
 use crate::entry::{Checked, Conclusion, Scope};
@@ -41,7 +41,7 @@ struct Polled {
     /// In a sentence: `1 ms`, `1 ms to 7 ms`.
     period: String,
     /// The fact with the period that no process here requested.
-    read_from: Option<&'static str>,
+    read_from: Option<FactName>,
 }
 
 fn is_finer(file: &ResultFile, period: Nanos) -> bool {
@@ -50,7 +50,7 @@ fn is_finer(file: &ResultFile, period: Nanos) -> bool {
 
 /// While this process held a finer period itself.
 fn under_own_request(file: &ResultFile) -> Option<Polled> {
-    let polled = file.experiment("B3").filter(|series| TICK_COUNTS.contains(&series.subject.as_str()));
+    let polled = file.experiment(ExperimentId::B3).filter(|series| TICK_COUNTS.contains(&series.subject.as_str()));
     polled.filter_map(|series| Some((series, in_effect(series)?))).find_map(|(series, granted)| {
         let seen = is_finer(file, granted).then(|| seen_in(series))??;
         Some(Polled { seen, period: granted.to_string(), read_from: None })
@@ -76,7 +76,7 @@ fn beside_neighbours(file: &ResultFile) -> Option<Polled> {
 fn as_found(file: &ResultFile) -> Option<Polled> {
     let now = period_as_found(file).filter(|&now| is_finer(file, now))?;
     let seen = TICK_COUNTS.iter().find_map(|clock| step_seen(file, clock))?;
-    Some(Polled { seen, period: now.to_string(), read_from: Some("timer.period_now_ns") })
+    Some(Polled { seen, period: now.to_string(), read_from: Some(FactName::TimerPeriodNow) })
 }
 
 fn tick_count(file: &ResultFile) -> Checked {
@@ -88,7 +88,7 @@ fn tick_count(file: &ResultFile) -> Checked {
                  `oversleep check --only C3`",
                 seen.clock, seen.step
             )),
-            None => not_measured(file, "B3", "the step of get-tick-count-64"),
+            None => not_measured(file, ExperimentId::B3, "the step of get-tick-count-64"),
         });
     };
     let step = step_in_words(seen.step, Some(default_period(file)));
@@ -108,13 +108,14 @@ fn tick_count(file: &ResultFile) -> Checked {
 #[cfg(test)]
 mod tests {
     use crate::testing::{Explained, Sheet, rounds};
+    use oversleep_record::FactName;
 
     #[test]
     fn the_tick_count_keeps_to_the_default_tick() {
         const IGNORES: &str = "get-tick-count-64 moved in steps of 15.6 ms while a timer period of 1 ms was in force: it \
                                ignores the timer resolution";
         let raised =
-            |step| Sheet::windows().span("timer.period_now_ns", 1_000_000).steady("B3/get-tick-count-64", step);
+            |step| Sheet::windows().span(FactName::TimerPeriodNow, 1_000_000).steady("B3/get-tick-count-64", step);
         raised(15_600_000).finds("OVS-W006", IGNORES);
         raised(1_000_000)
             .finds_no("OVS-W006", "get-tick-count-64 moved in steps of 1 ms while a timer period of 1 ms was in force");
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn at_the_default_period_nothing_can_be_concluded() {
-        let default = Sheet::windows().span("timer.period_now_ns", 15_625_000);
+        let default = Sheet::windows().span(FactName::TimerPeriodNow, 15_625_000);
         default.steady("B3/get-tick-count-64", 15_600_000).lacks(
             "OVS-W006",
             "get-tick-count-64 moved in steps of 15.6 ms, but no process held a finer timer resolution than the default \

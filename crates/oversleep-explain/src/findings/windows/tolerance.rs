@@ -45,6 +45,7 @@ fn both(pair: &Pair<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::Verdict;
 
     use crate::testing::{Explained, Sheet};
@@ -73,7 +74,7 @@ mod tests {
         let verdict = |sheet: Sheet| sheet.verdict("OVS-W010");
         assert_eq!(verdict(beside(14_600_000 + 7_812_499)), Verdict::Absent);
         assert_eq!(verdict(beside(14_600_000 + 7_812_500)), Verdict::Found);
-        let finer = beside(14_600_000 + 600_000).span("timer.period_now_ns", 1_000_000);
+        let finer = beside(14_600_000 + 600_000).span(FactName::TimerPeriodNow, 1_000_000);
         assert_eq!(verdict(finer), Verdict::Found);
     }
 

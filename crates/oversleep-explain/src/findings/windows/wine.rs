@@ -1,7 +1,7 @@
 //! Wine: a result for Windows whose figures are not Windows'.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{FactName, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
@@ -30,11 +30,12 @@ fn under_wine(file: &ResultFile) -> Checked {
     let found = Conclusion::found(format!(
         "this was measured under Wine {version}: the figures are those of Wine on its host, not of Windows"
     ));
-    Ok(found.rests_on("os.wine_version", version))
+    Ok(found.rests_on(FactName::OsWineVersion, version))
 }
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::Verdict;
 
     use crate::registry::{findings, registry};
@@ -43,8 +44,8 @@ mod tests {
     /// A result that would find much on Windows.
     fn eventful() -> Sheet {
         Sheet::windows()
-            .integer("os.build", 22_631)
-            .span("timer.period_now_ns", 1_000_000)
+            .integer(FactName::OsBuild, 22_631)
+            .span(FactName::TimerPeriodNow, 1_000_000)
             .steady("B5/sleep/1ms", 14_600_000)
             .steady("B5/waitable-timer-high-resolution/1ms", 520_000)
             .steady("B3/get-tick-count-64", 15_600_000)
@@ -55,7 +56,7 @@ mod tests {
         let on_windows = findings(&eventful().file);
         assert!(on_windows.iter().filter(|f| f.id.starts_with("OVS-W") && f.verdict == Verdict::Found).count() >= 4);
         assert!(!eventful().lists("OVS-W012"));
-        let under_wine = eventful().text("os.wine_version", "8.0");
+        let under_wine = eventful().text(FactName::OsWineVersion, "8.0");
         under_wine.finds(
             "OVS-W012",
             "this was measured under Wine 8.0: the figures are those of Wine on its host, not of Windows",
@@ -68,9 +69,9 @@ mod tests {
 
     #[test]
     fn general_findings_name_wine_and_advise_nothing_of_windows() {
-        let coarse = eventful().text("os.wine_version", "8.0").says("OVS-G002").1;
+        let coarse = eventful().text(FactName::OsWineVersion, "8.0").says("OVS-G002").1;
         assert!(coarse.starts_with("under Wine 8.0: get-tick-count-64 moves in steps of 15.6 ms"), "{coarse}");
-        let silent = Sheet::windows().text("os.wine_version", "8.0").says("OVS-G002").1;
+        let silent = Sheet::windows().text(FactName::OsWineVersion, "8.0").says("OVS-G002").1;
         assert!(silent.starts_with("the step of a coarse clock"), "a check without data claims nothing: {silent}");
     }
 }

@@ -1,14 +1,14 @@
 //! Tests of the findings on contention.
 
-use oversleep_record::Disturbance;
 use oversleep_record::finding::Verdict;
+use oversleep_record::{Disturbance, FactName};
 
 use super::*;
 use crate::testing::{Explained, Sheet, rounds};
 
 /// A sleep during which the machine did this in each of its four rounds of 20 ms.
 fn disturbed(meanwhile: fn(&mut Disturbance)) -> Sheet {
-    let mut sheet = Sheet::linux().integer("cpu.count", 2).steady("B5/nanosleep/1ms", 66_000).unseen();
+    let mut sheet = Sheet::linux().integer(FactName::CpuCount, 2).steady("B5/nanosleep/1ms", 66_000).unseen();
     sheet.file.series[0].rounds.iter_mut().for_each(|round| meanwhile(&mut round.disturbance));
     sheet
 }
@@ -28,7 +28,7 @@ fn steal() {
         .finds_no("OVS-L011", "the hypervisor took next to nothing (0 ns in 80 ms on 2 CPUs)");
     disturbed(|_| ()).lacks_data("OVS-L011");
     disturbed(|_| ())
-        .text("virtualisation.hypervisor", "none")
+        .text(FactName::VirtualisationHypervisor, "none")
         .finds_no("OVS-L011", "there is no hypervisor, so there is no steal");
 }
 
@@ -67,7 +67,7 @@ fn oversubscription() {
         "woken threads queue for a CPU here: nanosleep is 66 µs late and spends 40 µs of that in the run queue",
     );
     with_split(3_000).finds_no("OVS-L017", "nanosleep spends 3 µs of its lateness in the run queue");
-    let loaded = |load| Sheet::linux().integer("cpu.count", 2).real("load.average_1min", load);
+    let loaded = |load| Sheet::linux().integer(FactName::CpuCount, 2).real(FactName::LoadAverage1min, load);
     loaded(5.25).finds(
         "OVS-L017",
         "more threads were runnable than there are CPUs when the run began: the load average was 5.25 on 2 CPUs",
@@ -80,8 +80,8 @@ fn oversubscription() {
 fn a_load_of_our_own_that_makes_sleeps_queue() {
     let under = |late| {
         Sheet::linux()
-            .integer("cpu.count", 2)
-            .real("load.average_1min", 0.5)
+            .integer(FactName::CpuCount, 2)
+            .real(FactName::LoadAverage1min, 0.5)
             .steady("B5/nanosleep/1ms", 66_000)
             .steady("B9/nanosleep/1ms/load=spin:4", late)
     };

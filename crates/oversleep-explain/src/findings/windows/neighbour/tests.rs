@@ -1,11 +1,12 @@
 //! Tests of the findings on neighbours.
 
+use oversleep_record::FactName;
 use oversleep_record::finding::Verdict;
 
 use crate::testing::{Explained, Sheet};
 
 fn raised(now: i64) -> Sheet {
-    Sheet::windows().span("timer.period_default_ns", 15_625_000).span("timer.period_now_ns", now)
+    Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000).span(FactName::TimerPeriodNow, now)
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn no_neighbour_or_none_known() {
 
 fn beside(late: i64) -> Sheet {
     Sheet::windows()
-        .integer("os.build", 19_045)
+        .integer(FactName::OsBuild, 19_045)
         .steady("C3/sleep/1ms/neighbour=1ms", late)
         .steady("C3/sleep/1ms/neighbour=none", 14_600_000)
 }
@@ -70,7 +71,7 @@ fn each_process_must_make_its_own_request() {
         "beside a process that held 1 ms, sleep of 1 ms took 16 ms, but 1.95 ms while this process held 1 ms itself: on \
          build 19045 each process must make its own request",
     );
-    beside(950_000).flag("timer.global_requests", true).finds_no(
+    beside(950_000).flag(FactName::TimerGlobalRequests, true).finds_no(
         "OVS-W003",
         "beside a process that held 1 ms, sleep of 1 ms took 1.95 ms: its request serves this process too \
          (GlobalTimerResolutionRequests is set)",
@@ -80,7 +81,7 @@ fn each_process_must_make_its_own_request() {
         "beside a process that held 1 ms, sleep of 1 ms took 16 ms, and 15.6 ms while this process held 1 ms itself: its \
          own request changes nothing here either",
     );
-    raised(1_000_000).integer("os.build", 22_631).steady("B5/sleep/1ms", 14_990_000).finds(
+    raised(1_000_000).integer(FactName::OsBuild, 22_631).steady("B5/sleep/1ms", 14_990_000).finds(
         "OVS-W003",
         "beside a process that held 1 ms, sleep of 1 ms took 16 ms: on build 22631 each process must make its own request",
     );
@@ -88,20 +89,20 @@ fn each_process_must_make_its_own_request() {
 
 #[test]
 fn older_builds_missing_data_and_disturbance() {
-    Sheet::windows().integer("os.build", 18_363).finds_no(
+    Sheet::windows().integer(FactName::OsBuild, 18_363).finds_no(
         "OVS-W003",
         "on build 18363 a request of any process serves all of them (until build 19041, Windows 10 2004)",
     );
-    Sheet::windows().integer("os.build", 19_045).lacks(
+    Sheet::windows().integer(FactName::OsBuild, 19_045).lacks(
         "OVS-W003",
         "a sleep beside a process that holds 1 ms was not measured: run `oversleep check --only C3`",
     );
     Sheet::windows().lacks_data("OVS-W003");
     // What the system says of itself needs no measuring, but what was measured counts for more.
-    let shared = || Sheet::windows().integer("os.build", 20_348).flag("timer.requests_per_process", false);
+    let shared = || Sheet::windows().integer(FactName::OsBuild, 20_348).flag(FactName::TimerRequestsPerProcess, false);
     shared().finds_no("OVS-W003", "on build 20348, as it is set up, a request of any process serves all of them");
     assert_eq!(shared().scarce("C3/sleep/1ms/neighbour=1ms", 950_000).verdict("OVS-W003"), Verdict::Absent);
     assert_eq!(shared().steady("C3/sleep/1ms/neighbour=1ms", 14_990_000).verdict("OVS-W003"), Verdict::Found);
-    let wild = Sheet::windows().integer("os.build", 19_045).wild("C3/sleep/1ms/neighbour=1ms", 14_990_000);
+    let wild = Sheet::windows().integer(FactName::OsBuild, 19_045).wild("C3/sleep/1ms/neighbour=1ms", 14_990_000);
     wild.is_disturbed("OVS-W003");
 }

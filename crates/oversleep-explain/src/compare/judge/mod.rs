@@ -1,0 +1,260 @@
+//! Whether two figures differ by more than their own uncertainty.
+
+use oversleep_record::comparison::{AgainstBase, Estimate, Interval, Judgement, SeriesComparison, Side, Verdict};
+use oversleep_record::conditions::Outcome;
+use oversleep_record::series::{Quantity, Status, Unit};
+use oversleep_record::stats::{self, ROUNDS_MIN, SPREAD_FLOOR, SPREAD_MAX, Steadiness, VALUES_MIN};
+use oversleep_record::{Distribution, Disturbance, FactName, Nanos, ResultFile, Series};
+
+use super::caveats::BUSY_SHARE;
+use super::matching::Group;
+use super::{interval, place};
+
+/// Share of a difference that the machine's interference with each value may reach before the difference may be its.
+const INTERFERENCE_MAX: f64 = 0.5;
+
+/// One series with what its figures need of its result.
+struct Measured<'a> {
+    file: &'a ResultFile,
+    series: &'a Series,
+    p50: Option<Estimate>,
+    p99: Option<Estimate>,
+    /// How a sentence calls it.
+    called: &'static str,
+}
+
+/// A group's series side by side, held against the base where the base is among them.
+pub(super) fn comparison(results: &[ResultFile], group: &Group<'_>) -> SeriesComparison {
+    let members: Vec<(usize, Measured)> = group
+        .members
+        .iter()
+        .map(|&(index, series)| (index, Measured::of(&results[index], series, index == 0)))
+        .collect();
+    let base = members.iter().find(|(index, _)| *index == 0).map(|(_, measured)| measured);
+    let first = group.members[0].1;
+    SeriesComparison {
+        key: first.key.clone(),
+        experiment: first.experiment.clone(),
+        subject: first.subject.clone(),
+        quantity: first.quantity,
+        unit: first.unit,
+        requested_ns: first.requested_ns,
+        pace: first.pace,
+        conditions: oversleep_record::Conditions { outcomes: Default::default(), ..first.conditions.clone() },
+        labels: first.labels.clone(),
+        sides: members
+            .iter()
+            .map(|(index, measured)| {
+                let base = base.filter(|base| *index != 0 && base.is_available() && measured.is_available());
+                measured.side(*index, base.map(|base| against(base, measured)))
+            })
+            .collect(),
+    }
+}
+
+impl<'a> Measured<'a> {
+    fn of(file: &'a ResultFile, series: &'a Series, is_base: bool) -> Measured<'a> {
+        let step = file.floor.as_ref().filter(|_| series.unit == Unit::Ns).map_or(0, |floor| floor.step_ns.0);
+        let values = values(series);
+        let rounds: Vec<i64> = series.rounds.iter().filter_map(|round| round.median).collect();
+        let estimate = |value: Option<i64>, interval| value.map(|value| Estimate { value, interval });
+        Measured {
+            file,
+            series,
+            p50: estimate(values.p50(), interval::of_median(values, &rounds, step)),
+            p99: estimate(values.safe_quantile(0.99), interval::of_quantile(values, 0.99, step)),
+            called: if is_base { "the base" } else { "it" },
+        }
+    }
+
+    fn is_available(&self) -> bool {
+        !matches!(self.series.status, Status::Unavailable { .. })
+    }
+
+    fn rounds(&self) -> usize {
+        self.series.rounds.iter().filter(|round| round.median.is_some()).count()
+    }
+
+    fn side(&self, index: usize, against_base: Option<AgainstBase>) -> Side {
+        Side {
+            result: place(index),
+            unavailable: match &self.series.status {
+                Status::Unavailable { reason } => Some(reason.clone()),
+                _ => None,
+            },
+            asked_ns: self.series.asked_ns,
+            count: values(self.series).count(),
+            rounds: self.rounds() as u64,
+            missed: self.series.counts.missed,
+            p50: self.p50,
+            p99: self.p99,
+            max: values(self.series).max(),
+            against_base,
+        }
+    }
+
+    /// Too few values or rounds, in a sentence.
+    fn too_few(&self) -> Verdict {
+        let count = values(self.series).count();
+        Verdict::TooFew {
+            why: format!(
+                "{} has {} in {}",
+                self.called,
+                counted(count, "value"),
+                counted(self.rounds() as u64, "round")
+            ),
+        }
+    }
+
+    /// Why its figures can't be relied on, whatever they are held against.
+    fn weakness(&self) -> Option<Verdict> {
+        if let Steadiness::Disturbed(spread) = stats::steadiness(self.series) {
+            let why = format!("the rounds of {} disagree by {:.0} %", self.named(), spread * 100.0);
+            return Some(Verdict::TooDisturbed { why });
+        }
+        let lacks_interval = self.p50.is_none_or(|p50| p50.interval.is_none());
+        lacks_interval.then(|| self.too_few())
+    }
+
+    fn named(&self) -> &'static str {
+        if self.called == "it" { "this one" } else { self.called }
+    }
+
+    /// Why it was not told apart where a narrower interval might have done it.
+    fn vagueness(&self) -> Option<Verdict> {
+        let p50 = self.p50?;
+        let Interval { low, high } = p50.interval?;
+        let half = (high as f64 - low as f64) / 2.0;
+        if half <= SPREAD_FLOOR || half <= SPREAD_MAX * p50.value.unsigned_abs() as f64 {
+            return None;
+        }
+        if values(self.series).count() < VALUES_MIN || self.rounds() < ROUNDS_MIN {
+            return Some(self.too_few());
+        }
+        let why = format!("the rounds of {} leave its median uncertain by more than half of it", self.named());
+        Some(Verdict::TooDisturbed { why })
+    }
+
+    /// Why a difference of that size may be the doing of whatever else ran: the hypervisor, or other programs that kept
+    /// the thread waiting for a CPU. The median round decides, so that one stall in one round does not.
+    fn interference(&self, effect: f64) -> Option<Verdict> {
+        if self.series.unit != Unit::Ns || !self.series.conditions.load.is_empty() {
+            return None;
+        }
+        let cpus = self.file.environment.integer(FactName::CpuCount).filter(|&cpus| cpus > 0).unwrap_or(1);
+        let in_the_median = |share: &dyn Fn(&Disturbance, u64) -> Option<i64>| {
+            let rounds = self.series.rounds.iter().filter(|round| round.count > 0);
+            let shares = rounds.map(|round| share(&round.disturbance, round.count));
+            stats::median(&mut shares.collect::<Option<Vec<i64>>>()?)
+        };
+        let per_value = |counter: fn(&Disturbance) -> Option<Nanos>| {
+            in_the_median(&|meanwhile, count| Some(counter(meanwhile)?.0 / i64::try_from(count).unwrap_or(i64::MAX)))
+        };
+        let stolen = per_value(|meanwhile| meanwhile.steal_ns).map(|steal| steal / cpus);
+        let others_permille =
+            in_the_median(&|meanwhile, _| Some((meanwhile.share(meanwhile.other_cpu_ns)? * 1e3) as i64 / cpus));
+        let is_busy = others_permille.is_some_and(|permille| permille as f64 >= BUSY_SHARE * 1e3);
+        // The thread's own delay says it exactly; on an idle machine it is a part of waking up.
+        let delayed = per_value(|meanwhile| meanwhile.run_delay_ns).filter(|_| is_busy);
+        let found = [("its hypervisor took", stolen), ("other programs kept it off the CPU for", delayed)];
+        found.into_iter().find_map(|(what, each)| {
+            let each = each.filter(|&each| each > 0 && each as f64 >= effect * INTERFERENCE_MAX)?;
+            let why = format!("{}: {what} {} of each value", self.named(), Nanos(each));
+            Some(Verdict::TooDisturbed { why })
+        })
+    }
+}
+
+/// The values a verdict rests on, as in findings: those of calls. A deadline that had passed before the call could be made
+/// says nothing about what the call does.
+fn values(series: &Series) -> &Distribution {
+    if series.quantity == Quantity::Lateness { series.calls() } else { &series.distribution }
+}
+
+fn against(base: &Measured<'_>, other: &Measured<'_>) -> AgainstBase {
+    let weakness = conditions_differ(base, other).or_else(|| base.weakness()).or_else(|| other.weakness());
+    let p50 = weakness.clone().unwrap_or_else(|| of_medians(base, other));
+    let p99 = (base.p99.is_some() && other.p99.is_some()).then(|| weakness.unwrap_or_else(|| of_tails(base, other)));
+    let max = |measured: &Measured| values(measured.series).max().filter(|&max| max > 0);
+    AgainstBase {
+        p50: judgement(base.p50, other.p50, p50),
+        p99: p99.map(|verdict| judgement(base.p99, other.p99, verdict)),
+        max_ratio: max(base).zip(max(other)).map(|(base, other)| other as f64 / base as f64),
+    }
+}
+
+fn judgement(base: Option<Estimate>, other: Option<Estimate>, verdict: Verdict) -> Judgement {
+    let ratio = |base: i64, other: i64| (base > 0 && other > 0).then(|| other as f64 / base as f64);
+    let both = base.zip(other);
+    let intervals = both.and_then(|(base, other)| base.interval.zip(other.interval));
+    Judgement {
+        ratio: both.and_then(|(base, other)| ratio(base.value, other.value)),
+        ratio_interval: intervals
+            .and_then(|(base, other)| Some([ratio(base.high, other.low)?, ratio(base.low, other.high)?])),
+        verdict,
+    }
+}
+
+/// What was refused to one and not to the other makes two different measurements.
+fn conditions_differ(base: &Measured<'_>, other: &Measured<'_>) -> Option<Verdict> {
+    let held =
+        |measured: &Measured, name: &str| measured.series.conditions.outcomes.get(name).is_some_and(Outcome::holds);
+    let name = base.series.conditions.asked.keys().find(|name| held(base, name) != held(other, name))?;
+    let without = if held(base, name) { other } else { base };
+    Some(Verdict::NotComparable { why: format!("{name} did not hold for {}", without.named()) })
+}
+
+fn apart(base: Interval, other: Interval) -> bool {
+    base.high < other.low || other.high < base.low
+}
+
+fn of_medians(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
+    let (Some(from), Some(to)) = (base.p50, other.p50) else { return base.too_few() };
+    let (Some(one), Some(two)) = (from.interval, to.interval) else { return base.too_few() };
+    if apart(one, two) {
+        let effect = (from.value as f64 - to.value as f64).abs();
+        return base.interference(effect).or_else(|| other.interference(effect)).unwrap_or(Verdict::Differs);
+    }
+    base.vagueness().or_else(|| other.vagueness()).unwrap_or(Verdict::NotToldApart)
+}
+
+fn of_tails(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
+    let (Some(one), Some(two)) = (base.p99.and_then(|p99| p99.interval), other.p99.and_then(|p99| p99.interval)) else {
+        return base.too_few();
+    };
+    if !apart(one, two) {
+        return Verdict::NotToldApart;
+    }
+    let (later, bound) = if one.high < two.low { (other, one.high) } else { (base, two.high) };
+    concentration(later, bound).unwrap_or(Verdict::Differs)
+}
+
+/// A tail that one round brought along is that round's, not the machine's.
+fn concentration(later: &Measured<'_>, bound: i64) -> Option<Verdict> {
+    let (samples, rounds) = (&later.series.samples, &later.series.rounds);
+    if later.rounds() < ROUNDS_MIN {
+        return Some(later.too_few());
+    }
+    let mut beyond = vec![0_u64; rounds.len()];
+    for (start, _) in samples.start_ns.iter().zip(&samples.value).filter(|(_, value)| **value > bound) {
+        let round = rounds.partition_point(|round| round.start_ns.0 <= *start);
+        if let Some(count) = beyond.get_mut(round.saturating_sub(1)) {
+            *count += 1;
+        }
+    }
+    let (most, all) = (beyond.iter().copied().max().unwrap_or(0), beyond.iter().sum::<u64>());
+    if all == 0 {
+        let why = format!("no raw samples tell from which rounds the tail of {} comes", later.named());
+        return Some(Verdict::TooFew { why });
+    }
+    let why =
+        || format!("{most} of the {all} late values of {} come from one of {} rounds", later.named(), rounds.len());
+    (most * 2 > all).then(|| Verdict::TooDisturbed { why: why() })
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests;

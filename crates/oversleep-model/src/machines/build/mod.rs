@@ -1,0 +1,214 @@
+//! From a profile's figures to a machine that runs.
+
+mod facts;
+mod figures;
+
+pub(super) use figures::Figures;
+
+use oversleep_record::Nanos;
+use oversleep_record::clock::Counts;
+
+use super::MachineError;
+use super::bounds::check_clock;
+use super::profile::Profile;
+use super::value::Value;
+use crate::sim::systems::{SYSTEMS, System};
+use crate::sim::{
+    ClockModel, ClockSource, Machine, OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing, WaitModel, Wake,
+};
+use oversleep_system::{ClockInfo, Cpu, CpuKind, Follows, WaitInfo};
+
+/// More CPUs than this no profile has; an affinity is a word of that many bits.
+const CPUS_MAX: i64 = 64;
+
+/// A machine's name in every heading and file: with what was changed of it, so that it passes for no other.
+fn full_name(profile: &Profile, seed: u64) -> String {
+    let mut parts = profile.changes.clone();
+    if seed != super::SEED {
+        parts.push(format!("seed {seed}"));
+    }
+    if parts.is_empty() { profile.name.clone() } else { format!("{} with {}", profile.name, parts.join(", ")) }
+}
+
+/// The machine of a profile.
+pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineError> {
+    let figures = Figures(profile);
+    let os = figures.text("machine.os");
+    let system =
+        SYSTEMS.iter().find(|system| system.os == os).ok_or_else(|| figures.wrong("machine.os", "it is not stated"))?;
+    let count = figures.integer("cpus.count");
+    if !(1..=CPUS_MAX).contains(&count) {
+        return Err(figures.wrong("cpus.count", format!("a machine has 1 to {CPUS_MAX} CPUs")));
+    }
+    for path in ["work.unit", "work.relax", "work.timer-load"] {
+        if figures.span(path) <= Nanos::ZERO {
+            return Err(figures.wrong(path, "it must take time: a loop that takes none never ends"));
+        }
+    }
+    let timing = timing(&figures)?;
+    let clocks = clocks(&figures, system, &timing)?;
+    Ok(Machine {
+        name: full_name(profile, seed),
+        os: os.to_owned(),
+        arch: figures.text("machine.arch").to_owned(),
+        seed,
+        cpus: cpus(&figures, count),
+        scheduler: super::turns::scheduler(&figures, system)?,
+        wake: Wake {
+            cost: figures.spread("wake.cost"),
+            real_time: figures.spread("wake.real-time"),
+            idle_exits: figures.ladder("wake.idle-exits"),
+            real_time_idle_exits: figures.ladder("wake.real-time-idle-exits"),
+        },
+        reference_clock: system.reference_clock,
+        relax_cost_ns: figures.span("work.relax"),
+        work_unit_cost_ns: figures.span("work.unit"),
+        loads: system.loads,
+        timer_load_work_ns: figures.span("work.timer-load"),
+        spawn_cost_ns: figures.span("wake.thread-start"),
+        handoff_wake: figures.spread("wake.handoff"),
+        yield_cost: figures.spread("wake.yield"),
+        clocks,
+        waits: system.modelled_waits().map(|info| wait(&figures, &timing, info)).collect(),
+        handoffs: system.handoffs.iter().map(|info| (info, figures.missing(info.name))).collect(),
+        tunables: system.modelled_tunables().collect(),
+        facts: facts::stated(&figures, &timing, count, seed)?,
+        timing,
+        stalls: Vec::new(),
+    })
+}
+
+fn cpus(figures: &Figures<'_>, count: i64) -> Vec<Cpu> {
+    let thrifty = figures.integer("cpus.efficiency").min(count);
+    let kind = |number: i64| match thrifty {
+        0 => CpuKind::Uniform,
+        _ if number < count - thrifty => CpuKind::Performance,
+        _ => CpuKind::Efficiency,
+    };
+    (0..count).map(|number| Cpu { number: number as u32, kind: kind(number) }).collect()
+}
+
+fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
+    let hz = figures.integer("timers.hz");
+    if hz > 1_000_000 {
+        return Err(figures.wrong("timers.hz", "no kernel ticks more than a million times per second"));
+    }
+    let tiers = match figures.value("timers.tiers") {
+        Some(Value::Tiers(tiers)) => tiers.clone(),
+        _ => Vec::new(),
+    };
+    Ok(Timing {
+        default_slack_ns: figures.span("timers.slack"),
+        poll_share: PollShare {
+            plain_ppm: figures.share_ppm("timers.poll-share"),
+            nice_ppm: figures.share_ppm("timers.poll-share-nice"),
+            most_ns: figures.span("timers.poll-share-most"),
+        },
+        tick: tick(figures)?,
+        one_shot: OneShot {
+            grid_ns: figures.span("timers.grid").max(Nanos(1)),
+            p_late: figures.share("timers.grid-p-late"),
+        },
+        wheel_ns: if hz > 0 { Nanos(1_000_000_000 / hz) } else { Nanos::ZERO },
+        tiers: tiers.into_iter().map(|(name, shift, most_ns)| Tier { name, shift, most_ns }).collect(),
+    })
+}
+
+fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
+    if figures.value("timers.tick").is_none() {
+        return Ok(None);
+    }
+    let (default_ns, shortest_ns) = (figures.span("timers.tick"), figures.span("timers.tick-shortest"));
+    if !(Nanos::from_micros(1)..=Nanos::from_secs(1)).contains(&default_ns) {
+        return Err(figures.wrong("timers.tick", "a tick takes from 1us to 1s"));
+    }
+    // A machine whose tick is set below what it grants otherwise grants that.
+    let shortest_ns = shortest_ns.max(Nanos(10_000)).min(default_ns);
+    let timer_hz = figures.integer("timers.timer-hz").unsigned_abs();
+    if timer_hz > 0 && 128_000_000_000 / i128::from(timer_hz) * 2 > i128::from(shortest_ns.0) {
+        return Err(figures.wrong("timers.timer-hz", "128 cycles of it are not much shorter than the shortest tick"));
+    }
+    Ok(Some(Tick {
+        default_ns,
+        shortest_ns,
+        timer_hz: (timer_hz > 0).then_some(timer_hz),
+        base: if figures.text("timers.base") == "last-tick" { TickBase::LastTick } else { TickBase::Call },
+        p_two_tick: figures.share("timers.p-two-tick"),
+        margin_ns: figures.span("timers.margin"),
+        reach: if figures.text("timers.requests-reach") == "asker" { Reach::Asker } else { Reach::Everyone },
+        drops_hidden: figures.flag("timers.drops-hidden"),
+        is_hidden: figures.flag("timers.window-hidden"),
+    }))
+}
+
+fn clocks(figures: &Figures<'_>, system: &System, timing: &Timing) -> Result<Vec<ClockModel>, MachineError> {
+    let arch = figures.text("machine.arch");
+    let clocks = system.modelled_clocks().filter(|info| info.is_on(arch));
+    clocks.map(|&info| clock(figures, info, timing, system.reference_clock)).collect()
+}
+
+fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &str) -> Result<ClockModel, MachineError> {
+    let name = info.name;
+    let frequency_hz = match info.unit.frequency_hz() {
+        Some(hz) => hz,
+        None => {
+            let path = format!("frequencies.{name}");
+            // Counters of one processor have one frequency: rdtscp is rdtsc's.
+            let shared = if name.starts_with("tsc") { "frequencies.tsc" } else { &path };
+            match figures.integer(&path).max(figures.integer(shared)).unsigned_abs() {
+                hz @ 1..=10_000_000_000 => hz,
+                _ => return Err(figures.wrong(&path, "a counter counts from 1 to 10,000,000,000 times per second")),
+            }
+        }
+    };
+    let finest = Nanos(i64::try_from(1_000_000_000 / frequency_hz).unwrap_or(1).max(1));
+    let followed = match info.follows {
+        Follows::KernelTick => timing.wheel_ns.max(finest),
+        Follows::DefaultTick => timing.tick.as_ref().map_or(finest, |tick| tick.default_ns),
+        // The unit rounds what is read; the step is of what it follows.
+        _ => finest,
+    };
+    let own = figures.span(&format!("steps.{name}"));
+    let clock = ClockModel {
+        source: match (info.counts, info.follows) {
+            (Counts::ThreadCpuTime, _) => ClockSource::ThreadCpu,
+            (Counts::ProcessCpuTime, _) => ClockSource::ProcessCpu,
+            (_, Follows::LastInterrupt) => ClockSource::LastInterrupt,
+            _ => ClockSource::Elapsed,
+        },
+        read_cost_ps: figures.cost_ps(name),
+        step_ns: if own > Nanos::ZERO { own } else { followed },
+        frequency_hz,
+        drift_ppm: 0,
+        skew_ns: Nanos::ZERO,
+        unavailable: figures.missing(name),
+        info,
+    };
+    match check_clock(&clock, reference) {
+        Ok(()) => Ok(clock),
+        Err(why) => Err(figures
+            .wrong(name, format!("{why}, and this takes {} ps and steps by {}", clock.read_cost_ps, clock.step_ns))),
+    }
+}
+
+fn wait(figures: &Figures<'_>, timing: &Timing, info: &WaitInfo) -> WaitModel {
+    let name = info.name;
+    let own = figures.span(&format!("grids.{name}"));
+    // Without high-resolution timers the kernel looks for those that are due at its own tick.
+    let grid_ns = if lacks_high_resolution(figures, timing) { own.max(timing.wheel_ns) } else { own };
+    let raises = figures.span(&format!("raises.{name}"));
+    WaitModel {
+        extra: figures.spread(&format!("extra.{name}")),
+        shortest_ns: figures.span(&format!("shortest.{name}")),
+        tolerance_ns: figures.span(&format!("tolerance.{name}")),
+        grid_ns,
+        raises_to_ns: (raises > Nanos::ZERO).then_some(raises),
+        unavailable: figures.missing(name),
+        ..WaitModel::by_rule(info.clone())
+    }
+}
+
+/// Whether it is a Linux whose kernel was built or booted without high-resolution timers.
+fn lacks_high_resolution(figures: &Figures<'_>, timing: &Timing) -> bool {
+    timing.tick.is_none() && timing.wheel_ns > Nanos::ZERO && !figures.flag("timers.high-resolution")
+}

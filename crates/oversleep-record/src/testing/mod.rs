@@ -1,0 +1,327 @@
+//! Result files with exact figures, for tests: of findings, of comparisons, of reports.
+//!
+//! Only with the feature `testing`, which no program enables.
+
+mod damage;
+
+pub use damage::damaged;
+
+use crate::clock::{AcrossSuspend, Counts, Difference, Epoch, Steps};
+use crate::conditions::{Conditions, Held, LoadSpec, Outcome, Setting};
+use crate::disturbance::Disturbance;
+use crate::environment::{FactValue, PlatformId};
+use crate::file::{Completion, Floor, SCHEMA, Tool};
+use crate::key::Part;
+use crate::label::{self, ClockRole, JoinStyle, LabelValue, Labels, TrialSide};
+use crate::series::{Quantity, Round, Status, Unit};
+use crate::split::LatenessSplit;
+use crate::trial::{Trial, TrialPair};
+use crate::{ClockResult, Environment, ExperimentId, FactName, Nanos, ResultFile, Series, SeriesKey, Unavailable};
+
+/// A result file under construction.
+pub struct Sheet {
+    /// What there is of it.
+    pub file: ResultFile,
+}
+
+impl Sheet {
+    /// An empty result of this operating system.
+    pub fn on(os: &str) -> Sheet {
+        Sheet {
+            file: ResultFile {
+                schema: SCHEMA.into(),
+                tool: Tool { name: "oversleep".into(), version: "0".into() },
+                taken_unix_s: None,
+                duration_ns: Nanos::from_secs(18),
+                completion: Completion::Complete,
+                command: "check".into(),
+                name: None,
+                platform: PlatformId { os: os.into(), arch: "x86_64".into(), modelled: None },
+                environment: Environment::default(),
+                floor: None,
+                clocks: Vec::new(),
+                series: Vec::new(),
+                trials: Vec::new(),
+                findings: Vec::new(),
+            },
+        }
+    }
+
+    /// An empty result of Linux.
+    pub fn linux() -> Sheet {
+        Sheet::on("linux")
+    }
+
+    /// An empty result of macOS.
+    pub fn macos() -> Sheet {
+        Sheet::on("macos")
+    }
+
+    /// An empty result of Windows.
+    pub fn windows() -> Sheet {
+        Sheet::on("windows")
+    }
+
+    /// A series that can't be measured.
+    pub fn unavailable(mut self, key: impl AsRef<str>, reason: Unavailable) -> Sheet {
+        let mut series = rounds(key, &[], 0);
+        series.status = Status::Unavailable { reason };
+        self.file.series.push(series);
+        self
+    }
+
+    /// The last series with a split of these parts.
+    pub fn split(mut self, timer: i64, run_queue: i64, wake_return: i64) -> Sheet {
+        let mut split = LatenessSplit { attributed_count: 80, method: "test".into(), ..LatenessSplit::default() };
+        for _ in 0..80 {
+            split.total.record(timer + run_queue + wake_return);
+            split.timer.record(timer);
+            split.run_queue.record(run_queue);
+            split.wake_return.record(wake_return);
+        }
+        if let Some(series) = self.file.series.last_mut() {
+            series.split = Some(split);
+        }
+        self
+    }
+
+    /// Stamped by that clock, which costs 20 ns and moves by 10.
+    pub fn floor(mut self, clock: &str) -> Sheet {
+        self.file.floor =
+            Some(Floor { clock: clock.into(), read_cost_ps: 20_000, step_ns: Nanos(10), chosen: None, witness: None });
+        self
+    }
+
+    /// With a fact about the machine.
+    pub fn fact(mut self, name: FactName, value: FactValue) -> Sheet {
+        self.file.environment.set(name, value, "test");
+        self
+    }
+
+    /// With a fact that is a text.
+    pub fn text(self, name: FactName, text: &str) -> Sheet {
+        self.fact(name, FactValue::Text(text.into()))
+    }
+
+    /// With a fact that is a whole number.
+    pub fn integer(self, name: FactName, number: i64) -> Sheet {
+        self.fact(name, FactValue::Integer(number))
+    }
+
+    /// With a fact that is a span.
+    pub fn span(self, name: FactName, ns: i64) -> Sheet {
+        self.fact(name, FactValue::Nanos(Nanos(ns)))
+    }
+
+    /// With a fact that is a fraction.
+    pub fn real(self, name: FactName, number: f64) -> Sheet {
+        self.fact(name, FactValue::Real(number))
+    }
+
+    /// With a fact that is so or not.
+    pub fn flag(self, name: FactName, flag: bool) -> Sheet {
+        self.fact(name, FactValue::Flag(flag))
+    }
+
+    /// With a fact that is a list.
+    pub fn list(self, name: FactName, items: &[&str]) -> Sheet {
+        self.fact(name, FactValue::List(items.iter().map(|item| (*item).to_owned()).collect()))
+    }
+
+    /// With this series.
+    pub fn series(mut self, series: Series) -> Sheet {
+        self.file.series.push(series);
+        self
+    }
+
+    /// A steady series: 80 times that value in four rounds.
+    pub fn steady(self, key: impl AsRef<str>, value: i64) -> Sheet {
+        self.series(rounds(key, &[value; 4], 20))
+    }
+
+    /// A series whose rounds disagree.
+    pub fn wild(self, key: impl AsRef<str>, value: i64) -> Sheet {
+        self.series(rounds(key, &[value, value * 7, value / 6, value * 30], 20))
+    }
+
+    /// A series with three values.
+    pub fn scarce(self, key: impl AsRef<str>, value: i64) -> Sheet {
+        self.series(rounds(key, &[value; 3], 1))
+    }
+
+    /// What else the machine did meanwhile is unknown.
+    pub fn unseen(mut self) -> Sheet {
+        for round in self.file.series.iter_mut().flat_map(|series| &mut series.rounds) {
+            round.disturbance = Disturbance { window_ns: round.disturbance.window_ns, ..Disturbance::default() };
+        }
+        self
+    }
+
+    /// With this clock.
+    pub fn clock(mut self, clock: ClockResult) -> Sheet {
+        self.file.clocks.push(clock);
+        self
+    }
+
+    /// A trial of a remedy on a wait at 1 ms, under conditions that were granted, with its two steady series.
+    pub fn trial_under(mut self, remedy: &str, wait: &str, conditions: Conditions, before: i64, after: i64) -> Sheet {
+        let key = |side| SeriesKey::of_trial(remedy, wait, Nanos::from_millis(1), side);
+        let (without, with) = (key(TrialSide::Before), key(TrialSide::After));
+        let mut after = rounds(&with, &[after; 4], 20);
+        after.conditions = held(conditions.clone());
+        let pair = TrialPair { before: without.clone(), after: with };
+        self.file.trials.push(Trial { remedy: remedy.into(), conditions, pairs: vec![pair] });
+        self.steady(&without, before).series(after)
+    }
+}
+
+/// Conditions with every tunable granted.
+pub fn held(mut conditions: Conditions) -> Conditions {
+    let granted = |now: &Setting| Outcome::Applied { was: None, now: now.clone() };
+    conditions.outcomes = conditions.asked.iter().map(|(name, now)| (name.clone(), granted(now))).collect();
+    conditions
+}
+
+fn quantity_of(key: &SeriesKey, experiment: ExperimentId) -> (Quantity, Unit) {
+    use ExperimentId as Id;
+    let says = |word: &str| key.parts().any(|part| part == Part::Word(word));
+    match experiment {
+        Id::A1 => (Quantity::Cost, Unit::Ps),
+        Id::B1 | Id::B2 => (Quantity::Elapsed, Unit::Ns),
+        Id::B3 => (Quantity::Step, Unit::Ns),
+        Id::B7 => (Quantity::Cost, Unit::Ns),
+        Id::C3 | Id::C4 if says("stated") => (Quantity::StatedResolution, Unit::Ns),
+        Id::C3 | Id::C4 if says("step") => (Quantity::Step, Unit::Ns),
+        Id::C5 if says("residency") => (Quantity::IdleResidency, Unit::Ns),
+        Id::C5 if says("power") => (Quantity::Power, Unit::Mw),
+        Id::C5 | Id::C6 => (Quantity::WakeupsPerSecond, Unit::Hz),
+        Id::D1 | Id::D2 => (Quantity::ForkJoin, Unit::Ns),
+        Id::D3 => (Quantity::GenerationsPerSecond, Unit::Hz),
+        Id::D4 => (Quantity::HandoffLatency, Unit::Ns),
+        Id::B4 | Id::B5 | Id::B6 | Id::B8 | Id::B9 | Id::B12 | Id::C2 | Id::C3 | Id::C4 | Id::TRIAL => {
+            (Quantity::Lateness, Unit::Ns)
+        }
+        _ => panic!("no such experiment in {key}"),
+    }
+}
+
+/// What a word in a key of that experiment says of its series.
+fn labelled(labels: Labels, experiment: ExperimentId, word: &str) -> Labels {
+    use ExperimentId as Id;
+    fn read<T: LabelValue>(word: &str) -> T {
+        T::read(word).unwrap_or_else(|| panic!("no label has the word {word}"))
+    }
+    match (experiment, word) {
+        (Id::B6, _) => labels.with(label::PHASE, read(word)),
+        (Id::B7, _) => labels.with(label::COMPETITION, read(word)),
+        (Id::C5, "idle" | "sleeping") => labels.with(label::ACTIVITY, read(word)),
+        (Id::C5 | Id::C6, _) => labels.with(label::COUNTED, read(word)),
+        (Id::C3 | Id::C4, _) => labels,
+        (Id::D4, _) => labels.with(label::WAY, read(word)),
+        (Id::TRIAL, _) => labels.with(label::TRIAL_SIDE, read(word)),
+        _ => labels.with(label::CLOCK_ROLE, read(word)),
+    }
+}
+
+/// A series of that key: each round holds `count` times its value, on a machine that did hardly anything else.
+/// Subject, request, labels and conditions follow from the key as the experiments write it.
+pub fn rounds(key: impl AsRef<str>, values: &[i64], count: u64) -> Series {
+    let key = SeriesKey::from(key.as_ref());
+    let first = key.as_str().split('/').next().and_then(|id| id.parse().ok());
+    let experiment: ExperimentId = first.unwrap_or_else(|| panic!("no experiment in {key}"));
+    let (quantity, unit) = quantity_of(&key, experiment);
+    let mut series = Series::new(experiment, key.subject(), quantity, unit);
+    series.clock = "monotonic".into();
+    let mut conditions = Conditions::as_found();
+    for part in key.parts() {
+        match part {
+            Part::Span(span) => (series.requested_ns, series.asked_ns) = (Some(span), Some(span)),
+            Part::Word(word) => series.labels = labelled(series.labels, experiment, word),
+            Part::Named("tolerance", span) => series.labels.set(label::TOLERANCE, span.parse().expect("a span")),
+            Part::Named("neighbour", held) => series.labels.set(label::NEIGHBOUR, held.parse().expect("settings")),
+            Part::Named("load", load) => {
+                let (kind, hogs) = load.split_once(':').expect("a load");
+                conditions.load.push(LoadSpec { kind: kind.into(), hogs: hogs.parse().expect("a count") });
+            }
+            Part::Named(tunable, held) => {
+                let held: Held = held.parse().expect("a setting");
+                if let Held::Setting(setting) = &held {
+                    conditions = conditions.with(tunable, setting.clone());
+                }
+                if experiment == ExperimentId::C5 {
+                    series.labels.set(label::HELD, held);
+                }
+            }
+        }
+    }
+    if series.label(label::CLOCK_ROLE) == Some(ClockRole::Coarse) {
+        series.clock = "monotonic-coarse".into();
+    }
+    if [ExperimentId::D1, ExperimentId::D2, ExperimentId::D3].contains(&experiment) {
+        let style: JoinStyle = series.subject.parse().expect("a style");
+        series.labels = series.labels.with(label::STYLE, style).with(label::THREADS, 8).with(label::TASKS, 2);
+        series.labels.set(label::WORK, Nanos::from_millis(120));
+        if let Some(task) = series.requested_ns {
+            series.labels.set(label::TASK, task);
+        }
+    }
+    if experiment == ExperimentId::C6 {
+        series.labels.set(label::THREADS, 8);
+    }
+    series.key = key;
+    series.conditions = held(conditions);
+    for (index, &value) in values.iter().enumerate() {
+        for sample in 0..count {
+            series.distribution.record(value);
+            series.samples.push(10_000, index as i64 * 100_000_000 + sample as i64 * 1_000_000, value, false);
+        }
+        series.rounds.push(Round {
+            start_ns: Nanos::from_millis(index as i64 * 100),
+            count,
+            median: (count > 0).then_some(value),
+            disturbance: Disturbance {
+                window_ns: Nanos::from_millis(20),
+                steal_ns: Some(Nanos::ZERO),
+                own_cpu_ns: Some(Nanos::from_millis(2)),
+                involuntary_switches: Some(1),
+                ..Disturbance::default()
+            },
+        });
+    }
+    series.counts.recorded = series.distribution.count();
+    series.counts.early = series.distribution.early_count();
+    series
+}
+
+/// A clock of elapsed time without fault: 100 ms indicated of 100 ms, in steps of 10 ns.
+pub fn good_clock(name: &str) -> ClockResult {
+    ClockResult {
+        name: name.into(),
+        call: format!("{name}()"),
+        counts: Counts::ElapsedTime,
+        epoch: Epoch::Boot,
+        unit: "ns".into(),
+        across_suspend: AcrossSuspend::Stops,
+        wraps_after_ns: None,
+        unavailable: None,
+        cost_series: Some(SeriesKey::new(ExperimentId::A1, name)),
+        example_raw: None,
+        frequency_hz: None,
+        stated_step_ns: Some(Nanos(1)),
+        differences: vec![differed(100_000_000)],
+        steps: Some(Steps {
+            reads: 1_000,
+            smallest_ns: Some(Nanos(10)),
+            median_ns: Some(Nanos(10)),
+            changes_per_second: Some(30_000_000),
+            cross_cpu_reads: 1_000,
+            ..Steps::default()
+        }),
+        drift: None,
+    }
+}
+
+/// A reference wait of 100 ms of which a clock indicated this much.
+pub fn differed(indicated: i64) -> Difference {
+    Difference { reference_ns: Nanos(100_000_000), indicated_ns: Nanos(indicated) }
+}

@@ -1,0 +1,33 @@
+//! Results for tests: the least that is one.
+
+pub mod reports;
+
+use oversleep_record::environment::PlatformId;
+use oversleep_record::file::{Completion, SCHEMA, Tool};
+use oversleep_record::series::{Quantity, Unit};
+use oversleep_record::{Environment, ExperimentId, Nanos, ResultFile, Series};
+
+/// A result with empty series of these keys.
+pub fn result(keys: &[&str]) -> ResultFile {
+    let series = |key: &&str| {
+        let mut series = Series::new(ExperimentId::B5, "nanosleep", Quantity::Lateness, Unit::Ns);
+        series.key = (*key).into();
+        series
+    };
+    ResultFile {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "oversleep".to_owned(), version: "0.1.0".to_owned() },
+        taken_unix_s: Some(1_700_000_000),
+        duration_ns: Nanos::from_secs(1),
+        completion: Completion::Complete,
+        command: "waits".to_owned(),
+        name: None,
+        platform: PlatformId { os: "linux".to_owned(), arch: "x86_64".to_owned(), modelled: None },
+        environment: Environment::default(),
+        floor: None,
+        clocks: Vec::new(),
+        series: keys.iter().map(series).collect(),
+        trials: Vec::new(),
+        findings: Vec::new(),
+    }
+}

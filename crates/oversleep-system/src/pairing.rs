@@ -1,0 +1,154 @@
+//! Registries: descriptions paired with what one system adds to them. Whether each has the other is checked while
+//! compiling.
+
+/// What has a registry name.
+pub trait Described {
+    /// Registry name, as typed on the command line.
+    fn name(&self) -> &'static str;
+}
+
+/// Registry name of a description, and what makes an entry of it.
+pub type Made<I, T> = (&'static str, fn(&'static I) -> Box<T>);
+
+/// The entries of a catalogue, in its order: `registry!(clocks::LINUX, READS)`. A description without an entry, or an
+/// entry without a description, doesn't compile.
+#[macro_export]
+macro_rules! registry {
+    ($infos:path, $made:expr) => {{
+        const _: () = $crate::pairing::assert_paired(&$crate::names_of!($infos), $made);
+        $crate::pairing::registry($infos, $made)
+    }};
+}
+
+/// The registry names of a constant slice of descriptions.
+#[macro_export]
+macro_rules! names_of {
+    ($infos:path) => {{
+        let mut names = [""; $infos.len()];
+        let mut at = 0;
+        while at < $infos.len() {
+            names[at] = $infos[at].name;
+            at += 1;
+        }
+        names
+    }};
+}
+
+/// The description of that name, looked up while compiling: `describe!(tunables::LINUX, "slack")`.
+#[macro_export]
+macro_rules! describe {
+    ($infos:path, $name:expr) => {
+        &$infos[$crate::pairing::position(&$crate::names_of!($infos), $name)]
+    };
+}
+
+/// The entries of descriptions, in their order. [`registry!`](crate::registry) checks that none is missing.
+pub fn registry<I: Described, T: ?Sized>(infos: &'static [I], made: &[&[Made<I, T>]]) -> Vec<Box<T>> {
+    let of = |name| made.iter().copied().flatten().find(|(known, _)| *known == name);
+    infos.iter().filter_map(|info| of(info.name()).map(|(_, make)| make(info))).collect()
+}
+
+/// Checks that each description has exactly one entry, and each entry a description.
+///
+/// # Panics
+/// With the name of the one that stands alone, or that occurs twice. In a constant, that stops the compiler.
+pub const fn assert_paired<T>(described: &[&str], made: &[&[(&str, T)]]) {
+    let mut at = 0;
+    while at < described.len() {
+        if count(described[at], made) != 1 {
+            panic!("{}", described[at]);
+        }
+        position(described, described[at]);
+        at += 1;
+    }
+    let mut list = 0;
+    while list < made.len() {
+        let mut at = 0;
+        while at < made[list].len() {
+            position(described, made[list][at].0);
+            at += 1;
+        }
+        list += 1;
+    }
+}
+
+/// Where that name is among the others.
+///
+/// # Panics
+/// With the name, where it is absent or occurs twice. In a constant, that stops the compiler.
+pub const fn position(names: &[&str], name: &str) -> usize {
+    let (mut at, mut found) = (0, None);
+    while at < names.len() {
+        if is_same(names[at], name) {
+            if found.is_some() {
+                panic!("{}", name);
+            }
+            found = Some(at);
+        }
+        at += 1;
+    }
+    match found {
+        Some(at) => at,
+        None => panic!("{}", name),
+    }
+}
+
+/// Whether two names are the same; constants can't use `==` on them yet.
+pub const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+const fn count<T>(name: &str, made: &[&[(&str, T)]]) -> usize {
+    let (mut list, mut count) = (0, 0);
+    while list < made.len() {
+        let mut at = 0;
+        while at < made[list].len() {
+            if is_same(made[list][at].0, name) {
+                count += 1;
+            }
+            at += 1;
+        }
+        list += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_pass_in_any_order() {
+        assert_paired(&["one", "two", "three"], &[&[("two", ())], &[("one", ()), ("three", ())]]);
+        assert_eq!(position(&["one", "two"], "two"), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "two")]
+    fn a_description_needs_an_entry() {
+        assert_paired(&["one", "two"], &[&[("one", ())]]);
+    }
+
+    #[test]
+    #[should_panic(expected = "tow")]
+    fn an_entry_needs_a_description() {
+        assert_paired(&["one"], &[&[("one", ()), ("tow", ())]]);
+    }
+
+    #[test]
+    #[should_panic(expected = "one")]
+    fn two_entries_are_one_too_many() {
+        assert_paired(&["one"], &[&[("one", ())], &[("one", ())]]);
+    }
+
+    #[test]
+    #[should_panic(expected = "one")]
+    fn a_name_is_described_once() {
+        assert_paired(&["one", "one"], &[&[("one", ())]]);
+    }
+}
