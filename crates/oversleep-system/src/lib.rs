@@ -174,6 +174,11 @@ impl dyn Platform + '_ {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().name == name)
     }
 
+    /// The plainest wait of a family: the first in the list.
+    pub fn plainest(&self, family: Family) -> Option<&dyn Wait> {
+        self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == family)
+    }
+
     /// The tunable of that name.
     pub fn tunable(&self, name: &str) -> Option<&dyn Tunable> {
         self.tunables().iter().map(AsRef::as_ref).find(|tunable| tunable.info().name == name)

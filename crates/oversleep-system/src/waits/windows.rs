@@ -69,8 +69,8 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "wait-for-single-object",
         call: "WaitForSingleObject",
-        doc: "It waits for an event, thread or process. Java's LockSupport.parkNanos and C run-times end in it. Its \
-              timeout ends at a timer interrupt, like Sleep's.",
+        doc: "It waits for an event, thread or process; here for an event that nobody sets. Java's \
+              LockSupport.parkNanos and C run-times end in it. Its timeout ends at a timer interrupt, like Sleep's.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitforsingleobject",
         ..LOCKS
@@ -78,8 +78,8 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "wait-for-multiple-objects",
         call: "WaitForMultipleObjects",
-        doc: "Event loops of services and of old game engines wait for up to 64 objects at once with it. Its timeout \
-              ends at a timer interrupt, like Sleep's.",
+        doc: "Event loops of services and of old game engines wait for up to 64 objects at once with it; here for \
+              two events. Its timeout ends at a timer interrupt, like Sleep's.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitformultipleobjects",
         ..LOCKS
