@@ -45,7 +45,6 @@ pub struct Linux {
 
 impl System for Linux {
     const NAME: &'static str = "linux";
-    const REFERENCE_CLOCK: &'static str = "monotonic";
 
     // The clock that the kernel counts deadlines on, and not the library's: that one is steered to it and lies up to
     // 25 ns beside it as a rule, on either side (up to 0.1 ms after a resume), so a wait that ends right on its deadline
