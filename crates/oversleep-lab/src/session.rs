@@ -13,7 +13,7 @@ use oversleep_measure::{
     Amount, Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, Watch, floor, measure,
     of_check,
 };
-use oversleep_system::{Ability, Platform, SharedPlatform};
+use oversleep_system::{Ability, NotASetting, Platform, SharedPlatform};
 
 /// What to run.
 pub struct Request {
@@ -92,10 +92,10 @@ impl Laboratory {
     /// What is wrong with a setting, before anything is measured.
     ///
     /// # Errors
-    /// A sentence: unknown tunable, wrong kind of value, out of range.
-    pub fn validate(&self, tunable: &str, setting: &Setting) -> Result<(), String> {
+    /// Unknown tunable, wrong kind of value, out of range.
+    pub fn validate(&self, tunable: &str, setting: &Setting) -> Result<(), NotASetting> {
         match self.platform.tunable(tunable) {
-            None => Err(format!("'{tunable}' can't be changed on this platform")),
+            None => Err(NotASetting::no_such_tunable(tunable, setting)),
             Some(tunable) => tunable.validate(setting),
         }
     }

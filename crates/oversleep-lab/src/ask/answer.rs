@@ -191,7 +191,7 @@ fn check_tunable(platform: &dyn Platform, name: &str, setting: &Setting) -> Resu
     let tunable = platform.tunable(name).ok_or_else(|| unknown(platform, "tunable", name))?;
     tunable
         .validate(setting)
-        .map_err(|error| unavailable(name, Unavailable::Failed { call: format!("{name}={setting}"), error }))
+        .map_err(|error| unavailable(name, Unavailable::failed(format!("{name}={setting}"), error.problem)))
 }
 
 /// Runs one experiment on one subject.

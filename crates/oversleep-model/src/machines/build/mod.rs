@@ -63,7 +63,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         reference_clock: system.reference_clock,
         relax_cost_ns: figures.span("work.relax"),
         work_unit_cost_ns: figures.span("work.unit"),
-        timer_load: system.timer_load,
+        loads: system.loads,
         timer_load_work_ns: figures.span("work.timer-load"),
         spawn_cost_ns: figures.span("wake.thread-start"),
         handoff_wake: figures.spread("wake.handoff"),
@@ -71,7 +71,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         clocks,
         waits: system.modelled_waits().map(|info| wait(&figures, &timing, info)).collect(),
         handoffs: system.handoffs.iter().map(|info| (info, figures.missing(info.name))).collect(),
-        tunables: system.tunables.to_vec(),
+        tunables: system.modelled_tunables().collect(),
         facts: facts::stated(&figures, &timing, count, seed)?,
         timing,
         stalls: Vec::new(),
@@ -102,7 +102,7 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
         poll_share: PollShare {
             plain_ppm: figures.share_ppm("timers.poll-share"),
             nice_ppm: figures.share_ppm("timers.poll-share-nice"),
-            most_ns: figures.span("timers.poll-share-most"),
+            max_ns: figures.span("timers.poll-share-most"),
         },
         tick: tick(figures)?,
         one_shot: OneShot {
@@ -110,7 +110,7 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
             p_late: figures.share("timers.grid-p-late"),
         },
         wheel_ns: if hz > 0 { Nanos(1_000_000_000 / hz) } else { Nanos::ZERO },
-        tiers: tiers.into_iter().map(|(name, shift, most_ns)| Tier { name, shift, most_ns }).collect(),
+        tiers: tiers.into_iter().map(|(name, shift, max_ns)| Tier { name, shift, max_ns }).collect(),
     })
 }
 
@@ -135,7 +135,7 @@ fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
         base: if figures.text("timers.base") == "last-tick" { TickBase::LastTick } else { TickBase::Call },
         p_two_tick: figures.share("timers.p-two-tick"),
         margin_ns: figures.span("timers.margin"),
-        reach: if figures.text("timers.requests-reach") == "asker" { Reach::Asker } else { Reach::Everyone },
+        reach: if figures.text("timers.requests-reach") == "asker" { Reach::Requesters } else { Reach::Everyone },
         drops_hidden: figures.flag("timers.drops-hidden"),
         is_hidden: figures.flag("timers.window-hidden"),
     }))
