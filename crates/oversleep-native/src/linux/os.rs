@@ -14,6 +14,20 @@ pub fn monotonic_now() -> Nanos {
     Nanos(clock_ns(libc::CLOCK_MONOTONIC) as i64)
 }
 
+/// Whether CLOCK_MONOTONIC can be read by a real system call.
+pub fn monotonic_syscall_works() -> Result<(), Unavailable> {
+    if monotonic_ns_by_syscall() != 0 { Ok(()) } else { Err(failed("syscall(SYS_clock_gettime)")) }
+}
+
+/// CLOCK_MONOTONIC by system call; 0 where it failed, which no running machine shows.
+#[inline(always)]
+pub fn monotonic_ns_by_syscall() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec; on both supported architectures it has the kernel's 64-bit layout.
+    unsafe { libc::syscall(libc::SYS_clock_gettime, libc::c_long::from(libc::CLOCK_MONOTONIC), &raw mut time) };
+    Nanos::from_secs(time.tv_sec).0 as u64 + time.tv_nsec as u64
+}
+
 /// "Not permitted" if the error is one of permission, otherwise a failed call.
 pub fn refused(call: &str, error: &io::Error, allow: &str) -> Unavailable {
     match error.raw_os_error() {

@@ -8,7 +8,6 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::linux::clocks::monotonic_ns_by_syscall;
 use crate::linux::os;
 
 const BATCHES: u32 = 40;
@@ -25,7 +24,7 @@ pub(super) fn avoids_system_call() -> bool {
     for _ in 0..BATCHES {
         let batches = [
             batch_ns(|| os::clock_ns(libc::CLOCK_MONOTONIC)),
-            batch_ns(monotonic_ns_by_syscall),
+            batch_ns(os::monotonic_ns_by_syscall),
             // SAFETY: takes no argument and can't fail.
             batch_ns(|| unsafe { libc::syscall(libc::SYS_getppid) as u64 }),
         ];
