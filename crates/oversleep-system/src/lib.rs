@@ -18,6 +18,7 @@ mod observe;
 pub mod pairing;
 pub mod reference;
 pub mod resolution;
+pub mod rules;
 mod tunable;
 pub mod tunables;
 mod wait;
@@ -169,6 +170,11 @@ impl dyn Platform + '_ {
     /// The wait of that name.
     pub fn wait(&self, name: &str) -> Option<&dyn Wait> {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().name == name)
+    }
+
+    /// The plainest wait of a family: the first in the list.
+    pub fn plainest(&self, family: Family) -> Option<&dyn Wait> {
+        self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == family)
     }
 
     /// The tunable of that name.

@@ -259,7 +259,7 @@ mod tests {
                 "windows-11",
                 "parkNanos(1ns)",
                 "wait-for-single-object(1ms)",
-                "ends in WaitForSingleObject, rounded down",
+                "ends in WaitForSingleObject(event, timeout), rounded down",
             ),
             ("windows-11", "parkNanos(1999us)", "wait-for-single-object(1ms)", "2 ms is 1 ms"),
             ("windows-11", "LockSupport.parkNanos(5ms)", "wait-for-single-object(5ms)", "of the JDK"),

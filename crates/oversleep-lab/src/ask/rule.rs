@@ -163,12 +163,14 @@ mod tests {
     #[test]
     fn a_grant_and_who_won_it_are_said() {
         let (lab, mut question) = asked("windows-10-2004", &[], "resolution()");
-        assert!(rule(&lab, &question).starts_with("no process asks for a shorter period than the default, 15.6"));
+        assert!(rule(&lab, &question).starts_with("no process requests a shorter period than the default, 15.6"));
         question.neighbours = vec![setting("2ms").unwrap()];
-        assert!(rule(&lab, &question).starts_with("the shortest period that any process asks for holds, 2 ms now"));
+        assert!(
+            rule(&lab, &question).starts_with("the shortest period that any process requests is in effect, 2 ms now")
+        );
         question.conditions = question.conditions.with("resolution", setting("501.3us").unwrap());
         let said = rule(&lab, &question);
-        assert!(said.contains("holds, 500 µs now") || said.contains("holds, 500.4 µs now"), "{said}");
+        assert!(said.contains("in effect, 500 µs now") || said.contains("in effect, 500.4 µs now"), "{said}");
         assert!(said.contains("multiple of 1.28 µs"), "{said}");
     }
 
@@ -177,7 +179,7 @@ mod tests {
         let (lab, mut question) = asked("windows-11", &["window-hidden=true"], "sleep(1ms)");
         assert!(!rule(&lab, &question).contains("window"), "nothing was asked for");
         question.conditions = question.conditions.with("resolution", setting("1ms").unwrap());
-        assert!(rule(&lab, &question).contains("is ignored while its window can't be seen"));
+        assert!(rule(&lab, &question).contains("is ignored while its window is hidden"));
         let opted_out = question.conditions.clone().with("power-throttling", setting("off").unwrap());
         assert!(!rule(&lab, &Question { conditions: opted_out, ..question }).contains("window"));
         let (lab, mut question) = asked("windows-11", &[], "sleep(1ms)");
@@ -225,14 +227,14 @@ mod tests {
                 "windows-11",
                 "lowest",
                 16,
-                "it ranks below them, so it has a slice when it has waited for 4 s (looked at every 1 s)",
+                "it ranks below them, so it gets a slice only after waiting for 4 s (the system checks every 1 s)",
             ),
             ("linux-hz250", "fifo:50", 8, "it ranks above them"),
-            ("linux-hz250", "other:0", 8, "protected until its slice of 2.1 ms is over, at a tick (4 ms each)"),
-            ("linux-hz250", "other:19", 8, "it weighs 15 against 1024"),
-            ("linux-hz250", "batch:0", 8, "a thread of this policy displaces none by waking up"),
-            ("linux-hz250", "idle:0", 8, "it weighs 3 against 1024"),
-            ("wsl2", "other:0", 8, "credited 9 ms, and displaces one that has had more than it by 3 ms"),
+            ("linux-hz250", "other:0", 8, "protected until their slice of 2.1 ms ends, at a tick (4 ms each)"),
+            ("linux-hz250", "other:19", 8, "its weight is 15 against a plain thread's 1024"),
+            ("linux-hz250", "batch:0", 8, "a thread of this policy displaces no other by waking up"),
+            ("linux-hz250", "idle:0", 8, "its weight is 3 against a plain thread's 1024"),
+            ("wsl2", "other:0", 8, "credited 9 ms and displaces one that has had 3 ms more than it"),
             ("macos-14-m1", "time-constraint:0", 16, "it ranks above them"),
             ("macos-14-m1", "other:31", 16, "it runs at once while it has had less than its share"),
             ("macos-14-m1", "fifo:31", 16, "divided by 8, at most 1 ms (tier-0)"),
@@ -254,15 +256,15 @@ mod tests {
         };
         let hidden = &["window-hidden=true"][..];
         for ((lab, question), says) in [
-            (asked("linux-hz250", &[], "poll(300us)"), "the call takes whole milliseconds: 300 µs is 1 ms"),
-            (asked("linux-hz250", &[], "select(1500ns)"), "the call takes whole microseconds: 1.5 µs is 2 µs"),
-            (holding(asked("windows-11", &[], "sleep(1500us)"), "1ms"), "whole milliseconds: 1.5 ms is 2 ms"),
-            (holding(asked("windows-11", &[], "sleep(1ms)"), "1ms"), "every 1 ms, as this process asks"),
-            (asked("windows-11", &[], "time-set-event(1ms)"), "every 1 ms, as this process asks"),
-            (asked("windows-11", hidden, "time-set-event(1ms)"), "is ignored while its window can't be seen"),
-            (neighbour(asked("windows-7", &[], "sleep(1ms)"), "2ms"), "every 2 ms because another process asks"),
-            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "10ms"), "every 10 ms because another process asks"),
-            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "5ms"), "every 3rd only, each 15 ms; of neighbours"),
+            (asked("linux-hz250", &[], "poll(300us)"), "the call takes whole milliseconds: 300 µs becomes 1 ms"),
+            (asked("linux-hz250", &[], "select(1500ns)"), "the call takes whole microseconds: 1.5 µs becomes 2 µs"),
+            (holding(asked("windows-11", &[], "sleep(1500us)"), "1ms"), "whole milliseconds: 1.5 ms becomes 2 ms"),
+            (holding(asked("windows-11", &[], "sleep(1ms)"), "1ms"), "every 1 ms, as this process requests"),
+            (asked("windows-11", &[], "time-set-event(1ms)"), "every 1 ms, as this process requests"),
+            (asked("windows-11", hidden, "time-set-event(1ms)"), "is ignored while its window is hidden"),
+            (neighbour(asked("windows-7", &[], "sleep(1ms)"), "2ms"), "every 2 ms because another process requests"),
+            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "10ms"), "every 10 ms because another process requests"),
+            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "5ms"), "every 3rd only, each 15 ms; for neighbours"),
             (neighbour(asked("linux-hz250", &[], "sleep(1ms)"), "1ms"), "slack is each thread's own here"),
             (asked("linux-hz250", &[], "resolution()"), "timer slack is each thread's own, 50 µs for a new one"),
             (asked("linux-hz250", &[], "so-rcvtimeo(300ms)"), "in steps of 32 ms"),
