@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use oversleep_record::ResultFile;
 
-use super::{date, file, pages, stdout};
+use super::{file, pages, stdout};
 use crate::args::{Document, OutputArgs};
 use crate::exit::Failure;
 use crate::message;
 use oversleep_report::terminal::Detail;
+use oversleep_report::words::Civil;
 
 /// The places, tried and found fit before measuring.
 #[derive(Debug, Default)]
@@ -135,20 +136,21 @@ impl Delivery {
                 }
             }
         }
-        match self.show(result, &json) {
+        match self.show(result, &json, &tally.written) {
             Ok(()) => tally.kept |= self.stdout == Stdout::Json,
             Err(Failure::ReaderGone) => tally.reader_gone = true,
             Err(error) => tally.failed.push(error.to_string()),
         }
-        if !self.quiet && !tally.written.is_empty() {
+        // On the terminal the report's bottom line names them.
+        if !self.quiet && self.stdout != Stdout::Report && !tally.written.is_empty() {
             message::note(&format!("Written: {}", tally.written.join(", ")));
         }
         self.conclude(result, &json, tally)
     }
 
-    fn show(&self, result: &ResultFile, json: &[u8]) -> Result<(), Failure> {
+    fn show(&self, result: &ResultFile, json: &[u8], written: &[String]) -> Result<(), Failure> {
         match self.stdout {
-            Stdout::Report => stdout::text(&pages::text(result, self.detail)),
+            Stdout::Report => stdout::text(&pages::text(result, self.detail, written)),
             Stdout::Json => stdout::bytes(json),
             Stdout::Html => stdout::bytes(&pages::html(result)),
             Stdout::Nothing => Ok(()),
@@ -222,7 +224,8 @@ fn stem(result: &ResultFile) -> String {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
         i64::try_from(since.as_secs()).ok()
     };
-    format!("oversleep-{}", date::stamp(result.taken_unix_s.or_else(now).unwrap_or(0)))
+    let taken = result.taken_unix_s.or_else(now).and_then(Civil::at);
+    format!("oversleep-{}", taken.map_or_else(|| "result".to_owned(), Civil::stamp))
 }
 
 #[cfg(test)]

@@ -9,14 +9,11 @@ use super::file;
 use crate::width::width;
 use oversleep_report::html;
 use oversleep_report::terminal::{self, Detail};
+use oversleep_report::view::pictures;
 
-/// For the terminal, with styles.
-pub fn text(result: &ResultFile, detail: Detail) -> String {
-    let mut text = terminal::report(result, width(), detail);
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text
+/// For the terminal, with styles; `files` are the places where the result was written.
+pub fn text(result: &ResultFile, detail: Detail, files: &[String]) -> String {
+    terminal::report(result, width(), detail, files)
 }
 
 /// One HTML page.
@@ -29,9 +26,9 @@ pub fn html(result: &ResultFile) -> Vec<u8> {
 /// # Errors
 /// The system's.
 pub fn svg(result: &ResultFile, directory: &Path) -> io::Result<usize> {
-    let pictures = html::pictures(result);
-    for (stem, svg) in &pictures {
-        file::replace(&directory.join(format!("{stem}.svg")), svg.as_bytes())?;
+    let pictures = pictures::all(result);
+    for picture in &pictures {
+        file::replace(&directory.join(format!("{}.svg", picture.name)), picture.svg.as_bytes())?;
     }
     Ok(pictures.len())
 }

@@ -13,7 +13,7 @@ use crate::output::stdout;
 use crate::width::width;
 use oversleep_report::listing::{FAINT, MISSING, Page, STRONG};
 use oversleep_report::view::head::fact_text;
-use oversleep_report::view::words::grouped;
+use oversleep_report::words::counted;
 
 /// Say what the system grants, who inherits it, and who holds what where the system tells
 ///
@@ -152,14 +152,14 @@ fn page(
 
 fn list(page: &mut Page, holders: &ResolutionHolders, with_names: bool) {
     for held in &holders.settings {
-        let mut text = counted_processes(held.process_count);
+        let mut text = counted(held.process_count, "process");
         if with_names {
             text = format!("{text}: {}", held.names.join(", "));
         }
         page.hanging(&format!("  {:>8}", held.setting.to_string()), 12, &text);
     }
     if holders.unknown_count > 0 {
-        page.paragraph(2, &format!("{} would not tell.", counted_processes(holders.unknown_count)));
+        page.paragraph(2, &format!("{} would not tell.", counted(holders.unknown_count, "process")));
     }
     if holders.settings.is_empty() && holders.unknown_count == 0 {
         page.paragraph(2, "No other process is to be seen from here.");
@@ -167,8 +167,4 @@ fn list(page: &mut Page, holders: &ResolutionHolders, with_names: bool) {
     if !with_names && !holders.settings.is_empty() {
         page.paragraph(2, "--processes names them.");
     }
-}
-
-fn counted_processes(count: u64) -> String {
-    format!("{} {}", grouped(count), if count == 1 { "process" } else { "processes" })
 }

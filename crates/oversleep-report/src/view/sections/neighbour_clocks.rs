@@ -1,5 +1,5 @@
-//! Which coarse clocks follow what a neighbour holds, and which only seem to, because whoever is kept from looking sees
-//! several of a clock's steps at once.
+//! Which coarse clocks follow the setting a neighbour holds, and which only seem to: a thread that is kept from looking
+//! sees several of a clock's steps at once.
 
 use oversleep_explain::verdicts::step_in_words;
 use oversleep_record::series::Quantity;
@@ -7,26 +7,28 @@ use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::neighbours::{of_step, steps};
 use crate::view::head;
+use crate::view::select::distinct;
+use crate::words::list;
 
-/// Coarse clocks whose steps differ by more follow what is held: a clock of whole milliseconds on a tick of 15.625 ms moves
-/// by 15 or 16, and the least of a few steps may be either.
-const FOLLOWS_FROM: i64 = 1_500_000;
+/// A coarse clock follows the setting held where its steps differ by more: a clock of whole milliseconds on a tick of
+/// 15.625 ms moves by 15 or 16, and the smallest of a few steps may be either.
+const FOLLOWS_FROM_NS: i64 = 1_500_000;
 
-/// What a neighbour does to a clock.
+/// How a clock reacts to a neighbour's setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It moves by the period that is in effect.
     Follows,
-    /// It moves by its own step, whatever is held.
+    /// It moves by its own step whatever is held.
     Keeps,
-    /// Too disturbed to say.
+    /// Inconclusive: the steps fit neither.
     Unclear,
 }
 
 /// The step of a coarse clock beside one setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The least seen.
+    /// The smallest seen.
     pub ns: i64,
     /// Whether it is several of the clock's steps, between which nobody looked.
     pub is_several: bool,
@@ -35,7 +37,7 @@ pub struct Step {
 /// The steps of one clock in C3 and C4, a row each for what neighbours held.
 struct Rows {
     rows: Vec<Row>,
-    /// The step the system states, where nothing of a neighbour's can change it.
+    /// The step the system states, where no neighbour can change it.
     stated: Option<i64>,
     is_shared: bool,
 }
@@ -46,31 +48,26 @@ struct Row {
     step: i64,
 }
 
-/// Whether what one process holds can move the timers and clocks of another here: a timer resolution of Windows can. Slack
-/// and tiers belong to threads, and Wine answers with its host's clocks.
+/// Whether a setting of one process can move the timers and clocks of another here. A timer resolution of Windows can;
+/// slack and tiers belong to threads, and Wine answers with its host's clocks.
 pub fn is_shared(file: &ResultFile) -> bool {
     file.platform.os == "windows" && head::wine(file).is_none()
 }
 
-/// Every coarse clock whose steps were looked at, in the registry's order.
+/// Every coarse clock whose steps were observed, in the registry's order.
 pub fn coarse_clocks<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
-    let mut clocks: Vec<&str> = Vec::new();
-    for series in file.experiment(experiment).filter(|series| series.quantity == Quantity::Step) {
-        if !clocks.contains(&series.subject.as_str()) {
-            clocks.push(&series.subject);
-        }
-    }
-    clocks
+    let steps = file.experiment(experiment).filter(|series| series.quantity == Quantity::Step);
+    distinct(steps.map(|series| series.subject.as_str()))
 }
 
-/// The coarse clock that is drawn and told of first: one that follows, else the first there is.
+/// The coarse clock that is drawn, and shown first: one that follows, else the first there is.
 pub fn telling<'a>(file: &'a ResultFile, experiment: &'a str) -> Option<&'a str> {
     let clocks = coarse_clocks(file, experiment);
     let follows = clocks.iter().find(|clock| standing(file, clock) == Standing::Follows);
     follows.or(clocks.first()).copied()
 }
 
-/// The coarse clocks as they are shown: the telling one first, then one that behaves otherwise, then the others.
+/// The coarse clocks in the order shown: the telling one first, then one that behaves otherwise, then the others.
 pub fn by_interest<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
     let mut clocks = coarse_clocks(file, experiment);
     if let Some(telling) = telling(file, experiment) {
@@ -84,14 +81,14 @@ pub fn by_interest<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str
     clocks
 }
 
-/// Which coarse clocks a neighbour's setting reached, and which keep their step.
+/// Which coarse clocks followed a neighbour's setting, and which kept their step.
 pub fn reached(file: &ResultFile) -> Option<String> {
     let all = coarse_clocks(file, "C3");
     let with = |wanted| all.iter().filter(|clock| standing(file, clock) == wanted).copied().collect::<Vec<_>>();
     let (follow, keep) = (with(Standing::Follows), with(Standing::Keeps));
     (!follow.is_empty()).then(|| {
-        let kept = if keep.is_empty() { String::new() } else { format!("; not that of {}", keep.join(", ")) };
-        format!("The step of {} followed the neighbour's setting{kept}.", follow.join(", "))
+        let kept = if keep.is_empty() { String::new() } else { format!("; that of {} did not", list(&keep)) };
+        format!("The step of {} followed the neighbour's setting{kept}.", list(&follow))
     })
 }
 
@@ -106,7 +103,7 @@ pub fn step_text(file: &ResultFile, experiment: &str, held: &str, clock: &str) -
         Standing::Follows => period(file, experiment, held).map(Nanos),
         Standing::Keeps | Standing::Unclear => file.environment.nanos("timer.period_default_ns"),
     };
-    // One that is several is no longer than those together.
+    // Several steps together bound the step from above.
     let text = step_in_words(Nanos(step.ns), tick);
     Some(if step.is_several { format!("≤ {text}") } else { text })
 }
@@ -123,7 +120,7 @@ fn of_clock<'a>(file: &'a ResultFile, experiment: &'a str, held: &'a str, clock:
     of_step(file, experiment, held, Quantity::Step).find(|series| series.subject == clock)
 }
 
-/// The least step seen, since whoever is kept from looking sees several at once.
+/// The smallest step seen, since a thread that is kept from looking sees several at once.
 fn least_step(series: &Series) -> Option<i64> {
     series.distribution.min().filter(|&least| least > 0).or_else(|| series.distribution.p50())
 }
@@ -167,26 +164,26 @@ impl Rows {
         else {
             return Standing::Unclear;
         };
-        if coarsest - finest <= FOLLOWS_FROM {
+        if coarsest - finest <= FOLLOWS_FROM_NS {
             return Standing::Keeps;
         }
-        // Who follows moves by the period beside the finest; elsewhere several of its steps may have been seen together.
-        if beside_finest - finest <= FOLLOWS_FROM && known().all(|(period, step)| period - step <= FOLLOWS_FROM) {
+        // A clock that follows moves by the finest period; beside others several of its steps may have been seen together.
+        if beside_finest - finest <= FOLLOWS_FROM_NS && known().all(|(period, step)| period - step <= FOLLOWS_FROM_NS) {
             return Standing::Follows;
         }
-        let is_whole = |step: i64| ((step + base / 2) / base * base - step).abs() <= FOLLOWS_FROM;
-        if base - finest > FOLLOWS_FROM && self.rows.iter().all(|row| is_whole(row.step)) {
+        let is_whole = |step: i64| ((step + base / 2) / base * base - step).abs() <= FOLLOWS_FROM_NS;
+        if base - finest > FOLLOWS_FROM_NS && self.rows.iter().all(|row| is_whole(row.step)) {
             Standing::Keeps
         } else {
             Standing::Unclear
         }
     }
 
-    /// What one step of the clock is while that period is in effect; `None` where nobody can tell.
+    /// The clock's step while that period is in effect; `None` where it is inconclusive.
     fn expected(&self, period: Option<i64>) -> Option<i64> {
         match self.standing() {
             // A clock of whole milliseconds may move by one more than the period.
-            Standing::Follows => period.map(|period| period + FOLLOWS_FROM),
+            Standing::Follows => period.map(|period| period + FOLLOWS_FROM_NS),
             Standing::Keeps => self.base(),
             Standing::Unclear => None,
         }
@@ -236,7 +233,7 @@ mod tests {
         assert_eq!(standing(&sheet.file, "get-tick-count-64"), Standing::Keeps);
         let follows = rows.map(|(held, _, stated)| (held, stated * if held == "2ms" { 3 } else { 1 }, stated));
         let file = moved(sheet, "system-time", &follows).file;
-        let says = "The step of system-time followed the neighbour's setting; not that of get-tick-count-64.";
+        let says = "The step of system-time followed the neighbour's setting; that of get-tick-count-64 did not.";
         assert_eq!(reached(&file).as_deref(), Some(says));
         assert_eq!(by_interest(&file, "C3"), ["system-time", "get-tick-count-64"]);
         let several = |clock| step(&file, "C3", "2ms", clock).map(|step| step.is_several);
@@ -254,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_neither_follows_nor_keeps_is_not_told() {
+    fn steps_that_fit_neither_are_inconclusive() {
         let rows = [("none", 15, 15), ("1ms", 6, 1), ("2ms", 11, 2), ("8ms", 8, 8)];
         let rows = rows.map(|(held, step, stated)| (held, step * MS, stated * MS));
         let file = moved(Sheet::windows(), "clock", &rows).file;

@@ -1,0 +1,135 @@
+//! From a result to its pictures. A picture without data is not drawn.
+//!
+//! A new picture is a file here with an [`Entry`], and that entry's line in [`REGISTRY`]. It draws with the shapes of
+//! [`crate::picture`], which know plain numbers only.
+
+mod before_after;
+mod clock_cost;
+mod fork_join;
+mod neighbours;
+mod percentiles;
+mod slack;
+mod split;
+mod sweep;
+mod two_clocks;
+mod waits_by_request;
+
+use oversleep_measure::experiment;
+use oversleep_record::{Nanos, ResultFile};
+
+use super::head;
+use crate::picture::Frame;
+
+/// A kind of picture.
+pub struct Entry {
+    /// Its name, fit for a file and for an `id`.
+    pub name: &'static str,
+    /// The experiment whose question it answers; `None` for trials of remedies.
+    pub experiment: Option<&'static str>,
+    /// What there is to draw: nothing without data, or several drawings, each of a part of its own.
+    pub draw: fn(&ResultFile) -> Vec<Drawing<'_>>,
+}
+
+/// Every kind of picture, in the order shown.
+const REGISTRY: &[&Entry] = &[
+    &two_clocks::ENTRY,
+    &sweep::ENTRY,
+    &percentiles::ENTRY,
+    &split::ENTRY,
+    &waits_by_request::ENTRY,
+    &slack::ENTRY,
+    &neighbours::ENTRY,
+    &before_after::ENTRY,
+    &clock_cost::ENTRY,
+    &fork_join::ENTRY,
+];
+
+/// One drawing, waiting for its frame.
+pub struct Drawing<'a> {
+    part: String,
+    heading: String,
+    note: String,
+    svg: Box<dyn FnOnce(Frame) -> String + 'a>,
+}
+
+impl<'a> Drawing<'a> {
+    fn new(heading: impl Into<String>, note: impl Into<String>, svg: impl FnOnce(Frame) -> String + 'a) -> Self {
+        Drawing { part: String::new(), heading: heading.into(), note: note.into(), svg: Box::new(svg) }
+    }
+
+    /// What it shows where there are several of a kind: a part of its name.
+    fn of(self, part: &str) -> Self {
+        Drawing { part: part.to_owned(), ..self }
+    }
+}
+
+/// A finished picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Fit for a file and for an `id`, and unique.
+    pub name: String,
+    /// The question it answers.
+    pub caption: String,
+    /// The drawing, which stands alone.
+    pub svg: String,
+}
+
+/// Every picture the result has data for.
+pub fn all(file: &ResultFile) -> Vec<Picture> {
+    let mut pictures: Vec<Picture> = Vec::new();
+    for entry in REGISTRY {
+        for drawing in (entry.draw)(file) {
+            let mut name = safe_name(&[entry.name, &drawing.part]);
+            if pictures.iter().any(|known| known.name == name) {
+                name = format!("{name}-{}", pictures.len() + 1);
+            }
+            let frame = frame(file, &name, &drawing.heading, &drawing.note);
+            pictures.push(Picture { caption: caption(entry), svg: (drawing.svg)(frame), name });
+        }
+    }
+    pictures
+}
+
+fn caption(entry: &Entry) -> String {
+    match entry.experiment.and_then(experiment) {
+        Some(experiment) => format!("{}: {}", experiment.id, experiment.question),
+        None => "A remedy tried here; rounds with it and without it alternated.".to_owned(),
+    }
+}
+
+/// A name of lower-case letters, digits and `-` only, whatever the parts are.
+fn safe_name(parts: &[&str]) -> String {
+    let mut name = String::new();
+    for letter in parts.join("-").to_lowercase().chars() {
+        match letter {
+            'a'..='z' | '0'..='9' => name.push(letter),
+            '.' => name.push('_'),
+            _ if !name.ends_with('-') => name.push('-'),
+            _ => {}
+        }
+        if name.len() >= 60 {
+            break;
+        }
+    }
+    name.trim_matches('-').to_owned()
+}
+
+fn frame(file: &ResultFile, name: &str, heading: &str, note: &str) -> Frame {
+    let machine = match head::modelled(file) {
+        Some(profile) => format!("Modelled: {profile}, in virtual time"),
+        None => head::machine(file).join(", "),
+    };
+    let note = if note.is_empty() { format!("{machine}.") } else { format!("{note} {machine}.") };
+    Frame { id: name.to_owned(), heading: head::heading(file, heading), note }
+}
+
+fn us(ns: i64) -> f64 {
+    Nanos(ns).as_micros_f64()
+}
+
+fn ms(ns: i64) -> f64 {
+    Nanos(ns).as_millis_f64()
+}
+
+#[cfg(test)]
+mod tests;
