@@ -3,7 +3,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
@@ -94,19 +93,8 @@ struct TickClock {
 
 impl Clock for TickClock {
     fn info(&self) -> &ClockInfo {
-        static INFO: ClockInfo = ClockInfo {
-            name: "tick-clock",
-            call: "tick-clock",
-            doc: "modelled",
-            counts: Counts::ElapsedTime,
-            epoch: Epoch::Boot,
-            unit: "ns",
-            across_suspend: AcrossSuspend::Stops,
-            bits: 64,
-            may_avoid_syscall: true,
-            since: "",
-            page: "",
-        };
+        static INFO: ClockInfo =
+            ClockInfo { name: "tick-clock", call: "tick-clock", doc: "Modelled.", ..clocks::COMMON };
         &INFO
     }
     fn available(&self) -> Result<(), Unavailable> {
@@ -152,7 +140,7 @@ impl Wait for TickSleep {
 impl Waiter for TickSleep {
     fn wait(&mut self, target: Target) -> WaitEnd {
         let now = self.sim.now();
-        let end = (now + self.info.asked(target.remaining)).round_up_to(period(&self.requests));
+        let end = (now + self.info.rounded(target.remaining)).round_up_to(period(&self.requests));
         let platform: SharedPlatform = self.sim.clone();
         let exact = platform.wait("exact").expect("of this machine").open(&platform);
         exact.expect("a model never refuses").wait(Target { remaining: end - now, deadline: end })

@@ -58,7 +58,7 @@ impl WaitProbe {
             series.key = format!("{}/{suffix}", series.key);
         }
         series.requested_ns = Some(requested);
-        series.asked_ns = Some(info.as_ref().map_or(requested, |info| info.asked(requested)));
+        series.asked_ns = Some(info.as_ref().map_or(requested, |info| info.rounded(requested)));
         let pace = info.as_ref().map_or(Pace::Periodic, natural_pace);
         series.pace = Some(pace);
         let task = WaitTask {

@@ -1,16 +1,10 @@
 //! The library this laboratory serves, measured like everything else: its clock and its sleep as rows of every platform.
 
 use oversleep::{Clock as LibraryClock, Instant, Sleeper};
-use oversleep_record::clock::{AcrossSuspend, Epoch};
 use oversleep_record::{Nanos, Unavailable};
 
-use super::fn_clock::{COMMON, FnClock, always};
-use oversleep_system::{
-    Clock, ClockInfo, Family, Granularity, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter,
-    ZeroMeans,
-};
-
-const CLOCK_PAGE: &str = "https://docs.rs/oversleep";
+use super::fn_clock::{FnClock, Read};
+use oversleep_system::{Target, WaitEnd, Waiter};
 
 fn nanosecond() -> Option<Nanos> {
     Some(Nanos(1))
@@ -20,92 +14,17 @@ fn coarse_step() -> Option<Nanos> {
     i64::try_from(LibraryClock::coarse_step().as_nanos()).ok().map(Nanos)
 }
 
-fn frequency() -> Option<u64> {
-    Some(1_000_000_000)
-}
-
 /// The library's clock: the plain read, the ordered one, the coarse one.
-pub(super) fn clocks() -> Vec<Box<dyn Clock>> {
-    let common = ClockInfo {
-        epoch: Epoch::Boot,
-        // As the clock it is steered to: only Windows's performance counter goes on.
-        across_suspend: if cfg!(windows) { AcrossSuspend::Continues } else { AcrossSuspend::Stops },
-        since: "oversleep 0.1",
-        page: CLOCK_PAGE,
-        ..COMMON
-    };
-    vec![
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "oversleep",
-                call: "oversleep::Clock::now()",
-                doc: "The library's fastest valid clock, in ns of the reference clock: the processor's counter where its \
-                      checks pass, else the system's clock. Unordered: don't compare it across threads.",
-                ..common.clone()
-            },
-            available: always,
-            frequency_hz: frequency,
-            step: nanosecond,
-            read: || LibraryClock::now().as_nanos(),
-        }),
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "oversleep-ordered",
-                call: "oversleep::Instant::now()",
-                doc: "The same clock read in order, so that values of different threads can be compared.",
-                ..common.clone()
-            },
-            available: always,
-            frequency_hz: frequency,
-            step: nanosecond,
-            read: || Instant::now().as_nanos(),
-        }),
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "oversleep-coarse",
-                call: "oversleep::Clock::coarse()",
-                doc: "The library's cheapest read, in steps of the system's tick.",
-                ..common
-            },
-            available: always,
-            frequency_hz: frequency,
-            step: coarse_step,
-            read: || LibraryClock::coarse().as_nanos(),
-        }),
-    ]
-}
+pub(super) const READS: &[Read] = &[
+    ("oversleep", |info| FnClock::new(info, || LibraryClock::now().as_nanos()).step(nanosecond).boxed()),
+    ("oversleep-ordered", |info| FnClock::new(info, || Instant::now().as_nanos()).step(nanosecond).boxed()),
+    ("oversleep-coarse", |info| FnClock::new(info, || LibraryClock::coarse().as_nanos()).step(coarse_step).boxed()),
+];
+
+type Open = fn() -> Result<Box<dyn Waiter>, Unavailable>;
 
 /// The library's sleep.
-pub(super) fn waits() -> Vec<Box<dyn Wait>> {
-    vec![Box::new(SleepUntil)]
-}
-
-struct SleepUntil;
-
-static SLEEP_UNTIL: WaitInfo = WaitInfo {
-    name: "oversleep-sleep-until",
-    call: "oversleep::Sleeper::sleep_until",
-    doc: "The library's sleep: up to three of the system's waits, each shorter and so more exact, up to what this machine's \
-          waits are late, as learned while it runs, then a short spin. Never early. The first few waits of a thread are still \
-          learning.",
-    family: Family::Sleep,
-    absolute: true,
-    granularity: Granularity::NANOSECOND,
-    zero: ZeroMeans::ReturnsAtOnce,
-    slack: SlackRule::None,
-    since: "oversleep 0.1",
-    page: CLOCK_PAGE,
-};
-
-impl Wait for SleepUntil {
-    fn info(&self) -> &WaitInfo {
-        &SLEEP_UNTIL
-    }
-
-    fn open(&self, _platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
-        Ok(Box::new(OpenSleeper(Sleeper::new())))
-    }
-}
+pub(super) const CALLS: &[(&str, Open)] = &[("oversleep-sleep-until", || Ok(Box::new(OpenSleeper(Sleeper::new()))))];
 
 struct OpenSleeper(Sleeper);
 
@@ -138,7 +57,7 @@ mod tests {
     #[test]
     fn its_sleep_is_never_early() {
         let platform = super::super::here();
-        let mut sleeper = SleepUntil.open(&platform).expect("it needs nothing");
+        let mut sleeper = OpenSleeper(Sleeper::new());
         for _ in 0..20 {
             let deadline = platform.now() + Nanos(200_000);
             sleeper.wait(Target { remaining: Nanos(200_000), deadline });

@@ -2,18 +2,24 @@
 //!
 //! Two kinds stand behind it: real machines and models in virtual time. An experiment can't tell which it has, so it
 //! must take time from the platform, start threads through it, and spin with [`Platform::relax`] in the loop.
+#![forbid(unsafe_code)]
 
 mod clock;
+pub mod clocks;
 mod handoff;
+pub mod handoffs;
 mod idle;
 mod load;
 mod neighbour;
 mod observe;
+pub mod pairing;
+pub mod reference;
 pub mod resolution;
 mod tunable;
 mod wait;
+pub mod waits;
 
-pub use clock::{Clock, ClockInfo};
+pub use clock::{Clock, ClockInfo, ClockUnit, Follows};
 pub use handoff::{Handoff, HandoffInfo, HandoffKind};
 pub use idle::{IdleReading, IdleState, Package};
 pub use load::{HOGS_MAX, Load, LoadInfo, LoadKind, check_hogs};
@@ -22,7 +28,7 @@ pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn, pro
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
 pub use tunable::{Reached, Restore, Scope, Tunable, TunableInfo};
 pub use wait::TICK_TOLERANCES;
-pub use wait::{Family, Granularity, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+pub use wait::{Family, Granularity, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
 use std::sync::Arc;
 

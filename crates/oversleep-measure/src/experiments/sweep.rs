@@ -47,7 +47,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             let mut series = Series::new("B2", sleep.name, Quantity::Elapsed, Unit::Ns);
             series.key = format!("B2/{}/{}", sleep.name, duration_key(requested));
             series.requested_ns = Some(requested);
-            series.asked_ns = Some(sleep.asked(requested));
+            series.asked_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
             series.conditions = plan.conditions.clone();
             Box::new(ElapsedProbe::new(sleep.name, series, amount))

@@ -54,7 +54,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 let mut series = Series::new("B1", sleep.name, Quantity::Elapsed, Unit::Ns);
                 series.key = format!("B1/{}/{}/{role}", sleep.name, duration_key(requested));
                 series.requested_ns = Some(requested);
-                series.asked_ns = Some(sleep.asked(requested));
+                series.asked_ns = Some(sleep.rounded(requested));
                 series.pace = Some(Pace::BackToBack);
                 series.labels.insert("clock_role".to_owned(), role.to_owned());
                 series.conditions = plan.conditions.clone();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use oversleep_record::series::{Pace, Quantity, Series};
 use oversleep_record::{Nanos, ResultFile};
 
-use oversleep_system::{SharedPlatform, SlackRule};
+use oversleep_system::{ClockUnit, SharedPlatform, SlackRule};
 
 use super::bounds::check_clock;
 use super::profile::Profile;
@@ -73,7 +73,7 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
         if let Some(step) = seen.stated_step_ns.filter(|step| *step > Nanos::ZERO && !follows_interrupt) {
             clock.step_ns = step;
         }
-        if let (Some(hz @ 1..=10_000_000_000), "ticks") = (seen.frequency_hz, clock.info.unit) {
+        if let (Some(hz @ 1..=10_000_000_000), ClockUnit::Ticks) = (seen.frequency_hz, clock.info.unit) {
             clock.frequency_hz = hz;
         }
         check_clock(clock, machine.reference_clock)
@@ -94,7 +94,7 @@ fn rule_gives(tick: &Tick, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bo
     wait.info.slack == SlackRule::TimerResolution
         && measured.iter().all(|(requested, late)| {
             let took = *requested + late.quantile(0.5);
-            let span = wait.info.asked(*requested).max(wait.shortest_ns);
+            let span = wait.info.rounded(*requested).max(wait.shortest_ns);
             let width = RULE_WIDTH.max(Nanos((took.0 as f64 * RULE_SHARE) as i64));
             let mut given = tick.back_to_back(span, wait.tolerance_ns).into_iter();
             given.any(|given| (given - took).0.saturating_abs() <= width.0)

@@ -141,7 +141,7 @@ impl Step {
         let sleep_of = |requested: Nanos| {
             let mut series = series(sleep.name, Quantity::Lateness, &duration_key(requested));
             series.requested_ns = Some(requested);
-            series.asked_ns = Some(sleep.asked(requested));
+            series.asked_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
             (requested, SeriesRecorder::new(series, planned))
         };

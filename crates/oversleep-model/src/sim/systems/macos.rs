@@ -1,28 +1,24 @@
 //! macOS as programs see it.
 
 use oversleep_record::Nanos;
-use oversleep_record::clock::{AcrossSuspend, Epoch};
 
-use super::{ClockRow, Follows, System, clock, wait};
+use super::System;
 use crate::sim::loads::TimerLoad;
 use crate::sim::machine::TunableModel;
 use crate::sim::scheduler::{OnWake, Policy, PriorityIs};
-use oversleep_system::{Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
+use oversleep_system::{clocks, handoffs, waits};
 
 /// macOS.
 pub static SYSTEM: System = System {
     os: "macos",
     reference_clock: "uptime-raw",
-    clocks,
-    waits,
+    clocks: clocks::MACOS,
+    waits: waits::MACOS,
     policies,
-    handoffs: &["condvar", "thread-park", "mach-semaphore", "dispatch-semaphore", "pipe", "kevent-user"],
+    handoffs: handoffs::MACOS,
     timer_load: TimerLoad { wait: "thread-sleep", span: Nanos(100_000), is_periodic: false },
     tunables: &[TunableModel::LatencyTier, TunableModel::Qos, TunableModel::Policy, TunableModel::LockMemory],
 };
-
-const GETTIME: &str = "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/clock_gettime_nsec_np.3.html";
-const TIMERS: &str = "https://developer.apple.com/library/archive/technotes/tn2169/_index.html";
 
 fn policies() -> Vec<Policy> {
     let policy = |name: &str, rank, is_real_time| Policy {
@@ -40,95 +36,5 @@ fn policies() -> Vec<Policy> {
         Policy { priority_is: PriorityIs::FixedRank, ..policy("rr", 0, false) },
         Policy { priority_is: PriorityIs::FixedRank, ..policy("fifo", 0, false) },
         Policy { priority: (0, 0), priority_is: PriorityIs::Nothing, ..policy("time-constraint", 100, true) },
-    ]
-}
-
-fn clocks() -> Vec<ClockRow> {
-    use Follows::{Counter, ProcessCpu, ThreadCpu, Time};
-    vec![
-        clock("mach-absolute", "mach_absolute_time", "Units of 125/3 ns on Apple's processors.", Counter)
-            .epoch(Epoch::Boot)
-            .page("https://developer.apple.com/documentation/kernel/1462446-mach_absolute_time"),
-        clock("mach-continuous", "mach_continuous_time", "The same with time asleep.", Counter)
-            .epoch(Epoch::Boot)
-            .across_suspend(AcrossSuspend::Continues)
-            .page("https://developer.apple.com/documentation/kernel/1646199-mach_continuous_time"),
-        clock("uptime-raw", "clock_gettime(CLOCK_UPTIME_RAW)", "mach_absolute_time in ns.", Time).page(GETTIME),
-        clock("monotonic", "clock_gettime(CLOCK_MONOTONIC)", "Time since boot in steps of 1 us.", Time)
-            .across_suspend(AcrossSuspend::Continues)
-            .page(GETTIME),
-        clock("monotonic-raw", "clock_gettime(CLOCK_MONOTONIC_RAW)", "mach_continuous_time in ns.", Time)
-            .across_suspend(AcrossSuspend::Continues)
-            .page(GETTIME),
-        clock("realtime", "clock_gettime(CLOCK_REALTIME)", "Time of day in steps of 1 us.", Time)
-            .time_of_day(Epoch::Unix)
-            .page(GETTIME),
-        clock("process-cputime", "clock_gettime(CLOCK_PROCESS_CPUTIME_ID)", "CPU time of the process.", ProcessCpu)
-            .page(GETTIME),
-        clock("thread-cputime", "clock_gettime(CLOCK_THREAD_CPUTIME_ID)", "CPU time of the thread.", ThreadCpu)
-            .page(GETTIME),
-        clock("gettimeofday", "gettimeofday", "Time of day in microseconds.", Time)
-            .time_of_day(Epoch::Unix)
-            .unit("us")
-            .page("https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/gettimeofday.2.html"),
-        clock("clock", "clock()", "CPU time of the process in microseconds.", ProcessCpu)
-            .unit("us")
-            .page("https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/clock.3.html"),
-        clock("std-instant", "std::time::Instant::now()", "Rust's clock for durations: CLOCK_UPTIME_RAW.", Time)
-            .epoch(Epoch::Process)
-            .page("https://doc.rust-lang.org/std/time/struct.Instant.html"),
-    ]
-}
-
-fn waits() -> Vec<WaitInfo> {
-    use Family::{Lock, Poll, Sleep, Timer, Yield};
-    use SlackRule::{ClassShare, NoTimer, None};
-    let coalesced = |name, call, family, doc| WaitInfo {
-        page: TIMERS,
-        since: "Mac OS X",
-        ..wait(name, call, family, ClassShare, doc)
-    };
-    let absolute = |info: WaitInfo| WaitInfo { absolute: true, ..info };
-    let micros = |info: WaitInfo| WaitInfo { granularity: Granularity::MICROSECOND, ..info };
-    let millis = |info: WaitInfo| WaitInfo { granularity: Granularity::MILLISECOND, ..info };
-    let strict = |info: WaitInfo| WaitInfo { slack: None, ..info };
-    let yields = |info: WaitInfo| WaitInfo { slack: NoTimer, zero: ZeroMeans::NoArgument, ..info };
-    vec![
-        coalesced("nanosleep", "nanosleep", Sleep, "What most languages' sleeps end in."),
-        absolute(coalesced(
-            "mach-wait-until",
-            "mach_wait_until",
-            Sleep,
-            "Sleeps until a moment of mach_absolute_time.",
-        )),
-        micros(coalesced("usleep", "usleep", Sleep, "nanosleep in microseconds.")),
-        coalesced("thread-sleep", "std::thread::sleep", Sleep, "Rust's sleep: nanosleep."),
-        micros(coalesced("select", "select(0, NULL, NULL, NULL, timeout)", Poll, "Old event loops.")),
-        coalesced("pselect", "pselect(0, NULL, NULL, NULL, timeout, NULL)", Poll, "select in ns."),
-        millis(coalesced("poll", "poll(NULL, 0, timeout)", Poll, "Whole milliseconds.")),
-        coalesced("kevent", "kevent(timeout)", Poll, "Event loops."),
-        coalesced("kevent-timer", "kevent(EVFILT_TIMER, NOTE_NSECONDS)", Timer, "A timer of a kernel queue."),
-        strict(coalesced(
-            "kevent-timer-critical",
-            "kevent(EVFILT_TIMER, NOTE_NSECONDS | NOTE_CRITICAL)",
-            Timer,
-            "The same, not put off.",
-        )),
-        absolute(coalesced("cond-timedwait", "pthread_cond_timedwait", Lock, "Condition variables.")),
-        coalesced("mach-semaphore", "semaphore_timedwait", Lock, "Semaphores of the kernel."),
-        coalesced(
-            "dispatch-semaphore",
-            "dispatch_semaphore_wait(timeout)",
-            Lock,
-            "Semaphores of Grand Central Dispatch.",
-        ),
-        strict(coalesced(
-            "dispatch-source-strict",
-            "dispatch_source_set_timer (DISPATCH_TIMER_STRICT)",
-            Timer,
-            "Timers of Grand Central Dispatch that are not put off.",
-        )),
-        coalesced("dispatch-source", "dispatch_source_set_timer (leeway 0)", Timer, "Those that are."),
-        yields(coalesced("sched-yield", "sched_yield", Yield, "Gives the CPU away.")),
     ]
 }
