@@ -5,6 +5,7 @@
 //! here touches the machine it runs on, so it compiles for wasm32 too.
 #![forbid(unsafe_code)]
 
+pub mod ask;
 pub mod html;
 pub mod listing;
 mod picture;

@@ -1,4 +1,4 @@
-//! A result in the forms a reader can ask for.
+//! A result as text, as a page, as pictures.
 
 use std::io;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub fn html(result: &ResultFile) -> Vec<u8> {
     html::report(result).into_bytes()
 }
 
-/// Every picture as a file in a directory; says how many.
+/// Writes every picture to a file in a directory and returns how many there are.
 ///
 /// # Errors
 /// The system's.

@@ -55,6 +55,11 @@ pub fn report(file: &ResultFile, width: usize, detail: Detail, files: &[String])
     page.finish()
 }
 
+/// Whether the report ends with a bottom line, which names the files written: the report of everything does.
+pub fn has_bottom_line(file: &ResultFile) -> bool {
+    file.command == "check"
+}
+
 impl Page {
     fn names(&mut self, file: &ResultFile) {
         self.title(&head::heading(file, &head::title(file)));
@@ -88,11 +93,11 @@ impl Page {
 
     /// What the result comes to, where it is, and where there is more.
     fn bottom_line(&mut self, file: &ResultFile, findings: &Findings, files: &[String], more_tables: Option<usize>) {
-        let sentences = if file.command == "check" { overview::bottom_line(file, findings) } else { Vec::new() };
-        if !sentences.is_empty() || !files.is_empty() {
-            self.heading(file, "Bottom line", "");
+        if !has_bottom_line(file) {
+            return;
         }
-        for sentence in sentences {
+        self.heading(file, "Bottom line", "");
+        for sentence in overview::bottom_line(file, findings) {
             self.prose(&sentence, 0, Tone::Plain);
         }
         if let Some(tables) = more_tables {
