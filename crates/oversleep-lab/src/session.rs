@@ -3,16 +3,17 @@
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::PlatformId;
 use oversleep_record::file::{Chosen, Completion, SCHEMA, Tool};
+use oversleep_record::label::{self, TrialSide};
 use oversleep_record::trial::{Trial, TrialPair};
-use oversleep_record::{Environment, Nanos, ResultFile, Unavailable};
+use oversleep_record::{Environment, ExperimentId, Nanos, ResultFile, SeriesKey, Unavailable};
 
 use crate::catalogue::{self, Entry, Kind};
 use oversleep_explain as explain;
 use oversleep_measure::{
-    Amount, Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, Watch, duration_key, floor,
-    measure, of_check,
+    Amount, Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, WaitProbe, Watch, floor, measure,
+    of_check,
 };
-use oversleep_system::{Ability, Platform, SharedPlatform};
+use oversleep_system::{Ability, NotASetting, Platform, SharedPlatform};
 
 /// What to run.
 pub struct Request {
@@ -91,10 +92,10 @@ impl Laboratory {
     /// What is wrong with a setting, before anything is measured.
     ///
     /// # Errors
-    /// A sentence: unknown tunable, wrong kind of value, out of range.
-    pub fn validate(&self, tunable: &str, setting: &Setting) -> Result<(), String> {
+    /// Unknown tunable, wrong kind of value, out of range.
+    pub fn validate(&self, tunable: &str, setting: &Setting) -> Result<(), NotASetting> {
         match self.platform.tunable(tunable) {
-            None => Err(format!("'{tunable}' can't be changed on this platform")),
+            None => Err(NotASetting::no_such_tunable(tunable, setting)),
             Some(tunable) => tunable.validate(setting),
         }
     }
@@ -178,18 +179,18 @@ impl Laboratory {
                     time: plan.depth.pick(Nanos::from_millis(150), Nanos::from_millis(400), Nanos::from_secs(10)),
                     rounds: plan.depth.pick(4, 6, 20),
                 };
-                let mut probe = |phase: &str, conditions| {
-                    let key = format!("trial/{}/{wait}/{}/{phase}", remedy.remedy, duration_key(remedy.requested));
-                    let probe = WaitProbe::new(&*self.platform, "trial", wait, remedy.requested, "", amount)
-                        .keyed(key.clone())
-                        .labelled("remedy", remedy.remedy)
-                        .labelled("phase", phase)
+                let mut probe = |side, conditions| {
+                    let key = SeriesKey::of_trial(remedy.remedy, wait, remedy.requested, side);
+                    let probe = WaitProbe::new(&*self.platform, ExperimentId::TRIAL, wait, remedy.requested, amount)
+                        .keyed(|_| key.clone())
+                        .labelled(label::REMEDY, remedy.remedy.to_owned())
+                        .labelled(label::TRIAL_SIDE, side)
                         .under(conditions);
                     probes.push(probe.boxed());
                     key
                 };
-                let before = probe("before", plan.conditions.clone());
-                let after = probe("after", plan.conditions_and(remedy.conditions.clone()));
+                let before = probe(TrialSide::Before, plan.conditions.clone());
+                let after = probe(TrialSide::After, plan.conditions_and(remedy.conditions.clone()));
                 pairs.push(TrialPair { before, after });
             }
             let (remedy, conditions) = (remedy.remedy.to_owned(), remedy.conditions);
@@ -212,13 +213,14 @@ mod tests {
     use oversleep_measure::{Silent, experiment};
     use oversleep_model::sim::{Overshoot, Sim};
     use oversleep_model::testing;
+    use oversleep_record::ExperimentId;
     use oversleep_record::finding::Verdict;
 
-    fn check(experiments: &[&str]) -> ResultFile {
+    fn check(experiments: &[ExperimentId]) -> ResultFile {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
         let request = Request {
             command: "check".to_owned(),
-            experiments: experiments.iter().map(|id| experiment(id).expect("a known id")).collect(),
+            experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
             plan: Plan::default(),
             name: None,
             try_remedies: true,
@@ -228,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_remedy_is_measured_without_and_with_it_and_the_sentence_says_which_is_which() {
-        let file = check(&["B5"]);
+        let file = check(&[ExperimentId::B5]);
         let trial = file.trials.iter().find(|trial| trial.remedy == "lower-timer-slack").expect("it was tried");
         let pair = &trial.pairs[0];
         let (before, after) = (file.series(&pair.before).unwrap(), file.series(&pair.after).unwrap());
@@ -247,7 +249,15 @@ mod tests {
 
     #[test]
     fn a_result_reads_back_as_it_was_and_a_model_says_so() {
-        let file = check(&["A1", "A2", "A4", "B1", "B3", "B5", "D4"]);
+        let file = check(&[
+            ExperimentId::A1,
+            ExperimentId::A2,
+            ExperimentId::A4,
+            ExperimentId::B1,
+            ExperimentId::B3,
+            ExperimentId::B5,
+            ExperimentId::D4,
+        ]);
         assert_eq!(file.platform.modelled.as_deref(), Some("test"));
         assert_eq!(file.taken_unix_s, None);
         assert_eq!(file.floor.as_ref().and_then(|floor| floor.chosen), Some(Chosen::OfTheDeadlines));

@@ -3,6 +3,7 @@
 use super::experiments;
 use super::plan::{Depth, Plan};
 use super::probe::Probe;
+use oversleep_record::ExperimentId;
 use oversleep_system::Platform;
 
 /// A figure somebody published by hand, to print beside one's own where the platform matches.
@@ -21,7 +22,7 @@ pub struct Published {
 /// One experiment.
 pub struct Experiment {
     /// `A1` … `D4`: where it comes from.
-    pub id: &'static str,
+    pub id: ExperimentId,
     /// Short name for lists.
     pub title: &'static str,
     /// The question it answers.
@@ -31,7 +32,7 @@ pub struct Experiment {
     /// Published figures.
     pub published: &'static [Published],
     /// Ids of the experiments whose measurements it reads; they are run with it.
-    pub reads: &'static [&'static str],
+    pub reads: &'static [ExperimentId],
     /// The probes for such a plan. Experiments that read what others measured have none.
     pub probes: fn(&dyn Platform, &Plan) -> Vec<Box<dyn Probe>>,
 }
@@ -48,21 +49,27 @@ pub fn of_check(depth: Depth, has_time: bool) -> Vec<&'static Experiment> {
     registry().iter().copied().filter(|experiment| takes_all || !is_long(experiment)).collect()
 }
 
-/// The experiment of that id, in either case.
-pub fn experiment(id: &str) -> Option<&'static Experiment> {
-    registry().iter().copied().find(|experiment| experiment.id.eq_ignore_ascii_case(id))
+/// The experiment of that id, as somebody typed it: in either case.
+pub fn experiment_named(id: &str) -> Option<&'static Experiment> {
+    registry().iter().copied().find(|experiment| experiment.id.is_typed(id))
+}
+
+/// The experiment of that id.
+pub fn experiment(id: ExperimentId) -> Option<&'static Experiment> {
+    registry().iter().copied().find(|experiment| experiment.id == id)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oversleep_record::ExperimentId;
 
     #[test]
     fn only_a_thorough_check_starts_other_processes() {
         let ids = |depth| of_check(depth, false).iter().map(|experiment| experiment.id).collect::<Vec<_>>();
         assert_eq!(ids(Depth::Thorough).len(), registry().len());
         for depth in [Depth::Quick, Depth::Normal] {
-            assert!(["C3", "C4", "C5"].iter().all(|id| !ids(depth).contains(id)));
+            assert!([ExperimentId::C3, ExperimentId::C4, ExperimentId::C5].iter().all(|id| !ids(depth).contains(id)));
             assert_eq!(ids(depth).len(), registry().len() - 3);
         }
         assert_eq!(of_check(Depth::Normal, true).len(), registry().len(), "where it costs no time");
@@ -71,12 +78,9 @@ mod tests {
 
     #[test]
     fn every_entry_is_documented_and_in_order() {
-        let ids: Vec<&str> = registry().iter().map(|experiment| experiment.id).collect();
-        let wanted = [
-            "A1", "A2", "A3", "A4", "A5", "A6", "B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8", "B9", "B12", "C1",
-            "C2", "C3", "C4", "C5", "C6", "D1", "D2", "D3", "D4",
-        ];
-        assert_eq!(ids, wanted);
+        let ids: Vec<ExperimentId> = registry().iter().map(|experiment| experiment.id).collect();
+        let order = |id: &ExperimentId| (id.as_str()[..1].to_owned(), id.as_str()[1..].parse::<u32>().ok());
+        assert!(ids.windows(2).all(|pair| order(&pair[0]) < order(&pair[1])), "by letter and number, each once");
         for experiment in registry() {
             for id in experiment.reads {
                 assert!(ids.contains(id), "{} reads {id}", experiment.id);

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
+use oversleep_record::ExperimentId;
 
 use super::measuring::{self, Files};
 use super::registry;
@@ -38,7 +39,15 @@ impl Clocks {
             return registry::list(Kind::Clock, &self.names, &self.machine, &self.output);
         }
         let wish = Wish {
-            experiments: experiments::by_id(&["A1", "A2", "A3", "A4", "A5", "A6", "B3"]),
+            experiments: experiments::by_id(&[
+                ExperimentId::A1,
+                ExperimentId::A2,
+                ExperimentId::A3,
+                ExperimentId::A4,
+                ExperimentId::A5,
+                ExperimentId::A6,
+                ExperimentId::B3,
+            ]),
             depth: self.depth.depth(),
             subjects: self.names,
             subject_kind: Some(Kind::Clock),

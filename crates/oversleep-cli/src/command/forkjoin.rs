@@ -1,6 +1,7 @@
 //! `forkjoin`: what it costs to fork work to threads and join them, by how the workers wait.
 
 use clap::Args;
+use oversleep_record::ExperimentId;
 
 use super::measuring::{self, Files};
 use crate::args::{ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
@@ -27,7 +28,7 @@ impl ForkJoin {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         let wish = Wish {
-            experiments: experiments::by_id(&["D1", "D2", "D3"]),
+            experiments: experiments::by_id(&[ExperimentId::D1, ExperimentId::D2, ExperimentId::D3]),
             depth: self.depth.depth(),
             limit: self.limit.limit(),
             name: self.output.name.clone(),

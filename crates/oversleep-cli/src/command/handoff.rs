@@ -2,6 +2,7 @@
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
+use oversleep_record::ExperimentId;
 
 use super::measuring::{self, Files};
 use super::registry;
@@ -40,7 +41,7 @@ impl Handoff {
             return registry::list(Kind::Handoff, &self.names, &self.machine, &self.output);
         }
         let wish = Wish {
-            experiments: experiments::by_id(&["D4"]),
+            experiments: experiments::by_id(&[ExperimentId::D4]),
             depth: self.depth.depth(),
             limit: self.limit.limit(),
             subjects: self.names,

@@ -9,8 +9,9 @@ use super::{file, pages, stdout};
 use crate::args::{Document, OutputArgs};
 use crate::exit::Failure;
 use crate::message;
+use oversleep_record::date::Utc;
+use oversleep_record::words::counted;
 use oversleep_report::terminal::{self, Detail};
-use oversleep_report::words::{Civil, counted};
 
 /// The places, checked before anything is measured.
 #[derive(Debug, Default)]
@@ -231,8 +232,8 @@ fn stem(result: &ResultFile) -> String {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
         i64::try_from(since.as_secs()).ok()
     };
-    let taken = result.taken_unix_s.or_else(now).and_then(Civil::at);
-    format!("oversleep-{}", taken.map_or_else(|| "result".to_owned(), Civil::stamp))
+    let taken = result.taken_unix_s.or_else(now).and_then(Utc::of_unix);
+    format!("oversleep-{}", taken.map_or_else(|| "result".to_owned(), Utc::for_file_name))
 }
 
 #[cfg(test)]

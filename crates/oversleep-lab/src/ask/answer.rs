@@ -1,8 +1,9 @@
 //! What a machine answers: the experiments run on it, and their series taken apart into values.
 
 use oversleep_record::conditions::Setting;
+use oversleep_record::label::{ClockRole, JoinStyle};
 use oversleep_record::series::{Pace, Quantity, Series, Status};
-use oversleep_record::{Distribution, Nanos, Unavailable};
+use oversleep_record::{Distribution, ExperimentId, Nanos, Unavailable, label};
 
 use super::question::{Question, Subject};
 use super::{calls, rule};
@@ -154,14 +155,14 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     let rule = rule::of(platform, question).map(|rule| translated + &rule);
     let answer = match &question.subject {
         Subject::Wait { name, request } => wait(machine, question, name, *request),
-        Subject::Yield { name } => series(machine, question, ("B7", "yield"), name),
+        Subject::Yield { name } => series(machine, question, (ExperimentId::B7, "yield"), name),
         Subject::Cost { clock } => {
-            is_there(platform, clock).and_then(|()| series(machine, question, ("A1", "clock"), clock))
+            is_there(platform, clock).and_then(|()| series(machine, question, (ExperimentId::A1, "clock"), clock))
         }
         Subject::Step { clock } => is_there(platform, clock).and_then(|()| step(machine, question, clock)),
         Subject::Shows { clock } => is_there(platform, clock).and_then(|()| shows(machine, question, clock)),
         Subject::Resolution => resolution(platform, question),
-        Subject::ForkJoin { style, coarse } => fork_join(machine, question, style, *coarse),
+        Subject::ForkJoin { style, coarse } => fork_join(machine, question, *style, *coarse),
     };
     drop(neighbours);
     Ok(Answer { rule, ..answer? })
@@ -190,14 +191,14 @@ fn check_tunable(platform: &dyn Platform, name: &str, setting: &Setting) -> Resu
     let tunable = platform.tunable(name).ok_or_else(|| unknown(platform, "tunable", name))?;
     tunable
         .validate(setting)
-        .map_err(|error| unavailable(name, Unavailable::Failed { call: format!("{name}={setting}"), error }))
+        .map_err(|error| unavailable(name, Unavailable::failed(format!("{name}={setting}"), error.problem)))
 }
 
 /// Runs one experiment on one subject.
 fn run(
     machine: &Laboratory,
     question: &Question,
-    id: &str,
+    id: ExperimentId,
     plan: Plan,
 ) -> Result<oversleep_record::ResultFile, NoAnswer> {
     let experiment: &'static Experiment = experiment(id).expect("ids here are those of the registry");
@@ -209,7 +210,7 @@ fn run(
         try_remedies: false,
     };
     let ran = machine.run(&request, &StopFlag::new(), &mut Silent);
-    ran.map_err(|error| unavailable("asking", Unavailable::Failed { call: id.to_owned(), error: error.to_string() }))
+    ran.map_err(|error| unavailable("asking", Unavailable::Failed { call: id.to_string(), error: error.to_string() }))
 }
 
 fn plan(question: &Question, subject: &str) -> Plan {
@@ -226,7 +227,7 @@ fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -
     }
     let pace = question.pace.unwrap_or(Pace::BackToBack);
     let plan = Plan { asks: vec![request], pace: Some(pace), ..plan(question, name) };
-    let file = run(machine, question, "B5", plan)?;
+    let file = run(machine, question, ExperimentId::B5, plan)?;
     answer_of(file.series.iter().find(|series| series.subject == name), name)
 }
 
@@ -234,7 +235,7 @@ fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -
 fn series(
     machine: &Laboratory,
     question: &Question,
-    (id, kind): (&str, &'static str),
+    (id, kind): (ExperimentId, &'static str),
     subject: &str,
 ) -> Result<Answer, NoAnswer> {
     let file = run(machine, question, id, plan(question, subject))?;
@@ -271,11 +272,11 @@ fn answer_of(series: Option<&Series>, what: &str) -> Result<Answer, NoAnswer> {
 
 /// The steps a coarse clock makes while it is polled (B3); of a fine one, the median difference of its reads (A4).
 fn step(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
-    let polled = run(machine, question, "B3", Plan { limit: None, ..plan(question, clock) })?;
+    let polled = run(machine, question, ExperimentId::B3, Plan { limit: None, ..plan(question, clock) })?;
     if let Some(series) = polled.series.iter().find(|series| series.subject == clock) {
         return answer_of(Some(series), clock);
     }
-    let file = run(machine, question, "A4", Plan { limit: None, ..plan(question, clock) })?;
+    let file = run(machine, question, ExperimentId::A4, Plan { limit: None, ..plan(question, clock) })?;
     let known = file.clock(clock).ok_or_else(|| unknown(machine.platform(), "clock", clock))?;
     if let Some(reason) = &known.unavailable {
         return Err(unavailable(clock, reason.clone()));
@@ -287,7 +288,7 @@ fn step(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer
 
 fn shows(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
     let plan = Plan { depth: Depth::Thorough, limit: None, ..plan(question, clock) };
-    let file = run(machine, question, "A2", plan)?;
+    let file = run(machine, question, ExperimentId::A2, plan)?;
     let known = file.clock(clock).ok_or_else(|| unknown(machine.platform(), "clock", clock))?;
     if let Some(reason) = &known.unavailable {
         return Err(unavailable(clock, reason.clone()));
@@ -312,17 +313,18 @@ fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, No
     }
 }
 
-fn fork_join(machine: &Laboratory, question: &Question, style: &str, coarse: bool) -> Result<Answer, NoAnswer> {
-    let id = if style == "single" { "D2" } else { "D1" };
+fn fork_join(machine: &Laboratory, question: &Question, style: JoinStyle, coarse: bool) -> Result<Answer, NoAnswer> {
+    let id = if style == JoinStyle::Single { ExperimentId::D2 } else { ExperimentId::D1 };
     // The published work: 10 to 20 ms on each of eight threads.
     let plan = Plan { depth: Depth::Thorough, limit: Some(Limit::Count(question.count.min(100))), ..Plan::default() };
     let file = run(machine, question, id, plan)?;
     let by_coarse = coarse || question.clock.is_some();
-    if by_coarse && file.series.iter().all(|series| series.label("clock_role") != Some("coarse")) {
+    if by_coarse && file.series.iter().all(|series| series.label(label::CLOCK_ROLE) != Some(ClockRole::Coarse)) {
         let error = "no clock of this machine moves in steps long enough to show";
         return Err(unavailable("the coarse clock", Unavailable::failed("looking for one", error)));
     }
-    let role = if by_coarse { "coarse" } else { "precise" };
-    let wanted = |series: &&Series| series.subject == style && series.label("clock_role") == Some(role);
-    answer_of(file.series.iter().find(wanted), style)
+    let role = if by_coarse { ClockRole::Coarse } else { ClockRole::Precise };
+    let wanted =
+        |series: &&Series| series.label(label::STYLE) == Some(style) && series.label(label::CLOCK_ROLE) == Some(role);
+    answer_of(file.series.iter().find(wanted), style.as_str())
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use oversleep_record::Nanos;
 use oversleep_record::conditions::{Conditions, LoadSpec, Setting};
+use oversleep_record::label::JoinStyle;
 use oversleep_record::series::Pace;
 use serde::{Deserialize, Deserializer};
 
@@ -44,8 +45,8 @@ pub enum Subject {
     /// `forkjoin(blocked)`: from fork to join, by style of the main thread's wait; `forkjoin(single)` is the same work on
     /// one thread. Timed by the precise clock, or by the one that stamps.
     ForkJoin {
-        /// `blocked`, `spinning`, `polling`, `single`.
-        style: String,
+        /// How the main thread waits.
+        style: JoinStyle,
         /// By the platform's coarse clock.
         coarse: bool,
     },
@@ -87,9 +88,10 @@ impl FromStr for Subject {
             "resolution" if argument.is_empty() => Ok(Subject::Resolution),
             "resolution" => Err(wrong("resolution() takes nothing; conditions stand beside it".to_owned())),
             "forkjoin" => fork_join(argument).ok_or_else(|| {
+                let styles: Vec<&str> = JoinStyle::ALL.iter().map(|style| style.as_str()).collect();
                 wrong(format!(
                     "forkjoin takes one of {}, and after a comma 'coarse' for the coarse clock",
-                    STYLES.join(", ")
+                    styles.join(", ")
                 ))
             }),
             // What the system calls a sleep of nothing.
@@ -111,7 +113,6 @@ impl FromStr for Subject {
 }
 
 const REQUEST_MAX: Nanos = Nanos::from_secs(60);
-const STYLES: [&str; 4] = ["blocked", "spinning", "polling", "single"];
 const FORMS: &str = "a question reads sleep(1ms), WAIT(SPAN), yield(NAME), step(CLOCK), cost(CLOCK), shows(CLOCK), \
                      forkjoin(blocked) or resolution()";
 
@@ -130,15 +131,14 @@ fn fork_join(argument: &str) -> Option<Subject> {
         Some((style, clock)) if clock.trim() == "coarse" => (style.trim(), true),
         Some(_) => return None,
     };
-    STYLES.contains(&style).then(|| Subject::ForkJoin { style: style.to_owned(), coarse })
+    style.parse().ok().map(|style| Subject::ForkJoin { style, coarse })
 }
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Subject::Wait { name, request } => {
-                let span = format!("{request:#}").replace(' ', "").replace('µ', "u");
-                write!(f, "{name}({span})")
+                write!(f, "{name}({})", request.as_typed())
             }
             Subject::Yield { name } => write!(f, "yield({name})"),
             Subject::Step { clock } => write!(f, "step({clock})"),
@@ -187,19 +187,9 @@ impl Question {
 
 /// A setting as it is typed: `on`, `off`, a span, or a policy with its priority.
 pub fn setting(text: &str) -> Result<Setting, QuestionError> {
-    let wrong = || QuestionError { text: text.to_owned(), what: "a setting is on, off, a span or a policy".to_owned() };
-    if let "on" | "off" = text {
-        return Ok(Setting::Flag(text == "on"));
-    }
-    if let Ok(span) = text.parse() {
-        return Ok(Setting::Nanos(span));
-    }
-    let (policy, priority) = text.split_once(':').unwrap_or((text, "0"));
-    if !is_name(policy) || !policy.starts_with(|c: char| c.is_ascii_lowercase()) {
-        return Err(wrong());
-    }
-    let priority = priority.parse().map_err(|_| wrong())?;
-    Ok(Setting::Policy { policy: policy.to_owned(), priority })
+    let wrong =
+        |_| QuestionError { text: text.to_owned(), what: "a setting is on, off, a span or a policy".to_owned() };
+    text.parse().map_err(wrong)
 }
 
 /// A load as it is typed: `spin:16`.

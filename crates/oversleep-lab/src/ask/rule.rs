@@ -2,6 +2,7 @@
 
 use oversleep_record::Nanos;
 use oversleep_record::conditions::LoadSpec;
+use oversleep_record::label::JoinStyle;
 
 use super::answer::hold;
 use super::calls::plainest;
@@ -41,12 +42,12 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
             Some(format!("the fork-join is timed by {}: {}", clock.info().name, clock.rule()?))
         }
         Subject::ForkJoin { coarse: true, .. } => {
-            let is_coarse = |clock: &&dyn Clock| clock.stated_step_ns().is_some_and(|step| step >= Nanos(500_000));
+            let is_coarse = |clock: &&dyn Clock| clock.stated_step_ns().is_some_and(oversleep_record::clock::is_coarse);
             let clock = platform.clocks().iter().map(AsRef::as_ref).find(is_coarse)?;
             Some(format!("the fork-join is timed by {}: {}", clock.info().name, clock.rule()?))
         }
         Subject::ForkJoin { style, .. } => {
-            of_fork_join(platform, style, computing(question), &plainest(platform)?.rule(POLLED)?)
+            of_fork_join(platform, *style, computing(question), &plainest(platform)?.rule(POLLED)?)
         }
     }
 }
@@ -90,27 +91,26 @@ fn computing(question: &Question) -> usize {
     question.conditions.load.iter().filter(endless).map(|load| load.hogs as usize).sum()
 }
 
-fn of_fork_join(platform: &dyn Platform, style: &str, hogs: usize, sleep: &str) -> Option<String> {
+fn of_fork_join(platform: &dyn Platform, style: JoinStyle, hogs: usize, sleep: &str) -> Option<String> {
     let cpus = platform.cpus().len();
     let turns = |own: usize| match own + hogs {
         threads if threads > cpus => format!("; {threads} threads that compute take turns on {cpus} CPUs"),
         _ => String::new(),
     };
     match style {
-        "blocked" => Some(format!(
+        JoinStyle::Blocked => Some(format!(
             "the last thread that ends wakes the main thread, which takes a wake-up and no tick: it is the longest portion of \
              work, plus starting the threads{}",
             turns(FORKED)
         )),
-        "spinning" => Some(format!(
+        JoinStyle::Spinning => Some(format!(
             "the main thread looks all the time, so it sees the last thread end at once, and takes a CPU meanwhile{}",
             turns(FORKED + 1)
         )),
-        "polling" => Some(format!("the main thread looks after each sleep of 1 ms: {sleep}")),
-        "single" => {
+        JoinStyle::Polling => Some(format!("the main thread looks after each sleep of 1 ms: {sleep}")),
+        JoinStyle::Single => {
             Some(format!("one thread does all portions in turn: nothing waits, so no timer can show in it{}", turns(1)))
         }
-        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! A1: what one read of each clock costs.
 
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{ClockResult, Conditions, Nanos};
+use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::bench::Bench;
@@ -12,7 +12,7 @@ use crate::registry::{Experiment, Published};
 use oversleep_system::Platform;
 
 pub(super) static A1: Experiment = Experiment {
-    id: "A1",
+    id: ExperimentId::A1,
     reads: &[],
     title: "cost of a clock read",
     question: "What does one read of each clock cost, and by what factor more than the cheapest?",
@@ -53,7 +53,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     clocks
         .map(|(index, clock)| -> Box<dyn Probe> {
             let described = choose::described(clock.as_ref());
-            let mut series = Series::new("A1", &described.name, Quantity::Cost, Unit::Ps);
+            let mut series = Series::new(ExperimentId::A1, &described.name, Quantity::Cost, Unit::Ps);
             series.conditions = plan.conditions.clone();
             let mut recorder = SeriesRecorder::new(series, batches * 5);
             if let Some(reason) = described.unavailable.clone() {
@@ -155,6 +155,6 @@ mod tests {
         assert!((20_000..20_020).contains(&p50("monotonic")), "{}", p50("monotonic"));
         assert!((50_000..50_050).contains(&p50("monotonic-coarse")));
         assert!((280_000..280_300).contains(&p50("clock")));
-        assert_eq!(measured.clocks["clock"].cost_series.as_deref(), Some("A1/clock"));
+        assert_eq!(measured.clocks["clock"].cost_series, Some("A1/clock".into()));
     }
 }

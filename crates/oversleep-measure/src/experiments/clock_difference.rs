@@ -1,7 +1,7 @@
 //! A2, A3 and A5: what each clock says of a wait of 100 ms, what it is, and how fast it runs.
 
 use oversleep_record::clock::{Counts, Difference, Drift};
-use oversleep_record::{ClockResult, Conditions, Nanos};
+use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::bench::Bench;
@@ -13,7 +13,7 @@ use crate::registry::{Experiment, Published};
 use oversleep_system::{Clock, Platform, Target};
 
 pub(super) static A2: Experiment = Experiment {
-    id: "A2",
+    id: ExperimentId::A2,
     reads: &[],
     title: "difference over 100 ms",
     question: "Does the clock say that 100 ms passed when 100 ms passed?",
@@ -39,8 +39,8 @@ pub(super) static A2: Experiment = Experiment {
 };
 
 pub(super) static A3: Experiment = Experiment {
-    id: "A3",
-    reads: &["A2"],
+    id: ExperimentId::A3,
+    reads: &[ExperimentId::A2],
     title: "what each clock is",
     question: "What does each clock count, from when, in which unit, and when does it wrap?",
     doc: "The description of every clock in the registry beside an example of its raw value: epoch (boot, 1970, the \
@@ -53,8 +53,8 @@ pub(super) static A3: Experiment = Experiment {
 };
 
 pub(super) static A5: Experiment = Experiment {
-    id: "A5",
-    reads: &["A2"],
+    id: ExperimentId::A5,
+    reads: &[ExperimentId::A2],
     title: "counter frequency and drift",
     question: "At which frequency does the counter run, and how far does each clock drift from CLOCK_MONOTONIC?",
     doc: "The frequency is the one the processor, hypervisor or system states, else it is measured against the reference \

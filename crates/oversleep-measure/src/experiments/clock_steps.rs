@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use oversleep_record::clock::{Counts, Steps};
 use oversleep_record::conditions::Setting;
-use oversleep_record::{ClockResult, Conditions, Distribution, Nanos};
+use oversleep_record::{ClockResult, Conditions, Distribution, ExperimentId, Nanos};
 
 use super::choose;
 use crate::bench::Bench;
@@ -17,7 +17,7 @@ use crate::registry::{Experiment, Published};
 use oversleep_system::{Platform, Restore, SharedPlatform};
 
 pub(super) static A4: Experiment = Experiment {
-    id: "A4",
+    id: ExperimentId::A4,
     reads: &[],
     title: "clock steps",
     question: "How finely does each clock move, how often does it change, and does it ever go back?",

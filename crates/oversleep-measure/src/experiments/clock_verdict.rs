@@ -1,10 +1,11 @@
 //! A6: the verdict, worked out from what A1 to A5 measured.
 
 use crate::registry::Experiment;
+use oversleep_record::ExperimentId;
 
 pub(super) static A6: Experiment = Experiment {
-    id: "A6",
-    reads: &["A1", "A2", "A4"],
+    id: ExperimentId::A6,
+    reads: &[ExperimentId::A1, ExperimentId::A2, ExperimentId::A4],
     title: "the fastest valid clock",
     question: "Which clock is the fastest that is valid here?",
     doc: "No measurement of its own. A clock is valid for timing when it counts elapsed time, said 98 to 102 % of what \

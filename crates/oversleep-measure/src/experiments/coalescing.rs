@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use oversleep_record::conditions::Setting;
+use oversleep_record::label::{self, Counted};
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use super::{choose, interrupts};
 use crate::bench::Bench;
@@ -14,11 +15,10 @@ use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::registry::{Experiment, Published};
-use crate::wait_probe::{duration_key, setting_key};
 use oversleep_system::{Platform, SharedPlatform, Target, ThreadHandle, Wait, Waiter};
 
 pub(super) static C6: Experiment = Experiment {
-    id: "C6",
+    id: ExperimentId::C6,
     reads: &[],
     title: "coalescing",
     question: "How many timer interrupts per second do many independent timers cost as slack grows?",
@@ -82,8 +82,8 @@ impl Slack {
 impl fmt::Display for Slack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Slack::Held(name, setting) => write!(f, "{name}={}", setting_key(setting)),
-            Slack::Tolerated(tolerance) => write!(f, "tolerance={}", duration_key(*tolerance)),
+            Slack::Held(name, setting) => write!(f, "{name}={}", setting.as_typed()),
+            Slack::Tolerated(tolerance) => write!(f, "tolerance={}", tolerance.as_typed()),
         }
     }
 }
@@ -114,21 +114,21 @@ impl Coalescing {
                 plan.depth.pick(Nanos::from_millis(125), Nanos::from_millis(250), Nanos::from_secs(1)),
             ),
         };
-        let recorder = |counted: &str| {
-            let mut series = Series::new("C6", wait, Quantity::WakeupsPerSecond, Unit::Hz);
-            series.key = format!("C6/{wait}/{slack}/{counted}");
+        let recorder = |counted| {
+            let mut series = Series::new(ExperimentId::C6, wait, Quantity::WakeupsPerSecond, Unit::Hz);
+            series.key = series.key.word(&slack).word(counted);
             series.requested_ns = Some(Nanos::from_millis(1));
             series.conditions = conditions.clone();
-            series.labels.insert("threads".to_owned(), THREADS.to_string());
-            series.labels.insert("counted".to_owned(), counted.to_owned());
+            series.labels.set(label::THREADS, THREADS as u64);
+            series.labels.set(label::COUNTED, counted);
             if let Slack::Tolerated(tolerance) = &slack {
-                series.labels.insert("tolerance_ns".to_owned(), tolerance.0.to_string());
+                series.labels.set(label::TOLERANCE, *tolerance);
             }
             SeriesRecorder::new(series, 16)
         };
         Coalescing {
-            interrupts: recorder("interrupts"),
-            wakeups: recorder("wakeups"),
+            interrupts: recorder(Counted::Interrupts),
+            wakeups: recorder(Counted::Wakeups),
             rounds: plan.depth.pick(1, 2, 10),
             pause,
             wait,
@@ -241,6 +241,7 @@ mod tests {
     use crate::plan::Depth;
     use crate::testing;
     use oversleep_model::sim::{Overshoot, Reach, Sim, Tick, TickBase};
+    use oversleep_record::label;
     use oversleep_system::SlackRule;
 
     #[test]
@@ -277,7 +278,7 @@ mod tests {
         let timer = machine.waits.iter().position(|wait| wait.info.name == "timer").expect("just added");
         machine.waits[timer].info.slack = SlackRule::TimerResolution;
         let without = Sim::start(machine.clone());
-        let tolerates = |series: &&Series| series.label("tolerance_ns").is_some();
+        let tolerates = |series: &&Series| series.label(label::TOLERANCE).is_some();
         let measured = testing::measure_on(without.clone(), probes(&*without, &Plan::default()));
         assert_eq!(measured.series.iter().filter(tolerates).count(), 0);
 

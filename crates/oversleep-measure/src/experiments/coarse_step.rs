@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::{choose, clocks_together};
 use crate::bench::Bench;
@@ -10,11 +10,10 @@ use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::registry::{Experiment, Published};
-use crate::wait_probe::setting_key;
 use oversleep_system::{Platform, Scope};
 
 pub(super) static B3: Experiment = Experiment {
-    id: "B3",
+    id: ExperimentId::B3,
     reads: &[],
     title: "the coarse clock's real step",
     question: "By how much does a coarse clock really move at a time?",
@@ -65,11 +64,11 @@ impl CoarseStep {
     fn boxed(platform: &dyn Platform, plan: &Plan, name: &'static str, held: Option<&str>) -> Box<dyn Probe> {
         let index =
             platform.clocks().iter().position(|clock| clock.info().name == name).expect("it is of this registry");
-        let mut series = Series::new("B3", name, Quantity::Step, Unit::Ns);
+        let mut series = Series::new(ExperimentId::B3, name, Quantity::Step, Unit::Ns);
         series.clock = name.to_owned();
         series.conditions = plan.conditions.clone();
         if let Some(tunable) = held {
-            series.key = format!("B3/{name}/{tunable}={}", setting_key(&FINER));
+            series.key = series.key.setting(tunable, &FINER);
             series.conditions = plan.conditions_and(Conditions::as_found().with(tunable, FINER));
         }
         let conditions = series.conditions.clone();

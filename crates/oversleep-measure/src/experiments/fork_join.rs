@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use oversleep_record::label::{self, ClockRole, JoinStyle};
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
 use super::choose;
 use crate::amount::Amount;
@@ -16,7 +17,7 @@ use crate::registry::{Experiment, Published};
 use oversleep_system::{Platform, Target, ThreadHandle, Waiter};
 
 pub(super) static D1: Experiment = Experiment {
-    id: "D1",
+    id: ExperimentId::D1,
     reads: &[],
     title: "fork-join",
     question: "Is a fork-join really quantised to 16 ms, or is it its clock, or the way the main thread waits?",
@@ -40,15 +41,15 @@ pub(super) static D1: Experiment = Experiment {
         },
     ],
     probes: |platform, plan| {
-        [Style::Blocked, Style::Spinning, Style::Polling]
+        [JoinStyle::Blocked, JoinStyle::Spinning, JoinStyle::Polling]
             .into_iter()
-            .map(|style| probe(platform, plan, "D1", style))
+            .map(|style| probe(platform, plan, ExperimentId::D1, style))
             .collect()
     },
 };
 
 pub(super) static D2: Experiment = Experiment {
-    id: "D2",
+    id: ExperimentId::D2,
     reads: &[],
     title: "the same work on one thread",
     question: "How long does the work of D1 take without any fork or join?",
@@ -62,63 +63,42 @@ pub(super) static D2: Experiment = Experiment {
         value: "0 to 32 ms, mode 16",
         source: "GetTickCount64 research",
     }],
-    probes: |platform, plan| vec![probe(platform, plan, "D2", Style::Single)],
+    probes: |platform, plan| vec![probe(platform, plan, ExperimentId::D2, JoinStyle::Single)],
 };
 
 const THREADS: usize = 8;
 const ROUNDS: u32 = 3;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
-    Blocked,
-    Spinning,
-    Polling,
-    Single,
-}
-
-impl Style {
-    fn name(self) -> &'static str {
-        match self {
-            Style::Blocked => "blocked",
-            Style::Spinning => "spinning",
-            Style::Polling => "polling",
-            Style::Single => "single",
-        }
-    }
-}
-
-fn probe(platform: &dyn Platform, plan: &Plan, id: &str, style: Style) -> Box<dyn Probe> {
+fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyle) -> Box<dyn Probe> {
     // Shorter runs take less than the published work per thread: the shape of the result is the same.
     let work = plan.depth.pick(Nanos::from_millis(1), Nanos::from_millis(2), Nanos::from_millis(10));
     let repeats = match style {
         // One thread alone takes as long as all its CPUs' worth.
-        Style::Single => plan.depth.pick(6, 12, 100),
+        JoinStyle::Single => plan.depth.pick(6, 12, 100),
         _ => plan.depth.pick(15, 33, 100),
     };
     let amount = Amount::values(repeats, ROUNDS).limited_by(plan);
     // A clock that is asked for stands in for the coarse one; the precise one times every run beside it.
     let asked = plan.clock.as_deref().and_then(|name| platform.clock(name));
     let coarse = asked.or_else(|| choose::coarse_clock(platform)).map(|clock| clock.info().name);
-    let recorder = |role: &str, clock: &str| {
-        let mut series = Series::new(id, style.name(), Quantity::ForkJoin, Unit::Ns);
-        series.key = format!("{id}/{}/{role}", style.name());
+    let recorder = |role: ClockRole, clock: &str| {
+        let mut series = Series::new(id, style.as_str(), Quantity::ForkJoin, Unit::Ns);
+        series.key = series.key.word(role);
         series.clock = clock.to_owned();
         series.conditions = plan.conditions.clone();
-        let labels = [
-            ("style", style.name().to_owned()),
-            ("clock_role", role.to_owned()),
-            ("threads", if style == Style::Single { 1 } else { THREADS }.to_string()),
-            ("work_ns", format!("{}", total_work(work).0)),
-        ];
-        series.labels.extend(labels.map(|(name, value)| (name.to_owned(), value)));
+        series.labels = Labels::new()
+            .with(label::STYLE, style)
+            .with(label::CLOCK_ROLE, role)
+            .with(label::THREADS, if style == JoinStyle::Single { 1 } else { THREADS as u64 })
+            .with(label::WORK, total_work(work));
         SeriesRecorder::new(series, amount.planned(work))
     };
     Box::new(ForkJoin {
         style,
         work,
         coarse_index: platform.clocks().iter().position(|clock| Some(clock.info().name) == coarse),
-        coarse: recorder("coarse", coarse.unwrap_or_default()),
-        precise: recorder("precise", platform.reference_clock()),
+        coarse: recorder(ClockRole::Coarse, coarse.unwrap_or_default()),
+        precise: recorder(ClockRole::Precise, platform.reference_clock()),
         amount,
         cpus: platform.cpus().len().max(1),
         work_units: Arc::clone(&plan.work_units),
@@ -152,7 +132,7 @@ pub(super) fn calibrate_work(platform: &dyn Platform) -> u64 {
 }
 
 struct ForkJoin {
-    style: Style,
+    style: JoinStyle,
     work: Nanos,
     coarse_index: Option<usize>,
     coarse: SeriesRecorder,
@@ -179,7 +159,7 @@ impl ForkJoin {
             let ns = u128::from(portion(self.work, thread).0.unsigned_abs());
             u64::try_from(ns * u128::from(units_per_ms) / 1_000_000).unwrap_or(u64::MAX)
         };
-        if self.style == Style::Single {
+        if self.style == JoinStyle::Single {
             (0..THREADS).for_each(|thread| platform.work(units(thread)));
             return Ok(());
         }
@@ -197,8 +177,8 @@ impl ForkJoin {
         let mut gave_up = false;
         let all_done = || workers.iter().all(|worker| worker.is_finished());
         match self.style {
-            Style::Blocked | Style::Single => {}
-            Style::Spinning => {
+            JoinStyle::Blocked | JoinStyle::Single => {}
+            JoinStyle::Spinning => {
                 // A real-time main thread on the only CPU would spin for ever while its workers wait for that CPU.
                 let give_up = platform.now() + total_work(self.work) * 20;
                 while !all_done() && !gave_up {
@@ -206,7 +186,7 @@ impl ForkJoin {
                     gave_up = platform.now() >= give_up;
                 }
             }
-            Style::Polling => {
+            JoinStyle::Polling => {
                 while !all_done() {
                     let pause = Nanos::from_millis(1);
                     sleeper.wait(Target { remaining: pause, deadline: platform.now() + pause });
@@ -228,7 +208,7 @@ pub(super) fn kept_from_their_cpu() -> Unavailable {
 
 impl Probe for ForkJoin {
     fn label(&self) -> String {
-        format!("fork-join, {}", self.style.name())
+        format!("fork-join, {}", self.style.as_str())
     }
 
     fn rounds(&self) -> u32 {
@@ -236,7 +216,7 @@ impl Probe for ForkJoin {
     }
 
     fn round_estimate(&self) -> Nanos {
-        let cpus = if self.style == Style::Single { 1 } else { self.cpus.min(THREADS) as i64 };
+        let cpus = if self.style == JoinStyle::Single { 1 } else { self.cpus.min(THREADS) as i64 };
         self.amount.round_estimate(Nanos(total_work(self.work).0 / cpus))
     }
 
@@ -315,7 +295,10 @@ mod tests {
     fn with_fewer_cpus_than_threads_the_work_is_shared_out() {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
         let sim = Sim::start(machine.build());
-        let measured = testing::measure_on(sim.clone(), vec![probe(&*sim, &Plan::default(), "D1", Style::Blocked)]);
+        let measured = testing::measure_on(
+            sim.clone(),
+            vec![probe(&*sim, &Plan::default(), ExperimentId::D1, JoinStyle::Blocked)],
+        );
         let precise = measured.series.iter().find(|series| series.key == "D1/blocked/precise").unwrap();
         // 24 ms of work on two CPUs, and the start of a thread.
         let p50 = precise.distribution.p50().unwrap();
@@ -326,7 +309,7 @@ mod tests {
     fn a_limit_of_time_is_heeded() {
         let sim = Sim::start(testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000))).build());
         let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(100))), ..Plan::default() };
-        let measured = testing::measure_on(sim.clone(), vec![probe(&*sim, &plan, "D2", Style::Single)]);
+        let measured = testing::measure_on(sim.clone(), vec![probe(&*sim, &plan, ExperimentId::D2, JoinStyle::Single)]);
         // 24 ms of work each; the one in progress when the time is up is finished.
         assert!(measured.series.iter().all(|series| series.counts.recorded == 5), "{:?}", measured.series[0].counts);
     }

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use oversleep_record::label::{self, JoinStyle};
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
 use super::choose;
 use super::fork_join::{calibrate_work, kept_from_their_cpu};
@@ -13,11 +14,10 @@ use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::registry::{Experiment, Published};
-use crate::wait_probe::duration_key;
 use oversleep_system::{Handoff, Platform, Target, ThreadHandle};
 
 pub(super) static D3: Experiment = Experiment {
-    id: "D3",
+    id: ExperimentId::D3,
     reads: &[],
     title: "generations per second",
     question: "How many generations per second does a simulation reach, by task size and by the way it waits?",
@@ -46,15 +46,14 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         _ => plan.depth.pick(Nanos::from_millis(8), Nanos::from_millis(20), Nanos::from_millis(300)),
     };
     let mut probes: Vec<Box<dyn Probe>> = Vec::new();
-    for style in [Style::Blocked, Style::Spinning, Style::Polling] {
+    for style in [JoinStyle::Blocked, JoinStyle::Spinning, JoinStyle::Polling] {
         for task in [Nanos::from_micros(10), Nanos::from_micros(100), Nanos::from_millis(1)] {
-            let mut series = Series::new("D3", style.name(), Quantity::GenerationsPerSecond, Unit::Hz);
-            series.key = format!("D3/{}/{}", style.name(), duration_key(task));
+            let mut series = Series::new(ExperimentId::D3, style.as_str(), Quantity::GenerationsPerSecond, Unit::Hz);
+            series.key = series.key.span(task);
             series.clock = platform.reference_clock().to_owned();
             series.conditions = plan.conditions.clone();
-            let labels =
-                [("style", style.name().to_owned()), ("task_ns", task.0.to_string()), ("tasks", workers.to_string())];
-            series.labels.extend(labels.map(|(name, value)| (name.to_owned(), value)));
+            series.labels =
+                Labels::new().with(label::STYLE, style).with(label::TASK, task).with(label::TASKS, workers as u64);
             probes.push(Box::new(Generations {
                 style,
                 task,
@@ -69,25 +68,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
-    Blocked,
-    Spinning,
-    Polling,
-}
-
-impl Style {
-    fn name(self) -> &'static str {
-        match self {
-            Style::Blocked => "blocked",
-            Style::Spinning => "spinning",
-            Style::Polling => "polling",
-        }
-    }
-}
-
 struct Generations {
-    style: Style,
+    style: JoinStyle,
     task: Nanos,
     workers: usize,
     window: Nanos,
@@ -167,7 +149,7 @@ impl Pool {
 
 impl Probe for Generations {
     fn label(&self) -> String {
-        format!("generations of {} tasks, {}", self.task, self.style.name())
+        format!("generations of {} tasks, {}", self.task, self.style.as_str())
     }
 
     fn rounds(&self) -> u32 {
@@ -202,8 +184,8 @@ impl Probe for Generations {
         while elapsed < self.window && !gave_up && !bench.stopped() {
             pool.fork();
             match self.style {
-                Style::Blocked => {}
-                Style::Spinning => {
+                JoinStyle::Blocked | JoinStyle::Single => {}
+                JoinStyle::Spinning => {
                     // A real-time main thread on the only CPU would spin for ever while its workers wait for that CPU.
                     let give_up = platform.now() + SPIN_MAX;
                     while pool.left.load(Ordering::Acquire) > 0 && !gave_up {
@@ -211,7 +193,7 @@ impl Probe for Generations {
                         gave_up = platform.now() >= give_up;
                     }
                 }
-                Style::Polling => {
+                JoinStyle::Polling => {
                     while pool.left.load(Ordering::Acquire) > 0 {
                         let pause = Nanos::from_millis(1);
                         sleeper.wait(Target { remaining: pause, deadline: platform.now() + pause });

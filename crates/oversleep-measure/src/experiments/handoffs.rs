@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
+use oversleep_record::label::{self, Way};
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use crate::amount::Amount;
 use crate::bench::Bench;
@@ -15,7 +16,7 @@ use crate::registry::{Experiment, Published};
 use oversleep_system::{Handoff, Platform};
 
 pub(super) static D4: Experiment = Experiment {
-    id: "D4",
+    id: ExperimentId::D4,
     reads: &[],
     title: "thread wake-up",
     question: "How long does it take from signalling a thread until it runs?",
@@ -41,17 +42,17 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     for (index, kind) in platform.handoffs().iter().enumerate().filter(|(_, kind)| plan.wants(kind.info().name)) {
         for way in [Way::OneWay, Way::PingPong] {
             let amount = Amount::values(plan.depth.pick(150, 300, 10_000), ROUNDS).limited_by(plan);
-            let mut series = Series::new("D4", kind.info().name, Quantity::HandoffLatency, Unit::Ns);
-            series.key = format!("D4/{}/{}", kind.info().name, way.name());
+            let mut series = Series::new(ExperimentId::D4, kind.info().name, Quantity::HandoffLatency, Unit::Ns);
+            series.key = series.key.word(way);
             series.clock = platform.reference_clock().to_owned();
-            series.labels.insert("way".to_owned(), way.name().to_owned());
+            series.labels.set(label::WAY, way);
             series.conditions = plan.conditions.clone();
             probes.push(Box::new(HandoffProbe {
                 index,
                 name: kind.info().name,
                 way,
                 amount,
-                recorder: SeriesRecorder::new(series, amount.planned(way.estimate())),
+                recorder: SeriesRecorder::new(series, amount.planned(estimate(way))),
                 conditions: plan.conditions.clone(),
             }));
         }
@@ -59,26 +60,11 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    OneWay,
-    PingPong,
-}
-
-impl Way {
-    fn name(self) -> &'static str {
-        match self {
-            Way::OneWay => "one-way",
-            Way::PingPong => "ping-pong",
-        }
-    }
-
-    /// About how long one takes.
-    fn estimate(self) -> Nanos {
-        match self {
-            Way::OneWay => FALL_ASLEEP + Nanos(20_000),
-            Way::PingPong => Nanos(15_000),
-        }
+/// About how long one takes.
+fn estimate(way: Way) -> Nanos {
+    match way {
+        Way::OneWay => FALL_ASLEEP + Nanos(20_000),
+        Way::PingPong => Nanos(15_000),
     }
 }
 
@@ -152,7 +138,7 @@ impl HandoffProbe {
 
 impl Probe for HandoffProbe {
     fn label(&self) -> String {
-        format!("hand-off by {}, {}", self.name, self.way.name())
+        format!("hand-off by {}, {}", self.name, self.way)
     }
 
     fn rounds(&self) -> u32 {
@@ -160,7 +146,7 @@ impl Probe for HandoffProbe {
     }
 
     fn round_estimate(&self) -> Nanos {
-        self.amount.round_estimate(self.way.estimate())
+        self.amount.round_estimate(estimate(self.way))
     }
 
     fn conditions(&self) -> &Conditions {
@@ -191,6 +177,8 @@ mod tests {
     use crate::plan::Limit;
     use crate::testing;
     use oversleep_model::sim::Sim;
+    use oversleep_record::label;
+    use oversleep_record::label::Way;
 
     #[test]
     fn latency_is_that_of_the_model() {
@@ -199,7 +187,7 @@ mod tests {
         assert_eq!(measured.series.len(), 4);
         for series in &measured.series {
             // 5 us per wake-up and one clock read at its end.
-            let expected = if series.label("way") == Some("one-way") { 5_020 } else { 10_040 };
+            let expected = if series.label(label::WAY) == Some(Way::OneWay) { 5_020 } else { 10_040 };
             let p50 = series.distribution.p50().unwrap();
             assert!((p50 - expected).abs() <= 40, "{}: {p50}", series.key);
             assert_eq!(series.counts.recorded, 300);
@@ -212,7 +200,7 @@ mod tests {
         let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(10))), ..Plan::default() };
         for series in testing::measure_on(sim.clone(), probes(&*sim, &plan)).series {
             // A ping-pong takes 10 µs and some reads of the clock, a single way 50 µs of falling asleep more.
-            let range = if series.label("way") == Some("one-way") { 160..168 } else { 980..1_000 };
+            let range = if series.label(label::WAY) == Some(Way::OneWay) { 160..168 } else { 980..1_000 };
             assert!(range.contains(&series.counts.recorded), "{}: {}", series.key, series.counts.recorded);
         }
     }

@@ -1,8 +1,9 @@
 //! C5: wake-ups per second, and what they cost in idle time and power.
 
-use oversleep_record::conditions::Setting;
+use oversleep_record::conditions::{Held, Setting};
+use oversleep_record::label::{self, Activity, Counted};
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
 use super::{choose, interrupts};
 use crate::bench::Bench;
@@ -10,11 +11,10 @@ use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::registry::{Experiment, Published};
-use crate::wait_probe::setting_key;
 use oversleep_system::{Platform, Target, WaitEnd, Waiter};
 
 pub(super) static C5: Experiment = Experiment {
-    id: "C5",
+    id: ExperimentId::C5,
     reads: &[],
     title: "what a resolution costs",
     question: "How many wake-ups per second, how much idle time and how much power does a timer resolution cost?",
@@ -67,26 +67,10 @@ struct Common {
     rounds: u32,
 }
 
-/// What the thread that holds the setting does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Activity {
-    Idle,
-    Sleeping,
-}
-
-impl Activity {
-    fn word(self) -> &'static str {
-        match self {
-            Activity::Idle => "idle",
-            Activity::Sleeping => "sleeping",
-        }
-    }
-}
-
 struct IdleCost {
     sleep: &'static str,
     activity: Activity,
-    held: String,
+    held: Held,
     interrupts: SeriesRecorder,
     wakeups: SeriesRecorder,
     /// By the state's name.
@@ -100,26 +84,28 @@ struct IdleCost {
 impl IdleCost {
     fn new(common: &Common, setting: Option<&Setting>, activity: Activity, plan: &Plan) -> IdleCost {
         let &Common { tunable, sleep, window, rounds, ref states } = common;
-        let held = setting.map_or_else(|| "as-found".to_owned(), setting_key);
+        let held = setting.map_or(Held::AsFound, |setting| Held::Setting(setting.clone()));
         let conditions = match setting {
             Some(setting) => plan.conditions_and(Conditions::as_found().with(tunable, setting.clone())),
             None => plan.conditions.clone(),
         };
-        let recorder = |subject: &str, quantity, unit, counted: &str| {
-            let mut series = Series::new("C5", subject, quantity, unit);
-            series.key = format!("C5/{subject}/{counted}/{}/{tunable}={held}", activity.word());
+        let recorder = |subject: &str, quantity, unit, counted| {
+            let mut series = Series::new(ExperimentId::C5, subject, quantity, unit);
+            series.key = series.key.word(counted).word(activity).named(tunable, &held);
             series.conditions = conditions.clone();
-            for (label, value) in [("activity", activity.word()), ("counted", counted), ("held", &held)] {
-                series.labels.insert(label.to_owned(), value.to_owned());
-            }
+            series.labels = Labels::new()
+                .with(label::ACTIVITY, activity)
+                .with(label::COUNTED, counted)
+                .with(label::HELD, held.clone());
             SeriesRecorder::new(series, u64::from(rounds))
         };
-        let state = |name: &String| (name.clone(), recorder(name, Quantity::IdleResidency, Unit::Ns, "residency"));
+        let state =
+            |name: &String| (name.clone(), recorder(name, Quantity::IdleResidency, Unit::Ns, Counted::Residency));
         IdleCost {
-            interrupts: recorder(sleep, Quantity::WakeupsPerSecond, Unit::Hz, "interrupts"),
-            wakeups: recorder(sleep, Quantity::WakeupsPerSecond, Unit::Hz, "wakeups"),
+            interrupts: recorder(sleep, Quantity::WakeupsPerSecond, Unit::Hz, Counted::Interrupts),
+            wakeups: recorder(sleep, Quantity::WakeupsPerSecond, Unit::Hz, Counted::Wakeups),
             residency: states.iter().map(state).collect(),
-            power: recorder("packages", Quantity::Power, Unit::Mw, "power"),
+            power: recorder("packages", Quantity::Power, Unit::Mw, Counted::Power),
             sleep,
             activity,
             held,
@@ -161,7 +147,7 @@ fn record(recorder: &mut SeriesRecorder, at: Nanos, value: Result<i64, Unavailab
 
 impl Probe for IdleCost {
     fn label(&self) -> String {
-        format!("{} at {}", self.activity.word(), self.held)
+        format!("{} at {}", self.activity, self.held)
     }
 
     fn rounds(&self) -> u32 {

@@ -1,6 +1,6 @@
 //! B9: all of it under load.
 
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::plan::{Depth, Plan};
@@ -10,7 +10,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::Platform;
 
 pub(super) static B9: Experiment = Experiment {
-    id: "B9",
+    id: ExperimentId::B9,
     reads: &[],
     title: "waits under load",
     question: "What becomes of the waits when every CPU is busy?",
@@ -52,7 +52,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 let kind = load.info().name;
                 let conditions = plan.conditions_and(Conditions::as_found().with_load(kind, cpus));
                 probes.push(
-                    WaitProbe::new(platform, "B9", wait, requested, &format!("load={kind}:{cpus}"), amount)
+                    WaitProbe::new(platform, ExperimentId::B9, wait, requested, amount)
+                        .keyed(|key| key.named("load", format_args!("{kind}:{cpus}")))
                         .under(conditions)
                         .boxed(),
                 );

@@ -1,7 +1,8 @@
 //! B6: back to back against random phase.
 
-use oversleep_record::Nanos;
+use oversleep_record::label::{self, Phase};
 use oversleep_record::series::Pace;
+use oversleep_record::{ExperimentId, Nanos};
 
 use super::choose;
 use crate::plan::Plan;
@@ -11,7 +12,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::Platform;
 
 pub(super) static B6: Experiment = Experiment {
-    id: "B6",
+    id: ExperimentId::B6,
     reads: &[],
     title: "random phase",
     question: "Does it matter when a sleep begins?",
@@ -38,10 +39,11 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     plan.asks_or(&[Nanos::from_millis(1)])
         .into_iter()
         .flat_map(|requested| {
-            [("back-to-back", Pace::BackToBack), ("random", Pace::RandomPhase)].map(|(phase, pace)| {
-                WaitProbe::new(platform, "B6", sleep.name, requested, phase, amount)
+            [(Phase::BackToBack, Pace::BackToBack), (Phase::Random, Pace::RandomPhase)].map(|(phase, pace)| {
+                WaitProbe::new(platform, ExperimentId::B6, sleep.name, requested, amount)
+                    .keyed(|key| key.word(phase))
                     .paced(pace)
-                    .labelled("phase", phase)
+                    .labelled(label::PHASE, phase)
                     .under(plan.conditions.clone())
                     .boxed()
             })

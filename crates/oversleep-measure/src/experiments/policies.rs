@@ -1,7 +1,7 @@
 //! B8: scheduling policy and priority.
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::plan::{Depth, Plan};
@@ -11,7 +11,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::{Platform, SlackRule};
 
 pub(super) static B8: Experiment = Experiment {
-    id: "B8",
+    id: ExperimentId::B8,
     reads: &[],
     title: "policy and priority",
     question: "What do scheduling policy and priority change about a wait?",
@@ -41,7 +41,10 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     .limited_by(plan);
     let probe = |wait: &str, requested, setting: &Setting, amount| {
         let conditions = plan.conditions_and(Conditions::as_found().with("policy", setting.clone()));
-        WaitProbe::new(platform, "B8", wait, requested, &format!("policy={setting}"), amount).under(conditions).boxed()
+        WaitProbe::new(platform, ExperimentId::B8, wait, requested, amount)
+            .keyed(|key| key.setting("policy", setting))
+            .under(conditions)
+            .boxed()
     };
     let mut probes = Vec::new();
     for requested in plan.asks_or(&[Nanos::from_millis(1)]) {

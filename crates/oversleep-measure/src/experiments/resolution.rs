@@ -1,18 +1,18 @@
 //! C1 and C2: what resolution the system grants, and what holding another one does.
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::amount::Amount;
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 use crate::registry::{Experiment, Published};
-use crate::wait_probe::{WaitProbe, setting_key};
+use crate::wait_probe::WaitProbe;
 use oversleep_system::{Family, Platform, Scope, Tunable};
 
 pub(super) static C1: Experiment = Experiment {
-    id: "C1",
+    id: ExperimentId::C1,
     reads: &[],
     title: "resolution as the system states it",
     question: "What does the system say about its timer resolution?",
@@ -29,7 +29,7 @@ pub(super) static C1: Experiment = Experiment {
 };
 
 pub(super) static C2: Experiment = Experiment {
-    id: "C2",
+    id: ExperimentId::C2,
     reads: &[],
     title: "holding a resolution",
     question: "What does another timer resolution do to this process's waits?",
@@ -73,12 +73,12 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     .limited_by(plan);
     let mut probes = Vec::new();
     for setting in settings(resolution, plan) {
-        let shown = setting_key(&setting);
         for wait in &waits {
             for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
                 let conditions = plan.conditions_and(Conditions::as_found().with(name, setting.clone()));
                 probes.push(
-                    WaitProbe::new(platform, "C2", wait, requested, &format!("{name}={shown}"), amount)
+                    WaitProbe::new(platform, ExperimentId::C2, wait, requested, amount)
+                        .keyed(|key| key.setting(name, &setting))
                         // Slack beyond the period would make a schedule miss every other deadline.
                         .paced(oversleep_record::series::Pace::BackToBack)
                         .under(conditions)
@@ -119,7 +119,7 @@ mod tests {
         let machine = Ticking::start();
         let platform: &dyn Platform = &machine;
         let resolution = platform.resolution_tunable().expect("it has one");
-        let of = |plan: &Plan| -> Vec<String> { settings(resolution, plan).iter().map(setting_key).collect() };
+        let of = |plan: &Plan| -> Vec<String> { settings(resolution, plan).iter().map(Setting::as_typed).collect() };
         let normal = of(&Plan::default());
         let thorough = of(&Plan { depth: Depth::Thorough, ..Plan::default() });
         assert!(normal.len() < 15 && normal.iter().all(|setting| thorough.contains(setting)), "{thorough:?}");

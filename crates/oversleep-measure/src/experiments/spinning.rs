@@ -1,6 +1,6 @@
 //! B12: waits that spin: accuracy against CPU burned.
 
-use oversleep_record::Nanos;
+use oversleep_record::{ExperimentId, Nanos};
 
 use crate::plan::Plan;
 use crate::probe::Probe;
@@ -9,7 +9,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::Platform;
 
 pub(super) static B12: Experiment = Experiment {
-    id: "B12",
+    id: ExperimentId::B12,
     reads: &[],
     title: "spinning waits",
     question: "How exact are waits that spin, and what CPU time do they burn for it?",
@@ -37,7 +37,9 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     waits
         .flat_map(|wait| {
             plan.asks_or(&[Nanos::from_millis(1)]).into_iter().map(move |requested| {
-                WaitProbe::new(platform, "B12", wait, requested, "", amount).under(plan.conditions.clone()).boxed()
+                WaitProbe::new(platform, ExperimentId::B12, wait, requested, amount)
+                    .under(plan.conditions.clone())
+                    .boxed()
             })
         })
         .collect()

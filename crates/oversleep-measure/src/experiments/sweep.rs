@@ -1,7 +1,7 @@
 //! B2: 1 to 15 ms: a proportional line or a tube?
 
-use oversleep_record::Nanos;
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
+use oversleep_record::{ExperimentId, Nanos};
 
 use super::choose;
 use crate::amount::Amount;
@@ -9,11 +9,10 @@ use crate::elapsed_probe::ElapsedProbe;
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::registry::{Experiment, Published};
-use crate::wait_probe::duration_key;
 use oversleep_system::Platform;
 
 pub(super) static B2: Experiment = Experiment {
-    id: "B2",
+    id: ExperimentId::B2,
     reads: &[],
     title: "sleep sweep, 1 to 15 ms",
     question: "Does a sleep grow with what was asked, or does every request from 1 to 15 ms take the same 16 ms?",
@@ -44,8 +43,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     (1..=15)
         .map(Nanos::from_millis)
         .map(|requested| -> Box<dyn Probe> {
-            let mut series = Series::new("B2", sleep.name, Quantity::Elapsed, Unit::Ns);
-            series.key = format!("B2/{}/{}", sleep.name, duration_key(requested));
+            let mut series = Series::new(ExperimentId::B2, sleep.name, Quantity::Elapsed, Unit::Ns);
+            series.key = series.key.span(requested);
             series.requested_ns = Some(requested);
             series.asked_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);

@@ -1,7 +1,8 @@
 //! B1: the same sleeps seen by two clocks.
 
+use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::amount::Amount;
@@ -12,11 +13,10 @@ use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::registry::{Experiment, Published};
-use crate::wait_probe::duration_key;
 use oversleep_system::Platform;
 
 pub(super) static B1: Experiment = Experiment {
-    id: "B1",
+    id: ExperimentId::B1,
     reads: &[],
     title: "one sleep, two clocks",
     question: "How long does a sleep of 1 ms seem to take to a coarse clock, and how long does it take?",
@@ -50,13 +50,13 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     plan.asks_or(&[Nanos::from_millis(1)])
         .into_iter()
         .map(|requested| -> Box<dyn Probe> {
-            let recorder = |role: &str| {
-                let mut series = Series::new("B1", sleep.name, Quantity::Elapsed, Unit::Ns);
-                series.key = format!("B1/{}/{}/{role}", sleep.name, duration_key(requested));
+            let recorder = |role| {
+                let mut series = Series::new(ExperimentId::B1, sleep.name, Quantity::Elapsed, Unit::Ns);
+                series.key = series.key.span(requested).word(role);
                 series.requested_ns = Some(requested);
                 series.asked_ns = Some(sleep.rounded(requested));
                 series.pace = Some(Pace::BackToBack);
-                series.labels.insert("clock_role".to_owned(), role.to_owned());
+                series.labels.set(label::CLOCK_ROLE, role);
                 series.conditions = plan.conditions.clone();
                 SeriesRecorder::new(series, amount.planned(requested))
             };
@@ -65,8 +65,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 requested,
                 coarse_index,
                 coarse_name,
-                coarse: recorder("coarse"),
-                precise: recorder("precise"),
+                coarse: recorder(ClockRole::Coarse),
+                precise: recorder(ClockRole::Precise),
                 amount,
                 conditions: plan.conditions.clone(),
             })

@@ -1,7 +1,7 @@
 //! B4: the classic loops of usleep(1000) and usleep(300), per kind of CPU.
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos, label};
 
 use super::choose;
 use crate::plan::Plan;
@@ -11,7 +11,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::{CpuKind, Platform};
 
 pub(super) static B4: Experiment = Experiment {
-    id: "B4",
+    id: ExperimentId::B4,
     reads: &[],
     title: "usleep loops",
     question: "What do usleep(1000) and usleep(300) take, and does it depend on the kind of CPU?",
@@ -38,18 +38,19 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     .limited_by(plan);
     let mut probes = Vec::new();
     for requested in plan.asks_or(&[Nanos::from_micros(300), Nanos::from_millis(1)]) {
-        let probe = |suffix: &str| {
-            WaitProbe::new(platform, "B4", name, requested, suffix, amount)
+        let probe = || {
+            WaitProbe::new(platform, ExperimentId::B4, name, requested, amount)
                 .paced(oversleep_record::series::Pace::BackToBack)
         };
-        probes.push(probe("").under(plan.conditions.clone()).boxed());
-        for (kind, label) in [(CpuKind::Performance, "performance"), (CpuKind::Efficiency, "efficiency")] {
+        probes.push(probe().under(plan.conditions.clone()).boxed());
+        for kind in [CpuKind::Performance, CpuKind::Efficiency] {
             let Some(cpu) = platform.cpus().into_iter().find(|cpu| cpu.kind == kind) else { continue };
             let pinned = Conditions::as_found().with("pin", Setting::Cpus(vec![cpu.number]));
             probes.push(
-                probe(&format!("cpu_kind={label}"))
+                probe()
+                    .keyed(|key| key.named(label::CPU_KIND.name(), kind))
                     .under(plan.conditions_and(pinned))
-                    .labelled("cpu_kind", label)
+                    .labelled(label::CPU_KIND, kind)
                     .boxed(),
             );
         }

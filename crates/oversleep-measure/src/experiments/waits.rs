@@ -1,6 +1,6 @@
 //! B5: every wait the system offers, at six requests.
 
-use oversleep_record::Nanos;
+use oversleep_record::{ExperimentId, Nanos};
 
 use super::choose;
 use crate::composed_waits::find_wait;
@@ -11,7 +11,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::{Platform, SlackRule};
 
 pub(super) static B5: Experiment = Experiment {
-    id: "B5",
+    id: ExperimentId::B5,
     reads: &[],
     title: "every wait",
     question: "How late does each wait primitive end, for requests from 300 µs to 100 ms?",
@@ -53,7 +53,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 // What findings compare; what is tolerated is added to each value: two ticks at least.
                 amount.time = amount.time * 2;
             }
-            let mut probe = WaitProbe::new(platform, "B5", wait, requested, "", amount.limited_by(plan))
+            let mut probe = WaitProbe::new(platform, ExperimentId::B5, wait, requested, amount.limited_by(plan))
                 .under(plan.conditions.clone());
             if let Some(pace) = plan.pace {
                 probe = probe.paced(pace);

@@ -1,7 +1,8 @@
 //! B7: what giving the CPU away costs, alone and among competitors.
 
-use oversleep_record::Conditions;
+use oversleep_record::label::{self, Competition};
 use oversleep_record::series::{Quantity, Series, Unit};
+use oversleep_record::{Conditions, ExperimentId};
 
 use crate::amount::Amount;
 use crate::elapsed_probe::ElapsedProbe;
@@ -11,7 +12,7 @@ use crate::registry::{Experiment, Published};
 use oversleep_system::{Family, Platform};
 
 pub(super) static B7: Experiment = Experiment {
-    id: "B7",
+    id: ExperimentId::B7,
     reads: &[],
     title: "yield",
     question: "What does giving the CPU away cost, with nobody to take it and with competitors?",
@@ -33,12 +34,13 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let yields = platform.waits().iter().map(|wait| wait.info()).filter(|info| info.family == Family::Yield);
     let mut probes: Vec<Box<dyn Probe>> = Vec::new();
     for info in yields.filter(|info| plan.wants(info.name)) {
-        let contests = [("idle", Some(Conditions::as_found()), 400), ("competing", hogs.clone(), 30)];
+        let contests =
+            [(Competition::Idle, Some(Conditions::as_found()), 400), (Competition::Competing, hogs.clone(), 30)];
         for (competition, conditions, per_round) in contests {
             let Some(conditions) = conditions else { continue };
-            let mut series = Series::new("B7", info.name, Quantity::Cost, Unit::Ns);
-            series.key = format!("B7/{}/{competition}", info.name);
-            series.labels.insert("competition".to_owned(), competition.to_owned());
+            let mut series = Series::new(ExperimentId::B7, info.name, Quantity::Cost, Unit::Ns);
+            series.key = series.key.word(competition);
+            series.labels.set(label::COMPETITION, competition);
             series.conditions = plan.conditions_and(conditions);
             let per_round = plan.depth.pick(per_round / 2, per_round, per_round * 10);
             let amount = Amount::values(3 * per_round, 3).limited_by(plan);

@@ -25,8 +25,7 @@ mod waits;
 mod wheel;
 
 pub use learned::Learned;
-pub use loads::TimerLoad;
-pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, TunableModel, WaitModel, Wake};
+pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, WaitModel, Wake};
 pub use scheduler::{OnWake, Policy, PriorityIs, Scheduler, SchedulerKind, Starving};
 pub use spread::Spread;
 pub use timing::{OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing};
@@ -36,7 +35,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{FactName, Nanos, Unavailable};
 
 use kernel::{Kernel, Model};
 use oversleep_system::{
@@ -170,10 +169,10 @@ impl Platform for Sim {
         let mut facts = self.machine.facts.clone();
         if self.kernel.tick().is_some() {
             let period = settings::resolution(&self.kernel);
-            facts.set("timer.period_now_ns", FactValue::Nanos(period), "model");
+            facts.set(FactName::TimerPeriodNow, FactValue::Nanos(period), "model");
         }
         // Also where the model was learned from a machine that tells: these say what stands beside each series.
-        for gauge in ["cpufreq.reading", "thermal.sensor"] {
+        for gauge in [FactName::CpufreqReading, FactName::ThermalSensor] {
             facts.set(gauge, FactValue::Unknown(Unavailable::no_hardware("clock rate or heat in the model")), "model");
         }
         facts

@@ -10,7 +10,7 @@ pub mod resolution;
 pub mod verify;
 
 use anstyle::{AnsiColor, Style};
-use oversleep_record::Environment;
+use oversleep_record::{Environment, FactName};
 
 /// Headings and names.
 pub const STRONG: Style = Style::new().bold();
@@ -23,7 +23,7 @@ pub const MISSING: Style = AnsiColor::Yellow.on_default();
 
 /// The warning before answers that Wine gives in Windows' place.
 fn wine_answers(environment: &Environment) -> Option<String> {
-    let version = environment.text("os.wine_version")?;
+    let version = environment.text(FactName::OsWineVersion)?;
     Some(format!("Under Wine {version}: these are Wine's answers on its host, not Windows'."))
 }
 

@@ -11,7 +11,7 @@ mod page;
 mod style;
 mod text;
 
-use oversleep_record::ResultFile;
+use oversleep_record::{ExperimentId, ResultFile};
 
 pub use comparison::comparison;
 use page::Page;
@@ -110,7 +110,7 @@ impl Page {
     }
 
     fn section(&mut self, file: &ResultFile, section: &Section) {
-        self.heading(file, &section.title, &section.experiments.join(" "));
+        self.heading(file, &section.title, &section.ids());
         let tables = if section.notes_suffice { &[] } else { section.tables.as_slice() };
         for (index, table) in tables.iter().enumerate() {
             if index > 0 {
@@ -121,8 +121,8 @@ impl Page {
         }
         let tone = if section.notes_suffice { Tone::Plain } else { Tone::Soft };
         section.notes.iter().for_each(|note| self.prose(note, 0, tone));
-        let fresh: Vec<String> =
-            section.experiments.iter().filter(|id| !self.published.contains(id)).cloned().collect();
+        let fresh: Vec<ExperimentId> =
+            section.experiments.iter().filter(|id| !self.published.contains(id)).copied().collect();
         for figure in sections::published(file, &fresh) {
             self.prose(&format!("Published: {figure}"), 0, Tone::Soft);
         }

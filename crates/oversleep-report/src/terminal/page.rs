@@ -1,6 +1,6 @@
 //! A page of terminal text being written: headings, prose and tables, none wider than the page.
 
-use oversleep_record::ResultFile;
+use oversleep_record::{ExperimentId, ResultFile};
 
 use super::style::paint;
 use super::{grid, text};
@@ -18,7 +18,7 @@ pub struct Page {
     out: String,
     pub width: usize,
     /// Experiments whose published figures are shown already.
-    pub published: Vec<String>,
+    pub published: Vec<ExperimentId>,
 }
 
 impl Page {

@@ -1,7 +1,7 @@
 //! A result at a glance, for readers in a hurry: the clocks that matter, the waits in groups, and the bottom line.
 
 use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table};
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::findings::{self, Findings};
 use super::sections::{clocks, wait_at, waits_in_order};
@@ -37,7 +37,7 @@ pub fn clocks(file: &ResultFile) -> Option<Section> {
 
 /// The waits at the common request, in groups that end about equally late.
 pub fn waits(file: &ResultFile) -> Option<Section> {
-    let common = common_request(measured(file, "B5"))?;
+    let common = common_request(measured(file, ExperimentId::B5))?;
     let (all, available) = waits_available(file);
     let title = format!("Waits of {common}: {available} of {all} available");
     let plain = plain_sleep(file).map(|series| series.subject.as_str()).unwrap_or_default();
@@ -64,7 +64,7 @@ fn names(group: &[(&str, Nanos)], plain: &str) -> String {
 /// How many waits there are, and how many have values.
 fn waits_available(file: &ResultFile) -> (usize, usize) {
     let subjects = |series: &mut dyn Iterator<Item = &Series>| distinct(series.map(|one| one.subject.clone())).len();
-    (subjects(&mut file.experiment("B5")), subjects(&mut measured(file, "B5")))
+    (subjects(&mut file.experiment(ExperimentId::B5)), subjects(&mut measured(file, ExperimentId::B5)))
 }
 
 fn groups(file: &ResultFile, common: Nanos) -> Vec<Vec<(&str, Nanos)>> {

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use oversleep_record::conditions::{Conditions, Outcome};
 use oversleep_record::series::{Status, distinct_rounds};
-use oversleep_record::{Disturbance, Nanos, ResultFile, Series, Unavailable};
+use oversleep_record::{Disturbance, ExperimentId, Nanos, ResultFile, Series, Unavailable};
 
 /// The request nearly every program makes; tables and pictures that show one request show this one.
 pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 
 /// Series of an experiment that have values.
-pub fn measured<'a>(file: &'a ResultFile, experiment: &'a str) -> impl Iterator<Item = &'a Series> {
+pub fn measured<'a>(file: &'a ResultFile, experiment: ExperimentId) -> impl Iterator<Item = &'a Series> {
     file.experiment(experiment).filter(|series| series.has_values())
 }
 
@@ -38,15 +38,15 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     seen
 }
 
-/// A duration that a label holds in whole ns.
-pub fn label_ns(series: &Series, name: &str) -> Option<Nanos> {
-    series.label(name)?.parse().ok().map(Nanos)
-}
-
 /// The system's plainest sleep at the common request: the wait that the sweep of requests is made with.
 pub fn plain_sleep(file: &ResultFile) -> Option<&Series> {
-    let wait = ["B2", "B6", "B1"].into_iter().find_map(|id| measured(file, id).next())?.subject.as_str();
-    measured(file, "B5").find(|series| series.subject == wait && series.requested_ns == Some(COMMON_REQUEST))
+    let wait = [ExperimentId::B2, ExperimentId::B6, ExperimentId::B1]
+        .into_iter()
+        .find_map(|id| measured(file, id).next())?
+        .subject
+        .as_str();
+    measured(file, ExperimentId::B5)
+        .find(|series| series.subject == wait && series.requested_ns == Some(COMMON_REQUEST))
 }
 
 /// The request to show where only one is: 1 ms, else the one nearest to it.

@@ -1,6 +1,6 @@
 //! Tables and sections as plain data for any renderer, and the columns they are built from.
 
-use oversleep_record::{Nanos, Series};
+use oversleep_record::{ExperimentId, Nanos, Series};
 
 use crate::words::{FEW_VALUES, UNKNOWN, grouped, median_of, value};
 
@@ -234,7 +234,7 @@ pub struct Section {
     /// Its heading.
     pub title: String,
     /// The experiments it shows.
-    pub experiments: Vec<String>,
+    pub experiments: Vec<ExperimentId>,
     /// Its tables.
     pub tables: Vec<Table>,
     /// Sentences beneath them.
@@ -253,6 +253,11 @@ impl Section {
     pub fn tables(mut self, tables: impl IntoIterator<Item = Table>) -> Section {
         self.tables.extend(tables);
         self
+    }
+
+    /// The ids of its experiments.
+    pub fn ids(&self) -> String {
+        self.experiments.iter().map(ExperimentId::as_str).collect::<Vec<_>>().join(" ")
     }
 
     /// Adds what `~` means where a cell carries it.

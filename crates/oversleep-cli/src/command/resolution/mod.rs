@@ -5,6 +5,7 @@ mod show;
 
 use clap::{Args, Subcommand};
 use oversleep_lab::catalogue::Kind;
+use oversleep_record::ExperimentId;
 use oversleep_record::conditions::Setting;
 
 use super::measuring::{self, Files};
@@ -79,7 +80,7 @@ struct Sweep {
 impl Sweep {
     fn run(self) -> Result<Exit, Failure> {
         let wish = Wish {
-            experiments: experiments::by_id(&["C2"]),
+            experiments: experiments::by_id(&[ExperimentId::C2]),
             depth: self.depth.depth(),
             asks: self.ask.ask,
             limit: self.limit.limit(),
@@ -117,7 +118,7 @@ struct Neighbours {
 impl Neighbours {
     fn run(self) -> Result<Exit, Failure> {
         let wish = Wish {
-            experiments: experiments::by_id(&["C3", "C4"]),
+            experiments: experiments::by_id(&[ExperimentId::C3, ExperimentId::C4]),
             depth: self.depth.depth(),
             asks: self.ask.ask,
             limit: self.limit.limit(),

@@ -2,8 +2,8 @@
 
 mod probe;
 
-use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
+use oversleep_record::{ExperimentId, Nanos};
 
 use self::probe::NeighbourProbe;
 use crate::plan::Plan;
@@ -12,7 +12,7 @@ use crate::registry::{Experiment, Published};
 use oversleep_system::{Platform, Scope, Tunable};
 
 pub(super) static C3: Experiment = Experiment {
-    id: "C3",
+    id: ExperimentId::C3,
     reads: &[],
     title: "a neighbour's resolution",
     question: "What does the timer resolution that another process asks for do to this one?",
@@ -39,7 +39,7 @@ pub(super) static C3: Experiment = Experiment {
 };
 
 pub(super) static C4: Experiment = Experiment {
-    id: "C4",
+    id: ExperimentId::C4,
     reads: &[],
     title: "the lowest request wins",
     question: "Which of several requests for a timer resolution counts, and what remains when its owner leaves?",
@@ -60,7 +60,7 @@ fn one_at_a_time(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
     let mut steps = vec![Vec::new()];
     steps.extend(settings(resolution).into_iter().map(|setting| vec![setting]));
-    steps.into_iter().filter_map(|held| NeighbourProbe::boxed(platform, plan, "C3", vec![held])).collect()
+    steps.into_iter().filter_map(|held| NeighbourProbe::boxed(platform, plan, ExperimentId::C3, vec![held])).collect()
 }
 
 fn lowest_wins(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -73,7 +73,7 @@ fn lowest_wins(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     };
     let [b, c] = pair.as_slice() else { return Vec::new() };
     let steps = vec![vec![], vec![b.clone()], vec![b.clone(), c.clone()], vec![c.clone()]];
-    NeighbourProbe::boxed(platform, plan, "C4", steps).into_iter().collect()
+    NeighbourProbe::boxed(platform, plan, ExperimentId::C4, steps).into_iter().collect()
 }
 
 /// 1 to 15 ms where a setting is a span of a timer that others share; otherwise what is worth comparing.

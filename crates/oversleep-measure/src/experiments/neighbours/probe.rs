@@ -1,9 +1,9 @@
 //! One probe: neighbours that hold one setting after another, and what this process sees meanwhile.
 
 use oversleep_record::clock::Counts;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::{HeldSettings, Outcome, Setting};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable, label};
 
 use super::are_spans;
 use crate::bench::Bench;
@@ -12,7 +12,6 @@ use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::wait_loop::{self, WaitTask};
-use crate::wait_probe::{duration_key, setting_key};
 use oversleep_system::{Neighbour, Platform, Scope, SlackRule, Target, Tunable, WaitInfo};
 
 /// What a change of the machine's timer needs to take effect: more than any default tick.
@@ -32,15 +31,15 @@ pub(super) const STARTING: Nanos = Nanos::from_millis(50);
 
 /// What a run that is cut has first: nobody's request and those that findings compare, then whose request wins, then the
 /// ends and the middle of the curve, then what is between them.
-fn rank(experiment: &str, steps: &[Vec<Setting>]) -> u32 {
+fn rank(experiment: ExperimentId, steps: &[Vec<Setting>]) -> u32 {
     let held = steps.iter().flatten().next();
     match (experiment, held) {
-        ("C3", Some(Setting::Nanos(held))) => match held.0 / 1_000_000 {
+        (ExperimentId::C3, Some(Setting::Nanos(held))) => match held.0 / 1_000_000 {
             1 | 2 => 0,
             5 | 10 | 15 => 2,
             _ => 3,
         },
-        ("C3", _) => 0,
+        (ExperimentId::C3, _) => 0,
         _ => 1,
     }
 }
@@ -79,7 +78,7 @@ impl NeighbourProbe {
     pub(super) fn boxed(
         platform: &dyn Platform,
         plan: &Plan,
-        experiment: &str,
+        experiment: ExperimentId,
         steps: Vec<Vec<Setting>>,
     ) -> Option<Box<dyn Probe>> {
         let sleep = choose::plain_sleep(platform)?;
@@ -87,7 +86,7 @@ impl NeighbourProbe {
         // rounds that agree; each may last until the default tick, if this process doesn't follow.
         let is_fine = |setting: &Setting| matches!(setting, Setting::Nanos(held) if *held <= Nanos::from_millis(2));
         let is_shared = platform.resolution_tunable().is_some_and(|tunable| tunable.info().scope != Scope::Thread);
-        let is_judged = experiment == "C3" && is_shared && steps.iter().flatten().all(is_fine);
+        let is_judged = experiment == ExperimentId::C3 && is_shared && steps.iter().flatten().all(is_fine);
         let rounds = plan.depth.pick(1, 2, 10).max(if is_judged { ROUNDS_JUDGED } else { 1 });
         let enough = if is_judged { Nanos(DEFAULT_TICK.0 * SLEEPS_JUDGED / i64::from(rounds)) } else { Nanos::ZERO };
         let (count, time) = match plan.limit {
@@ -122,24 +121,21 @@ impl Step {
     fn new(
         platform: &dyn Platform,
         plan: &Plan,
-        experiment: &str,
+        experiment: ExperimentId,
         sleep: &WaitInfo,
         held: Vec<Setting>,
         planned: u64,
     ) -> Step {
-        let label = match held.as_slice() {
-            [] => "none".to_owned(),
-            held => held.iter().map(setting_key).collect::<Vec<_>>().join("+"),
-        };
+        let neighbours = HeldSettings(held.clone());
         let series = |subject: &str, quantity, what: &str| {
             let mut series = Series::new(experiment, subject, quantity, Unit::Ns);
-            series.key = format!("{experiment}/{subject}/{what}/neighbour={label}");
-            series.labels.insert("neighbour".to_owned(), label.clone());
+            series.key = series.key.word(what).named(label::NEIGHBOUR.name(), &neighbours);
+            series.labels.set(label::NEIGHBOUR, neighbours.clone());
             series.conditions = plan.conditions.clone();
             series
         };
         let sleep_of = |requested: Nanos| {
-            let mut series = series(sleep.name, Quantity::Lateness, &duration_key(requested));
+            let mut series = series(sleep.name, Quantity::Lateness, &requested.as_typed());
             series.requested_ns = Some(requested);
             series.asked_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
@@ -188,14 +184,14 @@ impl Step {
         for (_, neighbour) in neighbours.iter() {
             match neighbour.outcome() {
                 Some(Outcome::Denied { why }) => return Err(why.clone()),
-                Some(Outcome::Applied { now: is, .. } | Outcome::AlreadySo { is }) => granted.push(setting_key(is)),
+                Some(Outcome::Applied { now: is, .. } | Outcome::AlreadySo { is }) => granted.push(is.clone()),
                 None => {}
             }
         }
         if !granted.is_empty() {
-            let granted = granted.join("+");
+            let granted = HeldSettings(granted);
             self.recorders().for_each(|recorder| {
-                recorder.series_mut().labels.insert("granted".to_owned(), granted.clone());
+                recorder.series_mut().labels.set(label::GRANTED, granted.clone());
             });
         }
         Ok(())

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_record::Nanos;
 use oversleep_record::comparison::{
     AgainstBase, ClockComparison, ClockSide, Comparison, Estimate, Judgement, SeriesComparison, Side, Verdict,
 };
 use oversleep_record::series::{Quantity, Unit};
+use oversleep_record::{ExperimentId, Nanos};
 
 use super::{indices, letter};
 use crate::view::select::distinct;
@@ -149,7 +149,7 @@ fn times(ratio: f64) -> String {
 /// The series' key, with what tells it from another of the same key.
 fn name(comparison: &Comparison, series: &SeriesComparison) -> String {
     if comparison.series.iter().filter(|other| other.key == series.key).count() < 2 {
-        return series.key.clone();
+        return series.key.to_string();
     }
     let pace = series.pace.map(|pace| format!("{pace}, ")).unwrap_or_default();
     format!("{} ({pace}{})", series.key, series.conditions)
@@ -263,8 +263,8 @@ fn holders_in_words(results: &[u32]) -> String {
 
 /// Experiments with their subjects: `B5 nanosleep, usleep; D4 futex`.
 fn subjects(series: &[&SeriesComparison]) -> String {
-    let mut by_experiment: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    series.iter().for_each(|one| by_experiment.entry(&one.experiment).or_default().push(&one.subject));
+    let mut by_experiment: BTreeMap<ExperimentId, Vec<&str>> = BTreeMap::new();
+    series.iter().for_each(|one| by_experiment.entry(one.experiment).or_default().push(&one.subject));
     let all = by_experiment.into_iter().map(|(id, subjects)| format!("{id} {}", distinct(subjects).join(", ")));
     all.collect::<Vec<_>>().join("; ")
 }

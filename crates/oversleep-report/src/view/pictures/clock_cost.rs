@@ -1,13 +1,13 @@
 //! The cost of one read of each clock (A1).
 
 use oversleep_explain::verdicts::{ClockVerdict, Validity, clock_table};
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
 use super::{Drawing, Entry};
 use crate::picture::{ClockCost, CostBars, UnavailableClock};
 
 pub const ENTRY: Entry =
-    Entry { name: "clock-cost", experiment: Some("A1"), draw: |file| drawing(file).into_iter().collect() };
+    Entry { name: "clock-cost", experiment: Some(ExperimentId::A1), draw: |file| drawing(file).into_iter().collect() };
 
 /// Steps up to this are those of any fine clock and need no remark.
 const FINE_STEP: Nanos = Nanos(1_000);

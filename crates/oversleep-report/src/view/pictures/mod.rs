@@ -15,7 +15,7 @@ mod two_clocks;
 mod waits_by_request;
 
 use oversleep_measure::experiment;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
 use super::head;
 use crate::picture::Frame;
@@ -25,7 +25,7 @@ pub struct Entry {
     /// Its name, fit for a file and for an `id`.
     pub name: &'static str,
     /// The experiment whose question it answers; `None` for trials of remedies.
-    pub experiment: Option<&'static str>,
+    pub experiment: Option<ExperimentId>,
     /// What there is to draw: nothing without data, or several drawings, each of a part of its own.
     pub draw: fn(&ResultFile) -> Vec<Drawing<'_>>,
 }

@@ -1,34 +1,36 @@
 //! This process's own sleep, the stated resolution and a coarse clock, by the setting a neighbour holds (C3).
 
-use oversleep_record::ResultFile;
+use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
+use oversleep_record::{ExperimentId, ResultFile};
 
 use super::{Drawing, Entry, ms};
 use crate::picture::{NeighbourStep, Neighbours};
 use crate::view::sections::neighbour_clocks;
-use crate::view::sections::neighbours::{of_step, steps};
-use crate::view::sections::slack::setting_in_words;
+use crate::view::sections::neighbours::{held_in_words, of_step, steps};
 
 pub const ENTRY: Entry =
-    Entry { name: "neighbours", experiment: Some("C3"), draw: |file| drawing(file).into_iter().collect() };
+    Entry { name: "neighbours", experiment: Some(ExperimentId::C3), draw: |file| drawing(file).into_iter().collect() };
 
 fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
-    let steps = steps(file, "C3");
-    let clock = neighbour_clocks::telling(file, "C3");
-    let stated = |step: &str| of_step(file, "C3", step, Quantity::StatedResolution).next()?.distribution.p50().map(ms);
+    let steps = steps(file, ExperimentId::C3);
+    let clock = neighbour_clocks::telling(file, ExperimentId::C3);
+    let stated = |step: &HeldSettings| {
+        of_step(file, ExperimentId::C3, step, Quantity::StatedResolution).next()?.distribution.p50().map(ms)
+    };
     // Several steps seen together are not a step of the clock: the curve has a gap there.
-    let clock_step = |step: &str| {
-        let moved = neighbour_clocks::step(file, "C3", step, clock?)?;
+    let clock_step = |step: &HeldSettings| {
+        let moved = neighbour_clocks::step(file, ExperimentId::C3, step, clock?)?;
         (!moved.is_several).then(|| ms(moved.ns))
     };
-    let first = of_step(file, "C3", steps.first()?, Quantity::Lateness).next()?;
+    let first = of_step(file, ExperimentId::C3, steps.first()?, Quantity::Lateness).next()?;
     let request = first.requested_ns?;
-    let row = |step: &&str| {
-        let mut sleeps = of_step(file, "C3", step, Quantity::Lateness);
+    let row = |step: &HeldSettings| {
+        let mut sleeps = of_step(file, ExperimentId::C3, step, Quantity::Lateness);
         let sleep = sleeps.find(|sleep| sleep.requested_ns == Some(request));
         let durations = sleep.into_iter().flat_map(|sleep| &sleep.samples.value).map(|&late| ms(request.0 + late));
         NeighbourStep {
-            label: setting_in_words(step),
+            label: held_in_words(step),
             sleep_ms: durations.collect(),
             stated_ms: stated(step),
             clock_step_ms: clock_step(step),

@@ -1,13 +1,13 @@
 //! The lateness of every wait by percentile (B5).
 
-use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+use oversleep_record::{Distribution, ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use super::{Drawing, Entry, us};
 use crate::picture::{Distribution as Curve, PercentileSeries, Percentiles};
 use crate::view::select::{common_request, measured};
 
 pub const ENTRY: Entry =
-    Entry { name: "percentiles", experiment: Some("B5"), draw: |file| drawing(file).into_iter().collect() };
+    Entry { name: "percentiles", experiment: Some(ExperimentId::B5), draw: |file| drawing(file).into_iter().collect() };
 
 /// A curve ends at the share that has at least so many values beyond it.
 const BEYOND_MIN: f64 = 10.0;
@@ -19,11 +19,12 @@ const SLACK_MIN: Nanos = Nanos(5_000);
 const COLOURS_MAX: usize = 8;
 
 fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
-    let request = common_request(measured(file, "B5"))?;
-    let waits: Vec<&Series> = measured(file, "B5").filter(|series| series.requested_ns == Some(request)).collect();
+    let request = common_request(measured(file, ExperimentId::B5))?;
+    let waits: Vec<&Series> =
+        measured(file, ExperimentId::B5).filter(|series| series.requested_ns == Some(request)).collect();
     // Of many waits the colours show which end within the slack.
     let slack =
-        file.environment.nanos("timer.slack_ns").filter(|&slack| slack >= SLACK_MIN && waits.len() > COLOURS_MAX);
+        file.environment.nanos(FactName::TimerSlack).filter(|&slack| slack >= SLACK_MIN && waits.len() > COLOURS_MAX);
     let families = slack.map_or_else(Vec::new, |slack| {
         vec![format!("median later than the timer slack of {slack}"), "median within the timer slack".to_owned()]
     });

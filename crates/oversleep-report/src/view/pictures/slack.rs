@@ -1,7 +1,7 @@
 //! The median lateness of waits by the setting the measuring thread holds (C2).
 
-use oversleep_record::ResultFile;
 use oversleep_record::conditions::Setting;
+use oversleep_record::{ExperimentId, ResultFile};
 
 use super::{Drawing, Entry, us};
 use crate::picture::HeatMap;
@@ -9,12 +9,12 @@ use crate::view::sections::slack;
 use crate::view::select::{distinct, measured};
 
 pub const ENTRY: Entry =
-    Entry { name: "slack", experiment: Some("C2"), draw: |file| drawing(file).into_iter().collect() };
+    Entry { name: "slack", experiment: Some(ExperimentId::C2), draw: |file| drawing(file).into_iter().collect() };
 
 fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
-    let tunable = slack::in_words(slack::tunable(file, "C2")?);
-    let settings = slack::settings(file, "C2");
-    let waits = distinct(measured(file, "C2").map(|series| series.subject.as_str()));
+    let tunable = slack::in_words(slack::tunable(file, ExperimentId::C2)?);
+    let settings = slack::settings(file, ExperimentId::C2);
+    let waits = distinct(measured(file, ExperimentId::C2).map(|series| series.subject.as_str()));
     let row = |wait: &str| {
         let lateness = |setting: &&Setting| slack::at(file, wait, setting)?.distribution.p50().map(us);
         (wait.to_owned(), settings.iter().map(lateness).collect())

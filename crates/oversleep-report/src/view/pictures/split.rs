@@ -1,14 +1,14 @@
 //! The parts of the lateness of each wait (B5).
 
 use oversleep_explain::split::SplitRow;
-use oversleep_record::ResultFile;
+use oversleep_record::{ExperimentId, ResultFile};
 
 use super::{Drawing, Entry};
 use crate::picture;
 use crate::view::sections::split;
 
 pub const ENTRY: Entry =
-    Entry { name: "split", experiment: Some("B5"), draw: |file| drawing(file).into_iter().collect() };
+    Entry { name: "split", experiment: Some(ExperimentId::B5), draw: |file| drawing(file).into_iter().collect() };
 
 fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     let rows = split::of_waits(file);

@@ -2,15 +2,26 @@
 
 use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table, step_in_words};
 use oversleep_record::clock::Drift;
-use oversleep_record::{ClockResult, ResultFile};
+use oversleep_record::{ClockResult, ExperimentId, FactName, ResultFile};
 
 use super::Entry;
 use crate::view::table::{Cell, Columns, Section, ToCell, Tone};
 use crate::words::{cost, grouped, sentence};
 
 /// The section.
-pub const ENTRY: Entry =
-    Entry { id: "clocks", title: "Clocks", experiments: &["A1", "A2", "A3", "A4", "A5", "A6"], build };
+pub const ENTRY: Entry = Entry {
+    id: "clocks",
+    title: "Clocks",
+    experiments: &[
+        ExperimentId::A1,
+        ExperimentId::A2,
+        ExperimentId::A3,
+        ExperimentId::A4,
+        ExperimentId::A5,
+        ExperimentId::A6,
+    ],
+    build,
+};
 
 fn build(file: &ResultFile, section: Section) -> Section {
     let answer = clock_table(file);
@@ -30,7 +41,9 @@ fn build(file: &ResultFile, section: Section) -> Section {
         )
         .tables(reasons.table("Why a clock is not valid for elapsed time, or needs care", reasons_of(&answer)))
         .notes([sentence(&answer.sentence)])
-        .notes(file.environment.text("oversleep.clock").map(|choice| format!("The oversleep library: {choice}.")))
+        .notes(
+            file.environment.text(FactName::OversleepClock).map(|choice| format!("The oversleep library: {choice}.")),
+        )
         .notes((!unavailable.is_empty()).then(|| format!("Not available: {}.", unavailable.join("; "))))
 }
 

@@ -2,52 +2,53 @@
 
 use std::collections::BTreeSet;
 
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::label::Counted;
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
 use super::Entry;
 use super::slack::{held, in_words, interrupts_counted, settings, tunable};
-use crate::view::select::{label_ns, measured};
+use crate::view::select::measured;
 use crate::view::table::{Columns, Section, Table};
 use crate::words::value;
 
-pub const ENTRY: Entry = Entry { id: "coalescing", title: "Timer coalescing", experiments: &["C6"], build };
+pub const ENTRY: Entry = Entry { id: "coalescing", title: "Timer coalescing", experiments: &[ExperimentId::C6], build };
 
 fn build(file: &ResultFile, section: Section) -> Section {
     let section = section.tables(by_setting(file)).tables(by_tolerance(file));
-    let threads = measured(file, "C6").find_map(|series| series.label("threads"));
+    let threads = measured(file, ExperimentId::C6).find_map(|series| series.label(label::THREADS));
     section
         .notes(threads.map(|threads| format!("{threads} threads, each waiting 1 ms over and over on its own phase.")))
         .notes(tolerating(file).next().map(|_| "A tolerance matters only where it is longer than the tick.".to_owned()))
 }
 
 /// Interrupts or wake-ups in that series of C6 that is wanted.
-fn rate(file: &ResultFile, counted: &str, is_wanted: impl Fn(&Series) -> bool) -> Option<String> {
-    let mut series = measured(file, "C6");
-    let series = series.find(|series| is_wanted(series) && series.label("counted") == Some(counted))?;
+fn rate(file: &ResultFile, counted: Counted, is_wanted: impl Fn(&Series) -> bool) -> Option<String> {
+    let mut series = measured(file, ExperimentId::C6);
+    let series = series.find(|series| is_wanted(series) && series.label(label::COUNTED) == Some(counted))?;
     Some(value(series.unit, series.distribution.p50()?))
 }
 
 fn by_setting(file: &ResultFile) -> Option<Table> {
-    let tunable = tunable(file, "C6")?;
-    let of = measured(file, "C6").filter(|series| held(series, tunable).is_some());
+    let tunable = tunable(file, ExperimentId::C6)?;
+    let of = measured(file, ExperimentId::C6).filter(|series| held(series, tunable).is_some());
     let at = move |counted, setting| rate(file, counted, |series| held(series, tunable) == Some(setting));
     let columns = Columns::new()
         .figure(format!("{tunable} held"), |setting: &&_| ToString::to_string(*setting))
-        .figure(interrupts_counted(of), move |setting| at("interrupts", *setting))
-        .figure("wake-ups", move |setting| at("wakeups", *setting));
+        .figure(interrupts_counted(of), move |setting| at(Counted::Interrupts, *setting))
+        .figure("wake-ups", move |setting| at(Counted::Wakeups, *setting));
     columns.table(
         format!("Interrupts and wake-ups of many sleeping threads by {}", in_words(tunable)),
-        settings(file, "C6"),
+        settings(file, ExperimentId::C6),
     )
 }
 
 /// What a timer's call tolerates, where it takes a tolerance.
 fn tolerance(series: &Series) -> Option<Nanos> {
-    label_ns(series, "tolerance_ns")
+    series.label(label::TOLERANCE)
 }
 
 fn tolerating(file: &ResultFile) -> impl Iterator<Item = &Series> {
-    measured(file, "C6").filter(|series| tolerance(series).is_some())
+    measured(file, ExperimentId::C6).filter(|series| tolerance(series).is_some())
 }
 
 fn by_tolerance(file: &ResultFile) -> Option<Table> {
@@ -57,14 +58,15 @@ fn by_tolerance(file: &ResultFile) -> Option<Table> {
     };
     let columns = Columns::new()
         .figure("tolerance", |allowed: &Nanos| *allowed)
-        .figure(interrupts_counted(tolerating(file)), move |allowed| at("interrupts", allowed))
-        .figure("wake-ups", move |allowed| at("wakeups", allowed));
+        .figure(interrupts_counted(tolerating(file)), move |allowed| at(Counted::Interrupts, allowed))
+        .figure("wake-ups", move |allowed| at(Counted::Wakeups, allowed));
     let tolerances: BTreeSet<Nanos> = tolerating(file).filter_map(tolerance).collect();
     columns.table(format!("Interrupts and wake-ups of many threads in {wait} by its tolerance"), tolerances)
 }
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::label::InterruptKind;
     use oversleep_record::testing::Sheet;
 
     use super::super::generic::texts;
@@ -76,14 +78,16 @@ mod tests {
 
     #[test]
     fn interrupts_of_every_kind_are_not_called_the_timers() {
-        let head = |kind: Option<&str>| {
+        let head = |kind: Option<InterruptKind>| {
             let mut sheet = Sheet::linux()
                 .steady("C6/nanosleep/slack=1ns/interrupts", 8_000)
                 .steady("C6/nanosleep/slack=1ns/wakeups", 7_400);
-            sheet.file.series[0].labels.extend(kind.map(|kind| ("of".to_owned(), kind.to_owned())));
+            if let Some(kind) = kind {
+                sheet.file.series[0].labels.set(label::COUNTED_OF, kind);
+            }
             coalescing(sheet).tables[0].columns[1].head.clone()
         };
-        assert_eq!([head(None), head(Some("all-kinds"))], ["timer interrupts", "interrupts of all kinds"]);
+        assert_eq!([head(None), head(Some(InterruptKind::AllKinds))], ["timer interrupts", "interrupts of all kinds"]);
     }
 
     #[test]

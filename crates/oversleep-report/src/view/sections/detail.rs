@@ -2,7 +2,7 @@
 //! restore missed deadlines, side by side.
 
 use oversleep_record::stats::{Steadiness, steadiness};
-use oversleep_record::{Distribution, ResultFile, Series};
+use oversleep_record::{Distribution, ExperimentId, ResultFile, Series};
 
 use super::Entry;
 use super::disturbance::summary;
@@ -10,7 +10,7 @@ use crate::view::select::{self, measured};
 use crate::view::table::{Columns, Section, Table, ToCell, Tone};
 use crate::words::{counted, grouped, or_dash, percent, quantile, value};
 
-pub const ENTRY: Entry = Entry { id: "detail", title: "Lateness in detail", experiments: &["B5"], build };
+pub const ENTRY: Entry = Entry { id: "detail", title: "Lateness in detail", experiments: &[ExperimentId::B5], build };
 
 /// Most series a close-up is made of.
 const SERIES_MAX: usize = 6;
@@ -20,14 +20,14 @@ const QUANTILES: [(&str, f64, u8); 5] =
 
 /// Whether the waits of a result are few enough to be shown one by one.
 pub fn is_close_up(file: &ResultFile) -> bool {
-    (1..=SERIES_MAX).contains(&measured(file, "B5").count())
+    (1..=SERIES_MAX).contains(&measured(file, ExperimentId::B5).count())
 }
 
 fn build(file: &ResultFile, mut section: Section) -> Section {
     if !is_close_up(file) {
         return section;
     }
-    for series in measured(file, "B5") {
+    for series in measured(file, ExperimentId::B5) {
         section = section.tables(views(series)).notes([story(series)]).notes(
             summary(&series.disturbance()).map(|seen| format!("{}: while it was measured: {seen}.", name(series))),
         );

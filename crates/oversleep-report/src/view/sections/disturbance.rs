@@ -1,7 +1,7 @@
 //! What else the machine did during the run.
 
 use oversleep_record::processor::{degrees, rates};
-use oversleep_record::{Disturbance, ProcessorState, ResultFile, Series};
+use oversleep_record::{Disturbance, ExperimentId, ProcessorState, ResultFile, Series};
 
 use super::Entry;
 use crate::view::select::{self, distinct};
@@ -67,7 +67,7 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
         .figure("slowed by heat", |row| row.seen.processor.thermal_throttles.map(grouped))
         .rank(2);
     let measured = file.series.iter().filter(|series| series.has_values());
-    let ids = distinct(measured.map(|series| series.experiment.as_str()));
+    let ids = distinct(measured.map(|series| series.experiment));
     section.notes_suffice = true;
     section
         .tables(columns.table(
@@ -89,10 +89,10 @@ impl Row {
     }
 }
 
-fn row(file: &ResultFile, id: &str) -> Row {
+fn row(file: &ResultFile, id: ExperimentId) -> Row {
     let has_load = select::measured(file, id).any(|series: &Series| !series.conditions.load.is_empty());
     Row {
-        name: if has_load { format!("{id} (own load)") } else { id.to_owned() },
+        name: if has_load { format!("{id} (own load)") } else { id.to_string() },
         seen: select::disturbance(select::measured(file, id)),
     }
 }

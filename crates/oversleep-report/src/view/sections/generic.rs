@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_measure::experiment;
 use oversleep_record::series::{Quantity, Unit};
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, SeriesKey};
 
 use crate::view::select;
 use crate::view::table::{Columns, Section};
@@ -17,10 +17,10 @@ struct Attribute {
 }
 
 /// What an experiment measured: a table for each quantity.
-pub fn section(file: &ResultFile, experiment_id: &str, section_id: String) -> Section {
-    let title = experiment(experiment_id).map_or_else(|| experiment_id.to_owned(), |known| capitalised(known.title));
+pub fn section(file: &ResultFile, experiment_id: ExperimentId, section_id: String) -> Section {
+    let title = experiment(experiment_id).map_or_else(|| experiment_id.to_string(), |known| capitalised(known.title));
     let mut section = Section::new(section_id, title);
-    section.experiments = vec![experiment_id.to_owned()];
+    section.experiments = vec![experiment_id];
     // Figures under a condition that the experiment wants and the system refused are figures of another condition.
     let by_the_user = select::set_by_the_user(file);
     let refusals = |series: &Series| select::refusals(series, |name| !by_the_user.contains(name));
@@ -75,9 +75,8 @@ fn columns<'a>(rows: &[&'a Series]) -> (Columns<'a, &'a Series>, Vec<String>) {
             continue;
         }
         known.push(places);
-        let texts: BTreeMap<&str, String> =
-            rows.iter().map(|series| series.key.as_str()).zip(attribute.texts).collect();
-        columns = columns.words(attribute.head, move |series| texts.get(series.key.as_str()).cloned());
+        let texts: BTreeMap<&SeriesKey, String> = rows.iter().map(|series| &series.key).zip(attribute.texts).collect();
+        columns = columns.words(attribute.head, move |series| texts.get(&series.key).cloned());
     }
     (columns.values(), constant)
 }
@@ -93,11 +92,13 @@ fn attributes(rows: &[&Series]) -> Vec<Attribute> {
         head: head.to_owned(),
         texts: rows.iter().map(|series| text(series)).collect(),
     };
-    let labels: BTreeSet<&String> = rows.iter().flat_map(|series| series.labels.keys()).collect();
+    let labels: BTreeSet<&str> = rows.iter().flat_map(|series| series.labels.iter()).map(|(name, _)| name).collect();
     let mut all = vec![of("timed by", &|series| series.clock.clone()), of("pace", &|series| or_dash(series.pace))];
     all.extend(labels.into_iter().map(|name| {
         let head = name.strip_suffix("_ns").unwrap_or(name).replace('_', " ");
-        of(&head, &|series| series.label(name).map_or_else(|| UNKNOWN.to_owned(), |text| label(name, text)))
+        let of_series =
+            |series: &Series| series.labels.iter().find(|(known, _)| *known == name).map(|(_, text)| text.to_owned());
+        of(&head, &|series| of_series(series).map_or_else(|| UNKNOWN.to_owned(), |text| label(name, &text)))
     }));
     let has_conditions = rows.iter().any(|series| !series.conditions.is_as_found());
     all.extend(has_conditions.then(|| of("conditions", &|series| select::asked_conditions(&series.conditions))));
@@ -126,11 +127,12 @@ mod tests {
     use oversleep_record::testing::Sheet;
 
     use super::*;
+    use oversleep_record::ExperimentId;
 
     #[test]
     fn what_tells_series_apart_is_a_column_and_what_they_share_a_note() {
         let file = Sheet::linux().steady("D1/blocked/coarse", 12_000_000).steady("D1/blocked/precise", 14_700_000).file;
-        let section = section(&file, "D1", "d1".to_owned());
+        let section = section(&file, ExperimentId::D1, "d1".to_owned());
         assert_eq!(
             (section.title.as_str(), section.tables[0].caption.as_str()),
             ("Fork-join", "Duration from fork to join")
@@ -149,8 +151,9 @@ mod tests {
     #[test]
     fn an_experiment_of_a_newer_version_is_shown_too() {
         let mut file = Sheet::linux().steady("B7/sched-yield/idle", 511).steady("B7/sched-yield/load=spin:2", 961).file;
-        file.series.iter_mut().for_each(|series| series.experiment = "E9".to_owned());
-        let section = section(&file, "E9", "other-0".to_owned());
+        let id: ExperimentId = "E9".parse().expect("an id");
+        file.series.iter_mut().for_each(|series| series.experiment = id);
+        let section = section(&file, id, "other-0".to_owned());
         assert_eq!(section.title, "E9");
         assert_eq!(
             texts(&section.tables[0]),
@@ -170,7 +173,7 @@ mod tests {
             .file;
         let why = Unavailable::not_permitted("SCHED_FIFO", "grant CAP_SYS_NICE");
         file.series[1].conditions.outcomes.insert("policy".into(), Outcome::Denied { why });
-        let section = section(&file, "B8", "b8".to_owned());
+        let section = section(&file, ExperimentId::B8, "b8".to_owned());
         assert_eq!(section.tables[0].rows.len(), 1);
         let says = "Refused here, so not shown: policy fifo:1: SCHED_FIFO is not permitted here (grant CAP_SYS_NICE).";
         assert_eq!(section.notes, [says]);

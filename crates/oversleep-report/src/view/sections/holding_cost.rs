@@ -1,25 +1,29 @@
 //! The cost of holding a setting (C5): interrupts, wake-ups, idle states and power.
 
+use oversleep_record::conditions::Held;
+use oversleep_record::label::{Activity, Counted};
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, label};
 
 use super::Entry;
-use super::slack::{interrupts_counted, setting_in_words};
+use super::slack::interrupts_counted;
 use crate::view::select::{distinct, measured};
 use crate::view::table::{Columns, Section};
 use crate::words::{percent, value};
 
-pub const ENTRY: Entry = Entry { id: "holding-cost", title: "Cost of holding a setting", experiments: &["C5"], build };
+pub const ENTRY: Entry =
+    Entry { id: "holding-cost", title: "Cost of holding a setting", experiments: &[ExperimentId::C5], build };
 
 /// A row: the setting held, and what the thread did meanwhile.
-type Row<'a> = (&'a str, &'a str);
+type Row = (Held, Activity);
 
 fn build(file: &ResultFile, section: Section) -> Section {
-    let cell = move |row: &Row, counted: &str, subject: Option<&str>| {
-        let mut series = measured(file, "C5");
+    let cell = move |row: &Row, counted: Counted, subject: Option<&str>| {
+        let mut series = measured(file, ExperimentId::C5);
         let found = series.find(|series| {
-            (series.label("held"), series.label("activity")) == (Some(row.0), Some(row.1))
-                && series.label("counted") == Some(counted)
+            series.label(label::HELD).as_ref() == Some(&row.0)
+                && series.label(label::ACTIVITY) == Some(row.1)
+                && series.label(label::COUNTED) == Some(counted)
                 && subject.is_none_or(|subject| series.subject == subject)
         })?;
         let median = found.distribution.p50()?;
@@ -27,17 +31,23 @@ fn build(file: &ResultFile, section: Section) -> Section {
         Some(if is_share { percent(Nanos(median).as_secs_f64()) } else { value(found.unit, median) })
     };
     let mut columns = Columns::new()
-        .words("held", |row: &Row| setting_in_words(row.0))
-        .words("thread", |row| if row.1 == "idle" { "idle" } else { "sleeps of 1 ms" })
-        .figure(interrupts_counted(measured(file, "C5")), move |row| cell(row, "interrupts", None))
-        .figure("its wake-ups", move |row| cell(row, "wakeups", None));
-    let residency = measured(file, "C5").filter(|series| series.label("counted") == Some("residency"));
+        .words("held", |row: &Row| match &row.0 {
+            Held::AsFound => "as found".to_owned(),
+            Held::Setting(setting) => setting.to_string(),
+        })
+        .words("thread", |row| if row.1 == Activity::Idle { "idle" } else { "sleeps of 1 ms" })
+        .figure(interrupts_counted(measured(file, ExperimentId::C5)), move |row| cell(row, Counted::Interrupts, None))
+        .figure("its wake-ups", move |row| cell(row, Counted::Wakeups, None));
+    let residency =
+        measured(file, ExperimentId::C5).filter(|series| series.label(label::COUNTED) == Some(Counted::Residency));
     for state in distinct(residency.map(|series| series.subject.as_str())) {
-        columns = columns.figure(format!("in {state}"), move |row| cell(row, "residency", Some(state))).rank(1);
+        columns = columns.figure(format!("in {state}"), move |row| cell(row, Counted::Residency, Some(state))).rank(1);
     }
-    let columns = columns.figure("power", move |row| cell(row, "power", None));
-    let rows =
-        distinct(measured(file, "C5").filter_map(|series| Some((series.label("held")?, series.label("activity")?))));
+    let columns = columns.figure("power", move |row| cell(row, Counted::Power, None));
+    let rows = distinct(
+        measured(file, ExperimentId::C5)
+            .filter_map(|series| Some((series.label(label::HELD)?, series.label(label::ACTIVITY)?))),
+    );
     let table = columns.table("Interrupts, wake-ups, share of time in idle states, and power", rows);
     let note = "Interrupts, idle time and power are those of the whole machine, other programs included.";
     let note = table.is_some().then(|| note.to_owned());

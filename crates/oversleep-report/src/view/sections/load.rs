@@ -1,13 +1,13 @@
 //! The same waits under load (B9), beside the figure without it.
 
-use oversleep_record::{ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, ResultFile, Series};
 
 use super::Entry;
 use crate::view::select::{self, measured};
 use crate::view::table::{Columns, Section};
 use crate::words::{counted, median};
 
-pub const ENTRY: Entry = Entry { id: "load", title: "Under load", experiments: &["B9"], build };
+pub const ENTRY: Entry = Entry { id: "load", title: "Under load", experiments: &[ExperimentId::B9], build };
 
 fn build(file: &ResultFile, section: Section) -> Section {
     let columns = Columns::new()
@@ -20,8 +20,9 @@ fn build(file: &ResultFile, section: Section) -> Section {
             median(idle.unit, &idle.distribution)
         })
         .rank(1);
-    let section = section.tables(columns.table("Lateness beside busy threads and without them", measured(file, "B9")));
-    let cpus = file.environment.integer("cpu.allowed").or(file.environment.integer("cpu.count"));
+    let section = section
+        .tables(columns.table("Lateness beside busy threads and without them", measured(file, ExperimentId::B9)));
+    let cpus = file.environment.integer(FactName::CpuAllowed).or(file.environment.integer(FactName::CpuCount));
     let note = |cpus| format!("Load is given as kind:threads; this process may use {}.", counted(cpus, "CPU"));
     let has_rows = !section.tables.is_empty();
     section.notes(cpus.filter(|_| has_rows).map(note))
@@ -29,7 +30,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
 
 /// The same wait and request without the load.
 fn idle_twin<'a>(file: &'a ResultFile, series: &Series) -> Option<&'a Series> {
-    ["B5", "B12"].into_iter().flat_map(|id| measured(file, id)).find(|other| {
+    [ExperimentId::B5, ExperimentId::B12].into_iter().flat_map(|id| measured(file, id)).find(|other| {
         other.subject == series.subject
             && other.requested_ns == series.requested_ns
             && other.conditions.asked == series.conditions.asked

@@ -23,7 +23,7 @@ mod waits;
 mod waits_closely;
 
 use oversleep_measure::{experiment, registry};
-use oversleep_record::ResultFile;
+use oversleep_record::{ExperimentId, ResultFile};
 
 use super::select;
 use super::table::Section;
@@ -38,7 +38,7 @@ pub struct Entry {
     /// Its heading.
     pub title: &'static str,
     /// The experiments it shows, which the generic section leaves to it. It stands where the first of them does.
-    pub experiments: &'static [&'static str],
+    pub experiments: &'static [ExperimentId],
     /// Fills the empty section; what stays empty is not shown.
     pub build: fn(&ResultFile, Section) -> Section,
 }
@@ -63,24 +63,22 @@ const REGISTRY: &[&Entry] = &[
     &disturbance::ENTRY,
 ];
 
-/// The experiment that trials of remedies are filed under. The findings tell what they gained.
-const TRIALS: &str = "trial";
-
 /// Every section that has data.
 pub fn all(file: &ResultFile) -> Vec<Section> {
     let own =
-        |first: Option<&'static str>| REGISTRY.iter().filter(move |entry| entry.experiments.first().copied() == first);
-    let is_known = |id: &str| registry().iter().any(|known| known.id == id);
+        |first: Option<ExperimentId>| REGISTRY.iter().filter(move |entry| entry.experiments.first().copied() == first);
+
     let mut sections = Vec::new();
     for known in registry() {
         sections.extend(own(Some(known.id)).map(|entry| filled(file, entry)));
         if !REGISTRY.iter().any(|entry| entry.experiments.contains(&known.id)) {
-            sections.push(generic::section(file, known.id, known.id.to_lowercase()));
+            sections.push(generic::section(file, known.id, known.id.as_str().to_lowercase()));
         }
     }
-    let unknown = select::distinct(file.series.iter().map(|series| series.experiment.as_str()))
-        .into_iter()
-        .filter(|id| !is_known(id) && *id != TRIALS);
+    // The findings show what trials of remedies gained.
+    let is_unknown = |id: &ExperimentId| experiment(*id).is_none() && *id != ExperimentId::TRIAL;
+    let ids = select::distinct(file.series.iter().map(|series| series.experiment));
+    let unknown = ids.into_iter().filter(is_unknown);
     sections.extend(unknown.enumerate().map(|(index, id)| generic::section(file, id, format!("other-{index}"))));
     sections.extend(own(None).map(|entry| filled(file, entry)));
     sections.retain(|section| !section.tables.is_empty() || !section.notes.is_empty());
@@ -90,18 +88,18 @@ pub fn all(file: &ResultFile) -> Vec<Section> {
 
 fn filled(file: &ResultFile, entry: &Entry) -> Section {
     let mut section = Section::new(entry.id, entry.title);
-    section.experiments = entry.experiments.iter().map(|id| (*id).to_owned()).collect();
+    section.experiments = entry.experiments.to_vec();
     (entry.build)(file, section)
 }
 
 /// What others published about these experiments for the same operating system, a line each. Nothing under Wine, whose
 /// figures are not those of the system it emulates.
-pub fn published(file: &ResultFile, ids: &[String]) -> Vec<String> {
+pub fn published(file: &ResultFile, ids: &[ExperimentId]) -> Vec<String> {
     if super::head::wine(file).is_some() {
         return Vec::new();
     }
     ids.iter()
-        .filter_map(|id| experiment(id))
+        .filter_map(|id| experiment(*id))
         .flat_map(|experiment| experiment.published)
         .filter(|figure| figure.os == file.platform.os)
         .map(|figure| format!("{}: {} ({})", figure.what, figure.value, figure.source))
@@ -114,17 +112,19 @@ mod tests {
 
     use super::super::testing::rich;
     use super::*;
+    use oversleep_record::ExperimentId;
+    use oversleep_record::FactName;
     use oversleep_record::testing::Sheet;
 
-    fn of(file: &ResultFile, id: &str) -> Vec<String> {
-        published(file, &[id.to_owned()])
+    fn of(file: &ResultFile, id: ExperimentId) -> Vec<String> {
+        published(file, &[id])
     }
 
     #[test]
     fn figures_under_wine_are_not_compared_with_those_of_windows() {
         let sheet = Sheet::windows();
-        assert!(!of(&sheet.file, "C2").is_empty());
-        assert_eq!(of(&sheet.text("os.wine_version", "8.0").file, "C2"), [""; 0]);
+        assert!(!of(&sheet.file, ExperimentId::C2).is_empty());
+        assert_eq!(of(&sheet.text(FactName::OsWineVersion, "8.0").file, ExperimentId::C2), [""; 0]);
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
         for entry in REGISTRY.iter().filter(|entry| entry.id != "detail") {
             assert!(ids.contains(entry.id), "{} of {ids:?}", entry.id);
         }
-        for series in file.series.iter().filter(|series| series.experiment != TRIALS) {
+        for series in file.series.iter().filter(|series| series.experiment != ExperimentId::TRIAL) {
             assert!(
                 sections.iter().any(|section| section.experiments.contains(&series.experiment)),
                 "{} is shown nowhere",
@@ -157,14 +157,14 @@ mod tests {
     #[test]
     fn every_registered_experiment_belongs_to_a_registered_one() {
         for id in REGISTRY.iter().flat_map(|entry| entry.experiments) {
-            assert!(experiment(id).is_some(), "{id}");
+            assert!(experiment(*id).is_some(), "{id}");
         }
     }
 
     #[test]
     fn published_figures_are_those_of_the_same_system() {
-        let linux = of(&Sheet::linux().file, "B5");
+        let linux = of(&Sheet::linux().file, ExperimentId::B5);
         assert_eq!(linux, ["nanosleep(1 ms): 1.06 ms (field reports, HZ=250 and 1000)"]);
-        assert!(of(&Sheet::windows().file, "B5")[0].starts_with("Sleep(1)"));
+        assert!(of(&Sheet::windows().file, ExperimentId::B5)[0].starts_with("Sleep(1)"));
     }
 }

@@ -1,20 +1,20 @@
 //! What the settings of other processes do to this one (C3, C4).
 
+use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
 use super::Entry;
 use super::neighbour_clocks as clocks;
-use super::slack::setting_in_words;
 use crate::view::select::{distinct, measured};
 use crate::view::table::{Columns, Section, Table};
-use crate::words::{MEDIAN_MIN, value};
+use crate::words::{MEDIAN_MIN, list, value};
 
 /// The section.
 pub const ENTRY: Entry = Entry {
     id: "neighbours",
     title: "Neighbours: settings that other processes hold",
-    experiments: &["C3", "C4"],
+    experiments: &[ExperimentId::C3, ExperimentId::C4],
     build,
 };
 
@@ -22,52 +22,61 @@ pub const ENTRY: Entry = Entry {
 const EQUAL_WITHIN: Nanos = Nanos(300_000);
 
 /// What the neighbours of a series held: `2ms`, `none`.
-pub fn neighbour(series: &Series) -> Option<&str> {
-    series.label("neighbour")
+pub fn neighbour(series: &Series) -> Option<HeldSettings> {
+    series.label(label::NEIGHBOUR)
 }
 
 /// What neighbours held in the steps of an experiment, in the order of its steps.
-pub fn steps<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
+pub fn steps(file: &ResultFile, experiment: ExperimentId) -> Vec<HeldSettings> {
     distinct(file.experiment(experiment).filter_map(neighbour))
+}
+
+/// What neighbours hold as a person writes it: `2 ms and 4 ms`, `nothing`.
+pub fn held_in_words(held: &HeldSettings) -> String {
+    match held.0.as_slice() {
+        [] => "nothing".to_owned(),
+        settings => list(&settings.iter().map(ToString::to_string).collect::<Vec<_>>()),
+    }
 }
 
 /// The series of one kind within a step; a coarse clock's has its name.
 pub fn of_step<'a>(
     file: &'a ResultFile,
-    experiment: &'a str,
-    step: &'a str,
+    experiment: ExperimentId,
+    step: &HeldSettings,
     quantity: Quantity,
 ) -> impl Iterator<Item = &'a Series> {
-    measured(file, experiment).filter(move |series| series.quantity == quantity && neighbour(series) == Some(step))
+    measured(file, experiment)
+        .filter(move |series| series.quantity == quantity && neighbour(series).as_ref() == Some(step))
 }
 
 /// The median duration of this process's own sleep in a step.
-pub fn slept(file: &ResultFile, experiment: &str, step: &str) -> Option<Nanos> {
+pub fn slept(file: &ResultFile, experiment: ExperimentId, step: &HeldSettings) -> Option<Nanos> {
     let series = of_step(file, experiment, step, Quantity::Lateness).next()?;
     Some(series.requested_ns? + Nanos(series.distribution.p50()?))
 }
 
 fn build(file: &ResultFile, section: Section) -> Section {
     let captions = [
-        ("C3", "This process, which requests nothing, while one neighbour holds a setting"),
-        ("C4", "The same while two neighbours come and the first leaves again"),
+        (ExperimentId::C3, "This process, which requests nothing, while one neighbour holds a setting"),
+        (ExperimentId::C4, "The same while two neighbours come and the first leaves again"),
     ];
     section
         .tables(captions.into_iter().filter_map(|(experiment, caption)| table(file, experiment, caption)))
         .notes([reached(file), clocks::reached(file), lowest(file)].into_iter().flatten())
 }
 
-fn table(file: &ResultFile, experiment: &'static str, caption: &str) -> Option<Table> {
+fn table(file: &ResultFile, experiment: ExperimentId, caption: &str) -> Option<Table> {
     measured(file, experiment).next()?;
     let request = measured(file, experiment).find_map(|series| series.requested_ns);
     let own_sleep = request.map_or_else(|| "own sleep".to_owned(), |request| format!("own sleep of {request}, p50"));
-    let sleep = move |step| of_step(file, experiment, step, Quantity::Lateness).next();
+    let sleep = move |step: &HeldSettings| of_step(file, experiment, step, Quantity::Lateness).next();
     let duration = |series: &Series, late: i64| Some(value(series.unit, series.requested_ns?.0 + late));
     let mut columns = Columns::new()
-        .words("neighbour holds", |step: &&str| setting_in_words(step))
+        .words("neighbour holds", |step| held_in_words(step))
         .words("granted", move |step| {
-            let mut beside = file.experiment(experiment).filter(|series| neighbour(series) == Some(step));
-            beside.find_map(|series| series.label("granted")).map(setting_in_words)
+            let mut beside = file.experiment(experiment).filter(|series| neighbour(series).as_ref() == Some(step));
+            beside.find_map(|series| series.label(label::GRANTED)).as_ref().map(held_in_words)
         })
         .rank(2)
         .figure("stated here", move |step| {
@@ -95,7 +104,8 @@ fn table(file: &ResultFile, experiment: &'static str, caption: &str) -> Option<T
 
 /// Whether what one neighbour held made a difference to this process.
 fn reached(file: &ResultFile) -> Option<String> {
-    let slept: Vec<Nanos> = steps(file, "C3").into_iter().filter_map(|step| slept(file, "C3", step)).collect();
+    let steps = steps(file, ExperimentId::C3);
+    let slept: Vec<Nanos> = steps.iter().filter_map(|step| slept(file, ExperimentId::C3, step)).collect();
     let (least, most) = (*slept.iter().min()?, *slept.iter().max()?);
     if slept.len() < 2 {
         return None;
@@ -135,11 +145,12 @@ struct Beside {
 
 /// The sleep beside the shortest setting held; `None` where none is short enough to show it.
 fn beside_finest(file: &ResultFile) -> Option<Beside> {
-    let alone = slept(file, "C3", "none")?;
-    let spans = steps(file, "C3").into_iter().filter_map(|step| Some((step.parse::<Nanos>().ok()?, step)));
-    let (held, step) = spans.filter(|(_, step)| slept(file, "C3", step).is_some()).min()?;
-    let took = slept(file, "C3", step)?;
-    let requested = of_step(file, "C3", step, Quantity::Lateness).next()?.requested_ns?;
+    let slept = |step: &HeldSettings| slept(file, ExperimentId::C3, step);
+    let alone = slept(&HeldSettings::NOTHING)?;
+    let spans = steps(file, ExperimentId::C3).into_iter().filter_map(|step| Some((step.only_span()?, step)));
+    let (held, step) = spans.filter(|(_, step)| slept(step).is_some()).min()?;
+    let took = slept(&step)?;
+    let requested = of_step(file, ExperimentId::C3, &step, Quantity::Lateness).next()?.requested_ns?;
     // A process that follows wakes at the second tick after the deadline at the latest.
     let latest = requested + held * 2 + EQUAL_WITHIN;
     (latest < alone - EQUAL_WITHIN).then_some(Beside { held, took, alone, followed: took <= latest })
@@ -147,24 +158,22 @@ fn beside_finest(file: &ResultFile) -> Option<Beside> {
 
 /// Which of two neighbours' settings alone explains the sleeps beside both.
 fn lowest(file: &ResultFile) -> Option<String> {
-    let steps = steps(file, "C4");
-    let both = steps.iter().find(|step| step.contains('+'))?;
-    let (first, second) = both.split_once('+')?;
-    let [with_both, with_first, with_second] =
-        [both, first, second].map(|step| slept(file, "C4", step)).into_iter().collect::<Option<Vec<_>>>()?[..]
-    else {
-        return None;
-    };
+    let steps = steps(file, ExperimentId::C4);
+    let both = steps.iter().find(|step| step.0.len() > 1)?;
+    let [first, second] = both.0.as_slice() else { return None };
+    let [first, second] = [first, second].map(|setting| HeldSettings(vec![setting.clone()]));
+    let slept = |step| slept(file, ExperimentId::C4, step);
+    let (with_both, with_first, with_second) = (slept(both)?, slept(&first)?, slept(&second)?);
     let differ = |a: Nanos, b: Nanos| Nanos((a - b).0.abs()) > EQUAL_WITHIN;
     if !differ(with_first, with_second) {
         return None;
     }
     let (like, alone) = match (differ(with_both, with_first), differ(with_both, with_second)) {
-        (false, true) => (first, with_first),
-        (true, false) => (second, with_second),
+        (false, true) => (&first, with_first),
+        (true, false) => (&second, with_second),
         _ => return None,
     };
-    let [first, second, like] = [first, second, like].map(setting_in_words);
+    let [first, second, like] = [&first, &second, like].map(held_in_words);
     Some(format!(
         "While {first} and {second} were both held, the sleep took {with_both}, as with {like} alone ({alone})."
     ))
@@ -182,7 +191,7 @@ mod tests {
     }
 
     /// `C3` with these sleeps beyond 1 ms, stated resolutions and clock steps, all in ms.
-    fn sheet(experiment: &str, steps: &[(&str, i64, i64)]) -> Sheet {
+    fn sheet(experiment: ExperimentId, steps: &[(&str, i64, i64)]) -> Sheet {
         let mut sheet = Sheet::windows();
         for (step, late_ms, period_ms) in steps {
             sheet = sheet
@@ -196,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_machine_wide_resolution_shows_in_table_and_words() {
-        let file = sheet("C3", &[("none", 14, 15), ("1ms", 1, 1), ("2ms", 1, 2)]).file;
+        let file = sheet(ExperimentId::C3, &[("none", 14, 15), ("1ms", 1, 1), ("2ms", 1, 2)]).file;
         let section = neighbours(&file);
         assert_eq!(
             texts(&section.tables[0])[1..],
@@ -213,13 +222,13 @@ mod tests {
                 "The step of system-time followed the neighbour's setting; that of get-tick-count did not.",
             ]
         );
-        assert_eq!(clocks::telling(&file, "C3"), Some("system-time"));
-        let alike = sheet("C3", &[("none", 14, 15), ("1ms", 14, 15)]).file;
+        assert_eq!(clocks::telling(&file, ExperimentId::C3), Some("system-time"));
+        let alike = sheet(ExperimentId::C3, &[("none", 14, 15), ("1ms", 14, 15)]).file;
         assert_eq!(
             neighbours(&alike).notes,
             ["No neighbour's setting reached this process: its sleep took 15 ms whatever was held."]
         );
-        assert_eq!(clocks::telling(&alike, "C3"), Some("get-tick-count"), "of equals the first");
+        assert_eq!(clocks::telling(&alike, ExperimentId::C3), Some("get-tick-count"), "of equals the first");
     }
 
     #[test]
@@ -255,7 +264,7 @@ mod tests {
         // What a process that asked for nothing gets since Windows 10 2004.
         let steps = [("none", 14, 15), ("1ms", 15, 1), ("2ms", 15, 2), ("6ms", 11, 6), ("8ms", 7, 8), ("15ms", 14, 15)];
         assert_eq!(
-            reached(&sheet("C3", &steps).file).as_deref(),
+            reached(&sheet(ExperimentId::C3, &steps).file).as_deref(),
             Some(
                 "This process did not follow its neighbours: its sleep took 15 ms alone, and 16 ms beside one that held \
                  1 ms. A request serves only the process that makes it; the sleeps of 8 ms to 16 ms are multiples of the \
@@ -264,7 +273,7 @@ mod tests {
         );
         let coarse_only = [("none", 14, 15), ("8ms", 7, 8)];
         assert_eq!(
-            reached(&sheet("C3", &coarse_only).file).as_deref(),
+            reached(&sheet(ExperimentId::C3, &coarse_only).file).as_deref(),
             Some(
                 "A neighbour's setting reached this process: its sleep took 8 ms to 15 ms, depending on the setting held."
             )
@@ -275,9 +284,9 @@ mod tests {
     fn which_of_two_requests_counts_is_stated_only_where_it_shows() {
         let steps = [("none", 14, 15), ("2ms", 1, 2), ("2ms+4ms", 1, 2), ("4ms", 3, 4)];
         let says = "While 2 ms and 4 ms were both held, the sleep took 2 ms, as with 2 ms alone (2 ms).";
-        assert_eq!(lowest(&sheet("C4", &steps).file).as_deref(), Some(says));
+        assert_eq!(lowest(&sheet(ExperimentId::C4, &steps).file).as_deref(), Some(says));
         let alike = [("none", 0, 1), ("2ms", 0, 1), ("2ms+4ms", 0, 1), ("4ms", 0, 1)];
-        assert_eq!(lowest(&sheet("C4", &alike).file), None);
-        assert_eq!(lowest(&sheet("C4", &steps[..3]).file), None, "a step is missing");
+        assert_eq!(lowest(&sheet(ExperimentId::C4, &alike).file), None);
+        assert_eq!(lowest(&sheet(ExperimentId::C4, &steps[..3]).file), None, "a step is missing");
     }
 }

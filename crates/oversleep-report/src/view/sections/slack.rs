@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::label::InterruptKind;
+use oversleep_record::{ExperimentId, FactName, ResultFile, Series, label};
 
 use super::Entry;
 use crate::view::select::{distinct, measured};
@@ -11,34 +12,35 @@ use crate::view::table::{Columns, Section, ToCell, Tone};
 use crate::words::{capitalised, median_of};
 
 /// The section.
-pub const ENTRY: Entry = Entry { id: "slack", title: "Timer settings", experiments: &["C2"], build };
+pub const ENTRY: Entry = Entry { id: "slack", title: "Timer settings", experiments: &[ExperimentId::C2], build };
 
 fn build(file: &ResultFile, mut section: Section) -> Section {
-    let Some(tunable) = tunable(file, "C2") else { return section };
+    let Some(tunable) = tunable(file, ExperimentId::C2) else { return section };
     section.title = capitalised(in_words(tunable));
-    let as_found = file.environment.nanos(if tunable == "slack" { "timer.slack_ns" } else { "timer.period_now_ns" });
+    let as_found =
+        file.environment.nanos(if tunable == "slack" { FactName::TimerSlack } else { FactName::TimerPeriodNow });
     let mut columns = Columns::new().figure(format!("{tunable} held"), |setting: &&Setting| {
         let is_as_found = as_found.map(Setting::Nanos).as_ref() == Some(*setting);
         setting.to_string().toned(if is_as_found { Tone::Strong } else { Tone::Plain })
     });
-    let waits = distinct(measured(file, "C2").map(|series| series.subject.as_str()));
+    let waits = distinct(measured(file, ExperimentId::C2).map(|series| series.subject.as_str()));
     for (index, wait) in waits.into_iter().enumerate() {
         let cell = move |setting: &&Setting| at(file, wait, setting).map(median_of);
         columns = columns.figure(wait, cell).rank(u8::try_from(index).unwrap_or(u8::MAX));
     }
-    let request = measured(file, "C2").find_map(|series| series.requested_ns);
+    let request = measured(file, ExperimentId::C2).find_map(|series| series.requested_ns);
     let at_request = request.map(|request| format!(" at {request}")).unwrap_or_default();
     let caption = format!("Median lateness{at_request} by {}", in_words(tunable));
     let note =
         |found| format!("The {} was found at {found}. A wait that ignores it does not change.", in_words(tunable));
-    section.tables(columns.table(caption, settings(file, "C2"))).notes(as_found.map(note))
+    section.tables(columns.table(caption, settings(file, ExperimentId::C2))).notes(as_found.map(note))
 }
 
 /// The tunable an experiment is about: the one its keys name.
-pub fn tunable<'a>(file: &'a ResultFile, experiment: &'a str) -> Option<&'a str> {
+pub fn tunable<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Option<&'a str> {
     let of_series = |series: &'a Series| {
         let mut asked = series.conditions.asked.keys();
-        asked.find(|name| series.key.contains(&format!("/{name}="))).map(String::as_str)
+        asked.find(|name| series.key.names_tunable(name)).map(String::as_str)
     };
     file.experiment(experiment).find_map(of_series)
 }
@@ -58,7 +60,7 @@ pub fn held<'a>(series: &'a Series, tunable: &str) -> Option<&'a Setting> {
 }
 
 /// Every setting of an experiment, finest first.
-pub fn settings<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a Setting> {
+pub fn settings(file: &ResultFile, experiment: ExperimentId) -> Vec<&Setting> {
     let Some(tunable) = tunable(file, experiment) else { return Vec::new() };
     let settings = measured(file, experiment).filter_map(|series| held(series, tunable));
     settings.collect::<BTreeSet<_>>().into_iter().collect()
@@ -66,27 +68,17 @@ pub fn settings<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a Settin
 
 /// The series of a wait at a setting, where the setting really held.
 pub fn at<'a>(file: &'a ResultFile, wait: &str, setting: &Setting) -> Option<&'a Series> {
-    let tunable = tunable(file, "C2")?;
-    measured(file, "C2")
+    let tunable = tunable(file, ExperimentId::C2)?;
+    measured(file, ExperimentId::C2)
         .find(|series| series.subject == wait && held(series, tunable) == Some(setting))
         .filter(|series| series.conditions.all_held())
 }
 
 /// What kind the interrupts of these series are, as the head of their column.
 pub fn interrupts_counted<'a>(mut series: impl Iterator<Item = &'a Series>) -> &'static str {
-    if series.any(|series| series.label("of") == Some("all-kinds")) {
+    if series.any(|series| series.label(label::COUNTED_OF) == Some(InterruptKind::AllKinds)) {
         "interrupts of all kinds"
     } else {
         "timer interrupts"
     }
-}
-
-/// A label of settings as a person writes it: `2 ms and 4 ms`, `nothing`.
-pub fn setting_in_words(label: &str) -> String {
-    let one = |setting: &str| match setting {
-        "none" => "nothing".to_owned(),
-        "as-found" => "as found".to_owned(),
-        setting => setting.parse().map_or_else(|_| setting.to_owned(), |span: Nanos| span.to_string()),
-    };
-    label.split('+').map(one).collect::<Vec<_>>().join(" and ")
 }

@@ -1,7 +1,7 @@
 //! Where the lateness comes from: the parts of each wait that was observed.
 
 use oversleep_explain::split::{Parts, SplitRow, barely_seen, rows};
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
 use super::Entry;
 use crate::view::select::COMMON_REQUEST;
@@ -9,7 +9,8 @@ use crate::view::table::{Columns, Section};
 use crate::words::grouped;
 
 /// The section.
-pub const ENTRY: Entry = Entry { id: "split", title: "Where the lateness comes from", experiments: &["B5"], build };
+pub const ENTRY: Entry =
+    Entry { id: "split", title: "Where the lateness comes from", experiments: &[ExperimentId::B5], build };
 
 /// Characters of the longest bar.
 const BAR: usize = 22;
@@ -18,7 +19,7 @@ const GLYPHS: [char; 3] = ['█', '▒', '░'];
 
 /// The rows that belong together: those of the waits' own series.
 pub fn of_waits(file: &ResultFile) -> Vec<SplitRow> {
-    rows(file).into_iter().filter(|row| row.series.starts_with("B5/")).collect()
+    rows(file).into_iter().filter(|row| row.series.is_of(ExperimentId::B5)).collect()
 }
 
 /// The request those rows were asked for, where it is the same for all.
@@ -66,7 +67,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
 
 /// The waits of which too few could be split to represent the rest.
 pub fn left_out(file: &ResultFile) -> Option<String> {
-    let seen = barely_seen(file).into_iter().filter(|row| row.series.starts_with("B5/")).map(|row| {
+    let seen = barely_seen(file).into_iter().filter(|row| row.series.is_of(ExperimentId::B5)).map(|row| {
         format!("{} ({} of {})", row.wait, row.attributed_count, row.attributed_count + row.unattributed_count)
     });
     let seen: Vec<String> = seen.collect();

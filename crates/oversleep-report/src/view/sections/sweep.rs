@@ -1,17 +1,17 @@
 //! The sweep of requests (B2): the duration of a sleep for each request.
 
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::Entry;
 use crate::view::select::{distinct, measured};
 use crate::view::table::{Columns, Section};
 
-pub const ENTRY: Entry = Entry { id: "sweep", title: "Sweep of requests", experiments: &["B2"], build };
+pub const ENTRY: Entry = Entry { id: "sweep", title: "Sweep of requests", experiments: &[ExperimentId::B2], build };
 
 fn build(file: &ResultFile, section: Section) -> Section {
-    let waits = distinct(measured(file, "B2").map(|series| series.subject.as_str()));
+    let waits = distinct(measured(file, ExperimentId::B2).map(|series| series.subject.as_str()));
     section.tables(waits.into_iter().filter_map(|wait| {
-        let of_wait = || measured(file, "B2").filter(move |series| series.subject == wait);
+        let of_wait = || measured(file, ExperimentId::B2).filter(move |series| series.subject == wait);
         let longest = of_wait().filter_map(|series| series.distribution.p50()).max().unwrap_or(0);
         Columns::new()
             .figure("requested", |series: &&Series| series.requested_ns)

@@ -1,6 +1,6 @@
 //! What has no figures here, with the reason.
 
-use oversleep_record::ResultFile;
+use oversleep_record::{ExperimentId, ResultFile};
 
 use super::Entry;
 use crate::view::select;
@@ -18,7 +18,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
 /// Every reason with what it concerns. Clocks stand in their own section.
 pub fn reasons(file: &ResultFile) -> Vec<(String, Vec<&str>)> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-    for series in file.series.iter().filter(|series| series.experiment != "A1") {
+    for series in file.series.iter().filter(|series| series.experiment != ExperimentId::A1) {
         let Some(reason) = select::unavailable(series).map(ToString::to_string) else { continue };
         let subject = series.subject.as_str();
         match reasons.iter_mut().find(|(known, _)| *known == reason) {

@@ -2,21 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::{Entry, detail};
 use crate::view::select::{common_request, distinct, measured, requests};
 use crate::view::table::{Columns, Section, ToCell, Tone};
 use crate::words::{median, or_dash, percent};
 
-pub const ENTRY: Entry = Entry { id: "waits", title: "Waits: lateness by request", experiments: &["B5"], build };
+pub const ENTRY: Entry =
+    Entry { id: "waits", title: "Waits: lateness by request", experiments: &[ExperimentId::B5], build };
 
 /// Share of missed deadlines from which a median describes the schedule rather than the wait.
 const MISSED_SHARE_MIN: f64 = 0.05;
 
 fn build(file: &ResultFile, section: Section) -> Section {
-    let requests = requests(measured(file, "B5"));
-    let Some(common) = common_request(measured(file, "B5")) else { return section };
+    let requests = requests(measured(file, ExperimentId::B5));
+    let Some(common) = common_request(measured(file, ExperimentId::B5)) else { return section };
     if detail::is_close_up(file) || requests.len() < 2 {
         return section;
     }
@@ -52,7 +53,7 @@ fn rank(request: Nanos, index: usize, common: Nanos) -> u8 {
 
 /// Waits, least late first at the common request; those without it last.
 pub fn in_order(file: &ResultFile, common: Nanos) -> Vec<&str> {
-    let mut waits = distinct(measured(file, "B5").map(|series| series.subject.as_str()));
+    let mut waits = distinct(measured(file, ExperimentId::B5).map(|series| series.subject.as_str()));
     let lateness = |wait: &str| find(file, wait, common).and_then(|series| series.distribution.p50());
     waits.sort_by_cached_key(|wait| (lateness(wait).is_none(), lateness(wait)));
     waits
@@ -60,13 +61,13 @@ pub fn in_order(file: &ResultFile, common: Nanos) -> Vec<&str> {
 
 /// The series of a wait at a request.
 pub fn find<'a>(file: &'a ResultFile, wait: &str, request: Nanos) -> Option<&'a Series> {
-    measured(file, "B5").find(|series| series.subject == wait && series.requested_ns == Some(request))
+    measured(file, ExperimentId::B5).find(|series| series.subject == wait && series.requested_ns == Some(request))
 }
 
 /// What the calls' own rounding makes of the requests, waits with the same rounding together.
 pub fn roundings(file: &ResultFile) -> Option<String> {
     let mut by_wait: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for series in measured(file, "B5") {
+    for series in measured(file, ExperimentId::B5) {
         if let (Some(requested), Some(rounded)) = (series.requested_ns, series.asked_ns)
             && requested != rounded
         {
@@ -85,7 +86,7 @@ pub fn roundings(file: &ResultFile) -> Option<String> {
 /// Series whose medians are those of a schedule that could not be kept.
 fn missed_schedules(file: &ResultFile) -> Option<String> {
     let share = |series: &Series| series.counts.missed as f64 / series.counts.recorded.max(1) as f64;
-    let missed: Vec<String> = measured(file, "B5")
+    let missed: Vec<String> = measured(file, ExperimentId::B5)
         .filter(|series| share(series) >= MISSED_SHARE_MIN)
         .map(|series| {
             let (wait, request, missed) = (&series.subject, or_dash(series.requested_ns), percent(share(series)));

@@ -1,6 +1,6 @@
 //! Every wait at the request that most programs make (B5): its whole distribution.
 
-use oversleep_record::{ResultFile, Series};
+use oversleep_record::{ExperimentId, ResultFile, Series};
 
 use super::waits::{find, in_order};
 use super::{Entry, detail};
@@ -9,10 +9,10 @@ use crate::view::table::{Columns, Section, ToCell, Tone};
 use crate::words::grouped;
 
 pub const ENTRY: Entry =
-    Entry { id: "waits-closely", title: "Waits: one request closely", experiments: &["B5"], build };
+    Entry { id: "waits-closely", title: "Waits: one request closely", experiments: &[ExperimentId::B5], build };
 
 fn build(file: &ResultFile, section: Section) -> Section {
-    let Some(common) = common_request(measured(file, "B5")).filter(|_| !detail::is_close_up(file)) else {
+    let Some(common) = common_request(measured(file, ExperimentId::B5)).filter(|_| !detail::is_close_up(file)) else {
         return section;
     };
     let noticed = |count: u64| grouped(count).toned(if count > 0 { Tone::Warn } else { Tone::Soft });
