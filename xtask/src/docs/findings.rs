@@ -1,15 +1,15 @@
 //! One page per finding, and their index.
 
-use oversleep_explain::{FindingEntry, Harmless, RemedyEntry, registry, remedies};
+use oversleep_explain::{FindingEntry, RemedyEntry, Trial, registry};
 use oversleep_record::finding::Severity;
 
 use super::Page;
-use super::markdown::{cell, code, head, paragraphs, prose, table};
+use super::markdown::{cell, code, head, linked, page_link, prose, table};
 
 const SOURCE: &str = "crates/oversleep-explain/src/findings";
 
 pub fn pages() -> Vec<Page> {
-    let mut pages: Vec<Page> = registry().iter().map(page).collect();
+    let mut pages: Vec<Page> = registry().iter().map(|entry| page(entry)).collect();
     pages.push(index());
     pages
 }
@@ -24,7 +24,7 @@ fn index() -> Page {
     for (letter, system) in [("L", "Linux"), ("W", "Windows"), ("M", "macOS"), ("G", "Any system")] {
         text.push_str(&format!("\n## {system}\n\n"));
         let here = registry().iter().filter(|entry| entry.id.starts_with(&format!("OVS-{letter}")));
-        let row = |entry: &FindingEntry| {
+        let row = |entry: &&FindingEntry| {
             let link = format!("[{0}]({0}.md)", entry.id);
             [link, entry.name.to_owned(), word(entry.severity).to_owned(), cell(entry.summary)]
         };
@@ -37,24 +37,45 @@ fn page(entry: &FindingEntry) -> Page {
     let mut text = head(SOURCE);
     text.push_str(&format!("# {} {}\n\n{}\n\n", entry.id, entry.name, prose(entry.summary)));
     text.push_str(&format!("- **Applies to:** {}\n", prose(entry.applies_to)));
-    text.push_str(&format!("- **Severity:** {}, {}\n\n", word(entry.severity), meaning(entry.severity)));
-    text.push_str(&paragraphs(entry.explanation));
-    text.push('\n');
-    let remedies: Vec<&RemedyEntry> = entry.remedies.iter().filter_map(|id| remedies::get(id)).collect();
-    if !remedies.is_empty() {
+    text.push_str(&format!(
+        "- **Severity:** {}, {}\n\n{}\n",
+        word(entry.severity),
+        meaning(entry.severity),
+        prose(entry.meaning)
+    ));
+    for (title, paragraph) in [("How we know", entry.how_we_know), ("What to do", entry.what_to_do)] {
+        text.push_str(&format!("\n## {title}\n\n{}\n", prose(paragraph)));
+    }
+    if !entry.remedies.is_empty() {
         text.push_str("\n## Remedies\n");
     }
-    for remedy in remedies {
-        text.push_str(&format!("\n### {}\n\n{} {}\n", remedy.id, prose(remedy.summary), prose(remedy.how)));
-        if let (Harmless::NotTriedBecause(why), None) = (remedy.harmless, remedy.compare) {
-            text.push_str(&format!("\n`check` doesn't try it: {}\n", prose(why)));
-        }
+    for remedy in entry.remedies {
+        text.push_str(&format!("\n### {}\n\n{} {}\n\n", remedy.id, prose(remedy.summary), prose(remedy.how)));
+        text.push_str(&trial(remedy));
         if let Some(example) = remedy.example {
             text.push_str(&format!("\n{}", code("text", example)));
         }
     }
+    if !entry.sources.is_empty() {
+        let sources: Vec<String> = entry.sources.iter().map(|source| format!("- {}\n", source_link(source))).collect();
+        text.push_str(&format!("\n## Documented\n\n{}", sources.concat()));
+    }
     text.push_str("\n[All findings](README.md)\n");
     Page { path: format!("docs/findings/{}.md", entry.id), text }
+}
+
+fn source_link(source: &str) -> String {
+    if source.starts_with("https://") && !source.contains(' ') { page_link(source) } else { linked(source) }
+}
+
+fn trial(remedy: &RemedyEntry) -> String {
+    match remedy.trial {
+        Trial::Here { .. } => "`check` tries it and shows what it gains.\n".to_owned(),
+        Trial::ByExperiment { experiment, .. } => {
+            format!("Experiment [{experiment}](../experiments/{experiment}.md) measures what it gains.\n")
+        }
+        Trial::Never(why) => format!("`check` does not try it: {}.\n", prose(why)),
+    }
 }
 
 fn word(severity: Severity) -> &'static str {
@@ -84,7 +105,8 @@ mod tests {
         for entry in registry() {
             let page = pages.iter().find(|page| page.path.ends_with(&format!("/{}.md", entry.id))).unwrap();
             assert!(page.text.contains(&prose(entry.summary)), "{}", entry.id);
-            assert!(entry.remedies.iter().all(|id| page.text.contains(&format!("### {id}\n"))), "{}", entry.id);
+            let has = |remedy: &&RemedyEntry| page.text.contains(&format!("### {}\n", remedy.id));
+            assert!(entry.remedies.iter().all(has), "{}", entry.id);
             assert!(index.text.contains(&format!("[{0}]({0}.md)", entry.id)), "{}", entry.id);
         }
     }
