@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn the_tiers_shipped_by_default() {
         let late = |shift, cap_ms, request_ms| Share { shift, cap: Nanos(cap_ms * MS) }.of(Nanos(request_ms * MS));
-        // Tier 0: an eighth up to 1 ms; tier 1: a quarter up to 5 ms; tier 2: half up to 20 ms; tier 3: fourfold up to 75 ms.
+        // By tier: 0 an eighth up to 1 ms, 1 a quarter up to 5 ms, 2 half up to 20 ms, 3 fourfold up to 75 ms.
         assert_eq!(late(3, 1, 1), Nanos(125_000));
         assert_eq!(late(3, 1, 100), Nanos(MS));
         assert_eq!(late(2, 5, 1), Nanos(250_000));

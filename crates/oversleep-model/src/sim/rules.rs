@@ -7,14 +7,13 @@ use oversleep_record::Nanos;
 use super::kernel::Kernel;
 use super::machine::{ClockModel, ClockSource, Overshoot, WaitModel};
 use super::scheduler::{OnWake, Scheduler, SchedulerKind, Standing};
-use super::waits::in_force;
 use oversleep_system::rules::{IGNORED_REQUEST, by_request, by_tick, by_timer};
 use oversleep_system::{Family, SlackRule, WaitInfo};
 
 /// Why a wait of the calling thread for such a span ends when it does, with what is held now.
 pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> String {
     let state = kernel.lock();
-    match in_force(model, &state, &state.sleeping_thread(kernel.me())) {
+    match model.overshoot_now(&state.sleeping_thread(kernel.me()), state.holds_no_resolution()) {
         Overshoot::ByRule => {}
         Overshoot::Learned(_) => return "it is as late as on the machine that it was learned from".to_owned(),
         _ => return "it is as late as the model was set to make it".to_owned(),

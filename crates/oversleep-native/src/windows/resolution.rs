@@ -32,12 +32,12 @@ fn row(what: &'static str, how: &'static str, says: Result<String, Unavailable>)
     ResolutionRow { what, says, how }
 }
 
-/// Wine answers with constants and plays a build: neither says whom a request reaches.
+/// Wine answers with constants and emulates a build: neither says whom a request reaches.
 fn played(version: &str) -> Unavailable {
     Unavailable::failed("NtQueryTimerResolution", system::played(version))
 }
 
-fn said(periods: os::TimerPeriods) -> String {
+fn in_words(periods: os::TimerPeriods) -> String {
     let os::TimerPeriods { default, shortest, now } = periods;
     if now < default {
         format!("{now}, because some process asked for it; {default} by default, {shortest} at best")
@@ -96,8 +96,8 @@ mod tests {
     #[test]
     fn a_shorter_period_is_somebodys_wish() {
         let periods = |now| os::TimerPeriods { default: Nanos(15_625_000), shortest: Nanos(500_000), now: Nanos(now) };
-        assert_eq!(said(periods(15_625_000)), "15.6 ms: nobody asks for less; 500 µs at best");
-        let text = said(periods(1_000_000));
+        assert_eq!(in_words(periods(15_625_000)), "15.6 ms: nobody asks for less; 500 µs at best");
+        let text = in_words(periods(1_000_000));
         assert_eq!(text, "1 ms, because some process asked for it; 15.6 ms by default, 500 µs at best");
     }
 

@@ -41,7 +41,7 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "monotonic-coarse",
         call: "clock_gettime(CLOCK_MONOTONIC_COARSE)",
-        doc: "CLOCK_MONOTONIC as of the last timer tick: the cheapest clock, in steps of 1/HZ (1 to 10 ms). It can't \
+        doc: "CLOCK_MONOTONIC as of the last tick: the cheapest clock, in steps of 1/HZ (1 to 10 ms). It can't \
               measure durations near a step.",
         follows: Follows::KernelTick,
         since: "Linux 2.6.32",
@@ -64,7 +64,7 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "realtime-coarse",
         call: "clock_gettime(CLOCK_REALTIME_COARSE)",
-        doc: "Time of day as of the last timer tick, in steps of 1/HZ: good enough for log lines.",
+        doc: "Time of day as of the last tick, in steps of 1/HZ: good enough for log lines.",
         follows: Follows::KernelTick,
         since: "Linux 2.6.32",
         ..OF_DAY
@@ -112,7 +112,7 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "time",
         call: "time(NULL)",
-        doc: "Time of day in whole seconds, as of the last timer tick: when a second turns, it can be one tick behind \
+        doc: "Time of day in whole seconds, as of the last tick: when a second turns, it can be one tick behind \
               CLOCK_REALTIME.",
         unit: ClockUnit::Seconds,
         since: "Linux 1.0",

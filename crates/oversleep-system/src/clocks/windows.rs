@@ -79,7 +79,7 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "time-get-time",
         call: "timeGetTime",
-        doc: "Milliseconds since boot in steps of the timer period that the machine runs at, never finer than 1 ms. It \
+        doc: "Milliseconds since boot in steps of the timer resolution in effect, never finer than 1 ms. It \
               wraps after 49.7 days.",
         bits: 32,
         follows: Follows::LastInterrupt,
@@ -90,7 +90,7 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "interrupt-time",
         call: "QueryInterruptTime",
-        doc: "Elapsed time as of the last timer interrupt, in steps of the timer period that the machine runs at: \
+        doc: "Elapsed time as of the last timer interrupt, in steps of the timer resolution in effect: \
               15.6 ms by default, down to 0.5 ms while a process requests it.",
         page: api!("realtimeapiset/nf-realtimeapiset-queryinterrupttime"),
         ..INTERRUPT_TIME
@@ -106,8 +106,7 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "unbiased-interrupt-time",
         call: "QueryUnbiasedInterruptTime",
-        doc: "Elapsed time without the time asleep, as of the last timer interrupt, in steps of the timer period that \
-              the machine runs at.",
+        doc: "Elapsed time without the time asleep, as of the last timer interrupt, in steps of the timer resolution in effect.",
         across_suspend: AcrossSuspend::Stops,
         since: "Windows 7",
         page: api!("realtimeapiset/nf-realtimeapiset-queryunbiasedinterrupttime"),
@@ -135,7 +134,7 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "system-time",
         call: "GetSystemTimeAsFileTime",
-        doc: "Time of day as of the last timer interrupt, in steps of the timer period that the machine runs at. It can \
+        doc: "Time of day as of the last timer interrupt, in steps of the timer resolution in effect. It can \
               be set, and then it steps, so don't measure durations with it.",
         follows: Follows::LastInterrupt,
         page: api!("sysinfoapi/nf-sysinfoapi-getsystemtimeasfiletime"),
@@ -194,7 +193,7 @@ pub const WINDOWS: &[ClockInfo] = &[
         doc: "Milliseconds since the process started: elapsed time, where POSIX systems return CPU time under the same \
               name. Microsoft's current C library (UCRT) counts them by the performance counter. msvcrt.dll, which \
               programs of the GNU toolchain use, takes the system time of the last timer interrupt, so it moves in steps \
-              of the timer period. It ends after 24.8 days.",
+              of the timer resolution. It ends after 24.8 days.",
         epoch: Epoch::Process,
         bits: 31,
         follows: Follows::LastInterrupt,

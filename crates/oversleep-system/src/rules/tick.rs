@@ -135,7 +135,7 @@ pub(super) mod tests {
         Grid { origin: Nanos::ZERO, period: Nanos(period) }
     }
 
-    /// Elapsed time of a wait entered 2 us after a tick.
+    /// Elapsed time of a wait entered 2 µs after a tick.
     fn elapsed(tick: &Tick, period: i64, span: i64) -> i64 {
         let now = Nanos(1_000 * period + 2_000);
         let happens = |probability: f64| probability >= 1.0;

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::linux::files::Sample;
 
-    fn told(files: &[(&'static str, &'static str)], read: impl Fn(&Machine<'_>) -> Answer) -> Answer {
+    fn answer_from(files: &[(&'static str, &'static str)], read: impl Fn(&Machine<'_>) -> Answer) -> Answer {
         read(&Machine::new(&Sample::of(files)))
     }
 
@@ -101,18 +101,18 @@ mod tests {
             ("/sys/devices/system/cpu/cpufreq/policy2/scaling_governor", "powersave\n"),
             ("/sys/devices/system/cpu/cpufreq/schedutil", ""),
         ];
-        assert_eq!(told(&files, governor), Ok(FactValue::Text("performance,powersave".to_owned())));
-        assert_eq!(told(&files[..1], governor), Ok(FactValue::Text("powersave".to_owned())));
-        assert!(told(&[], governor).is_err());
+        assert_eq!(answer_from(&files, governor), Ok(FactValue::Text("performance,powersave".to_owned())));
+        assert_eq!(answer_from(&files[..1], governor), Ok(FactValue::Text("powersave".to_owned())));
+        assert!(answer_from(&[], governor).is_err());
     }
 
     #[test]
     fn boost_of_either_driver() {
         let flag = |value| Ok(FactValue::Flag(value));
-        assert_eq!(told(&[("/sys/devices/system/cpu/cpufreq/boost", "1")], boost), flag(true));
-        assert_eq!(told(&[("/sys/devices/system/cpu/intel_pstate/no_turbo", "1")], boost), flag(false));
-        assert_eq!(told(&[("/sys/devices/system/cpu/cpufreq/policy0/boost", "0")], boost), flag(false));
-        assert!(told(&[], boost).is_err());
+        assert_eq!(answer_from(&[("/sys/devices/system/cpu/cpufreq/boost", "1")], boost), flag(true));
+        assert_eq!(answer_from(&[("/sys/devices/system/cpu/intel_pstate/no_turbo", "1")], boost), flag(false));
+        assert_eq!(answer_from(&[("/sys/devices/system/cpu/cpufreq/policy0/boost", "0")], boost), flag(false));
+        assert!(answer_from(&[], boost).is_err());
     }
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
             ("/sys/devices/system/cpu/cpufreq/policy0/cpuinfo_max_freq", "4800000"),
             ("/sys/devices/system/cpu/cpufreq/policy8/cpuinfo_max_freq", "3600000"),
         ];
-        assert_eq!(told(&hybrid, max_hz), Ok(FactValue::Integer(4_800_000_000)));
-        assert!(told(&[], max_hz).is_err());
+        assert_eq!(answer_from(&hybrid, max_hz), Ok(FactValue::Integer(4_800_000_000)));
+        assert!(answer_from(&[], max_hz).is_err());
     }
 }

@@ -12,7 +12,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         name: "timer resolution",
         gives: "--resolution 1ms: waits end within a millisecond or two instead of up to 15.6 ms later",
         look: || {
-            let seen = told("a period of 1 ms was granted", system::wine_version(), "whose waits end alike with any");
+            let seen =
+                with_wine("a period of 1 ms was granted", system::wine_version(), "whose waits end alike with any");
             try_setting("resolution", &Setting::Nanos(Nanos::from_millis(1)), &seen)
         },
     },
@@ -21,7 +22,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         gives: "waits that usually end 0.5 to 1 ms late and need no timer resolution",
         look: || {
             let made = "CreateWaitableTimerExW made one";
-            timer::high_resolution_timers().map(|()| told(made, system::wine_version(), "which ignores the flag"))
+            timer::high_resolution_timers().map(|()| with_wine(made, system::wine_version(), "which ignores the flag"))
         },
     },
     Entry {
@@ -36,7 +37,7 @@ pub(super) const ENTRIES: &[Entry] = &[
 ];
 
 /// What was seen, with what it is worth under Wine.
-fn told(seen: &str, wine_version: Option<String>, worth: &str) -> String {
+fn with_wine(seen: &str, wine_version: Option<String>, worth: &str) -> String {
     wine_version.map_or_else(|| seen.to_owned(), |version| format!("{seen}, by Wine {version}, {worth}"))
 }
 
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn what_wine_grants_is_told_as_wines() {
-        assert_eq!(told("granted", None, "worthless"), "granted");
-        assert_eq!(told("granted", Some("8.0".to_owned()), "worthless"), "granted, by Wine 8.0, worthless");
+        assert_eq!(with_wine("granted", None, "worthless"), "granted");
+        assert_eq!(with_wine("granted", Some("8.0".to_owned()), "worthless"), "granted, by Wine 8.0, worthless");
     }
 }

@@ -5,7 +5,7 @@ use windows_sys::Win32::System::SystemInformation::GetSystemTimeAdjustment;
 
 use crate::windows::os;
 
-/// The timer period that the machine runs at now, by which clocks move that are as of the last timer interrupt.
+/// The period of the timer interrupt now: the step of clocks that show the last interrupt.
 pub(super) fn timer_period() -> Option<Nanos> {
     os::timer_periods().ok().map(|periods| periods.now)
 }
