@@ -4,7 +4,7 @@ use oversleep_explain::{FindingEntry, RemedyEntry, Trial, registry};
 use oversleep_record::finding::Severity;
 
 use super::Page;
-use super::markdown::{cell, code, head, linked, page_link, prose, table};
+use super::markdown::{cell, code, head, paragraphs, prose, table};
 
 const SOURCE: &str = "crates/oversleep-explain/src/findings";
 
@@ -37,44 +37,39 @@ fn page(entry: &FindingEntry) -> Page {
     let mut text = head(SOURCE);
     text.push_str(&format!("# {} {}\n\n{}\n\n", entry.id, entry.name, prose(entry.summary)));
     text.push_str(&format!("- **Applies to:** {}\n", prose(entry.applies_to)));
-    text.push_str(&format!(
-        "- **Severity:** {}, {}\n\n{}\n",
-        word(entry.severity),
-        meaning(entry.severity),
-        prose(entry.meaning)
-    ));
-    for (title, paragraph) in [("How we know", entry.how_we_know), ("What to do", entry.what_to_do)] {
-        text.push_str(&format!("\n## {title}\n\n{}\n", prose(paragraph)));
+    text.push_str(&format!("- **Severity:** {}, {}\n\n", word(entry.severity), meaning(entry.severity)));
+    text.push_str(&paragraphs(entry.meaning));
+    for (title, words) in [("How oversleep knows", entry.how_we_know), ("What to do", entry.what_to_do)] {
+        text.push_str(&format!("\n\n## {title}\n\n{}", paragraphs(words)));
+    }
+    text.push('\n');
+    if !entry.sources.is_empty() {
+        text.push_str("\n## Sources\n\n");
+    }
+    for source in entry.sources {
+        text.push_str(&format!("- <{source}>\n"));
     }
     if !entry.remedies.is_empty() {
         text.push_str("\n## Remedies\n");
     }
     for remedy in entry.remedies {
-        text.push_str(&format!("\n### {}\n\n{} {}\n\n", remedy.id, prose(remedy.summary), prose(remedy.how)));
-        text.push_str(&trial(remedy));
+        text.push_str(&format!("\n### {}\n\n{} {}\n", remedy.id, prose(remedy.summary), prose(remedy.how)));
+        text.push_str(&format!("\n{}\n", trial(remedy)));
         if let Some(example) = remedy.example {
             text.push_str(&format!("\n{}", code("text", example)));
         }
-    }
-    if !entry.sources.is_empty() {
-        let sources: Vec<String> = entry.sources.iter().map(|source| format!("- {}\n", source_link(source))).collect();
-        text.push_str(&format!("\n## Documented\n\n{}", sources.concat()));
     }
     text.push_str("\n[All findings](README.md)\n");
     Page { path: format!("docs/findings/{}.md", entry.id), text }
 }
 
-fn source_link(source: &str) -> String {
-    if source.starts_with("https://") && !source.contains(' ') { page_link(source) } else { linked(source) }
-}
-
 fn trial(remedy: &RemedyEntry) -> String {
     match remedy.trial {
-        Trial::Here { .. } => "`check` tries it and shows what it gains.\n".to_owned(),
+        Trial::Here { .. } => "`check` tries it and shows what it gains.".to_owned(),
         Trial::ByExperiment { experiment, .. } => {
-            format!("Experiment [{experiment}](../experiments/{experiment}.md) measures what it gains.\n")
+            format!("Experiment [{experiment}](../experiments/{experiment}.md) measures what it gains.")
         }
-        Trial::Never(why) => format!("`check` does not try it: {}.\n", prose(why)),
+        Trial::Never(why) => format!("`check` does not try it: {}.", prose(why)),
     }
 }
 
@@ -105,8 +100,11 @@ mod tests {
         for entry in registry() {
             let page = pages.iter().find(|page| page.path.ends_with(&format!("/{}.md", entry.id))).unwrap();
             assert!(page.text.contains(&prose(entry.summary)), "{}", entry.id);
-            let has = |remedy: &&RemedyEntry| page.text.contains(&format!("### {}\n", remedy.id));
-            assert!(entry.remedies.iter().all(has), "{}", entry.id);
+            assert!(
+                entry.remedies.iter().all(|remedy| page.text.contains(&format!("### {}\n", remedy.id))),
+                "{}",
+                entry.id
+            );
             assert!(index.text.contains(&format!("[{0}]({0}.md)", entry.id)), "{}", entry.id);
         }
     }

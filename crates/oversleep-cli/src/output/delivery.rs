@@ -4,8 +4,9 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use oversleep_record::ResultFile;
+use oversleep_record::date::Utc;
 
-use super::{date, file, pages, stdout};
+use super::{file, pages, stdout};
 use crate::args::{Document, OutputArgs};
 use crate::exit::Failure;
 use crate::message;
@@ -222,7 +223,8 @@ fn stem(result: &ResultFile) -> String {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
         i64::try_from(since.as_secs()).ok()
     };
-    format!("oversleep-{}", date::stamp(result.taken_unix_s.or_else(now).unwrap_or(0)))
+    let taken = result.taken_unix_s.or_else(now).and_then(Utc::of_unix);
+    format!("oversleep-{}", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name))
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use oversleep_record::{Environment, Nanos, Unavailable};
 use super::learned::Learned;
 use super::scheduler::Scheduler;
 use super::spread::Spread;
-use oversleep_system::rules::{SleepingThread, Timing};
-use oversleep_system::{ClockInfo, Cpu, HandoffInfo, LoadInfo, SlackRule, TunableInfo, WaitInfo};
+use oversleep_system::rules::Timing;
+use oversleep_system::{ClockInfo, Cpu, HandoffInfo, LoadInfo, TunableInfo, WaitInfo};
 
 /// A machine in figures.
 #[derive(Clone, Debug)]
@@ -128,20 +128,6 @@ pub struct WaitModel {
 }
 
 impl WaitModel {
-    /// How late it is for that thread now. What was learned holds for the machine as it was found: while a resolution is
-    /// held, or if the service class was changed, the rules decide.
-    pub(super) fn overshoot_now(&self, thread: &SleepingThread, holds_no_resolution: bool) -> &Overshoot {
-        let is_as_found = match self.info.slack {
-            SlackRule::TimerResolution => holds_no_resolution,
-            SlackRule::ClassShare => thread.tier == 0 && !thread.is_real_time,
-            _ => true,
-        };
-        match &self.overshoot {
-            Overshoot::Learned(_) if !is_as_found => &Overshoot::ByRule,
-            other => other,
-        }
-    }
-
     /// A wait that follows the rules of its system.
     pub fn by_rule(info: WaitInfo) -> WaitModel {
         WaitModel {

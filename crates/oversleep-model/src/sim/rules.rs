@@ -5,15 +5,16 @@ use std::cmp::Ordering;
 use oversleep_record::Nanos;
 
 use super::kernel::Kernel;
+use super::kernel::State;
 use super::machine::{ClockModel, ClockSource, Overshoot, WaitModel};
 use super::scheduler::{OnWake, Scheduler, SchedulerKind, Standing};
-use oversleep_system::rules::{IGNORED_REQUEST, by_request, by_tick, by_timer};
+use oversleep_system::rules::{IGNORED_REQUEST, SleepingThread, by_request, by_tick, by_timer};
 use oversleep_system::{Family, SlackRule, WaitInfo};
 
 /// Why a wait of the calling thread for such a span ends when it does, with what is held now.
 pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> String {
     let state = kernel.lock();
-    match model.overshoot_now(&state.sleeping_thread(kernel.me()), state.holds_no_resolution()) {
+    match in_force(model, &state, &state.sleeping_thread(kernel.me())) {
         Overshoot::ByRule => {}
         Overshoot::Learned(_) => return "it is as late as on the machine that it was learned from".to_owned(),
         _ => return "it is as late as the model was set to make it".to_owned(),
@@ -49,6 +50,20 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> S
     }
     drop(state);
     sentence + &of_load(kernel)
+}
+
+/// What was learned holds for a machine as found: where a resolution is held or a service class was changed since, the
+/// rules say what comes of it.
+pub(super) fn in_force<'a>(model: &'a WaitModel, state: &State, thread: &SleepingThread) -> &'a Overshoot {
+    let is_as_found = match model.info.slack {
+        SlackRule::TimerResolution => state.holds_no_resolution(),
+        SlackRule::ClassShare => thread.tier == 0 && !thread.is_real_time,
+        _ => true,
+    };
+    match &model.overshoot {
+        Overshoot::Learned(_) if !is_as_found => &Overshoot::ByRule,
+        other => other,
+    }
 }
 
 /// What a thread meets under load; nothing where CPUs are idle.

@@ -117,7 +117,7 @@ impl Shared {
         let due = if info.takes.is_absolute() { target.deadline.max(now) } else { now + asked };
         let thread = state.sleeping_thread(me);
         let exactly = |late: Nanos| Sleep { expiry: Expiry::at(due + late), wake: Nanos::ZERO };
-        match self.model.overshoot_now(&thread, state.holds_no_resolution()) {
+        match rules::in_force(&self.model, state, &thread) {
             Overshoot::Fixed(late) => exactly(*late),
             Overshoot::SlackPlus(wake) => Sleep { expiry: Expiry { soft: due, hard: due + thread.slack }, wake: *wake },
             Overshoot::Cycle(spans) => exactly(spans[self.turn.fetch_add(1, Ordering::Relaxed) % spans.len()]),
