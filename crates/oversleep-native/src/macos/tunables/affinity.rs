@@ -1,4 +1,4 @@
-//! Affinity tags: threads with the same tag are put on CPUs that share a cache. Intel Macs only.
+//! Affinity tags: macOS puts threads with the same tag on CPUs that share a cache. Intel Macs only.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;

@@ -29,10 +29,10 @@ const THREAD: [(&str, i32); 7] = [
     ("highest", THREAD_PRIORITY_HIGHEST),
     ("time-critical", THREAD_PRIORITY_TIME_CRITICAL),
 ];
-/// The words for the classes of a process that can be requested for.
+/// The words for the classes of a process that a setting can name.
 const CLASS: [(&str, u32); 2] = [("high", HIGH_PRIORITY_CLASS), ("realtime", REALTIME_PRIORITY_CLASS)];
 
-/// What a word asks for.
+/// What a word stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Class(u32),
@@ -40,7 +40,7 @@ pub(super) enum Word {
 }
 
 impl Word {
-    /// `None` for what Windows doesn't know.
+    /// `None` for a word that Windows doesn't know.
     fn of(setting: &Setting) -> Option<Word> {
         let Setting::Policy { policy, priority: 0 } = setting else { return None };
         let class = CLASS.iter().find(|(name, _)| name == policy).map(|&(_, class)| Word::Class(class));
@@ -48,7 +48,7 @@ impl Word {
     }
 }
 
-/// What the scheduler was told.
+/// What the scheduler knows of this thread and its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Priority {
     class: u32,
@@ -67,7 +67,7 @@ fn get() -> Result<Priority, Unavailable> {
     }
 }
 
-/// Goes from `now` to `wanted`; the class first, in which the thread's priority counts.
+/// Goes from `now` to `wanted`: first the class, because the thread's priority counts within it.
 fn set(now: Priority, wanted: Priority) -> Result<(), Unavailable> {
     // SAFETY: as for `get`; unknown values are refused.
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-setpriorityclass
@@ -83,7 +83,8 @@ fn set(now: Priority, wanted: Priority) -> Result<(), Unavailable> {
 }
 
 impl Priority {
-    /// In the words of a setting: the class where it is a special one and the thread is plain in it, else the thread's.
+    /// The same as a setting: the class where it is a special one and the thread is plain in it, otherwise the thread's
+    /// priority.
     fn setting(self) -> Setting {
         let class = CLASS.iter().find(|(_, class)| *class == self.class && self.thread == THREAD_PRIORITY_NORMAL);
         let thread = THREAD.iter().find(|(_, thread)| *thread == self.thread);
@@ -94,11 +95,11 @@ impl Priority {
         word(policy, priority)
     }
 
-    /// What the word makes of it.
+    /// This priority after a change to that word.
     fn with(self, word: Word) -> Priority {
         match word {
             Word::Class(class) => Priority { class, thread: THREAD_PRIORITY_NORMAL },
-            // A plain thread of a process whose class is special would be called by the class.
+            // A plain thread in a special class would be named by the class.
             Word::Thread(thread) if CLASS.iter().any(|(_, class)| *class == self.class) => {
                 Priority { class: NORMAL_PRIORITY_CLASS, thread }
             }
@@ -131,7 +132,7 @@ impl Entry for PolicyTunable {
         if was == wanted {
             return Ok(already(was.setting()));
         }
-        // Made first: what fails half-way is put back, too.
+        // Made first, so that a change that fails half-way is restored too.
         let guard = Guard { was, _thread: NotSend::default() };
         match set(was, wanted).and_then(|()| get())? {
             now if now == wanted => Ok(changed(was.setting(), now.setting(), guard)),
@@ -152,7 +153,7 @@ impl Restore for Guard {}
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Going back down is always allowed; there is nobody to tell otherwise.
+        // A lower priority is always allowed. A failure has nobody to report to.
         if let Ok(now) = get() {
             let _ = set(now, self.was);
         }
@@ -174,7 +175,7 @@ mod tests {
             let requested = Word::of(&setting).expect("a word of ours");
             let priority = plain.with(requested);
             assert_eq!(priority.setting(), setting);
-            // From a special class the same word means the same.
+            // In a special class, the same word means the same.
             let special = Priority { class: REALTIME_PRIORITY_CLASS, ..plain };
             assert_eq!(special.with(requested).setting(), setting);
         }
