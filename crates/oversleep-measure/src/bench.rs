@@ -7,7 +7,8 @@ use oversleep_record::clock::Counts;
 use oversleep_record::{Nanos, Unavailable};
 
 use super::clock_scale::ClockScale;
-use oversleep_system::{Platform, SharedPlatform, Target};
+use super::composed_waits::find_wait;
+use oversleep_system::{Platform, SharedPlatform, Target, Waiter};
 
 /// Raised by Ctrl-C; every loop looks at it between two samples.
 #[derive(Clone, Debug, Default)]
@@ -86,6 +87,22 @@ impl Bench {
     /// The platform, for starting threads that outlive a borrow.
     pub fn shared_platform(&self) -> &SharedPlatform {
         &self.platform
+    }
+
+    /// Opens a wait, the platform's or a composed one, for the calling thread.
+    ///
+    /// # Errors
+    /// Why it can't be used here.
+    pub fn open_wait(&self, name: &str) -> Result<Box<dyn Waiter>, Unavailable> {
+        find_wait(self.platform(), name).ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
+    }
+
+    /// Opens the plainest sleep for the calling thread.
+    ///
+    /// # Errors
+    /// Why it can't be used here.
+    pub fn open_plainest_sleep(&self) -> Result<Box<dyn Waiter>, Unavailable> {
+        self.platform().plainest_sleep().ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
     }
 
     /// Registry name of the clock that stamps.

@@ -85,16 +85,12 @@ impl Wait for Composed {
     }
 
     fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
-        let open_first = |fits: &dyn Fn(&WaitInfo) -> bool| -> Result<Box<dyn Waiter>, Unavailable> {
-            let wait = platform.waits().iter().find(|wait| fits(wait.info())).ok_or(Unavailable::NotOnThisPlatform)?;
-            wait.open(platform)
-        };
         let helper = match self.kind {
             Kind::Spin => None,
-            Kind::SpinYield => Some(open_first(&|info| info.family == Family::Yield)?),
-            // The first sleep of the registry is the platform's plainest.
-            Kind::Hybrid => Some(open_first(&|info| info.family == Family::Sleep)?),
+            Kind::SpinYield => Some(platform.first_wait(Family::Yield)),
+            Kind::Hybrid => Some(platform.plainest_sleep()),
         };
+        let helper = helper.map(|wait| wait.ok_or(Unavailable::NotOnThisPlatform)?.open(platform)).transpose()?;
         Ok(Box::new(ComposedWaiter { kind: self.kind, platform: Arc::clone(platform), helper }))
     }
 }

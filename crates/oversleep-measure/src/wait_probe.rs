@@ -204,10 +204,7 @@ impl Probe for WaitProbe {
             return;
         }
         self.recorder.series_mut().clock = bench.clock_name().to_owned();
-        let opened = find_wait(bench.platform(), &self.wait)
-            .ok_or(oversleep_record::Unavailable::NotOnThisPlatform)
-            .and_then(|wait| wait.open(bench.shared_platform()));
-        let mut waiter = match opened {
+        let mut waiter = match bench.open_wait(&self.wait) {
             Ok(waiter) => waiter,
             Err(reason) => return self.recorder.unavailable(reason),
         };

@@ -161,6 +161,16 @@ impl dyn Platform + '_ {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().name == name)
     }
 
+    /// The platform's first wait of that family.
+    pub fn first_wait(&self, family: Family) -> Option<&dyn Wait> {
+        self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == family)
+    }
+
+    /// The platform's plainest sleep, which stands first among its sleeps.
+    pub fn plainest_sleep(&self) -> Option<&dyn Wait> {
+        self.first_wait(Family::Sleep)
+    }
+
     /// The tunable of that name.
     pub fn tunable(&self, name: &str) -> Option<&dyn Tunable> {
         self.tunables().iter().map(AsRef::as_ref).find(|tunable| tunable.info().name == name)

@@ -1,4 +1,4 @@
-//! D3: generations of a simulation: a fork-join of many small tasks, over and over.
+//! D3: generations of a simulation, each a fork-join of small tasks.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -6,37 +6,44 @@ use std::sync::{Arc, OnceLock};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, Nanos, Unavailable};
 
-use super::choose;
-use super::fork_join::{calibrate_work, kept_from_their_cpu};
+use super::fork_join::calibrate_work;
+use super::join_style::JoinStyle;
 use crate::bench::Bench;
 use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use crate::wait_probe::duration_key;
-use oversleep_system::{Handoff, Platform, Target, ThreadHandle};
+use oversleep_system::{Handoff, Platform, ThreadHandle};
 
 pub(super) static D3: Experiment = Experiment {
     id: "D3",
-    reads: &[],
     title: "generations per second",
     question: "How many generations per second does a simulation reach, by task size and by the way it waits?",
-    doc: "A pool of one worker per CPU (eight at most) is signalled, each does one task, the last one signals the main \
-          thread: one generation. The main thread waits blocked, spinning, or looking every millisecond; tasks are 10 us, \
-          100 us and 1 ms of calibrated work. A poll of 1 ms caps the rate at what its real length allows, however small \
-          the tasks are: under 1,000 per second here, 64 where 1 ms takes 15.6 ms.",
+    method: "A pool of one worker per CPU (eight at most) is signalled, each worker does one task, and the last one signals \
+             the main thread: one generation. The main thread waits blocked, spinning, or looking every millisecond; tasks \
+             are 10 us, 100 us and 1 ms of calibrated work. A poll of 1 ms caps the rate at what its real duration allows, \
+             however small the tasks are: below 1,000 per second, 64 where 1 ms takes 15.6 ms.",
+    quantities: &[Quantity::GenerationsPerSecond],
+    columns: &[
+        Column { name: "style", meaning: "How the main thread waits: blocked, spinning, polling." },
+        Column { name: "task_ns", meaning: "The work of one task, in ns." },
+        Column { name: "tasks", meaning: "How many tasks a generation has, one per worker." },
+    ],
     published: &[Published {
         os: "windows",
         what: "generations with a 1 ms poll, Windows 11",
         value: "one per 16 ms",
         source: "GetTickCount64 research",
     }],
+    commands: &[Command::ForkJoin],
     probes,
+    ..Experiment::BLANK
 };
 
 const ROUNDS: u32 = 3;
 const WORKERS_MAX: usize = 8;
-/// Longest time to spin for one generation, which takes milliseconds.
+/// The longest time to spin for one generation, which takes milliseconds.
 const SPIN_MAX: Nanos = Nanos::from_millis(200);
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -46,10 +53,10 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         _ => plan.depth.pick(Nanos::from_millis(8), Nanos::from_millis(20), Nanos::from_millis(300)),
     };
     let mut probes: Vec<Box<dyn Probe>> = Vec::new();
-    for style in [Style::Blocked, Style::Spinning, Style::Polling] {
+    for style in JoinStyle::THREADED {
         for task in [Nanos::from_micros(10), Nanos::from_micros(100), Nanos::from_millis(1)] {
-            let mut series = Series::new("D3", style.name(), Quantity::GenerationsPerSecond, Unit::Hz);
-            series.key = format!("D3/{}/{}", style.name(), duration_key(task));
+            let mut series = Series::new(D3.id, style.name(), Quantity::GenerationsPerSecond, Unit::Hz);
+            series.key = format!("{}/{style}/{}", D3.id, duration_key(task));
             series.clock = platform.reference_clock().to_owned();
             series.conditions = plan.conditions.clone();
             let labels =
@@ -69,25 +76,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
-    Blocked,
-    Spinning,
-    Polling,
-}
-
-impl Style {
-    fn name(self) -> &'static str {
-        match self {
-            Style::Blocked => "blocked",
-            Style::Spinning => "spinning",
-            Style::Polling => "polling",
-        }
-    }
-}
-
 struct Generations {
-    style: Style,
+    style: JoinStyle,
     task: Nanos,
     workers: usize,
     window: Nanos,
@@ -106,7 +96,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// Uses the platform's first hand-off that can be had.
+    /// Uses the platform's first hand-off that is available.
     fn start(bench: &Bench, workers: usize, units: u64) -> Result<Pool, Unavailable> {
         let platform = bench.platform();
         let open = || {
@@ -189,8 +179,7 @@ impl Probe for Generations {
         let platform = bench.platform();
         let units_per_ms = *self.work_units.get_or_init(|| calibrate_work(platform));
         let units = units_per_ms * self.task.0.unsigned_abs() / 1_000_000;
-        let sleep = choose::plain_sleep(platform).and_then(|info| platform.wait(info.name));
-        let Some(mut sleeper) = sleep.and_then(|wait| wait.open(bench.shared_platform()).ok()) else { return };
+        let Ok(mut sleeper) = bench.open_plainest_sleep() else { return };
         let pool = match Pool::start(bench, self.workers, units.max(1)) {
             Ok(pool) => pool,
             Err(reason) => return self.recorder.unavailable(reason),
@@ -198,34 +187,19 @@ impl Probe for Generations {
         let begun = platform.now();
         let mut generations = 0_u32;
         let mut elapsed = Nanos::ZERO;
-        let mut gave_up = false;
-        while elapsed < self.window && !gave_up && !bench.stopped() {
+        let mut waited = Ok(());
+        while elapsed < self.window && waited.is_ok() && !bench.stopped() {
             pool.fork();
-            match self.style {
-                Style::Blocked => {}
-                Style::Spinning => {
-                    // A real-time main thread on the only CPU would spin for ever while its workers wait for that CPU.
-                    let give_up = platform.now() + SPIN_MAX;
-                    while pool.left.load(Ordering::Acquire) > 0 && !gave_up {
-                        platform.relax();
-                        gave_up = platform.now() >= give_up;
-                    }
-                }
-                Style::Polling => {
-                    while pool.left.load(Ordering::Acquire) > 0 {
-                        let pause = Nanos::from_millis(1);
-                        sleeper.wait(Target { remaining: pause, deadline: platform.now() + pause });
-                    }
-                }
-            }
-            // In the other styles the signal is there already, or within a moment.
+            let are_done = || pool.left.load(Ordering::Acquire) == 0;
+            waited = self.style.wait(platform, &mut *sleeper, SPIN_MAX, are_done);
+            // Unless it is blocked, the signal is there already, or within a moment.
             pool.done.wait();
             generations += 1;
             elapsed = platform.now() - begun;
         }
         pool.stop();
-        if gave_up {
-            self.recorder.unavailable(kept_from_their_cpu());
+        if let Err(reason) = waited {
+            self.recorder.unavailable(reason);
         } else if generations > 0 {
             let rate = f64::from(generations) / elapsed.as_secs_f64();
             self.recorder.record(bench.since_origin(begun), rate.round() as i64);

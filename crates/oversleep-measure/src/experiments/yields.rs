@@ -7,24 +7,27 @@ use crate::amount::Amount;
 use crate::elapsed_probe::ElapsedProbe;
 use crate::plan::Plan;
 use crate::probe::Probe;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Family, Platform};
 
 pub(super) static B7: Experiment = Experiment {
     id: "B7",
-    reads: &[],
     title: "yield",
     question: "What does giving the CPU away cost, with nobody to take it and with competitors?",
-    doc: "Each yield call is timed singly, on an idle machine and beside one spinning hog per CPU. Alone it returns at \
-          once: a loop of yields is a spin loop with system calls in it. Among competitors it may cost their time slice, \
-          milliseconds, or nothing where the scheduler finds the caller still the most deserving.",
+    method: "Each yield call is timed singly, on an idle machine and beside one spinning thread per CPU. Alone it returns at \
+             once: a loop of yields is a spin loop with system calls in it. Among competitors it may cost their time slice, \
+             which is milliseconds, or nothing where the scheduler finds that the caller is still next.",
+    quantities: &[Quantity::Cost],
+    columns: &[Column { name: "competition", meaning: "idle, or competing: beside one spinning thread per CPU." }],
     published: &[Published {
         os: "windows",
         what: "Sleep(0) with a free core",
         value: "2 to 3 us",
         source: "thread scheduling studies, Windows 10",
     }],
+    commands: &[Command::NamedWaits],
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -36,8 +39,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         let contests = [("idle", Some(Conditions::as_found()), 400), ("competing", hogs.clone(), 30)];
         for (competition, conditions, per_round) in contests {
             let Some(conditions) = conditions else { continue };
-            let mut series = Series::new("B7", info.name, Quantity::Cost, Unit::Ns);
-            series.key = format!("B7/{}/{competition}", info.name);
+            let mut series = Series::new(B7.id, info.name, Quantity::Cost, Unit::Ns);
+            series.key = format!("{}/{}/{competition}", B7.id, info.name);
             series.labels.insert("competition".to_owned(), competition.to_owned());
             series.conditions = plan.conditions_and(conditions);
             let per_round = plan.depth.pick(per_round / 2, per_round, per_round * 10);
