@@ -54,7 +54,7 @@ fn explain(experiment: &Experiment, width: usize) -> String {
     page.line(&format!("{STRONG}{} {}{STRONG:#}", experiment.id, experiment.title));
     page.paragraph(0, experiment.question);
     page.heading("Method");
-    page.paragraph(2, experiment.doc);
+    page.paragraph(2, experiment.method);
     if !experiment.published.is_empty() {
         page.heading("Published by others");
         for published in experiment.published {
@@ -80,7 +80,7 @@ fn document(experiment: &Experiment) -> Value {
         "id": experiment.id,
         "title": experiment.title,
         "question": experiment.question,
-        "method": experiment.doc,
+        "method": experiment.method,
         "published": published,
     })
 }
