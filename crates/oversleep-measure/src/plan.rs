@@ -43,8 +43,8 @@ pub enum Limit {
 pub struct Plan {
     /// How long.
     pub depth: Depth,
-    /// Requests to measure; empty is "the experiment's own".
-    pub asks: Vec<Nanos>,
+    /// Durations to request; empty means the experiment's own.
+    pub requests: Vec<Nanos>,
     /// Values or time per series; `None` is "as the depth says".
     pub limit: Option<Limit>,
     /// How waits follow one another; `None` is "as fits each wait".
@@ -79,8 +79,8 @@ impl Plan {
     }
 
     /// The requests to measure.
-    pub fn asks_or(&self, own: &[Nanos]) -> Vec<Nanos> {
-        if self.asks.is_empty() { own.to_vec() } else { self.asks.clone() }
+    pub fn requests_or(&self, own: &[Nanos]) -> Vec<Nanos> {
+        if self.requests.is_empty() { own.to_vec() } else { self.requests.clone() }
     }
 
     /// The user's conditions and these: on a clash the experiment's own win, it is about them.

@@ -1,4 +1,4 @@
-//! The conditions as typed, as the laboratory knows them.
+//! Typed conditions, in the laboratory's terms.
 
 use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
@@ -9,15 +9,15 @@ use super::names;
 use crate::args::ConditionArgs;
 use crate::exit::Failure;
 
-/// The words policies are written with, for suggestions; which of them there are, the platform says.
+/// Names of policies, for suggestions. The platform knows which of them it has.
 const POLICIES: [&str; 5] = ["other", "batch", "idle", "fifo", "rr"];
 
-/// The tunables that measuring commands have an option for, by the same name.
+/// The tunables that have an option of their own, by the same name.
 pub const OPTIONS: [&str; 6] = ["slack", "resolution", "policy", "pin", "lock-memory", "dma-latency"];
 
-/// What was asked for, checked against what this platform has.
+/// The typed conditions, checked against what this platform has.
 pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, Failure> {
-    let wishes = [
+    let options = [
         ("slack", args.slack.map(Setting::Nanos)),
         ("resolution", args.resolution.map(Setting::Nanos)),
         ("policy", args.policy.clone()),
@@ -26,7 +26,7 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
         ("dma-latency", args.dma_latency.map(Setting::Nanos)),
     ];
     let mut conditions = Conditions::as_found();
-    for (tunable, setting) in wishes {
+    for (tunable, setting) in options {
         let Some(setting) = setting else { continue };
         lab.validate(tunable, &setting).map_err(|why| refusal(tunable, &setting, &hinted(lab, tunable, why)))?;
         conditions = conditions.with(tunable, setting);
@@ -43,7 +43,7 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
     Ok(conditions)
 }
 
-/// A tunable by its name, whichever the machine has.
+/// These conditions with one more tunable, whichever the machine has.
 fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Setting) -> Result<Conditions, Failure> {
     let known = names::of(lab, Kind::Tunable);
     if !known.contains(&name) {
@@ -60,7 +60,7 @@ fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Se
     Ok(conditions.with(name, setting.clone()))
 }
 
-/// Settings of the resolution, each once, checked against what can be held here.
+/// Settings of the resolution tunable, each once, checked against what can be held here.
 pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setting>, Failure> {
     let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
     for setting in &settings {
@@ -71,20 +71,20 @@ pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setti
     Ok(super::distinct(settings))
 }
 
-/// What this system calls what another calls `slack` or `resolution`.
+/// Adds what this system calls the tunable that another calls `slack` or `resolution`.
 fn hinted(lab: &Laboratory, tunable: &str, why: String) -> String {
     match lab.resolution_tunable() {
         Some(here) if ["slack", "resolution"].contains(&tunable) && here.name != tunable => {
             match OPTIONS.contains(&here.name) {
-                true => format!("{why}; here it is --{}", here.name),
-                false => format!("{why}; here it is --tune {}=SETTING", here.name),
+                true => format!("{why}; on this system, use --{}", here.name),
+                false => format!("{why}; on this system, use --tune {}=SETTING", here.name),
             }
         }
         _ => why,
     }
 }
 
-/// Why a setting can't be meant, in the words of the command line.
+/// Why a setting was refused, in the words of the command line.
 fn refusal(tunable: &str, setting: &Setting, why: &str) -> Failure {
     let stated = format!("{tunable}={setting}; ");
     let why = why.strip_prefix(&stated).unwrap_or(why);
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_what_would_be_right() {
+    fn an_error_shows_what_would_be_right() {
         let policy = |policy: &str, priority| Setting::Policy { policy: policy.to_owned(), priority };
         let range = refusal("policy", &policy("fifo", 800), "policy=fifo:800; give fifo:1 to fifo:99");
         assert_eq!(range.to_string(), "can't use --policy fifo:800: give fifo:1 to fifo:99");

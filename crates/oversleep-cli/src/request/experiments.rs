@@ -1,25 +1,14 @@
-//! Which experiments a command consists of.
+//! Experiments as users name them.
 
 use oversleep_measure::{Experiment, experiment, registry};
 
 use super::names;
 use crate::exit::Failure;
 
-/// Those of the ids, in the registry's order.
-pub fn by_id(ids: &[&str]) -> Vec<&'static Experiment> {
-    registry().iter().copied().filter(|experiment| ids.contains(&experiment.id)).collect()
-}
-
-/// Those a survey of waits consists of, or a close look at a few. The survey adds the waits that spin; a close look at
-/// a name finds it among the timed waits or among the yields, which have no time to be late for.
-pub fn for_waits(names: &[String]) -> Vec<&'static Experiment> {
-    by_id(if names.is_empty() { &["B5", "B12"] } else { &["B5", "B7"] })
-}
-
-/// Those a user named and those they read, in the registry's order.
+/// The experiments of those ids and the ones they read, in the registry's order.
 ///
 /// # Errors
-/// The first id there is not.
+/// The first unknown id.
 pub fn named(ids: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     let mut wanted = Vec::new();
     for id in ids {
@@ -27,7 +16,7 @@ pub fn named(ids: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
         wanted.push(experiment.id);
         wanted.extend(experiment.reads);
     }
-    Ok(by_id(&wanted))
+    Ok(registry().iter().copied().filter(|experiment| wanted.contains(&experiment.id)).collect())
 }
 
 /// The experiment of that id.
@@ -43,30 +32,11 @@ pub fn find(id: &str) -> Result<&'static Experiment, Failure> {
 mod tests {
     use super::*;
 
-    fn ids(experiments: &[&Experiment]) -> Vec<&'static str> {
-        experiments.iter().map(|experiment| experiment.id).collect()
-    }
-
-    #[test]
-    fn commands_name_experiments_there_are() {
-        for wanted in [
-            &["A1", "A2", "A3", "A4", "A5", "A6", "B3"][..],
-            &["D1", "D2", "D3"],
-            &["D4"],
-            &["C1", "C2"],
-            &["C3", "C4", "C5"],
-        ] {
-            assert_eq!(ids(&by_id(wanted)), wanted);
-        }
-        assert_eq!(ids(&for_waits(&[])), ["B5", "B12"]);
-        assert_eq!(ids(&for_waits(&["sched-yield".to_owned()])), ["B5", "B7"]);
-    }
-
     #[test]
     fn users_may_name_them_in_any_case_and_order() {
         let named_ids = |typed: &[&str]| {
             let typed: Vec<String> = typed.iter().map(|&id| id.to_owned()).collect();
-            named(&typed).map(|experiments| ids(&experiments))
+            named(&typed).map(|experiments| experiments.iter().map(|experiment| experiment.id).collect::<Vec<_>>())
         };
         assert_eq!(named_ids(&["d1", "B2", "D1"]).unwrap(), ["B2", "D1"]);
         assert_eq!(named_ids(&["A6"]).unwrap(), ["A1", "A2", "A4", "A6"], "the verdict reads what the others measure");

@@ -164,4 +164,3 @@ impl Answer {
         self.values_ns[rank.min(self.values_ns.len()) - 1]
     }
 }
-

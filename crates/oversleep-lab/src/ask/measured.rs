@@ -105,18 +105,12 @@ fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -
         return Err(unavailable(name, Unavailable::failed("requesting a duration", error)));
     }
     let pace = question.pace.unwrap_or(Pace::BackToBack);
-    let plan = Plan { asks: vec![request], pace: Some(pace), ..plan(question, name) };
+    let plan = Plan { requests: vec![request], pace: Some(pace), ..plan(question, name) };
     answer(&run(machine, question, "B5", plan)?, name, |series| series.subject == name)
 }
 
 /// The values of one subject of an experiment, which is a thing of that kind.
-fn series(
-    machine: &Laboratory,
-    question: &Question,
-    id: &str,
-    kind: Kind,
-    subject: &str,
-) -> Result<Answer, NoAnswer> {
+fn series(machine: &Laboratory, question: &Question, id: &str, kind: Kind, subject: &str) -> Result<Answer, NoAnswer> {
     let file = run(machine, question, id, plan(question, subject))?;
     if file.series.iter().all(|series| series.subject != subject) {
         return Err(unknown(machine.platform(), kind, subject));
@@ -176,12 +170,7 @@ fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, No
 }
 
 /// A fork-join (D1), or its work on one thread (D2).
-fn fork_join(
-    machine: &Laboratory,
-    question: &Question,
-    style: JoinStyle,
-    is_coarse: bool,
-) -> Result<Answer, NoAnswer> {
+fn fork_join(machine: &Laboratory, question: &Question, style: JoinStyle, is_coarse: bool) -> Result<Answer, NoAnswer> {
     let id = if style == JoinStyle::Single { "D2" } else { "D1" };
     // Thorough, for the published work: 10 to 20 ms on each of eight threads.
     let plan = Plan { depth: Depth::Thorough, limit: Some(Limit::Count(question.count.min(100))), ..Plan::default() };

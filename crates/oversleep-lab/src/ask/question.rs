@@ -81,12 +81,12 @@ impl FromStr for Subject {
             "step" => Ok(Subject::Step { clock: name("a clock, like step(monotonic-coarse)")? }),
             "cost" => Ok(Subject::Cost { clock: name("a clock, like cost(tsc)")? }),
             "shows" => Ok(Subject::Shows { clock: name("a clock, like shows(clock)")? }),
-            "handoff" => {
-                Err(wrong("to measure a hand-off, run `oversleep handoff NAME --on MACHINE`".to_owned()))
-            }
+            "handoff" => Err(wrong("to measure a hand-off, run `oversleep handoff NAME --on MACHINE`".to_owned())),
             "yield" => Ok(Subject::Yield { name: name("a yield, like yield(sched-yield)")? }),
             "resolution" if argument.is_empty() => Ok(Subject::Resolution),
-            "resolution" => Err(wrong("resolution() takes no argument; state conditions with options like --resolution".to_owned())),
+            "resolution" => {
+                Err(wrong("resolution() takes no argument; state conditions with options like --resolution".to_owned()))
+            }
             "forkjoin" => fork_join(argument).ok_or_else(|| {
                 let styles = JoinStyle::ALL.map(JoinStyle::name).join(", ");
                 wrong(format!("write forkjoin(STYLE) or forkjoin(STYLE, coarse); STYLE is one of {styles}"))
@@ -98,9 +98,7 @@ impl FromStr for Subject {
             wait if is_call(wait) => {
                 let request: Nanos = argument.parse().map_err(|error| wrong(format!("{error}")))?;
                 if !(Nanos(1)..=REQUEST_MAX).contains(&request) {
-                    return Err(wrong(
-                        "a wait takes 1ns to 60s; to give the CPU away, ask yield(NAME)".to_owned(),
-                    ));
+                    return Err(wrong("a wait takes 1ns to 60s; to give the CPU away, ask yield(NAME)".to_owned()));
                 }
                 Ok(Subject::Wait { name: wait.to_owned(), request })
             }
@@ -187,7 +185,10 @@ impl Question {
 /// # Errors
 /// What a setting looks like.
 pub fn setting(text: &str) -> Result<Setting, QuestionError> {
-    let wrong = || QuestionError { text: text.to_owned(), why: "write a setting as on, off, a duration like 1ms, or a policy like fifo:80".to_owned() };
+    let wrong = || QuestionError {
+        text: text.to_owned(),
+        why: "write a setting as on, off, a duration like 1ms, or a policy like fifo:80".to_owned(),
+    };
     if let "on" | "off" = text {
         return Ok(Setting::Flag(text == "on"));
     }

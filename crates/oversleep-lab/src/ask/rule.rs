@@ -50,8 +50,9 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
 fn of_spinning(platform: &dyn Platform, info: &WaitInfo) -> Option<String> {
     platform.clock(platform.reference_clock())?.rule()?;
     let call = info.call;
-    (info.family == Family::Spin)
-        .then(|| format!("no timer ends it: the thread itself reads the clock until then ({call}), which takes the CPU"))
+    (info.family == Family::Spin).then(|| {
+        format!("no timer ends it: the thread itself reads the clock until then ({call}), which takes the CPU")
+    })
 }
 
 /// Neighbours don't matter where what they hold belongs to each thread.
@@ -71,7 +72,9 @@ fn of_stamps(platform: &dyn Platform, clock: Option<&str>) -> String {
     let of = |name: &str| {
         let clock = platform.clock(name)?;
         let rule = clock.rule().filter(|_| clock.stated_step_ns().is_some_and(|step| step >= STEP_SHOWS_FROM))?;
-        Some(format!("; the timestamps are those of {name}, and {rule}: every duration shows as a multiple of its steps, or as 0"))
+        Some(format!(
+            "; the timestamps are those of {name}, and {rule}: every duration shows as a multiple of its steps, or as 0"
+        ))
     };
     clock.and_then(of).unwrap_or_default()
 }

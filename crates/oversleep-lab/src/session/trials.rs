@@ -39,11 +39,7 @@ pub(super) fn planned(platform: &dyn Platform, plan: &Plan, file: &ResultFile) -
             let after = probe("after", plan.conditions_and(candidate.conditions.clone()));
             pairs.push(TrialPair { before, after });
         }
-        planned.trials.push(Trial {
-            remedy: candidate.remedy.to_owned(),
-            conditions: candidate.conditions,
-            pairs,
-        });
+        planned.trials.push(Trial { remedy: candidate.remedy.to_owned(), conditions: candidate.conditions, pairs });
     }
     planned
 }

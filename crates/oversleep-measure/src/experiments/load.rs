@@ -52,7 +52,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             continue;
         }
         for wait in waits.iter().take(if all_waits { waits.len() } else { 1 }) {
-            for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
+            for requested in plan.requests_or(&[Nanos::from_millis(1)]) {
                 let kind = load.info().name;
                 let conditions = plan.conditions_and(Conditions::as_found().with_load(kind, cpus));
                 probes.push(

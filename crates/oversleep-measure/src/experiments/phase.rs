@@ -38,7 +38,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         rounds: 3,
     }
     .limited_by(plan);
-    plan.asks_or(&[Nanos::from_millis(1)])
+    plan.requests_or(&[Nanos::from_millis(1)])
         .into_iter()
         .flat_map(|requested| {
             [("back-to-back", Pace::BackToBack), ("random", Pace::RandomPhase)].map(|(phase, pace)| {

@@ -50,13 +50,13 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         WaitProbe::new(platform, B8.id, wait, requested, &format!("policy={setting}"), amount).under(conditions).boxed()
     };
     let mut probes = Vec::new();
-    for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
+    for requested in plan.requests_or(&[Nanos::from_millis(1)]) {
         probes.extend(settings.iter().map(|setting| probe(sleep.name, requested, setting, amount)));
     }
     // The share of the timeout shows only on long timeouts, and only for time-sharing threads of lower priority.
     let sharing =
         platform.waits().iter().map(|wait| wait.info()).find(|info| info.slack == SlackRule::ThreadSlackOrShare);
-    if let (Some(poll), true) = (sharing, plan.depth >= Depth::Normal && plan.asks.is_empty()) {
+    if let (Some(poll), true) = (sharing, plan.depth >= Depth::Normal && plan.requests.is_empty()) {
         let plain_and_nice = settings.iter().filter(|setting| is_plain_policy(setting, &settings));
         let long = Amount { count: plan.depth.pick(3, 3, 60), time: Nanos::from_secs(20), rounds: 3 };
         probes.extend(plain_and_nice.map(|setting| probe(poll.name, Nanos::from_millis(100), setting, long)));

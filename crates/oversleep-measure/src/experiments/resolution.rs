@@ -75,7 +75,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     for setting in settings(resolution, plan) {
         let held = setting_key(&setting);
         for wait in &waits {
-            for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
+            for requested in plan.requests_or(&[Nanos::from_millis(1)]) {
                 let conditions = plan.conditions_and(Conditions::as_found().with(name, setting.clone()));
                 probes.push(
                     WaitProbe::new(platform, C2.id, wait, requested, &format!("{name}={held}"), amount)

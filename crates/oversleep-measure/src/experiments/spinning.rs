@@ -40,7 +40,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let waits = ["spin", "spin-yield", "hybrid"].into_iter().filter(|name| plan.wants(name));
     waits
         .flat_map(|wait| {
-            plan.asks_or(&[Nanos::from_millis(1)]).into_iter().map(move |requested| {
+            plan.requests_or(&[Nanos::from_millis(1)]).into_iter().map(move |requested| {
                 WaitProbe::new(platform, B12.id, wait, requested, "", amount).under(plan.conditions.clone()).boxed()
             })
         })

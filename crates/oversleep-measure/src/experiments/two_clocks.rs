@@ -49,7 +49,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let coarse_index =
         platform.clocks().iter().position(|clock| clock.info().name == coarse_name).expect("it is of this registry");
     let amount = Amount::values(plan.depth.pick(50, 100, 1_000), ROUNDS).limited_by(plan);
-    plan.asks_or(&[Nanos::from_millis(1)])
+    plan.requests_or(&[Nanos::from_millis(1)])
         .into_iter()
         .map(|requested| -> Box<dyn Probe> {
             let recorder = |role: &str| {

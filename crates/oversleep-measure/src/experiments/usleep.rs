@@ -44,7 +44,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     }
     .limited_by(plan);
     let mut probes = Vec::new();
-    for requested in plan.asks_or(&[Nanos::from_micros(300), Nanos::from_millis(1)]) {
+    for requested in plan.requests_or(&[Nanos::from_micros(300), Nanos::from_millis(1)]) {
         let probe =
             |suffix: &str| WaitProbe::new(platform, B4.id, name, requested, suffix, amount).paced(Pace::BackToBack);
         probes.push(probe("").under(plan.conditions.clone()).boxed());

@@ -55,7 +55,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         // Where a wait is late by a share of its request, one request tells nothing about the share.
         let shows_share = is_plain_sleep && info.slack == SlackRule::ClassShare;
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_plain_sleep);
-        for requested in plan.asks_or(&own) {
+        for requested in plan.requests_or(&own) {
             let mut amount = amount(plan, requested, shows_share);
             if takes_tolerance && requested == Nanos::from_millis(1) {
                 // Findings compare it, and the tolerance adds at least two ticks to each value.

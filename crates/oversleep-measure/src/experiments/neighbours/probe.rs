@@ -157,7 +157,7 @@ impl Step {
         let clocks = choose::coarse_clocks(platform).into_iter().map(|clock| clock.info());
         let counts_time = |counts: Counts| !matches!(counts, Counts::ProcessCpuTime | Counts::ThreadCpuTime);
         Step {
-            sleeps: plan.asks_or(&[Nanos::from_millis(1)]).into_iter().map(sleep_of).collect(),
+            sleeps: plan.requests_or(&[Nanos::from_millis(1)]).into_iter().map(sleep_of).collect(),
             clock_steps: clocks.filter(|info| counts_time(info.counts)).map(|info| steps_of(info.name)).collect(),
             stated: tunable.map(|name| SeriesRecorder::new(series(name, Quantity::StatedResolution, "stated"), 16)),
             held,
