@@ -1,4 +1,4 @@
-//! Any text as a duration: it is read or refused, and what was read prints as a duration again.
+//! Any text as a duration: it is read or refused, and a duration that was read prints as one again.
 
 #![no_main]
 
@@ -9,7 +9,7 @@ fuzz_target!(|text: &str| {
     match text.parse::<Nanos>() {
         Ok(span) => {
             assert_eq!(format!("{}ns", span.0).parse(), Ok(span), "{text:?}");
-            // Printing rounds to three digits; it must not leave the form that is read.
+            // Printing rounds to three digits; the printed form must still be readable.
             let printed = span.to_string();
             assert!(printed.parse::<Nanos>().is_ok() || span.0.unsigned_abs() > 1 << 62, "{text:?} → {printed:?}");
             let _ = (format!("{span:>12.2}"), span.round_up_to(Nanos(15_625_000)), span.to_std());

@@ -1,4 +1,4 @@
-//! A good result with edits: it is explained, compared, and the machine it was taken on modelled, whatever it holds.
+//! A good result with edits: whatever it holds, it is explained, compared, and its machine modelled.
 
 #![no_main]
 

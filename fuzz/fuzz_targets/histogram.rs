@@ -1,6 +1,6 @@
-//! Any counts in a well-formed envelope as a distribution. The envelope (bounds, compression, base64, the total) is
-//! made here, so that the fuzzer reaches what lies behind the checks on it; one input in eight is taken as the
-//! payload's text itself.
+//! Any counts in a well-formed envelope as a distribution. The target makes the envelope (bounds, compression, base64,
+//! the total), so that the fuzzer reaches the code behind the checks on it. It reads one input in eight as the payload's
+//! text instead.
 
 #![no_main]
 
@@ -35,7 +35,7 @@ fuzz_target!(|input: (u8, i64, i64, f64, &[u8], Option<&[u8]>)| {
     read(&form);
 });
 
-/// `counts` as HdrHistogram V2 writes them, behind the header of the schema's bounds; and their total.
+/// `counts` as HdrHistogram V2 writes them, after a header with the schema's bounds; and their total.
 fn envelope(counts: &[u8]) -> (String, u64) {
     let mut plain = Vec::new();
     plain.extend(0x1c84_9313_u32.to_be_bytes());
@@ -79,7 +79,7 @@ fn total(counts: &[u8]) -> u64 {
     }
 }
 
-/// Reads the form, asks of it everything it can be asked, and reads back what it writes.
+/// Reads the form, calls everything that a distribution offers, and reads back what it writes.
 fn read(form: &serde_json::Value) {
     let Ok(distribution) = serde_json::from_value::<Distribution>(form.clone()) else { return };
     for quantile in [f64::NAN, -1.0, 0.0, 0.5, 0.99, 0.9999, 1.0, 2.0] {

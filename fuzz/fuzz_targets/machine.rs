@@ -1,4 +1,5 @@
-//! Words about a modelled machine: changes of its figures, questions, tunables, load, neighbours. Each is taken or refused.
+//! Words about a modelled machine: changes of its figures, questions, tunables, load, neighbours. Each is accepted or
+//! refused with a reason.
 
 #![no_main]
 

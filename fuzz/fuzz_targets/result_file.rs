@@ -1,5 +1,5 @@
-//! Any bytes as a result file: they are read or refused. What was read can be written, and is then read as the same;
-//! and everything a report asks of a result can be asked of it. `schema/golden/` holds good seeds.
+//! Any bytes as a result file: they are read or refused. A file that was read can be written and read again as the same,
+//! and a report finds in it everything it needs. `schema/golden/` holds good seeds.
 
 #![no_main]
 
@@ -24,9 +24,9 @@ fuzz_target!(|bytes: &[u8]| {
 fn written_and_read_again(file: &ResultFile) {
     let written = file.write();
     let again = ResultFile::read(&written).expect("what was written is read");
-    // Not at once: a mean stands for a sum in whole units, which is settled when it is first read.
-    let settled = ResultFile::read(&again.write()).expect("what was written is read");
-    assert_eq!(settled.write(), again.write());
+    // The first reading rounds a mean to a sum in whole units, so only later ones are equal.
+    let rounded = ResultFile::read(&again.write()).expect("what was written is read");
+    assert_eq!(rounded.write(), again.write());
 }
 
 fn report_series(series: &Series) {

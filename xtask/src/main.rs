@@ -1,11 +1,13 @@
-//! The project's own chores, run as `cargo xtask <chore>`. Each chore is a module here and a row in [`CHORES`];
-//! nothing the product ships depends on this package. It takes the record types along for the sake of their schema, the
-//! generator of the C header, and otherwise nothing but the standard library.
+//! The project's own chores, run as `cargo xtask <chore>`. Each chore is a module here and a row in [`CHORES`]; nothing
+//! that ships depends on this package. It is built with the record, for its schemas, with the crates whose registries
+//! `docs/` is written from, with the generator of the C header, and otherwise with the standard library alone.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod crates;
 mod cross;
+mod docs;
 mod header;
 mod install_capi;
 mod schema;
@@ -19,9 +21,19 @@ struct Chore {
 
 const CHORES: &[Chore] = &[
     Chore {
+        name: "crates",
+        about: "compile the pure crates for WebAssembly and check what they are built from; --no-install installs nothing",
+        run: crates::command,
+    },
+    Chore {
         name: "cross",
         about: "check Windows, aarch64 Linux and macOS from here, running what can be run; names limit it",
         run: cross::command,
+    },
+    Chore {
+        name: "docs",
+        about: "write the pages and tables that the registries state; --check only says which are stale",
+        run: docs::command,
     },
     Chore {
         name: "header",

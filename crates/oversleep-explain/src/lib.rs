@@ -5,6 +5,7 @@
 //! with its documentation and its tests beside it; `remedies` the registry of what can be done; `verdicts` the table of
 //! clocks; `split` the parts of each wait's lateness. A figure that can't carry a conclusion ends in "not enough data"
 //! or "too disturbed to conclude", never in a sentence that sounds sure.
+#![forbid(unsafe_code)]
 
 mod advice;
 pub mod compare;

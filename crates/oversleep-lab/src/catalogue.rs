@@ -70,7 +70,7 @@ fn clocks(platform: &dyn Platform) -> Vec<Entry> {
             name: info.name,
             call: info.call,
             doc: info.doc,
-            properties: vec![("unit", info.unit.to_owned())],
+            properties: vec![("unit", info.unit.name().to_owned())],
             since: info.since,
             page: info.page,
             unavailable: clock.available().err(),

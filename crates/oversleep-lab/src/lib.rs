@@ -4,6 +4,7 @@
 //! a question about one wait or clock; `verify` holds modelled machines against published observations; `resolution`
 //! holds a timer resolution; `catalogue` lists what a platform has; `machines` opens modelled machines. Nothing here
 //! calls an operating system: a platform is handed in.
+#![forbid(unsafe_code)]
 
 pub mod ask;
 pub mod catalogue;

@@ -18,23 +18,12 @@ impl ClockScale {
     /// The scale of a clock; one that counts ticks of unstated frequency is calibrated for 10 ms.
     pub(super) fn of(platform: &dyn Platform, clock: &dyn Clock) -> ClockScale {
         let info = clock.info();
-        let fixed = |numerator, denominator| ClockScale { numerator, denominator, frequency_hz: None, bits: info.bits };
-        match info.unit {
-            "ns" => fixed(1, 1),
-            "us" => fixed(1_000, 1),
-            "ms" => fixed(1_000_000, 1),
-            "100ns" => fixed(100, 1),
-            "s" => fixed(1_000_000_000, 1),
-            _ => {
-                let frequency_hz = clock.stated_frequency_hz().unwrap_or_else(|| calibrate(platform, clock)).max(1);
-                ClockScale {
-                    numerator: 1_000_000_000,
-                    denominator: frequency_hz,
-                    frequency_hz: Some(frequency_hz),
-                    bits: info.bits,
-                }
-            }
+        if let Some(length) = info.unit.length() {
+            let numerator = length.0.unsigned_abs();
+            return ClockScale { numerator, denominator: 1, frequency_hz: None, bits: info.bits };
         }
+        let denominator = clock.stated_frequency_hz().unwrap_or_else(|| calibrate(platform, clock)).max(1);
+        ClockScale { numerator: 1_000_000_000, denominator, frequency_hz: Some(denominator), bits: info.bits }
     }
 
     /// The span between two raw values; a later value below the earlier one is negative unless the clock's width

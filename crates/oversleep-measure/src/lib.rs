@@ -3,6 +3,7 @@
 //! `experiments/` holds one file per family; `registry` lists them by id. The rest is what they share: `bench` (time and
 //! the stop flag), `recorder` (one series being filled), `wait_loop` (the two paces), `rounds` (interleaving, conditions,
 //! disturbance), `plan` (how much, under which conditions).
+#![forbid(unsafe_code)]
 
 mod amount;
 mod bench;

@@ -3,7 +3,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
@@ -94,19 +93,8 @@ struct TickClock {
 
 impl Clock for TickClock {
     fn info(&self) -> &ClockInfo {
-        static INFO: ClockInfo = ClockInfo {
-            name: "tick-clock",
-            call: "tick-clock",
-            doc: "modelled",
-            counts: Counts::ElapsedTime,
-            epoch: Epoch::Boot,
-            unit: "ns",
-            across_suspend: AcrossSuspend::Stops,
-            bits: 64,
-            may_avoid_syscall: true,
-            since: "",
-            page: "",
-        };
+        static INFO: ClockInfo =
+            ClockInfo { name: "tick-clock", call: "tick-clock", doc: "Modelled.", ..clocks::COMMON };
         &INFO
     }
     fn available(&self) -> Result<(), Unavailable> {

@@ -1,14 +1,14 @@
 //! A small modelled machine, built step by step, for tests.
 
 use oversleep_record::Nanos;
-use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
+use oversleep_record::clock::Counts;
 use oversleep_record::environment::{Environment, FactValue};
 
 use crate::sim::{
     ClockModel, ClockSource, Machine, OnWake, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler,
     SchedulerKind, Spread, Stall, Starving, Timing, TunableModel, WaitModel, Wake, systems,
 };
-use oversleep_system::{ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, WaitInfo, ZeroMeans};
+use oversleep_system::{ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, WaitInfo, ZeroMeans, clocks};
 
 /// Builds a machine step by step.
 #[derive(Clone)]
@@ -17,19 +17,7 @@ pub struct MachineBuilder(Machine);
 /// Two CPUs, a 20 ns clock, a coarse one that steps by 4 ms, a CPU-time clock, hand-offs that take 5 µs, no waits.
 pub fn machine() -> MachineBuilder {
     let clock = |name, counts, source, cost, step| ClockModel {
-        info: ClockInfo {
-            name,
-            call: name,
-            doc: "modelled",
-            counts,
-            epoch: Epoch::Boot,
-            unit: "ns",
-            across_suspend: AcrossSuspend::Stops,
-            bits: 64,
-            may_avoid_syscall: true,
-            since: "",
-            page: "",
-        },
+        info: ClockInfo { name, call: name, doc: "Modelled.", counts, ..clocks::COMMON },
         source,
         read_cost_ps: cost,
         step_ns: Nanos(step),

@@ -1,24 +1,58 @@
-//! Clocks made of a function: what the entries of every platform share.
+//! Clocks made of a function: a description of the catalogue, and the read that this machine adds to it.
 
 use std::hint::black_box;
 
-use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 use oversleep_record::{Nanos, Unavailable};
-
 use oversleep_system::{Clock, ClockInfo};
 
+/// Registry name of a description, and what makes a clock of it.
+pub(crate) type Read = (&'static str, fn(&'static ClockInfo) -> Box<dyn Clock>);
+
+/// The clocks of a catalogue in its order. [`assert_paired`](oversleep_system::pairing::assert_paired) ties the reads to
+/// it while compiling.
+pub(crate) fn registry(clocks: &'static [ClockInfo], reads: &[&[Read]]) -> Vec<Box<dyn Clock>> {
+    let read = |name| reads.iter().copied().flatten().find(|(known, _)| *known == name);
+    clocks.iter().filter_map(|info| read(info.name).map(|(_, clock)| clock(info))).collect()
+}
+
 /// A clock made of a function. Each has a type of its own, so that the loops around its read are compiled for it alone.
-pub(super) struct FnClock<F> {
-    pub(super) info: ClockInfo,
-    pub(super) available: fn() -> Result<(), Unavailable>,
-    pub(super) frequency_hz: fn() -> Option<u64>,
-    pub(super) step: fn() -> Option<Nanos>,
-    pub(super) read: F,
+pub(crate) struct FnClock<F> {
+    info: &'static ClockInfo,
+    available: fn() -> Result<(), Unavailable>,
+    ticks_hz: fn() -> Option<u64>,
+    step: fn() -> Option<Nanos>,
+    read: F,
+}
+
+impl<F: Fn() -> u64 + Send + Sync + 'static> FnClock<F> {
+    /// A clock that every such system has, and whose step the system doesn't state.
+    pub(crate) fn new(info: &'static ClockInfo, read: F) -> FnClock<F> {
+        FnClock { info, available: || Ok(()), ticks_hz: || None, step: || None, read }
+    }
+
+    /// Whether it can be read here, where that isn't certain.
+    pub(crate) fn available(self, available: fn() -> Result<(), Unavailable>) -> FnClock<F> {
+        FnClock { available, ..self }
+    }
+
+    /// How often the counter ticks per second, where its unit is a tick.
+    pub(crate) fn ticks_hz(self, ticks_hz: fn() -> Option<u64>) -> FnClock<F> {
+        FnClock { ticks_hz, ..self }
+    }
+
+    /// The step that the system states.
+    pub(crate) fn step(self, step: fn() -> Option<Nanos>) -> FnClock<F> {
+        FnClock { step, ..self }
+    }
+
+    pub(crate) fn boxed(self) -> Box<dyn Clock> {
+        Box::new(self)
+    }
 }
 
 impl<F: Fn() -> u64 + Send + Sync> Clock for FnClock<F> {
     fn info(&self) -> &ClockInfo {
-        &self.info
+        self.info
     }
 
     fn available(&self) -> Result<(), Unavailable> {
@@ -26,7 +60,7 @@ impl<F: Fn() -> u64 + Send + Sync> Clock for FnClock<F> {
     }
 
     fn stated_frequency_hz(&self) -> Option<u64> {
-        (self.frequency_hz)()
+        self.info.unit.frequency_hz().or_else(self.ticks_hz)
     }
 
     fn stated_step_ns(&self) -> Option<Nanos> {
@@ -48,27 +82,4 @@ impl<F: Fn() -> u64 + Send + Sync> Clock for FnClock<F> {
             *slot = black_box((self.read)());
         }
     }
-}
-
-/// What most clocks have in common, for the entries to change what differs.
-pub(super) const COMMON: ClockInfo = ClockInfo {
-    name: "",
-    call: "",
-    doc: "",
-    counts: Counts::ElapsedTime,
-    epoch: Epoch::Boot,
-    unit: "ns",
-    across_suspend: AcrossSuspend::Stops,
-    bits: 64,
-    may_avoid_syscall: true,
-    since: "2.6",
-    page: "https://man7.org/linux/man-pages/man2/clock_gettime.2.html",
-};
-
-pub(super) fn always() -> Result<(), Unavailable> {
-    Ok(())
-}
-
-pub(super) fn none() -> Option<Nanos> {
-    None
 }

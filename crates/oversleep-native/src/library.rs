@@ -1,13 +1,11 @@
 //! The library this laboratory serves, measured like everything else: its clock and its sleep as rows of every platform.
 
 use oversleep::{Clock as LibraryClock, Instant, Sleeper};
-use oversleep_record::clock::{AcrossSuspend, Epoch};
 use oversleep_record::{Nanos, Unavailable};
 
-use super::fn_clock::{COMMON, FnClock, always};
+use super::fn_clock::{FnClock, Read};
 use oversleep_system::{
-    Clock, ClockInfo, Family, Granularity, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter,
-    ZeroMeans,
+    Family, Granularity, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans,
 };
 
 const CLOCK_PAGE: &str = "https://docs.rs/oversleep";
@@ -20,60 +18,12 @@ fn coarse_step() -> Option<Nanos> {
     i64::try_from(LibraryClock::coarse_step().as_nanos()).ok().map(Nanos)
 }
 
-fn frequency() -> Option<u64> {
-    Some(1_000_000_000)
-}
-
 /// The library's clock: the plain read, the ordered one, the coarse one.
-pub(super) fn clocks() -> Vec<Box<dyn Clock>> {
-    let common = ClockInfo {
-        epoch: Epoch::Boot,
-        // As the clock it is steered to: only Windows's performance counter goes on.
-        across_suspend: if cfg!(windows) { AcrossSuspend::Continues } else { AcrossSuspend::Stops },
-        since: "oversleep 0.1",
-        page: CLOCK_PAGE,
-        ..COMMON
-    };
-    vec![
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "oversleep",
-                call: "oversleep::Clock::now()",
-                doc: "The library's fastest valid clock, in ns of the reference clock: the processor's counter where its \
-                      checks pass, else the system's clock. Unordered: don't compare it across threads.",
-                ..common.clone()
-            },
-            available: always,
-            frequency_hz: frequency,
-            step: nanosecond,
-            read: || LibraryClock::now().as_nanos(),
-        }),
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "oversleep-ordered",
-                call: "oversleep::Instant::now()",
-                doc: "The same clock read in order, so that values of different threads can be compared.",
-                ..common.clone()
-            },
-            available: always,
-            frequency_hz: frequency,
-            step: nanosecond,
-            read: || Instant::now().as_nanos(),
-        }),
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "oversleep-coarse",
-                call: "oversleep::Clock::coarse()",
-                doc: "The library's cheapest read, in steps of the system's tick.",
-                ..common
-            },
-            available: always,
-            frequency_hz: frequency,
-            step: coarse_step,
-            read: || LibraryClock::coarse().as_nanos(),
-        }),
-    ]
-}
+pub(super) const READS: &[Read] = &[
+    ("oversleep", |info| FnClock::new(info, || LibraryClock::now().as_nanos()).step(nanosecond).boxed()),
+    ("oversleep-ordered", |info| FnClock::new(info, || Instant::now().as_nanos()).step(nanosecond).boxed()),
+    ("oversleep-coarse", |info| FnClock::new(info, || LibraryClock::coarse().as_nanos()).step(coarse_step).boxed()),
+];
 
 /// The library's sleep.
 pub(super) fn waits() -> Vec<Box<dyn Wait>> {

@@ -3,8 +3,8 @@
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 use oversleep_record::{Nanos, Unavailable};
 
-/// What is known of a clock before it is read.
-#[derive(Clone, Debug)]
+/// What is known of a clock before it is read. The catalogues are in [`crate::clocks`].
+#[derive(Clone, Copy, Debug)]
 pub struct ClockInfo {
     /// Registry name, as typed on the command line: `monotonic`, `monotonic-coarse`, `tsc`.
     pub name: &'static str,
@@ -16,18 +16,100 @@ pub struct ClockInfo {
     pub counts: Counts,
     /// From when.
     pub epoch: Epoch,
-    /// Unit of the raw value: `ns`, `us`, `s`, `ticks`.
-    pub unit: &'static str,
+    /// Unit of the raw value.
+    pub unit: ClockUnit,
     /// Across suspend.
     pub across_suspend: AcrossSuspend,
     /// Bits of the raw value before it wraps; 64 where the unit makes a wrap a matter of centuries.
     pub bits: u32,
-    /// Whether the system may answer without a system call (vDSO) or no system is asked at all.
+    /// Whether a read may need no system call, through the vDSO or an instruction.
     pub may_avoid_syscall: bool,
+    /// What moves its value.
+    pub follows: Follows,
+    /// The only architecture that has it; `None` where every one does.
+    pub architecture: Option<&'static str>,
+    /// Whether modelled machines have it.
+    pub is_modelled: bool,
     /// Version of the system that introduced it.
     pub since: &'static str,
     /// The vendor's page.
     pub page: &'static str,
+}
+
+impl ClockInfo {
+    /// Whether machines of that architecture have it.
+    pub fn is_on(&self, architecture: &str) -> bool {
+        self.architecture.is_none_or(|only| only == architecture)
+    }
+
+    /// The same, absent from modelled machines.
+    pub(crate) const fn not_modelled(self) -> ClockInfo {
+        ClockInfo { is_modelled: false, ..self }
+    }
+}
+
+/// Unit of a clock's raw value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockUnit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Units of 100 ns, as Windows counts.
+    HundredNanoseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Seconds.
+    Seconds,
+    /// Ticks of a counter, whose frequency the machine states or which has to be calibrated.
+    Ticks,
+}
+
+impl ClockUnit {
+    /// As lists and results spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ClockUnit::Nanoseconds => "ns",
+            ClockUnit::HundredNanoseconds => "100ns",
+            ClockUnit::Microseconds => "us",
+            ClockUnit::Milliseconds => "ms",
+            ClockUnit::Seconds => "s",
+            ClockUnit::Ticks => "ticks",
+        }
+    }
+
+    /// Length of one unit; `None` for the ticks of a counter.
+    pub const fn length(self) -> Option<Nanos> {
+        match self {
+            ClockUnit::Nanoseconds => Some(Nanos(1)),
+            ClockUnit::HundredNanoseconds => Some(Nanos(100)),
+            ClockUnit::Microseconds => Some(Nanos(1_000)),
+            ClockUnit::Milliseconds => Some(Nanos(1_000_000)),
+            ClockUnit::Seconds => Some(Nanos(1_000_000_000)),
+            ClockUnit::Ticks => None,
+        }
+    }
+
+    /// Units per second; `None` for the ticks of a counter.
+    pub const fn frequency_hz(self) -> Option<u64> {
+        match self.length() {
+            Some(Nanos(length)) => Some(1_000_000_000 / length.unsigned_abs()),
+            None => None,
+        }
+    }
+}
+
+/// What moves a clock's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// What it counts, as finely as its unit or the counter behind it shows.
+    Time,
+    /// The kernel's tick, 1/HZ.
+    KernelTick,
+    /// The timer interrupt at its default period, whatever the period is now.
+    DefaultTick,
+    /// The last timer interrupt.
+    LastInterrupt,
 }
 
 /// One clock of one platform.
@@ -41,10 +123,10 @@ pub trait Clock: Send + Sync {
     /// Why not.
     fn available(&self) -> Result<(), Unavailable>;
 
-    /// Ticks per second of the raw value; `None` where the system states none (it is then calibrated).
+    /// Units of the raw value per second; `None` where a counter's frequency is not stated and has to be calibrated.
     fn stated_frequency_hz(&self) -> Option<u64>;
 
-    /// The step the system states (`clock_getres`), if it states one.
+    /// The step that the system states (`clock_getres`), if it states one.
     fn stated_step_ns(&self) -> Option<Nanos>;
 
     /// The rule by which it moves, in a sentence. Models know theirs; a real system doesn't tell.
@@ -52,16 +134,16 @@ pub trait Clock: Send + Sync {
         None
     }
 
-    /// One read, in raw units. Only after [`Clock::available`] said yes.
+    /// One read, in raw units. Call it only where [`Clock::available`] returned `Ok`.
     fn read(&self) -> u64;
 
-    /// Reads until it shows something else than `shown`, at most so many times; what it shows then.
+    /// Reads until the value differs from `shown`, at most `reads_max` times, and returns the last value.
     fn poll(&self, shown: u64, reads_max: u64) -> u64 {
         (0..reads_max).map(|_| self.read()).find(|&raw| raw != shown).unwrap_or(shown)
     }
 
-    /// Reads `count` times in a loop compiled for this clock alone, so that what is timed is the clock and not the
-    /// interface. The values are kept from the optimiser.
+    /// Reads `count` times in a loop compiled for this clock alone, so that the clock is timed and not the interface.
+    /// The values are kept from the optimiser.
     fn read_batch(&self, count: u64);
 
     /// Fills `out` with consecutive reads, likewise.

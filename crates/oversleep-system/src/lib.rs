@@ -2,18 +2,21 @@
 //!
 //! Two kinds stand behind it: real machines and models in virtual time. An experiment can't tell which it has, so it
 //! must take time from the platform, start threads through it, and spin with [`Platform::relax`] in the loop.
+#![forbid(unsafe_code)]
 
 mod clock;
+pub mod clocks;
 mod handoff;
 mod idle;
 mod load;
 mod neighbour;
 mod observe;
+pub mod pairing;
 pub mod resolution;
 mod tunable;
 mod wait;
 
-pub use clock::{Clock, ClockInfo};
+pub use clock::{Clock, ClockInfo, ClockUnit, Follows};
 pub use handoff::{Handoff, HandoffInfo, HandoffKind};
 pub use idle::{IdleReading, IdleState, Package};
 pub use load::{HOGS_MAX, Load, LoadInfo, LoadKind, check_hogs};

@@ -1,4 +1,4 @@
-//! A game loop at exactly 144 Hz: a frame that took too long leaves out the frames it covered, and the grid stays.
+//! A game loop at exactly 144 Hz: after a slow frame it skips the frames that were missed, and keeps to the grid.
 //!
 //! `cargo run --release -p oversleep --example game_loop [FRAMES]`
 
@@ -13,20 +13,20 @@ fn main() {
     let mut position = 0.0;
     while pacer.next_deadline() <= pacer.deadline_of(frames) {
         let beat = pacer.wait();
-        // The simulation moves by the periods that passed, however many frames were shown.
+        // The simulation advances by the periods that passed, however many frames were shown.
         position += (1 + beat.missed) as f64 / 144.0;
         render(position, beat.period == frames / 2);
         lateness_ns.push(beat.lateness_ns);
     }
     lateness_ns.sort_unstable();
     println!("{}", Clock::why());
-    println!("{} frames shown, {} left out, position {position:.3}", lateness_ns.len(), pacer.missed());
+    println!("{} frames shown, {} skipped, position {position:.3}", lateness_ns.len(), pacer.missed());
     if let Some(&median_ns) = lateness_ns.get(lateness_ns.len() / 2) {
-        println!("lateness: median {median_ns} ns, worst {} ns", lateness_ns[lateness_ns.len() - 1]);
+        println!("lateness: median {median_ns} ns, max {} ns", lateness_ns[lateness_ns.len() - 1]);
     }
 }
 
-/// Stands for the work of a frame; a hard one takes three periods.
+/// Simulates the work of a frame; a hard one takes three periods.
 fn render(position: f64, hard: bool) {
     let work = if hard { Duration::from_millis(21) } else { Duration::from_micros(400) };
     let start = Clock::now();

@@ -1,4 +1,4 @@
-//! A consumer that spins, then yields, then parks while its queue is empty, and is unparked by the producer.
+//! A consumer that spins, then yields, then parks while its queue is empty. The producer unparks it.
 //!
 //! `cargo run --release -p oversleep --example queue_consumer [ITEMS]`
 
@@ -14,7 +14,7 @@ fn main() {
     let (sender, receiver) = mpsc::channel();
     let consumer = thread::spawn(move || consume(&receiver));
     for i in 0..items {
-        // Bursts of ten, half a millisecond apart.
+        // Items come in bursts of ten, half a millisecond apart.
         if i % 10 == 0 {
             oversleep::sleep(Duration::from_micros(500));
         }
@@ -26,7 +26,7 @@ fn main() {
     seen.lateness_ns.sort_unstable();
     println!("{} items, {} idle turns, {} parks", seen.lateness_ns.len(), seen.idle_turns, seen.parks);
     if let Some(&median_ns) = seen.lateness_ns.get(seen.lateness_ns.len() / 2) {
-        println!("from sent to seen: median {median_ns} ns; a park is late by up to {:?}", seen.park_lateness);
+        println!("hand-off: median {median_ns} ns; parks were up to {:?} late", seen.park_lateness);
     }
 }
 
@@ -39,7 +39,7 @@ struct Seen {
 }
 
 fn consume(queue: &Receiver<Instant>) -> Seen {
-    // Parks are waits, too: without slack they end sooner.
+    // A park is a wait too, and ends sooner without slack.
     let _slack = TimerSlack::hold(Duration::from_nanos(1));
     let (mut backoff, mut seen) = (Backoff::new(), Seen::default());
     loop {

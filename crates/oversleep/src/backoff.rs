@@ -1,7 +1,7 @@
-//! What a worker does while it has nothing to do: spin, then yield, then park.
+//! An idle strategy for workers: spin, then yield, then park.
 //!
-//! Parking is what goes wrong: asked for 1 µs, a thread is away for 60 µs on one machine and for 15.6 ms on another.
-//! So every park is timed, and how long it really takes decides whether, and for how long, the next one is asked for.
+//! Parking is the risky step: a requested 1 µs takes 60 µs on one machine and 15.6 ms on another. So every park is
+//! timed, and the measured duration decides whether to park again and for how long.
 
 use std::thread;
 use std::time::Duration;
@@ -14,25 +14,25 @@ use crate::clock::Clock;
 /// use oversleep::backoff::Limits;
 /// use std::time::Duration;
 ///
-/// // A worker that may be away for 5 ms, to save power, but reacts within that.
+/// // To save power, this worker may be away for up to 5 ms at a time.
 /// let patient = Limits { absence: Duration::from_millis(5), ..Limits::default() };
 /// assert_eq!(patient.yields, 10);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How many idle turns spin, before any yields.
+    /// How many idle turns spin before the first one yields.
     pub spins: u32,
-    /// How many idle turns yield to other threads, before any parks.
+    /// How many idle turns yield to other threads before the first one parks.
     pub yields: u32,
-    /// The first park that is asked for. Each further one is twice as long.
+    /// The requested duration of the first park. Each further request is twice as long.
     pub park: Duration,
-    /// How long a park may really take, lateness and all. On a machine where even the shortest takes longer, the
-    /// worker goes on yielding instead.
+    /// How long a park may take in total, including its lateness. If even the shortest park takes longer on this
+    /// machine, the worker keeps yielding instead.
     pub absence: Duration,
 }
 
 impl Default for Limits {
-    /// 100 spins, 10 yields, then parks from 1 µs on that really take up to 1 ms.
+    /// 100 spins, 10 yields, then parks that start at a requested 1 µs and take up to 1 ms in total.
     fn default() -> Self {
         Self { spins: 100, yields: 10, park: Duration::from_micros(1), absence: Duration::from_millis(1) }
     }
@@ -48,28 +48,28 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Idled {
-    /// The processor's pause hint, some tens of nanoseconds.
+    /// It executed the processor's pause hint, a few tens of nanoseconds.
     Spun,
-    /// Another thread was let in, if one wanted to run.
+    /// It yielded to another thread, if one was ready to run.
     Yielded,
-    /// The thread was parked.
+    /// It parked the thread.
     Parked {
-        /// For how long it asked, in nanoseconds.
+        /// The requested duration, in nanoseconds.
         asked_ns: u64,
-        /// How long it was away, in nanoseconds: less than asked when it was unparked.
+        /// The duration, in nanoseconds; shorter than requested if another thread unparked this one.
         took_ns: u64,
     },
 }
 
-/// An idle strategy that knows what parking costs on this machine.
+/// An idle strategy that learns what parking costs on this machine.
 ///
 /// Call [`idle`](Backoff::idle) in every turn that found no work, and [`reset`](Backoff::reset) in every turn that
-/// found some. Parks are [`std::thread::park_timeout`], so a producer that knows the worker's thread can end one at
-/// once by [`unpark`](std::thread::Thread::unpark).
+/// found some. A park is a [`std::thread::park_timeout`], so a producer can end it at once by calling
+/// [`unpark`](std::thread::Thread::unpark) on the worker's thread.
 ///
-/// A park's cost is the longest lateness seen lately. It counts against [`Limits::absence`], and where even a first
-/// park would take longer than that, none is made, except one in 1,024 idle turns to learn whether that is still so.
-/// On Linux most of it is timer slack: hold [`TimerSlack`](crate::TimerSlack) in the worker to make parks cheaper.
+/// The cost of a park is the longest recent lateness, and it counts against [`Limits::absence`]. If even the first park
+/// would exceed that, the worker doesn't park, except once in 1,024 idle turns to check whether this still holds. On
+/// Linux most of the cost is timer slack: hold [`TimerSlack`](crate::TimerSlack) in the worker to make parks cheaper.
 ///
 /// ```
 /// use oversleep::Backoff;
@@ -100,7 +100,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// With the default limits.
+    /// A back-off with the default limits.
     ///
     /// ```
     /// let mut backoff = oversleep::Backoff::new();
@@ -110,12 +110,12 @@ impl Backoff {
         Self::with_limits(Limits::default())
     }
 
-    /// With these limits.
+    /// A back-off with these limits.
     ///
     /// ```
     /// use oversleep::backoff::{Backoff, Idled, Limits};
     ///
-    /// // Never spins: for a worker that shares its processor.
+    /// // Never spins, for a worker that shares its processor.
     /// let mut backoff = Backoff::with_limits(Limits { spins: 0, ..Limits::default() });
     /// assert_eq!(backoff.idle(), Idled::Yielded);
     /// ```
@@ -123,7 +123,7 @@ impl Backoff {
         Self { limits, plan: Plan::default() }
     }
 
-    /// There was work: the next idle turn spins again. What was learned about parking stays.
+    /// Call this when there was work: the next idle turn spins again. What was learned about parking is kept.
     ///
     /// ```
     /// use oversleep::backoff::{Backoff, Idled};
@@ -138,15 +138,16 @@ impl Backoff {
         self.plan.turn = 0;
     }
 
-    /// There was no work: waits a little, the longer the more turns in a row there was none.
-    /// Costs what it does: a pause hint, a yield, or a park and two readings of the clock.
+    /// Call this when there was no work: it waits briefly, and longer with each idle turn in a row.
+    ///
+    /// Cost: a pause hint, a yield, or a park and two clock reads.
     ///
     /// ```
     /// use oversleep::backoff::{Backoff, Idled};
     ///
     /// let mut backoff = Backoff::new();
     /// if let Idled::Parked { asked_ns, took_ns } = backoff.idle() {
-    ///     println!("away for {took_ns} ns where {asked_ns} ns were asked for");
+    ///     println!("parked for {took_ns} ns, requested {asked_ns} ns");
     /// }
     /// ```
     #[inline]
@@ -160,20 +161,20 @@ impl Backoff {
                 thread::yield_now();
                 Idled::Yielded
             }
-            Step::Park(asked_ns) => self.park(asked_ns),
+            Step::Park(requested_ns) => self.park(requested_ns),
         }
     }
 
     #[cold]
-    fn park(&mut self, asked_ns: u64) -> Idled {
+    fn park(&mut self, requested_ns: u64) -> Idled {
         let start = Clock::now();
-        thread::park_timeout(Duration::from_nanos(asked_ns));
-        let took_ns = Clock::now().as_nanos().saturating_sub(start.as_nanos());
-        self.plan.learn(asked_ns, took_ns);
-        Idled::Parked { asked_ns, took_ns }
+        thread::park_timeout(Duration::from_nanos(requested_ns));
+        let duration_ns = Clock::now().as_nanos().saturating_sub(start.as_nanos());
+        self.plan.learn(requested_ns, duration_ns);
+        Idled::Parked { asked_ns: requested_ns, took_ns: duration_ns }
     }
 
-    /// How much longer than asked a park takes here; `None` before the first.
+    /// How much longer than requested a park takes on this machine; `None` before the first.
     ///
     /// ```
     /// assert_eq!(oversleep::Backoff::new().park_lateness(), None);
@@ -190,12 +191,12 @@ enum Step {
     Park(u64),
 }
 
-/// Which step comes next: pure, so that the tests take no time.
+/// Decides the next step. Pure, so that the tests take no time.
 #[derive(Clone, Debug, Default)]
 struct Plan {
     /// Idle turns in a row.
     turn: u32,
-    /// Idle turns that would have parked, had parking not been too dear.
+    /// Idle turns that would have parked if parking weren't too expensive.
     refused: u32,
     lateness_ns: Option<u64>,
 }
@@ -222,10 +223,10 @@ impl Plan {
         Step::Park(doubled_ns.min(affordable_ns))
     }
 
-    fn learn(&mut self, asked_ns: u64, took_ns: u64) {
-        // A park that ended before its time was unparked, and says nothing.
-        let Some(lateness_ns) = took_ns.checked_sub(asked_ns) else { return };
-        // The longest seen is forgotten by an eighth per park, so that one stall doesn't end parking for good.
+    fn learn(&mut self, requested_ns: u64, duration_ns: u64) {
+        // A park that ended early was unparked, so it says nothing about lateness.
+        let Some(lateness_ns) = duration_ns.checked_sub(requested_ns) else { return };
+        // The longest lateness decays by an eighth per park, so that one stall doesn't end parking for good.
         let remembered_ns = self.lateness_ns.map_or(0, |ns| ns - ns / 8);
         self.lateness_ns = Some(lateness_ns.max(remembered_ns));
     }
@@ -264,13 +265,13 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_tick_ends_parking_but_for_a_probe() {
+    fn a_coarse_tick_ends_parking_except_for_probes() {
         let mut plan = Plan { turn: 3, ..Plan::default() };
         plan.learn(1_000, 15_625_000);
         let steps = steps(&mut plan, &LIMITS, 2 * Plan::PROBE_EVERY as usize);
         let parks: Vec<_> = steps.iter().filter(|&&step| step != Step::Yield).collect();
         assert_eq!(parks, [&Step::Park(1_000), &Step::Park(1_000)]);
-        // The tick became finer: the next probes find out.
+        // The tick has become finer, and the next probes find out.
         for _ in 0..40 {
             plan.learn(1_000, 60_000);
         }
@@ -297,7 +298,7 @@ mod tests {
         let limits = Limits { spins: 0, yields: 0, park: Duration::MAX, absence: Duration::ZERO };
         let mut plan = Plan::default();
         assert_eq!(plan.next(&limits), Step::Yield);
-        // The probe of what a park costs is no longer than a worker may be away.
+        // The probe is no longer than the worker may be away.
         let parks = (0..2_000).map(|_| plan.next(&limits)).filter(|step| *step != Step::Yield).collect::<Vec<_>>();
         assert_eq!(parks, [Step::Park(1)]);
         let limits = Limits { park: Duration::ZERO, absence: Duration::MAX, ..limits };

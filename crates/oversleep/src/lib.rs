@@ -1,12 +1,12 @@
 //! Sleeps that end on time, and the fastest clock that is valid here.
 //!
-//! | for | there is |
+//! | to | use |
 //! |---|---|
-//! | reading the time as cheaply as this machine can | [`Clock`], and [`Instant`] |
-//! | waiting until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
-//! | a loop at a fixed rate, with no drift and no period lost from sight | [`Pacer`] |
-//! | a worker with nothing to do | [`Backoff`] |
-//! | asking the system for finer timing, and knowing what became of it | [`Resolution`], [`TimerSlack`] |
+//! | read the time as cheaply as this machine can | [`Clock`], [`Instant`] |
+//! | wait until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
+//! | run a loop at a fixed rate, without drift, with every missed period counted | [`Pacer`] |
+//! | idle in a worker that has nothing to do | [`Backoff`] |
+//! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`] |
 //!
 //! ```
 //! use oversleep::{Clock, Instant};
@@ -17,18 +17,18 @@
 //! println!("{} ns late, by {}", Clock::now().nanos_since(deadline), Clock::source());
 //! ```
 //!
-//! # Promises
+//! # Guarantees
 //!
-//! * No sleep ends early, and no instant taken by [`Instant::now`] is below an earlier one, on any core.
-//! * Nothing is changed without being asked for, but the timer slack of a sleeping thread for the time of its sleep.
-//!   What is changed is undone on drop, also while a panic unwinds.
-//! * Every change answers with an [`Outcome`]: a denial is something to show to a user, with a reason and a way to allow
-//!   it. Without any right, in a sandbox or a container, everything still works, less exactly.
+//! * No sleep ends early, and [`Instant::now`] never returns less than an earlier call did, on any core.
+//! * The library changes no setting unless you request it, with one exception: a sleeping thread's timer slack, for the
+//!   duration of the sleep. Every change is undone on drop, even while a panic unwinds.
+//! * Every change returns an [`Outcome`]. A denial carries a reason and the next step, ready to show to a user. Without
+//!   privileges, in a sandbox or in a container, everything still works, only less exactly.
 //!
 //! # Platforms
 //!
-//! Linux on x86-64 and AArch64 is where everything is measured. Windows and macOS have bodies of their own. On other
-//! systems the standard library's clock and sleep are used, and every setting is denied with that reason.
+//! All figures are measured on Linux, on x86-64 and AArch64. Windows and macOS have implementations of their own. Other
+//! systems use the standard library's clock and sleep, and deny every setting with that reason.
 //!
 //! The only dependencies are `libc` and `windows-sys`.
 #![warn(missing_docs)]

@@ -1,13 +1,13 @@
-//! What became of a change that was asked of the operating system.
+//! The outcome of a change requested from the operating system.
 //!
-//! Every change answers with an [`Outcome`], so that a denial is something a program can show, never a silent no-op.
-//! Only the vocabulary lives here; the changes themselves live beside what they change.
+//! Every change returns an [`Outcome`], so a denial is something a program can show, never a silent no-op. Only the
+//! types are here; each change itself is in the module of what it changes.
 
 use std::fmt;
 
-/// What became of a change.
+/// The outcome of a requested change.
 ///
-/// `T` is the quantity that was to be changed, for example a [`Duration`](std::time::Duration) of timer slack.
+/// `T` is the quantity to change, for example a [`Duration`](std::time::Duration) of timer slack.
 ///
 /// ```
 /// use oversleep::{Outcome, TimerSlack};
@@ -25,22 +25,22 @@ use std::fmt;
 pub enum Outcome<T> {
     /// The change is in effect.
     Applied {
-        /// The value found before the change; it is put back on drop.
+        /// The value before the change; it is restored on drop.
         was: T,
-        /// The value in effect now, as read back from the system where that is possible.
+        /// The value in effect now, read back from the system where possible.
         now: T,
     },
-    /// Nothing was changed: what is in effect is already as fine as what was asked.
+    /// Nothing was changed: the value in effect is already at least as fine as the requested one.
     AlreadyFiner {
         /// The value in effect.
         is: T,
     },
-    /// Nothing was changed: the system refused, has no such thing, or only pretended.
+    /// Nothing was changed: the system refused, lacks the setting, or reported success without changing it.
     Denied(Denied),
 }
 
 impl<T> Outcome<T> {
-    /// True when what was asked is in effect: applied, or already finer.
+    /// Whether the request is in effect: applied, or already finer.
     ///
     /// ```
     /// assert!(oversleep::Outcome::AlreadyFiner { is: 1 }.holds());
@@ -81,32 +81,32 @@ impl<T> Outcome<T> {
 impl<T: fmt::Debug> fmt::Display for Outcome<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Applied { was, now } => write!(f, "applied: it was {was:?} and is {now:?} now"),
-            Self::AlreadyFiner { is } => write!(f, "nothing to do: it is {is:?} already"),
+            Self::Applied { was, now } => write!(f, "applied: {now:?} now, {was:?} before"),
+            Self::AlreadyFiner { is } => write!(f, "nothing to do: already {is:?}"),
             Self::Denied(denied) => denied.fmt(f),
         }
     }
 }
 
-/// A change or a query that the system did not allow.
+/// A change or a query that the system denied.
 ///
 /// ```
 /// use oversleep::{Denied, Why};
 ///
 /// let denied = Denied { why: Why::Unsupported { what: "timer slack" }, how: "run on Linux" };
-/// assert_eq!(denied.to_string(), "denied: this operating system has no timer slack; to allow it, run on Linux");
+/// assert_eq!(denied.to_string(), "denied: this operating system has no timer slack; run on Linux");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Denied {
-    /// Why it did not happen.
+    /// Why it was denied.
     pub why: Why,
-    /// What the user can do to allow it, as a plain clause: "allow prctl in the seccomp filter".
+    /// The next step for the user, as an imperative clause: "allow prctl in the seccomp filter".
     pub how: &'static str,
 }
 
 impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "denied: {}; to allow it, {}", self.why, self.how)
+        write!(f, "denied: {}; {}", self.why, self.how)
     }
 }
 
@@ -127,12 +127,13 @@ impl std::error::Error for Denied {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
-    /// This operating system has no such thing.
+    /// This operating system lacks the setting.
     Unsupported {
-        /// What it lacks.
+        /// What it lacks, to follow "has no": "timer slack".
         what: &'static str,
     },
-    /// The caller lacks a right, or a sandbox forbids the call (`EPERM`, `EACCES`, `ENOSYS` from a seccomp filter).
+    /// The process lacks a privilege, or a sandbox forbids the call (`EPERM`, `EACCES`, `ENOSYS` from a seccomp
+    /// filter).
     Forbidden {
         /// The system call or resource.
         call: &'static str,
@@ -146,7 +147,7 @@ pub enum Why {
         /// The system's error number.
         errno: i32,
     },
-    /// The call reported success, yet reading the value back shows another one than was asked for.
+    /// The call reported success, but reading the value back shows a different one than requested.
     Ignored {
         /// The system call or resource.
         call: &'static str,
@@ -163,7 +164,7 @@ impl fmt::Display for Why {
             Self::Failed { call, errno } => {
                 write!(f, "{call} failed ({})", std::io::Error::from_raw_os_error(errno))
             }
-            Self::Ignored { call } => write!(f, "{call} reported success and didn't set what was asked for"),
+            Self::Ignored { call } => write!(f, "{call} reported success but didn't set the requested value"),
         }
     }
 }
@@ -177,7 +178,7 @@ mod tests {
         let denied = Denied { why: Why::Unsupported { what: "timer slack" }, how: "run on Linux" };
         assert_eq!(
             Outcome::<u64>::Denied(denied).to_string(),
-            "denied: this operating system has no timer slack; to allow it, run on Linux"
+            "denied: this operating system has no timer slack; run on Linux"
         );
         assert!(!Outcome::<u64>::Denied(denied).holds());
     }
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn an_applied_change_shows_both_values() {
         let outcome = Outcome::Applied { was: 50_000, now: 1 };
-        assert_eq!(outcome.to_string(), "applied: it was 50000 and is 1 now");
+        assert_eq!(outcome.to_string(), "applied: 1 now, 50000 before");
         assert!(outcome.holds());
         assert_eq!(outcome.denied(), None);
     }

@@ -1,13 +1,13 @@
 //! A fixed-rate loop on absolute deadlines: no drift, and every period accounted for.
 //!
-//! Only the arithmetic of periods lives here; the waiting is the sleeper's.
+//! Only the arithmetic of periods is here; the sleeper does the waiting.
 
 use std::time::Duration;
 
 use crate::clock::{Clock, Instant};
 use crate::sleep::Sleeper;
 
-/// What a [`Pacer`] does when the caller comes back after one or more whole periods have passed.
+/// What a [`Pacer`] does about whole periods that passed before you called it again.
 ///
 /// ```
 /// use oversleep::{Missed, Pacer};
@@ -18,22 +18,22 @@ use crate::sleep::Sleeper;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Missed {
-    /// Every period is delivered, the late ones at once, one after the other: for work that must be done as often as
-    /// periods pass, such as producing samples.
+    /// Delivers every period, the late ones immediately one after the other. For work that must be done once per
+    /// period, such as producing samples.
     CatchUp,
-    /// Late periods but the latest are left out and counted, and the grid stays as it is: for frames and polls, of
-    /// which only the present one matters.
+    /// Delivers only the latest of the late periods and counts the others; the grid stays as it is. For frames and
+    /// polls, where only the current one matters.
     #[default]
     Skip,
-    /// The late period is delivered, and the grid starts anew from now, so that a whole period follows: for work that
-    /// needs time to recover. This gives up the rate: the loop falls behind by what was missed.
+    /// Delivers the late period and restarts the grid from now, so that a whole period follows. For work that needs
+    /// time to recover. This gives up the rate: the loop falls behind by the periods it missed.
     Delay,
 }
 
 /// Runs a loop at a fixed rate.
 ///
-/// Deadlines lie on a grid, `start + k × period`, worked out in exact integers, so nothing accumulates: after an hour at
-/// 144 Hz the deadline is as exact as the first. The wait is that of a [`Sleeper`], with its costs and promises.
+/// Deadlines lie on a grid, `start + k × period`, computed in exact integers, so no error accumulates: after an hour at
+/// 144 Hz a deadline is as exact as the first. Waiting is done by a [`Sleeper`], with its guarantees and costs.
 ///
 /// ```
 /// use oversleep::{Missed, Pacer};
@@ -55,7 +55,7 @@ pub struct Pacer {
     sleeper: Sleeper,
 }
 
-/// A period that has come.
+/// A period that was delivered.
 ///
 /// ```
 /// let mut pacer = oversleep::Pacer::per_second(1_000);
@@ -65,13 +65,13 @@ pub struct Pacer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Beat {
-    /// Which period this is, counted from the start; the first to be delivered is 1.
+    /// The number of this period, counted from the start; the first delivered is 1.
     pub period: u64,
     /// When it was due.
     pub deadline: Instant,
-    /// How long after that it was delivered, in nanoseconds.
+    /// How long after its deadline it was delivered, in nanoseconds.
     pub lateness_ns: u64,
-    /// Periods left out between the one delivered before and this one.
+    /// How many periods were skipped between the previously delivered one and this one.
     pub missed: u64,
 }
 
@@ -86,7 +86,7 @@ struct Grid {
 
 impl Grid {
     fn deadline(&self, period: u64) -> Instant {
-        // Never beyond 128 bits: the product of two numbers of 64 bits leaves room for two more of them.
+        // The product of two 64-bit numbers leaves room in 128 bits to add two more of them.
         let offset_ns = u128::from(period) * u128::from(self.span_ns) / u128::from(self.parts);
         Instant::from_nanos(u64::try_from(u128::from(self.start_ns) + offset_ns).unwrap_or(u64::MAX))
     }
@@ -101,9 +101,9 @@ impl Grid {
 }
 
 impl Pacer {
-    /// A loop with this period, which starts now: the first deadline is one period away. A period of zero is taken as
-    /// 1 ns.
-    /// Costs one reading of the clock.
+    /// A loop with this period that starts now: the first deadline is one period away. Zero is taken as 1 ns.
+    ///
+    /// Cost: one clock read.
     ///
     /// ```
     /// use oversleep::Pacer;
@@ -117,8 +117,10 @@ impl Pacer {
         Self::on_grid(Grid { start_ns: Clock::now().as_nanos(), span_ns, parts: 1 })
     }
 
-    /// A loop that runs `rate` times a second, exactly, also where a second can't be divided by it. A rate of zero is
-    /// taken as one, and anything above 10⁹ as that.
+    /// A loop that runs exactly `rate` times a second, even if the rate doesn't divide a second into whole nanoseconds.
+    /// Zero is taken as 1, and rates above 10⁹ as 10⁹.
+    ///
+    /// Cost: one clock read.
     ///
     /// ```
     /// let mut frames = oversleep::Pacer::per_second(144);
@@ -133,9 +135,10 @@ impl Pacer {
         Self { grid, next: 1, missed: 0, policy: Missed::default(), sleeper: Sleeper::new() }
     }
 
-    /// Moves the grid's start: two loops with the same start and period keep step. Periods are counted anew from it, the
-    /// missed ones, too, also in a loop that has run: the next to be delivered is period 1, or, where the start is past, what
-    /// the policy makes of those that are due already.
+    /// Moves the start of the grid. Two loops with the same start and period stay in step.
+    ///
+    /// Counting begins again, for missed periods too, even in a loop that has run: the next period is 1, or, if the
+    /// start is in the past, whichever the policy picks from the periods already due.
     ///
     /// ```
     /// use oversleep::{Instant, Pacer};
@@ -150,7 +153,7 @@ impl Pacer {
         self
     }
 
-    /// Chooses what happens to missed periods, from [`Missed::Skip`].
+    /// Sets what happens to missed periods. The default is [`Missed::Skip`].
     ///
     /// ```
     /// use oversleep::{Missed, Pacer};
@@ -178,8 +181,9 @@ impl Pacer {
         self
     }
 
-    /// Waits for the next period. Returns at once when it is due already, and then what was missed is in the answer.
-    /// Costs what [`Sleeper::sleep_until`] does, and one reading of the clock.
+    /// Waits for the next period. If it is already due, this returns at once and the [`Beat`] says what was missed.
+    ///
+    /// Cost: that of [`Sleeper::sleep_until`] and one clock read.
     ///
     /// ```
     /// let mut pacer = oversleep::Pacer::per_second(1_000);
@@ -191,8 +195,9 @@ impl Pacer {
         self.deliver(Clock::now())
     }
 
-    /// The next period if it is due already, without waiting: for loops that wait for something else, too.
-    /// Costs one reading of the clock.
+    /// The next period if it is already due, without waiting. For loops that also wait for something else.
+    ///
+    /// Cost: one clock read.
     ///
     /// ```
     /// let mut pacer = oversleep::Pacer::every(std::time::Duration::from_secs(3600));
@@ -212,7 +217,7 @@ impl Pacer {
         self.missed += missed;
         self.next = period.saturating_add(1);
         if self.policy == Missed::Delay && missed > 0 {
-            // The same period number, due now: the next one follows after a whole period.
+            // This period number is due now, so that the next one follows after a whole period.
             self.grid.start_ns += now.as_nanos().saturating_sub(deadline.as_nanos());
         }
         Beat { period, deadline, lateness_ns: now.as_nanos().saturating_sub(deadline.as_nanos()), missed }
@@ -240,7 +245,7 @@ impl Pacer {
         self.grid.deadline(period)
     }
 
-    /// The grid's start: the deadline of period 0, which is never delivered.
+    /// The start of the grid: the deadline of period 0, which is never delivered.
     ///
     /// ```
     /// let pacer = oversleep::Pacer::per_second(3);
@@ -250,7 +255,8 @@ impl Pacer {
         self.grid.deadline(0)
     }
 
-    /// Periods left out since the start. Together with the beats delivered they are the periods that have passed.
+    /// How many periods were skipped since the start. Added to the delivered ones, they make all periods that have
+    /// passed.
     ///
     /// ```
     /// let mut pacer = oversleep::Pacer::per_second(1_000);
@@ -276,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_divides_no_second_does_not_drift() {
+    fn a_rate_that_does_not_divide_a_second_does_not_drift() {
         let pacer = pacer(1_000_000_000, 144, Missed::Skip);
         assert_eq!(pacer.deadline_of(144 * 3_600), at(1_000 + 3_600 * 1_000_000_000));
     }
@@ -299,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn delay_moves_the_grid_and_only_then() {
+    fn delay_moves_the_grid_only_after_a_miss() {
         let mut pacer = pacer(100, 1, Missed::Delay);
         assert_eq!(pacer.deliver(at(1_150)).missed, 0);
         assert_eq!(pacer.next_deadline(), at(1_200));
@@ -308,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_has_run_begins_again_with_its_start() {
+    fn a_new_start_restarts_a_loop_that_has_run() {
         let mut pacer = pacer(100, 1, Missed::Skip);
         assert_eq!(pacer.deliver(at(1_451)).missed, 3);
         let mut pacer = pacer.starting_at(at(5_000));
@@ -317,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_periods_end_at_the_end_of_time() {
+    fn absurd_periods_are_clamped() {
         assert_eq!(Pacer::every(Duration::MAX).next_deadline(), at(u64::MAX));
         let shortest = Pacer::every(Duration::ZERO);
         assert_eq!(shortest.next_deadline().nanos_since(shortest.start()), 1);
@@ -334,14 +340,14 @@ mod tests {
     }
 
     #[test]
-    fn waiting_ends_at_the_deadline() {
+    fn waiting_does_not_end_before_the_deadline() {
         let mut pacer = Pacer::every(Duration::from_micros(300));
         let beat = pacer.wait();
         assert!(Clock::now() >= beat.deadline && beat.period >= 1);
     }
 
     proptest! {
-        /// Whatever the pauses, every period is delivered or counted as missed, none twice, and none early.
+        /// Whatever the pauses, every period is delivered or counted as missed, never twice and never early.
         #[test]
         fn every_period_is_accounted_for(
             span_ns in 1_u64..2_000_000_000,

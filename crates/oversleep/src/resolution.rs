@@ -1,7 +1,6 @@
-//! Finer timing for as long as a guard lives: each setting that the system knows, with an outcome for each, undone on
-//! drop.
+//! Finer timing for as long as a guard lives: every setting the system has, an outcome for each, all undone on drop.
 //!
-//! What a setting means on each system is in `sys`; here they are asked for, listed and put back in order.
+//! Settings are requested, listed and restored in order here; what each one does on a given system is in `sys`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,16 +11,16 @@ use crate::scheduling::Scheduling;
 use crate::slack::{TimerSlack, TimerSlackGuard};
 use crate::sys;
 
-/// A request for finer timing. Nothing happens until [`hold`](Resolution::hold).
+/// A request for finer timing. Nothing happens until you call [`hold`](Resolution::hold).
 ///
 /// | setting | what it changes | what it costs |
 /// |---|---|---|
-/// | [`timer_slack`](Resolution::timer_slack) | Linux: this thread's slack | wake-ups are shared less |
-/// | [`timer`](Resolution::timer) | Windows: this process's timer resolution, also while its window is hidden | power |
-/// | [`real_time`](Resolution::real_time) | Linux: `SCHED_FIFO`; Windows: time-critical priority; macOS: time constraints | others wait |
-/// | [`cpu_latency`](Resolution::cpu_latency) | Linux: `/dev/cpu_dma_latency`, for the whole machine | power |
+/// | [`timer_slack`](Self::timer_slack) | Linux: this thread's slack | fewer wake-ups are combined |
+/// | [`timer`](Self::timer) | Windows: this process's timer resolution, even while its windows are hidden | power |
+/// | [`real_time`](Self::real_time) | `SCHED_FIFO`; Windows: time-critical; macOS: time constraints | others wait |
+/// | [`cpu_latency`](Self::cpu_latency) | Linux: `/dev/cpu_dma_latency`, for the whole machine | power |
 ///
-/// A setting that a system lacks is denied with that reason, so one request serves all systems.
+/// A system denies the settings it lacks and says so, so one request works on every system.
 ///
 /// ```
 /// use oversleep::Resolution;
@@ -46,19 +45,19 @@ impl Resolution {
     /// An empty request.
     ///
     /// ```
-    /// // Nothing was asked for, so nothing is changed.
+    /// // Nothing was requested, so nothing is changed.
     /// assert!(oversleep::Resolution::new().hold().settings().is_empty());
     /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What needs no rights: a timer slack of 1 ns, and a timer resolution of 1 ms.
+    /// The settings that need no privileges: a timer slack of 1 ns and a timer resolution of 1 ms.
     ///
-    /// On Linux that costs next to nothing. On Windows the machine's timer interrupt runs at 1 ms for as long as it is held,
-    /// about a thousand interrupts a second instead of 64, which an idle laptop pays with battery life; and the process is
-    /// exempted from the power throttling that would drop the request while its windows are hidden (Windows 11), which is
-    /// put back with it. Hold it while punctual waits matter, not for the program's lifetime.
+    /// On Linux this costs next to nothing. On Windows the machine's timer interrupts about 1,000 times a second
+    /// instead of 64, which shortens the battery life of an idle laptop. Windows 11 would also drop the request while
+    /// the process's windows are hidden, so the process is exempted from that power throttling until the drop. Hold it
+    /// while punctual waits matter, not for the program's lifetime.
     ///
     /// ```
     /// let held = oversleep::Resolution::harmless().hold();
@@ -68,8 +67,8 @@ impl Resolution {
         Self::new().timer_slack(Duration::from_nanos(1)).timer(Duration::from_millis(1))
     }
 
-    /// Asks for this timer slack in the calling thread. Threads and programs that it starts meanwhile inherit that for good,
-    /// see [`TimerSlack`].
+    /// Requests this timer slack for the calling thread. Threads and programs it starts meanwhile inherit the slack
+    /// permanently; see [`TimerSlack`].
     ///
     /// ```
     /// use oversleep::Resolution;
@@ -83,62 +82,66 @@ impl Resolution {
         self
     }
 
-    /// Asks for timer ticks at least this often, for the process: a whole number of milliseconds, rounded down, or less
-    /// than one.
+    /// Requests this timer resolution for the process: a period below 1 ms, or whole milliseconds (rounded down).
     ///
-    /// Windows keeps one request per process. Those in whole milliseconds are counted together with what the rest of the
-    /// program asks for by `timeBeginPeriod`, and so outlive one another. A shorter one takes the place of all of them
-    /// while it is held, and they count again afterwards. A part of the program that calls `NtSetTimerResolution` itself
-    /// replaces this request, and is replaced by it.
-    /// Platforms: Windows; denied elsewhere. Costs two system calls, and one on drop; what it costs the machine is power.
+    /// Windows keeps one request per process. Requests in whole milliseconds are counted together with the rest of the
+    /// program's `timeBeginPeriod` calls, so each lasts until it is released. A request below 1 ms replaces all of them
+    /// while it is held; they count again afterwards. Code in the program that calls `NtSetTimerResolution` directly
+    /// overrides this request, and this request overrides it.
+    ///
+    /// Platforms: Windows; denied elsewhere. Cost: two system calls now and one on drop; the machine uses more power.
     ///
     /// ```
     /// use oversleep::Resolution;
     /// use oversleep::resolution::What;
     ///
     /// let held = Resolution::new().timer(std::time::Duration::from_millis(1)).hold();
-    /// println!("{}", held.outcome(What::Timer).expect("it was asked for"));
+    /// println!("{}", held.outcome(What::Timer).expect("it was requested"));
     /// ```
     pub fn timer(mut self, period: Duration) -> Self {
         self.timer = Some(period);
         self
     }
 
-    /// Asks that the calling thread runs before every ordinary one, with this priority of 1 to 99. On Linux threads and
-    /// programs that it starts meanwhile inherit that.
-    /// Costs some system calls, and one on drop.
+    /// Requests that the calling thread run ahead of every ordinary one, with this priority, 1 to 99. On Linux, threads
+    /// and programs it starts meanwhile inherit the policy.
+    ///
+    /// Cost: a few system calls now and one on drop.
     ///
     /// ```
     /// use oversleep::Resolution;
     /// use oversleep::resolution::What;
     ///
     /// let held = Resolution::new().real_time(10).hold();
-    /// // Without the right to it the answer says how to allow it.
-    /// println!("{}", held.outcome(What::RealTime).expect("it was asked for"));
+    /// // Without the privilege, the outcome says how to get it.
+    /// println!("{}", held.outcome(What::RealTime).expect("it was requested"));
     /// ```
     pub fn real_time(mut self, priority: u8) -> Self {
         self.real_time = Some(priority);
         self
     }
 
-    /// Asks that a sleeping processor wakes up within this time, whole microseconds; zero keeps it from sleeping at
-    /// all.
-    /// Platforms: Linux, where `/dev/cpu_dma_latency` may be opened; denied elsewhere. Costs an open file while it is held.
+    /// Requests that an idle processor wake up within this time, in whole microseconds; zero keeps it out of idle
+    /// states altogether.
+    ///
+    /// Platforms: Linux, if the process may open `/dev/cpu_dma_latency`; denied elsewhere. Cost: one open file while
+    /// held.
     ///
     /// ```
     /// use oversleep::Resolution;
     /// use oversleep::resolution::What;
     ///
     /// let held = Resolution::new().cpu_latency(std::time::Duration::from_micros(20)).hold();
-    /// println!("{}", held.outcome(What::CpuLatency).expect("it was asked for"));
+    /// println!("{}", held.outcome(What::CpuLatency).expect("it was requested"));
     /// ```
     pub fn cpu_latency(mut self, latency: Duration) -> Self {
         self.cpu_latency = Some(latency);
         self
     }
 
-    /// Makes every change that was asked for, each on its own: a denied one doesn't keep the others from happening.
-    /// Costs one to four system calls for each, and allocates the list of what became of them.
+    /// Makes every requested change independently: one denial doesn't stop the others.
+    ///
+    /// Cost: one to four system calls per change, and an allocation for the list of outcomes.
     ///
     /// ```
     /// let held = oversleep::Resolution::harmless().real_time(10).hold();
@@ -175,22 +178,23 @@ impl Resolution {
     }
 }
 
-/// Holds what a [`Resolution`] asked for, and puts everything back on drop, also while a panic unwinds.
+/// Holds what a [`Resolution`] requested, and restores everything on drop, even while a panic unwinds.
 ///
-/// It belongs to the thread that made it and cannot leave it. Nothing outlives the process, even when it is killed, but
-/// what its children inherited.
+/// It belongs to the thread that created it and can't be sent to another. Nothing outlives the process, even if it is
+/// killed, except what its children inherited.
 ///
 /// ```
 /// let held = oversleep::Resolution::harmless().hold();
 /// oversleep::sleep(std::time::Duration::from_micros(100));
-/// // Everything is put back here.
+/// // This restores everything.
 /// drop(held);
 /// ```
-#[must_use = "everything is put back as soon as this is dropped"]
+#[must_use = "everything is restored as soon as this is dropped"]
 #[derive(Debug)]
 pub struct Held {
     settings: Vec<Setting>,
-    // Dropped in this order: the policy before the slack, because leaving a real-time policy resets the slack.
+    // The order of drops matters: the policy goes before the slack, because leaving a real-time policy resets the
+    // slack.
     _latency: Option<sys::CpuLatency>,
     _scheduling: Option<sys::RealTime>,
     _timer: Option<sys::Timer>,
@@ -199,7 +203,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// What became of each setting that was asked for.
+    /// Each requested setting with its outcome.
     ///
     /// ```
     /// let held = oversleep::Resolution::harmless().hold();
@@ -210,7 +214,7 @@ impl Held {
         &self.settings
     }
 
-    /// What became of this setting; `None` when it wasn't asked for.
+    /// The outcome of this setting; `None` if it wasn't requested.
     ///
     /// ```
     /// use oversleep::Resolution;
@@ -224,7 +228,7 @@ impl Held {
     }
 }
 
-/// A setting that was asked for, and what became of it. Displays as a sentence.
+/// A requested setting and its outcome. Displays as a sentence.
 ///
 /// ```
 /// let held = oversleep::Resolution::harmless().hold();
@@ -236,7 +240,7 @@ impl Held {
 pub struct Setting {
     /// Which setting.
     pub what: What,
-    /// What became of it.
+    /// The outcome of the request.
     pub outcome: Outcome<Value>,
 }
 
@@ -252,7 +256,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// The settings that a [`Resolution`] can ask for.
+/// The settings that a [`Resolution`] can request.
 ///
 /// ```
 /// assert_eq!(oversleep::resolution::What::Timer.to_string(), "timer resolution");
@@ -292,7 +296,7 @@ impl fmt::Display for What {
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Value {
-    /// A duration. A limit that isn't set is [`Duration::MAX`].
+    /// A duration; [`Duration::MAX`] stands for no limit.
     Time(Duration),
     /// A scheduling policy.
     Scheduling(Scheduling),
@@ -320,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_has_an_outcome_that_reads() {
+    fn every_setting_has_a_readable_outcome() {
         let request = Resolution::harmless().real_time(1).cpu_latency(Duration::from_micros(100));
         let text: Vec<_> = request.hold().settings().iter().map(Setting::to_string).collect();
         assert_eq!(text.len(), 4);

@@ -1,4 +1,4 @@
-//! How the scheduler treats a thread: the vocabulary.
+//! Names for the scheduling policies of a thread.
 
 use std::fmt;
 
@@ -10,22 +10,22 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scheduling {
-    /// The system's ordinary sharing of processors.
+    /// The system's default time-sharing policy.
     Ordinary,
-    /// Less than that: a batch or idle policy.
+    /// A batch or idle policy, which yields to ordinary threads.
     Background,
-    /// First in, first out, before every ordinary thread; the priority is 1 (low) to 99.
+    /// First in, first out, ahead of every ordinary thread; the priority is 1 (low) to 99.
     Fifo(u8),
-    /// As first in, first out, but threads of one priority take turns.
+    /// Like first in, first out, but threads of equal priority take turns.
     RoundRobin(u8),
-    /// The highest priority of a thread in an ordinary process (Windows).
+    /// The highest thread priority in an ordinary process (Windows).
     TimeCritical,
-    /// A policy that guarantees the thread a part of each period (`SCHED_DEADLINE`; time constraints on macOS).
+    /// A policy that guarantees the thread a share of each period (`SCHED_DEADLINE`; time constraints on macOS).
     Deadline,
 }
 
 impl Scheduling {
-    /// True for the policies that run before every ordinary thread.
+    /// Whether threads under this policy run ahead of every ordinary thread.
     ///
     /// ```
     /// use oversleep::Scheduling;
@@ -36,7 +36,7 @@ impl Scheduling {
         matches!(self, Self::Fifo(_) | Self::RoundRobin(_) | Self::TimeCritical | Self::Deadline)
     }
 
-    /// True when a thread under this policy is never preempted by one under `other`.
+    /// Whether a thread under this policy is never preempted by one under `other`.
     ///
     /// ```
     /// use oversleep::Scheduling;

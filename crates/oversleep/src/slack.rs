@@ -1,7 +1,6 @@
-//! This thread's timer slack: how much later than asked the kernel may end a wait, so as to share wake-ups.
+//! The calling thread's timer slack: how much later than requested the kernel may end a wait, to combine wake-ups.
 //!
-//! Linux gives every ordinary thread 50 µs of slack by default, and real-time threads none. Only reading and holding
-//! the slack lives here.
+//! By default Linux gives every ordinary thread 50 µs of slack and real-time threads none.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -9,15 +8,15 @@ use std::time::Duration;
 use crate::outcome::{Denied, Outcome, Why};
 use crate::sys;
 
-/// The longest slack that is asked for: the kernel's number is a `long` without a sign, and the answer to a longer one
-/// could be taken for an error.
+/// The longest slack we request. The kernel's number is an unsigned `long`; the answer to a longer one would look like
+/// an error.
 const LONGEST_NS: u64 = isize::MAX as u64;
 
 /// The calling thread's timer slack (Linux; elsewhere every call is [`Denied`] with a reason).
 ///
-/// Threads and processes that this thread starts inherit the slack it has at that moment, for good: it becomes their
-/// *default*, too, so that nothing gives them the former one but setting it. Programs keep it over `execve`. Start them
-/// before a slack is held, or let them set their own.
+/// Threads and processes inherit the slack of the thread that starts them, permanently: it becomes their *default* as
+/// well, so only setting the former value brings it back. It survives `execve`. Start them before you hold a slack, or
+/// let them set their own.
 ///
 /// ```
 /// use oversleep::TimerSlack;
@@ -26,7 +25,7 @@ const LONGEST_NS: u64 = isize::MAX as u64;
 /// let held = TimerSlack::hold(Duration::from_nanos(1));
 /// println!("timer slack: {}", held.outcome());
 /// // ... waits in this thread end without 50 µs of slack ...
-/// drop(held); // the former slack is back
+/// drop(held); // restores the former slack
 /// ```
 #[derive(Debug)]
 pub struct TimerSlack;
@@ -38,7 +37,7 @@ impl TimerSlack {
     ///
     /// # Errors
     ///
-    /// [`Denied`] where the system has no timer slack, or a sandbox forbids reading it.
+    /// [`Denied`] if the system has no timer slack or a sandbox forbids reading it.
     ///
     /// ```
     /// match oversleep::TimerSlack::current() {
@@ -52,11 +51,11 @@ impl TimerSlack {
 
     /// Sets the calling thread's timer slack until the guard is dropped. Three system calls now, one on drop.
     ///
-    /// The slack is set exactly, be it finer or coarser than the present one. The finest is 1 ns, and zero is taken
-    /// as that: to the kernel zero means "back to the default". The longest is 292 years, and 2.1 s on 32-bit systems.
-    /// Guards of one thread must be dropped in the reverse order of their making, as scopes do by themselves.
+    /// The slack is set exactly, whether finer or coarser than the current one. The finest is 1 ns; zero means 1 ns
+    /// too, because the kernel takes zero as "back to the default". The longest is 292 years, or 2.1 s on 32-bit
+    /// systems. Drop the guards of one thread in the reverse order of their creation, as nested scopes do.
     ///
-    /// The guard exists whatever happened; [`TimerSlackGuard::outcome`] says what did.
+    /// You get a guard even if the system denies the request; [`TimerSlackGuard::outcome`] says which it was.
     ///
     /// ```
     /// use oversleep::TimerSlack;
@@ -69,8 +68,8 @@ impl TimerSlack {
     /// assert_eq!(TimerSlack::current(), before);
     /// ```
     pub fn hold(slack: Duration) -> TimerSlackGuard {
-        let asked_ns = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX).clamp(1, LONGEST_NS);
-        let outcome = match set(asked_ns) {
+        let requested_ns = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX).clamp(1, LONGEST_NS);
+        let outcome = match set(requested_ns) {
             Ok(outcome) => outcome,
             Err(denied) => Outcome::Denied(denied),
         };
@@ -78,39 +77,40 @@ impl TimerSlack {
     }
 }
 
-fn set(asked_ns: u64) -> Result<Outcome<Duration>, Denied> {
+fn set(requested_ns: u64) -> Result<Outcome<Duration>, Denied> {
     let was_ns = sys::timer_slack_ns()?;
-    if was_ns == 0 || was_ns == asked_ns {
-        // Under a real-time policy the kernel ignores the change, and writing 0 back could not restore it.
+    if was_ns == 0 || was_ns == requested_ns {
+        // Under a real-time policy the kernel ignores the change, and writing 0 back couldn't restore it.
         return Ok(Outcome::AlreadyFiner { is: Duration::from_nanos(was_ns) });
     }
-    sys::set_timer_slack_ns(asked_ns)?;
+    sys::set_timer_slack_ns(requested_ns)?;
     match sys::timer_slack_ns() {
-        Ok(now_ns) if now_ns == asked_ns => {
+        Ok(now_ns) if now_ns == requested_ns => {
             Ok(Outcome::Applied { was: Duration::from_nanos(was_ns), now: Duration::from_nanos(now_ns) })
         }
         read_back => {
-            // Emulators narrow the number to 32 bits (qemu-user 7.2), sandboxes fake the call. Without a guard nobody else
-            // would take back what has been set.
+            // Emulators narrow the number to 32 bits (qemu-user 7.2), and sandboxes fake the call. No guard will
+            // restore the slack after a denial, so restore it here.
             let _ = sys::set_timer_slack_ns(was_ns);
             read_back?;
             Err(Denied {
                 why: Why::Ignored { call: "prctl(PR_SET_TIMERSLACK)" },
-                how: "look for an emulator or a sandbox that changes the numbers of prctl",
+                how: "check whether an emulator or a sandbox changes the arguments of prctl",
             })
         }
     }
 }
 
-/// Holds a timer slack for the thread that made it and puts the former value back on drop, also while a panic unwinds.
+/// Holds a timer slack for the thread that created it, and restores the former value on drop, even while a panic
+/// unwinds.
 ///
-/// It cannot leave its thread:
+/// It can't be sent to another thread:
 ///
 /// ```compile_fail
 /// fn send<T: Send>(_: T) {}
 /// send(oversleep::TimerSlack::hold(std::time::Duration::from_nanos(1)));
 /// ```
-#[must_use = "the former slack is put back as soon as this is dropped"]
+#[must_use = "the former slack is restored as soon as this is dropped"]
 #[derive(Debug)]
 pub struct TimerSlackGuard {
     outcome: Outcome<Duration>,
@@ -118,12 +118,12 @@ pub struct TimerSlackGuard {
 }
 
 impl TimerSlackGuard {
-    /// What became of the request.
+    /// The outcome of the request.
     ///
     /// ```
     /// let held = oversleep::TimerSlack::hold(std::time::Duration::from_nanos(1));
     /// if let Some(denied) = held.outcome().denied() {
-    ///     println!("waits end by the slack later here: {denied}");
+    ///     println!("waits keep their default slack: {denied}");
     /// }
     /// ```
     pub fn outcome(&self) -> &Outcome<Duration> {
@@ -134,8 +134,8 @@ impl TimerSlackGuard {
 impl Drop for TimerSlackGuard {
     fn drop(&mut self) {
         if let Outcome::Applied { was, .. } = self.outcome {
-            // `was` came from this thread as a u64 other than zero. A sandbox entered meanwhile can forbid the way
-            // back; drop has nobody to tell, and `TimerSlack::current` still shows the truth.
+            // `was` was read from this thread as a nonzero u64. A sandbox entered since then may forbid restoring it;
+            // drop can't report that, but `TimerSlack::current` shows the value in effect.
             let _ = sys::set_timer_slack_ns(was.as_nanos() as u64);
         }
     }
@@ -146,13 +146,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_slack_there_is_comes_back() {
-        // An emulator of user mode passes on 31 bits of the kernel's number.
+    fn the_longest_possible_slack_is_restored() {
+        // A user-mode emulator passes on only 31 bits of the kernel's number.
         if std::env::var_os("OVERSLEEP_TEST_RUNNER").is_some() {
             return;
         }
         std::thread::spawn(|| {
-            // Beyond the signed numbers: another part of the program may have set it.
+            // Beyond the range of signed numbers: another part of the program may have set it.
             let longest = Duration::from_nanos(u64::MAX - 5_000);
             if TimerSlack::current().is_err() || usize::BITS < 64 {
                 return;

@@ -1,5 +1,5 @@
-//! The clock on the real machine. No figure of how fast anything is: only order, and agreement with the operating
-//! system's clock within what the documentation allows.
+//! The clock on the real machine. Tests order, and agreement with the operating system's clock within the documented
+//! limits; speed isn't tested.
 
 mod child;
 
@@ -11,7 +11,7 @@ use oversleep::clock::{Clock, Instant, Source, monotonic_ns};
 
 use child::{child, is_child};
 
-/// A line may be this far ahead of the operating system's clock, and no further.
+/// The largest documented lead over the operating system's clock.
 const LEAD_MAX_NS: u64 = 100_000;
 
 #[test]
@@ -58,7 +58,7 @@ fn coarse_is_a_past_moment_not_far_behind() {
         let before = Clock::now_ordered();
         let coarse = Clock::coarse();
         assert!(coarse.as_nanos() <= Clock::now_ordered().as_nanos() + LEAD_MAX_NS);
-        // A guest whose processor was taken away may have missed ticks, so only the order of size is certain.
+        // A guest that lost its processor may have missed ticks, so only the order of magnitude is certain.
         assert!(before.nanos_since(coarse) < 1_000_000_000, "{before:?} {coarse:?}");
     }
     assert!(Clock::coarse_step() > Duration::ZERO);
@@ -83,9 +83,9 @@ fn the_environment_can_forbid_the_counter() {
         return;
     }
     let output = child("the_environment_can_forbid_the_counter").env("OVERSLEEP_CLOCK", "os").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("source os"), "{said}");
-    // Where there is a counter at all, its reason is that one.
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && stdout.contains("source os"), "{stdout}");
+    // If this machine has a counter, this is the reason against it.
     let has_counter = Clock::why().rejected.len() < 2;
-    assert!(!has_counter || said.contains("Forced"), "{said}");
+    assert!(!has_counter || stdout.contains("Forced"), "{stdout}");
 }

@@ -1,12 +1,12 @@
-//! Timer slack on a real thread. Each test runs in a thread of its own, because slack belongs to a thread. Where there is
-//! no timer slack, its tests have nothing to say.
+//! Timer slack on a real thread. Each test runs in its own thread, because slack belongs to a thread. Systems without
+//! timer slack skip these tests.
 
 use std::thread;
 use std::time::Duration;
 
 use oversleep::{Denied, Outcome, TimerSlack, Why};
 
-fn here() -> bool {
+fn has_slack() -> bool {
     !matches!(TimerSlack::current(), Err(Denied { why: Why::Unsupported { .. }, .. }))
 }
 
@@ -15,8 +15,8 @@ fn ns(ns: u64) -> Duration {
 }
 
 #[test]
-fn the_former_slack_comes_back_also_after_a_panic() {
-    if !here() {
+fn the_former_slack_is_restored_even_after_a_panic() {
+    if !has_slack() {
         return;
     }
     thread::spawn(|| {
@@ -42,8 +42,8 @@ fn the_former_slack_comes_back_also_after_a_panic() {
 }
 
 #[test]
-fn a_thread_started_meanwhile_inherits_it_for_good() {
-    if !here() {
+fn a_thread_started_meanwhile_inherits_it_permanently() {
+    if !has_slack() {
         return;
     }
     thread::spawn(|| {
@@ -64,7 +64,7 @@ fn a_thread_started_meanwhile_inherits_it_for_good() {
 
 #[test]
 fn zero_is_taken_as_one_nanosecond() {
-    if !here() {
+    if !has_slack() {
         return;
     }
     thread::spawn(|| {
@@ -77,17 +77,17 @@ fn zero_is_taken_as_one_nanosecond() {
 }
 
 #[test]
-fn seconds_survive() {
-    // An emulator of user mode passes on 31 bits of the kernel's answer: 2.1 s.
-    if !here() || std::env::var_os("OVERSLEEP_TEST_RUNNER").is_some() {
+fn a_slack_of_seconds_is_restored() {
+    // A user-mode emulator passes on only 31 bits of the kernel's answer, 2.1 s.
+    if !has_slack() || std::env::var_os("OVERSLEEP_TEST_RUNNER").is_some() {
         return;
     }
     thread::spawn(|| {
         let _finest = TimerSlack::hold(ns(1));
         let coarse = TimerSlack::hold(Duration::from_secs(3));
-        // An emulator that passes on 32 bits only is found out, and leaves nothing changed.
+        // An emulator that passes on only 32 bits is detected, and nothing stays changed.
         if let Outcome::Denied(Denied { why: Why::Ignored { .. }, .. }) = coarse.outcome() {
-            println!("this kernel doesn't take three seconds of slack: {:?}", coarse.outcome());
+            println!("this kernel doesn't support three seconds of slack: {:?}", coarse.outcome());
             assert_eq!(TimerSlack::current(), Ok(ns(1)));
             return;
         }

@@ -25,7 +25,7 @@ pub fn check(cross: &mut Cross) {
         };
         let verb = if toolchain.has_clippy() { "clippy" } else { "check" };
         let mut check = toolchain.cargo(verb, &cross.root);
-        check.args(super::PRODUCT).arg("--all-targets");
+        check.args(super::product()).arg("--all-targets");
         if verb == "clippy" {
             check.args(["--", "-D", "warnings"]);
         }

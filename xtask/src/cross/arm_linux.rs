@@ -38,7 +38,7 @@ pub fn check(cross: &mut Cross) {
     }
     if toolchain.has_clippy() {
         let mut clippy = toolchain.cargo("clippy", &cross.root);
-        clippy.args(super::PRODUCT).args(["--all-targets", "--", "-D", "warnings"]);
+        clippy.args(super::product()).args(["--all-targets", "--", "-D", "warnings"]);
         cross.report.step("arm-linux: clippy", 8, &[0], &clippy);
     } else {
         cross.report.skip("arm-linux: clippy", "this toolchain has no clippy");
@@ -55,7 +55,7 @@ pub fn check(cross: &mut Cross) {
     tests.env(toolchain.variable("RUNNER"), format!("{QEMU} -L {LIBRARIES}"));
     // Tests that start themselves again need the emulator for it.
     tests.env("OVERSLEEP_TEST_RUNNER", format!("{QEMU} -L {LIBRARIES}"));
-    tests.args(super::TESTED).arg("--no-fail-fast");
+    tests.args(super::tested()).arg("--no-fail-fast");
     tests.arg("--");
     tests.args(ONLY_WORKED_OUT.iter().flat_map(|name| ["--skip", name]));
     cross.report.step("arm-linux: tests under qemu-user", 12, &[0], &tests);

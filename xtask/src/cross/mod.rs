@@ -1,7 +1,7 @@
-//! `cargo xtask cross`: what this machine can tell about the other ones. Builds and checks Windows, aarch64 Linux and
-//! macOS, links the command for all of them, runs the tests and the command for Windows under Wine and for aarch64 under
-//! qemu-user, and opens here what they measured there. What is missing is installed where that is allowed (`--no-install`
-//! forbids it); what stays missing is a line with its reason, never a silent pass.
+//! `cargo xtask cross`: checks the other systems from this one. It builds and lints for Windows, aarch64 Linux and macOS,
+//! links the command for all of them, runs the tests and the command for Windows under Wine and for aarch64 under
+//! qemu-user, and opens their results here. It installs what is missing where that is allowed (`--no-install` forbids
+//! it); what stays missing is a line with its reason, never a silent pass.
 
 mod apple;
 mod arm_linux;
@@ -18,26 +18,27 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use prerequisites::Prerequisites;
+use crate::tidy::arrows::CRATES;
+pub use prerequisites::Prerequisites;
 use report::Report;
+pub use toolchain::can_build_for;
 
-/// What is compiled and linted for every system.
-const PRODUCT: &[&str] = &[
-    "-p",
-    "oversleep",
-    "-p",
-    "oversleep-capi",
-    "-p",
-    "oversleep-record",
-    "-p",
-    "oversleep-lab",
-    "-p",
-    "oversleep-cli",
-];
+/// The flags that name every crate that is shipped.
+fn product() -> Vec<&'static str> {
+    packages(&[])
+}
 
-/// What is run on the systems that something carries here. The C interface's own tests need a C compiler of the target
-/// with pkg-config; they are run on Linux. The command's are added where programs can start others.
-const TESTED: &[&str] = &["-p", "oversleep", "-p", "oversleep-record", "-p", "oversleep-lab"];
+/// The flags that name the crates whose tests run on the systems that something carries here. The tests of the C
+/// interface need a C compiler of the target with pkg-config, so they run on Linux only. The command's are added where
+/// programs can start others.
+fn tested() -> Vec<&'static str> {
+    packages(&["oversleep-capi", "oversleep-report", "oversleep-cli"])
+}
+
+fn packages(except: &[&str]) -> Vec<&'static str> {
+    let names = CRATES.iter().map(|rules| rules.name).filter(|name| !except.contains(name));
+    names.flat_map(|name| ["-p", name]).collect()
+}
 
 /// One system to check for.
 struct System {
@@ -62,12 +63,12 @@ struct Cross {
     begun: Instant,
 }
 
-/// All of it is to take no longer than this; what it took is told at the end.
-const LONGEST: Duration = Duration::from_secs(20 * 60);
-/// What is begun later than this, and is no more than an extra, is left out.
+/// The whole chore should end within this; the last line compares.
+const BUDGET: Duration = Duration::from_secs(20 * 60);
+/// Extras that would begin later than this are left out.
 const LAST_EXTRA: Duration = Duration::from_secs(10 * 60);
 
-/// Runs the chore. Exit code 0: all that could run is well; 1: something failed.
+/// Runs the chore. Exit code 0: everything that could run passed; 1: something failed.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let mut wanted: Vec<&System> = Vec::new();
     let mut may_install = true;
@@ -97,6 +98,6 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         (system.check)(&mut cross);
     }
     let took = cross.begun.elapsed();
-    println!("\ncross: {} of {} minutes", took.as_secs().div_ceil(60), LONGEST.as_secs() / 60);
+    println!("\ncross: {} of {} minutes", took.as_secs().div_ceil(60), BUDGET.as_secs() / 60);
     Ok(cross.report.close())
 }

@@ -18,9 +18,7 @@ impl Toolchain {
     /// # Errors
     /// Why neither does.
     pub fn for_target(target: &'static str, prerequisites: &mut Prerequisites) -> Result<Toolchain, String> {
-        if has_standard_library(target)
-            || (prerequisites.may_install() && quietly(Command::new("rustup").args(["target", "add", target])))
-        {
+        if can_build_for(target, prerequisites).is_ok() {
             return Ok(Toolchain { target, from_debian: false });
         }
         let packages = ["rustc-web", "cargo-web", "rust-web-src"];
@@ -61,6 +59,23 @@ impl Toolchain {
     pub fn variable(&self, what: &str) -> String {
         format!("CARGO_TARGET_{}_{what}", self.target.to_ascii_uppercase().replace('-', "_"))
     }
+}
+
+/// Makes sure that the toolchain in use can build for a target, if need be by rustup.
+///
+/// # Errors
+/// Why it can't.
+pub fn can_build_for(target: &str, prerequisites: &Prerequisites) -> Result<(), String> {
+    if has_standard_library(target) {
+        return Ok(());
+    }
+    if !prerequisites.may_install() {
+        return Err(format!("run `rustup target add {target}`"));
+    }
+    if quietly(Command::new("rustup").args(["target", "add", target])) && has_standard_library(target) {
+        return Ok(());
+    }
+    Err(format!("`rustup target add {target}` failed"))
 }
 
 /// Whether the toolchain in use has the target's standard library.

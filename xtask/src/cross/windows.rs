@@ -44,7 +44,7 @@ pub fn check(cross: &mut Cross) {
     }
     if toolchain.has_clippy() {
         let mut clippy = toolchain.cargo("clippy", &cross.root);
-        clippy.args(super::PRODUCT).args(["--all-targets", "--", "-D", "warnings"]);
+        clippy.args(super::product()).args(["--all-targets", "--", "-D", "warnings"]);
         cross.report.step("windows: clippy", 8, &[0], &clippy);
     } else {
         cross.report.skip("windows: clippy", "this toolchain has no clippy");
@@ -55,7 +55,11 @@ pub fn check(cross: &mut Cross) {
     };
     let mut tests = toolchain.cargo("test", &cross.root);
     tests.env(toolchain.variable("LINKER"), LINKER).env(toolchain.variable("RUNNER"), WINE);
-    tests.envs(environment(&prefix)).args(super::TESTED).args(["-p", "oversleep-cli"]).arg("--no-fail-fast");
+    tests
+        .envs(environment(&prefix))
+        .args(super::tested())
+        .args(["-p", "oversleep-report", "-p", "oversleep-cli"])
+        .arg("--no-fail-fast");
     // The browser and the compilers of this system are out of reach there, whoever demands that they are used.
     tests.env_remove("OVERSLEEP_REQUIRE_BROWSER").env_remove("OVERSLEEP_REQUIRE_CC");
     // A program under Wine can't start the host's cargo, which would tell where snapshots are kept.

@@ -1,119 +1,188 @@
-//! What may depend on what, and where the operating system may be known. The one place to edit when the shape of the
-//! project changes; `ARCHITECTURE.md` draws the same arrows. The checks that read these tables are `crate_arrows`,
-//! `room_arrows`, `os_seam` and `unsafe_code`.
+//! What may depend on what, and where the operating system may be known: the one place to edit when the shape of the
+//! project changes. `ARCHITECTURE.md` draws the same arrows.
+//!
+//! Cargo keeps the arrows that a `Cargo.toml` states. These tables keep what Cargo can't: which arrows a `Cargo.toml`
+//! may state, the rooms inside a crate, and where a system, `unsafe`, a thread or a file may appear.
 
-/// The arrows out of one crate, as its Cargo.toml states them.
-pub struct CrateArrows {
+/// What one crate may depend on.
+pub struct CrateRules {
     pub name: &'static str,
-    /// The crates of this project it may depend on.
+    /// The crates of this project.
     pub ours: &'static [&'static str],
-    /// The crates of others it may depend on outside tests. `None`: any.
+    /// Further crates of this project, in its tests only.
+    pub ours_in_tests: &'static [&'static str],
+    /// The crates of others, outside tests. `None`: any that `never` doesn't name.
     pub others: Option<&'static [&'static str]>,
     /// The crates it may never name, not in tests either.
     pub never: &'static [&'static str],
+    /// Whether it computes only: no system, no threads, files, processes or clocks of its own. It compiles for
+    /// WebAssembly without a native dependency.
+    pub is_pure: bool,
 }
 
-/// The crates that are bindings to an operating system.
+/// Bindings to an operating system.
 const OS_BINDINGS: &[&str] = &["libc", "windows-sys", "windows", "nix", "rustix", "mach2"];
 
-pub const CRATES: &[CrateArrows] = &[
-    // Applications link it: nothing but the system's own bindings comes along.
-    CrateArrows { name: "oversleep", ours: &[], others: Some(&["libc", "windows-sys"]), never: &[] },
-    // Pure data: it must build and read a result anywhere.
-    CrateArrows { name: "oversleep-record", ours: &[], others: None, never: OS_BINDINGS },
-    CrateArrows { name: "oversleep-lab", ours: &["oversleep", "oversleep-record"], others: None, never: &[] },
-    CrateArrows {
-        name: "oversleep-cli",
-        ours: &["oversleep-record", "oversleep-lab"],
-        others: None,
-        never: OS_BINDINGS,
-    },
-    CrateArrows { name: "oversleep-capi", ours: &["oversleep"], others: None, never: &[] },
+/// What a pure crate can't use: bindings, terminals, command lines, signals, the processor.
+pub const NATIVE: &[&str] = &[
+    "libc",
+    "windows-sys",
+    "windows",
+    "nix",
+    "rustix",
+    "mach2",
+    "raw-cpuid",
+    "clap",
+    "ctrlc",
+    "indicatif",
+    "anstream",
+    "terminal_size",
+    "oversleep",
+    "oversleep-native",
 ];
 
-/// The rooms of one crate: the modules at its top that may not see everything.
+const NOTHING: CrateRules =
+    CrateRules { name: "", ours: &[], ours_in_tests: &[], others: None, never: &[], is_pure: false };
+const PURE: CrateRules = CrateRules { never: OS_BINDINGS, is_pure: true, ..NOTHING };
+
+pub const CRATES: &[CrateRules] = &[
+    // Applications link it, so nothing but the system's own bindings comes along.
+    CrateRules { name: "oversleep", others: Some(&["libc", "windows-sys"]), ..NOTHING },
+    CrateRules { name: "oversleep-capi", ours: &["oversleep"], ..NOTHING },
+    CrateRules { name: "oversleep-record", ..PURE },
+    CrateRules { name: "oversleep-system", ours: &["oversleep-record"], ..PURE },
+    CrateRules { name: "oversleep-native", ours: &["oversleep", "oversleep-record", "oversleep-system"], ..NOTHING },
+    CrateRules { name: "oversleep-model", ours: &["oversleep-record", "oversleep-system"], ..PURE },
+    CrateRules {
+        name: "oversleep-measure",
+        ours: &["oversleep-record", "oversleep-system"],
+        ours_in_tests: &["oversleep-model", "oversleep-native"],
+        ..PURE
+    },
+    CrateRules { name: "oversleep-explain", ours: &["oversleep-record"], ..PURE },
+    CrateRules {
+        name: "oversleep-lab",
+        ours: &["oversleep-record", "oversleep-system", "oversleep-model", "oversleep-measure", "oversleep-explain"],
+        ours_in_tests: &["oversleep-native"],
+        ..PURE
+    },
+    CrateRules {
+        name: "oversleep-report",
+        ours: &["oversleep-record", "oversleep-measure", "oversleep-explain", "oversleep-lab"],
+        ..PURE
+    },
+    CrateRules {
+        name: "oversleep-cli",
+        ours: &[
+            "oversleep-record",
+            "oversleep-system",
+            "oversleep-native",
+            "oversleep-measure",
+            "oversleep-explain",
+            "oversleep-lab",
+            "oversleep-report",
+        ],
+        never: OS_BINDINGS,
+        ..NOTHING
+    },
+];
+
+/// The rules of the crate of that name.
+pub fn rules_of(name: &str) -> Option<&'static CrateRules> {
+    CRATES.iter().find(|rules| rules.name == name)
+}
+
+/// The crates that compile for WebAssembly.
+pub fn pure_crates() -> impl Iterator<Item = &'static CrateRules> {
+    CRATES.iter().filter(|rules| rules.is_pure)
+}
+
+/// Is `path` in the sources of a pure crate?
+pub fn is_pure(path: &str) -> bool {
+    matches!(path.split('/').collect::<Vec<_>>()[..], ["crates", name, "src", _, ..]
+        if rules_of(name).is_some_and(|rules| rules.is_pure))
+}
+
+/// The modules of one crate that may not see everything.
 pub struct House {
     pub src: &'static str,
     pub rooms: &'static [Room],
-    /// Modules at the crate's top that every room may use. Keep it short: a thing all rooms need belongs to the record.
+    /// Modules at the crate's top that every room may use.
     pub shared: &'static [&'static str],
-    /// Modules at the crate's top that compose the rooms and are directories. `None`: any directory may.
-    pub composing: Option<&'static [&'static str]>,
-    /// Paths nothing in this crate may name.
-    pub never: &'static [&'static str],
 }
 
-/// A module (`<name>.rs`, `<name>/`) and what it may use besides itself and other people's crates.
+/// A module at a crate's top (`<name>.rs`, `<name>/`) and what it may use besides itself and other people's crates.
 pub struct Room {
     pub name: &'static str,
-    /// Rooms of the same crate, or modules in them (`platform::sim`).
+    /// Rooms of the same crate, or modules in them (`view::pictures`).
     pub rooms: &'static [&'static str],
-    /// Crates of this project, as Rust writes them.
-    pub crates: &'static [&'static str],
+    /// Whether it may use other crates of this project.
+    pub uses_crates: bool,
 }
 
 pub const HOUSES: &[House] = &[
     House {
-        src: "crates/oversleep-lab/src",
+        src: "crates/oversleep-model/src",
+        // A machine is data: the model knows no profile by name.
         rooms: &[
-            Room { name: "platform", rooms: &[], crates: &["oversleep", "oversleep_record"] },
-            Room { name: "measure", rooms: &["platform"], crates: &["oversleep_record"] },
-            Room { name: "explain", rooms: &[], crates: &["oversleep_record"] },
-            Room { name: "compare", rooms: &[], crates: &["oversleep_record"] },
-            Room { name: "why", rooms: &[], crates: &["oversleep_record"] },
-            Room { name: "runtimes", rooms: &[], crates: &["oversleep_record"] },
-            Room { name: "emulate", rooms: &["platform::sim"], crates: &["oversleep_record"] },
+            Room { name: "sim", rooms: &[], uses_crates: true },
+            Room { name: "machines", rooms: &["sim"], uses_crates: true },
         ],
         shared: &[],
-        composing: Some(&["machines"]),
-        never: &[],
     },
     House {
-        src: "crates/oversleep-cli/src",
-        // From plain data to SVG: pictures know nothing of what they show.
-        rooms: &[Room { name: "picture", rooms: &[], crates: &[] }],
-        shared: &[],
-        composing: None,
-        never: &["oversleep", "oversleep_lab::platform"],
+        src: "crates/oversleep-report/src",
+        rooms: &[
+            // From plain numbers to SVG: pictures know nothing of what they show.
+            Room { name: "picture", rooms: &[], uses_crates: false },
+            Room { name: "view", rooms: &["picture"], uses_crates: true },
+            Room { name: "html", rooms: &["view", "picture"], uses_crates: true },
+            Room { name: "terminal", rooms: &["view"], uses_crates: true },
+        ],
+        shared: &["listing"],
     },
 ];
 
 /// Where the operating system may be known.
 pub const OS_PLACES: &[&str] = &[
     "crates/oversleep/src/sys/",
-    "crates/oversleep-lab/src/platform/",
+    "crates/oversleep-native/src/",
+    // Stacks for modelled threads differ by system.
+    CARRIERS,
     // How systems name shared libraries, and how a linker is told.
     "crates/oversleep-capi/build.rs",
     "crates/oversleep-capi/tests/programs/toolchain.rs",
 ];
 
+/// The stacks of modelled threads.
+pub const CARRIERS: &str = "crates/oversleep-model/src/sim/kernel/carriers/";
+
 /// Directories of a crate's `tests/` where the operating system may be known.
 const OS_TESTS: &[&str] = &["platform", "sys"];
 
-/// Where the processor may be known, besides the rooms above: the library reads its counters.
+/// Where the processor may be known, besides the places above: the library reads its counters.
 pub const ARCH_PLACES: &[&str] = &["crates/oversleep/src/clock/"];
 
-/// Where `unsafe` may be written. The checked crates of pure data and of the command are not here, and stay out.
+/// Where `unsafe` may be written.
 pub const UNSAFE_PLACES: &[&str] = &[
     "crates/oversleep/src/sys/",
     "crates/oversleep/src/clock/",
     // A filter of system calls that only a test puts on.
     "crates/oversleep/tests/sys/",
-    "crates/oversleep-lab/src/platform/linux/",
-    "crates/oversleep-lab/src/platform/unix/",
-    "crates/oversleep-lab/src/platform/macos/",
-    "crates/oversleep-lab/src/platform/windows/",
-    "crates/oversleep-lab/src/platform/processor/",
-    // The stacks of modelled threads.
-    "crates/oversleep-lab/src/platform/sim/kernel/carriers/",
+    "crates/oversleep-native/src/linux/",
+    "crates/oversleep-native/src/unix/",
+    "crates/oversleep-native/src/macos/",
+    "crates/oversleep-native/src/windows/",
+    "crates/oversleep-native/src/processor/",
+    CARRIERS,
     // The C interface is made of foreign pointers.
     "crates/oversleep-capi/src/",
-    // The bare loops the laboratory is held against.
+    // The bare loops that the laboratory is compared with.
     "benches/src/sys/",
 ];
 
 /// Is `path` (from the project's root) where the operating system may be known?
-pub fn is_os_room(path: &str) -> bool {
+pub fn is_os_place(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let is_test = matches!(parts[..], ["crates", _, "tests", room, _, ..] if OS_TESTS.contains(&room));
     is_test || is_in(path, OS_PLACES)
@@ -129,23 +198,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn os_rooms_are_places_and_not_names() {
-        assert!(is_os_room("crates/oversleep-lab/src/platform/linux/waits.rs"));
-        assert!(is_os_room("crates/oversleep/src/sys/mod.rs"));
-        assert!(is_os_room("crates/oversleep-cli/tests/platform/main.rs"));
-        assert!(!is_os_room("crates/oversleep/src/system.rs"));
-        assert!(!is_os_room("crates/platforms/src/lib.rs"));
-        assert!(!is_os_room("crates/oversleep-lab/src/measure/sys/mod.rs"));
-        assert!(!is_os_room("crates/oversleep-lab/src/explain/platform.rs"));
-        assert!(!is_os_room("crates/oversleep-cli/tests/outputs/sys/main.rs"));
+    fn the_operating_system_is_known_by_place_and_not_by_name() {
+        assert!(is_os_place("crates/oversleep-native/src/linux/waits.rs"));
+        assert!(is_os_place("crates/oversleep/src/sys/mod.rs"));
+        assert!(is_os_place("crates/oversleep-cli/tests/platform/main.rs"));
+        assert!(!is_os_place("crates/oversleep/src/system.rs"));
+        assert!(!is_os_place("crates/natives/src/lib.rs"));
+        assert!(!is_os_place("crates/oversleep-measure/src/sys/mod.rs"));
+        assert!(!is_os_place("crates/oversleep-explain/src/native.rs"));
+        assert!(!is_os_place("crates/oversleep-cli/tests/outputs/sys/main.rs"));
+        assert!(
+            is_pure("crates/oversleep-explain/src/findings/mod.rs") && !is_pure("crates/oversleep-cli/src/main.rs")
+        );
+        assert!(!is_pure("crates/oversleep-explain/tests/all.rs"));
+    }
+
+    /// The crates that a crate is built from, its tests left out.
+    fn built_from(name: &str) -> Vec<&'static str> {
+        let mut found: Vec<&'static str> = Vec::new();
+        let mut pending = vec![name];
+        while let Some(name) = pending.pop() {
+            for to in rules_of(name).unwrap_or_else(|| panic!("{name} is not in CRATES")).ours {
+                if !found.contains(to) {
+                    found.push(to);
+                    pending.push(to);
+                }
+            }
+        }
+        found
     }
 
     #[test]
-    fn arrows_lead_to_crates_and_rooms_that_are_in_the_tables() {
-        for arrows in CRATES {
-            for to in arrows.ours {
-                assert!(CRATES.iter().any(|c| c.name == *to), "{} → {to}", arrows.name);
-                assert!(!CRATES.iter().any(|c| c.name == *to && c.ours.contains(&arrows.name)), "both ways: {to}");
+    fn arrows_go_one_way() {
+        for rules in CRATES {
+            let below = built_from(rules.name);
+            assert!(!below.contains(&rules.name), "{} depends on itself: {below:?}", rules.name);
+            for to in rules.ours_in_tests {
+                assert!(!rules.ours.contains(to) && rules_of(to).is_some(), "{} → {to}", rules.name);
+            }
+            if rules.is_pure {
+                assert!(below.iter().all(|to| rules_of(to).is_some_and(|to| to.is_pure)), "{}: {below:?}", rules.name);
             }
         }
         for house in HOUSES {
@@ -156,5 +248,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn an_edit_of_a_finding_builds_neither_the_calls_nor_the_model_again() {
+        for name in ["oversleep-native", "oversleep-model", "oversleep-measure"] {
+            assert!(!built_from(name).contains(&"oversleep-explain"), "{name}");
+        }
+        assert!(built_from("oversleep-cli").contains(&"oversleep-explain"));
     }
 }

@@ -1,7 +1,8 @@
-//! Crates depend on one another one way only, as [`CRATES`] says: read from each `crates/*/Cargo.toml`.
+//! Crates depend on one another one way only, as [`CRATES`](super::arrows::CRATES) says, and a pure crate forbids
+//! `unsafe`. Read from each `crates/*/Cargo.toml` and the crate's root.
 
 use super::Check;
-use super::arrows::CRATES;
+use super::arrows::{CARRIERS, NATIVE, rules_of};
 use super::finding::Findings;
 use super::manifest;
 use super::tree::Tree;
@@ -9,40 +10,47 @@ use super::tree::Tree;
 pub const CHECK: Check =
     Check { name: "crate-arrows", about: "each crate depends only on what arrows.rs lets it", run };
 
+const TABLE: &str = "xtask/src/tidy/arrows.rs";
+
 fn run(tree: &Tree, findings: &mut Findings) {
     for file in tree.files() {
-        if !(file.path.starts_with("crates/") && file.path.ends_with("/Cargo.toml")) {
+        let Some(directory) = file.path.strip_suffix("/Cargo.toml").filter(|path| path.starts_with("crates/")) else {
             continue;
-        }
+        };
         let Some(package) = manifest::package_name(&file.text) else {
             findings.add(&file.path, 1, "no package name", "give `[package]` a `name`");
             continue;
         };
-        let Some(arrows) = CRATES.iter().find(|arrows| arrows.name == package) else {
-            findings.add(
-                &file.path,
-                1,
-                format!("`{package}` has no arrows"),
-                "say what it may depend on in CRATES in xtask/src/tidy/arrows.rs",
-            );
+        let Some(rules) = rules_of(&package) else {
+            let remedy = format!("add it to CRATES in {TABLE}, with what it may depend on");
+            findings.add(&file.path, 1, format!("`{package}` has no arrows"), remedy);
             continue;
         };
         for dependency in manifest::dependencies(&file.text) {
             let name = dependency.name.as_str();
-            let ours = name == "oversleep" || name.starts_with("oversleep-");
-            let allowed = if ours {
-                arrows.ours.contains(&name)
+            let is_ours = name == "oversleep" || name.starts_with("oversleep-");
+            let is_allowed = if is_ours {
+                let in_tests = dependency.dev && (rules.ours_in_tests.contains(&name) || name == package);
+                rules.ours.contains(&name) || in_tests
             } else {
-                dependency.dev || arrows.others.is_none_or(|others| others.contains(&name))
+                let is_native = rules.is_pure && NATIVE.contains(&name);
+                dependency.dev || (!is_native && rules.others.is_none_or(|others| others.contains(&name)))
             };
-            if !allowed || arrows.never.contains(&name) {
+            if !is_allowed || rules.never.contains(&name) {
                 findings.add(
                     &file.path,
                     dependency.line,
                     format!("`{package}` may not depend on `{name}`"),
-                    "move the code that needs it to the crate that may, or change the arrows in xtask/src/tidy/arrows.rs",
+                    format!("move the code that needs it to a crate that may, or change the table in {TABLE}"),
                 );
             }
+        }
+        let root = format!("{directory}/src/lib.rs");
+        // The stacks of modelled threads need `unsafe`.
+        let may_be_unsafe = CARRIERS.starts_with(&format!("{directory}/"));
+        let forbids = |text: &str| text.contains("#![forbid(unsafe_code)]");
+        if rules.is_pure && !may_be_unsafe && tree.get(&root).is_some_and(|root| !forbids(&root.text)) {
+            findings.add(&root, 1, "a pure crate that allows `unsafe`", "add `#![forbid(unsafe_code)]`");
         }
     }
 }
@@ -50,11 +58,11 @@ fn run(tree: &Tree, findings: &mut Findings) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::finding::said;
+    use crate::tidy::finding::found_by;
 
     fn manifest(package: &str, rest: &str) -> Vec<String> {
         let text = format!("[package]\nname = \"{package}\"\n{rest}");
-        said(&CHECK, &[("crates/any/Cargo.toml", &text)])
+        found_by(&CHECK, &[("crates/any/Cargo.toml", &text)])
     }
 
     #[test]
@@ -71,11 +79,43 @@ mod tests {
     #[test]
     fn arrows_go_one_way() {
         assert!(manifest("oversleep-cli", "[dependencies]\noversleep-lab.workspace = true\n").is_empty());
-        assert_eq!(manifest("oversleep-record", "[dependencies]\noversleep-lab.workspace = true\n").len(), 1);
-        assert_eq!(manifest("oversleep-lab", "[dependencies]\noversleep-cli.workspace = true\n").len(), 1);
-        assert_eq!(manifest("oversleep-cli", "[dependencies]\noversleep.workspace = true\n").len(), 1);
+        for (package, dependency) in [
+            ("oversleep-record", "oversleep-lab"),
+            ("oversleep-lab", "oversleep-cli"),
+            ("oversleep-explain", "oversleep-measure"),
+            ("oversleep-model", "oversleep-native"),
+            ("oversleep-cli", "oversleep"),
+        ] {
+            let found = manifest(package, &format!("[dependencies]\n{dependency}.workspace = true\n"));
+            assert_eq!(found.len(), 1, "{package} → {dependency}");
+        }
         assert_eq!(manifest("oversleep-cli", "[target.x.dependencies]\nlibc.workspace = true\n").len(), 1);
         assert_eq!(manifest("oversleep-cli", "[dev-dependencies]\nnix = \"1\"\n").len(), 1);
+    }
+
+    #[test]
+    fn tests_may_use_more_where_the_table_says_so() {
+        let native = |table: &str| format!("[{table}]\noversleep-native.workspace = true\n");
+        assert!(manifest("oversleep-measure", &native("dev-dependencies")).is_empty());
+        assert_eq!(manifest("oversleep-measure", &native("dependencies")).len(), 1);
+        assert_eq!(manifest("oversleep-explain", &native("dev-dependencies")).len(), 1);
+        assert!(manifest("oversleep-record", "[dev-dependencies]\noversleep-record = { path = \".\" }\n").is_empty());
+    }
+
+    #[test]
+    fn pure_crates_have_no_native_dependency_and_forbid_unsafe() {
+        for name in ["libc", "clap", "ctrlc", "terminal_size", "raw-cpuid"] {
+            assert_eq!(manifest("oversleep-report", &format!("[dependencies]\n{name} = \"1\"\n")).len(), 1, "{name}");
+        }
+        assert!(manifest("oversleep-native", "[dependencies]\nlibc = \"1\"\nraw-cpuid = \"1\"\n").is_empty());
+        let root = |package: &str, text: &str| {
+            let manifest = format!("[package]\nname = \"{package}\"\n");
+            let (directory, file) = (format!("crates/{package}/Cargo.toml"), format!("crates/{package}/src/lib.rs"));
+            found_by(&CHECK, &[(&directory, &manifest), (&file, text)])
+        };
+        assert!(root("oversleep-explain", "//! A.\n#![forbid(unsafe_code)]\n").is_empty());
+        assert_eq!(root("oversleep-explain", "//! A.\n").len(), 1);
+        assert!(root("oversleep-model", "//! A.\n").is_empty() && root("oversleep-native", "//! A.\n").is_empty());
     }
 
     #[test]

@@ -155,10 +155,10 @@ fn slug(heading: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::finding::said;
+    use crate::tidy::finding::found_by;
 
     fn page(text: &str) -> Vec<String> {
-        said(
+        found_by(
             &CHECK,
             &[
                 ("docs/page.md", text),

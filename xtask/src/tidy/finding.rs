@@ -40,7 +40,7 @@ impl Findings {
 
 /// Runs one check on files made up for a test, and returns what it said as `path:line: what`.
 #[cfg(test)]
-pub fn said(check: &super::Check, files: &[(&str, &str)]) -> Vec<String> {
+pub fn found_by(check: &super::Check, files: &[(&str, &str)]) -> Vec<String> {
     let mut findings = Findings { check: check.name, ..Findings::default() };
     (check.run)(&super::Tree::of(files), &mut findings);
     findings.sorted().iter().map(|f| format!("{}:{}: {}", f.path, f.line, f.what)).collect()

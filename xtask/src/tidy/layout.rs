@@ -52,7 +52,7 @@ fn look_at_rust(file: &File, line: &str, number: usize, findings: &mut Findings)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::finding::said;
+    use crate::tidy::finding::found_by;
 
     #[test]
     fn each_fault_is_found() {
@@ -62,19 +62,19 @@ mod tests {
             ("a.rs", "//! A.\n\n", "a.rs:2: empty line at the file's end"),
             ("a.rs", "fn a() {\n\tb();\n}\n", "a.rs:2: tab"),
         ] {
-            assert_eq!(said(&CHECK, &[(path, text)]), [what], "{text:?}");
+            assert_eq!(found_by(&CHECK, &[(path, text)]), [what], "{text:?}");
         }
         let long = format!("// {}\n", "é".repeat(138));
-        assert_eq!(said(&CHECK, &[("a.rs", &long)]), ["a.rs:1: 141 characters, more than 140"]);
+        assert_eq!(found_by(&CHECK, &[("a.rs", &long)]), ["a.rs:1: 141 characters, more than 140"]);
     }
 
     #[test]
     fn what_cannot_be_broken_may_be_long() {
         let word = "x".repeat(150);
         for text in [format!("// https://a.org/{word}\n"), format!("const A: &str = \"{word}\";\n")] {
-            assert!(said(&CHECK, &[("a.rs", &text)]).is_empty(), "{text}");
+            assert!(found_by(&CHECK, &[("a.rs", &text)]).is_empty(), "{text}");
         }
-        assert!(said(&CHECK, &[("a.md", &format!("{word}\n")), ("Makefile", "a:\n\tb\n")]).is_empty());
-        assert!(said(&CHECK, &[("tests/golden/a.txt", "a \n"), ("b.snap", "a \n"), ("empty", "")]).is_empty());
+        assert!(found_by(&CHECK, &[("a.md", &format!("{word}\n")), ("Makefile", "a:\n\tb\n")]).is_empty());
+        assert!(found_by(&CHECK, &[("tests/golden/a.txt", "a \n"), ("b.snap", "a \n"), ("empty", "")]).is_empty());
     }
 }

@@ -98,26 +98,26 @@ pub fn lowered(tree: &Tree) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::finding::said;
+    use crate::tidy::finding::found_by;
 
     #[test]
     fn long_files_need_an_entry() {
         let (fits, long) = ("//! x\n".repeat(400), "//! x\n".repeat(401));
-        assert!(said(&CHECK, &[("a.rs", &fits)]).is_empty());
-        assert_eq!(said(&CHECK, &[("a.rs", &long)]), ["a.rs:401: 401 lines, more than 400"]);
-        assert!(said(&CHECK, &[("a.rs", &long), (RATCHET, "# why\n401 a.rs\n")]).is_empty());
-        assert!(said(&CHECK, &[("a.md", &long)]).is_empty());
+        assert!(found_by(&CHECK, &[("a.rs", &fits)]).is_empty());
+        assert_eq!(found_by(&CHECK, &[("a.rs", &long)]), ["a.rs:401: 401 lines, more than 400"]);
+        assert!(found_by(&CHECK, &[("a.rs", &long), (RATCHET, "# why\n401 a.rs\n")]).is_empty());
+        assert!(found_by(&CHECK, &[("a.md", &long)]).is_empty());
     }
 
     #[test]
     fn the_ratchet_goes_one_way() {
         let long = "//! x\n".repeat(450);
-        let grown = said(&CHECK, &[("a.rs", &long), (RATCHET, "449 a.rs\n")]);
+        let grown = found_by(&CHECK, &[("a.rs", &long), (RATCHET, "449 a.rs\n")]);
         assert_eq!(grown, ["a.rs:450: 450 lines, 1 more than the ratchet allows"]);
-        let shrunk = said(&CHECK, &[("a.rs", &long), (RATCHET, "460 a.rs\n")]);
+        let shrunk = found_by(&CHECK, &[("a.rs", &long), (RATCHET, "460 a.rs\n")]);
         assert_eq!(shrunk, [format!("{RATCHET}:1: a.rs has only 450 lines now")]);
-        assert_eq!(said(&CHECK, &[("b.rs", "//! x\n"), (RATCHET, "460 a.rs\n")]).len(), 1);
-        assert_eq!(said(&CHECK, &[("a.rs", &long), (RATCHET, "450 a.rs\nmany b.rs\n")]).len(), 1);
+        assert_eq!(found_by(&CHECK, &[("b.rs", "//! x\n"), (RATCHET, "460 a.rs\n")]).len(), 1);
+        assert_eq!(found_by(&CHECK, &[("a.rs", &long), (RATCHET, "450 a.rs\nmany b.rs\n")]).len(), 1);
     }
 
     #[test]

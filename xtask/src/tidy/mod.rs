@@ -7,10 +7,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use finding::{Finding, Findings};
-use tree::Tree;
+use finding::Finding;
+pub use finding::Findings;
+pub use tree::Tree;
 
-mod arrows;
+pub mod arrows;
 mod crate_arrows;
 mod doc_links;
 mod finding;
@@ -18,34 +19,41 @@ mod layout;
 mod length;
 mod manifest;
 mod module_head;
+mod module_style;
 mod os_calls;
 mod os_seam;
 mod paths;
 mod platform_page;
+mod prose;
+mod purity;
 mod room_arrows;
 mod rust;
+mod test_code;
 mod tree;
 mod unsafe_code;
 mod words;
 
 /// One rule of the tree.
-struct Check {
-    name: &'static str,
-    about: &'static str,
-    run: fn(&Tree, &mut Findings),
+pub struct Check {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub run: fn(&Tree, &mut Findings),
 }
 
 const CHECKS: &[Check] = &[
     crate_arrows::CHECK,
     room_arrows::CHECK,
     os_seam::CHECK,
+    purity::CHECK,
     unsafe_code::CHECK,
     length::CHECK,
     module_head::CHECK,
+    module_style::CHECK,
     words::CHECK,
     layout::CHECK,
     doc_links::CHECK,
     os_calls::CHECK,
+    crate::docs::CHECK,
 ];
 
 /// Runs the chore. Exit code 0: tidy; 1: findings. An `Err` is a usage or read error.

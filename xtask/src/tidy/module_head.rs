@@ -21,20 +21,20 @@ fn run(tree: &Tree, findings: &mut Findings) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::finding::said;
+    use crate::tidy::finding::found_by;
 
     #[test]
     fn a_file_without_a_head_is_found() {
         for text in ["", "fn a() {}\n", "// Not a head.\n", "//!\n", "use a;\n//! Too late.\n"] {
-            assert_eq!(said(&CHECK, &[("a.rs", text)]), ["a.rs:1: no module head"], "{text}");
+            assert_eq!(found_by(&CHECK, &[("a.rs", text)]), ["a.rs:1: no module head"], "{text}");
         }
-        assert!(said(&CHECK, &[("a.rs", "//! What it is for.\nfn a() {}\n")]).is_empty());
+        assert!(found_by(&CHECK, &[("a.rs", "//! What it is for.\nfn a() {}\n")]).is_empty());
     }
 
     #[test]
     fn fixtures_build_scripts_and_other_files_need_none() {
         let none = "fn main() {}\n";
-        assert!(said(&CHECK, &[("tests/fixtures/a.rs", none), ("b/build.rs", none), ("c.md", none)]).is_empty());
-        assert_eq!(said(&CHECK, &[("b/rebuild.rs", none)]).len(), 1);
+        assert!(found_by(&CHECK, &[("tests/fixtures/a.rs", none), ("b/build.rs", none), ("c.md", none)]).is_empty());
+        assert_eq!(found_by(&CHECK, &[("b/rebuild.rs", none)]).len(), 1);
     }
 }

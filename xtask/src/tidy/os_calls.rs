@@ -1,14 +1,14 @@
-//! Every call to the operating system stands in `PLATFORM.md`, in a table of its system, with why it is made and since
-//! when it is there. The calls are functions of `libc` and `windows_sys` by any path, alias or import, `SYS_name`, functions
-//! declared in `extern` blocks, and functions looked up by their name (`c"name"`), below `platform/` and `sys/`.
+//! Every call to the operating system is in `PLATFORM.md`, in a table of its system, with its reason and the first version
+//! that has it. The calls are functions of `libc` and `windows_sys` by any path, alias or import, `SYS_name`, functions
+//! declared in `extern` blocks, and functions looked up by their name (`c"name"`), in `oversleep-native` and `sys/`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Check;
-use super::arrows::is_os_room;
+use super::arrows::is_os_place;
 use super::finding::Findings;
-use super::platform_page::{Lack, PAGE, PlatformPage};
+use super::platform_page::{Lack, PAGE, PlatformPage, page_place};
 use super::rust::{Source, is_word_char};
 use super::tree::{File, Tree};
 
@@ -25,21 +25,21 @@ fn run(tree: &Tree, findings: &mut Findings) {
     let page = PlatformPage::read(tree.get(PAGE).map_or("", |file| &file.text));
     let sources = tree.rust_files().filter(|file| {
         let test_code = file.path.split('/').any(|part| part == "tests" || part == "tests.rs");
-        file.path.starts_with("crates/") && is_os_room(&file.path) && !test_code
+        file.path.starts_with("crates/") && is_os_place(&file.path) && !test_code
     });
-    // A name that is missing in a system's tables is told once for each folder of a system.
-    let mut told = BTreeMap::new();
+    // A name that is missing in a system's tables is reported once per system.
+    let mut reported = BTreeMap::new();
     for file in sources {
-        let folder = file.path.split('/').take(5).collect::<Vec<_>>().join("/");
+        let folder = page_place(&file.path);
         for call in calls(file) {
             let lack = |name: &str| page.lack(&file.path, name, call.on_linux_alone);
             let Some(lack) = lack(&call.name).filter(|_| lack(&format!("SYS_{}", call.name)).is_some()) else {
                 continue;
             };
-            told.entry((folder.clone(), call.name)).or_insert((file.path.as_str(), call.line, lack));
+            reported.entry((folder, call.name)).or_insert((file.path.as_str(), call.line, lack));
         }
     }
-    for ((_, name), (path, line, lack)) in told {
+    for ((_, name), (path, line, lack)) in reported {
         match lack {
             Lack::Row(sections) => {
                 let place = if sections.is_empty() { String::new() } else { format!(" below {sections}") };
@@ -211,7 +211,7 @@ fn is_in_memory(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::finding::said;
+    use crate::tidy::finding::found_by;
 
     const ROOM: &str = "crates/oversleep/src/sys/linux/a.rs";
 
@@ -227,7 +227,7 @@ mod tests {
         let text =
             "fn f() {\n    libc::nanosleep(a, b);\n    libc::nanosleep(a, b);\n    libc::syscall(libc::SYS_futex);\n}";
         assert_eq!(
-            said(&CHECK, &[(ROOM, text)]),
+            found_by(&CHECK, &[(ROOM, text)]),
             [
                 format!("{ROOM}:2: PLATFORM.md doesn't name `nanosleep`"),
                 format!("{ROOM}:4: PLATFORM.md doesn't name `futex`"),
@@ -235,14 +235,14 @@ mod tests {
         );
         let section = "## The library\n### Linux and Android";
         let names = page(section, "`nanosleep(2)`, `futex` through `syscall`");
-        assert!(said(&CHECK, &[(ROOM, text), (PAGE, &names)]).is_empty());
+        assert!(found_by(&CHECK, &[(ROOM, text), (PAGE, &names)]).is_empty());
         let others = page(section, "`clock_nanosleep`, `futex_waitv`, `syscall`");
-        assert_eq!(said(&CHECK, &[(ROOM, text), (PAGE, &others)]).len(), 2);
+        assert_eq!(found_by(&CHECK, &[(ROOM, text), (PAGE, &others)]).len(), 2);
         let elsewhere = page("## The library\n### macOS", "`nanosleep(2)`, `futex` through `syscall`");
-        assert_eq!(said(&CHECK, &[(ROOM, text), (PAGE, &elsewhere)]).len(), 2);
+        assert_eq!(found_by(&CHECK, &[(ROOM, text), (PAGE, &elsewhere)]).len(), 2);
         let undated = names.replace("2.6", "");
         assert_eq!(
-            said(&CHECK, &[(ROOM, text), (PAGE, &undated)])[0],
+            found_by(&CHECK, &[(ROOM, text), (PAGE, &undated)])[0],
             format!("{ROOM}:2: PLATFORM.md gives `nanosleep` no version or no page")
         );
     }
@@ -250,12 +250,15 @@ mod tests {
     #[test]
     fn declared_functions_count_and_what_stays_in_memory_does_not() {
         let text = "unsafe extern \"C\" {\n    fn mach_wait_until(t: u64) -> i32;\n}\nfn f() { libc::CPU_SET(0, s); libc::sigemptyset(m); SYS_NICE }";
-        assert_eq!(said(&CHECK, &[(ROOM, text)]), [format!("{ROOM}:2: PLATFORM.md doesn't name `mach_wait_until`")]);
+        assert_eq!(
+            found_by(&CHECK, &[(ROOM, text)]),
+            [format!("{ROOM}:2: PLATFORM.md doesn't name `mach_wait_until`")]
+        );
     }
 
     #[test]
     fn a_call_is_one_by_whatever_name() {
-        let path = "crates/oversleep-lab/src/platform/windows/a.rs";
+        let path = "crates/oversleep-native/src/windows/a.rs";
         for text in [
             "use windows_sys::Win32::System::Threading::{\n    ExitThread, INFINITE,\n};\nfn f() { ExitThread(INFINITE) }",
             "use windows_sys::Win32::System::Threading as threading;\nfn f() { threading::ExitThread(0) }",
@@ -272,11 +275,11 @@ mod tests {
             "fn f() -> Calls { Calls(1, libc::ExitThread) }",
             "unsafe extern \"system\" { fn ExitThread(code: u32); }",
         ] {
-            let found = said(&CHECK, &[(path, text)]);
+            let found = found_by(&CHECK, &[(path, text)]);
             assert_eq!(found.len(), 1, "{text}: {found:?}");
             assert!(found[0].ends_with("PLATFORM.md doesn't name `ExitThread`"), "{found:?}");
             let named = page("## The laboratory on Windows\n### Waits", "`ExitThread`");
-            assert!(said(&CHECK, &[(path, text), (PAGE, &named)]).is_empty(), "{text}");
+            assert!(found_by(&CHECK, &[(path, text), (PAGE, &named)]).is_empty(), "{text}");
         }
         for text in [
             "use windows_sys::Win32::System::IO::OVERLAPPED;\nfn f() { OVERLAPPED::default(); x.OVERLAPPED() }",
@@ -284,28 +287,28 @@ mod tests {
             "fn f() { open(c\"/dev/null\", c\"hw.ncpu\") }",
             "#[cfg(test)]\nmod tests { fn f() { os::function(c\"NoSuchCall\") } }",
         ] {
-            assert!(said(&CHECK, &[(path, text)]).is_empty(), "{text}: {:?}", said(&CHECK, &[(path, text)]));
+            assert!(found_by(&CHECK, &[(path, text)]).is_empty(), "{text}: {:?}", found_by(&CHECK, &[(path, text)]));
         }
     }
 
     #[test]
     fn a_call_of_every_unix_stands_with_linux_and_macos() {
-        let path = "crates/oversleep-lab/src/platform/unix/a.rs";
+        let path = "crates/oversleep-native/src/unix/a.rs";
         let linux = page("## Other calls", "`kill`");
         let both = format!("{linux}{}", page("## The laboratory on macOS", "`kill`"));
         let text = "fn f() {\n    libc::kill(1, 2)\n}";
-        assert_eq!(said(&CHECK, &[(path, text), (PAGE, &linux)]).len(), 1);
-        assert!(said(&CHECK, &[(path, text), (PAGE, &both)]).is_empty());
+        assert_eq!(found_by(&CHECK, &[(path, text), (PAGE, &linux)]).len(), 1);
+        assert!(found_by(&CHECK, &[(path, text), (PAGE, &both)]).is_empty());
         let alone = format!("#[cfg(target_os = \"linux\")]\n{text}\n");
-        assert!(said(&CHECK, &[(path, &alone), (PAGE, &linux)]).is_empty());
-        assert_eq!(said(&CHECK, &[(path, &format!("{alone}{text}")), (PAGE, &linux)]).len(), 1);
+        assert!(found_by(&CHECK, &[(path, &alone), (PAGE, &linux)]).is_empty());
+        assert_eq!(found_by(&CHECK, &[(path, &format!("{alone}{text}")), (PAGE, &linux)]).len(), 1);
     }
 
     #[test]
     fn only_the_products_own_calls_count() {
         let text = "fn f() { libc::kill(1, 2) }";
         for path in ["benches/sys/a.rs", "crates/oversleep/tests/sys/a.rs", "crates/oversleep/src/clock.rs"] {
-            assert!(said(&CHECK, &[(path, text)]).is_empty(), "{path}");
+            assert!(found_by(&CHECK, &[(path, text)]).is_empty(), "{path}");
         }
     }
 }

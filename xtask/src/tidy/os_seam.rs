@@ -1,31 +1,31 @@
-//! The operating system is known below `platform/` and `sys/` only; everything else is the same code everywhere, and
-//! runs on the modelled machine too. A condition on the system, a binding to it or a processor's own instruction
-//! elsewhere would be a second seam.
+//! The operating system is known in the places of [`OS_PLACES`](super::arrows::OS_PLACES) only; everything else is the
+//! same code everywhere, and runs on modelled machines too. A condition on the system, a binding to it or a processor's
+//! own instruction elsewhere would be a second seam.
 
 use super::Check;
-use super::arrows::{ARCH_PLACES, is_in, is_os_room};
+use super::arrows::{ARCH_PLACES, is_in, is_os_place};
 use super::finding::Findings;
 use super::paths;
 use super::tree::Tree;
 
 pub const CHECK: Check =
-    Check { name: "os-seam", about: "the system and the processor are known only below platform/ and sys/", run };
+    Check { name: "os-seam", about: "only oversleep-native and sys/ know the system and the processor", run };
 
 const OS_CONDITIONS: &[&str] = &["target_os", "windows", "unix", "target_family", "target_env", "target_vendor"];
 const ARCH_CONDITIONS: &[&str] = &["target_arch", "target_feature"];
-const OS_PATHS: &[&[&str]] = &[&["libc"], &["windows_sys"], &["windows"], &["nix"], &["rustix"], &["std", "os"]];
+const OS_PATHS: &[&[&str]] = &[&["libc"], &["windows_sys"], &["nix"], &["rustix"], &["std", "os"]];
 const ARCH_PATHS: &[&[&str]] = &[&["std", "arch"], &["core", "arch"], &["raw_cpuid"]];
-const REMEDY: &str = "move it below platform/ (laboratory) or sys/ (library) and ask through their interface";
-const REMEDY_IN_TESTS: &str = "a test of one system stands in tests/sys/ or tests/platform/";
-/// What does not tell the system, of the constants that tell what a program was built for.
+const REMEDY: &str = "move it to oversleep-native (laboratory) or sys/ (library) and go through their interface";
+const REMEDY_IN_TESTS: &str = "move a test of one system to tests/sys/ or tests/platform/";
+/// The one constant of the build that doesn't name the system.
 const ARCH_CONSTANT: &str = "ARCH";
-/// What a build script is told of the system by.
+/// The variables that tell a build script about the system.
 const BUILD_VARIABLES: &[&str] =
     &["CARGO_CFG_TARGET_", "CARGO_CFG_WINDOWS", "CARGO_CFG_UNIX", "\"TARGET\"", "\"HOST\""];
 
 fn run(tree: &Tree, findings: &mut Findings) {
     for file in tree.rust_files() {
-        if !file.path.starts_with("crates/") || is_os_room(&file.path) {
+        if !file.path.starts_with("crates/") || is_os_place(&file.path) {
             continue;
         }
         let remedy = if file.path.contains("/tests/") { REMEDY_IN_TESTS } else { REMEDY };
@@ -52,7 +52,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
         for (at, line) in file.text.lines().enumerate() {
             let is_comment = |name: &str| source.comments.lines().nth(at).is_some_and(|text| text.contains(name));
             if let Some(name) = BUILD_VARIABLES.iter().find(|name| line.contains(**name) && !is_comment(name)) {
-                findings.add(&file.path, at + 1, format!("a build script asks for `{name}`"), remedy);
+                findings.add(&file.path, at + 1, format!("a build script reads `{name}`"), remedy);
             }
         }
         for path in paths::uses(source, &[]) {
@@ -60,8 +60,8 @@ fn run(tree: &Tree, findings: &mut Findings) {
                 let mut starts = starts.iter();
                 starts.any(|s| path.segments.len() >= s.len() && path.segments.iter().zip(*s).all(|(a, b)| a == b))
             };
-            if tells_the_system(&path.segments) {
-                findings.add(&file.path, path.line, "the name of the system asked for", remedy);
+            if names_the_system(&path.segments) {
+                findings.add(&file.path, path.line, "the name of the system is read", remedy);
             }
             if begins(OS_PATHS) || (begins(ARCH_PATHS) && !arch_is_fine) {
                 findings.add(&file.path, path.line, format!("`{}` used", path.segments.join("::")), remedy);
@@ -70,8 +70,8 @@ fn run(tree: &Tree, findings: &mut Findings) {
     }
 }
 
-/// Whether that is a constant of `std::env::consts` other than the processor's, or all of them by an alias.
-fn tells_the_system(path: &[String]) -> bool {
+/// Is that a constant of `std::env::consts` other than the processor's, or all of them by an alias?
+fn names_the_system(path: &[String]) -> bool {
     let Some(at) = path.iter().position(|part| part == "consts") else { return false };
     // `std::f64::consts` and the like are numbers.
     let is_env = at == 0 || path[at - 1] == "env";
@@ -81,11 +81,11 @@ fn tells_the_system(path: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::finding::said;
+    use crate::tidy::finding::found_by;
 
     #[test]
     fn conditions_outside_the_seam_are_found() {
-        let path = "crates/oversleep-lab/src/measure/waits.rs";
+        let path = "crates/oversleep-measure/src/waits.rs";
         for text in [
             "#[cfg(target_os = \"linux\")]",
             "#[cfg(any(test, not(unix)))]",
@@ -108,14 +108,12 @@ mod tests {
             "fn f() -> bool { std::env::consts::EXE_SUFFIX == \".exe\" }",
             "use std::env::consts as c;",
         ] {
-            assert_eq!(said(&CHECK, &[(path, text)]).len(), 1, "{text}");
+            assert_eq!(found_by(&CHECK, &[(path, text)]).len(), 1, "{text}");
             // The name alone makes no room.
-            let named = path.replace("measure/", "measure/sys/");
-            assert_eq!(said(&CHECK, &[(&named, text)]).len(), 1, "{named}: {text}");
-            for fine in
-                ["crates/oversleep-lab/src/platform/linux/a.rs", "crates/oversleep/src/sys/mod.rs", "benches/a.rs"]
-            {
-                assert!(said(&CHECK, &[(fine, text)]).is_empty(), "{fine}: {text}");
+            let named = path.replace("src/", "src/sys/");
+            assert_eq!(found_by(&CHECK, &[(&named, text)]).len(), 1, "{named}: {text}");
+            for fine in ["crates/oversleep-native/src/linux/a.rs", "crates/oversleep/src/sys/mod.rs", "benches/a.rs"] {
+                assert!(found_by(&CHECK, &[(fine, text)]).is_empty(), "{fine}: {text}");
             }
         }
     }
@@ -124,17 +122,17 @@ mod tests {
     fn other_conditions_are_fine() {
         let text = "#[cfg(test)]\nmod tests {}\n#[cfg(feature = \"unix\")]\nfn unix() {}\n// cfg(unix), CARGO_CFG_TARGET_OS\nuse std::fmt;\n\
                     use std::env::consts::ARCH;\nuse std::f64::consts::PI;";
-        assert!(said(&CHECK, &[("crates/oversleep-record/src/lib.rs", text)]).is_empty());
+        assert!(found_by(&CHECK, &[("crates/oversleep-record/src/lib.rs", text)]).is_empty());
     }
 
     #[test]
     fn the_librarys_clock_knows_the_processor_but_not_the_system() {
         let path = "crates/oversleep/src/clock/tsc.rs";
         assert!(
-            said(&CHECK, &[(path, "#[cfg(target_arch = \"x86_64\")]\nuse core::arch::x86_64::_rdtsc;")]).is_empty()
+            found_by(&CHECK, &[(path, "#[cfg(target_arch = \"x86_64\")]\nuse core::arch::x86_64::_rdtsc;")]).is_empty()
         );
         assert_eq!(
-            said(&CHECK, &[(path, "#[cfg(all(unix, target_arch = \"x86_64\"))]")]),
+            found_by(&CHECK, &[(path, "#[cfg(all(unix, target_arch = \"x86_64\"))]")]),
             [format!("{path}:1: a condition on `unix`")]
         );
     }

@@ -28,11 +28,17 @@ const PLACES: &[(&str, &[&[&str]])] = &[
     ("crates/oversleep/src/sys/windows/", &[&["The library/Windows"]]),
     ("crates/oversleep/src/sys/macos", &[&["The library/macOS"]]),
     ("crates/oversleep/src/sys/", &[&["The library"]]),
-    ("crates/oversleep-lab/src/platform/linux/", &[LINUX]),
-    ("crates/oversleep-lab/src/platform/unix/", &[LINUX, MACOS]),
-    ("crates/oversleep-lab/src/platform/macos/", &[MACOS]),
-    ("crates/oversleep-lab/src/platform/windows/", &[&["The laboratory on Windows"]]),
+    ("crates/oversleep-native/src/linux/", &[LINUX]),
+    ("crates/oversleep-native/src/unix/", &[LINUX, MACOS]),
+    ("crates/oversleep-native/src/macos/", &[MACOS]),
+    ("crates/oversleep-native/src/windows/", &[&["The laboratory on Windows"]]),
 ];
+
+/// The place of a file: its system in `PLACES`, or the crate that all systems share.
+pub fn page_place(path: &str) -> &'static str {
+    PLACES.iter().find(|(place, _)| is_in(path, &[place])).map_or("", |(place, _)| place)
+}
+
 /// One row of a table.
 struct Row {
     /// Heading of the second level, and the third's behind a slash.
@@ -141,7 +147,7 @@ Prose names `kill` and `prctl`.
     #[test]
     fn only_backticks_of_rows_in_the_systems_own_section_name_a_call() {
         let page = PlatformPage::read(TEXT);
-        let lack = |path: &str, name| page.lack(&format!("crates/oversleep-lab/src/platform/{path}"), name, false);
+        let lack = |path: &str, name| page.lack(&format!("crates/oversleep-native/src/{path}"), name, false);
         let lacks_row = |path: &str, name| matches!(lack(path, name), Some(Lack::Row(_)));
         assert_eq!(lack("linux/a.rs", "nanosleep"), None);
         assert!(lacks_row("macos/a.rs", "nanosleep") && lacks_row("windows/a.rs", "nanosleep"));
@@ -157,7 +163,7 @@ Prose names `kill` and `prctl`.
     fn what_every_unix_compiles_stands_with_each_of_them() {
         let text = TEXT.replace("## Clocks", "## Other calls");
         let page = PlatformPage::read(&text);
-        let path = "crates/oversleep-lab/src/platform/unix/a.rs";
+        let path = "crates/oversleep-native/src/unix/a.rs";
         assert_eq!(page.lack(path, "poll", false), None);
         assert_eq!(page.lack(path, "nanosleep", false), Some(Lack::Row("The laboratory on macOS".into())));
         assert_eq!(page.lack(path, "nanosleep", true), None);

@@ -14,46 +14,24 @@ const TABLE: &str = "xtask/src/tidy/arrows.rs";
 
 fn run(tree: &Tree, findings: &mut Findings) {
     for house in HOUSES {
-        let mut unknown = Vec::new();
         for file in tree.rust_files() {
             let Some(below) = file.path.strip_prefix(house.src).and_then(|p| p.strip_prefix('/')) else { continue };
             let module = paths::module_of(below);
             let top = module.first().map_or("", String::as_str);
-            let room = house.rooms.iter().find(|room| room.name == top);
-            if room.is_none() && is_undeclared(house, below, top) && !unknown.contains(&top.to_owned()) {
-                unknown.push(top.to_owned());
-                findings.add(
-                    &file.path,
-                    1,
-                    format!("`{top}` has no arrows"),
-                    format!("say what it may use under `rooms` (or name it under `composing`) in {TABLE}"),
-                );
+            if let Some(room) = house.rooms.iter().find(|room| room.name == top) {
+                check_file(file, house, room, &module, findings);
             }
-            look_at(file, house, room, &module, findings);
         }
     }
 }
 
-fn is_undeclared(house: &House, below: &str, top: &str) -> bool {
-    below.contains('/') && house.composing.is_some_and(|names| !names.contains(&top))
-}
-
-fn look_at(file: &File, house: &House, room: Option<&Room>, module: &[String], findings: &mut Findings) {
-    let source = file.source();
-    for path in paths::uses(source, module) {
-        let written = path.segments.join("::");
-        if house.never.iter().any(|never| leads_to(&path, never)) {
-            findings.add(
-                &file.path,
-                path.line,
-                format!("nothing here may use `{written}`"),
-                format!("ask the layer between for it; the arrows are in {TABLE}"),
-            );
-            continue;
-        }
-        let Some(room) = room else { continue };
+fn check_file(file: &File, house: &House, room: &Room, module: &[String], findings: &mut Findings) {
+    for path in paths::uses(file.source(), module) {
         if !may_use(house, room, &path) {
-            findings.add(&file.path, path.line, format!("`{}` may not use `{written}`", room.name), remedy(&path));
+            let written = path.segments.join("::");
+            let what = format!("`{}` may not use `{written}`", room.name);
+            let remedy = format!("have a module at the crate's top bring the two together, or change {TABLE}");
+            findings.add(&file.path, path.line, what, remedy);
         }
     }
 }
@@ -61,7 +39,7 @@ fn look_at(file: &File, house: &House, room: Option<&Room>, module: &[String], f
 fn may_use(house: &House, room: &Room, path: &PathUse) -> bool {
     let Some(first) = path.segments.first().map(String::as_str) else { return true };
     if first == "oversleep" || first.starts_with("oversleep_") {
-        return room.crates.contains(&first);
+        return room.uses_crates;
     }
     if first != "crate" {
         return true;
@@ -78,80 +56,51 @@ fn leads_to(path: &PathUse, target: &str) -> bool {
     path.segments.len() >= target.len() && path.segments.iter().zip(&target).all(|(a, b)| a == b)
 }
 
-fn remedy(path: &PathUse) -> String {
-    let at_root = path.segments.first().is_some_and(|s| s == "crate") && path.segments.len() == 2;
-    if at_root {
-        format!("name it by the room it lives in, or have a module at the crate's top bring the two together ({TABLE})")
-    } else {
-        format!(
-            "have a module at the crate's top bring the two together, or move what is shared to the record ({TABLE})"
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::finding::said;
+    use crate::tidy::finding::found_by;
 
-    fn lab(path: &str, text: &str) -> Vec<String> {
-        said(&CHECK, &[(&format!("crates/oversleep-lab/src/{path}"), text)])
+    fn report(path: &str, text: &str) -> Vec<String> {
+        found_by(&CHECK, &[(&format!("crates/oversleep-report/src/{path}"), text)])
     }
 
     #[test]
     fn a_room_may_use_itself_and_where_its_arrows_lead() {
         for (path, text) in [
-            ("measure/waits.rs", "use crate::platform::Platform;\nuse oversleep_record::Nanos;\nuse super::rounds;"),
-            ("platform/mod.rs", "use oversleep::Clock;\nuse crate::platform::sim;"),
-            ("explain/slack.rs", "use oversleep_record::Series;\nuse std::fmt;\nuse serde::Serialize;"),
-            ("emulate/mod.rs", "use crate::platform::sim::Tick;"),
-            ("check.rs", "use crate::{measure, explain::findings, compare};\nuse oversleep::Clock;"),
+            ("picture/axis.rs", "use crate::picture::svg;\nuse std::fmt;\nuse super::scale;"),
+            ("view/mod.rs", "use crate::{picture, view::table};\nuse oversleep_record::Series;"),
+            ("html/page.rs", "use crate::view::Section;\nuse crate::picture::Picture;"),
+            ("terminal/mod.rs", "use crate::listing::Page;\nuse anstyle::Style;"),
+            ("testing/mod.rs", "use crate::{html, terminal};\nuse oversleep_record::ResultFile;"),
         ] {
-            assert!(lab(path, text).is_empty(), "{path}: {:?}", lab(path, text));
+            assert!(report(path, text).is_empty(), "{path}: {:?}", report(path, text));
         }
     }
 
     #[test]
-    fn every_other_arrow_is_refused() {
+    fn every_other_arrow_is_found() {
         for (path, text) in [
-            ("measure/waits.rs", "use crate::explain::Finding;"),
-            ("measure/waits.rs", "use oversleep::Clock;"),
-            ("measure.rs", "use super::compare::median;"),
-            ("measure/waits.rs", "use super::super::explain;"),
-            ("explain/slack.rs", "fn f() { crate::platform::now() }"),
-            ("explain/slack.rs", "use crate::{\n    explain::a,\n    measure::b,\n};"),
-            ("explain/slack.rs", "#[cfg(test)]\nmod tests {\n    use super::super::super::measure;\n}"),
-            ("compare/mod.rs", "use oversleep_lab::measure;"),
-            ("platform/linux/mod.rs", "use crate::measure::round;"),
-            ("platform/mod.rs", "use crate::check::Session;"),
-            ("emulate/mod.rs", "use crate::platform::linux;"),
+            ("picture/axis.rs", "use oversleep_record::Nanos;"),
+            ("picture/axis.rs", "use crate::view::Section;"),
+            ("picture/axis.rs", "use super::super::html;"),
+            ("view/mod.rs", "fn f() { crate::terminal::width() }"),
+            ("view/mod.rs", "use crate::{\n    picture::a,\n    html::b,\n};"),
+            ("html/page.rs", "#[cfg(test)]\nmod tests {\n    use super::super::super::terminal;\n}"),
+            ("terminal.rs", "use super::html::page;"),
         ] {
-            assert_eq!(lab(path, text).len(), 1, "{path}: {text}");
+            assert_eq!(report(path, text).len(), 1, "{path}: {text}");
         }
         assert_eq!(
-            lab("measure/waits.rs", "//! Waits.\nuse crate::explain::Finding;"),
-            ["crates/oversleep-lab/src/measure/waits.rs:2: `measure` may not use `crate::explain::Finding`"]
+            report("view/table.rs", "//! Tables.\nuse crate::html::Page;"),
+            ["crates/oversleep-report/src/view/table.rs:2: `view` may not use `crate::html::Page`"]
         );
+        let model = ("crates/oversleep-model/src/sim/mod.rs", "use crate::machines::load;");
+        assert_eq!(found_by(&CHECK, &[model]).len(), 1);
     }
 
     #[test]
     fn comments_and_strings_are_not_arrows() {
-        assert!(lab("explain/a.rs", "// crate::measure::x\nconst A: &str = \"crate::measure::x\";").is_empty());
-    }
-
-    #[test]
-    fn a_new_directory_needs_arrows() {
-        assert_eq!(lab("cellar/mod.rs", ""), ["crates/oversleep-lab/src/cellar/mod.rs:1: `cellar` has no arrows"]);
-        assert!(lab("session.rs", "").is_empty());
-    }
-
-    #[test]
-    fn the_command_stays_off_the_platform_and_pictures_off_everything() {
-        let cli = |path: &str, text: &str| said(&CHECK, &[(&format!("crates/oversleep-cli/src/{path}"), text)]);
-        assert!(cli("picture/axis.rs", "use crate::picture::svg;\nuse std::fmt;").is_empty());
-        assert_eq!(cli("picture/axis.rs", "use oversleep_record::Nanos;").len(), 1);
-        assert_eq!(cli("picture/axis.rs", "use crate::args::Args;").len(), 1);
-        assert_eq!(cli("run.rs", "use oversleep_lab::{check, platform::linux};").len(), 1);
-        assert!(cli("run/mod.rs", "use oversleep_lab::check;\nuse crate::picture;").is_empty());
+        assert!(report("picture/a.rs", "// crate::view::x\nconst A: &str = \"crate::view::x\";").is_empty());
     }
 }

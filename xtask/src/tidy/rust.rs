@@ -7,6 +7,8 @@ pub struct Source {
     pub code: String,
     /// The text with everything but comments blanked.
     pub comments: String,
+    /// The insides of string literals; everything else is `\0`.
+    pub literals: String,
     /// Characters inside string literals, per line.
     pub literal_chars: Vec<usize>,
     pub tokens: Vec<Token>,
@@ -45,8 +47,8 @@ impl Source {
     pub fn scan(text: &str) -> Self {
         let chars: Vec<char> = text.chars().collect();
         let kinds = classify(&chars);
-        let only = |kind: Kind| -> String {
-            let kept = chars.iter().zip(&kinds).map(|(&c, &k)| if k == kind || c == '\n' { c } else { ' ' });
+        let only = |kind: Kind, blank: char| -> String {
+            let kept = chars.iter().zip(&kinds).map(|(&c, &k)| if k == kind || c == '\n' { c } else { blank });
             kept.collect()
         };
         let mut literal_chars = vec![0];
@@ -57,8 +59,14 @@ impl Source {
                 *literal_chars.last_mut().expect("starts with one line") += 1;
             }
         }
-        let code = only(Kind::Code);
-        Self { tokens: tokens(&code), comments: only(Kind::Comment), literal_chars, code }
+        let code = only(Kind::Code, ' ');
+        Self {
+            tokens: tokens(&code),
+            comments: only(Kind::Comment, ' '),
+            literals: only(Kind::Literal, '\0'),
+            literal_chars,
+            code,
+        }
     }
 
     /// The index just past the bracket that closes the one at `open`.

@@ -71,16 +71,16 @@ fn has_reason(source: &Source, line: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::finding::said;
+    use crate::tidy::finding::found_by;
 
     const ROOM: &str = "crates/oversleep/src/sys/linux.rs";
 
     #[test]
     fn unsafe_outside_its_rooms_is_found() {
         let text = "fn f() {\n    // SAFETY: sound.\n    unsafe { g() }\n}\n";
-        assert!(said(&CHECK, &[(ROOM, text)]).is_empty());
-        for path in ["crates/oversleep-record/src/lib.rs", "crates/oversleep-lab/src/measure/a.rs", "fuzz/a.rs"] {
-            assert_eq!(said(&CHECK, &[(path, text)]), [format!("{path}:3: unsafe outside its rooms")]);
+        assert!(found_by(&CHECK, &[(ROOM, text)]).is_empty());
+        for path in ["crates/oversleep-record/src/lib.rs", "crates/oversleep-measure/src/a.rs", "fuzz/a.rs"] {
+            assert_eq!(found_by(&CHECK, &[(path, text)]), [format!("{path}:3: unsafe outside its rooms")]);
         }
     }
 
@@ -95,7 +95,7 @@ mod tests {
             "// SAFETY: cut off by the empty line.\n\nunsafe impl Send for A {}\n",
             "fn f() {\n    let safety = \"SAFETY:\";\n    unsafe { g() }\n}\n",
         ] {
-            assert_eq!(said(&CHECK, &[(ROOM, text)]).len(), 1, "{text}");
+            assert_eq!(found_by(&CHECK, &[(ROOM, text)]).len(), 1, "{text}");
         }
     }
 
@@ -108,7 +108,7 @@ mod tests {
             "/// # Safety\n/// Call it once.\npub unsafe fn f() {}\n",
             "type F = unsafe extern \"C\" fn(i32);\n",
         ] {
-            assert!(said(&CHECK, &[(ROOM, text)]).is_empty(), "{text}");
+            assert!(found_by(&CHECK, &[(ROOM, text)]).is_empty(), "{text}");
         }
     }
 }

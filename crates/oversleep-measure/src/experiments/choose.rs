@@ -59,7 +59,7 @@ pub(super) fn described(clock: &dyn Clock) -> ClockResult {
         call: info.call.to_owned(),
         counts: info.counts,
         epoch: info.epoch,
-        unit: info.unit.to_owned(),
+        unit: info.unit.name().to_owned(),
         across_suspend: info.across_suspend,
         wraps_after_ns: None,
         unavailable: clock.available().err(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use oversleep_record::series::{Pace, Quantity, Series};
 use oversleep_record::{Nanos, ResultFile};
 
-use oversleep_system::{SharedPlatform, SlackRule};
+use oversleep_system::{ClockUnit, SharedPlatform, SlackRule};
 
 use super::bounds::check_clock;
 use super::profile::Profile;
@@ -73,7 +73,7 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
         if let Some(step) = seen.stated_step_ns.filter(|step| *step > Nanos::ZERO && !follows_interrupt) {
             clock.step_ns = step;
         }
-        if let (Some(hz @ 1..=10_000_000_000), "ticks") = (seen.frequency_hz, clock.info.unit) {
+        if let (Some(hz @ 1..=10_000_000_000), ClockUnit::Ticks) = (seen.frequency_hz, clock.info.unit) {
             clock.frequency_hz = hz;
         }
         check_clock(clock, machine.reference_clock)

@@ -115,8 +115,8 @@ fn foreign_clocks(profile: &Profile) -> Vec<&'static str> {
     let stated = |path: &str| profile.stated.get(path).map_or("", |stated| stated.text.as_str());
     let (os, arch) = (stated("machine.os"), stated("machine.arch"));
     let system = SYSTEMS.iter().find(|system| system.os == os);
-    let rows = system.into_iter().flat_map(|system| (system.clocks)());
-    rows.filter(|row| !row.arch.is_empty() && row.arch != arch).map(|row| row.info.name).collect()
+    let clocks = system.into_iter().flat_map(|system| system.modelled_clocks());
+    clocks.filter(|info| !info.is_on(arch)).map(|info| info.name).collect()
 }
 
 fn changed(mut profile: Profile, overrides: &[String]) -> Result<Profile, MachineError> {

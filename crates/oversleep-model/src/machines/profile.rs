@@ -147,7 +147,7 @@ impl Profile {
             return Err(format!("'{path}' is a figure of {owner}; it changes nothing on {}", self.name));
         }
         let Some((family, name)) = path.split_once('.') else { return Ok(()) };
-        let clocks = || (system.clocks)().into_iter().map(|row| row.info.name).collect::<Vec<_>>();
+        let clocks = || system.modelled_clocks().map(|info| info.name).collect::<Vec<_>>();
         let waits = || (system.waits)().into_iter().map(|info| info.name).collect::<Vec<_>>();
         let known = match family {
             "costs" if name == "other" => return Ok(()),

@@ -12,7 +12,7 @@ use oversleep_system::{ClockInfo, CpuKind, Family, Granularity, SlackRule, Targe
 /// Two CPUs shared fairly, slack of 50 us, wake-ups of 4 to 20 us.
 fn machine() -> Machine {
     let fixed = |ns| Spread::fixed(Nanos(ns));
-    let clock = (systems::linux::SYSTEM.clocks)().remove(0).info;
+    let clock = systems::linux::SYSTEM.clocks[0];
     Machine {
         name: "test".to_owned(),
         os: "linux".to_owned(),

@@ -171,7 +171,7 @@ impl<S: System> Platform for Native<S> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use oversleep_system::HOGS_MAX;
+    use oversleep_system::{ClockUnit, HOGS_MAX};
 
     use super::*;
     use crate::here;
@@ -213,7 +213,7 @@ mod tests {
         let (first, read, last) = (native.now(), clock.read(), native.now());
         assert!(first <= last, "{first:?} {last:?}");
         // Where the clock counts something else than nanoseconds, only its own order can be told.
-        if clock.info().unit == "ns" {
+        if clock.info().unit == ClockUnit::Nanoseconds {
             let between = Nanos(read as i64);
             assert!(first <= between && between <= last, "{first:?} {between:?} {last:?}");
         }

@@ -2,92 +2,48 @@
 //! registry and says so.
 
 use oversleep_record::Unavailable;
-use oversleep_record::clock::{AcrossSuspend, Epoch};
 
-use crate::fn_clock::{COMMON, FnClock, none};
-use oversleep_system::{Clock, ClockInfo};
+use crate::fn_clock::{FnClock, Read};
 
-const TICKS: ClockInfo =
-    ClockInfo { unit: "ticks", epoch: Epoch::Processor, across_suspend: AcrossSuspend::Unspecified, ..COMMON };
-const INTEL_MANUAL: &str = "https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sdm.html";
-
-/// What a system has to say about the counters.
-pub trait Rules {
+/// What a system states about the counters.
+pub trait Rules: Sized + 'static {
     /// Why this process may not read them by that instruction, where the system forbids it.
     fn permitted(instruction: &str) -> Result<(), Unavailable>;
 
-    /// Ticks of the time-stamp counter per second as the processor or the system states it.
+    /// Ticks of the time-stamp counter per second, as the processor or the system states it.
     fn tsc_hz() -> Option<u64>;
-}
 
-/// The counters under a system's rules.
-pub fn registry<R: Rules + 'static>() -> Vec<Box<dyn Clock>> {
-    vec![
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "tsc",
-                call: "rdtsc",
-                doc: "The time-stamp counter, unordered: the processor may read it early. Valid as a clock only where \
-                      it is invariant and the CPUs agree.",
-                since: "Pentium",
-                page: INTEL_MANUAL,
-                ..TICKS
-            },
-            available: tsc_available::<R>,
-            frequency_hz: R::tsc_hz,
-            step: none,
-            read: tsc::plain,
+    /// The counters under these rules.
+    const READS: &'static [Read] = &[
+        ("tsc", |info| FnClock::new(info, tsc::plain).available(tsc_available::<Self>).ticks_hz(Self::tsc_hz).boxed()),
+        ("tscp", |info| {
+            FnClock::new(info, tsc::ordered).available(tscp_available::<Self>).ticks_hz(Self::tsc_hz).boxed()
         }),
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "tscp",
-                call: "rdtscp",
-                doc: "The time-stamp counter, read after all earlier instructions are done; later ones may start \
-                      before.",
-                since: "2006 (AMD), 2008 (Intel)",
-                page: INTEL_MANUAL,
-                ..TICKS
-            },
-            available: || tsc_available::<R>().and_then(|()| tsc::rdtscp_available()),
-            frequency_hz: R::tsc_hz,
-            step: none,
-            read: tsc::ordered,
+        ("tsc-fenced", |info| {
+            FnClock::new(info, tsc::fenced).available(tsc_available::<Self>).ticks_hz(Self::tsc_hz).boxed()
         }),
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "tsc-fenced",
-                call: "lfence; rdtsc",
-                doc: "The time-stamp counter behind a load fence: what the kernel's own clock reads use to keep order.",
-                since: "Pentium 4",
-                page: INTEL_MANUAL,
-                ..TICKS
-            },
-            available: tsc_available::<R>,
-            frequency_hz: R::tsc_hz,
-            step: none,
-            read: tsc::fenced,
+        ("cntvct", |info| {
+            FnClock::new(info, generic_timer::count)
+                .available(generic_timer_available::<Self>)
+                .ticks_hz(generic_timer::stated_hz)
+                .boxed()
         }),
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "cntvct",
-                call: "mrs CNTVCT_EL0",
-                doc: "The ARM generic timer's virtual count, unordered. The same on all CPUs; its frequency stands in \
-                      CNTFRQ_EL0 (19.2 MHz to 1 GHz).",
-                since: "ARMv8",
-                page: "https://developer.arm.com/documentation/ddi0601/latest/AArch64-Registers/CNTVCT-EL0--Counter-timer-Virtual-Count-Register",
-                ..TICKS
-            },
-            available: || generic_timer::available().and_then(|()| R::permitted("mrs CNTVCT_EL0")),
-            frequency_hz: generic_timer::stated_hz,
-            step: none,
-            read: generic_timer::count,
-        }),
-    ]
+    ];
 }
 
 fn tsc_available<R: Rules>() -> Result<(), Unavailable> {
     tsc::present()?;
     R::permitted("rdtsc")
+}
+
+fn tscp_available<R: Rules>() -> Result<(), Unavailable> {
+    tsc_available::<R>()?;
+    tsc::rdtscp_available()
+}
+
+fn generic_timer_available<R: Rules>() -> Result<(), Unavailable> {
+    generic_timer::available()?;
+    R::permitted("mrs CNTVCT_EL0")
 }
 
 #[cfg(target_arch = "x86_64")]

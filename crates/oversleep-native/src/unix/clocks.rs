@@ -11,16 +11,15 @@ pub(crate) fn readable(id: libc::clockid_t) -> Result<(), Unavailable> {
     if unsafe { libc::clock_gettime(id, &raw mut time) } == 0 { Ok(()) } else { Err(os::failed("clock_gettime")) }
 }
 
-/// One entry: the clock id is part of the type of its read, so that the loop around it has a constant.
+/// The clock of that number. The number is part of the type of its read, so that the loop around it has a constant.
 macro_rules! posix_clock {
-    ($id:ident, $info:expr) => {
-        Box::new($crate::fn_clock::FnClock {
-            info: $info,
-            available: || $crate::unix::clocks::readable(libc::$id),
-            frequency_hz: || Some(1_000_000_000),
-            step: || $crate::unix::os::clock_step(libc::$id).ok(),
-            read: || $crate::unix::os::clock_ns(libc::$id),
-        }) as Box<dyn oversleep_system::Clock>
+    ($id:ident) => {
+        |info| {
+            $crate::fn_clock::FnClock::new(info, || $crate::unix::os::clock_ns(libc::$id))
+                .available(|| $crate::unix::clocks::readable(libc::$id))
+                .step(|| $crate::unix::os::clock_step(libc::$id).ok())
+                .boxed()
+        }
     };
 }
 

@@ -1,6 +1,6 @@
-//! Whether the counters of two cores agree: two threads, each held on its core, hand a reading to and fro.
+//! Whether the counters of two cores agree: two threads, each pinned to its core, pass a reading back and forth.
 //!
-//! A reading that is below the one just received shows a skew of at least the difference plus the way between them.
+//! A reading below the one just received shows a skew of at least the difference.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -9,23 +9,23 @@ use std::time::Duration;
 
 use crate::sys::{self, counter};
 
-/// Hand-offs per pair of cores; each takes about 0.1–0.2 µs, and the first few warm up.
+/// Hand-offs per pair of cores. Each takes about 0.1–0.2 µs, and the first few warm up.
 const HANDOFFS: u64 = 400;
-/// A pair that can't finish in this time (the cores are busy) shows nothing.
+/// A pair that takes longer than this, because its cores are busy, is inconclusive.
 const PATIENCE_NS: u64 = 20_000_000;
-/// How many other cores a quick comparison visits: a skew usually separates whole sockets.
+/// How many other cores a quick comparison visits. A skew usually separates whole sockets.
 const SAMPLE: usize = 4;
 
-/// The largest skew found, in ticks, between the first core and a few others spread over the machine; 0 when they
-/// agree, `None` when they could not be compared.
+/// The largest skew, in ticks, between the first core and a few others across the machine: 0 if they agree, `None` if
+/// they couldn't be compared.
 pub(super) fn sample_skew() -> Option<u64> {
     let cpus = sys::allowed_cpus()?;
     let stride = cpus.len().div_ceil(SAMPLE).max(1);
     largest_skew(&cpus, cpus.iter().copied().rev().step_by(stride))
 }
 
-/// The largest skew found, in ticks, between the first core and every other that this thread may use, and how many
-/// cores were compared; `None` when they could not be.
+/// The largest skew, in ticks, between the first core and every other that this thread may use, and how many cores were
+/// compared; `None` if they couldn't be.
 pub(super) fn skew_of_all() -> Option<(u64, usize)> {
     let cpus = sys::allowed_cpus()?;
     Some((largest_skew(&cpus, cpus.iter().copied())?, cpus.len()))
@@ -48,27 +48,27 @@ fn skew_between(one: usize, other: usize) -> Option<u64> {
         move || sys::pin_this_thread(cpu).ok().and_then(|()| table.play(parity, deadline_ns, counter::ticks_ordered))
     };
     let skew = largest_by(deadline_ns, [player(one, 0), player(other, 1)]);
-    // Whoever plays on plays alone.
+    // A thread that is still running now gives up.
     table.given_up.store(true, Ordering::Relaxed);
     skew
 }
 
-/// The larger of what two threads find; `None` when either finds nothing, or not in time. They aren't joined: one that
-/// is let in later, because something of a higher priority keeps its core, ends then.
+/// The larger of two threads' results; `None` if either has none, or not by the deadline. The threads aren't joined,
+/// because one whose core is kept by a higher priority may run much later.
 fn largest_by(deadline_ns: u64, players: [impl FnOnce() -> Option<u64> + Send + 'static; 2]) -> Option<u64> {
-    let (tell, told) = mpsc::channel();
+    let (sender, results) = mpsc::channel();
     for player in players {
-        let tell = tell.clone();
-        let play_and_tell = move || {
-            // Nobody may listen any more.
-            let _ = tell.send(player());
+        let sender = sender.clone();
+        let play_and_send = move || {
+            // After the deadline nobody receives any more.
+            let _ = sender.send(player());
         };
-        thread::Builder::new().spawn(play_and_tell).ok()?;
+        thread::Builder::new().spawn(play_and_send).ok()?;
     }
-    drop(tell);
+    drop(sender);
     let next = || {
         let left_ns = deadline_ns.saturating_sub(sys::monotonic_ns());
-        told.recv_timeout(Duration::from_nanos(left_ns)).ok()?
+        results.recv_timeout(Duration::from_nanos(left_ns)).ok()?
     };
     Some(next()?.max(next()?))
 }
@@ -81,7 +81,7 @@ struct Table {
 }
 
 impl Table {
-    /// Takes every turn of this parity; the largest step back seen.
+    /// Takes every turn of this parity, and returns the largest step back.
     fn play(&self, parity: u64, deadline_ns: u64, read_ticks: impl Fn() -> u64) -> Option<u64> {
         let mut largest = 0;
         for turn in (parity..HANDOFFS).step_by(2) {
@@ -98,7 +98,7 @@ impl Table {
             }
             let now = read_ticks();
             let before = self.ticks.load(Ordering::Relaxed);
-            // A wrap in these microseconds would show as an absurd skew once in a century.
+            // A counter that wraps in these microseconds, once in a century, would show an absurd skew.
             largest = largest.max(before.saturating_sub(now));
             self.ticks.store(now, Ordering::Relaxed);
             self.turn.store(turn + 1, Ordering::Release);
@@ -127,7 +127,7 @@ mod tests {
                 let odd = scope.spawn(|| table.play(1, u64::MAX, || read(1)));
                 [even.join().unwrap().unwrap(), odd.join().unwrap().unwrap()]
             });
-            // The modelled counter moves by one per reading, so one tick of the lag can't be seen.
+            // The modelled counter advances by one per read, which hides one tick of the lag.
             assert_eq!(skews, lag.map(|lag: u64| lag.saturating_sub(1)));
         }
     }
@@ -145,18 +145,18 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_lets_no_thread_in_is_not_waited_for() {
+    fn a_core_that_runs_no_thread_is_not_waited_for() {
         let (let_in, turn) = mpsc::channel::<u64>();
         let player = |turn: Option<mpsc::Receiver<u64>>| move || turn.map_or(Some(3), |turn| turn.recv().ok());
         let deadline_ns = sys::monotonic_ns() + 1_000_000;
         assert_eq!(largest_by(deadline_ns, [player(None), player(Some(turn))]), None);
         assert!(sys::monotonic_ns() >= deadline_ns);
-        // It comes late, and nobody minds.
+        // A late result is ignored.
         let_in.send(5).unwrap();
     }
 
     #[test]
-    fn two_players_tell_the_larger_skew() {
+    fn the_larger_skew_of_two_players_counts() {
         let deadline_ns = sys::monotonic_ns() + 60_000_000_000;
         let player = |skew: Option<u64>| move || skew;
         assert_eq!(largest_by(deadline_ns, [player(Some(3)), player(Some(8))]), Some(8));

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 /// A point on the operating system's monotonic time line, in whole nanoseconds.
 ///
-/// On Linux the time line is `CLOCK_MONOTONIC`: it counts from boot and stands still during suspend. On macOS it is
-/// `CLOCK_UPTIME_RAW`, which stands still, too; on Windows the performance counter, which counts on. A `u64` of nanoseconds
-/// lasts 584 years.
+/// On Linux the time line is `CLOCK_MONOTONIC`, which counts from boot and stops during suspend. On macOS it is
+/// `CLOCK_UPTIME_RAW`, which stops too. On Windows it is the performance counter, which keeps counting. A `u64` of
+/// nanoseconds lasts 584 years.
 ///
 /// ```
 /// use oversleep::Instant;
@@ -23,8 +23,9 @@ use std::time::Duration;
 pub struct Instant(u64);
 
 impl Instant {
-    /// Now, by [`Clock::now_ordered`](super::Clock::now_ordered): never below an instant taken earlier, on any core.
-    /// Costs that reading, some 10 ns more than [`Clock::now`](super::Clock::now).
+    /// Now, by [`Clock::now_ordered`](super::Clock::now_ordered): never below an earlier instant, on any core.
+    ///
+    /// Cost: about 10 ns more than [`Clock::now`](super::Clock::now).
     ///
     /// ```
     /// use oversleep::Instant;
@@ -50,7 +51,7 @@ impl Instant {
     /// Nanoseconds since the time line's zero.
     ///
     /// ```
-    /// // On Linux to be compared with stamps of CLOCK_MONOTONIC that another program wrote.
+    /// // On Linux this compares with CLOCK_MONOTONIC timestamps from other programs.
     /// println!("{}", oversleep::Instant::now().as_nanos());
     /// ```
     #[inline]
@@ -58,9 +59,9 @@ impl Instant {
         self.0
     }
 
-    /// Nanoseconds from `earlier` to `self`; negative when `earlier` is in fact later.
+    /// Nanoseconds from `earlier` to `self`; negative if `earlier` is in fact later.
     ///
-    /// Differences beyond ±292 years are held at the ends of `i64`.
+    /// Differences beyond ±292 years saturate.
     ///
     /// ```
     /// use oversleep::Instant;
@@ -79,7 +80,7 @@ impl Instant {
         }
     }
 
-    /// The time from `earlier` to `self`, or `None` when `earlier` is in fact later.
+    /// The time from `earlier` to `self`, or `None` if `earlier` is in fact later.
     ///
     /// ```
     /// use oversleep::Instant;
@@ -94,8 +95,9 @@ impl Instant {
         }
     }
 
-    /// The time since this instant; zero when it lies in the future.
-    /// Costs one [`Instant::now`].
+    /// The time since this instant; zero if it is in the future.
+    ///
+    /// Cost: one [`Instant::now`].
     ///
     /// ```
     /// let start = oversleep::Instant::now();
@@ -106,7 +108,7 @@ impl Instant {
         Self::now().checked_duration_since(self).unwrap_or_default()
     }
 
-    /// This instant moved later, or `None` beyond the end of the time line.
+    /// This instant plus `duration`, or `None` beyond the end of the time line.
     ///
     /// ```
     /// use oversleep::Instant;
@@ -119,7 +121,7 @@ impl Instant {
         self.0.checked_add(u64::try_from(duration.as_nanos()).ok()?).map(Self)
     }
 
-    /// This instant moved earlier, or `None` before the time line's zero.
+    /// This instant minus `duration`, or `None` before the time line's zero.
     ///
     /// ```
     /// use oversleep::Instant;
@@ -132,7 +134,7 @@ impl Instant {
         self.0.checked_sub(u64::try_from(duration.as_nanos()).ok()?).map(Self)
     }
 
-    /// This instant moved later, held at the end of the time line.
+    /// This instant plus `duration`, at most the end of the time line.
     ///
     /// ```
     /// use oversleep::Instant;
@@ -151,9 +153,9 @@ impl Add<Duration> for Instant {
 
     /// # Panics
     ///
-    /// Beyond the end of the time line, 584 years after its zero.
+    /// If the result is beyond the end of the time line, 584 years after its zero.
     fn add(self, duration: Duration) -> Self {
-        self.checked_add(duration).expect("the instant lies beyond the end of the time line")
+        self.checked_add(duration).expect("the instant is beyond the end of the time line")
     }
 }
 
@@ -168,9 +170,9 @@ impl Sub<Duration> for Instant {
 
     /// # Panics
     ///
-    /// Before the time line's zero.
+    /// If the result is before the time line's zero.
     fn sub(self, duration: Duration) -> Self {
-        self.checked_sub(duration).expect("the instant lies before the time line's zero")
+        self.checked_sub(duration).expect("the instant is before the time line's zero")
     }
 }
 

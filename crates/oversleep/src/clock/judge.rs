@@ -1,4 +1,4 @@
-//! Whether this machine's counter may serve as a clock: the checks that can be made before it runs.
+//! Whether this machine's counter may serve as a clock: the checks before it is used.
 
 use crate::sys::{self, counter};
 
@@ -6,23 +6,22 @@ use super::cores;
 use super::reason::{Clocksource, Reason};
 use super::servo::State;
 
-/// The environment variable that chooses: `os` forbids the counter; anything else, or nothing, leaves the choice to
-/// the checks.
+/// This environment variable forbids the counter if it is `os`; any other value leaves the choice to the checks.
 const VARIABLE: &str = "OVERSLEEP_CLOCK";
 
-/// What the kernel itself keeps time by.
+/// What the kernel keeps time by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(dead_code, reason = "no system gives every verdict")]
 pub(crate) enum Verdict {
-    /// The counter: the kernel watches it, and would have changed to something else.
+    /// The counter. The kernel watches it, and would have switched to something else if it were unstable.
     Counter,
     /// Something else.
     Other(Clocksource),
-    /// It can't be known here.
+    /// Not available here.
     Unknown,
 }
 
-/// What the checks look at.
+/// The input of the checks.
 struct Facts {
     forced: bool,
     readable: bool,
@@ -31,7 +30,7 @@ struct Facts {
     kernel: Verdict,
 }
 
-/// The checks that read no counter, cheapest first.
+/// The checks that don't read the counter, cheapest first.
 ///
 /// # Errors
 ///
@@ -78,7 +77,7 @@ fn objection(kernel: Verdict, is_virtual: bool) -> Option<Reason> {
     }
 }
 
-/// What the kernel holds against the counter by now: its watchdog may have changed its mind.
+/// The kernel's current objection to the counter. Its watchdog may have switched to another source since the start.
 pub(super) fn kernel_objection() -> Option<Reason> {
     objection(sys::kernel_verdict(), counter::is_virtual())
 }
@@ -91,7 +90,7 @@ pub(super) fn kernel_objection() -> Option<Reason> {
 pub(super) fn after_calibration(state: Option<State>) -> Result<State, Reason> {
     let Some(state) = state else { return Err(Reason::FrequencyImplausible { hz: 0 }) };
     let hz = state.rate.hz();
-    // No check of the width: lines are drawn over differences, so even a counter that wraps does so unnoticed.
+    // The counter's width isn't checked: lines use differences, so even a counter that wraps stays right.
     if (1_000_000..=10_000_000_000).contains(&hz) { Ok(state) } else { Err(Reason::FrequencyImplausible { hz }) }
 }
 

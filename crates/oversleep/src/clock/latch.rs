@@ -1,34 +1,35 @@
-//! The state of the counter's clock where every thread can read it without waiting.
+//! The state of the counter's clock, readable by every thread without waiting.
 //!
-//! A latch: two slots, and a sequence number that says which one is current. A writer fills the other slot and then
-//! moves the number, so readers always find a valid line, even while a writer is suspended half way, in a forked child,
-//! or in a signal handler that interrupted the writer. Only atomics are used; a torn read is found by the number.
-//! A writer that never comes back keeps the others from writing, but from nothing else: a forked child takes its claim
-//! back, and the latch can be stopped without one.
+//! A latch has two slots and a sequence number that says which one is current. A writer fills the other slot and then
+//! advances the number. So readers always find a valid line: while a writer is preempted, in a forked child, and in a
+//! signal handler that interrupted the writer. Only atomics are used, and the number reveals a torn read.
+//!
+//! A writer that never returns only blocks other writers: a forked child revokes its claim, and stopping the latch
+//! needs no claim.
 
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use super::scale::{Scale, Slope};
 use super::servo::{Line, Pair, State};
 
-/// What a slot takes, in words: two slots share no cache line.
+/// The size of a slot in words, such that two slots share no cache line.
 const SLOT: usize = 16;
-/// The sequence number's bits that say which slot is current, as the index of its first word: 16 or 32, in turn. As they
-/// are in place, and zero without a counter, finding a slot takes the reader one instruction.
+/// The bits of the sequence number that say which slot is current, as the index of its first word: 16 and 32 alternate.
+/// They need no shift, and are zero without a counter, so finding a slot takes one instruction.
 const SLOTS: u64 = 0b11_0000;
-/// What is added for each line, besides.
+/// Added for each line, so that the sequence number grows.
 const GENERATION: u64 = 0b100_0000;
-/// A writer is at work on the slot that isn't current.
+/// Set while a writer fills the slot that isn't current.
 const CLAIMED: u64 = 1;
-/// The first sequence number that means something.
+/// The first valid sequence number.
 const FIRST: u64 = GENERATION | SLOT as u64;
 
-/// The sequence number after this one, which is always the larger: the other slot, one generation later.
+/// The next sequence number: the other slot, one generation later, and always larger.
 pub(super) fn following(sequence: u64) -> u64 {
     ((sequence & !CLAIMED) ^ SLOTS).wrapping_add(GENERATION)
 }
 
-/// A slot's words. The words a reader needs come first.
+/// The words of a slot. Those that a reader needs come first.
 #[derive(Clone, Copy)]
 struct Slot<'a> {
     words: &'a [AtomicU64; WORDS],
@@ -89,23 +90,23 @@ impl Slot<'_> {
     }
 }
 
-/// So many that no index a sequence number can give is outside.
+/// Enough words for every index that a sequence number can hold.
 const WORDS: usize = 4 * SLOT;
 
-/// Its sequence number is zero where there is no counter to read. In this layout the slots begin where cache lines do.
+/// The latch. Its sequence number is zero without a counter. The layout aligns the slots with cache lines.
 #[repr(C, align(128))]
 pub(crate) struct Latch {
-    /// The two slots, amid words that nobody uses.
+    /// The two slots, between unused words.
     words: [AtomicU64; WORDS],
     sequence: AtomicU64,
 }
 
-/// What a reader gets.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// Nanoseconds.
     Time(u64),
-    /// The line is over, or another one came into use meanwhile.
+    /// The line has ended, or another came into use during the read.
     Over,
     NoCounter,
 }
@@ -116,7 +117,7 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// The sequence number in effect while the claim holds.
+    /// The latch's sequence number while the claim holds.
     pub(crate) fn sequence(&self) -> u64 {
         self.sequence | CLAIMED
     }
@@ -132,8 +133,8 @@ impl Latch {
         self.sequence.load(Ordering::Acquire) != 0
     }
 
-    /// The time by the current line. Whether the line was still in use is looked at last: outside its window that makes no
-    /// difference, because the slow way looks again.
+    /// The time by the current line. Outside the line's window it doesn't matter whether the line is still in use,
+    /// because the slow path checks again.
     #[inline]
     pub(crate) fn now(&self, read_ticks: impl Fn() -> u64) -> Reading {
         let sequence = self.sequence.load(Ordering::Acquire);
@@ -141,45 +142,44 @@ impl Latch {
         if slot.first == 0 {
             return Reading::NoCounter;
         }
-        // In this order the words are read while the processor is still at work on the counter: 0.4 ns less on a Xeon.
+        // In this order the processor loads the words while it still reads the counter, which saves 0.4 ns on a Xeon.
         let ticks = read_ticks();
         let Some(ns) = slot.line().ns_within_window(ticks) else { return Reading::Over };
-        // The words are read before the number is read again, which pairs with the store in `publish`: none is of another
-        // line. The processor may read the counter after that, when the next line is in use already: that is nowhere below
-        // this one within its window.
+        // The fence orders the words before the second load of the number, which pairs with the store in `publish`, so
+        // all words are of one line. If the counter is read even later, the next line is never below this one.
         fence(Ordering::Acquire);
         if self.sequence.load(Ordering::Relaxed) == sequence { Reading::Time(ns) } else { Reading::Over }
     }
 
-    /// The current line and a counter reading that belongs to it, or `None` without a counter.
+    /// The current line and a counter reading that belongs to it; `None` without a counter.
     pub(crate) fn line(&self, read_ticks: impl Fn() -> u64) -> Option<(Line, u64)> {
-        // The counter first, as in `now`.
-        let read = self.settled(|slot| (read_ticks(), slot.line()));
+        // The counter is read first, as in `now`.
+        let read = self.consistent(|slot| (read_ticks(), slot.line()));
         read.map(|((ticks, line), _)| (line, ticks))
     }
 
-    /// The whole state and the sequence number it belongs to.
+    /// The whole state and its sequence number; `None` without a counter.
     pub(crate) fn state(&self) -> Option<(State, u64)> {
-        self.settled(|slot| slot.state())
+        self.consistent(|slot| slot.state())
     }
 
-    /// What `read` makes of the current slot while it stays that, and its sequence number; `None` without a counter.
-    fn settled<T>(&self, read: impl Fn(Slot<'_>) -> T) -> Option<(T, u64)> {
+    /// A consistent read of the current slot, and its sequence number; `None` without a counter.
+    fn consistent<T>(&self, read: impl Fn(Slot<'_>) -> T) -> Option<(T, u64)> {
         loop {
             let sequence = self.sequence.load(Ordering::Acquire);
             if sequence == 0 {
                 return None;
             }
-            let seen = read(self.slot(sequence));
+            let value = read(self.slot(sequence));
             // As in `now`.
             fence(Ordering::Acquire);
             if self.sequence.load(Ordering::Relaxed) == sequence {
-                return Some((seen, sequence));
+                return Some((value, sequence));
             }
         }
     }
 
-    /// Claims the right to publish what follows the state with this sequence number; one thread at most gets it.
+    /// Claims the right to publish the state after this sequence number. At most one thread gets it.
     pub(crate) fn claim(&self, sequence: u64) -> Option<Claim> {
         if sequence & CLAIMED != 0 || sequence == 0 {
             return None;
@@ -189,40 +189,41 @@ impl Latch {
         claimed.ok().map(|_| Claim { sequence })
     }
 
-    /// Fills the slot that isn't current; readers don't see it yet.
+    /// Fills the slot that isn't current. Readers don't see it yet.
     pub(crate) fn fill(&self, claim: &Claim, state: &State) {
         if self.sequence.load(Ordering::Relaxed) != claim.sequence() {
-            // It was taken back, or the latch was stopped: the slot belongs to somebody else by now.
+            // The claim was revoked or the latch was stopped, so the slot may be another writer's.
             return;
         }
-        // Readers that see one of these words also see the claim's number, and so never accept a mixture.
+        // A reader that sees one of these words also sees the claim's number, so it never accepts a mixture.
         fence(Ordering::Release);
         self.slot(following(claim.sequence)).store(state);
     }
 
-    /// Makes the filled slot the current one, unless the claim doesn't hold any more.
+    /// Makes the filled slot current, unless the claim was revoked.
     pub(crate) fn publish(&self, claim: Claim) {
         let next = following(claim.sequence);
         let _ = self.sequence.compare_exchange(claim.sequence(), next, Ordering::Release, Ordering::Relaxed);
     }
 
-    /// The first state. For one thread, once: nobody reads a slot while the number is 0.
+    /// Stores the first state. Only one thread may call it, once; slots aren't read while the number is 0.
     pub(crate) fn start(&self, state: &State) {
-        debug_assert_eq!(self.sequence.load(Ordering::Relaxed), 0, "it was started before");
+        debug_assert_eq!(self.sequence.load(Ordering::Relaxed), 0, "the latch was already started");
         self.slot(FIRST).store(state);
         self.sequence.store(FIRST, Ordering::Release);
     }
 
-    /// Takes the counter out of use for good, if this sequence number is still in effect. That takes no claim: whoever
-    /// has one publishes nothing any more.
+    /// Takes the counter out of use for good, if this sequence number is still current. It needs no claim; a writer
+    /// that holds one can no longer publish.
     pub(crate) fn stop(&self, sequence: u64) -> bool {
         self.sequence.compare_exchange(sequence, 0, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Takes back the claim of a thread that doesn't exist in this process, for a forked child: a fork copies the memory
-    /// and the calling thread alone. A signal handler that forks within the 20 ns in which its own thread fills a slot,
-    /// and whose child draws lines before the handler returns, isn't provided for.
-    pub(crate) fn take_back_claim(&self) {
+    /// Revokes the claim of a thread that doesn't exist in a forked child, which has only the thread that forked.
+    ///
+    /// One case isn't handled: a signal handler forks within the 20 ns in which its own thread fills a slot, and the
+    /// child draws lines before the handler returns.
+    pub(crate) fn revoke_claim(&self) {
         self.sequence.fetch_and(!CLAIMED, Ordering::Relaxed);
     }
 

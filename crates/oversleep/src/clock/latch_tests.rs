@@ -1,4 +1,4 @@
-//! The latch by one thread step by step, and by readers beside a writer.
+//! The latch used by one thread step by step, and by readers beside a writer.
 
 use super::*;
 use std::sync::atomic::AtomicBool;
@@ -6,7 +6,7 @@ use std::thread;
 
 const SECOND: u64 = (2 * GENERATION) | (2 * SLOT as u64);
 
-/// A state all of whose words follow from one number, so that a mixture of two is found out.
+/// A state whose words all derive from one number, so that a mixture of two is detected.
 fn state(n: u64) -> State {
     let pair = |i| Pair { ticks: n * 100 + i, ns: n * 100 + i + 1 };
     let line = Line { start: pair(0), slope: Slope { factor: n * 100 + 2 }, window: n * 100 + 3 };
@@ -24,7 +24,7 @@ fn what_is_stored_is_read() {
 }
 
 #[test]
-fn sequence_numbers_grow_and_take_the_slots_in_turn() {
+fn sequence_numbers_grow_and_alternate_between_the_slots() {
     assert_eq!(following(FIRST), SECOND);
     assert_eq!(following(FIRST | CLAIMED), SECOND);
     let third = following(SECOND);
@@ -32,7 +32,7 @@ fn sequence_numbers_grow_and_take_the_slots_in_turn() {
 }
 
 #[test]
-fn a_reader_gets_a_time_within_the_window_alone() {
+fn a_reader_gets_a_time_only_within_the_window() {
     let latch = Latch::new();
     assert_eq!(latch.now(|| unreachable!("there is nothing to read")), Reading::NoCounter);
     latch.start(&state(1));
@@ -86,7 +86,7 @@ fn a_stop_needs_no_claim_and_is_for_good() {
     let latch = Latch::new();
     latch.start(&state(1));
     let claim = latch.claim(FIRST).expect("nobody else writes");
-    // Whoever read the number before the claim reads it again.
+    // The number from before the claim is no longer current.
     assert!(!latch.stop(FIRST));
     assert!(latch.stop(FIRST | CLAIMED) && latch.state().is_none());
     latch.fill(&claim, &state(2));
@@ -95,17 +95,17 @@ fn a_stop_needs_no_claim_and_is_for_good() {
 }
 
 #[test]
-fn a_claim_that_nobody_holds_any_more_is_taken_back() {
+fn a_lost_claim_is_revoked() {
     let latch = Latch::new();
     latch.start(&state(1));
-    latch.take_back_claim();
+    latch.revoke_claim();
     assert_eq!(latch.state(), Some((state(1), FIRST)));
     let lost = latch.claim(FIRST).expect("nobody else writes");
-    latch.take_back_claim();
-    let claim = latch.claim(FIRST).expect("the lost claim was taken back");
+    latch.revoke_claim();
+    let claim = latch.claim(FIRST).expect("the lost claim was revoked");
     latch.fill(&claim, &state(2));
     latch.publish(claim);
-    // Should its holder exist after all, and not be filling at this moment, it changes nothing any more.
+    // If its holder exists after all, and isn't filling at this moment, it can no longer change anything.
     latch.fill(&lost, &state(9));
     latch.publish(lost);
     assert_eq!(latch.state(), Some((state(2), SECOND)));
@@ -115,7 +115,7 @@ fn a_claim_that_nobody_holds_any_more_is_taken_back() {
     assert_eq!(latch.state(), Some((state(3), following(SECOND))));
 }
 
-/// Lines that all give one nanosecond per tick, from starts and through windows of their own.
+/// Lines that all give one nanosecond per tick, each with its own start and window.
 fn steady(n: u64) -> State {
     let mut state = state(n);
     state.line = Line { start: Pair { ticks: n, ns: n }, slope: Slope { factor: 1 << 48 }, window: (1 << 30) + n % 7 };
@@ -123,7 +123,7 @@ fn steady(n: u64) -> State {
 }
 
 #[test]
-fn a_time_is_never_of_two_lines() {
+fn a_time_never_mixes_two_lines() {
     const TICKS: u64 = 1 << 29;
     let (latch, done) = (Latch::new(), AtomicBool::new(false));
     latch.start(&steady(1));

@@ -1,7 +1,7 @@
 //! Clocks: the fastest one that is valid here, and instants on the operating system's monotonic time line.
 //!
-//! `scale` and `servo` are arithmetic, `latch` is how threads share a line, `calibrate`, `judge` and `cores` look at
-//! the machine, and `state` ties them together. No other module of this crate reads the counter.
+//! `scale` and `servo` are arithmetic, `latch` lets threads share a line, `calibrate`, `judge` and `cores` examine the
+//! machine, and `state` ties them together. No other module of this crate reads the counter.
 
 mod calibrate;
 mod cores;
@@ -21,8 +21,8 @@ pub(crate) use judge::Verdict;
 pub use reason::{Choice, Clocksource, Reason, Source};
 pub use verify::Verified;
 
-/// Nanoseconds on the operating system's monotonic clock (`CLOCK_MONOTONIC` on Linux, which counts from boot and stands
-/// still while the machine is suspended).
+/// Nanoseconds on the operating system's monotonic clock. On Linux this is `CLOCK_MONOTONIC`, which counts from boot
+/// and stops while the machine is suspended.
 ///
 /// ```
 /// let earlier_ns = oversleep::clock::monotonic_ns();
@@ -34,51 +34,53 @@ pub fn monotonic_ns() -> u64 {
 
 /// The fastest clock that is valid on this machine.
 ///
-/// It reads the processor's counter (the TSC on x86-64, the generic timer on AArch64) when the checks pass, and the
-/// operating system's monotonic clock otherwise; [`Clock::why`] says which, and which check each rejected clock failed.
-/// Either way an [`Instant`] lies on the operating system's monotonic time line.
+/// It reads the processor's counter (the TSC on x86-64, the generic timer on AArch64) if the checks pass, and the
+/// operating system's monotonic clock otherwise. [`Clock::why`] says which one it reads, and which check each rejected
+/// clock failed. Either way an [`Instant`] lies on the operating system's monotonic time line.
 ///
-/// # How it stays right
+/// # Guarantees
 ///
-/// Ticks become nanoseconds by a 128-bit multiplication and a shift, along a line that is drawn for 100 ms at most. The
-/// thread that first reads it afterwards compares it with the operating system's clock (about 1 µs, on that thread
-/// only) and draws the next line, which is nowhere below the old one. So the error doesn't grow with time, adjustments by
-/// NTP are followed, and a counter whose rate keeps jumping by more than these goes out of use. A reader never waits for
-/// another thread: meanwhile it goes on with the old line, by two readings of the counter, and after 6 ms more, should
-/// that thread have lost its processor, with the operating system's clock, up to 0.1 ms behind it.
+/// * **Monotonic**: an [ordered](Clock::now_ordered) read, such as [`Instant::now`], is never below an earlier one, on
+///   any core. The cheaper [`Clock::now`] guarantees this only within one thread: the processor may read the counter
+///   before earlier loads have finished, usually tens of nanoseconds early, and a microsecond if such a load waits for
+///   another core's cache.
+/// * **Bounded error**: ticks are converted along a straight line that is used for at most 100 ms. The first thread
+///   that reads the clock after that compares the line with the operating system's clock (about 1 µs, on that thread
+///   only) and draws the next one, never below the old one. So errors don't accumulate, the clock follows NTP, and a
+///   counter whose rate keeps jumping is taken out of use.
+/// * **Readers never wait**: while one thread draws the next line, the others continue with the old one, at the cost of
+///   two counter reads. If that thread loses its processor for more than 6 ms, they read the operating system's clock,
+///   and are up to 0.1 ms behind it.
 ///
 /// # What to expect
 ///
-/// * **First use** takes about 0.3 ms, in which the clock is chosen and calibrated. It may open a file, and where that
-///   can't be read it makes two threads for each of up to four cores, which takes 0.5 ms, and on busy cores up to 20 ms for
-///   each; those too busy to be compared leave the operating system's clock. So make it before a sandbox closes, and not in
-///   a signal handler; later reads may be made there.
-/// * **Signal handlers** that don't return (`siglongjmp`) mustn't leave a reading of this clock: at first use the counter
-///   would never come into use, and later the next line never be drawn, so that each reading costs that of the operating
-///   system's clock besides, and may be 0.1 ms behind it.
-/// * **Monotonic**: an [ordered](Clock::now_ordered) reading, which [`Instant::now`] is, too, is never below one that was
-///   taken earlier, on whatever core. The cheaper [`Clock::now`] has that promise within one thread only: the processor
-///   may take it before the loads that precede it in the program have finished, tens of nanoseconds early as a rule and
-///   a microsecond when such a load waits for another core's cache.
-/// * **Slewing**: as a rule NTP adjusts the clock by 500 ppm at most. Where the kernel is told to slew it by more (chrony
-///   does by up to 8 %, `adjtimex` by 10 %), this clock is up to 10 ms off when that begins or ends, and catches up within
-///   0.3 s: from ahead by going more slowly, never by going back. Should the thread that draws the next line lose its
-///   processor right then, time stands still for the others for up to 27 ms.
-/// * **Suspend**: on Linux the time line stands still, and so does this clock, even where the counter runs on. After a
-///   resume it may be up to 0.1 ms ahead, which it gives up within 0.2 s; after a suspend of less than 50 ms by as much as
-///   that lasted. Where no clock tells of suspends (Linux before 2.6.39, Wine), by up to 0.1 s.
-/// * **SIGSTOP**, or a paused thread: the time that passed is shown.
-/// * **Virtual machines**: the counter is used when the guest's kernel itself keeps time by it. After a migration that
-///   changes the counter, the first reading finds out; one from within the same 100 ms may be wrong by the jump.
-/// * **WSL 2** is a virtual machine: where its kernel keeps time by `hyperv_clocksource_tsc_page`, the operating system's
-///   clock is used. Where the kernel's choice can't be read (WSL 1, some containers), the cores are compared instead.
-/// * **Forked children** go on with the parent's line, whatever its other threads were about to do. A child that was
-///   made without `fork` (by the system call itself, with memory of its own) in the microsecond in which another thread
-///   drew the next line goes on with the operating system's clock.
-/// * **Out of use**: when the counter proves unsteady, time stands still until the end of its last line, which is a
-///   millisecond as a rule.
+/// * **First use** takes about 0.3 ms to choose and calibrate the clock. It may read a file. If it can't, it compares
+///   up to four cores, with two threads each: 0.5 ms, or up to 20 ms per core if they are busy. Cores too busy to
+///   compare mean that the operating system's clock is used. So use the clock once before you enter a sandbox, and not
+///   for the first time in a signal handler; later reads may be made there.
+/// * **Signal handlers** that don't return (`siglongjmp`) must not interrupt a read of this clock. During first use,
+///   the counter would never come into use. Later, the next line would never be drawn, so each read would also read the
+///   operating system's clock and could be 0.1 ms behind it.
+/// * **Slewing**: NTP usually adjusts the clock by at most 500 ppm. If the kernel slews it faster (up to 8 % by chrony,
+///   10 % by `adjtimex`), this clock is up to 10 ms off when that begins or ends, and catches up within 0.3 s. If it is
+///   ahead it slows down; it never goes back. If the thread that draws the next line loses its processor at that
+///   moment, time stands still for the others for up to 27 ms.
+/// * **Suspend**: on Linux this clock stops during suspend, like its time line, even if the counter keeps running.
+///   After a resume it may be up to 0.1 ms ahead, which it gives up within 0.2 s. After a suspend shorter than 50 ms,
+///   it may be ahead by that duration. Without a clock that shows suspends (Linux before 2.6.39, Wine), it may be ahead
+///   by 0.1 s.
+/// * **SIGSTOP** and paused threads: the clock includes the time that passed.
+/// * **Virtual machines**: the counter is used if the guest's kernel keeps time by it. After a migration that changes
+///   the counter, the first read detects it; a read within the same 100 ms may be wrong by the jump.
+/// * **WSL 2** is a virtual machine. If its kernel keeps time by `hyperv_clocksource_tsc_page`, the operating system's
+///   clock is used. If the kernel's choice can't be read (WSL 1, some containers), the cores are compared instead.
+/// * **Forked children** continue with the parent's line, whatever its other threads were doing. One exception: a child
+///   created by the raw system call, with its own memory, in the microsecond in which another thread draws a line. It
+///   continues with the operating system's clock.
+/// * **Unsteady counters**: when the counter is taken out of use, time stands still until the end of its last line,
+///   usually a millisecond.
 ///
-/// `OVERSLEEP_CLOCK=os` in the environment, at first use, forces the operating system's clock.
+/// To force the operating system's clock, set `OVERSLEEP_CLOCK=os` in the environment before the first use.
 ///
 /// ```
 /// use oversleep::Clock;
@@ -91,8 +93,9 @@ pub fn monotonic_ns() -> u64 {
 pub struct Clock;
 
 impl Clock {
-    /// Now, by the cheapest exact reading: what reading the counter costs, and 1 to 2 ns more; with the operating
-    /// system's clock, what that costs. For timing within one thread.
+    /// Now, by the cheapest exact read. For timing within one thread.
+    ///
+    /// Cost: a counter read plus 1 to 2 ns, or a read of the operating system's clock if that is in use.
     ///
     /// ```
     /// use oversleep::Clock;
@@ -106,8 +109,9 @@ impl Clock {
         Instant::from_nanos(state::now_ns())
     }
 
-    /// Now, read after every load that precedes this call: for comparing instants across threads. Dearer than
-    /// [`Clock::now`] by a fence, about 10 ns, and no dearer than the operating system's clock.
+    /// Now, read after every load that precedes this call. For comparing instants across threads.
+    ///
+    /// Cost: a fence more than [`Clock::now`], about 10 ns, and no more than the operating system's clock.
     ///
     /// ```
     /// use oversleep::Clock;
@@ -121,21 +125,23 @@ impl Clock {
         Instant::from_nanos(state::ordered_now_ns())
     }
 
-    /// The cheapest reading: a past moment on the same time line, up to [`Clock::coarse_step`] ago. On Linux it reads
-    /// `CLOCK_MONOTONIC_COARSE`, about a quarter of the cost of [`Clock::now`]; elsewhere it is the same as that.
+    /// The cheapest read: a past moment on the same time line, up to [`Clock::coarse_step`] ago.
+    ///
+    /// Platforms: on Linux it reads `CLOCK_MONOTONIC_COARSE`, at about a quarter of the cost of [`Clock::now`];
+    /// elsewhere it is the same as that.
     ///
     /// ```
     /// use oversleep::Clock;
     ///
     /// let coarse = Clock::coarse();
-    /// println!("{} ns ago or less", Clock::now().nanos_since(coarse));
+    /// println!("{} ns behind", Clock::now().nanos_since(coarse));
     /// ```
     #[inline]
     pub fn coarse() -> Instant {
         Instant::from_nanos(crate::sys::coarse_ns().unwrap_or_else(state::now_ns))
     }
 
-    /// How far [`Clock::coarse`] moves at a time: one timer tick, 1–10 ms, on Linux; elsewhere 1 ns.
+    /// The step of [`Clock::coarse`]: one timer tick on Linux, 1–10 ms; 1 ns elsewhere.
     ///
     /// ```
     /// assert!(oversleep::Clock::coarse_step() >= std::time::Duration::from_nanos(1));
@@ -144,41 +150,46 @@ impl Clock {
         Duration::from_nanos(crate::sys::coarse_step_ns().unwrap_or(1))
     }
 
-    /// The clock in use. Starts it, if this is the first use.
-    /// Costs as much as [`Clock::why`]: it is for reports, not for loops.
+    /// The clock in use. Starts it if this is the first use.
+    ///
+    /// Cost: as much as [`Clock::why`], so use it in reports, not in loops.
     ///
     /// ```
-    /// println!("{} is read here", oversleep::Clock::source());
+    /// println!("Clock reads {}", oversleep::Clock::source());
     /// ```
     pub fn source() -> Source {
         state::choice().source
     }
 
-    /// The clock in use, and why each faster one isn't. Starts it, if this is the first use. Allocates the list of reasons.
+    /// The clock in use, and why each faster one isn't. Starts it if this is the first use. Allocates the list of
+    /// reasons.
     ///
     /// ```
     /// use oversleep::clock::{Clock, Source};
     ///
     /// let choice = Clock::why();
-    /// // Either a counter is in use, or something is said against each.
+    /// // Either a counter is in use, or there is a reason against each.
     /// assert!(choice.source != Source::Os || choice.rejected.len() == 2);
     /// ```
     pub fn why() -> Choice {
         state::choice()
     }
 
-    /// Checks the counter thoroughly, and takes it out of use when it fails: what the kernel thinks of it by now, its
-    /// rate over 100 ms, and every core that this thread may run on against the first, by threads made for it. Takes a
-    /// little over 100 ms, three times that while the kernel changes its own rate, and up to 20 ms more for a core that
-    /// is kept busy, at which it ceases to compare; nothing in this crate calls it by itself.
+    /// Checks the counter thoroughly, and takes it out of use if a check fails.
+    ///
+    /// It checks whether the kernel still trusts the counter, its rate over 100 ms, and every core that this thread may
+    /// run on against the first, with temporary threads. Nothing else in this crate calls it.
+    ///
+    /// Cost: a little over 100 ms, or three times that while the kernel changes the rate of its own clock. A core that
+    /// stays busy takes up to 20 ms more, and ends the comparison.
     ///
     /// # Errors
     ///
-    /// The check that failed; from then on the operating system's clock is used.
+    /// The check that failed. From then on the operating system's clock is used.
     ///
     /// ```
     /// match oversleep::Clock::verify() {
-    ///     Ok(verified) => println!("steady within {:.3} ppm", verified.drift_ppm),
+    ///     Ok(verified) => println!("the counter drifts by {:.3} ppm", verified.drift_ppm),
     ///     Err(reason) => println!("the counter is out of use: {reason}"),
     /// }
     /// ```

@@ -1,4 +1,4 @@
-//! Which clock was chosen, and why each other one wasn't: the vocabulary that users see.
+//! Which clock was chosen and why each other one wasn't, in words that users see.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 /// use oversleep::clock::{Clock, Source};
 ///
 /// if Clock::source() == Source::Os {
-///     println!("a reading costs what the operating system's clock costs");
+///     println!("each read costs as much as one of the operating system's clock");
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,7 +16,7 @@ use std::fmt;
 pub enum Source {
     /// The time-stamp counter of x86-64.
     Tsc,
-    /// The virtual count of AArch64's generic timer.
+    /// The virtual counter of AArch64's generic timer.
     Cntvct,
     /// The operating system's monotonic clock.
     Os,
@@ -41,32 +41,32 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Tsc => "the time-stamp counter",
-            Self::Cntvct => "the generic timer's count",
+            Self::Cntvct => "the generic timer's counter",
             Self::Os => "the operating system's clock",
         })
     }
 }
 
-/// The name of the clock source that a kernel uses, such as `tsc`, `kvm-clock` or `hpet`.
+/// The name of the clock source that the kernel uses, such as `tsc`, `kvm-clock` or `hpet`.
 ///
 /// ```
 /// use oversleep::clock::{Clock, Reason};
 ///
 /// for (source, reason) in Clock::why().rejected {
 ///     if let Reason::KernelPrefers { clocksource } = reason {
-///         println!("{source}: the kernel takes {} instead", clocksource.name());
+///         println!("{source}: the kernel uses {} instead", clocksource.name());
 ///     }
 /// }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Clocksource {
-    // Held in place, because choosing a clock must not allocate. The kernel's names have at most 31 bytes.
+    // Stored inline, because choosing a clock must not allocate. The kernel's names have at most 31 bytes.
     bytes: [u8; 32],
     len: u8,
 }
 
 impl Clocksource {
-    /// From what the kernel wrote; surrounding white space is left out, and so is what doesn't fit.
+    /// The name that the kernel wrote, trimmed and cut to what fits.
     #[allow(dead_code, reason = "not every kernel names its clock source")]
     pub(crate) fn new(written: &[u8]) -> Self {
         let mut bytes = [0; 32];
@@ -78,7 +78,7 @@ impl Clocksource {
         Self { bytes, len: len as u8 }
     }
 
-    /// The kernel's name for it.
+    /// The kernel's name for the clock source.
     ///
     /// ```
     /// use oversleep::clock::{Clock, Reason};
@@ -118,38 +118,38 @@ impl fmt::Debug for Clocksource {
 pub enum Reason {
     /// Processors of this architecture have no such counter.
     AnotherArchitecture,
-    /// The environment variable `OVERSLEEP_CLOCK` asks for the operating system's clock.
+    /// The environment variable `OVERSLEEP_CLOCK` requests the operating system's clock.
     Forced,
-    /// This process may not read the counter: it would be killed (`PR_SET_TSC`).
+    /// This process may not read the counter and would be killed if it did (`PR_SET_TSC`).
     ReadForbidden,
-    /// The processor, or the hypervisor on its behalf, doesn't promise one rate in every power state.
+    /// Neither the processor nor the hypervisor guarantees a constant rate in every power state.
     InvariantTscMissing,
-    /// Below a hypervisor whose kernel keeps time by another clock source, because the counter may jump or change its
-    /// rate when the machine is moved.
+    /// In this virtual machine the kernel keeps time by another clock source, because the counter may jump or change
+    /// its rate when the machine is migrated.
     HypervisorUnstable {
         /// What the kernel uses instead.
         clocksource: Clocksource,
     },
-    /// The kernel keeps time by another clock source: it found the counter unstable, or was told so.
+    /// The kernel keeps time by another clock source, because it found the counter unstable or was configured so.
     KernelPrefers {
         /// What the kernel uses instead.
         clocksource: Clocksource,
     },
-    /// What the kernel thinks of the counter can't be read here, and the cores could not be compared either.
+    /// The kernel's clock source can't be read, and the cores couldn't be compared either.
     Unverifiable,
-    /// A core's counter lies behind another's.
+    /// One core's counter is behind another's.
     CrossCoreSkew {
-        /// By this many ticks, at least.
+        /// The difference in ticks, at least.
         ticks: u64,
     },
-    /// The measured frequency is beyond any processor's.
+    /// No processor has a counter of the measured frequency.
     FrequencyImplausible {
-        /// Ticks per second; 0 when two readings hardly differed, which is for less than 30.5 kHz.
+        /// Ticks per second; 0 if two readings barely differed, which means less than 30.5 kHz.
         hz: u64,
     },
-    /// The counter's rate jumps against the operating system's clock.
+    /// The counter's rate jumps relative to the operating system's clock.
     DriftTooHigh {
-        /// Parts per million at the last jump; positive when the counter ran ahead.
+        /// Parts per million at the last jump; positive if the counter ran ahead.
         ppm: f64,
     },
 }
@@ -158,35 +158,35 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AnotherArchitecture => write!(f, "this processor's architecture has no such counter"),
-            Self::Forced => write!(f, "OVERSLEEP_CLOCK asks for the operating system's clock"),
+            Self::Forced => write!(f, "OVERSLEEP_CLOCK requests the operating system's clock"),
             Self::ReadForbidden => write!(f, "this process may not read it (PR_SET_TSC)"),
             Self::InvariantTscMissing => {
-                write!(f, "the processor doesn't promise one rate in every power state (no invariant TSC)")
+                write!(f, "the processor doesn't guarantee a constant rate in every power state (no invariant TSC)")
             }
             Self::HypervisorUnstable { clocksource } => write!(
                 f,
-                "below this hypervisor the kernel keeps time by {} instead: the counter may jump when the machine is moved",
+                "this virtual machine's kernel keeps time by {} instead: the counter may jump in a migration",
                 clocksource.name()
             ),
             Self::KernelPrefers { clocksource } => write!(f, "the kernel keeps time by {} instead", clocksource.name()),
             Self::Unverifiable => {
-                write!(f, "the kernel's opinion of it can't be read here, and the cores could not be compared")
+                write!(f, "the kernel's clock source can't be read here, and the cores couldn't be compared")
             }
-            Self::CrossCoreSkew { ticks } => write!(f, "one core's counter lies {ticks} ticks behind another's"),
-            Self::FrequencyImplausible { hz } => write!(f, "its measured frequency is {hz} Hz"),
+            Self::CrossCoreSkew { ticks } => write!(f, "one core's counter is {ticks} ticks behind another's"),
+            Self::FrequencyImplausible { hz } => write!(f, "its measured frequency of {hz} Hz is implausible"),
             Self::DriftTooHigh { ppm } => {
-                write!(f, "its rate jumps by {ppm:.0} ppm against the operating system's clock")
+                write!(f, "its rate jumps by {ppm:.0} ppm relative to the operating system's clock")
             }
         }
     }
 }
 
-/// The clock that was chosen, and why the others weren't.
+/// The clock that was chosen, and why each faster one wasn't.
 ///
 /// ```
 /// let choice = oversleep::clock::Clock::why();
 /// if let Some(hz) = choice.hz {
-///     println!("{} ticks {hz} times a second", choice.source);
+///     println!("{}: {hz} ticks per second", choice.source);
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -196,7 +196,7 @@ pub struct Choice {
     pub source: Source,
     /// The counter's measured frequency in ticks per second; `None` for the operating system's clock.
     pub hz: Option<u64>,
-    /// Every faster clock that isn't used, with the check it failed.
+    /// Every faster clock that was rejected, with the check it failed.
     pub rejected: Vec<(Source, Reason)>,
 }
 
@@ -207,7 +207,7 @@ impl fmt::Display for Choice {
             write!(f, " at {:.6} MHz", hz as f64 / 1e6)?;
         }
         for (source, reason) in &self.rejected {
-            write!(f, "; {source} isn't: {reason}")?;
+            write!(f, "; {source} isn't, because {reason}")?;
         }
         Ok(())
     }
@@ -230,7 +230,8 @@ mod tests {
         let choice = Choice { source: Source::Os, hz: None, rejected: vec![(Source::Tsc, reason)] };
         assert_eq!(
             choice.to_string(),
-            "the operating system's clock is in use; the time-stamp counter isn't: the kernel keeps time by hpet instead"
+            "the operating system's clock is in use; \
+             the time-stamp counter isn't, because the kernel keeps time by hpet instead"
         );
     }
 }

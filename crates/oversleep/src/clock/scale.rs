@@ -1,7 +1,7 @@
 //! From counter ticks to nanoseconds: one 128-bit multiplication and one shift.
 //!
-//! Pure arithmetic. The factor is a 64-bit fixed-point number, of a rate with as many fraction bits as fit and of a line
-//! with 48, never a factor divided beforehand in small integers: that would be 1.6 % wrong at 24 MHz.
+//! Pure arithmetic. The factor is a 64-bit fixed-point number; a rate has as many fraction bits as fit, a line has 48.
+//! A factor pre-divided in integers would be 1.6 % wrong at 24 MHz.
 
 /// Nanoseconds per tick as `factor / 2^shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,17 +11,17 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// The scale of a counter that advances `ticks` ticks in `ns` nanoseconds; `None` when either is zero, or when the
-    /// counter is slower than a tick in 32,768 ns (30.5 kHz) or faster than 8,192 ticks per nanosecond.
+    /// The scale of a counter that advances `ticks` ticks in `ns` nanoseconds. `None` if either is zero, or the counter
+    /// is slower than one tick per 32,768 ns (30.5 kHz) or faster than 8,192 ticks per nanosecond.
     pub(crate) fn of(ns: u64, ticks: u64) -> Option<Self> {
         if ns == 0 || ticks == 0 {
             return None;
         }
-        // The largest shift, up to 63, at which the factor still fits in 64 bits: the integer part needs these bits.
+        // The largest shift, up to 63, at which the factor with its integer part fits in 64 bits.
         let whole_bits = u64::BITS - (ns / ticks).leading_zeros();
         let shift = (u64::BITS - whole_bits).min(63);
         let factor = round_div(u128::from(ns) << shift, u128::from(ticks));
-        // Rounding up can reach 2^64 exactly; one bit less of fraction then holds it.
+        // Rounding up can reach exactly 2^64, which then takes one fraction bit less.
         let (factor, shift) = match u64::try_from(factor) {
             Ok(factor) => (factor, shift),
             Err(_) => ((factor >> 1) as u64, shift - 1),
@@ -40,12 +40,12 @@ impl Scale {
         (u128::from(ticks) * u128::from(self.factor)) >> self.shift
     }
 
-    /// Nanoseconds in `ticks`, rounded down, held at the end of `u64`.
+    /// Nanoseconds in `ticks`, rounded down, saturating.
     pub(crate) fn saturating_ns(self, ticks: u64) -> u64 {
         u64::try_from(self.wide_ns(ticks)).unwrap_or(u64::MAX)
     }
 
-    /// Ticks in `ns` nanoseconds, rounded down, held at the end of `u64`.
+    /// Ticks in `ns` nanoseconds, rounded down, saturating.
     pub(crate) fn ticks(self, ns: u64) -> u64 {
         u64::try_from((u128::from(ns) << self.shift) / u128::from(self.factor)).unwrap_or(u64::MAX)
     }
@@ -55,30 +55,29 @@ impl Scale {
         round_div(1_000_000_000_u128 << self.shift, u128::from(self.factor)) as u64
     }
 
-    /// The same scale made slower by `part` of `whole`, at most by half.
+    /// This scale, slower by `part` of `whole`, and by half at most.
     pub(crate) fn slower(self, part: u64, whole: u64) -> Self {
         let cut = u128::from(self.factor) * u128::from(part) / u128::from(whole.max(1));
         Self { factor: self.factor - (cut.min(u128::from(self.factor / 2)) as u64), ..self }
     }
 
-    /// The same for a line, slower by less than one part in 2^34: nothing in the 0.1 s that a line lasts.
+    /// This scale for a line. It is slower by less than one part in 2^34, which is negligible over the 0.1 s of a line.
     pub(crate) fn slope(self) -> Slope {
-        // The shift is no less: `of` lets 15 bits of whole nanoseconds through at most.
+        // The shift is at least SLOPE_SHIFT, because `of` allows at most 15 bits of whole nanoseconds.
         Slope { factor: self.factor >> (self.shift - SLOPE_SHIFT) }
     }
 }
 
 const SLOPE_SHIFT: u32 = 48;
 
-/// Nanoseconds per tick as `factor / 2^48`: of what a line needs, the cheapest to multiply by. With a constant shift the
-/// processor is spared three instructions in each reading of the clock, and a word to load.
+/// Nanoseconds per tick as `factor / 2^48`. The constant shift saves three instructions and a load in each clock read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slope {
     pub(crate) factor: u64,
 }
 
 impl Slope {
-    /// Nanoseconds in `ticks`, rounded down, for fewer than 2^48 ticks, which are half a minute at least. The shift comes first,
+    /// Nanoseconds in `ticks`, rounded down, for fewer than 2^48 ticks, at least half a minute. The shift comes first,
     /// so that only the upper half of the product is needed.
     #[inline]
     pub(crate) fn short_ns(self, ticks: u64) -> u64 {
@@ -86,7 +85,7 @@ impl Slope {
         ((u128::from(ticks << (u64::BITS - SLOPE_SHIFT)) * u128::from(self.factor)) >> 64) as u64
     }
 
-    /// The same for any number of ticks, held at the end of `u64`.
+    /// Nanoseconds in any number of ticks, rounded down, saturating.
     pub(crate) fn saturating_ns(self, ticks: u64) -> u64 {
         u64::try_from((u128::from(ticks) * u128::from(self.factor)) >> SLOPE_SHIFT).unwrap_or(u64::MAX)
     }
@@ -101,8 +100,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The frequencies of counters in the field: Raspberry Pi, Apple and Windows on ARM, a newer Pi, server ARM, a fast
-    /// TSC, and the ACPI timer.
+    /// Frequencies of real counters: Raspberry Pi, Apple and Windows on ARM, a newer Pi, server ARM, a fast TSC, and
+    /// the ACPI timer.
     const HZ: [u64; 9] = [
         19_200_000,
         24_000_000,
@@ -120,14 +119,14 @@ mod tests {
         u128::from(ticks) * 1_000_000_000 / u128::from(hz)
     }
 
-    /// Within a century a factor rounded to the nearest of 2^-63 is off by at most `ticks / 2^64` of a nanosecond times
-    /// the room its integer part takes; 2 ns bounds it for every frequency in the field.
+    /// Whether the error is at most 2 ns. Rounding the factor to 2^-63 makes an error of about `ticks / 2^64` ns, and 2
+    /// ns covers a century at every frequency in `HZ`.
     fn close(ticks: u64, hz: u64) -> bool {
         Scale::of_hz(hz).unwrap().wide_ns(ticks).abs_diff(exact_ns(ticks, hz)) <= 2
     }
 
     #[test]
-    fn a_century_is_exact_at_every_field_frequency() {
+    fn a_century_is_exact_at_every_real_frequency() {
         for hz in HZ {
             let Some(century) = CENTURY_S.checked_mul(hz) else { panic!("{hz} Hz wraps within a century") };
             assert!(close(century, hz), "{hz}");
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn slower_takes_exactly_the_part() {
+    fn slower_subtracts_exactly_the_part() {
         let scale = Scale::of_hz(1_000_000_000).unwrap();
         assert_eq!(scale.slower(0, 10), scale);
         assert_eq!(scale.slower(1, 1000).wide_ns(1_000_000), 999_000);
@@ -180,13 +179,13 @@ mod tests {
         }
 
         #[test]
-        fn the_short_way_is_the_same(hz in 1_000_000_u64..10_000_000_000, ticks in 0..1_u64 << 48) {
+        fn the_short_conversion_agrees(hz in 1_000_000_u64..10_000_000_000, ticks in 0..1_u64 << 48) {
             let slope = Scale::of_hz(hz).unwrap().slope();
             prop_assert_eq!(slope.short_ns(ticks), slope.saturating_ns(ticks));
         }
 
         #[test]
-        fn a_line_is_as_good_as_its_rate(hz in 1_000_000_u64..10_000_000_000, tenths in 0..100_u64) {
+        fn a_line_is_as_exact_as_its_rate(hz in 1_000_000_u64..10_000_000_000, tenths in 0..100_u64) {
             let ticks = hz / 10 * tenths;
             let scale = Scale::of_hz(hz).unwrap();
             let lost_ns = scale.saturating_ns(ticks) - scale.slope().saturating_ns(ticks);
@@ -208,7 +207,7 @@ mod tests {
         }
 
         #[test]
-        fn frequency_survives(hz in 1_000_000_u64..10_000_000_000) {
+        fn frequency_survives_conversion(hz in 1_000_000_u64..10_000_000_000) {
             prop_assert_eq!(Scale::of_hz(hz).unwrap().hz(), hz);
         }
     }

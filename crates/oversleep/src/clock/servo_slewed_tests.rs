@@ -1,13 +1,13 @@
-//! The servo beside an operating system's clock that the kernel slews by percents, exact and in no real time.
+//! The servo with an operating system's clock that the kernel slews by several percent: exact, and without real time.
 
 use super::*;
 use proptest::prelude::*;
 
-/// What the machine says of suspends, before there is one, and after one of a minute.
+/// The machine's suspended time, before and after a suspend of a minute.
 const AWAKE: u64 = 5;
 const RESUMED: u64 = AWAKE + 60_000_000_000;
 
-/// A counter of 1 GHz that never stops, beside a clock that is slewed by `ppm` from one moment to another.
+/// A counter of 1 GHz that never stops, and a clock that is slewed by `ppm` from one moment to another.
 #[derive(Clone, Copy)]
 struct Slewed {
     ppm: i64,
@@ -44,7 +44,7 @@ fn until(ticks: u64, clock: Slewed, mut state: State) -> State {
 #[test]
 fn slewing_by_a_twelfth_is_followed_without_a_step_back() {
     for ppm in [-100_000, -83_333, -3_000, 3_000, 83_333, 100_000] {
-        // From the middle of a window of 100 ms on.
+        // Slewing begins in the middle of a window of 100 ms.
         let clock = Slewed { ppm, from: 1_050_000_000, until: 3_000_000_000 };
         let mut state = clock.calibrated();
         let mut before_ns = 0;
@@ -55,7 +55,7 @@ fn slewing_by_a_twelfth_is_followed_without_a_step_back() {
             let ns = state.line.ns_within_window(ticks).unwrap();
             assert!(ns >= before_ns, "{ppm} ppm: {ns} < {before_ns} at {ticks}");
             before_ns = ns;
-            // What accumulates until the window's end; 0.3 s later nothing is left of it.
+            // An error accumulates until the end of the window; 0.3 s later it is gone.
             let error_ns = ns.abs_diff(clock.pair(ticks).ns);
             let is_followed = [clock.from, clock.until].iter().all(|at| !(*at..at + 300_000_000).contains(&ticks));
             assert!(error_ns <= if is_followed { 500 } else { 13_000_000 }, "{ppm} ppm: {error_ns} ns at {ticks}");
@@ -74,20 +74,20 @@ fn a_suspend_while_the_clock_is_slewed_leaves_the_usual_lead() {
     let next = state.next(resumed, resumed.ticks, RESUMED).unwrap();
     assert!(next.line.start.ns >= before_ns && next.line.start.ns - resumed.ns <= LEAD_MAX_NS + 1_000);
     assert_eq!((next.jumps, next.rate), (1, state.rate));
-    // Where no suspend is known of, nothing that the line gives until its very end is undone.
+    // If the suspend isn't known, the new line starts above everything that the old one can give.
     let next = state.next(resumed, resumed.ticks, AWAKE).unwrap();
     assert_eq!(next.line.start.ns, state.line.end_ns());
 }
 
 #[test]
-fn a_line_that_is_given_up_ends_where_it_says() {
+fn an_abandoned_line_ends_at_its_stated_end() {
     let clock = Slewed { ppm: -83_333, from: 1_050_000_000, until: u64::MAX };
     let state = until(1_050_000_000, clock, clock.calibrated());
-    // The counter is taken out of use in the middle of a window, and readers go on with the line until they see it.
+    // The counter goes out of use in the middle of a window, and readers use the line until they notice.
     let grace_end = state.line.start.ticks + state.line.grace();
     assert!(state.line.end_ns() > state.line.ns_within_grace(grace_end).unwrap());
     assert_eq!(state.line.ns_within_grace(grace_end + 1), None);
-    // Time stands still for a moment only, when a short line goes before.
+    // With a short line before that, time stands still only for a moment.
     let short = drawn(&state, clock.pair(1_051_000_000)).for_a_moment();
     assert!(
         short.line.end_ns() - short.line.start.ns <= FIRST_WINDOW_NS + FIRST_WINDOW_NS / GRACE_DIVISOR + ROUNDING_NS
@@ -96,8 +96,8 @@ fn a_line_that_is_given_up_ends_where_it_says() {
 }
 
 proptest! {
-    /// The kernel begins or ceases to slew its clock at any moment of a window, and the thread that draws the next line
-    /// is held up. The others see no step back, if none of theirs is below their own earlier ones.
+    /// The kernel begins or stops slewing its clock at any moment of a window, and the thread that draws the next line
+    /// is delayed. The others see no step back, provided that overdue times are kept in order, as `state` does.
     #[test]
     fn an_overdue_line_keeps_the_order(
         ppm in -110_000_i64..=110_000,

@@ -1,13 +1,13 @@
-//! The servo against modelled counters, exact and in no real time.
+//! The servo with modelled counters: exact, and without real time.
 
 use super::*;
 use proptest::prelude::*;
 
-/// What the machine says of suspends, before there is one, and after one of an hour.
+/// The machine's suspended time, before and after a suspend of an hour.
 const AWAKE: u64 = 77;
 const RESUMED: u64 = AWAKE + 3_600_000_000_000;
 
-/// A counter of `hz` that starts at `offset`, beside an operating system's clock that starts at `epoch_ns`.
+/// A counter of `hz` that starts at `offset`, and an operating system's clock that starts at `epoch_ns`.
 struct Model {
     hz: u64,
     offset: u64,
@@ -24,7 +24,7 @@ impl Model {
         State::calibrated(self.pair(0), self.pair(250_000), AWAKE).unwrap()
     }
 
-    /// The state after so many lines, each drawn when the window of the one before was just over, and when that was.
+    /// The state after this many lines, each drawn just after the previous window ended, and the time of the last.
     fn after(&self, lines: usize) -> (State, u64) {
         let (mut state, mut now_ns) = (self.calibrated(), 250_000);
         for _ in 0..lines {
@@ -45,7 +45,7 @@ fn read(state: &State, ticks: u64) -> u64 {
 }
 
 #[test]
-fn a_window_refuses_what_lies_outside() {
+fn a_window_refuses_readings_outside() {
     let state = Model { hz: 1_000_000_000, offset: 10_000_000, epoch_ns: 0 }.calibrated();
     let start = state.line.start;
     assert_eq!(state.line.ns_within_window(start.ticks), Some(start.ns));
@@ -74,18 +74,18 @@ fn a_suspend_is_one_jump_and_time_goes_on() {
     let model = Model { hz: 1_000_000_000, offset: 0, epoch_ns: 0 };
     let state = model.calibrated();
     let before_ns = read(&state, state.line.start.ticks + 900_000);
-    // The counter ran through an hour of suspend; the operating system's clock did not.
+    // The counter kept running through an hour of suspend; the operating system's clock stopped.
     let after = Pair { ticks: state.line.start.ticks + 3_600_000_000_000, ns: state.line.start.ns + 901_000 };
     let next = state.next(after, after.ticks, RESUMED).unwrap();
     assert!(next.line.start.ns >= before_ns);
     assert!(next.line.start.ns - after.ns <= LEAD_MAX_NS);
     assert_eq!((next.jumps, next.rate), (1, state.rate));
     // The lead is given up at one part in a thousand.
-    let settled = Pair { ticks: after.ticks + 1_000_000, ns: after.ns + 1_000_000 };
-    let last = next.next(settled, settled.ticks, RESUMED).unwrap();
+    let later = Pair { ticks: after.ticks + 1_000_000, ns: after.ns + 1_000_000 };
+    let last = next.next(later, later.ticks, RESUMED).unwrap();
     assert_eq!(last.jumps, 0);
     let lead_ns = |line: Line, now: Pair| line.start.ns - now.ns;
-    assert_eq!(lead_ns(next.line, after) - lead_ns(last.line, settled), 1_000 - ROUNDING_NS);
+    assert_eq!(lead_ns(next.line, after) - lead_ns(last.line, later), 1_000 - ROUNDING_NS);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn the_lead_after_a_suspend_is_given_up_soon() {
 
 #[test]
 fn a_coarse_counter_is_not_taken_for_an_unsteady_one() {
-    // At 4 MHz the first rate is known to a thousandth only, and then comes a long pause.
+    // At 4 MHz the first rate is only accurate to a thousandth, and then comes a long pause.
     for hz in [3_000_031, 3_579_545, 4_126_522] {
         let model = Model { hz, offset: 0, epoch_ns: 0 };
         let pair = model.pair(170_577_305);
@@ -116,7 +116,7 @@ fn a_coarse_counter_is_not_taken_for_an_unsteady_one() {
 
 #[test]
 fn an_adjusted_rate_is_followed() {
-    // The operating system's clock is slowed by 300 ppm; two baselines later nothing is left of the old rate.
+    // The operating system's clock is slowed by 300 ppm; two baselines later the old rate has no influence.
     let mut state = Model { hz: 1_000_000_000, offset: 0, epoch_ns: 0 }.calibrated();
     let start = state.last;
     for step in 1..=100_u64 {
@@ -131,7 +131,8 @@ fn an_adjusted_rate_is_followed() {
 #[test]
 fn a_suspend_hidden_in_a_long_pause_does_not_spoil_the_rate() {
     let state = Model { hz: 1_000_000_000, offset: 0, epoch_ns: 0 }.calibrated();
-    // An hour in which nobody read the clock, and the counter ran one second longer than the operating system's.
+    // Nobody read the clock for an hour, in which the counter advanced by a second more than the operating system's
+    // clock.
     let hour_ns = 3_600_000_000_000;
     let pair = Pair { ticks: state.last.ticks + hour_ns + 1_000_000_000, ns: state.last.ns + hour_ns };
     let next = state.next(pair, pair.ticks, AWAKE).unwrap();
@@ -173,10 +174,10 @@ fn a_reset_counter_starts_again() {
 }
 
 proptest! {
-    /// Readers see no step back across any number of exchanges, and the error stays small, for every plausible
-    /// counter, whatever the offsets (a wrap included), the noise of the pairs, and the pauses between readings.
+    /// Across any number of lines readers see no step back and only small errors, for every plausible counter, whatever
+    /// the offsets (wraps included), the noise of the pairs, and the pauses between readings.
     #[test]
-    fn time_never_goes_back_and_never_goes_astray(
+    fn time_never_goes_back_and_stays_exact(
         hz in 1_000_000_u64..10_000_000_000,
         offset: u64,
         epoch_ns in 0_u64..1 << 60,
@@ -196,7 +197,8 @@ proptest! {
             if state.line.ns_within_window(exact.ticks).is_some() {
                 continue;
             }
-            // The pair is a little wrong, and the writer is delayed after it; readers go on until the exchange.
+            // The pair is slightly off, and the writer is delayed after it; readers use the old line until the
+            // exchange.
             let pair = Pair { ns: exact.ns + noise_ns, ..exact };
             now_ns += delay_ns;
             let closing = model.pair(now_ns).ticks;
@@ -209,13 +211,13 @@ proptest! {
             prop_assert!(ns >= latest_ns, "{ns} < {latest_ns} at the exchange");
             latest_ns = ns;
             let error_ns = ns.abs_diff(model.pair(now_ns).ns);
-            // Noise, what the rate's error makes of it over a window and its grace, and the size of a tick.
+            // The noise, the error of the rate over a window and its grace, and the size of a tick.
             prop_assert!(error_ns <= 1_000 + 2 * tick_ns, "{error_ns}");
         }
     }
 
-    /// Wherever the old line may still be read, until it ends, the new one isn't below it: however long its writer is held
-    /// up before others see it, and also while a lead is given up.
+    /// Until the old line ends, the new one is never below it, however long its writer is delayed, even while a lead is
+    /// given up.
     #[test]
     fn the_new_line_is_above_the_old_one(
         hz in 1_000_000_u64..10_000_000_000,
@@ -241,8 +243,8 @@ proptest! {
         prop_assert!(read(&next, end) > read(&state, end));
     }
 
-    /// The thread that draws the next line is held up before others see it, for up to that line's window. Meanwhile they
-    /// take the operating system's clock, which the kernel speeds up or slows down, and see no step back in the end.
+    /// The thread that draws the next line is delayed by up to its window before it publishes it. Meanwhile the others
+    /// read the operating system's clock, whose rate the kernel adjusts, and still see no step back.
     #[test]
     fn an_overdue_line_keeps_the_order(
         hz in 1_000_000_u64..10_000_000_000,

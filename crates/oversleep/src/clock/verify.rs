@@ -1,4 +1,4 @@
-//! The thorough checks of the counter, for those who have a tenth of a second.
+//! The thorough checks of the counter, which take a tenth of a second.
 
 use crate::sys;
 
@@ -6,15 +6,15 @@ use super::reason::Reason;
 use super::servo::{Pair, State};
 use super::{calibrate, cores, judge, state};
 
-/// The wait of the difference test.
+/// The time between the two readings.
 const WAIT_NS: u64 = 100_000_000;
-/// Over 100 ms, two readings are good for 1 ppm, and the kernel's usual adjustments are of 500 ppm at most.
+/// Over 100 ms two readings are accurate to 1 ppm, and the kernel's usual adjustments are at most 500 ppm.
 const DRIFT_MAX_PPM: f64 = 600.0;
-/// Where the kernel slews its clock by more, the rate in use follows; it may do so, or cease to, amid the wait.
+/// If the kernel begins or stops slewing its clock faster during a wait, the check needs another wait.
 const WAITS: u32 = 3;
 const FOLLOWED_NS: u64 = 10_000_000;
 
-/// What the thorough checks of [`Clock::verify`](super::Clock::verify) found.
+/// The result of [`Clock::verify`](super::Clock::verify).
 ///
 /// ```
 /// match oversleep::Clock::verify() {
@@ -25,11 +25,11 @@ const FOLLOWED_NS: u64 = 10_000_000;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Verified {
-    /// The rate in use against the counter's rate over 100 ms, in parts per million; positive when it ran ahead. The
-    /// first rate is good for a few; within a second a hundredth remains.
+    /// The rate in use relative to the counter's rate over 100 ms, in parts per million; positive if it ran ahead. The
+    /// first calibration is accurate to a few ppm, and to a hundredth of that within a second.
     pub drift_ppm: f64,
-    /// How many cores were compared and agree; `None` when cores can't be compared here, which leaves the kernel's
-    /// word for it.
+    /// How many cores were compared and agree; `None` if cores can't be compared here, so that only the kernel's choice
+    /// vouches for them.
     pub cores: Option<usize>,
 }
 
@@ -37,7 +37,7 @@ pub struct Verified {
 pub(super) fn verify() -> Result<Verified, Reason> {
     let _uncancelled = sys::uncancelled();
     let Some(state) = state::counter_state() else {
-        // The operating system's clock is its own measure.
+        // The operating system's clock can only be compared with itself.
         return Ok(Verified { drift_ppm: 0.0, cores: None });
     };
     if let Some(reason) = judge::kernel_objection() {
@@ -54,7 +54,7 @@ pub(super) fn verify() -> Result<Verified, Reason> {
         if drift_ppm.abs() <= DRIFT_MAX_PPM {
             break;
         }
-        // A rate that has changed is known again after two short windows.
+        // After a change of rate, two short windows are enough to measure it again.
         let end_ns = sys::monotonic_ns() + FOLLOWED_NS;
         while sys::monotonic_ns() < end_ns {
             state::ordered_now_ns();
@@ -68,7 +68,7 @@ pub(super) fn verify() -> Result<Verified, Reason> {
     Ok(Verified { drift_ppm, cores })
 }
 
-/// The state's rate against the counter's from `first` on, over the wait.
+/// The state's rate relative to the counter's, from `first` over the wait.
 fn drift_ppm_over_wait(state: &State, first: Pair) -> f64 {
     let end_ns = first.ns + WAIT_NS;
     while sys::monotonic_ns() < end_ns {

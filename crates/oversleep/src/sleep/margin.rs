@@ -1,24 +1,23 @@
-//! How long before a deadline the operating system should wake us: learned from how late it wakes us here.
+//! How long before a deadline the operating system should wake the thread, learned from how late it does.
 //!
-//! Pure: it takes in lateness and gives out a margin. There is one [`Learned`] per class of durations, because a
-//! processor that sleeps longer sleeps deeper.
+//! Pure: lateness in, a margin out. Each class of durations has its own [`Learned`], because a processor that idles
+//! longer reaches deeper idle states.
 
-/// Sixteen buckets per octave: a margin is at most 1/16 larger than the lateness it stands for.
+/// Sixteen buckets per octave, so a margin exceeds the lateness it covers by at most 1/16.
 const BUCKETS_PER_OCTAVE: u64 = 16;
 /// Lateness below 2^10 ns falls into the first bucket, lateness from 2^26 ns (67 ms) on into the last.
 const FIRST_OCTAVE: u32 = 10;
 const OCTAVES: u32 = 16;
 const BUCKETS: usize = OCTAVES as usize * BUCKETS_PER_OCTAVE as usize;
 
-/// At so many samples every count is halved: a machine that changes is learned anew within a few thousand sleeps.
+/// Every count is halved at this many samples, so a changed machine is learned within a few thousand sleeps.
 const MEMORY: u32 = 2_048;
-/// While there are fewer samples, every one moves the margin.
+/// Below this many samples, each one moves the margin.
 const FEW: u32 = 16;
 /// One wake-up in this many may go uncovered although the margin could reach it.
 ///
-/// The margin is the smallest that covers what it may reach, less this part. A larger one would spin against
-/// lateness that comes from another thread in our place, or from the hypervisor. No margin covers that, and a thread
-/// that has used up its share by spinning is let in later the next time.
+/// A margin that covers them all would spin against lateness caused by other threads or the hypervisor. No margin
+/// prevents that, and a thread that has used up its share by spinning is scheduled later the next time.
 const UNCOVERED: u32 = 400;
 
 /// The lateness of this machine's wake-ups for one class of durations, and the margin that follows from it.
@@ -32,9 +31,8 @@ pub(super) struct Learned {
 }
 
 impl Learned {
-    /// Before anything is known: four wake-ups as late as that, and a margin that would have covered them. The four keep
-    /// the first real one, should it be a stall, from being taken for the rule, and the margin wide until a few hundred
-    /// have been seen.
+    /// The first guess: four assumed wake-ups and a margin that covers them. They keep a stall in the first real sleep
+    /// from becoming the rule, and keep the margin wide for a few hundred sleeps.
     pub(super) const fn assuming(lateness_ns: [u64; 4], median_ns: u64, margin_ns: u64) -> Self {
         let mut counts = [0; BUCKETS];
         let mut i = 0;
@@ -45,25 +43,24 @@ impl Learned {
         Self { counts, total: lateness_ns.len() as u32, due: 1, median_ns, margin_ns }
     }
 
-    /// The time from the wake-up to ask for to the deadline, but no more than the median and `reach_ns`: it may have been
-    /// learned with a longer reach.
+    /// The margin: how long before the deadline to request the wake-up. At most the median plus `reach_ns`, because the
+    /// margin may have been learned with a longer reach.
     pub(super) fn margin_within_ns(&self, reach_ns: u64) -> u64 {
         self.margin_ns.min(self.median_ns.saturating_add(reach_ns))
     }
 
-    /// The same, as it was learned.
+    /// The margin as it was learned.
     #[cfg(test)]
     pub(super) fn margin_ns(&self) -> u64 {
         self.margin_ns
     }
 
-    /// How late half of the wake-ups came at most, to a sixteenth.
+    /// The median lateness, to a sixteenth.
     pub(super) fn median_ns(&self) -> u64 {
         self.median_ns
     }
 
-    /// Takes in how much later than asked a wake-up came. The margin becomes at most the median
-    /// lateness and `reach_ns` more.
+    /// Adds the lateness of a wake-up. The margin becomes at most the median lateness plus `reach_ns`.
     pub(super) fn learn(&mut self, lateness_ns: u64, reach_ns: u64) {
         self.counts[bucket(lateness_ns)] += 1;
         self.total += 1;
@@ -77,7 +74,7 @@ impl Learned {
         if self.due == 0 {
             self.median_ns = self.at_rank_ns(self.total.div_ceil(2));
             self.margin_ns = self.best_margin_ns(reach_ns);
-            // Later on the margin moves slowly, and working it out takes about 0.1 µs.
+            // Computing the margin takes about 0.1 µs, and it moves slowly once there are many samples.
             self.due = (self.total / FEW).clamp(1, 8);
         }
     }
@@ -132,30 +129,31 @@ mod tests {
     }
 
     #[test]
-    fn nothing_learned_is_the_first_guess() {
+    fn without_samples_the_margin_is_the_first_guess() {
         assert_eq!(learned([]).margin_ns(), 70_000);
     }
 
     #[test]
-    fn a_first_stall_is_not_taken_for_the_rule() {
+    fn a_stall_in_the_first_sleep_does_not_become_the_rule() {
         for stalls in 0..4 {
             let margin_ns = learned(std::iter::repeat_n(5_000_000, stalls)).margin_ns();
             assert!((66_000..=70_000 + 1).contains(&margin_ns), "{stalls}: {margin_ns}");
         }
-        // A machine that is always as late as that is learned all the same.
+        // A machine that is always this late is still learned.
         assert!(learned(std::iter::repeat_n(5_000_000, 10)).margin_ns() >= 5_000_000);
     }
 
     #[test]
     fn an_even_spread_is_covered_almost_whole() {
         let margin_ns = learned((0..2_000).map(|i| 10_000 + i % 1_000 * 40)).margin_ns();
-        // 99.75 % of 10–50 µs, and up to a sixteenth more.
+        // 99.75 % of 10–50 µs, plus up to a sixteenth.
         assert!((49_500..53_200).contains(&margin_ns), "{margin_ns}");
     }
 
     #[test]
     fn rare_stalls_do_not_widen_the_margin() {
-        // Oversubscribed: 98 of 100 wake-ups within 20 µs, the others milliseconds late, beyond any reach.
+        // On an oversubscribed machine 98 of 100 wake-ups are within 20 µs; the others are milliseconds late, out of
+        // reach.
         let margin_ns =
             learned((0..2_000).map(|i| if i % 50 == 0 { 3_000_000 } else { 12_000 + i % 8 * 1_000 })).margin_ns();
         assert!((18_000..21_000).contains(&margin_ns), "{margin_ns}");
@@ -179,13 +177,13 @@ mod tests {
 
     #[test]
     fn a_constant_lateness_costs_no_spinning() {
-        // A 15.6 ms tick: the margin is as large as the lateness, and little is left to spin.
+        // With a 15.6 ms tick the margin equals the lateness, which leaves little to spin.
         let margin_ns = learned(std::iter::repeat_n(15_600_000, 100)).margin_ns();
         assert!((15_600_000..=15_600_000 * 17 / 16).contains(&margin_ns), "{margin_ns}");
     }
 
     #[test]
-    fn a_changed_machine_is_learned_anew() {
+    fn a_changed_machine_is_learned() {
         let quiet = std::iter::repeat_n(5_000, 10_000);
         let loud = std::iter::repeat_n(40_000, 2_048);
         assert!(learned(quiet.chain(loud)).margin_ns() >= 40_000);

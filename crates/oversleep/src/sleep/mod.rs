@@ -1,7 +1,7 @@
 //! Sleeps that end on time: the operating system waits until shortly before the deadline, and a short spin does the
 //! rest.
 //!
-//! `margin` learns how short, `plan` says when to wait. Here the waiting is done, and its promise is kept: never early.
+//! `margin` learns how shortly before, and `plan` decides when to wait. This file waits, and never ends a sleep early.
 
 mod margin;
 mod plan;
@@ -16,12 +16,13 @@ use crate::sys;
 
 use plan::{APPROACHES, Plan, Step};
 
-/// What an exact sleep may spin beyond the median of what short waits are late. Chosen so that a sleep, its waits
-/// included, costs about 60 % of the CPU time of one that is woken a fixed 125 µs before with the default slack.
+/// How much an exact sleep may spin beyond the median lateness of short waits. Chosen so that a sleep with all its
+/// waits costs about 60 % of the CPU time of one that wakes a fixed 125 µs early with the default slack.
 const BUDGET_NS: u64 = 16_000;
 
-/// Sleeps for at least `duration`, and as little longer as this machine allows. See [`Sleeper`] for its costs and
-/// promises; this uses one that belongs to the calling thread.
+/// Sleeps for at least `duration`, and as little longer as this machine allows.
+///
+/// It uses a [`Sleeper`] of the calling thread, which documents guarantees and costs.
 ///
 /// ```
 /// use oversleep::Instant;
@@ -35,8 +36,10 @@ pub fn sleep(duration: Duration) {
     sleep_until(start().saturating_add(duration));
 }
 
-/// Sleeps until `deadline`; never returns before it, and as little after it as this machine allows. Signals do not end
-/// it. See [`Sleeper`] for its costs and promises; this uses one that belongs to the calling thread.
+/// Sleeps until `deadline`: never ends before it, and as little after it as this machine allows. Signals don't end the
+/// sleep.
+///
+/// It uses a [`Sleeper`] of the calling thread, which documents guarantees and costs.
 ///
 /// ```
 /// use oversleep::Instant;
@@ -52,41 +55,57 @@ pub fn sleep_until(deadline: Instant) {
     }
     let slept = SLEEPER.try_with(|sleeper| sleeper.try_borrow_mut().map(|mut sleeper| sleeper.sleep_until(deadline)));
     if !matches!(slept, Ok(Ok(_))) {
-        // A signal handler interrupted this thread's sleeper, or has jumped out of it.
+        // This is a signal handler that interrupted the thread's sleeper, or a thread that jumped out of one.
         wait_until(deadline.as_nanos());
         spin_until(deadline);
     }
 }
 
-/// Sleeps until deadlines, and learns from each how late this machine wakes a thread.
+/// Sleeps until deadlines, and learns from each sleep how late this machine wakes a thread.
 ///
-/// # Promises
+/// # Guarantee
 ///
-/// * **Never early**, by [`Clock`] and by the operating system's monotonic clock both.
-/// * **CPU**: a long sleep is up to three waits and a spin. The first wait ends early enough to cover this machine's
-///   lateness for durations of this class, learned from the sleeps themselves. The others, the *approaches*, are short,
-///   and so are ended more exactly: a processor that has hardly slept wakes up sooner. The last one ends a *margin*
-///   before the deadline, learned as well: at most the median lateness and the *budget*, 16 µs, more
-///   ([`Sleeper::with_budget`] changes that). The thread spins (with the processor's pause hint, never yielding) for what
-///   is left then, and for what is too little to wait for: usually about the budget, and never longer than the budget
-///   and 48 µs while approaches pay. Where the system ends short waits no more exactly than long ones (a coarse timer: a
-///   median lateness above 150 µs), there are no approaches once that is learned, and a sleep spins for at most the
-///   margin of its one wait: the median lateness, up to a sixteenth more, and the budget. A sleep too short to be waited
-///   for only spins, unless that would be more than 80 µs, five times the budget: then it waits, and may end late. Each
-///   wait costs the system's own CPU time besides, about 8 µs; what is shorter is spun, however small the budget. Where a
-///   sandbox refuses every wait (on Linux `clock_nanosleep` and `ppoll` both), the thread yields in a loop instead: a sleep
-///   ends on time, and takes all the CPU time that nobody else wants.
-/// * **Oversubscription**: lateness that no margin within the budget covers, because another thread has the processor,
-///   does not widen the margin unless it is the rule. Approaches whose margin would have to be more than the budget and
-///   40 µs are given up, and tried again 1000 sleeps later; a machine that became better is noticed within 16.
-/// * **Timer slack** is 1 ns during the wait and what it was before afterwards (Linux); where that is forbidden, the
-///   margin covers the slack, and [`Slept::slack`] says so. A signal handler that jumps out of a sleep (`siglongjmp`) leaves
-///   the slack at 1 ns; it should set [`TimerSlack`] itself.
+/// No sleep ends early, neither by [`Clock`] nor by the operating system's monotonic clock.
 ///
-/// A sleeper learns best when one thread uses it for one kind of sleeps. It holds about 5 KiB and allocates nothing. The
-/// functions [`sleep()`] and [`sleep_until`] use one for each thread, as thread-local storage: every thread of the process
-/// has room for it, also those that never sleep. Where a signal handler sleeps by them amid a sleep of its thread, and in
-/// a thread that has left one by `siglongjmp`, they wait once, with the slack as it is, and spin the rest.
+/// # CPU time
+///
+/// A long sleep is up to three waits and a spin:
+///
+/// 1. The first wait ends early enough to cover this machine's lateness for sleeps of similar length, learned from the
+///    sleeps themselves.
+/// 2. Up to two short waits, the *approaches*, follow. They end more exactly, because a processor that has barely slept
+///    wakes up sooner. The last one ends a learned *margin* before the deadline: at most the median lateness plus the
+///    *budget*, which is 16 µs unless [`Sleeper::with_budget`] changes it.
+/// 3. The thread spins for the rest, and for whatever is too short for a wait. It uses the processor's pause hint and
+///    never yields. It usually spins for about the budget, and while approaches pay off never longer than the budget
+///    plus 48 µs.
+///
+/// Each wait costs the system about 8 µs of CPU time, so anything shorter is spun, however small the budget.
+///
+/// * **Coarse timers**: if the median lateness exceeds 150 µs, short waits end no more exactly than long ones. Once the
+///   sleeper has learned this, it makes no approaches and spins for at most the margin of the one wait: the median
+///   lateness, up to a sixteenth more, and the budget.
+/// * **Short sleeps**: a sleep too short for a wait only spins. If it would spin for more than 80 µs, five times the
+///   budget, it waits instead and may end late.
+/// * **Sandboxes**: if every wait is refused (on Linux both `clock_nanosleep` and `ppoll`), the thread yields in a
+///   loop. Sleeps still end on time, but use all the CPU time that nobody else wants.
+/// * **Oversubscription**: lateness beyond the budget, because another thread has the processor, doesn't widen the
+///   margin unless it is the rule. Approaches that would need a margin above the budget plus 40 µs are given up and
+///   tried again 1,000 sleeps later. If the machine improves, the sleeper notices within 16 sleeps.
+///
+/// # Timer slack
+///
+/// On Linux the thread's timer slack is 1 ns during the waits and restored afterwards. If that is forbidden, the margin
+/// covers the slack, and [`Slept::slack`] says so. A signal handler that jumps out of a sleep (`siglongjmp`) leaves the
+/// slack at 1 ns; it should set [`TimerSlack`] itself.
+///
+/// # Memory and threads
+///
+/// A sleeper learns best if one thread uses it for one kind of sleep. It takes about 5 KiB and never allocates.
+///
+/// [`sleep()`] and [`sleep_until`] use a thread-local sleeper, so every thread of the process reserves that space, even
+/// threads that never sleep. If a signal handler calls them during a sleep of its thread, or in a thread that left a
+/// sleep by `siglongjmp`, they wait once with the current slack and spin for the rest.
 ///
 /// ```
 /// use oversleep::{Instant, Sleeper};
@@ -94,7 +113,7 @@ pub fn sleep_until(deadline: Instant) {
 ///
 /// let mut sleeper = Sleeper::new();
 /// let slept = sleeper.sleep_until(Instant::now() + Duration::from_micros(500));
-/// println!("{} ns late, of which {} ns were spun before", slept.lateness_ns, slept.spun_ns);
+/// println!("{} ns late after spinning for {} ns", slept.lateness_ns, slept.spun_ns);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sleeper {
@@ -107,7 +126,7 @@ pub struct Sleeper {
 /// ```
 /// let slept = oversleep::Sleeper::new().sleep(std::time::Duration::from_micros(300));
 /// if let Some(wait) = slept.wait {
-///     println!("woken {} ns late, {} ns late in the end", wait.lateness_ns, slept.lateness_ns);
+///     println!("the wait was {} ns late, the sleep {} ns", wait.lateness_ns, slept.lateness_ns);
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -115,20 +134,20 @@ pub struct Sleeper {
 pub struct Slept {
     /// How long after the deadline the sleep ended, in nanoseconds.
     pub lateness_ns: u64,
-    /// How long it spun towards the deadline, in nanoseconds.
+    /// How long it spun before the deadline, in nanoseconds.
     pub spun_ns: u64,
-    /// The wait; `None` when there was none, because the deadline was too close. Where a sandbox refuses every wait, this
-    /// was spent yielding.
+    /// The first wait; `None` if there was none, because the deadline was too close. If a sandbox refuses every wait,
+    /// the thread spent it yielding.
     pub wait: Option<Waited>,
-    /// The short waits for what the first one left; `None` for one that was not made, because too little was left or
-    /// because this machine ends short waits no more exactly than long ones. A sleep too short for the margin of a long
-    /// wait may have these alone.
+    /// The short waits that followed. `None` for one that was skipped, because too little was left or because this
+    /// machine ends short waits no more exactly than long ones. A sleep too short for a first wait may still have
+    /// these.
     pub approaches: [Option<Waited>; 2],
-    /// What became of setting the timer slack for the wait; `None` when there was none.
+    /// The outcome of setting the timer slack for the waits; `None` if there was no wait.
     pub slack: Option<Outcome<Duration>>,
 }
 
-/// How the operating system ended a wait.
+/// A wait by the operating system during a sleep.
 ///
 /// ```
 /// let slept = oversleep::Sleeper::new().sleep(std::time::Duration::from_micros(300));
@@ -139,9 +158,9 @@ pub struct Slept {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Waited {
-    /// How long before the deadline of the sleep it was asked to wake the thread, in nanoseconds.
+    /// How long before the deadline of the sleep the wait was to end, in nanoseconds.
     pub margin_ns: u64,
-    /// How much later than asked it did, in nanoseconds.
+    /// How much later it ended, in nanoseconds.
     pub lateness_ns: u64,
 }
 
@@ -152,17 +171,17 @@ impl Default for Sleeper {
 }
 
 impl Sleeper {
-    /// How far the margin of what is spun reaches beyond the median lateness, unless told otherwise.
+    /// The default budget: how far the margin may exceed the median lateness.
     ///
     /// ```
     /// assert_eq!(oversleep::Sleeper::DEFAULT_BUDGET, std::time::Duration::from_micros(16));
     /// ```
     pub const DEFAULT_BUDGET: Duration = Duration::from_nanos(BUDGET_NS);
 
-    /// A sleeper that has learned nothing yet: its first waits have margins of 100, 50 and 25 µs.
+    /// A sleeper that has learned nothing yet. Its first waits have margins of 100, 50 and 25 µs.
     ///
     /// ```
-    /// // It may be kept in a constant place, and allocates nothing.
+    /// // It can be made in a constant, and never allocates.
     /// let mut sleeper = oversleep::Sleeper::new();
     /// sleeper.sleep(std::time::Duration::from_micros(50));
     /// ```
@@ -170,16 +189,17 @@ impl Sleeper {
         Self { plan: Plan::new(), budget_ns: BUDGET_NS }
     }
 
-    /// Changes how far the margin of what is spun reaches beyond the median lateness, from
-    /// [`Sleeper::DEFAULT_BUDGET`]. With zero the margin is the median lateness, and half of the sleeps that are waited for
-    /// end late; up to 8 µs are spun all the same where a wait isn't worth its cost. What was learned stays, and the new
-    /// budget bounds it from the next sleep on.
+    /// Sets the budget: how far the margin may exceed the median lateness. The default is [`Sleeper::DEFAULT_BUDGET`].
+    ///
+    /// With a budget of zero the margin is the median lateness, so half of the sleeps that wait end late. Up to 8 µs
+    /// are still spun when a wait isn't worth its cost. What was learned is kept, and the new budget applies from the
+    /// next sleep on.
     ///
     /// ```
     /// use oversleep::Sleeper;
     /// use std::time::Duration;
     ///
-    /// // Spends more CPU time on fewer late ends.
+    /// // Spends more CPU time, and ends late less often.
     /// let mut exact = Sleeper::new().with_budget(Duration::from_micros(60));
     /// exact.sleep(Duration::from_micros(300));
     /// ```
@@ -202,12 +222,12 @@ impl Sleeper {
         self.sleep_until(start().saturating_add(duration))
     }
 
-    /// Sleeps until `deadline`. A deadline in the past returns at once.
+    /// Sleeps until `deadline`. Returns at once if the deadline has passed.
     ///
     /// ```
     /// use oversleep::{Instant, Sleeper};
     ///
-    /// // In the past: nothing is waited for.
+    /// // This deadline has passed, so nothing is waited for.
     /// assert_eq!(Sleeper::new().sleep_until(Instant::from_nanos(1)).spun_ns, 0);
     /// ```
     pub fn sleep_until(&mut self, deadline: Instant) -> Slept {
@@ -217,7 +237,7 @@ impl Sleeper {
         let mut step = self.plan.first(ahead_ns, self.budget_ns);
         let held = (step != Step::Spin).then(|| TimerSlack::hold(Duration::from_nanos(1)));
         slept.slack = held.as_ref().map(|held| held.outcome().clone());
-        // All that is to be done happens before the deadline, in time that would be spun away otherwise.
+        // All bookkeeping happens before the deadline, in time that would otherwise be spun away.
         loop {
             let made = match step {
                 Step::Wait { margin_ns } => {
@@ -242,7 +262,7 @@ impl Sleeper {
     }
 }
 
-/// Now, by the later of the two clocks: the library's may be 10 µs behind while another thread sets it up.
+/// Now, by the later of the two clocks: the library's may be 10 µs behind while another thread starts it.
 fn start() -> Instant {
     Instant::now().max(Instant::from_nanos(sys::monotonic_ns()))
 }
@@ -257,7 +277,7 @@ fn wait_before(deadline: Instant, margin_ns: u64) -> Waited {
     Waited { margin_ns, lateness_ns: wait_until(wake_ns) - wake_ns }
 }
 
-/// Waits until the operating system's clock says `ns` or later, and returns what it says.
+/// Waits until the operating system's clock reads `ns` or later, and returns that reading.
 fn wait_until(ns: u64) -> u64 {
     loop {
         let now_ns = sys::monotonic_ns();
@@ -268,7 +288,7 @@ fn wait_until(ns: u64) -> u64 {
     }
 }
 
-/// Spins until `deadline`; for how long, and how late it ended, in nanoseconds.
+/// Spins until `deadline`; returns for how long and how late it ended, in nanoseconds.
 fn spin_until(deadline: Instant) -> (u64, u64) {
     let start = Clock::now();
     let mut now = start;
@@ -276,7 +296,7 @@ fn spin_until(deadline: Instant) -> (u64, u64) {
         std::hint::spin_loop();
         now = Clock::now();
     }
-    // The clock may be some nanoseconds ahead of the operating system's, by which others will judge.
+    // Our clock may be a few nanoseconds ahead of the operating system's, and the guarantee holds for both.
     while sys::monotonic_ns() < deadline.as_nanos() {
         std::hint::spin_loop();
         now = Clock::now();
@@ -303,7 +323,7 @@ mod tests {
         assert!(slept.spun_ns <= 20_000);
     }
 
-    /// On a busy machine the thread may lose the processor until the deadline is too close to wait for.
+    /// On a busy machine the thread may lose the processor until the deadline is too close for a wait.
     fn until_it_waited(sleeper: &mut Sleeper, duration: Duration) -> Slept {
         let mut tries = (0..1_000).map(|_| sleeper.sleep(duration));
         tries.find(|slept| slept.wait.is_some()).expect("one of a thousand waits")
@@ -317,18 +337,18 @@ mod tests {
             slept.wait.iter().chain(slept.approaches.iter().flatten()).map(|waited| waited.margin_ns).max();
         assert!(longest_ns.is_some_and(|longest_ns| slept.spun_ns <= longest_ns));
         assert!(slept.wait.is_some_and(|waited| waited.margin_ns == 100_000) && slept.slack.is_some());
-        // One sample among the assumed ones replaces the first guess.
+        // A single sample beside the assumed ones already replaces the first guess.
         let Step::Wait { margin_ns } = sleeper.plan.first(500_000, BUDGET_NS) else { panic!("no wait") };
         assert_ne!(margin_ns, 100_000);
     }
 
     #[test]
-    fn sleeps_keep_learning_whatever_happened() {
+    fn sleeps_keep_learning_after_bad_luck() {
         let mut sleeper = Sleeper::new();
         for _ in 0..30 {
             sleeper.plan.learn_wait(300_000, 100_000, 20_000_000, BUDGET_NS);
         }
-        // The margin is longer than the sleep now; it is waited for and learned from all the same.
+        // The margin is now longer than the sleep, which still waits and learns.
         let slept = until_it_waited(&mut sleeper, Duration::from_micros(300));
         assert!(slept.wait.is_some_and(|waited| waited.margin_ns < 300_000));
     }

@@ -1,57 +1,56 @@
-//! What to do with the time that is left until a deadline: wait for most of it, wait again, or spin.
+//! What to do with the time left until a deadline: wait for most of it, wait again, or spin.
 //!
-//! Pure: it takes in times and how late wake-ups came, and gives out steps.
+//! Pure: times and lateness in, steps out.
 //!
-//! A thread that has slept for long is woken late by tens of microseconds, and by how many differs from one time to the
-//! next; spinning away a margin that covers this is most of what an exact sleep costs. A thread that has slept for tens
-//! of microseconds is woken within a few, and more surely so the shorter it slept and the more often. So a long sleep is
-//! three waits: one that ends early enough, whatever happens, and two short ones, the approaches, for what is left then.
-//! Where the system wakes no thread that exactly, there are no approaches.
+//! After a long wait a thread wakes tens of microseconds late, and spinning away a margin for that would be most of the
+//! cost of an exact sleep. After a wait of tens of microseconds it wakes only a few late. So a long sleep has one long
+//! wait that ends early enough, and two short ones, the approaches, for the rest. If the system's timers are too coarse
+//! for that, there are no approaches.
 
 use super::margin::Learned;
 
 /// Durations up to 2^16, 2^18, … ns (66 µs, 262 µs, 1.05 ms, 4.2 ms, 17 ms, 67 ms), and longer.
 const CLASSES: usize = 7;
-/// A sleep that can't be waited for is spun when it is no longer than so many budgets.
+/// A sleep without a wait is spun if it is at most this many budgets long.
 const SPIN_BUDGETS: u64 = 5;
-/// A wait costs about as much CPU time as that: what saves less is spun.
-const WAIT_WORTH_NS: u64 = 8_000;
+/// The CPU time that a wait costs, about. Anything shorter is spun.
+const WAIT_COST_NS: u64 = 8_000;
 /// How many waits may follow the first one.
 pub(super) const APPROACHES: usize = 2;
-/// How much further than the budget the margins of a long wait and of each approach may reach when what they leave is
-/// not spun away, but waited for.
+/// How far beyond the budget the margins of a long wait and of each approach may reach when another wait, not the spin,
+/// covers what they leave.
 const WAIT_REACH_NS: u64 = 180_000;
 const APPROACH_REACH_NS: [u64; APPROACHES] = [40_000, 0];
-/// The margin of the last approach may be so much longer than the budget. Where it is longer, approaches don't pay.
+/// Approaches stop paying off when the margin of the last one exceeds the budget by more than this.
 const LAST_MARGIN_NS: u64 = 40_000;
-/// A system that wakes the median long wait later than that has a coarse timer, and would end an approach as late.
+/// A median lateness of long waits above this means a coarse timer, which would end an approach just as late.
 const COARSE_NS: u64 = 150_000;
-/// What made approaches not pay may have passed after so many sleeps without one.
+/// After this many sleeps without an approach, approaches are tried again.
 const FORGET: u32 = 1_000;
-/// So many waits in a row that ended far too early, with nothing but spinning left, show a machine that has become better.
+/// This many waits in a row that ended far too early, with the rest spun, mean that the machine has improved.
 const EARLY: u8 = 16;
-/// The shortest sleep that could have an approach, were it known to pay.
+/// The shortest sleep that could have an approach.
 const APPROACHABLE_NS: u64 = 33_000;
 
-/// What there is to do next.
+/// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Have the system wake the thread so long before the deadline, and report how late it did.
+    /// Have the system wake the thread this long before the deadline, and report the lateness.
     Wait { margin_ns: u64 },
-    /// The same, after that: the approach of this number.
+    /// Do the same in a short wait after that, the approach of this number.
     Approach { number: usize, margin_ns: u64 },
     /// Spin until the deadline.
     Spin,
 }
 
-/// What was learned about the waits of a thread.
+/// What a sleeper has learned about waits.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     waits: [Learned; CLASSES],
     approaches: [Learned; APPROACHES],
-    /// Sleeps since the last approach that might have had one.
+    /// Sleeps since the last approach that could have had one.
     without_approach: u32,
-    /// By class: waits in a row that ended so early that their sleep was mostly spun.
+    /// For each class, waits in a row that ended so early that their sleep was mostly spun.
     early: [u8; CLASSES],
 }
 
@@ -67,17 +66,17 @@ impl Plan {
         Learned::assuming([9_000, 9_000, 9_000, 12_000], 9_000, 25_000),
     ];
 
-    /// The first step of a sleep of `ahead_ns`. `budget_ns` is how far the margin of what is spun may reach.
+    /// The first step of a sleep of `ahead_ns`. `budget_ns` is how far a margin that is spun may exceed the median.
     pub(super) fn first(&mut self, ahead_ns: u64, budget_ns: u64) -> Step {
         let class = class(ahead_ns);
         let margin_ns = self.waits[class].margin_within_ns(self.wait_reach_ns(class, budget_ns));
-        if margin_ns.saturating_add(WAIT_WORTH_NS) <= ahead_ns {
+        if margin_ns.saturating_add(WAIT_COST_NS) <= ahead_ns {
             return Step::Wait { margin_ns };
         }
         match self.then(ahead_ns, 0, ahead_ns, budget_ns) {
-            // The machine wakes us too late for such a sleep, and it is too long to spin: the shortest wait must do.
-            Step::Spin if ahead_ns > budget_ns.saturating_mul(SPIN_BUDGETS).max(WAIT_WORTH_NS) => {
-                Step::Wait { margin_ns: ahead_ns - WAIT_WORTH_NS / 2 }
+            // The sleep is too short for this machine's lateness and too long to spin: wait and accept the lateness.
+            Step::Spin if ahead_ns > budget_ns.saturating_mul(SPIN_BUDGETS).max(WAIT_COST_NS) => {
+                Step::Wait { margin_ns: ahead_ns - WAIT_COST_NS / 2 }
             }
             Step::Spin => {
                 if ahead_ns >= APPROACHABLE_NS && !self.approaches_pay(class, budget_ns) {
@@ -89,25 +88,25 @@ impl Plan {
         }
     }
 
-    /// What follows in a sleep of `ahead_ns` after `approaches` of them, with `left_ns` to go.
+    /// The next step of a sleep of `ahead_ns` after `approaches` approaches, with `left_ns` to go.
     pub(super) fn then(&self, ahead_ns: u64, approaches: usize, left_ns: u64, budget_ns: u64) -> Step {
         if !self.approaches_pay(class(ahead_ns), budget_ns) {
             return Step::Spin;
         }
         let margins = (approaches..APPROACHES).map(|number| (number, self.approach_margin_ns(number, budget_ns)));
-        let mut worth_it = margins.filter(|(_, margin_ns)| margin_ns.saturating_add(WAIT_WORTH_NS) <= left_ns);
+        let mut worth_it = margins.filter(|(_, margin_ns)| margin_ns.saturating_add(WAIT_COST_NS) <= left_ns);
         worth_it.next().map_or(Step::Spin, |(number, margin_ns)| Step::Approach { number, margin_ns })
     }
 
-    /// Takes in how late the wake-up from the wait of a sleep of `ahead_ns` came, asked for `margin_ns` before the end.
+    /// Adds the lateness of the first wait of a sleep of `ahead_ns`, requested to end `margin_ns` before the deadline.
     pub(super) fn learn_wait(&mut self, ahead_ns: u64, margin_ns: u64, lateness_ns: u64, budget_ns: u64) {
         let class = class(ahead_ns);
         self.waits[class].learn(lateness_ns, self.wait_reach_ns(class, budget_ns));
         let left_ns = margin_ns.saturating_sub(lateness_ns);
-        let is_spun = left_ns > budget_ns.saturating_mul(SPIN_BUDGETS).max(WAIT_WORTH_NS);
+        let is_spun = left_ns > budget_ns.saturating_mul(SPIN_BUDGETS).max(WAIT_COST_NS);
         self.early[class] = if is_spun && !self.approaches_pay(class, budget_ns) { self.early[class] + 1 } else { 0 };
         if self.early[class] == EARLY {
-            // What was learned is of a machine that was busier, or had a coarser timer.
+            // What was learned comes from a busier machine or a coarser timer.
             self.waits[class] = Plan::WAIT;
             self.approaches = Plan::APPROACHES;
             self.early[class] = 0;
@@ -123,12 +122,12 @@ impl Plan {
         }
     }
 
-    /// How far beyond the median the margin of a long wait may reach.
+    /// How far the margin of a long wait may exceed the median.
     fn wait_reach_ns(&self, class: usize, budget_ns: u64) -> u64 {
         budget_ns.saturating_add(if self.approaches_pay(class, budget_ns) { WAIT_REACH_NS } else { 0 })
     }
 
-    /// Takes in how late the wake-up from an approach came.
+    /// Adds the lateness of an approach.
     pub(super) fn learn_approach(&mut self, number: usize, lateness_ns: u64, budget_ns: u64) {
         self.approaches[number].learn(lateness_ns, budget_ns.saturating_add(APPROACH_REACH_NS[number]));
         self.without_approach = 0;
@@ -157,8 +156,8 @@ mod tests {
     const BUDGET_NS: u64 = 16_000;
     const MS: u64 = 1_000_000;
 
-    /// A system whose long waits end `late_ns` late and whose short ones `short_ns`, in turn, after `sleeps` sleeps of
-    /// 1 ms; and the time that the last of them spun, and how late it ended.
+    /// Makes `sleeps` sleeps of 1 ms on a system whose long waits are `late_ns` late and whose short ones are
+    /// `short_ns` late, in turn. Returns how long the last sleep spun and how late it ended.
     fn slept(plan: &mut Plan, sleeps: usize, late_ns: &[u64], short_ns: &[u64]) -> (u64, u64) {
         let mut spun_and_late_ns = (0, 0);
         let (mut late_ns, mut short_ns) = (late_ns.iter().cycle(), short_ns.iter().cycle());
@@ -199,16 +198,16 @@ mod tests {
     }
 
     #[test]
-    fn a_long_sleep_waits_thrice_and_spins_little() {
+    fn a_long_sleep_waits_three_times_and_spins_little() {
         let mut plan = Plan::new();
-        // Long waits end 20 to 100 µs late, short ones 6 to 10.
+        // Long waits end 20 to 100 µs late, short ones 6 to 10 µs.
         let late_ns = [20_000, 30_000, 30_000, 40_000, 100_000];
         let (spun_ns, late_ns) = slept(&mut plan, 2_000, &late_ns, &[6_000, 8_000, 10_000]);
         assert_eq!(late_ns, 0);
         assert!(spun_ns <= 12_000, "{spun_ns}");
         for late_ns in 40..100 {
             let (spun_ns, _) = slept(&mut plan, 1, &[late_ns * 1_000], &[36_000, 5_000, 50_000]);
-            assert!(spun_ns <= BUDGET_NS + LAST_MARGIN_NS + WAIT_WORTH_NS, "{late_ns}: {spun_ns}");
+            assert!(spun_ns <= BUDGET_NS + LAST_MARGIN_NS + WAIT_COST_NS, "{late_ns}: {spun_ns}");
         }
         let Step::Wait { margin_ns } = plan.first(MS, BUDGET_NS) else { panic!("no wait") };
         assert!((100_000..110_000).contains(&margin_ns), "{margin_ns}");
@@ -221,18 +220,18 @@ mod tests {
         let then = |approaches, left_ns| plan.then(MS, approaches, left_ns, BUDGET_NS);
         let (far, near) =
             (Step::Approach { number: 0, margin_ns: far_ns }, Step::Approach { number: 1, margin_ns: near_ns });
-        assert_eq!(then(0, far_ns + WAIT_WORTH_NS), far);
-        assert_eq!(then(0, far_ns + WAIT_WORTH_NS - 1), near);
-        assert_eq!(then(1, far_ns + WAIT_WORTH_NS), near);
-        assert_eq!(then(1, near_ns + WAIT_WORTH_NS - 1), Step::Spin);
+        assert_eq!(then(0, far_ns + WAIT_COST_NS), far);
+        assert_eq!(then(0, far_ns + WAIT_COST_NS - 1), near);
+        assert_eq!(then(1, far_ns + WAIT_COST_NS), near);
+        assert_eq!(then(1, near_ns + WAIT_COST_NS - 1), Step::Spin);
         assert_eq!(then(2, MS), Step::Spin);
         assert_eq!(then(0, 0), Step::Spin);
     }
 
     #[test]
-    fn where_timers_are_coarse_there_is_no_approach() {
+    fn coarse_timers_get_no_approach() {
         let mut plan = Plan::new();
-        // 0.5 ms: the first few sleeps may try one; later ones are as late as the margin of one wait leaves them.
+        // With 0.5 ms the first few sleeps may try an approach; later ones have only the margin of their one wait.
         slept(&mut plan, 100, &[480_000, 500_000, 520_000], &[500_000]);
         assert_eq!(plan.then(MS, 0, 140_000, BUDGET_NS), Step::Spin);
         let Step::Wait { margin_ns } = plan.first(MS, BUDGET_NS) else { panic!("no wait") };
@@ -245,7 +244,7 @@ mod tests {
         let late_ns = [20_000, 20_000, 20_000, 90_000];
         slept(&mut plan, 60, &late_ns, &[300_000]);
         assert!(!plan.approaches_pay(class(MS), BUDGET_NS));
-        // What spoilt them has passed.
+        // Whatever disturbed them is over.
         slept(&mut plan, FORGET as usize, &late_ns, &[8_000]);
         let (spun_ns, late_ns) = slept(&mut plan, 41, &late_ns, &[8_000]);
         assert!(plan.approaches_pay(class(MS), BUDGET_NS) && plan.without_approach == 0);
@@ -269,9 +268,9 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_became_better_is_noticed_within_some_sleeps() {
+    fn an_improved_machine_is_noticed_within_a_few_sleeps() {
         let mut plan = Plan::new();
-        // A coarse timer for a while, then a fine one: most of each sleep would be spun.
+        // A coarse timer for a while, then a fine one: at first most of each sleep is spun.
         slept(&mut plan, 200, &[15_600_000], &[15_600_000]);
         let (spun_ns, _) = slept(&mut plan, 1, &[20_000], &[8_000]);
         assert!(spun_ns > 900_000, "{spun_ns}");
@@ -281,9 +280,9 @@ mod tests {
     }
 
     #[test]
-    fn a_smaller_budget_holds_from_the_next_sleep_on() {
+    fn a_smaller_budget_applies_from_the_next_sleep_on() {
         let mut plan = Plan::new();
-        // Learned where much might be spun: most of the short waits end within 8 µs, the others within 30.
+        // Learned with a large budget: most short waits end within 8 µs, the others within 30 µs.
         for n in 0..200 {
             plan.learn_approach(1, if n % 3 == 0 { 30_000 } else { 8_000 }, MS);
         }
@@ -314,9 +313,9 @@ mod tests {
         let mut plan = Plan::new();
         assert_eq!(plan.first(3_000, BUDGET_NS), Step::Spin);
         assert_eq!(plan.first(32_000, BUDGET_NS), Step::Spin);
-        // Shorter than the margin of a long wait, long enough for a short one.
+        // This is shorter than the margin of a long wait, but long enough for a short one.
         assert_eq!(plan.first(60_000, BUDGET_NS), Step::Approach { number: 0, margin_ns: 50_000 });
-        // A machine with a 15.6 ms tick: a sleep of 1 ms waits, and ends late; one of 80 µs spins.
+        // On a machine with a 15.6 ms tick, a sleep of 1 ms waits and ends late; one of 80 µs spins.
         for _ in 0..20 {
             plan.learn_wait(MS, 100_000, 15_600_000, BUDGET_NS);
             plan.learn_wait(80_000, 76_000, 15_600_000, BUDGET_NS);

@@ -1,5 +1,5 @@
-//! Threads that a C program may cancel: `pthread_cancel` ends a thread at its next cancellation point by unwinding it, which
-//! Rust's frames don't allow; the process would be ended. So there is none in this library.
+//! Thread cancellation by C programs. `pthread_cancel` unwinds a thread at its next cancellation point, and unwinding
+//! through Rust's frames would abort the process. So this library has no cancellation points.
 
 const DISABLE: libc::c_int = if cfg!(target_os = "macos") { 0 } else { 1 };
 
@@ -9,14 +9,14 @@ unsafe extern "C" {
     fn pthread_setcancelstate(state: libc::c_int, was: *mut libc::c_int) -> libc::c_int;
 }
 
-/// While this lives, the calling thread isn't ended by others: a cancellation stays pending.
+/// While this lives, a cancellation of the calling thread stays pending.
 pub(crate) struct Uncancelled {
     was: libc::c_int,
 }
 
 pub(crate) fn uncancelled() -> Uncancelled {
     let mut was = 0;
-    // SAFETY: `was` is valid to write to. The call fails for an unknown state only.
+    // SAFETY: `was` is writable. The call fails only for an unknown state.
     unsafe { pthread_setcancelstate(DISABLE, &raw mut was) };
     Uncancelled { was }
 }
@@ -24,7 +24,7 @@ pub(crate) fn uncancelled() -> Uncancelled {
 impl Drop for Uncancelled {
     fn drop(&mut self) {
         let mut was = 0;
-        // SAFETY: as above. The state is one that the call gave.
+        // SAFETY: as above. The state came from this call.
         unsafe { pthread_setcancelstate(self.was, &raw mut was) };
     }
 }

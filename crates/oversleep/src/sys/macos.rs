@@ -12,33 +12,33 @@ unsafe extern "C" {
     fn mach_wait_until(deadline: u64) -> libc::c_int;
 }
 
-// SAFETY: as <pthread/qos.h> declares them, in libSystem since macOS 10.10, with the classes as numbers: a class this
-// library doesn't know may come back.
+// SAFETY: as <pthread/qos.h> declares them, in libSystem since macOS 10.10. Classes are plain numbers, because the
+// system may return one that this library doesn't know.
 unsafe extern "C" {
     // https://developer.apple.com/library/archive/documentation/Performance/Conceptual/power_efficiency_guidelines_osx/PrioritizeWorkAtTheTaskLevel.html
     fn pthread_get_qos_class_np(thread: libc::pthread_t, class: *mut u32, relative: *mut libc::c_int) -> libc::c_int;
     fn pthread_set_qos_class_self_np(class: u32, relative: libc::c_int) -> libc::c_int;
 }
 
-/// Nanoseconds on `CLOCK_UPTIME_RAW`: `mach_absolute_time` in nanoseconds, which stands still during sleep.
+/// Nanoseconds on `CLOCK_UPTIME_RAW`: `mach_absolute_time` in nanoseconds, which stops during sleep.
 pub(crate) fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_UPTIME_RAW)
 }
 
-/// Nanoseconds on `CLOCK_MONOTONIC_RAW`: `mach_continuous_time` in nanoseconds, which goes on during sleep.
+/// Nanoseconds on `CLOCK_MONOTONIC_RAW`: `mach_continuous_time` in nanoseconds, which also runs during sleep.
 pub(crate) fn continuous_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC_RAW)
 }
 
 fn clock_ns(id: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is a valid timespec to fill; the clocks exist since macOS 10.12.
+    // SAFETY: `now` is a valid timespec to fill. The clocks have existed since macOS 10.12.
     unsafe { libc::clock_gettime(id, &raw mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// Nanoseconds per unit of `mach_absolute_time`, as a fraction.
-#[allow(deprecated, reason = "the replacement is a crate of its own")]
+#[allow(deprecated, reason = "the replacement is a separate crate")]
 fn timebase() -> (u32, u32) {
     let mut info = libc::mach_timebase_info { numer: 0, denom: 0 };
     // SAFETY: `info` is valid to fill. https://developer.apple.com/documentation/kernel/1646200-mach_timebase_info
@@ -46,16 +46,16 @@ fn timebase() -> (u32, u32) {
     (info.numer.max(1), info.denom.max(1))
 }
 
-/// Waits once towards `deadline_ns`; the system may coalesce the wake-up with others, and so end it late.
+/// Waits once until `deadline_ns`. The system may coalesce the wake-up with others and so end the wait late.
 pub(crate) fn wait_once_until(deadline_ns: u64) {
     let (numer, denom) = timebase();
-    // Rounded up, so that the wait is not a fraction of a unit short.
+    // Rounded up, so that the wait doesn't end a fraction of a unit early.
     let deadline = (u128::from(deadline_ns) * u128::from(denom)).div_ceil(u128::from(numer));
     // SAFETY: the call takes a number.
     unsafe { mach_wait_until(u64::try_from(deadline).unwrap_or(u64::MAX)) };
 }
 
-/// There is a coarse clock, and it costs as much as the usual one.
+/// macOS has a coarse clock, but it costs as much as the usual one.
 pub(crate) fn coarse_ns() -> Option<u64> {
     None
 }
@@ -68,23 +68,23 @@ pub(crate) fn counter_is_readable() -> bool {
     true
 }
 
-/// On Apple silicon the system's time is the generic timer's; nothing is known about the TSC of older machines.
+/// On Apple silicon the system keeps time by the generic timer. Nothing is known about the TSC of older machines.
 pub(crate) fn kernel_verdict() -> Verdict {
     if super::counter::COUNTER == Some(Source::Cntvct) { Verdict::Counter } else { Verdict::Unknown }
 }
 
-/// Threads can't be held on a processor.
+/// Threads can't be pinned to a processor.
 pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
     None
 }
 
 pub(crate) fn pin_this_thread(_cpu: usize) -> Result<(), Denied> {
-    Err(Denied { why: Why::Unsupported { what: "way to hold a thread on one core" }, how: "run on Linux" })
+    Err(Denied { why: Why::Unsupported { what: "way to pin a thread to a core" }, how: "run on Linux" })
 }
 
 const NO_SLACK: Denied = Denied {
     why: Why::Unsupported { what: "timer slack that a thread can read or set" },
-    how: "ask for real-time scheduling instead, which is not coalesced",
+    how: "request real-time scheduling instead, whose waits aren't coalesced",
 };
 
 pub(crate) fn timer_slack_ns() -> Result<u64, Denied> {
@@ -95,20 +95,20 @@ pub(crate) fn set_timer_slack_ns(_slack_ns: u64) -> Result<(), Denied> {
     Err(NO_SLACK)
 }
 
-/// macOS has no timer resolution to ask for.
+/// macOS has no timer resolution to request.
 #[derive(Debug)]
 pub(crate) enum Timer {}
 
 pub(crate) fn hold_timer(_period: Duration) -> (Option<Timer>, Outcome<Duration>) {
     let why = Why::Unsupported { what: "timer resolution to change" };
-    (None, Outcome::Denied(Denied { why, how: "ask for real-time scheduling instead, which is not coalesced" }))
+    (None, Outcome::Denied(Denied { why, how: "request real-time scheduling instead, whose waits aren't coalesced" }))
 }
 
-/// Time constraints of the calling thread, taken back on drop.
+/// Time constraints of the calling thread, removed on drop.
 #[derive(Debug)]
 pub(crate) struct RealTime {
     /// Setting any policy takes the thread out of its service class for good (`thread_policy_set` in xnu's
-    /// osfmk/kern/thread_policy.c), so the class is put back too.
+    /// osfmk/kern/thread_policy.c), so the class must be restored too.
     class: Option<ServiceClass>,
 }
 
@@ -123,22 +123,22 @@ impl ServiceClass {
     /// `QOS_CLASS_UNSPECIFIED`: the thread is in none.
     const NONE: u32 = 0;
 
-    /// The calling thread's, where it is in one.
+    /// The calling thread's class, if it is in one.
     fn current() -> Option<ServiceClass> {
         let mut class = ServiceClass { number: ServiceClass::NONE, relative: 0 };
-        // SAFETY: the calling thread exists, and there is room for both numbers.
+        // SAFETY: the calling thread exists, and both numbers are writable.
         let error =
             unsafe { pthread_get_qos_class_np(libc::pthread_self(), &raw mut class.number, &raw mut class.relative) };
         (error == 0 && class.number != ServiceClass::NONE).then_some(class)
     }
 }
 
-/// Words in the policy's structure.
+/// The size of the policy's structure in words.
 const CONSTRAINT_WORDS: libc::mach_msg_type_number_t =
     (size_of::<libc::thread_time_constraint_policy>() / size_of::<libc::integer_t>()) as _;
 
-/// A time-constraint policy for the calling thread; `priority` has no meaning here. The constraints are 5 ms periods of
-/// which 1 ms may be computed within 2.5 ms, as for audio.
+/// Sets a time-constraint policy for the calling thread; `priority` has no meaning here. As for audio, 1 ms of
+/// computation within 2.5 ms in each period of 5 ms.
 pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Scheduling>) {
     const ALLOW: &str = "take the process out of the sandbox that forbids thread_policy_set";
     if has_constraints() {
@@ -169,7 +169,7 @@ pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Schedu
     }
     let held = RealTime { class };
     if !has_constraints() {
-        // Dropped, it puts back what may have changed.
+        // Dropping `held` restores whatever did change.
         return (None, denied(Why::Ignored { call: "thread_policy_set" }));
     }
     (Some(held), Outcome::Applied { was: Scheduling::Ordinary, now: Scheduling::Deadline })
@@ -195,7 +195,7 @@ fn has_constraints() -> bool {
 impl Drop for RealTime {
     fn drop(&mut self) {
         let mut standard: libc::integer_t = 0;
-        // SAFETY: the guard never leaves its thread; the standard policy has no words, so one word is enough to point to.
+        // SAFETY: the guard never leaves its thread. The standard policy has no words, so the pointer isn't read.
         unsafe {
             libc::thread_policy_set(
                 libc::pthread_mach_thread_np(libc::pthread_self()),
@@ -205,18 +205,18 @@ impl Drop for RealTime {
             )
         };
         if let Some(ServiceClass { number, relative }) = self.class {
-            // A thread that was given a scheduling policy by pthread has left the classes for good, and the call is refused.
+            // Refused for a thread that set a scheduling policy by pthread, because that leaves the classes for good.
             // SAFETY: takes numbers.
             unsafe { pthread_set_qos_class_self_np(number, relative) };
         }
     }
 }
 
-/// macOS leaves idle states to itself.
+/// macOS lets no process influence idle states.
 #[derive(Debug)]
 pub(crate) enum CpuLatency {}
 
 pub(crate) fn hold_cpu_latency(_latency: Duration) -> (Option<CpuLatency>, Outcome<Duration>) {
     let why = Why::Unsupported { what: "limit on wake-up latency that a process can set" };
-    (None, Outcome::Denied(Denied { why, how: "ask for real-time scheduling instead" }))
+    (None, Outcome::Denied(Denied { why, how: "request real-time scheduling instead" }))
 }

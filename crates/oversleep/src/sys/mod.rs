@@ -1,8 +1,8 @@
 //! Every contact with the operating system, one module per system, all with the same signatures.
 //!
-//! This is the only room where `cfg(target_os)` and FFI may appear, and this head is the whole map. A system that is not
-//! listed uses `unsupported`, which has a working clock and sleep from the standard library and denies everything else
-//! with a reason. The processor's counter is mapped in `counter`.
+//! Only this folder may use `cfg(target_os)` and FFI, and this file is the whole map. A system that isn't listed uses
+//! `unsupported`, which takes clock and sleep from the standard library and denies everything else with a reason. The
+//! processor's counter is mapped in `counter`.
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod cancellation;

@@ -1,4 +1,4 @@
-//! Where threads can't be cancelled, or it isn't known here how to forbid it.
+//! For systems where threads can't be cancelled, or where it isn't known how to prevent it.
 
 pub(crate) struct Uncancelled;
 

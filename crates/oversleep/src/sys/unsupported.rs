@@ -1,4 +1,4 @@
-//! A system this crate knows nothing about: the standard library's clock and sleep, and reasons for the rest.
+//! A system this crate doesn't know: the standard library's clock and sleep, and reasons for everything else.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -9,19 +9,19 @@ use crate::scheduling::Scheduling;
 
 const NO_SLACK: Denied = Denied { why: Why::Unsupported { what: "per-thread timer slack" }, how: "run on Linux" };
 
-/// Nanoseconds on the standard library's monotonic clock, counted from one second before the first call.
+/// Nanoseconds on the standard library's monotonic clock, from one second before the first call.
 pub(crate) fn monotonic_ns() -> u64 {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     // The second keeps arithmetic on early instants away from zero.
     1_000_000_000 + u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// No clock that goes on while the machine is suspended is known here.
+/// No clock that runs while the machine is suspended is known here.
 pub(crate) fn continuous_ns() -> u64 {
     monotonic_ns()
 }
 
-/// Waits once towards `deadline_ns`; it may return early.
+/// Waits once until `deadline_ns`; may return early.
 pub(crate) fn wait_once_until(deadline_ns: u64) {
     std::thread::sleep(Duration::from_nanos(deadline_ns.saturating_sub(monotonic_ns())));
 }
@@ -56,20 +56,20 @@ pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
 }
 
 pub(crate) fn pin_this_thread(_cpu: usize) -> Result<(), Denied> {
-    Err(Denied { why: Why::Unsupported { what: "way to hold a thread on one core" }, how: "run on Linux" })
+    Err(Denied { why: Why::Unsupported { what: "way to pin a thread to a core" }, how: "run on Linux" })
 }
 
-/// Whether there is a `fork` isn't known here.
+/// It isn't known whether this system has `fork`.
 pub(crate) fn on_fork_in_child(_handler: extern "C" fn()) {}
 
-/// No child can be made.
+/// No child can be created.
 #[cfg(test)]
 pub(crate) fn forked(_body: impl FnOnce() -> bool) -> Option<bool> {
     None
 }
 
 const NO_SETTING: Denied =
-    Denied { why: Why::Unsupported { what: "setting of this kind that is known here" }, how: "run on Linux" };
+    Denied { why: Why::Unsupported { what: "setting of this kind that oversleep knows" }, how: "run on Linux" };
 
 #[derive(Debug)]
 pub(crate) enum Timer {}

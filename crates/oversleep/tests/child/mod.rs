@@ -1,16 +1,15 @@
-//! Tests that need a process of their own: the test starts this very program again for itself alone, and there only
-//! does what it is about.
+//! Tests that need their own process: the test starts this program again, to run only that test.
 
 use std::process::{Command, Stdio};
 
-/// When this variable is set, the test is such a child.
+/// Set in the child's environment.
 const CHILD: &str = "OVERSLEEP_TEST_CHILD";
-/// What to run this program by, words separated by spaces, where the system can't run it itself (an emulator).
+/// The command to run this program with, words separated by spaces, if the system needs an emulator for it.
 const RUNNER: &str = "OVERSLEEP_TEST_RUNNER";
 
-/// This program for the test of that name alone, with its output caught.
+/// The command that runs only the test of this name in a child, with its output captured.
 pub fn child(test: &str) -> Command {
-    let own = std::env::current_exe().expect("the test knows itself");
+    let own = std::env::current_exe().expect("a running test has a path");
     let runner = std::env::var(RUNNER).unwrap_or_default();
     let mut words = runner.split_whitespace();
     let mut command = match words.next() {
@@ -25,7 +24,7 @@ pub fn child(test: &str) -> Command {
     command
 }
 
-/// Whether this is the child.
+/// Whether this process is the child.
 pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }

@@ -1,4 +1,4 @@
-//! Children forked while other threads read the clock: a child goes on by itself, whatever those were about to do.
+//! Children forked while other threads read the clock: a child's clock works, whatever those threads were doing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -9,7 +9,7 @@ use oversleep::clock::monotonic_ns;
 
 use super::forks::forked;
 
-/// Reads over the ends of a few lines, which last 0.1 s at most, and sleeps once.
+/// Reads the clock past the ends of a few lines, which last at most 0.1 s, and sleeps once.
 fn time_goes_on(until_ns: u64) -> bool {
     let mut before = Clock::now_ordered();
     while monotonic_ns() < until_ns {
@@ -28,7 +28,7 @@ fn time_goes_on(until_ns: u64) -> bool {
 fn forked_children_keep_time_by_themselves() {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        // From the first use on, when lines are short.
+        // They begin with the first use, when lines are short.
         for _ in 0..2 {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {

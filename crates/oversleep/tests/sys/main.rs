@@ -1,4 +1,4 @@
-//! What needs one system's own calls: signals, and refusals.
+//! Tests that need a particular system's calls: signals, forks and refusals.
 #![cfg(unix)]
 
 #[path = "../child/mod.rs"]

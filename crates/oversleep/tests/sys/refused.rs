@@ -1,7 +1,8 @@
-//! Every refusal is an outcome, and time goes on: with a seccomp filter as containers have, and without privileges.
+//! Every refusal is an outcome, and the clock keeps working: with a seccomp filter as in containers, and without
+//! privileges.
 //!
-//! A filter and a user belong to a thread and can't be taken back; each test has a process of its own, because the clock
-//! is chosen once per process.
+//! A filter and a user belong to a thread and can't be undone, and the clock is chosen once per process, so each test
+//! has its own process.
 
 use std::time::Duration;
 
@@ -11,8 +12,8 @@ use oversleep::{Denied, Instant, Outcome, Resolution, Sleeper, TimerSlack, Why};
 
 use super::child::{child, is_child};
 
-/// Filters the calling thread for the rest of its life: each of these calls fails with `errno`. False where the thread
-/// may not filter itself (no seccomp in this kernel, or an emulator).
+/// Makes each of these calls fail with `errno` for the rest of the calling thread's life. False if the thread can't
+/// filter itself (a kernel without seccomp, or an emulator).
 fn forbid(calls: &[libc::c_long], errno: i32) -> bool {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
@@ -26,7 +27,7 @@ fn forbid(calls: &[libc::c_long], errno: i32) -> bool {
     }
     steps.push(step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW));
     let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    // SAFETY: the program is valid and copied by the call; both calls touch this thread alone.
+    // SAFETY: the program is valid and copied by the call; both calls affect only this thread.
     // https://man7.org/linux/man-pages/man2/seccomp.2.html
     unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
@@ -40,11 +41,11 @@ fn alone(test: &str, body: impl FnOnce()) {
         return body();
     }
     let output = child(&format!("refused::{test}")).output().expect("the test can start itself");
-    let said = String::from_utf8_lossy(&output.stdout);
-    // Were the name wrong, no test would run and none would fail.
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    // With a wrong name no test would run, and none would fail.
     assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}\n{}",
+        output.status.success() && stdout.contains("1 passed"),
+        "{stdout}\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
 }
@@ -57,7 +58,7 @@ fn is_refused<T>(outcome: &Outcome<T>, of: &str, by: i32) -> bool {
     outcome.denied().is_some_and(|denied| is_refusal(denied, of, by))
 }
 
-/// Sleeps of a millisecond end at their deadline or later by the system's clock, whatever is refused.
+/// Sleeps of a millisecond never end before their deadline by the system's clock, whatever is refused.
 fn sleeps_on_time() -> Option<Outcome<Duration>> {
     let mut sleeper = Sleeper::new();
     let mut last = None;
@@ -70,8 +71,8 @@ fn sleeps_on_time() -> Option<Outcome<Duration>> {
 }
 
 #[test]
-fn without_prctl_the_slack_stays_and_that_is_said() {
-    alone("without_prctl_the_slack_stays_and_that_is_said", || {
+fn without_prctl_the_slack_stays_and_the_outcome_says_so() {
+    alone("without_prctl_the_slack_stays_and_the_outcome_says_so", || {
         for errno in [libc::EPERM, libc::ENOSYS] {
             std::thread::spawn(move || {
                 if !forbid(&[libc::SYS_prctl], errno) {
@@ -82,7 +83,7 @@ fn without_prctl_the_slack_stays_and_that_is_said() {
                 let held = Resolution::harmless().hold();
                 assert!(is_refused(held.outcome(What::TimerSlack).expect("asked for"), "prctl", errno));
                 assert!(is_refused(&sleeps_on_time().expect("it waited"), "prctl", errno));
-                // Nor can it be asked whether the counter may be read, which changes nothing.
+                // Whether the counter may be read can't be queried either, and that must not reject it.
                 assert!(Clock::why().rejected.iter().all(|&(_, reason)| reason != Reason::ReadForbidden));
             })
             .join()
@@ -92,8 +93,8 @@ fn without_prctl_the_slack_stays_and_that_is_said() {
 }
 
 #[test]
-fn without_the_usual_wait_another_one_serves() {
-    alone("without_the_usual_wait_another_one_serves", || {
+fn without_the_usual_wait_another_one_is_used() {
+    alone("without_the_usual_wait_another_one_is_used", || {
         if forbid(&[libc::SYS_clock_nanosleep, libc::SYS_nanosleep], libc::EPERM) {
             sleeps_on_time();
             oversleep::sleep(Duration::from_millis(1));
@@ -102,8 +103,8 @@ fn without_the_usual_wait_another_one_serves() {
 }
 
 #[test]
-fn without_any_wait_it_still_ends_on_time() {
-    alone("without_any_wait_it_still_ends_on_time", || {
+fn without_any_wait_sleeps_still_end_on_time() {
+    alone("without_any_wait_sleeps_still_end_on_time", || {
         if forbid(&[libc::SYS_clock_nanosleep, libc::SYS_nanosleep, libc::SYS_ppoll], libc::ENOSYS) {
             sleeps_on_time();
         }
@@ -111,9 +112,9 @@ fn without_any_wait_it_still_ends_on_time() {
 }
 
 #[test]
-fn a_counter_that_nobody_vouches_for_is_not_used() {
-    alone("a_counter_that_nobody_vouches_for_is_not_used", || {
-        // Neither the kernel's opinion can be read, nor the cores be compared.
+fn an_unverifiable_counter_is_not_used() {
+    alone("an_unverifiable_counter_is_not_used", || {
+        // The kernel's clock source can't be read, and the cores can't be compared.
         let calls = [libc::SYS_openat, libc::SYS_sched_setaffinity, libc::SYS_sched_getaffinity];
         if !forbid(&calls, libc::EACCES) {
             return;
@@ -127,9 +128,9 @@ fn a_counter_that_nobody_vouches_for_is_not_used() {
 }
 
 #[test]
-fn a_change_that_is_only_pretended_is_found_out() {
-    alone("a_change_that_is_only_pretended_is_found_out", || {
-        // Some sandboxes answer that all is well, and do nothing.
+fn a_faked_change_is_detected() {
+    alone("a_faked_change_is_detected", || {
+        // Some sandboxes report success and do nothing.
         if !forbid(&[libc::SYS_sched_setscheduler], 0) {
             return;
         }
@@ -146,8 +147,9 @@ fn without_privileges_real_time_is_refused_and_the_rest_works() {
     alone("without_privileges_real_time_is_refused_and_the_rest_works", || {
         const NOBODY: libc::c_long = 65_534;
         let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: the limit is valid for the call; the raw call changes the user of this thread alone, and with the user
-        // its privileges go. https://man7.org/linux/man-pages/man2/setresuid.2.html
+        // SAFETY: the limit is valid for the call. The raw call changes only this thread's user, and drops its
+        // privileges.
+        // https://man7.org/linux/man-pages/man2/setresuid.2.html
         unsafe {
             libc::setrlimit(libc::RLIMIT_RTPRIO, &raw const none);
             libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY);
@@ -155,7 +157,7 @@ fn without_privileges_real_time_is_refused_and_the_rest_works() {
         let held = Resolution::harmless().real_time(1).cpu_latency(Duration::from_micros(10)).hold();
         let outcome = |what| held.outcome(what).expect("asked for");
         assert!(is_refused(outcome(What::RealTime), "sched_setscheduler", libc::EPERM), "{held:?}");
-        // Some systems give the device to ordinary users, others have none.
+        // Some systems let ordinary users open the device, others don't have it.
         let latency = outcome(What::CpuLatency);
         assert!(latency.denied().is_none_or(|denied| !denied.how.is_empty()), "{latency}");
         assert!(outcome(What::TimerSlack).holds());

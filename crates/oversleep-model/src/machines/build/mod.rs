@@ -6,16 +6,17 @@ mod figures;
 pub(super) use figures::Figures;
 
 use oversleep_record::Nanos;
+use oversleep_record::clock::Counts;
 
 use super::MachineError;
 use super::bounds::check_clock;
 use super::profile::Profile;
 use super::value::Value;
-use crate::sim::systems::{ClockRow, Follows, SYSTEMS, System};
+use crate::sim::systems::{SYSTEMS, System};
 use crate::sim::{
     ClockModel, ClockSource, Machine, OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing, WaitModel, Wake,
 };
-use oversleep_system::{Cpu, CpuKind, WaitInfo};
+use oversleep_system::{ClockInfo, Cpu, CpuKind, Follows, WaitInfo};
 
 /// More CPUs than this no profile has; an affinity is a word of that many bits.
 const CPUS_MAX: i64 = 64;
@@ -142,19 +143,15 @@ fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
 
 fn clocks(figures: &Figures<'_>, system: &System, timing: &Timing) -> Result<Vec<ClockModel>, MachineError> {
     let arch = figures.text("machine.arch");
-    let rows = (system.clocks)().into_iter().filter(|row| row.arch.is_empty() || row.arch == arch);
-    rows.map(|row| clock(figures, row, timing, system.reference_clock)).collect()
+    let clocks = system.modelled_clocks().filter(|info| info.is_on(arch));
+    clocks.map(|&info| clock(figures, info, timing, system.reference_clock)).collect()
 }
 
-fn clock(figures: &Figures<'_>, row: ClockRow, timing: &Timing, reference: &str) -> Result<ClockModel, MachineError> {
-    let name = row.info.name;
-    let frequency_hz = match row.info.unit {
-        "ns" => 1_000_000_000,
-        "100ns" => 10_000_000,
-        "us" => 1_000_000,
-        "ms" => 1_000,
-        "s" => 1,
-        _ => {
+fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &str) -> Result<ClockModel, MachineError> {
+    let name = info.name;
+    let frequency_hz = match info.unit.frequency_hz() {
+        Some(hz) => hz,
+        None => {
             let path = format!("frequencies.{name}");
             // Counters of one processor have one frequency: rdtscp is rdtsc's.
             let shared = if name.starts_with("tsc") { "frequencies.tsc" } else { &path };
@@ -165,7 +162,7 @@ fn clock(figures: &Figures<'_>, row: ClockRow, timing: &Timing, reference: &str)
         }
     };
     let finest = Nanos(i64::try_from(1_000_000_000 / frequency_hz).unwrap_or(1).max(1));
-    let followed = match row.follows {
+    let followed = match info.follows {
         Follows::KernelTick => timing.wheel_ns.max(finest),
         Follows::DefaultTick => timing.tick.as_ref().map_or(finest, |tick| tick.default_ns),
         // The unit rounds what is read; the step is of what it follows.
@@ -173,10 +170,10 @@ fn clock(figures: &Figures<'_>, row: ClockRow, timing: &Timing, reference: &str)
     };
     let own = figures.span(&format!("steps.{name}"));
     let clock = ClockModel {
-        source: match row.follows {
-            Follows::LastInterrupt => ClockSource::LastInterrupt,
-            Follows::ThreadCpu => ClockSource::ThreadCpu,
-            Follows::ProcessCpu => ClockSource::ProcessCpu,
+        source: match (info.counts, info.follows) {
+            (Counts::ThreadCpuTime, _) => ClockSource::ThreadCpu,
+            (Counts::ProcessCpuTime, _) => ClockSource::ProcessCpu,
+            (_, Follows::LastInterrupt) => ClockSource::LastInterrupt,
             _ => ClockSource::Elapsed,
         },
         read_cost_ps: figures.cost_ps(name),
@@ -185,7 +182,7 @@ fn clock(figures: &Figures<'_>, row: ClockRow, timing: &Timing, reference: &str)
         drift_ppm: 0,
         skew_ns: Nanos::ZERO,
         unavailable: figures.missing(name),
-        info: row.info,
+        info,
     };
     match check_clock(&clock, reference) {
         Ok(()) => Ok(clock),

@@ -6,7 +6,6 @@ pub mod macos;
 pub mod windows;
 
 use oversleep_record::Nanos;
-use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
 use super::loads::TimerLoad;
 use super::machine::TunableModel;
@@ -20,8 +19,8 @@ pub struct System {
     pub os: &'static str,
     /// Registry name of the clock that deadlines are on.
     pub reference_clock: &'static str,
-    /// Its clocks.
-    pub clocks: fn() -> Vec<ClockRow>,
+    /// Its clocks, those that no model has included.
+    pub clocks: &'static [ClockInfo],
     /// Its waits.
     pub waits: fn() -> Vec<WaitInfo>,
     /// Its policies, the plainest first.
@@ -34,109 +33,15 @@ pub struct System {
     pub tunables: &'static [TunableModel],
 }
 
+impl System {
+    /// The clocks that its models have, whatever their architecture.
+    pub fn modelled_clocks(&self) -> impl Iterator<Item = &'static ClockInfo> + use<> {
+        self.clocks.iter().filter(|info| info.is_modelled)
+    }
+}
+
 /// Every system there is a model of.
 pub static SYSTEMS: [&System; 3] = [&linux::SYSTEM, &windows::SYSTEM, &macos::SYSTEM];
-
-/// A clock, and what it follows; the figures are the machine's.
-#[derive(Clone, Debug)]
-pub struct ClockRow {
-    /// Its description.
-    pub info: ClockInfo,
-    /// What it follows.
-    pub follows: Follows,
-    /// Which architecture has it; empty for all.
-    pub arch: &'static str,
-}
-
-/// What a clock follows, before a machine's figures are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follows {
-    /// Time, as finely as its unit or the counter behind it shows.
-    Time,
-    /// Time in steps of the kernel's tick.
-    KernelTick,
-    /// Time in steps of the default period of the timer interrupt, whatever it is now.
-    DefaultTick,
-    /// Time as of the last timer interrupt.
-    LastInterrupt,
-    /// CPU time of the reading thread.
-    ThreadCpu,
-    /// CPU time of the process.
-    ProcessCpu,
-    /// The processor's counter.
-    Counter,
-}
-
-const fn clock(name: &'static str, call: &'static str, doc: &'static str, follows: Follows) -> ClockRow {
-    ClockRow {
-        info: ClockInfo {
-            name,
-            call,
-            doc,
-            counts: match follows {
-                Follows::ThreadCpu => Counts::ThreadCpuTime,
-                Follows::ProcessCpu => Counts::ProcessCpuTime,
-                _ => Counts::ElapsedTime,
-            },
-            epoch: match follows {
-                Follows::ThreadCpu => Epoch::Thread,
-                Follows::ProcessCpu => Epoch::Process,
-                Follows::Counter => Epoch::Processor,
-                _ => Epoch::Boot,
-            },
-            unit: match follows {
-                Follows::Counter => "ticks",
-                _ => "ns",
-            },
-            across_suspend: AcrossSuspend::Stops,
-            bits: 64,
-            may_avoid_syscall: true,
-            since: "",
-            page: "",
-        },
-        follows,
-        arch: "",
-    }
-}
-
-impl ClockRow {
-    const fn unit(mut self, unit: &'static str) -> ClockRow {
-        self.info.unit = unit;
-        self
-    }
-
-    const fn bits(mut self, bits: u32) -> ClockRow {
-        self.info.bits = bits;
-        self
-    }
-
-    const fn time_of_day(mut self, epoch: Epoch) -> ClockRow {
-        self.info.counts = Counts::TimeOfDay;
-        self.info.epoch = epoch;
-        self.info.across_suspend = AcrossSuspend::Continues;
-        self
-    }
-
-    const fn across_suspend(mut self, across_suspend: AcrossSuspend) -> ClockRow {
-        self.info.across_suspend = across_suspend;
-        self
-    }
-
-    const fn only_on(mut self, arch: &'static str) -> ClockRow {
-        self.arch = arch;
-        self
-    }
-
-    const fn page(mut self, page: &'static str) -> ClockRow {
-        self.info.page = page;
-        self
-    }
-
-    const fn epoch(mut self, epoch: Epoch) -> ClockRow {
-        self.info.epoch = epoch;
-        self
-    }
-}
 
 /// A wait in whole nanoseconds that takes a span.
 const fn wait(name: &'static str, call: &'static str, family: Family, slack: SlackRule, doc: &'static str) -> WaitInfo {
@@ -165,11 +70,11 @@ mod tests {
     #[test]
     fn every_entry_is_described_under_its_own_name() {
         for system in SYSTEMS {
-            let clocks = (system.clocks)();
+            let clocks = system.clocks;
             let waits = (system.waits)();
             let described = clocks
                 .iter()
-                .map(|row| (row.info.name, row.info.call, row.info.doc, row.info.page))
+                .map(|info| (info.name, info.call, info.doc, info.page))
                 .chain(waits.iter().map(|info| (info.name, info.call, info.doc, info.page)));
             let mut names = BTreeSet::new();
             for (name, call, doc, page) in described {

@@ -10,7 +10,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::linux::clocks::clock_ns_by_call;
+use crate::linux::clocks::monotonic_ns_by_syscall;
 use crate::linux::os;
 
 const BATCHES: u32 = 40;
@@ -27,7 +27,7 @@ pub(super) fn avoids_system_call() -> bool {
     for _ in 0..BATCHES {
         let batches = [
             batch_ns(|| os::clock_ns(libc::CLOCK_MONOTONIC)),
-            batch_ns(clock_ns_by_call),
+            batch_ns(monotonic_ns_by_syscall),
             // SAFETY: takes nothing and can't fail.
             batch_ns(|| unsafe { libc::syscall(libc::SYS_getppid) as u64 }),
         ];

@@ -1,23 +1,15 @@
-//! Every clock that can be read on macOS, each an entry with its documentation.
+//! How macOS's clocks are read.
 
-mod legacy;
 mod mach;
 mod posix;
 
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::Unavailable;
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{Clock, clocks, names_of};
 
-use crate::fn_clock::{COMMON, FnClock, always, none};
+use crate::fn_clock::{self, Read};
 use crate::processor::clocks::Rules;
-use crate::{library, processor, std_clocks};
-use oversleep_system::{Clock, ClockInfo};
-
-/// What most clocks here have in common, for the entries to change what differs.
-const HERE: ClockInfo =
-    ClockInfo { since: "macOS 10.12", page: "https://keith.github.io/xcode-man-pages/clock_gettime.3.html", ..COMMON };
-
-fn nanosecond() -> Option<Nanos> {
-    Some(Nanos(1))
-}
+use crate::{library, std_clocks};
 
 /// Nobody forbids the processor's counters here. Rosetta translates `rdtsc` into reads of the generic timer, scaled.
 struct MacRules;
@@ -32,20 +24,19 @@ impl Rules for MacRules {
     }
 }
 
+const READS: &[&[Read]] = &[posix::READS, mach::READS, MacRules::READS, std_clocks::READS, library::READS];
+
+const _: () = assert_paired(&names_of!(clocks::MACOS), READS);
+
 /// All clocks, available or not.
 pub fn registry() -> Vec<Box<dyn Clock>> {
-    let mut clocks = posix::registry();
-    clocks.extend(mach::registry());
-    clocks.extend(legacy::registry());
-    clocks.extend(processor::clocks::registry::<MacRules>());
-    clocks.extend(std_clocks::registry());
-    clocks.extend(library::clocks());
-    clocks
+    fn_clock::registry(clocks::MACOS, READS)
 }
 
 #[cfg(test)]
 mod tests {
     use oversleep_record::clock::Counts;
+    use oversleep_system::ClockUnit;
 
     use super::*;
 
@@ -56,9 +47,8 @@ mod tests {
             let mut reads = [0; 64];
             clock.read_into(&mut reads);
             clock.read_batch(3);
-            assert!(matches!(info.unit, "ns" | "us" | "s" | "ticks"), "{}", info.name);
             // Time of day may be set while this runs; a test must not depend on that.
-            if info.counts != Counts::TimeOfDay && info.unit != "ticks" {
+            if info.counts != Counts::TimeOfDay && info.unit != ClockUnit::Ticks {
                 assert!(reads.is_sorted(), "{} {reads:?}", info.name);
             }
         }

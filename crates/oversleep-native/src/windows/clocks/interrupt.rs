@@ -2,131 +2,59 @@
 
 use std::sync::atomic::{Ordering, fence};
 
-use oversleep_record::clock::AcrossSuspend;
+use oversleep_system::clocks::{self, WINDOWS};
+use oversleep_system::pairing::is_same;
 use windows_sys::Win32::System::WindowsProgramming::QueryUnbiasedInterruptTime;
 
-use super::{COMMON, always, hundred_ns_hz, none, timer_period};
-use crate::fn_clock::FnClock;
+use super::step::timer_period;
+use crate::fn_clock::{FnClock, Read};
 use crate::windows::os::Newer;
-use oversleep_system::{Clock, ClockInfo};
 
 type Query = unsafe extern "system" fn(*mut u64);
 
-const SINCE: &str = "Windows 10";
-
-macro_rules! page {
-    ($call:literal) => {
-        concat!("https://learn.microsoft.com/windows/win32/api/realtimeapiset/nf-realtimeapiset-", $call)
-    };
-}
-
-/// One entry whose call is looked up; a clock that is not available is not read.
+/// A clock whose call is looked up; one that is not available is not read. The name that is looked up must be the one
+/// that is described: Wine lacks some of these calls, so no test on it finds a misspelt one.
 macro_rules! looked_up {
-    ($call:literal, $step:expr, $info:expr) => {{
-        const INFO: ClockInfo = ClockInfo { since: SINCE, ..$info };
-        const { assert!(is_same($call.to_bytes(), INFO.call.as_bytes()), "looked up by the name it is listed by") };
-        // SAFETY: the type of the call: a pointer to the number it fills in.
-        static CALL: Newer<Query> = unsafe { Newer::new(c"kernelbase.dll", $call, SINCE) };
-        Box::new(FnClock {
-            info: INFO,
-            available: || CALL.required().map(drop),
-            frequency_hz: hundred_ns_hz,
-            step: $step,
-            read: || {
+    ($name:literal, $call:literal $(, $step:ident)?) => {
+        ($name, |info| {
+            const SINCE: &str = {
+                let info = clocks::named(WINDOWS, $name);
+                match $call.to_str() {
+                    Ok(call) => assert!(is_same(call, info.call), "looked up by another name than described"),
+                    Err(_) => panic!("not a name"),
+                }
+                info.since
+            };
+            // SAFETY: the type of the call: a pointer to the number it fills in.
+            static CALL: Newer<Query> = unsafe { Newer::new(c"kernelbase.dll", $call, SINCE) };
+            let clock = FnClock::new(info, || {
                 let mut time = 0;
                 if let Some(query) = CALL.get() {
                     // SAFETY: `time` is valid to write to.
                     unsafe { query(&raw mut time) };
                 }
                 time
-            },
-        }) as Box<dyn Clock>
-    }};
+            });
+            clock.available(|| CALL.required().map(drop))$(.step($step))?.boxed()
+        })
+    };
 }
 
-/// Whether two names are the same, while compiling: Wine lacks some of these calls, so that no test finds a misspelt one.
-const fn is_same(a: &[u8], b: &[u8]) -> bool {
-    let mut at = 0;
-    while at < a.len() && at < b.len() && a[at] == b[at] {
-        at += 1;
-    }
-    at == a.len() && at == b.len()
-}
+pub(super) const READS: &[Read] = &[
+    looked_up!("interrupt-time", c"QueryInterruptTime", timer_period),
+    looked_up!("interrupt-time-precise", c"QueryInterruptTimePrecise"),
+    ("unbiased-interrupt-time", |info| FnClock::new(info, unbiased_interrupt_time).step(timer_period).boxed()),
+    looked_up!("unbiased-interrupt-time-precise", c"QueryUnbiasedInterruptTimePrecise"),
+    ("shared-interrupt-time", |info| FnClock::new(info, shared_interrupt_time).step(timer_period).boxed()),
+];
 
-pub(super) fn registry() -> Vec<Box<dyn Clock>> {
-    vec![
-        looked_up!(
-            c"QueryInterruptTime",
-            timer_period,
-            ClockInfo {
-                name: "interrupt-time",
-                call: "QueryInterruptTime",
-                doc: "Elapsed time as of the last timer interrupt: steps of the timer period in effect on the machine, \
-                      15.6 ms by default, down to 0.5 ms while some process asks for it.",
-                page: page!("queryinterrupttime"),
-                ..COMMON
-            }
-        ),
-        looked_up!(
-            c"QueryInterruptTimePrecise",
-            none,
-            ClockInfo {
-                name: "interrupt-time-precise",
-                call: "QueryInterruptTimePrecise",
-                doc: "Elapsed time read from the hardware, in units of 100 ns.",
-                page: page!("queryinterrupttimeprecise"),
-                ..COMMON
-            }
-        ),
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "unbiased-interrupt-time",
-                call: "QueryUnbiasedInterruptTime",
-                doc: "Interrupt time without the time spent asleep: steps of the timer period in effect on the machine.",
-                across_suspend: AcrossSuspend::Stops,
-                since: "Windows 7",
-                page: page!("queryunbiasedinterrupttime"),
-                ..COMMON
-            },
-            available: always,
-            frequency_hz: hundred_ns_hz,
-            step: timer_period,
-            read: || {
-                let mut time = 0;
-                // SAFETY: `time` is valid to write to.
-                // https://learn.microsoft.com/windows/win32/api/realtimeapiset/nf-realtimeapiset-queryunbiasedinterrupttime
-                unsafe { QueryUnbiasedInterruptTime(&raw mut time) };
-                time
-            },
-        }),
-        looked_up!(
-            c"QueryUnbiasedInterruptTimePrecise",
-            none,
-            ClockInfo {
-                name: "unbiased-interrupt-time-precise",
-                call: "QueryUnbiasedInterruptTimePrecise",
-                doc: "Elapsed time without the time spent asleep, read from the hardware, in units of 100 ns.",
-                across_suspend: AcrossSuspend::Stops,
-                page: page!("queryunbiasedinterrupttimeprecise"),
-                ..COMMON
-            }
-        ),
-        Box::new(FnClock {
-            info: ClockInfo {
-                name: "shared-interrupt-time",
-                call: "KUSER_SHARED_DATA.InterruptTime",
-                doc: "What QueryInterruptTime reads, without the call: a page that the kernel shows to every process, \
-                      always at one address. The cheapest clock there is, in the same steps.",
-                since: "Windows NT",
-                page: "https://learn.microsoft.com/windows-hardware/drivers/ddi/ntddk/ns-ntddk-kuser_shared_data",
-                ..COMMON
-            },
-            available: always,
-            frequency_hz: hundred_ns_hz,
-            step: timer_period,
-            read: shared_interrupt_time,
-        }),
-    ]
+#[inline(always)]
+fn unbiased_interrupt_time() -> u64 {
+    let mut time = 0;
+    // SAFETY: `time` is valid to write to.
+    // https://learn.microsoft.com/windows/win32/api/realtimeapiset/nf-realtimeapiset-queryunbiasedinterrupttime
+    unsafe { QueryUnbiasedInterruptTime(&raw mut time) };
+    time
 }
 
 /// A KSYSTEM_TIME: low word, high word, and the high word again.
@@ -157,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_call_is_named_as_its_page_is() {
-        for clock in registry().iter().map(|clock| clock.info()).filter(|info| info.since == SINCE) {
+        for clock in WINDOWS.iter().filter(|info| info.since == "Windows 10") {
             assert!(clock.page.ends_with(&format!("-{}", clock.call.to_lowercase())), "{} {}", clock.call, clock.page);
         }
     }

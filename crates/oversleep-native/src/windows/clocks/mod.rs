@@ -1,106 +1,66 @@
-//! Every clock that can be read on Windows, each an entry with its documentation.
+//! How Windows's clocks are read.
 
 mod counters;
 mod cpu_time;
 mod interrupt;
 mod runtime;
+mod step;
 mod system_time;
-mod tick;
 
-use oversleep_record::clock::{AcrossSuspend, Epoch};
-use oversleep_record::{Nanos, Unavailable};
+pub(super) use step::clock_interrupt_period;
 
-pub(super) use tick::clock_interrupt_period;
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{Clock, clocks, names_of};
+use windows_sys::Win32::Media::timeGetTime;
+use windows_sys::Win32::System::SystemInformation::{GetTickCount, GetTickCount64};
 
-use crate::fn_clock;
+use crate::fn_clock::{self, FnClock, Read};
+use crate::processor::clocks::Rules;
 use crate::windows::os;
-use crate::{library, processor, std_clocks};
-use oversleep_system::{Clock, ClockInfo};
+use crate::{library, std_clocks};
 
-/// What most of these clocks have in common: 100 ns since boot.
-const COMMON: ClockInfo =
-    ClockInfo { unit: "100ns", epoch: Epoch::Boot, across_suspend: AcrossSuspend::Continues, ..fn_clock::COMMON };
+const OWN: &[Read] = &[
+    ("qpc", |info| FnClock::new(info, os::performance_count).ticks_hz(|| Some(os::performance_frequency())).boxed()),
+    ("get-tick-count-64", |info| {
+        // SAFETY: takes nothing and returns a number.
+        FnClock::new(info, || unsafe { GetTickCount64() }).step(clock_interrupt_period).boxed()
+    }),
+    ("get-tick-count", |info| {
+        // SAFETY: takes nothing and returns a number.
+        FnClock::new(info, || u64::from(unsafe { GetTickCount() })).step(clock_interrupt_period).boxed()
+    }),
+    ("time-get-time", |info| {
+        // SAFETY: takes nothing and returns a number.
+        FnClock::new(info, || u64::from(unsafe { timeGetTime() })).step(step::timer_period_in_milliseconds).boxed()
+    }),
+];
 
-const HUNDRED_NS_HZ: u64 = 10_000_000;
+const READS: &[&[Read]] = &[
+    OWN,
+    interrupt::READS,
+    system_time::READS,
+    cpu_time::READS,
+    runtime::READS,
+    counters::WindowsRules::READS,
+    std_clocks::READS,
+    library::READS,
+];
+
+const _: () = assert_paired(&names_of!(clocks::WINDOWS), READS);
 
 /// All clocks, available or not.
 pub(super) fn registry() -> Vec<Box<dyn Clock>> {
-    let mut clocks = counters::registry();
-    // The tick count comes first of the coarse clocks: it is the one that programs are timed with.
-    clocks.extend(tick::registry());
-    clocks.extend(interrupt::registry());
-    clocks.extend(system_time::registry());
-    clocks.extend(cpu_time::registry());
-    clocks.extend(runtime::registry());
-    clocks.extend(processor::clocks::registry::<counters::WindowsRules>());
-    clocks.extend(std_clocks::registry());
-    clocks.extend(library::clocks());
-    clocks
-}
-
-fn hundred_ns_hz() -> Option<u64> {
-    Some(HUNDRED_NS_HZ)
-}
-
-fn milliseconds_hz() -> Option<u64> {
-    Some(1_000)
-}
-
-/// The timer period in effect now, by which clocks step that are as of the last timer interrupt.
-fn timer_period() -> Option<Nanos> {
-    os::timer_periods().ok().map(|periods| periods.now)
-}
-
-/// Not older than every Windows that Rust's standard library runs on.
-fn always() -> Result<(), Unavailable> {
-    fn_clock::always()
-}
-
-fn none() -> Option<Nanos> {
-    fn_clock::none()
+    fn_clock::registry(clocks::WINDOWS, READS)
 }
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::clock::Counts;
+    use oversleep_record::Nanos;
+    use oversleep_record::clock::{Counts, Epoch};
+    use oversleep_system::{ClockUnit, Follows};
 
     use super::*;
     use crate::windows::expected;
-
-    const NAMES: [&str; 26] = [
-        "qpc",
-        "get-tick-count-64",
-        "get-tick-count",
-        "time-get-time",
-        "interrupt-time",
-        "interrupt-time-precise",
-        "unbiased-interrupt-time",
-        "unbiased-interrupt-time-precise",
-        "shared-interrupt-time",
-        "system-time",
-        "system-time-precise",
-        "process-times",
-        "thread-times",
-        "process-cycle-time",
-        "thread-cycle-time",
-        "clock",
-        "time",
-        "tsc",
-        "tscp",
-        "tsc-fenced",
-        "cntvct",
-        "std-instant",
-        "std-systemtime",
-        "oversleep",
-        "oversleep-ordered",
-        "oversleep-coarse",
-    ];
-
-    #[test]
-    fn the_registry_holds_every_clock() {
-        let names: Vec<&str> = registry().iter().map(|clock| clock.info().name).collect();
-        assert_eq!(names, NAMES);
-    }
 
     #[test]
     fn every_clock_is_there_where_the_system_is_new_enough() {
@@ -118,19 +78,6 @@ mod tests {
             let mut reads = [0; 64];
             clock.read_into(&mut reads);
             clock.read_batch(3);
-            let per_second = match info.unit {
-                "ns" => Some(1_000_000_000),
-                "100ns" => Some(10_000_000),
-                "ms" => Some(1_000),
-                "s" => Some(1),
-                unit => {
-                    assert_eq!(unit, "ticks", "{}", info.name);
-                    None
-                }
-            };
-            if per_second.is_some() {
-                assert_eq!(clock.stated_frequency_hz(), per_second, "{}", info.name);
-            }
             // Time of day may be set while this runs, and the counters of CPUs may differ.
             if info.counts != Counts::TimeOfDay && info.epoch != Epoch::Processor {
                 assert!(reads.is_sorted(), "{} {reads:?}", info.name);
@@ -168,51 +115,17 @@ mod tests {
         }
     }
 
-    /// Experiments find coarse clocks by their stated step.
+    /// Experiments find coarse clocks by their stated step. CPU time in 100 ns is charged by whole ticks.
     #[test]
     fn coarse_clocks_state_their_step_and_others_none() {
-        let coarse = [
-            "get-tick-count-64",
-            "get-tick-count",
-            "time-get-time",
-            "interrupt-time",
-            "unbiased-interrupt-time",
-            "shared-interrupt-time",
-            "system-time",
-            "process-times",
-            "thread-times",
-            "clock",
-        ];
         for clock in registry().iter().filter(|clock| !clock.info().name.starts_with("oversleep")) {
-            let step = clock.stated_step_ns();
-            assert_eq!(step.is_some(), coarse.contains(&clock.info().name), "{} {step:?}", clock.info().name);
-            assert!(step.is_none_or(|step| step > Nanos::ZERO), "{}", clock.info().name);
+            let (info, step) = (clock.info(), clock.stated_step_ns());
+            let is_cpu_time = matches!(info.counts, Counts::ProcessCpuTime | Counts::ThreadCpuTime);
+            let is_coarse = info.follows != Follows::Time || (is_cpu_time && info.unit != ClockUnit::Ticks);
+            assert_eq!(step.is_some(), is_coarse, "{} {step:?}", info.name);
+            assert!(step.is_none_or(|step| step > Nanos::ZERO), "{}", info.name);
         }
-        assert!(
-            registry()
-                .iter()
-                .find(|clock| clock.stated_step_ns().is_some())
-                .is_some_and(|first| { first.info().name == "get-tick-count-64" })
-        );
-    }
-
-    #[test]
-    fn the_width_of_a_clock_is_that_of_its_type() {
-        for clock in registry().iter() {
-            let info = clock.info();
-            let narrow = ["get-tick-count", "time-get-time"].contains(&info.name);
-            assert_eq!(
-                info.bits,
-                if narrow {
-                    32
-                } else if info.name == "clock" {
-                    31
-                } else {
-                    64
-                },
-                "{}",
-                info.name
-            );
-        }
+        let first = registry().into_iter().find(|clock| clock.stated_step_ns().is_some());
+        assert!(first.is_some_and(|first| first.info().name == "get-tick-count-64"));
     }
 }

@@ -1,4 +1,4 @@
-//! AArch64: the generic timer's virtual count.
+//! AArch64: the generic timer's virtual counter.
 
 use std::arch::asm;
 
@@ -7,8 +7,8 @@ use crate::clock::Source;
 /// The counter of this architecture.
 pub(crate) const COUNTER: Option<Source> = Some(Source::Cntvct);
 
-/// The counter now; the processor may read it a little before earlier loads have finished. Reads of one core are in the
-/// order of the program among themselves ("All reads to the CNTVCT_EL0 occur in program order", Arm's page of the register).
+/// The counter now. The processor may read it slightly before earlier loads have finished. Reads on one core are in
+/// program order among themselves ("All reads to the CNTVCT_EL0 occur in program order", Arm's page on the register).
 #[inline]
 pub(crate) fn ticks() -> u64 {
     let count: u64;
@@ -19,12 +19,12 @@ pub(crate) fn ticks() -> u64 {
     count
 }
 
-/// The counter after every earlier load of this thread, once a branch that depends on the last of them has been taken:
-/// an `isb` waits for branches, not for loads. The line's sequence number is such a load.
+/// The counter after every earlier load of this thread, provided that a branch depends on the last of them: an `isb`
+/// waits for branches, not for loads. The line's sequence number is such a load.
 #[inline]
 pub(crate) fn ticks_ordered() -> u64 {
     let count: u64;
-    // SAFETY: as above; the barrier has no effect but order.
+    // SAFETY: as above; the barrier only orders.
     unsafe { asm!("isb", "mrs {}, cntvct_el0", out(reg) count, options(nostack, preserves_flags)) };
     count
 }
@@ -34,7 +34,7 @@ pub(crate) fn is_invariant() -> bool {
     true
 }
 
-/// Unknown to user mode here, and without consequence: guests read a count that the hypervisor keeps steady.
+/// User mode can't know, and it doesn't matter: guests read a counter that the hypervisor keeps steady.
 pub(crate) fn is_virtual() -> bool {
     false
 }

@@ -1,7 +1,7 @@
 //! The processor's own counter, one file per architecture, all with the same signatures.
 //!
-//! Reading it is all that happens here; whether it may be trusted is judged in `clock`. The only room where
-//! `cfg(target_arch)` may appear.
+//! The counter is only read here; `clock` judges whether it can be trusted. Only this folder may use
+//! `cfg(target_arch)`.
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

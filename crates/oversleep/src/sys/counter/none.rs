@@ -1,4 +1,4 @@
-//! An architecture whose counter this crate doesn't know: the clock never asks for it.
+//! An architecture whose counter this crate doesn't know. The clock never reads it.
 
 use crate::clock::Source;
 

@@ -7,10 +7,10 @@ use crate::clock::Source;
 /// The counter of this architecture.
 pub(crate) const COUNTER: Option<Source> = Some(Source::Tsc);
 
-/// The counter now; the processor may read it a little before earlier loads have finished.
+/// The counter now. The processor may read it slightly before earlier loads have finished.
 #[inline]
 pub(crate) fn ticks() -> u64 {
-    // SAFETY: every x86-64 processor has RDTSC. A process that forbade itself to read it is found out beforehand.
+    // SAFETY: every x86-64 processor has RDTSC, and the clock first checks that this process may use it.
     // https://www.felixcloutier.com/x86/rdtsc
     unsafe { _rdtsc() }
 }
@@ -18,25 +18,25 @@ pub(crate) fn ticks() -> u64 {
 /// The counter after every earlier load of this thread.
 #[inline]
 pub(crate) fn ticks_ordered() -> u64 {
-    // SAFETY: SSE2 is part of x86-64, and a fence has no effect but order. https://www.felixcloutier.com/x86/lfence
+    // SAFETY: SSE2 is part of x86-64, and a fence only orders. https://www.felixcloutier.com/x86/lfence
     unsafe { _mm_lfence() };
     ticks()
 }
 
-/// Whether the processor says that the counter runs at one rate in every power state.
+/// Whether the processor reports that the counter runs at a constant rate in every power state.
 pub(crate) fn is_invariant() -> bool {
     // Leaf 8000_0007h, EDX bit 8. https://www.felixcloutier.com/x86/cpuid
     cpuid(0x8000_0000).eax >= 0x8000_0007 && cpuid(0x8000_0007).edx & (1 << 8) != 0
 }
 
-/// Whether the processor says that it runs below a hypervisor.
+/// Whether the processor reports a hypervisor.
 pub(crate) fn is_virtual() -> bool {
     cpuid(1).ecx & (1 << 31) != 0
 }
 
 fn cpuid(leaf: u32) -> std::arch::x86_64::CpuidResult {
     // SAFETY: every x86-64 processor has CPUID.
-    #[allow(unused_unsafe, reason = "the intrinsic became a safe function after the oldest supported compiler")]
+    #[allow(unused_unsafe, reason = "newer compilers than the oldest supported one make the intrinsic safe")]
     unsafe {
         __cpuid(leaf)
     }

@@ -1,12 +1,12 @@
-//! Makes a child by `fork`, and asks it.
+//! Runs a question in a child created by `fork`.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What `body` answers in a forked child; `None` where no child can be made. A child that takes longer than a minute is
-/// ended, and has answered `false`. The body may take no lock, because another thread may have had it.
+/// What `body` answers in a forked child; `None` if no child can be created. A child that takes longer than a minute is
+/// killed, and counts as `false`. The body must not take a lock, because another thread may have held it.
 pub(crate) fn forked(body: impl FnOnce() -> bool) -> Option<bool> {
-    // SAFETY: the child calls what takes no lock, by the caller's promise, and doesn't unwind into its parent's frames.
+    // SAFETY: the caller guarantees that the body takes no lock, and the child doesn't unwind into its parent's frames.
     // https://man7.org/linux/man-pages/man2/fork.2.html
     let child = unsafe { libc::fork() };
     if child < 0 {
@@ -20,12 +20,12 @@ pub(crate) fn forked(body: impl FnOnce() -> bool) -> Option<bool> {
     let start = Instant::now();
     loop {
         let mut status = 0;
-        // SAFETY: the child is ours, and `status` valid to write to. https://man7.org/linux/man-pages/man2/waitpid.2.html
+        // SAFETY: the child is ours and `status` is writable. https://man7.org/linux/man-pages/man2/waitpid.2.html
         if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
             return Some(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0);
         }
         if start.elapsed() > Duration::from_secs(60) {
-            // SAFETY: the child is ours and has not been waited for. https://man7.org/linux/man-pages/man2/kill.2.html
+            // SAFETY: the child is ours and hasn't been reaped. https://man7.org/linux/man-pages/man2/kill.2.html
             unsafe { libc::kill(child, libc::SIGKILL) };
         }
         thread::sleep(Duration::from_millis(1));

@@ -1,4 +1,4 @@
-//! Linux: clocks, what the kernel thinks of the counter, and waits.
+//! Linux: clocks, the kernel's verdict on the counter, and waits.
 
 use std::ffi::CStr;
 use std::ptr;
@@ -12,21 +12,23 @@ pub(crate) fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
 }
 
-/// Nanoseconds on `CLOCK_BOOTTIME`, which goes on while the machine is suspended. The kernel adjusts both alike.
+/// Nanoseconds on `CLOCK_BOOTTIME`, which also runs while the machine is suspended. The kernel adjusts both clocks
+/// alike.
 pub(crate) fn continuous_ns() -> u64 {
     clock_ns(libc::CLOCK_BOOTTIME)
 }
 
 fn clock_ns(id: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is a valid timespec for the kernel to fill. https://man7.org/linux/man-pages/man2/clock_gettime.2.html
-    // The call fails only for an unknown clock or a bad pointer; a kernel before 2.6.39 has no CLOCK_BOOTTIME, which is 0 then.
+    // SAFETY: `now` is a valid timespec for the kernel to fill.
+    // https://man7.org/linux/man-pages/man2/clock_gettime.2.html
+    // The call fails only for an unknown clock: before Linux 2.6.39 CLOCK_BOOTTIME doesn't exist, and the result is 0.
     unsafe { libc::clock_gettime(id, &raw mut now) };
-    // The monotonic clocks count up from boot: neither field is ever negative.
+    // Both clocks count up from boot, so neither field is negative.
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Waits once towards `deadline_ns` on `CLOCK_MONOTONIC`; a signal, or a sandbox that forbids the call, can end it early.
+/// Waits once until `deadline_ns` on `CLOCK_MONOTONIC`. A signal, or a sandbox that forbids the call, may end it early.
 pub(crate) fn wait_once_until(deadline_ns: u64) {
     let deadline = timespec(deadline_ns);
     let _uncancelled = uncancelled();
@@ -40,7 +42,7 @@ pub(crate) fn wait_once_until(deadline_ns: u64) {
     }
 }
 
-/// Waits once, where a sandbox forbids the usual call: the standard library's sleep would panic there.
+/// Waits once if a sandbox forbids the usual call. The standard library's sleep would panic.
 fn wait_otherwise(ns: u64) {
     let timeout = timespec(ns);
     // SAFETY: no descriptors, no signal mask, and a valid timeout. https://man7.org/linux/man-pages/man2/ppoll.2.html
@@ -50,7 +52,7 @@ fn wait_otherwise(ns: u64) {
     }
 }
 
-/// What doesn't fit a narrow `tv_sec` waits for 68 years instead, and the caller loops.
+/// A time too long for a 32-bit `tv_sec` becomes 68 years, and the caller waits again.
 fn timespec(ns: u64) -> libc::timespec {
     let tv_sec = (ns / 1_000_000_000).try_into().unwrap_or(i32::MAX as _);
     libc::timespec { tv_sec, tv_nsec: (ns % 1_000_000_000) as _ }
@@ -64,22 +66,23 @@ pub(crate) fn coarse_ns() -> Option<u64> {
 /// The length of a timer tick.
 pub(crate) fn coarse_step_ns() -> Option<u64> {
     let mut step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `step` is a valid timespec for the kernel to fill. https://man7.org/linux/man-pages/man2/clock_getres.2.html
+    // SAFETY: `step` is a valid timespec for the kernel to fill.
+    // https://man7.org/linux/man-pages/man2/clock_getres.2.html
     let result = unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut step) };
     (result == 0).then_some(step.tv_sec as u64 * 1_000_000_000 + step.tv_nsec as u64)
 }
 
-/// Whether this process may read the processor's counter: on x86 since Linux 2.6.26, on AArch64 since 6.12. Kernels and
-/// architectures without that prohibition refuse the call.
+/// Whether this process may read the processor's counter. Linux can forbid it on x86 since 2.6.26 and on AArch64 since
+/// 6.12; otherwise it refuses the call.
 pub(crate) fn counter_is_readable() -> bool {
     let mut mode: libc::c_int = libc::PR_TSC_ENABLE;
-    // SAFETY: PR_GET_TSC writes one int. Where the call doesn't exist or is forbidden, `mode` stays as it is.
+    // SAFETY: PR_GET_TSC writes one int. If the call doesn't exist or is forbidden, `mode` is unchanged.
     // https://man7.org/linux/man-pages/man2/PR_GET_TSC.2const.html
     unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
     mode != libc::PR_TSC_SIGSEGV
 }
 
-/// What the kernel keeps time by. Its watchdog replaces a counter that it finds unstable.
+/// What the kernel keeps time by. Its watchdog replaces an unstable counter.
 pub(crate) fn kernel_verdict() -> Verdict {
     const CURRENT: &CStr = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
     let mut buffer = [0; 64];
@@ -94,7 +97,7 @@ pub(crate) fn kernel_verdict() -> Verdict {
     }
 }
 
-/// Reads a file of a few bytes without allocating, because the clock may be started anywhere.
+/// Reads a small file without allocating, because the clock may be started anywhere.
 fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     // SAFETY: the path ends with a zero byte. https://man7.org/linux/man-pages/man2/open.2.html
     let file = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
@@ -104,7 +107,7 @@ fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     // SAFETY: the buffer is valid for its length, and the descriptor is ours.
     // https://man7.org/linux/man-pages/man2/read.2.html
     let read = unsafe { libc::read(file, buffer.as_mut_ptr().cast(), buffer.len()) };
-    // SAFETY: the descriptor is ours, and nobody uses it afterwards. https://man7.org/linux/man-pages/man2/close.2.html
+    // SAFETY: the descriptor is ours and isn't used afterwards. https://man7.org/linux/man-pages/man2/close.2.html
     unsafe { libc::close(file) };
     buffer.get(..usize::try_from(read).ok()?)
 }

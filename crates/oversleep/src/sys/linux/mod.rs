@@ -16,7 +16,7 @@ fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-/// The denial of a call that has just failed with `errno`.
+/// The denial for a call that just failed with `errno`.
 fn denied(call: &'static str, how: &'static str) -> Denied {
     let errno = errno();
     let why = match errno {

@@ -11,17 +11,17 @@ use crate::scheduling::Scheduling;
 use super::super::uncancelled;
 use super::{denied, set_timer_slack_ns, timer_slack_ns};
 
-/// Linux has no timer resolution to ask for: its timers are as fine as the hardware's.
+/// Linux has no timer resolution to request: its timers are as fine as the hardware's.
 #[derive(Debug)]
 pub(crate) enum Timer {}
 
-/// There is no such setting.
+/// Always denied.
 pub(crate) fn hold_timer(_period: Duration) -> (Option<Timer>, Outcome<Duration>) {
     let why = Why::Unsupported { what: "timer resolution to change: its timers are as fine as the hardware's" };
-    (None, Outcome::Denied(Denied { why, how: "ask for timer slack instead" }))
+    (None, Outcome::Denied(Denied { why, how: "request timer slack instead" }))
 }
 
-/// What the thread's policy was, to be put back on drop.
+/// The thread's former policy, restored on drop.
 #[derive(Debug)]
 pub(crate) struct RealTime {
     policy: libc::c_int,
@@ -29,7 +29,7 @@ pub(crate) struct RealTime {
     slack_ns: Option<u64>,
 }
 
-/// `SCHED_FIFO` for the calling thread. Threads and programs that it starts inherit the policy.
+/// Sets `SCHED_FIFO` for the calling thread. Threads and programs that it starts inherit the policy.
 pub(crate) fn hold_real_time(priority: u8) -> (Option<RealTime>, Outcome<Scheduling>) {
     match try_real_time(priority) {
         Ok(held) => held,
@@ -38,30 +38,30 @@ pub(crate) fn hold_real_time(priority: u8) -> (Option<RealTime>, Outcome<Schedul
 }
 
 fn try_real_time(priority: u8) -> Result<(Option<RealTime>, Outcome<Scheduling>), Denied> {
-    let asked = Scheduling::Fifo(priority.clamp(1, 99));
+    let requested = Scheduling::Fifo(priority.clamp(1, 99));
     let (policy, param) = policy()?;
     let was = scheduling(policy, param);
-    if was.is_no_less_than(asked) {
+    if was.is_no_less_than(requested) {
         return Ok((None, Outcome::AlreadyFiner { is: was }));
     }
-    // Leaving a real-time policy gives the thread the default slack (since Linux 6.12), so the present one is kept.
+    // Since Linux 6.12 a thread that leaves a real-time policy gets the default slack, so save the current one.
     let held = RealTime { policy, param, slack_ns: timer_slack_ns().ok() };
     let mut fifo = param;
     fifo.sched_priority = i32::from(priority.clamp(1, 99));
-    // Not with SCHED_RESET_ON_FORK: a thread without CAP_SYS_NICE could not get rid of that again.
+    // Not with SCHED_RESET_ON_FORK, which a thread without CAP_SYS_NICE can't clear again.
     set_policy(libc::SCHED_FIFO, fifo)?;
     let (policy, param) = self::policy()?;
-    if scheduling(policy, param) != asked {
-        // Sandboxes pretend that the call succeeded. What is held puts back what may have changed.
+    if scheduling(policy, param) != requested {
+        // Some sandboxes fake success. Dropping `held` restores whatever did change.
         let why = Why::Ignored { call: "sched_setscheduler" };
-        return Err(Denied { why, how: "look for a sandbox or an emulator that answers sched_setscheduler itself" });
+        return Err(Denied { why, how: "check whether a sandbox or an emulator handles sched_setscheduler itself" });
     }
-    Ok((Some(held), Outcome::Applied { was, now: asked }))
+    Ok((Some(held), Outcome::Applied { was, now: requested }))
 }
 
 impl Drop for RealTime {
     fn drop(&mut self) {
-        // Going back to where the thread came from needs no right; a sandbox that forbids it leaves nobody to tell.
+        // Restoring the former policy needs no privilege. If a sandbox forbids it, drop can't report that.
         if set_policy(self.policy, self.param).is_ok()
             && let Some(slack_ns) = self.slack_ns.filter(|&slack_ns| slack_ns != 0)
         {
@@ -71,21 +71,21 @@ impl Drop for RealTime {
 }
 
 fn policy() -> Result<(libc::c_int, libc::sched_param), Denied> {
-    const ALLOW: &str = "permit sched_getscheduler and sched_getparam in this process's seccomp filter";
+    const ALLOW: &str = "allow sched_getscheduler and sched_getparam in this process's seccomp filter";
     // SAFETY: the call takes a number; 0 is the calling thread.
     // https://man7.org/linux/man-pages/man2/sched_setscheduler.2.html
     let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
     // SAFETY: all-zero is a valid sched_param.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: `param` is valid for the kernel to fill. https://man7.org/linux/man-pages/man2/sched_setparam.2.html
-    // The system calls themselves, because musl's wrappers always fail.
+    // Raw system calls, because musl's wrappers always fail.
     let result = unsafe { libc::syscall(libc::SYS_sched_getparam, 0, &raw mut param) };
     if policy < 0 || result < 0 { Err(denied("sched_getscheduler", ALLOW)) } else { Ok((policy as libc::c_int, param)) }
 }
 
 fn set_policy(policy: libc::c_int, param: libc::sched_param) -> Result<(), Denied> {
-    const ALLOW: &str = "raise the limit on real-time priorities (ulimit -r 99, or rtprio in /etc/security/limits.conf), \
-                         or give the program CAP_SYS_NICE";
+    const ALLOW: &str = "raise the limit on real-time priorities (ulimit -r 99, or rtprio in \
+                         /etc/security/limits.conf), or give the program CAP_SYS_NICE";
     // SAFETY: `param` is valid for the call; 0 is the calling thread.
     // https://man7.org/linux/man-pages/man2/sched_setscheduler.2.html
     let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const param) };
@@ -93,7 +93,7 @@ fn set_policy(policy: libc::c_int, param: libc::sched_param) -> Result<(), Denie
 }
 
 fn scheduling(policy: libc::c_int, param: libc::sched_param) -> Scheduling {
-    // Not in every version of libc's crate. https://man7.org/linux/man-pages/man7/sched.7.html
+    // Not every version of the libc crate has it. https://man7.org/linux/man-pages/man7/sched.7.html
     const SCHED_DEADLINE: libc::c_int = 6;
     let priority = u8::try_from(param.sched_priority).unwrap_or(0);
     match policy & !libc::SCHED_RESET_ON_FORK {
@@ -105,7 +105,7 @@ fn scheduling(policy: libc::c_int, param: libc::sched_param) -> Scheduling {
     }
 }
 
-/// The open file is the request: the kernel drops it when the file is closed, also when the process dies.
+/// The open file is the request: the kernel drops it when the file is closed, even if the process dies.
 #[derive(Debug)]
 pub(crate) struct CpuLatency {
     file: Option<File>,
@@ -120,8 +120,8 @@ impl Drop for CpuLatency {
 
 const DEVICE: &str = "/dev/cpu_dma_latency";
 
-/// Holds the machine's processors to this wake-up latency. The request is held even where the limit in effect is lower
-/// already, because that one may go away.
+/// Limits the wake-up latency of the machine's processors. The request is held even if a lower limit is already in
+/// effect, because that one may go away.
 pub(crate) fn hold_cpu_latency(latency: Duration) -> (Option<CpuLatency>, Outcome<Duration>) {
     let _uncancelled = uncancelled();
     match try_cpu_latency(latency) {
@@ -131,32 +131,32 @@ pub(crate) fn hold_cpu_latency(latency: Duration) -> (Option<CpuLatency>, Outcom
 }
 
 fn try_cpu_latency(latency: Duration) -> std::io::Result<(File, Outcome<Duration>)> {
-    // https://docs.kernel.org/power/pm_qos_interface.html: 32 bits of microseconds, in the machine's byte order.
+    // https://docs.kernel.org/power/pm_qos_interface.html: 32 bits of microseconds in native byte order.
     let mut file = OpenOptions::new().read(true).write(true).open(DEVICE)?;
-    let asked_us = i32::try_from(latency.as_micros()).unwrap_or(i32::MAX);
+    let requested_us = i32::try_from(latency.as_micros()).unwrap_or(i32::MAX);
     let was = read_latency(&file)?;
-    file.write_all(&asked_us.to_ne_bytes())?;
+    file.write_all(&requested_us.to_ne_bytes())?;
     let now = read_latency(&file)?;
-    Ok((file, became(Duration::from_micros(asked_us.unsigned_abs().into()), was, now)))
+    Ok((file, outcome(Duration::from_micros(requested_us.unsigned_abs().into()), was, now)))
 }
 
-/// What a request came to, by the limit before it and now.
-fn became(asked: Duration, was: Duration, now: Duration) -> Outcome<Duration> {
+/// The outcome of a request, from the limits before and after it.
+fn outcome(requested: Duration, was: Duration, now: Duration) -> Outcome<Duration> {
     if now < was {
         Outcome::Applied { was, now }
-    } else if was <= asked {
+    } else if was <= requested {
         Outcome::AlreadyFiner { is: was }
     } else {
         let why = Why::Ignored { call: DEVICE };
-        Outcome::Denied(Denied { why, how: "look for a sandbox or a container that answers for the device itself" })
+        Outcome::Denied(Denied { why, how: "check whether a sandbox or a container handles the device itself" })
     }
 }
 
 fn read_latency(file: &File) -> std::io::Result<Duration> {
-    /// What the kernel says when nobody asked for anything.
+    /// The kernel's value without any request.
     const UNLIMITED_US: i32 = 2_000_000_000;
     let mut us = [0; 4];
-    // At offset zero each time: a plain read moves on to the end of the device.
+    // Always at offset zero, because a plain read advances to the end of the device.
     file.read_exact_at(&mut us, 0)?;
     match i32::from_ne_bytes(us) {
         UNLIMITED_US.. => Ok(Duration::MAX),
@@ -169,15 +169,15 @@ fn device_denied(error: &std::io::Error) -> Denied {
     match error.kind() {
         ErrorKind::NotFound => Denied {
             why: Why::Unsupported {
-                what: "/dev/cpu_dma_latency here (a container, or a kernel without CPU idle states)",
+                what: "/dev/cpu_dma_latency (this is a container, or a kernel without CPU idle states)",
             },
-            how: "run outside the container, or pass the device in",
+            how: "run outside the container, or pass the device into it",
         },
         ErrorKind::PermissionDenied => Denied {
             why: Why::Forbidden { call: DEVICE, errno },
-            how: "run as root, or let a udev rule make /dev/cpu_dma_latency writable for your group",
+            how: "run as root, or add a udev rule that makes /dev/cpu_dma_latency writable for your group",
         },
-        _ => Denied { why: Why::Failed { call: DEVICE, errno }, how: "see what the kernel's log says" },
+        _ => Denied { why: Why::Failed { call: DEVICE, errno }, how: "check the kernel's log" },
     }
 }
 
@@ -186,12 +186,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_that_changes_nothing_is_finer_already_or_ignored() {
+    fn a_limit_that_changes_nothing_is_already_finer_or_ignored() {
         let us = Duration::from_micros;
-        assert_eq!(became(us(10), Duration::MAX, us(10)), Outcome::Applied { was: Duration::MAX, now: us(10) });
-        assert_eq!(became(us(10), us(2), us(2)), Outcome::AlreadyFiner { is: us(2) });
-        assert_eq!(became(us(10), us(10), us(10)), Outcome::AlreadyFiner { is: us(10) });
-        let pretended = became(us(10), Duration::MAX, Duration::MAX);
-        assert_eq!(pretended.denied().map(|denied| denied.why), Some(Why::Ignored { call: DEVICE }));
+        assert_eq!(outcome(us(10), Duration::MAX, us(10)), Outcome::Applied { was: Duration::MAX, now: us(10) });
+        assert_eq!(outcome(us(10), us(2), us(2)), Outcome::AlreadyFiner { is: us(2) });
+        assert_eq!(outcome(us(10), us(10), us(10)), Outcome::AlreadyFiner { is: us(10) });
+        let faked = outcome(us(10), Duration::MAX, Duration::MAX);
+        assert_eq!(faked.denied().map(|denied| denied.why), Some(Why::Ignored { call: DEVICE }));
     }
 }

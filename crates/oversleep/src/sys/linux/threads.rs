@@ -1,15 +1,15 @@
-//! Linux: what belongs to a thread.
+//! Linux: a thread's timer slack and processors.
 
 use crate::outcome::Denied;
 
 use super::denied;
 
 const ALLOW_PRCTL: &str =
-    "permit prctl(PR_GET_TIMERSLACK) and prctl(PR_SET_TIMERSLACK) in this process's seccomp filter";
+    "allow prctl(PR_GET_TIMERSLACK) and prctl(PR_SET_TIMERSLACK) in this process's seccomp filter";
 
-/// The calling thread's timer slack in nanoseconds; 0 under a real-time policy on kernels that say so.
+/// The calling thread's timer slack in nanoseconds; 0 under a real-time policy on kernels that report it.
 pub(crate) fn timer_slack_ns() -> Result<u64, Denied> {
-    // The raw call, because libc's wrapper narrows the answer to 32 bits: 2.1 s and more would turn negative.
+    // A raw call, because libc's wrapper narrows the result to 32 bits, where 2.1 s and more become negative.
     // SAFETY: PR_GET_TIMERSLACK reads one number of the calling thread and takes no pointer.
     // https://man7.org/linux/man-pages/man2/PR_GET_TIMERSLACK.2const.html
     let slack = unsafe { libc::syscall(libc::SYS_prctl, libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
@@ -19,10 +19,10 @@ pub(crate) fn timer_slack_ns() -> Result<u64, Denied> {
     Ok(slack as libc::c_ulong as _)
 }
 
-/// Sets the calling thread's timer slack. Zero would mean "the default" to the kernel, so the caller never passes it.
+/// Sets the calling thread's timer slack. The caller never passes zero, which means "the default" to the kernel.
 pub(crate) fn set_timer_slack_ns(slack_ns: u64) -> Result<(), Denied> {
     debug_assert_ne!(slack_ns, 0);
-    // All that the kernel's number can hold, so that whatever was found can be put back.
+    // The kernel's full range, so that any value found before can be restored.
     let slack = libc::c_ulong::try_from(slack_ns).unwrap_or(libc::c_ulong::MAX);
     // SAFETY: PR_SET_TIMERSLACK changes one number of the calling thread and takes no pointer.
     // https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
@@ -30,14 +30,14 @@ pub(crate) fn set_timer_slack_ns(slack_ns: u64) -> Result<(), Denied> {
     if result == -1 { Err(denied("prctl(PR_SET_TIMERSLACK)", ALLOW_PRCTL)) } else { Ok(()) }
 }
 
-/// Room for 8,192 processors, the most that Linux can be built for on x86-64.
+/// Room for 8,192 processors, the maximum that Linux supports on x86-64.
 const CPU_WORDS: usize = 8192 / libc::c_ulong::BITS as usize;
 type CpuMask = [libc::c_ulong; CPU_WORDS];
 
 /// The processors that this thread may run on, in ascending order.
 pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
     let mut mask: CpuMask = [0; CPU_WORDS];
-    // SAFETY: the mask is valid for its size; the kernel fills what it needs of it.
+    // SAFETY: the mask is valid for its size, and the kernel writes at most that much.
     // https://man7.org/linux/man-pages/man2/sched_getaffinity.2.html
     let result = unsafe { libc::sched_getaffinity(0, size_of::<CpuMask>(), mask.as_mut_ptr().cast()) };
     if result < 0 {
@@ -47,15 +47,15 @@ pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
     Some((0..mask.len() * bits).filter(|cpu| mask[cpu / bits] >> (cpu % bits) & 1 == 1).collect())
 }
 
-/// Holds the calling thread on one processor. For threads that are made for it: nothing puts the old mask back.
+/// Pins the calling thread to one processor. Only for threads created for this: nothing restores the old mask.
 pub(crate) fn pin_this_thread(cpu: usize) -> Result<(), Denied> {
-    const ALLOW: &str = "permit sched_setaffinity in this process's seccomp filter and the processor in its cpuset";
+    const ALLOW: &str = "allow sched_setaffinity in this process's seccomp filter and the processor in its cpuset";
     let bits = libc::c_ulong::BITS as usize;
     let mut mask: CpuMask = [0; CPU_WORDS];
     if let Some(word) = mask.get_mut(cpu / bits) {
         *word |= 1 << (cpu % bits);
     }
-    // SAFETY: the mask is valid for its size. An empty one, for an absurd number, is refused by the kernel.
+    // SAFETY: the mask is valid for its size. The kernel refuses an empty one, from a number out of range.
     // https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html
     let result = unsafe { libc::sched_setaffinity(0, size_of::<CpuMask>(), mask.as_ptr().cast()) };
     if result == 0 { Ok(()) } else { Err(denied("sched_setaffinity", ALLOW)) }

@@ -1,4 +1,4 @@
-//! Windows: the performance counter, what the kernel thinks of the processor's counter, and waits.
+//! Windows: the performance counter, the kernel's verdict on the processor's counter, and waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,18 +9,18 @@ use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerf
 use super::super::counter;
 use crate::clock::Verdict;
 
-/// The frequency that Windows reports when the performance counter is made of the processor's counter on x86-64.
+/// The frequency that Windows reports on x86-64 if the performance counter is based on the processor's counter.
 const FROM_TSC_HZ: u64 = 10_000_000;
 
 fn frequency_hz() -> u64 {
-    // Fixed at boot, so that threads that race to store it store the same.
+    // Fixed at boot, so racing threads store the same value.
     static HZ: AtomicU64 = AtomicU64::new(0);
     let known = HZ.load(Ordering::Relaxed);
     if known != 0 {
         return known;
     }
     let mut hz = 0;
-    // SAFETY: `hz` is valid to write to. The call can't fail since Windows XP.
+    // SAFETY: `hz` is writable. The call can't fail since Windows XP.
     // https://learn.microsoft.com/windows/win32/api/profileapi/nf-profileapi-queryperformancefrequency
     unsafe { QueryPerformanceFrequency(&raw mut hz) };
     let hz = u64::try_from(hz).unwrap_or(1).max(1);
@@ -28,27 +28,27 @@ fn frequency_hz() -> u64 {
     hz
 }
 
-/// Nanoseconds on the performance counter, which counts from boot and goes on during sleep.
+/// Nanoseconds on the performance counter, which counts from boot and also runs during sleep.
 pub(crate) fn monotonic_ns() -> u64 {
     let mut count = 0;
-    // SAFETY: `count` is valid to write to. The call can't fail since Windows XP.
+    // SAFETY: `count` is writable. The call can't fail since Windows XP.
     // https://learn.microsoft.com/windows/win32/api/profileapi/nf-profileapi-queryperformancecounter
     unsafe { QueryPerformanceCounter(&raw mut count) };
     (u128::from(count.unsigned_abs()) * 1_000_000_000 / u128::from(frequency_hz())) as u64
 }
 
-/// The performance counter goes on during sleep.
+/// The performance counter also runs during sleep.
 pub(crate) fn continuous_ns() -> u64 {
     monotonic_ns()
 }
 
-/// Waits once towards `deadline_ns`: the standard library uses a high-resolution waitable timer, which ends on a grid of
-/// about 0.5 ms, and never early.
+/// Waits once until `deadline_ns`. The standard library uses a high-resolution waitable timer, which ends on a grid of
+/// about 0.5 ms and never early.
 pub(crate) fn wait_once_until(deadline_ns: u64) {
     std::thread::sleep(Duration::from_nanos(deadline_ns.saturating_sub(monotonic_ns())));
 }
 
-/// The coarse clocks count from elsewhere, so there is none on this time line.
+/// The coarse clocks have other epochs, so none is on this time line.
 pub(crate) fn coarse_ns() -> Option<u64> {
     None
 }
@@ -57,26 +57,26 @@ pub(crate) fn coarse_step_ns() -> Option<u64> {
     None
 }
 
-/// Windows doesn't take the counter away from a process.
+/// Windows doesn't forbid a process to read the counter.
 pub(crate) fn counter_is_readable() -> bool {
     true
 }
 
-/// What the performance counter says of the processor's.
+/// What the performance counter shows about the processor's counter.
 pub(crate) fn kernel_verdict() -> Verdict {
     let is_generic_timer = counter::COUNTER == Some(crate::clock::Source::Cntvct);
     verdict(is_generic_timer, frequency_hz(), counter::is_virtual(), is_wine())
 }
 
-/// On AArch64 the performance counter is the generic timer; on x86-64 its frequency tells whether it is made of the TSC.
-/// A hypervisor's reference counter counts units of 100 ns as well, with the TSC or without (Hyper-V's top-level functional
-/// specification, partition reference counter), and Wine gives the same frequency whatever its host's clock is made of.
+/// On AArch64 the performance counter is the generic timer. On x86-64 its frequency shows whether it is based on the
+/// TSC, with two exceptions: a hypervisor's reference counter has the same frequency with or without the TSC (Hyper-V's
+/// top-level functional specification, partition reference counter), and so has Wine on every host.
 fn verdict(is_generic_timer: bool, hz: u64, is_virtual: bool, is_wine: bool) -> Verdict {
-    let is_made_of_it = is_generic_timer || (hz == FROM_TSC_HZ && !is_virtual);
-    if is_made_of_it && !is_wine { Verdict::Counter } else { Verdict::Unknown }
+    let is_based_on_counter = is_generic_timer || (hz == FROM_TSC_HZ && !is_virtual);
+    if is_based_on_counter && !is_wine { Verdict::Counter } else { Verdict::Unknown }
 }
 
-/// Whether Wine is in the place of Windows: its ntdll has a function that Windows' hasn't.
+/// Whether Wine emulates Windows: its ntdll has a function that the original lacks.
 fn is_wine() -> bool {
     // SAFETY: both names end with a zero byte, and ntdll is loaded into every process.
     // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-getmodulehandlea
@@ -92,18 +92,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ten_megahertz_is_the_processors_counter_where_nothing_stands_between() {
+    fn ten_megahertz_means_the_processors_counter_on_bare_metal() {
         let of = |hz, is_virtual, is_wine| verdict(false, hz, is_virtual, is_wine);
         assert_eq!(of(FROM_TSC_HZ, false, false), Verdict::Counter);
-        assert_eq!(of(FROM_TSC_HZ, true, false), Verdict::Unknown, "a hypervisor's reference counter has it too");
+        assert_eq!(of(FROM_TSC_HZ, true, false), Verdict::Unknown, "so has a hypervisor's reference counter");
         assert_eq!(of(FROM_TSC_HZ, false, true), Verdict::Unknown);
         assert_eq!(of(3_579_545, false, false), Verdict::Unknown);
-        assert_eq!(verdict(true, 24_000_000, true, false), Verdict::Counter, "the generic timer is one");
+        assert_eq!(verdict(true, 24_000_000, true, false), Verdict::Counter, "the generic timer at any frequency");
     }
 
-    /// Wine sets variables of its own in every process it starts.
+    /// Wine sets its own variables in every process it starts.
     #[test]
-    fn wines_constant_frequency_says_nothing_of_the_counter() {
+    fn wines_constant_frequency_says_nothing_about_the_counter() {
         assert_eq!(is_wine(), std::env::var_os("WINEUSERNAME").is_some());
         assert!(!is_wine() || kernel_verdict() == Verdict::Unknown);
     }

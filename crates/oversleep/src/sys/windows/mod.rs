@@ -17,7 +17,7 @@ use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_PRIVILEGE_NOT_HE
 
 use crate::outcome::{Denied, Why};
 
-/// The denial of a call that has just failed.
+/// The denial for a call that just failed.
 fn denied(call: &'static str, how: &'static str) -> Denied {
     let errno = io::Error::last_os_error().raw_os_error().unwrap_or(0);
     let why = match errno as u32 {

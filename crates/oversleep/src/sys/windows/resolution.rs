@@ -1,4 +1,4 @@
-//! Windows: the priority of a thread, and what else a request for finer timing may ask for.
+//! Windows: the priority of a thread, and the settings that Windows lacks.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::scheduling::Scheduling;
 
 use super::denied;
 
-/// The thread's priority before, put back on drop.
+/// The thread's former priority, restored on drop.
 #[derive(Debug)]
 pub(crate) struct RealTime {
     was: i32,
 }
 
-/// The time-critical priority for the calling thread; `priority` has no finer meaning here.
+/// Sets the time-critical priority for the calling thread; `priority` has no meaning here.
 pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Scheduling>) {
     const ERROR: i32 = i32::MAX;
     // SAFETY: the pseudo-handle needs no closing.
@@ -50,11 +50,11 @@ impl Drop for RealTime {
     }
 }
 
-/// Windows leaves idle states to its power plans.
+/// On Windows only power plans control idle states.
 #[derive(Debug)]
 pub(crate) enum CpuLatency {}
 
-/// There is no such setting for a process.
+/// Always denied.
 pub(crate) fn hold_cpu_latency(_latency: Duration) -> (Option<CpuLatency>, Outcome<Duration>) {
     let why = Why::Unsupported { what: "limit on wake-up latency that a process can set" };
     (None, Outcome::Denied(Denied { why, how: "choose a power plan with a higher minimum processor state" }))
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_threads_priority_comes_back() {
+    fn the_threads_priority_is_restored() {
         // SAFETY: the pseudo-handle needs no closing.
         // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getthreadpriority
         let priority = || unsafe { GetThreadPriority(GetCurrentThread()) };

@@ -1,4 +1,4 @@
-//! Windows: what belongs to a thread.
+//! Windows: a thread's processors, and the timer slack that Windows lacks.
 
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetCurrentThread, GetProcessAffinityMask, SetThreadAffinityMask,
@@ -9,7 +9,7 @@ use crate::outcome::{Denied, Why};
 use super::denied;
 
 const NO_SLACK: Denied =
-    Denied { why: Why::Unsupported { what: "per-thread timer slack" }, how: "ask for the timer resolution instead" };
+    Denied { why: Why::Unsupported { what: "per-thread timer slack" }, how: "request a timer resolution instead" };
 
 pub(crate) fn timer_slack_ns() -> Result<u64, Denied> {
     Err(NO_SLACK)
@@ -19,24 +19,24 @@ pub(crate) fn set_timer_slack_ns(_slack_ns: u64) -> Result<(), Denied> {
     Err(NO_SLACK)
 }
 
-/// The processors of this process's group that it may run on.
+/// The processors of its group that this process may run on.
 pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
     let (mut process, mut system) = (0_usize, 0_usize);
-    // SAFETY: both masks are valid to write to, and the pseudo-handle needs no closing.
+    // SAFETY: both masks are writable, and the pseudo-handle needs no closing.
     // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getprocessaffinitymask
     let result = unsafe { GetProcessAffinityMask(GetCurrentProcess(), &raw mut process, &raw mut system) };
-    // A process in several groups is told zero.
+    // A process in several groups gets zero.
     (result != 0 && process != 0).then(|| (0..usize::BITS as usize).filter(|cpu| process >> cpu & 1 == 1).collect())
 }
 
-/// Holds the calling thread on one processor. For threads that are made for it: nothing puts the old mask back.
+/// Pins the calling thread to one processor. Only for threads created for this: nothing restores the old mask.
 pub(crate) fn pin_this_thread(cpu: usize) -> Result<(), Denied> {
     let mask = u32::try_from(cpu).ok().and_then(|cpu| 1_usize.checked_shl(cpu)).unwrap_or(0);
-    // SAFETY: the pseudo-handle needs no closing; a mask that names no allowed processor is refused.
+    // SAFETY: the pseudo-handle needs no closing; a mask without an allowed processor is refused.
     // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-setthreadaffinitymask
     let before = unsafe { SetThreadAffinityMask(GetCurrentThread(), mask) };
     if before == 0 {
-        Err(denied("SetThreadAffinityMask", "allow the processor in the process's affinity"))
+        Err(denied("SetThreadAffinityMask", "add the processor to the process's affinity"))
     } else {
         Ok(())
     }
@@ -45,7 +45,7 @@ pub(crate) fn pin_this_thread(cpu: usize) -> Result<(), Denied> {
 /// Windows has no `fork`.
 pub(crate) fn on_fork_in_child(_handler: extern "C" fn()) {}
 
-/// There is no `fork`, so there is no child.
+/// Without `fork` there is no child.
 #[cfg(test)]
 pub(crate) fn forked(_body: impl FnOnce() -> bool) -> Option<bool> {
     None

@@ -1,4 +1,4 @@
-//! Windows 11 may drop the timer resolution of a process whose windows are all hidden; a process can opt out.
+//! Windows 11 may ignore the timer resolution of a process whose windows are all hidden. A process can opt out.
 
 use windows_sys::Wdk::System::Threading::{NtQueryInformationProcess, PROCESSINFOCLASS};
 use windows_sys::Win32::Foundation::HANDLE;
@@ -10,36 +10,37 @@ use windows_sys::Win32::System::Threading::{
 #[link(name = "ntdll", kind = "raw-dylib")]
 // SAFETY: as ntdll exports it: HANDLE, PROCESSINFOCLASS, PVOID, ULONG.
 unsafe extern "system" {
-    // What SetProcessInformation calls, which Windows 7 lacks: a program that imports that one does not start there.
+    // SetProcessInformation calls this. Windows 7 lacks that function, so a program that imports it doesn't start
+    // there.
     fn NtSetInformationProcess(process: HANDLE, class: PROCESSINFOCLASS, information: *const State, size: u32) -> i32;
 }
 
 type State = PROCESS_POWER_THROTTLING_STATE;
 
-/// What `ProcessPowerThrottling` is called one layer below.
+/// The native class of `ProcessPowerThrottling`.
 const POWER_THROTTLING_STATE: PROCESSINFOCLASS = 77;
 const STATE_SIZE: u32 = size_of::<State>() as u32;
 const BIT: u32 = PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION;
 
-/// The two masks of power throttling as they were found.
+/// The two masks of power throttling before the opt-out.
 #[derive(Debug)]
 pub(super) struct Throttling {
     control: u32,
     state: u32,
 }
 
-/// Opts out; what is to be put back, or `None` where Windows has no such rule.
+/// Opts out. Returns the masks to restore, or `None` if this Windows has no such rule.
 pub(super) fn opt_out() -> Option<Throttling> {
     let was = get()?;
-    // Controlled, and off: the resolution is not ignored.
+    // Controlled and off means that the resolution isn't ignored.
     let out = State { ControlMask: was.ControlMask | BIT, StateMask: was.StateMask & !BIT, ..was };
     set(&out).then_some(Throttling { control: was.ControlMask, state: was.StateMask })
 }
 
-/// Puts this rule back as it was found; others stay as they are by now.
-pub(super) fn put_back(was: &Throttling) {
+/// Restores this rule, and leaves the others as they are now.
+pub(super) fn restore(was: &Throttling) {
     if let Some(now) = get() {
-        // What could be set can be set back, and there is nobody to tell otherwise.
+        // A failure can't be reported, and isn't expected where the opt-out succeeded.
         set(&restored(was, &now));
     }
 }
@@ -51,9 +52,9 @@ fn restored(was: &Throttling, now: &State) -> State {
 
 fn get() -> Option<State> {
     let mut state = State { Version: PROCESS_POWER_THROTTLING_CURRENT_VERSION, ControlMask: 0, StateMask: 0 };
-    // SAFETY: the state is valid to write to, for its size. The class is refused before Windows 10 (1709).
+    // SAFETY: the state is writable for its size. Before Windows 10 (1709) the class is refused.
     // https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntqueryinformationprocess
-    // GetProcessInformation has the same answer, but its absence, as in Wine 8, ends the process.
+    // GetProcessInformation gives the same answer, but where it is missing, as in Wine 8, the process ends.
     let status = unsafe {
         NtQueryInformationProcess(
             GetCurrentProcess(),
@@ -67,7 +68,7 @@ fn get() -> Option<State> {
 }
 
 fn set(state: &State) -> bool {
-    // SAFETY: the state is valid for its size. A version that doesn't know the bit refuses it.
+    // SAFETY: the state is readable for its size. A version that doesn't know the bit refuses it.
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-setprocessinformation
     unsafe { NtSetInformationProcess(GetCurrentProcess(), POWER_THROTTLING_STATE, state, STATE_SIZE) >= 0 }
 }
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_masks_go_back_and_other_bits_stay() {
+    fn both_masks_are_restored_and_other_bits_stay() {
         let state = |control, state| State { Version: 1, ControlMask: control, StateMask: state };
         let masks = |was, now| {
             let state = restored(&was, &now);
@@ -89,11 +90,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_put_back() {
+    fn the_masks_are_restored() {
         let masks = || get().map(|state| (state.ControlMask, state.StateMask));
         let before = masks();
         if let Some(was) = opt_out() {
-            put_back(&was);
+            restore(&was);
         }
         assert_eq!(masks(), before);
     }

@@ -1,10 +1,10 @@
-//! Requests beside those of the host program, on a stand-in for Windows; and the calls themselves.
+//! Requests beside those of the host program, on a model of Windows, and the real calls.
 
 use std::collections::BTreeMap;
 
 use super::*;
 
-/// One request per process, and winmm's count of those in whole milliseconds on top of it.
+/// One request per process, and winmm's count of requests in whole milliseconds.
 #[derive(Default)]
 struct Model {
     counted: BTreeMap<u32, u32>,
@@ -13,7 +13,7 @@ struct Model {
 }
 
 impl Model {
-    /// winmm passes its shortest on when that changes, and takes the request back with the last.
+    /// winmm passes on its shortest request when that changes, and withdraws the request with the last.
     fn pass_on(&mut self, before: Option<u32>) {
         let shortest = self.counted.keys().next().copied();
         if shortest != before {
@@ -32,7 +32,7 @@ impl System for Model {
 
     fn end(&mut self, ms: u32) {
         let before = self.counted.keys().next().copied();
-        let count = self.counted.get_mut(&ms).expect("ended what was begun");
+        let count = self.counted.get_mut(&ms).expect("every end has a begin");
         *count -= 1;
         if *count == 0 {
             self.counted.remove(&ms);
@@ -50,7 +50,7 @@ impl System for Model {
 }
 
 #[test]
-fn what_the_host_program_asked_for_outlives_ours() {
+fn the_host_programs_request_outlives_ours() {
     for hosts_ms in [1, 2, 5] {
         for ours in [5_000, 10_000, 20_000, 156_250] {
             let (mut system, mut requests) = (Model::default(), Requests::NONE);
@@ -67,7 +67,7 @@ fn what_the_host_program_asked_for_outlives_ours() {
 }
 
 #[test]
-fn ours_outlives_the_comings_and_goings_of_the_host() {
+fn our_request_survives_those_of_the_host() {
     let (mut system, mut requests) = (Model::default(), Requests::NONE);
     requests.add(&mut system, 5_000).unwrap();
     for ms in [1, 5] {
@@ -83,11 +83,11 @@ fn ours_outlives_the_comings_and_goings_of_the_host() {
 #[test]
 fn the_shortest_counts_until_it_is_dropped_in_any_order() {
     let (mut system, mut requests) = (Model::default(), Requests::NONE);
-    for asked in [20_000, 5_070, 5_000, 5_000] {
-        requests.add(&mut system, asked).unwrap();
+    for requested in [20_000, 5_070, 5_000, 5_000] {
+        requests.add(&mut system, requested).unwrap();
     }
-    let mut after = |asked| {
-        requests.remove(&mut system, asked);
+    let mut after = |requested| {
+        requests.remove(&mut system, requested);
         (system.request, requests.outstanding)
     };
     assert_eq!(after(5_000), (Some(5_000), 3));
@@ -104,16 +104,16 @@ fn a_refusal_leaves_nothing_behind() {
 }
 
 #[test]
-fn whole_milliseconds_are_never_longer_than_asked() {
+fn whole_milliseconds_are_never_longer_than_requested() {
     assert_eq!([1, 5_000, 10_000, 19_999, 156_250].map(counted_ms), [1, 1, 1, 1, 15]);
     assert_eq!(counted_ms(u32::MAX), MS_MAX);
 }
 
 #[test]
-fn guards_are_counted_and_taken_back() {
-    // No other test asks for this one.
+fn guards_are_counted_and_withdrawn() {
+    // No other test requests this period.
     let period = Duration::from_nanos(777_700);
-    let held = || requests().below.iter().filter(|&&asked| asked == 7_777).count();
+    let held = || requests().below.iter().filter(|&&requested| requested == 7_777).count();
     let (first, outcome) = hold_timer(period);
     if first.is_none() {
         assert!(outcome.denied().is_some_and(|denied| !denied.how.is_empty()) && held() == 0);
@@ -128,23 +128,23 @@ fn guards_are_counted_and_taken_back() {
 }
 
 #[test]
-fn a_request_that_changes_nothing_is_finer_already_or_ignored() {
+fn a_request_that_changes_nothing_is_already_finer_or_ignored() {
     let in_effect = |period| InEffect { finest: 5_000, period };
-    let outcome = |asked, was, now| became(asked, in_effect(was), in_effect(now));
+    let outcome = |requested, was, now| outcome(requested, in_effect(was), in_effect(now));
     assert_eq!(outcome(10_000, 156_250, 10_000), Outcome::Applied { was: span(156_250), now: span(10_000) });
-    // Finer than before, and as fine as there is.
+    // Finer than before, and the finest possible.
     assert_eq!(outcome(1_000, 156_250, 5_000), Outcome::Applied { was: span(156_250), now: span(5_000) });
-    // Of another process, and on the timer's own grid.
+    // Held by another process, and on the timer's own grid.
     assert_eq!(outcome(10_000, 5_000, 5_000), Outcome::AlreadyFiner { is: span(5_000) });
     assert_eq!(outcome(10_000, 10_007, 10_007), Outcome::AlreadyFiner { is: span(10_007) });
-    for (asked, period, how) in [(1_000, 5_000, "no less than the finest"), (10_000, 156_250, "battery saver")] {
-        let refused = outcome(asked, period, period);
+    for (requested, period, how) in [(1_000, 5_000, "no less than the finest"), (10_000, 156_250, "battery saver")] {
+        let refused = outcome(requested, period, period);
         assert!(!refused.holds() && refused.to_string().contains(how), "{refused}");
     }
 }
 
 #[test]
-fn what_is_in_effect_is_what_was_asked_or_finer() {
+fn every_outcome_is_consistent() {
     match hold_timer(Duration::from_millis(4)).1 {
         Outcome::Applied { was, now } => assert!(now < was),
         Outcome::AlreadyFiner { is } => assert!(is > Duration::ZERO),

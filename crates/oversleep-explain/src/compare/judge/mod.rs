@@ -257,5 +257,4 @@ fn counted(count: u64, noun: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "judge/tests.rs"]
 mod tests;

@@ -1,0 +1,75 @@
+//! What is run: each command as it is without an option but `--on MACHINE`, so with the seed 1 ([`machines::SEED`]), on
+//! every modelled machine. The requests are those that the command line makes.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use oversleep_lab::catalogue::Kind;
+use oversleep_lab::{Laboratory, Request, machines};
+use oversleep_measure::{Depth, Experiment, Plan, Silent, StopFlag, registry};
+use oversleep_record::ResultFile;
+
+use crate::stream::Part;
+use crate::{result, waits};
+
+/// One part of what one command worked out on one machine.
+pub struct Row {
+    /// `windows-11 check series/B5`.
+    pub name: String,
+    /// What it came to.
+    pub part: Part,
+}
+
+/// A command: its name here, and the parts of what it works out. The longest first: threads take them in this order.
+type Command = (&'static str, fn(&Laboratory) -> Vec<Part>);
+
+const COMMANDS: [Command; 4] = [
+    ("check", |lab| result::parts(&check(lab))),
+    ("resolution-neighbours", |lab| result::parts(&experiments(lab, "resolution neighbours", &["C3", "C4"]))),
+    ("clocks", |lab| result::parts(&experiments(lab, "clocks", &["A1", "A2", "A3", "A4", "A5", "A6", "B3"]))),
+    ("waits-list", |lab| vec![waits::part(&lab.entries(Kind::Wait))]),
+];
+
+/// Most threads at work: the histograms of a check take 0.1 GB.
+const THREADS_MAX: usize = 4;
+
+/// Every part of every command on every machine, by machine.
+pub fn all() -> Vec<Row> {
+    let names = machines::names();
+    let runs: Vec<(usize, usize)> =
+        (0..COMMANDS.len()).flat_map(|command| (0..names.len()).map(move |machine| (machine, command))).collect();
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(&(machine, command)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let rows = rows(names[machine], COMMANDS[command]);
+            done.lock().expect("no thread panics here").push(((machine, command), rows));
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
+    let mut done = done.into_inner().expect("no thread panics here");
+    done.sort_by_key(|&(run, _)| run);
+    done.into_iter().flat_map(|(_, rows)| rows).collect()
+}
+
+fn rows(machine: &str, (command, parts): Command) -> Vec<Row> {
+    // A machine of its own for each command, as the command line starts it: its chances begin anew.
+    let lab = machines::load(machine, &[], machines::SEED).unwrap_or_else(|error| panic!("{error}"));
+    let row = |part: Part| Row { name: format!("{machine} {command} {}", part.name), part };
+    parts(&lab).into_iter().map(row).collect()
+}
+
+fn check(lab: &Laboratory) -> ResultFile {
+    run(lab, "check", lab.experiments_of_check(Depth::Normal), true)
+}
+
+fn experiments(lab: &Laboratory, command: &str, ids: &[&str]) -> ResultFile {
+    let experiments = registry().iter().copied().filter(|experiment| ids.contains(&experiment.id)).collect();
+    run(lab, command, experiments, false)
+}
+
+fn run(lab: &Laboratory, command: &str, experiments: Vec<&'static Experiment>, try_remedies: bool) -> ResultFile {
+    let request = Request { command: command.to_owned(), experiments, plan: Plan::default(), name: None, try_remedies };
+    lab.run(&request, &StopFlag::new(), &mut Silent).unwrap_or_else(|error| panic!("{error}"))
+}

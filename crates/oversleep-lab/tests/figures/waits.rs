@@ -1,0 +1,51 @@
+//! The list of waits: the properties of each that decide when it ends. The catalogue tells them in words, which are
+//! taken apart here and nowhere else.
+
+use oversleep_lab::catalogue::Entry;
+use oversleep_record::Nanos;
+
+use crate::stream::{Part, Stream};
+
+/// Every wait of a machine in the list's order.
+pub fn part(entries: &[Entry]) -> Part {
+    let mut stream = Stream::default();
+    for entry in entries {
+        stream.line("wait").put(entry.name).all(properties(entry));
+    }
+    Part::new("waits", stream, entries.len(), "waits")
+}
+
+/// Family, kind of deadline, granularity in ns and how it rounds, what zero means, the rule of its slack: words that
+/// stay as they are whatever the catalogue says.
+fn properties(entry: &Entry) -> [String; 6] {
+    let property = |name| {
+        let named = entry.properties.iter().find(|(property, _)| *property == name);
+        named.map_or_else(|| panic!("{} has no {name}", entry.name), |(_, value)| value.as_str())
+    };
+    let (step, rounds) = match property("unit") {
+        "ns" => ("1 ns", "exact"),
+        unit => unit.split_once(", rounded ").unwrap_or_else(|| panic!("{}: a unit of {unit}", entry.name)),
+    };
+    let step: Nanos = step.parse().unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+    let zero = match property("zero") {
+        "returns at once" => "at-once",
+        "sleeps through the timer slack" => "slack",
+        "yields" => "yield",
+        "disarms: never ends" => "disarm",
+        "waits for ever" => "for-ever",
+        "takes no duration" => "none",
+        other => panic!("{}: zero {other}; give it a word here", entry.name),
+    };
+    let slack = match property("slack") {
+        "thread's slack" => "thread",
+        "thread's slack, or 0.1 % of the timeout" => "thread-or-share",
+        "none" => "none",
+        "next tick" => "tick",
+        "next timer interrupt" => "timer-interrupt",
+        "a share by service class" => "class-share",
+        "no timer" => "no-timer",
+        other => panic!("{}: slack {other}; give it a word here", entry.name),
+    };
+    let (family, deadline) = (property("family"), property("deadline"));
+    [family, deadline, &step.0.to_string(), rounds, zero, slack].map(str::to_owned)
+}

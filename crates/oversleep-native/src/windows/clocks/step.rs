@@ -1,0 +1,25 @@
+//! By how much Windows's coarse clocks move at once.
+
+use oversleep_record::Nanos;
+use windows_sys::Win32::System::SystemInformation::GetSystemTimeAdjustment;
+
+use crate::windows::os;
+
+/// The timer period that the machine runs at now, by which clocks move that are as of the last timer interrupt.
+pub(super) fn timer_period() -> Option<Nanos> {
+    os::timer_periods().ok().map(|periods| periods.now)
+}
+
+/// The same for a clock in milliseconds, whose unit hides finer periods.
+pub(super) fn timer_period_in_milliseconds() -> Option<Nanos> {
+    timer_period().map(|period| period.max(Nanos::from_millis(1)))
+}
+
+/// The period of the clock interrupt by which the system keeps its time, and by which the tick count moves.
+pub(in crate::windows) fn clock_interrupt_period() -> Option<Nanos> {
+    let (mut adjustment, mut increment, mut disabled) = (0, 0, 0);
+    // SAFETY: the three numbers are valid to write to.
+    // https://learn.microsoft.com/windows/win32/api/sysinfoapi/nf-sysinfoapi-getsystemtimeadjustment
+    let result = unsafe { GetSystemTimeAdjustment(&raw mut adjustment, &raw mut increment, &raw mut disabled) };
+    (result != 0 && increment > 0).then_some(Nanos(i64::from(increment) * 100))
+}

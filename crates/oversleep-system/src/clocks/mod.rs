@@ -1,0 +1,84 @@
+//! Every clock of every system, described once, in the order in which it is listed.
+//!
+//! A system's room adds the read to a description, a model the figures. A new clock is one entry here and one read.
+
+mod everywhere;
+mod linux;
+mod macos;
+mod windows;
+
+pub use everywhere::EVERYWHERE;
+pub use linux::LINUX;
+pub use macos::MACOS;
+pub use windows::WINDOWS;
+
+use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
+
+use crate::clock::{ClockInfo, ClockUnit, Follows};
+
+/// What most clocks have in common; an entry states what differs.
+pub const COMMON: ClockInfo = ClockInfo {
+    name: "",
+    call: "",
+    doc: "",
+    counts: Counts::ElapsedTime,
+    epoch: Epoch::Boot,
+    unit: ClockUnit::Nanoseconds,
+    across_suspend: AcrossSuspend::Stops,
+    bits: 64,
+    may_avoid_syscall: true,
+    follows: Follows::Time,
+    architecture: None,
+    is_modelled: true,
+    since: "",
+    page: "",
+};
+
+/// The clocks of a system by its name in results, those of every system where it has no room of its own.
+pub fn of(os: &str) -> &'static [ClockInfo] {
+    match os {
+        "linux" => LINUX,
+        "windows" => WINDOWS,
+        "macos" => MACOS,
+        _ => EVERYWHERE,
+    }
+}
+
+/// The description of that name, looked up while compiling.
+///
+/// # Panics
+/// Without such a description.
+pub const fn named(clocks: &'static [ClockInfo], name: &str) -> &'static ClockInfo {
+    let mut at = 0;
+    while at < clocks.len() {
+        if crate::pairing::is_same(clocks[at].name, name) {
+            return &clocks[at];
+        }
+        at += 1;
+    }
+    panic!("{}", name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_fits_what_is_said_of_the_clock() {
+        for info in [LINUX, WINDOWS, MACOS, EVERYWHERE].concat() {
+            let is_processors = info.epoch == Epoch::Processor;
+            assert!(!is_processors || (info.unit == ClockUnit::Ticks && info.architecture.is_some()), "{}", info.name);
+            assert!(info.bits == 64 || info.unit == ClockUnit::Milliseconds, "{}", info.name);
+            let is_of_day = matches!(info.epoch, Epoch::Unix | Epoch::Tai | Epoch::Windows);
+            assert_eq!(info.counts == Counts::TimeOfDay, is_of_day, "{}", info.name);
+            assert!(!is_of_day || info.across_suspend == AcrossSuspend::Continues, "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn units_and_their_frequencies() {
+        assert_eq!(ClockUnit::HundredNanoseconds.frequency_hz(), Some(10_000_000));
+        assert_eq!(ClockUnit::Seconds.frequency_hz(), Some(1));
+        assert_eq!(ClockUnit::Ticks.frequency_hz(), None);
+    }
+}

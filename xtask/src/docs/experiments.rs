@@ -1,0 +1,64 @@
+//! One page per experiment, and their index.
+
+use oversleep_measure::{Experiment, registry};
+
+use super::Page;
+use super::markdown::{cell, code, head, linked, paragraphs, prose, table};
+
+const SOURCE: &str = "crates/oversleep-measure/src/experiments";
+
+pub fn pages() -> Vec<Page> {
+    let mut pages: Vec<Page> = registry().iter().copied().map(page).collect();
+    pages.push(index());
+    pages
+}
+
+fn index() -> Page {
+    let mut text = head(SOURCE);
+    text.push_str(
+        "# Experiments\n\nAn experiment answers one question about a machine. `oversleep check` runs them, \
+         `oversleep check --only B5,C1` runs some of them, and `oversleep experiments ID` prints one of these pages. \
+         A: clocks. B: waits. C: timer resolution and power. D: threads.\n\n",
+    );
+    let row = |one: &&Experiment| [format!("[{0}]({0}.md)", one.id), cell(one.title), cell(one.question)];
+    text.push_str(&table(["experiment", "title", "question"], registry().iter().map(row)));
+    Page { path: "docs/experiments/README.md".to_owned(), text }
+}
+
+fn page(one: &Experiment) -> Page {
+    let mut text = head(SOURCE);
+    text.push_str(&format!("# {} {}\n\n{}\n", one.id, prose(one.title), prose(one.question)));
+    text.push_str(&format!("\n## Method\n\n{}\n", paragraphs(one.doc)));
+    if !one.reads.is_empty() {
+        let links: Vec<String> = one.reads.iter().map(|id| format!("[{id}]({id}.md)")).collect();
+        text.push_str(&format!("\nIt reads what {} measured, so a run includes them.\n", links.join(", ")));
+    }
+    if !one.published.is_empty() {
+        text.push_str("\n## Published by others\n\n");
+        let row = |figure: &oversleep_measure::Published| {
+            [figure.os.to_owned(), cell(figure.what), cell(figure.value), linked(figure.source).replace('|', "\\|")]
+        };
+        let rows = one.published.iter().map(row);
+        text.push_str(&table(["system", "what", "figure", "source"], rows));
+    }
+    text.push_str(&format!("\n## Run it\n\n{}", code("console", &format!("$ oversleep check --only {}", one.id))));
+    text.push_str("\n[All experiments](README.md)\n");
+    Page { path: format!("docs/experiments/{}.md", one.id), text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_experiment_has_a_page_with_its_method_and_a_row() {
+        let pages = pages();
+        let index = pages.last().unwrap();
+        for one in registry() {
+            let page = pages.iter().find(|page| page.path.ends_with(&format!("/{}.md", one.id))).unwrap();
+            assert!(page.text.contains(&paragraphs(one.doc)), "{}", one.id);
+            assert!(one.reads.iter().all(|id| page.text.contains(&format!("[{id}]({id}.md)"))), "{}", one.id);
+            assert!(index.text.contains(&format!("[{0}]({0}.md)", one.id)), "{}", one.id);
+        }
+    }
+}

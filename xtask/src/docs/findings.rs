@@ -1,0 +1,91 @@
+//! One page per finding, and their index.
+
+use oversleep_explain::{FindingEntry, Harmless, RemedyEntry, registry, remedies};
+use oversleep_record::finding::Severity;
+
+use super::Page;
+use super::markdown::{cell, code, head, paragraphs, prose, table};
+
+const SOURCE: &str = "crates/oversleep-explain/src/findings";
+
+pub fn pages() -> Vec<Page> {
+    let mut pages: Vec<Page> = registry().iter().map(page).collect();
+    pages.push(index());
+    pages
+}
+
+fn index() -> Page {
+    let mut text = head(SOURCE);
+    text.push_str(
+        "# Findings\n\nA finding is a sentence about one machine that a result bears out. Every report checks all of \
+         them that fit its system and says of each: found, checked and not found, or inconclusive with the reason. \
+         `oversleep explain ID` prints one of these pages.\n",
+    );
+    for (letter, system) in [("L", "Linux"), ("W", "Windows"), ("M", "macOS"), ("G", "Any system")] {
+        text.push_str(&format!("\n## {system}\n\n"));
+        let here = registry().iter().filter(|entry| entry.id.starts_with(&format!("OVS-{letter}")));
+        let row = |entry: &FindingEntry| {
+            let link = format!("[{0}]({0}.md)", entry.id);
+            [link, entry.name.to_owned(), word(entry.severity).to_owned(), cell(entry.summary)]
+        };
+        text.push_str(&table(["finding", "name", "severity", "summary"], here.map(row)));
+    }
+    Page { path: "docs/findings/README.md".to_owned(), text }
+}
+
+fn page(entry: &FindingEntry) -> Page {
+    let mut text = head(SOURCE);
+    text.push_str(&format!("# {} {}\n\n{}\n\n", entry.id, entry.name, prose(entry.summary)));
+    text.push_str(&format!("- **Applies to:** {}\n", prose(entry.applies_to)));
+    text.push_str(&format!("- **Severity:** {}, {}\n\n", word(entry.severity), meaning(entry.severity)));
+    text.push_str(&paragraphs(entry.explanation));
+    text.push('\n');
+    let remedies: Vec<&RemedyEntry> = entry.remedies.iter().filter_map(|id| remedies::get(id)).collect();
+    if !remedies.is_empty() {
+        text.push_str("\n## Remedies\n");
+    }
+    for remedy in remedies {
+        text.push_str(&format!("\n### {}\n\n{} {}\n", remedy.id, prose(remedy.summary), prose(remedy.how)));
+        if let (Harmless::NotTriedBecause(why), None) = (remedy.harmless, remedy.compare) {
+            text.push_str(&format!("\n`check` doesn't try it: {}\n", prose(why)));
+        }
+        if let Some(example) = remedy.example {
+            text.push_str(&format!("\n{}", code("text", example)));
+        }
+    }
+    text.push_str("\n[All findings](README.md)\n");
+    Page { path: format!("docs/findings/{}.md", entry.id), text }
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Fault => "fault",
+        Severity::Cost => "cost",
+        Severity::Note => "note",
+    }
+}
+
+fn meaning(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Fault => "timing that a program can't trust",
+        Severity::Cost => "time lost that a remedy gets back",
+        Severity::Note => "good to know before choosing a call",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_finding_has_a_page_and_a_row() {
+        let pages = pages();
+        let index = pages.last().unwrap();
+        for entry in registry() {
+            let page = pages.iter().find(|page| page.path.ends_with(&format!("/{}.md", entry.id))).unwrap();
+            assert!(page.text.contains(&prose(entry.summary)), "{}", entry.id);
+            assert!(entry.remedies.iter().all(|id| page.text.contains(&format!("### {id}\n"))), "{}", entry.id);
+            assert!(index.text.contains(&format!("[{0}]({0}.md)", entry.id)), "{}", entry.id);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! `cargo xtask docs`: the pages of `docs/` that the registries state, and such tables in other pages.
+//!
+//! A page is a whole file; a part stands between two markers of a page written by hand. `tidy` compares both with the
+//! tree, so no page repeats by hand what a registry says.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::tidy::{Check, Findings, Tree};
+
+mod counts;
+mod experiments;
+mod findings;
+mod markdown;
+
+/// A file that the chore writes whole.
+struct Page {
+    path: String,
+    text: String,
+}
+
+/// What stands between `<!-- begin NAME … -->` and `<!-- end NAME -->` in a page written by hand.
+struct Part {
+    path: &'static str,
+    name: &'static str,
+    text: String,
+}
+
+/// Directories in which every file is a page of the chore.
+const DIRECTORIES: &[&str] = &["docs/findings/", "docs/experiments/"];
+/// How to mend a stale page.
+const REMEDY: &str = "run `cargo xtask docs` and commit what it wrote";
+
+pub const CHECK: Check =
+    Check { name: "docs", about: "docs/ and the tables between markers say what the registries say", run: check };
+
+/// A file that doesn't say what the registries say.
+struct Stale {
+    path: String,
+    mend: Mend,
+}
+
+enum Mend {
+    Write(String),
+    Remove,
+    /// The marker of this part is missing.
+    AddMarker(&'static str),
+}
+
+/// Runs the chore. Exit code 0: written, or current; 1: `--check` found something stale.
+pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
+    let only_checks = match args {
+        [] => false,
+        [one] if one == "--check" => true,
+        _ => return Err(format!("docs takes --check, not `{}`", args.join(" "))),
+    };
+    let stale = stale(&Tree::read(root)?);
+    for file in &stale {
+        let (what, remedy) = file.sentences();
+        if only_checks {
+            println!("{}: {what}; {remedy}", file.path);
+        } else {
+            file.mend(root)?;
+            println!("docs: {}: mended, {what}", file.path);
+        }
+    }
+    if stale.is_empty() {
+        println!("docs: every page is current");
+    }
+    Ok(ExitCode::from(u8::from(only_checks && !stale.is_empty())))
+}
+
+impl Stale {
+    fn sentences(&self) -> (String, String) {
+        match self.mend {
+            Mend::Write(_) => ("it doesn't say what the registries say".to_owned(), REMEDY.to_owned()),
+            Mend::Remove => ("no registry has an entry for it".to_owned(), REMEDY.to_owned()),
+            Mend::AddMarker(name) => {
+                let [begin, end] = markers(name);
+                (
+                    format!("the part `{name}` has no place"),
+                    format!("add the lines `{begin}` and `{end}` where it goes"),
+                )
+            }
+        }
+    }
+
+    fn mend(&self, root: &Path) -> Result<(), String> {
+        let path = root.join(&self.path);
+        let done = match &self.mend {
+            Mend::Write(text) => {
+                let directory = path.parent().unwrap_or(root);
+                std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, text))
+            }
+            Mend::Remove => std::fs::remove_file(&path),
+            Mend::AddMarker(_) => {
+                let (what, remedy) = self.sentences();
+                return Err(format!("{}: {what}; {remedy}", self.path));
+            }
+        };
+        done.map_err(|e| format!("could not write {}: {e}", self.path))
+    }
+}
+
+fn check(tree: &Tree, findings: &mut Findings) {
+    // Trees made up for tests of other checks hold no documents.
+    if !tree.has("docs") {
+        return;
+    }
+    for file in stale(tree) {
+        let (what, remedy) = file.sentences();
+        findings.add(&file.path, 1, what, remedy);
+    }
+}
+
+fn stale(tree: &Tree) -> Vec<Stale> {
+    let mut stale = Vec::new();
+    let pages: Vec<Page> = findings::pages().into_iter().chain(experiments::pages()).collect();
+    for file in tree.files().filter(|file| DIRECTORIES.iter().any(|directory| file.path.starts_with(directory))) {
+        if !pages.iter().any(|page| page.path == file.path) {
+            stale.push(Stale { path: file.path.clone(), mend: Mend::Remove });
+        }
+    }
+    for page in pages {
+        if tree.get(&page.path).is_none_or(|file| file.text != page.text) {
+            stale.push(Stale { path: page.path, mend: Mend::Write(page.text) });
+        }
+    }
+    let parts = counts::parts(tree);
+    let mut paths: Vec<&str> = parts.iter().map(|part| part.path).collect();
+    paths.dedup();
+    for path in paths {
+        let Some(file) = tree.get(path) else { continue };
+        let mut text = file.text.clone();
+        for part in parts.iter().filter(|part| part.path == path) {
+            match with_part(&text, part) {
+                Some(with) => text = with,
+                None => stale.push(Stale { path: path.to_owned(), mend: Mend::AddMarker(part.name) }),
+            }
+        }
+        if text != file.text {
+            stale.push(Stale { path: path.to_owned(), mend: Mend::Write(text) });
+        }
+    }
+    stale
+}
+
+/// The page with the part between its markers; `None` where they are missing.
+fn with_part(text: &str, part: &Part) -> Option<String> {
+    let [begin, end] = markers(part.name);
+    let (before, rest) = text.split_once(&begin)?;
+    let (_, after) = rest.split_once(&end)?;
+    Some(format!("{before}{begin}\n{}\n{end}{after}", part.text.trim_end()))
+}
+
+fn markers(name: &str) -> [String; 2] {
+    [format!("<!-- begin {name}: written by `cargo xtask docs` -->"), format!("<!-- end {name} -->")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        stale(&Tree::of(files)).iter().map(|file| format!("{}: {}", file.path, file.sentences().0)).collect()
+    }
+
+    #[test]
+    fn pages_that_are_missing_changed_or_left_over_are_stale() {
+        let all = findings::pages().len() + experiments::pages().len();
+        let missing = found(&[]);
+        assert_eq!(missing.len(), all);
+        assert!(missing.contains(&"docs/experiments/B5.md: it doesn't say what the registries say".to_owned()));
+        let first = findings::pages().remove(0);
+        assert_eq!(found(&[(&first.path, &first.text)]).len(), all - 1);
+        let left = found(&[("docs/findings/OVS-X999.md", "# Gone\n"), ("docs/guide.md", "# Guide\n")]);
+        assert_eq!(left[0], "docs/findings/OVS-X999.md: no registry has an entry for it");
+        assert_eq!(left.len(), all + 1);
+    }
+
+    #[test]
+    fn a_part_is_written_between_its_markers_and_nowhere_else() {
+        let part = Part { path: "README.md", name: "x", text: "| a |\n".to_owned() };
+        let [begin, end] = markers("x");
+        let page = format!("# A\n{begin}\nold\n{end}\ntext\n");
+        let with = with_part(&page, &part).unwrap();
+        assert_eq!(with, format!("# A\n{begin}\n| a |\n{end}\ntext\n"));
+        assert_eq!(with_part(&with, &part), Some(with.clone()));
+        assert_eq!(with_part("# A\n", &part), None);
+    }
+}
