@@ -68,7 +68,8 @@ fn the_same_machine_again_is_not_told_apart() {
 fn few_values_conclude_nothing_and_the_exit_code_says_so() {
     let home = Home::new();
     for file in ["a.json", "b.json"] {
-        home.run(["waits", "nanosleep", "--request", "1ms", "--count", "3", "--on", "linux-hz250", "--out", file]).fine();
+        home.run(["waits", "nanosleep", "--request", "1ms", "--count", "3", "--on", "linux-hz250", "--out", file])
+            .fine();
     }
     let ended = home.run(["compare", "a.json", "b.json"]).with_code(4);
     assert!(ended.stdout.contains("Too few values to conclude from: 1 series; with --full"), "{}", ended.stdout);

@@ -82,7 +82,9 @@ fn a_setting_goes_by_its_name_on_this_system() {
         return eprintln!("skipped: no timer slack here");
     }
     let ended = home.run(["waits", "nanosleep", "--resolution", "1ms", "--count", "1"]).with_code(2);
-    assert!(ended.stderr.contains("can't use --resolution 1 ms") && ended.stderr.contains("on this system, use --slack"));
+    assert!(
+        ended.stderr.contains("can't use --resolution 1 ms") && ended.stderr.contains("on this system, use --slack")
+    );
 }
 
 #[test]

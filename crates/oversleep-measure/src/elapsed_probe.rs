@@ -1,4 +1,4 @@
-//! A probe that records how long a wait took, end minus start, instead of its lateness.
+//! A probe that records the duration of a wait, end minus start, instead of its lateness.
 
 use oversleep_record::{Conditions, Nanos, Series};
 
@@ -18,7 +18,7 @@ pub(super) struct ElapsedProbe {
 }
 
 impl ElapsedProbe {
-    /// `series` says what is asked and under which conditions. Waits without a deadline get no request.
+    /// `series` states the request and the conditions. A wait without a deadline has no request.
     pub(super) fn new(wait: &'static str, series: Series, amount: Amount) -> ElapsedProbe {
         let requested = series.requested_ns.unwrap_or(Nanos(1));
         ElapsedProbe {

@@ -1,7 +1,7 @@
 //! The experiments: they take a platform and produce series, and know nothing of the operating system behind it.
 //!
-//! `experiments/` holds one file per family; `registry` lists them by id. The rest is what they share: `bench` (time and
-//! the stop flag), `recorder` (one series being filled), `wait_loop` (the two paces), `rounds` (interleaving, conditions,
+//! `experiments/` has one file per family, and `registry` says what an experiment is. The rest is what they share: `bench`
+//! (time and the stop flag), `recorder` (a series being filled), `wait_loop` (the paces), `rounds` (interleaving, conditions,
 //! disturbance), `plan` (how much, under which conditions).
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Interleaving: round after round of every probe, each on a fresh thread under its own conditions.
+//! Interleaving: round after round of every probe, each on a new thread under its own conditions.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -12,12 +12,12 @@ use super::bench::Bench;
 use super::probe::{Measured, Probe};
 use oversleep_system::{Load, Platform, Restore, processor_between};
 
-/// The name of threads that measure. What one of them panics with becomes the reason of its series, and the run goes on.
+/// The name of measuring threads. A panic of one becomes the reason why its series is unavailable, and the run goes on.
 pub const MEASURING_THREAD: &str = "measure";
 
-/// Told between rounds, never while something is measured.
+/// Follows a run. It is called between rounds, never while something is measured.
 pub trait Progress {
-    /// `done` of `total` of the estimated time is over; `label` comes next.
+    /// `done` of the estimated `total` is over; `label` comes next.
     fn next(&mut self, done: Nanos, total: Nanos, label: &str);
 }
 
@@ -134,7 +134,7 @@ fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
     }
 }
 
-/// What a panic says of itself, given what it carries.
+/// The message of a panic, from its payload.
 pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let literal = panic.downcast_ref::<&str>().copied();
     literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
@@ -144,7 +144,7 @@ fn start_loads(platform: &dyn Platform, specs: &[LoadSpec]) -> Result<Vec<Box<dy
     specs.iter().map(|spec| platform.load(&spec.kind).ok_or(Unavailable::NotOnThisPlatform)?.start(spec.hogs)).collect()
 }
 
-/// What puts everything back, the last change first.
+/// Restores every change when dropped, the last one first.
 #[derive(Default)]
 struct Guards(Vec<Box<dyn Restore>>);
 
@@ -211,7 +211,7 @@ mod tests {
         measured
     }
 
-    /// Waits once, then ends as `std::thread::sleep` does where the system refuses the call it makes.
+    /// Measures a round, then panics as `std::thread::sleep` does where the system refuses its call.
     struct PanickingWait(WaitProbe);
 
     impl Probe for PanickingWait {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_costs_its_own_series_alone() {
+    fn a_panic_costs_only_its_own_series() {
         let machine = testing::machine()
             .with_wait("nanosleep", Overshoot::Fixed(Nanos::ZERO))
             .with_wait("thread-sleep", Overshoot::Fixed(Nanos::ZERO))
@@ -256,13 +256,13 @@ mod tests {
         let reason = Unavailable::failed("measuring", "the thread panicked (left: 38, right: 4)");
         assert_eq!(panicked.status, Status::Unavailable { reason });
         assert_eq!(panicked.counts.recorded, 10, "what was measured before is kept, and it isn't tried again");
-        // On a machine as found: the hogs that the other one had around it were stopped.
+        // The load of the other probe was stopped.
         assert_eq!((other.status.clone(), other.counts.recorded), (Status::Complete, 100));
         assert_eq!(other.distribution.max(), Some(20), "one read of the clock");
     }
 
     #[test]
-    fn a_panic_is_told_in_its_own_words() {
+    fn the_message_of_a_panic_is_its_payload() {
         assert_eq!(panic_message(&"literal"), "literal");
         assert_eq!(panic_message(&"composed".to_owned()), "composed");
         assert_eq!(panic_message(&1), "without a message");
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_last_goes_back_first() {
+    fn the_last_change_is_restored_first() {
         struct Logs(&'static str, Arc<Mutex<Vec<&'static str>>>);
         impl Restore for Logs {}
         impl Drop for Logs {

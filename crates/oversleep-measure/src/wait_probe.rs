@@ -1,4 +1,4 @@
-//! The probe of most experiments: one wait, one request, one pace, one set of conditions.
+//! The probe that most experiments use: one wait, one request, one pace, one set of conditions.
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
@@ -13,7 +13,7 @@ use super::recorder::SeriesRecorder;
 use super::wait_loop::{self, WaitTask};
 use oversleep_system::{Platform, Scope, SlackRule, Target, WaitEnd, WaitInfo, Waiter};
 
-/// A request as keys write it, exactly: `300us`, `1.5ms`, `1.001ms`.
+/// A duration as keys write it, exactly: `300us`, `1.5ms`, `1.001ms`.
 pub fn duration_key(span: Nanos) -> String {
     format!("{span:#}").replace(' ', "").replace('µ', "u")
 }
@@ -26,23 +26,23 @@ pub fn setting_key(setting: &Setting) -> String {
     }
 }
 
-/// Builds a [`WaitProbe`].
+/// Measures one wait.
 pub struct WaitProbe {
     recorder: SeriesRecorder,
     wait: String,
-    /// Values wanted in all; each round takes its share, the last one what is left.
+    /// How many values in all. Each round takes its share, and the last one what is left.
     count: u64,
     rounds_run: u32,
     task: WaitTask,
     rounds: u32,
     conditions: Conditions,
-    /// Extra waits per round that are split into their parts.
+    /// Further waits per round, whose lateness is split into its parts.
     split_waits: u64,
     split: Option<LatenessSplit>,
 }
 
 impl WaitProbe {
-    /// A probe of that wait. `experiment` and what tells it apart make its key: `B5/nanosleep/1ms[/suffix]`.
+    /// A probe of that wait. Its key is made of the experiment and what tells it apart: `B5/nanosleep/1ms[/suffix]`.
     pub fn new(
         platform: &dyn Platform,
         experiment: &str,
@@ -82,33 +82,33 @@ impl WaitProbe {
         }
     }
 
-    /// With that pace instead of the wait's natural one.
+    /// The same with this pace instead of the wait's natural one.
     pub fn paced(mut self, pace: Pace) -> WaitProbe {
         self.task.pace = pace;
         self.recorder.series_mut().pace = Some(pace);
         self
     }
 
-    /// Under these conditions.
+    /// The same under these conditions.
     pub fn under(mut self, conditions: Conditions) -> WaitProbe {
         self.recorder.series_mut().conditions = conditions.clone();
         self.conditions = conditions;
         self
     }
 
-    /// With a label.
+    /// The same with one more label.
     pub fn labelled(mut self, name: &str, value: &str) -> WaitProbe {
         self.recorder.series_mut().labels.insert(name.to_owned(), value.to_owned());
         self
     }
 
-    /// With that many extra waits, over all rounds, whose lateness is split.
+    /// The same with that many further waits, over all rounds, whose lateness is split.
     pub fn split(mut self, waits: u64) -> WaitProbe {
         self.split_waits = waits.div_ceil(u64::from(self.rounds));
         self
     }
 
-    /// With this key instead.
+    /// The same with this key.
     pub fn keyed(mut self, key: String) -> WaitProbe {
         self.recorder.series_mut().key = key;
         self
@@ -124,7 +124,7 @@ impl WaitProbe {
         Box::new(self)
     }
 
-    /// Waits of their own, watched: what the watching costs does not touch the others.
+    /// Waits that are watched. They are apart from the others, which the cost of watching doesn't touch.
     fn split_round(&mut self, bench: &Bench, waiter: &mut dyn Waiter) {
         if self.split_waits == 0 {
             return;
@@ -139,7 +139,7 @@ impl WaitProbe {
                 return;
             }
             splitter.arm();
-            // The parts are told on the reference clock, whichever clock stamps the other waits.
+            // The parts are timed by the reference clock, whichever clock times the other waits.
             let start = platform.now();
             let deadline = start + self.task.requested;
             let ended = waiter.wait(Target { remaining: self.task.requested, deadline });
@@ -154,7 +154,7 @@ impl WaitProbe {
     }
 }
 
-/// The period in effect of the interrupt that the wait ends on, where the machine has one for all threads and states it.
+/// The present period of the interrupt that the wait ends on, where all threads share one and the machine states it.
 fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
     find_wait(platform, wait).filter(|wait| wait.info().slack == SlackRule::TimerResolution)?;
     let resolution = platform.resolution_tunable().filter(|tunable| tunable.info().scope != Scope::Thread)?;
@@ -164,9 +164,9 @@ fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
     }
 }
 
-/// On a schedule where the wait can end at what is left of a period; call by call where that would be rounded away, by
-/// its argument (milliseconds) or by the system (the tick): its rounding would hide behind the schedule. Where the system
-/// puts a wait off by a share of what is asked, the delay would: less is left of a period that began late.
+/// On a schedule if the wait can take what is left of a period. A schedule would hide the rounding of a wait that counts in
+/// milliseconds or ends on the tick, and the delay of one that is put off by a share of its request: less is left of a period
+/// that began late. Those run call by call.
 fn natural_pace(info: &WaitInfo) -> Pace {
     let hides = matches!(info.slack, SlackRule::Tick | SlackRule::TimerResolution | SlackRule::ClassShare);
     let is_fine = info.granularity.step <= Nanos(1_000) && !hides;
@@ -236,7 +236,7 @@ mod tests {
     use oversleep_model::sim::Overshoot;
 
     #[test]
-    fn keys_write_requests_as_people_type_them() {
+    fn keys_write_durations_as_people_type_them() {
         let keys = [
             (0, "0ns"),
             (1, "1ns"),
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_applied_recorded_and_ended() {
+    fn conditions_are_applied_recorded_and_restored() {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
         let sim = oversleep_model::sim::Sim::start(machine.build());
         let amount = Amount { count: 30, time: Nanos::MAX, rounds: 3 };

@@ -43,7 +43,10 @@ fn what_was_measured_is_kept_when_it_is_interrupted() {
         let mut lines = String::new();
         std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
         let ended = Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
-        assert!(lines.starts_with("ending the run with what was measured; press Ctrl-C again to quit at once\n"), "{lines}");
+        assert!(
+            lines.starts_with("ending the run with what was measured; press Ctrl-C again to quit at once\n"),
+            "{lines}"
+        );
         assert!(ended.stdout.contains("nanosleep"), "the report is shown: {}", ended.stdout);
         let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
         assert_eq!(result.completion, Completion::Interrupted);

@@ -1,4 +1,4 @@
-//! Choices by property instead of by name, so that the same experiment fits every platform.
+//! Clocks and waits chosen by property instead of by name, so that an experiment fits every platform.
 
 use oversleep_record::clock::Counts;
 use oversleep_record::{ClockResult, Nanos};

@@ -15,7 +15,7 @@ pub(super) static A1: Experiment = Experiment {
     id: "A1",
     title: "cost of a clock read",
     question: "What does one read of each clock cost, and how many times as much as the cheapest?",
-    method: "Each clock is read in batches of at least 50 us, so that the two timestamps around a batch don't count. The \
+    method: "Each clock is read in batches of at least 50 µs, so that the two timestamps around a batch don't count. The \
              loop is compiled for that clock alone, so nothing but the call is timed, and the optimiser must keep the \
              values, so an empty loop can't be reported as a time. Batches of all clocks are interleaved. Every batch is \
              one value of the series, in ps per call; nothing is subtracted. A clock ten times as expensive as its \
@@ -154,7 +154,7 @@ mod tests {
             let series = measured.series.iter().find(|series| series.subject == name).unwrap();
             series.distribution.p50().unwrap()
         };
-        // The two timestamps of 20 ns are not subtracted: 40 ns in at least 50 us.
+        // The two timestamps of 20 ns are not subtracted: 40 ns in at least 50 µs.
         assert!((20_000..20_020).contains(&p50("monotonic")), "{}", p50("monotonic"));
         assert!((50_000..50_050).contains(&p50("monotonic-coarse")));
         assert!((280_000..280_300).contains(&p50("clock")));

@@ -38,7 +38,7 @@ pub(super) static C6: Experiment = Experiment {
     published: &[Published {
         os: "linux",
         what: "default timer slack",
-        value: "50 us",
+        value: "50 µs",
         source: "prctl(2), PR_SET_TIMERSLACK",
     }],
     probes,
@@ -260,7 +260,7 @@ mod tests {
             let key = format!("C6/nanosleep/slack={slack}/{counted}");
             measured.series.iter().find(|series| series.key == key).unwrap().distribution.p50().unwrap()
         };
-        // Eight threads, one wake-up per 1 ms + slack + 14 us.
+        // Eight threads, one wake-up per 1 ms + slack + 14 µs.
         assert!((7_700..=7_900).contains(&per_second("1ns", "wakeups")), "{}", per_second("1ns", "wakeups"));
         assert!((7_700..=7_900).contains(&per_second("1ns", "interrupts")), "each timer has its own");
         assert!((3_800..=3_950).contains(&per_second("1ms", "wakeups")), "{}", per_second("1ms", "wakeups"));

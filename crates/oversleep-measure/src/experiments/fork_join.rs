@@ -304,6 +304,6 @@ mod tests {
     #[test]
     fn work_is_calibrated_to_the_model() {
         let sim = Sim::start(testing::machine().build());
-        assert_eq!(calibrate_work(&*sim), 1_000, "a unit is 1 us there");
+        assert_eq!(calibrate_work(&*sim), 1_000, "a unit is 1 µs there");
     }
 }

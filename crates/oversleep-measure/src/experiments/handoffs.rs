@@ -19,7 +19,7 @@ pub(super) static D4: Experiment = Experiment {
     title: "thread wake-up",
     question: "How long does it take from signalling a thread until it runs?",
     method: "One-way: the main thread reads the clock and signals; the woken thread reads the clock before anything else. It \
-             gets 50 us to fall asleep before each signal, so that a real wake-up is measured and not a signal that was \
+             gets 50 µs to fall asleep before each signal, so that a real wake-up is measured and not a signal that was \
              already there. Ping-pong: there and back, without a pause. Both are measured for every hand-off; the clock is \
              the reference clock, which must agree across CPUs (A4).",
     quantities: &[Quantity::HandoffLatency],
@@ -201,7 +201,7 @@ mod tests {
         let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
         assert_eq!(measured.series.len(), 4);
         for series in &measured.series {
-            // 5 us per wake-up and one clock read at its end.
+            // 5 µs per wake-up and one clock read at its end.
             let expected = if series.label("way") == Some("one-way") { 5_020 } else { 10_040 };
             let p50 = series.distribution.p50().unwrap();
             assert!((p50 - expected).abs() <= 40, "{}: {p50}", series.key);

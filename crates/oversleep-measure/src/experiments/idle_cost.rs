@@ -240,7 +240,7 @@ mod tests {
             series.distribution.p50().expect("two rounds")
         };
         assert_eq!(per_second("idle", "as-found"), 2, "one pause of 400 ms");
-        // One wake-up per 1 ms + slack + 14 us.
+        // One wake-up per 1 ms + slack + 14 µs.
         assert!((975..=990).contains(&per_second("sleeping", "1ns")), "{}", per_second("sleeping", "1ns"));
         assert!((815..=830).contains(&per_second("sleeping", "200us")), "{}", per_second("sleeping", "200us"));
     }

@@ -16,7 +16,7 @@ pub(super) static B8: Experiment = Experiment {
     title: "policy and priority",
     question: "What do scheduling policy and priority change about a wait?",
     method: "The plainest sleep at 1 ms under every policy that this process may have, rounds interleaved. On Linux the \
-             real-time policies have no timer slack at all, so a FIFO thread wakes 50 us earlier even on an idle machine; a \
+             real-time policies have no timer slack at all, so a FIFO thread wakes 50 µs earlier even on an idle machine; a \
              positive nice value raises the share that select and poll add from 0.1 % to 0.5 % of the timeout, which the \
              100 ms series show. On Windows the priority doesn't change the tick. A policy that isn't permitted is listed \
              with the way to permit it.",

@@ -14,7 +14,7 @@ pub(super) static B12: Experiment = Experiment {
     title: "spinning waits",
     question: "How exact are waits that spin, and how much CPU time do they use for it?",
     method: "Three waits at 1 ms: reading the clock until the deadline (spin), the same with a yield between reads \
-             (spin-yield), and sleeping until 125 us before the deadline and spinning through the rest (hybrid). Beside the \
+             (spin-yield), and sleeping until 125 µs before the deadline and spinning through the rest (hybrid). Beside the \
              lateness stands the CPU time of the measuring thread per wait, which includes what the loop around it needs. \
              B9 shows the same waits under load, where spinning turns against the spinner.",
     quantities: &[Quantity::Lateness],

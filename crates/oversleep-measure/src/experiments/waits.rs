@@ -15,7 +15,7 @@ pub(super) static B5: Experiment = Experiment {
     id: "B5",
     title: "every wait",
     question: "How late does each wait end, for requests from 300 µs to 100 ms?",
-    method: "Every wait with a deadline at 300 us, 1 ms, 1.5 ms, 5 ms, 16 ms and 100 ms. A wait whose argument can express \
+    method: "Every wait with a deadline at 300 µs, 1 ms, 1.5 ms, 5 ms, 16 ms and 100 ms. A wait whose argument can express \
              what is left of a period runs on absolute deadlines one request apart; a deadline that passed while the thread \
              was away is recorded, never skipped. A wait that counts in milliseconds, ends on a tick or is put off by a share \
              of its request runs call by call, because a schedule would hide that. What was passed to the call after rounding \

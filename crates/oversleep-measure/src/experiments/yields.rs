@@ -22,7 +22,7 @@ pub(super) static B7: Experiment = Experiment {
     published: &[Published {
         os: "windows",
         what: "Sleep(0) with a free core",
-        value: "2 to 3 us",
+        value: "2 to 3 µs",
         source: "thread scheduling studies, Windows 10",
     }],
     commands: &[Command::NamedWaits],
