@@ -11,7 +11,7 @@ use oversleep_benches::{Bar, Pairs, Reason, Report};
 use oversleep_lab::{Laboratory, Request, machines};
 use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
 const REQUESTS: [Nanos; 2] = [Nanos::from_micros(300), Nanos::from_millis(1)];
 const COUNT: u64 = 200;
@@ -116,7 +116,7 @@ fn measured(laboratory: &Laboratory, count: u64) -> Result<ResultFile, Reason> {
     let plan = Plan { asks: REQUESTS.to_vec(), limit: Some(Limit::Count(count)), ..Plan::default() };
     let request = Request {
         command: "waits".to_owned(),
-        experiments: vec![experiment("B5").ok_or("there is no B5")?],
+        experiments: vec![experiment(ExperimentId::B5).ok_or("there is no B5")?],
         plan,
         name: None,
         try_remedies: false,
@@ -132,5 +132,5 @@ fn keys(file: &ResultFile) -> Vec<String> {
             && series.calls().count() > 0
             && !series.subject.starts_with("oversleep-")
     });
-    learns.map(|series| series.key.clone()).collect()
+    learns.map(|series| series.key.to_string()).collect()
 }

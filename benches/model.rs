@@ -9,7 +9,7 @@ use std::time::Instant;
 use oversleep_benches::{Bar, Pairs, Reason, Report};
 use oversleep_lab::{Request, machines};
 use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment, registry};
-use oversleep_record::Nanos;
+use oversleep_record::{ExperimentId, Nanos};
 use oversleep_system::{SharedPlatform, Target};
 
 /// Per timing: about 30 ms.
@@ -84,7 +84,7 @@ fn measured_waits_per_us(machine: &str, wait: &str) -> Result<f64, Reason> {
     let laboratory = machines::load(machine, &[], 1).map_err(reason)?;
     let request = Request {
         command: "waits".to_owned(),
-        experiments: vec![experiment("B5").ok_or("there is no B5")?],
+        experiments: vec![experiment(ExperimentId::B5).ok_or("there is no B5")?],
         plan: Plan {
             requests: vec![Nanos::from_millis(1)],
             limit: Some(Limit::Count(u64::from(WAITS))),

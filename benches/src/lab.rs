@@ -4,7 +4,7 @@ use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::{Pace, Series};
-use oversleep_record::{Conditions as Asked, Nanos};
+use oversleep_record::{Conditions as Asked, ExperimentId, Nanos};
 use oversleep_system::{self, Restore};
 
 use crate::Reason;
@@ -94,7 +94,7 @@ fn permitted(tunable: &str, setting: &Setting) -> Result<(), Reason> {
 }
 
 /// Runs one experiment for one subject and hands back its series of that key.
-fn series_of(id: &str, key: &str, plan: Plan) -> Result<Series, Reason> {
+fn series_of(id: ExperimentId, key: &str, plan: Plan) -> Result<Series, Reason> {
     let experiment = experiment(id).ok_or_else(|| format!("no experiment {id}"))?;
     let request =
         Request { command: "waits".to_owned(), experiments: vec![experiment], plan, name: None, try_remedies: false };
@@ -110,7 +110,7 @@ fn series_of(id: &str, key: &str, plan: Plan) -> Result<Series, Reason> {
 /// That the clock can't be read here.
 pub fn clock_cost_ns(clock: &str) -> Result<f64, Reason> {
     let plan = Plan { subjects: vec![clock.to_owned()], ..Plan::default() };
-    let series = series_of("A1", &format!("A1/{clock}"), plan)?;
+    let series = series_of(ExperimentId::A1, &format!("A1/{clock}"), plan)?;
     let ps = crate::pairs::median(&series.samples.value.iter().map(|ps| *ps as f64).collect::<Vec<_>>());
     ps.map(|ps| ps / 1e3).ok_or_else(|| format!("{clock} has no values here"))
 }
@@ -128,7 +128,7 @@ pub fn periodic(wait: &str, conditions: &Conditions, count: u64) -> Result<crate
         conditions: conditions.asked(),
         ..Plan::default()
     };
-    crate::ours::Run::of(&series_of("B5", &format!("B5/{wait}/1ms"), plan)?)
+    crate::ours::Run::of(&series_of(ExperimentId::B5, &format!("B5/{wait}/1ms"), plan)?)
 }
 
 #[cfg(test)]

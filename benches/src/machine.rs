@@ -1,5 +1,7 @@
 //! What the figures were taken on. Nothing that names a person or a host.
 
+use oversleep_record::FactName;
+
 /// The machine at one moment.
 #[derive(Clone, Debug)]
 pub struct Machine {
@@ -18,17 +20,17 @@ impl Machine {
     pub fn here() -> Machine {
         let native = oversleep_native::here();
         let environment = native.environment();
-        let fact = |name: &str| environment.text(name).unwrap_or("unknown").to_owned();
+        let fact = |name| environment.text(name).unwrap_or("unknown").to_owned();
         let mut cpus: Vec<u32> = native.cpus().iter().map(|cpu| cpu.number).collect();
         cpus.sort_unstable();
         let system = format!(
             "kernel {}, preemption {}, hypervisor {}, clocksource {}",
-            fact("kernel.release"),
-            fact("kernel.preemption"),
-            fact("virtualisation.hypervisor"),
-            fact("clocksource.current"),
+            fact(FactName::KernelRelease),
+            fact(FactName::KernelPreemption),
+            fact(FactName::VirtualisationHypervisor),
+            fact(FactName::ClocksourceCurrent),
         );
-        Machine { os: std::env::consts::OS, cpu: fact("cpu.model"), cpus, system }
+        Machine { os: std::env::consts::OS, cpu: fact(FactName::CpuModel), cpus, system }
     }
 
     /// The CPU both sides are kept on: the last one, because interrupts and housekeeping gather on the first.

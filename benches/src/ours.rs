@@ -112,9 +112,10 @@ mod tests {
     use oversleep_record::{Disturbance, Unavailable};
 
     use super::*;
+    use oversleep_record::ExperimentId;
 
     fn series() -> Series {
-        let mut series = Series::new("B5", WAIT, Quantity::Lateness, Unit::Ns);
+        let mut series = Series::new(ExperimentId::B5, WAIT, Quantity::Lateness, Unit::Ns);
         for (value, missed) in [(60, false), (900, true), (800, true), (70, false)] {
             series.samples.push(10, 0, value, missed);
         }

@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use oversleep_record::conditions::Outcome;
 use oversleep_record::stats::{median, share_of_rounds_lower, steadiness};
-use oversleep_record::{ClockResult, Conditions, Distribution, ResultFile, Series};
+use oversleep_record::{label, ClockResult, Conditions, Distribution, ResultFile, Series};
 
 fuzz_target!(|bytes: &[u8]| {
     match ResultFile::read(bytes) {
@@ -49,7 +49,7 @@ fn report_series(series: &Series) {
     report_conditions(&series.conditions);
     let spans = [series.requested_ns, series.asked_ns].into_iter().flatten();
     let _: String = spans.map(|span| format!("{span:>9} {span:.3} {}", span.round_up_to(span))).collect();
-    let _ = (series.pace.map(|pace| pace.to_string()), series.label("way"), series.has_values());
+    let _ = (series.pace.map(|pace| pace.to_string()), series.label(label::WAY), series.has_values());
 }
 
 fn report_distribution(values: &Distribution) {
@@ -80,7 +80,7 @@ fn report_conditions(conditions: &Conditions) {
 
 fn report_clock(file: &ResultFile, clock: &ClockResult) {
     assert!(clock.indicated_ratio().is_none_or(f64::is_finite));
-    let cost = clock.cost_series.as_deref().and_then(|key| file.series(key));
+    let cost = clock.cost_series.as_ref().and_then(|key| file.series(key));
     let _ = (cost.map(|series| series.distribution.p50()), clock.unavailable.as_ref().map(ToString::to_string));
     let _: String = clock.differences.iter().map(|d| (d.indicated_ns - d.reference_ns).to_string()).collect();
 }

@@ -110,6 +110,7 @@ fn is_too_disturbed(file: &ResultFile) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oversleep_record::FactName;
     use oversleep_record::finding::{Evidence, Finding, Severity};
     use oversleep_report::testing;
 
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn one_conclusion_from_a_measurement_is_enough() {
         let disturbed = finding(Verdict::TooDisturbed, "B5/nanosleep/1ms");
-        let fact = finding(Verdict::Absent, "cgroup.cpu_quota_cpus");
+        let fact = finding(Verdict::Absent, FactName::CgroupCpuQuotaCpus.as_str());
         assert_eq!(exit_with(vec![]), Exit::Fine);
         assert_eq!(exit_with(vec![fact.clone()]), Exit::Fine);
         assert_eq!(exit_with(vec![disturbed.clone(), fact.clone()]), Exit::TooDisturbed);

@@ -4,9 +4,9 @@ mod support;
 
 use std::fs::{self, File};
 
-use oversleep_record::ResultFile;
 use oversleep_record::comparison::{CaveatKind, Comparison, Verdict};
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, ResultFile};
 use support::{Ended, Home};
 
 /// Leaves a measurement on a model in that file.
@@ -86,12 +86,12 @@ fn results_of_every_kind_compare_and_what_may_not_be_concluded_is_said() {
     changed(&home, "linux.json", |result| result.platform.modelled = None);
     changed(&home, "wine.json", |result| {
         result.platform.modelled = None;
-        result.environment.set("os.wine_version", FactValue::Text("8.0".into()), "ntdll");
+        result.environment.set(FactName::OsWineVersion, FactValue::Text("8.0".into()), "ntdll");
     });
     fs::copy(home.path().join("linux.json"), home.path().join("arm.json")).expect("writable");
     changed(&home, "arm.json", |result| {
         result.platform.arch = "aarch64".into();
-        result.environment.set("cpu.model", FactValue::Text("AMD EPYC".into()), "/proc/cpuinfo");
+        result.environment.set(FactName::CpuModel, FactValue::Text("AMD EPYC".into()), "/proc/cpuinfo");
     });
     let comparison = compared(&home.run(["compare", "linux.json", "wine.json", "arm.json", "--json"]).fine());
     let kinds: Vec<_> = comparison.caveats.iter().map(|caveat| (caveat.result, caveat.kind)).collect();

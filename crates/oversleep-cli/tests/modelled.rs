@@ -2,8 +2,8 @@
 
 mod support;
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Verdict;
+use oversleep_record::{FactName, ResultFile};
 use serde_json::Value;
 use support::Home;
 
@@ -62,9 +62,9 @@ fn what_was_changed_of_a_model_stands_in_every_heading_and_in_the_file() {
     let full = "windows-11 with tick=1ms, count=2, seed 77";
     assert_eq!(file.platform.modelled.as_deref(), Some(full));
     let facts = &file.environment;
-    assert_eq!(facts.text("model.name"), Some("windows-11"));
-    assert_eq!(facts.integer("model.seed"), Some(77));
-    assert_eq!(facts.list("model.set"), Some(&["tick=1ms".to_owned(), "count=2".to_owned()][..]));
+    assert_eq!(facts.text(FactName::ModelName), Some("windows-11"));
+    assert_eq!(facts.integer(FactName::ModelSeed), Some(77));
+    assert_eq!(facts.list(FactName::ModelSet), Some(&["tick=1ms".to_owned(), "count=2".to_owned()][..]));
     let report = home.run(["report", "r.json"]).fine();
     home.run(["report", "r.json", "--html", "r.html"]).fine();
     let page = std::fs::read_to_string(home.path().join("r.html")).expect("written");
@@ -73,7 +73,10 @@ fn what_was_changed_of_a_model_stands_in_every_heading_and_in_the_file() {
     }
     let plain = result(&home, &["waits", "sleep", "--request", "1ms", "--count", "50", "--on", "windows-11"]);
     assert_eq!(plain.platform.modelled.as_deref(), Some("windows-11"));
-    assert_eq!((plain.environment.integer("model.seed"), plain.environment.list("model.set")), (Some(1), None));
+    assert_eq!(
+        (plain.environment.integer(FactName::ModelSeed), plain.environment.list(FactName::ModelSet)),
+        (Some(1), None)
+    );
 
     let ask = |more: &[&str]| {
         let asked: Vec<&str> = ["ask", "sleep(1ms)"].into_iter().chain(changed).chain(more.iter().copied()).collect();

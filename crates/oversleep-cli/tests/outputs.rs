@@ -6,7 +6,7 @@ use std::fs;
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::file::Completion;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{ExperimentId, Nanos, ResultFile};
 use support::{Home, SHORT, os};
 
 fn short_with<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -170,5 +170,5 @@ fn clocks_and_hand_offs_are_measured_by_name() {
 #[test]
 fn fork_joins_are_measured() {
     let result = Home::new().run(["forkjoin", "--quick", "--count", "3", "--json"]).fine().result();
-    assert!(result.experiment("D1").any(|series| series.has_values()));
+    assert!(result.experiment(ExperimentId::D1).any(|series| series.has_values()));
 }

@@ -7,6 +7,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use oversleep_record::series::{Quantity, Status};
+use oversleep_record::{ExperimentId, label};
 use support::{Home, os};
 
 #[test]
@@ -92,7 +93,7 @@ fn a_sweep_has_a_series_for_each_setting() {
     let home = Home::new();
     let result = home.run(["resolution", "sweep", "--count", "2", "--json"]).fine().result();
     assert_eq!(result.command, "resolution sweep");
-    assert!(result.series.len() > 3 && result.series.iter().all(|series| series.experiment == "C2"));
+    assert!(result.series.len() > 3 && result.series.iter().all(|series| series.experiment == ExperimentId::C2));
     assert!(result.series.iter().any(|series| series.has_values()));
 }
 
@@ -115,13 +116,13 @@ fn neighbours_are_measured_beside_and_shown() {
     assert!(ended.stdout.contains("Neighbours and their resolution"), "{}", ended.stdout);
     let bytes = fs::read(home.path().join("r.json")).expect("written");
     let result = oversleep_record::ResultFile::read(&bytes).expect("a result");
-    for experiment in ["C3", "C4"] {
-        let steps: Vec<&str> = result
+    for experiment in [ExperimentId::C3, ExperimentId::C4] {
+        let steps: Vec<String> = result
             .experiment(experiment)
             .filter(|series| series.quantity == Quantity::Lateness)
-            .map(|series| series.label("neighbour").expect("labelled"))
+            .map(|series| series.label(label::NEIGHBOUR).expect("labelled").to_string())
             .collect();
-        assert!(steps.contains(&"none") && steps.len() >= 4, "{experiment}: {steps:?}");
+        assert!(steps.iter().any(|held| held == "none") && steps.len() >= 4, "{experiment}: {steps:?}");
     }
     for series in &result.series {
         assert_eq!(series.status, Status::Complete, "{}", series.key);

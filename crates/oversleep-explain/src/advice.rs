@@ -5,7 +5,7 @@ use oversleep_record::finding::{Advice, Tried};
 use oversleep_record::series::{Quantity, Status};
 use oversleep_record::stats::{VALUES_MIN, share_of_rounds_lower};
 use oversleep_record::trial::TrialPair;
-use oversleep_record::{Nanos, ResultFile, Series, Trial};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, Trial};
 
 use super::entry::Conclusion;
 use super::read::{COMMON_REQUEST, judge, median_of, sleeps_of, values, wait_series, waits_of};
@@ -52,7 +52,7 @@ pub(super) fn tried(file: &ResultFile, entry: &RemedyEntry) -> Tried {
 }
 
 /// Why the series of an experiment that measures a remedy can't be compared: it did not run, or what came of it.
-fn not_compared(file: &ResultFile, experiment: &str, waits: &[&str]) -> String {
+fn not_compared(file: &ResultFile, experiment: ExperimentId, waits: &[&str]) -> String {
     if file.experiment(experiment).next().is_none() {
         return format!("experiment {experiment} measures it; it did not run here");
     }
@@ -183,7 +183,7 @@ pub(super) fn sleep_like<'a>(file: &'a ResultFile, other: &Series) -> Option<&'a
 pub(super) fn hybrid(file: &ResultFile) -> Option<&Series> {
     let distance =
         |series: &&Series| series.requested_ns.map_or(i64::MAX, |asked| (asked - COMMON_REQUEST).0.saturating_abs());
-    file.experiment("B12")
+    file.experiment(ExperimentId::B12)
         .filter(|series| series.subject == "hybrid" && series.quantity == Quantity::Lateness && judge(series).is_ok())
         .min_by_key(distance)
 }
@@ -220,6 +220,7 @@ mod tests {
 
     use super::super::testing::{Explained, Sheet, rounds};
     use super::*;
+    use oversleep_record::FactName;
 
     fn slack_trial(sheet: &Sheet) -> Tried {
         tried(&sheet.file, remedies::get("lower-timer-slack").unwrap())
@@ -310,7 +311,10 @@ mod tests {
         assert!(!advised(&missing("waitable-timer-high-resolution", too_old())));
         let refused = Unavailable::not_permitted("CreateWaitableTimerExW", "allow it");
         assert!(advised(&missing("waitable-timer-high-resolution", refused)), "a refusal is no age");
-        assert!(!advised(&Sheet::windows().flag("timer.high_resolution", false)), "the fact says so without a series");
+        assert!(
+            !advised(&Sheet::windows().flag(FactName::TimerHighResolution, false)),
+            "the fact says so without a series"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::{Evidence, Severity, Verdict};
 use oversleep_record::series::Status;
-use oversleep_record::{Nanos, ResultFile, Series, Unavailable};
+use oversleep_record::{FactName, Nanos, ResultFile, Series, Unavailable};
 
 use super::read::is_real_time;
 
@@ -32,14 +32,14 @@ impl Scope {
             Scope::Anywhere => true,
             Scope::Os(os) => file.platform.os == os,
             Scope::LinuxKernel => {
-                file.platform.os == "linux" && file.environment.text("virtualisation.wsl") != Some("wsl1")
+                file.platform.os == "linux" && file.environment.text(FactName::VirtualisationWsl) != Some("wsl1")
             }
             Scope::LinuxOrdinary => {
-                let is_real_time_already = file.environment.text("sched.policy").is_some_and(is_real_time);
+                let is_real_time_already = file.environment.text(FactName::SchedPolicy).is_some_and(is_real_time);
                 Scope::LinuxKernel.covers(file) && !is_real_time_already
             }
             Scope::LinuxSlack => {
-                let has_none = file.environment.nanos("timer.slack_ns").is_some_and(|slack| slack <= Nanos(1));
+                let has_none = file.environment.nanos(FactName::TimerSlack).is_some_and(|slack| slack <= Nanos(1));
                 Scope::LinuxOrdinary.covers(file) && !has_none
             }
             Scope::Except(os) => file.platform.os != os,
@@ -55,7 +55,8 @@ fn lacks(file: &ResultFile, wait: &str) -> bool {
         series.subject == wait && matches!(series.status, Status::Unavailable { reason: Unavailable::TooOld { .. } })
     };
     let has_fact = wait == "waitable-timer-high-resolution";
-    file.series.iter().any(is_too_old) || (has_fact && file.environment.flag("timer.high_resolution") == Some(false))
+    file.series.iter().any(is_too_old)
+        || (has_fact && file.environment.flag(FactName::TimerHighResolution) == Some(false))
 }
 
 /// What a check says about one result.

@@ -5,7 +5,7 @@ use oversleep_record::disturbance::Disturbance;
 use oversleep_record::file::Completion;
 use oversleep_record::series::{Quantity, Status, Unit, distinct_rounds};
 use oversleep_record::stats::{Steadiness, VALUES_MIN, median, steadiness};
-use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+use oversleep_record::{Distribution, ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use super::entry::{Conclusion, Statement};
 use super::text::{counted, percent};
@@ -42,7 +42,7 @@ pub(super) fn sleeps_of_system(os: &str) -> &'static [&'static str] {
 
 /// The version of Wine a result for Windows was taken under. Its figures are those of Wine on its host.
 pub(super) fn wine_version(file: &ResultFile) -> Option<&str> {
-    file.environment.text("os.wine_version")
+    file.environment.text(FactName::OsWineVersion)
 }
 
 /// "… was not measured", with the reason where the run ended early.
@@ -148,7 +148,8 @@ pub(super) fn summary(series: &Series) -> String {
 
 /// Every lateness series of a wait in experiment B5, whatever was asked.
 pub(super) fn waits_of<'a>(file: &'a ResultFile, wait: &'a str) -> impl Iterator<Item = &'a Series> {
-    file.experiment("B5").filter(move |series| series.subject == wait && series.quantity == Quantity::Lateness)
+    file.experiment(ExperimentId::B5)
+        .filter(move |series| series.subject == wait && series.quantity == Quantity::Lateness)
 }
 
 /// The lateness of a wait in experiment B5: at 1 ms, else at the request nearest to it.
@@ -171,14 +172,14 @@ pub(super) fn slack_during(file: &ResultFile, series: &Series) -> Option<Nanos> 
     let held = |name: &str| series.conditions.outcomes.get(name).is_some_and(Outcome::holds);
     let policy = match series.conditions.setting("policy") {
         Some(Setting::Policy { policy, .. }) if held("policy") => policy.as_str(),
-        _ => file.environment.text("sched.policy").unwrap_or("other"),
+        _ => file.environment.text(FactName::SchedPolicy).unwrap_or("other"),
     };
     if is_real_time(policy) {
         return Some(Nanos::ZERO);
     }
     match series.conditions.setting("slack") {
         Some(Setting::Nanos(slack)) if held("slack") => Some(*slack),
-        _ => file.environment.nanos("timer.slack_ns"),
+        _ => file.environment.nanos(FactName::TimerSlack),
     }
 }
 
@@ -203,7 +204,7 @@ pub(super) fn observed<'a>(
 /// Refuses a conclusion about an effect of that size per wait where the machine took as much from each wait by itself:
 /// steal, and waiting for a CPU. The median round decides, so that one stall in one round does not.
 pub(super) fn quiet_enough(file: &ResultFile, series: &Series, effect: Nanos) -> Look<()> {
-    let cpus = file.environment.integer("cpu.count").filter(|&cpus| cpus > 0).unwrap_or(1);
+    let cpus = file.environment.integer(FactName::CpuCount).filter(|&cpus| cpus > 0).unwrap_or(1);
     let per_wait = |counter: fn(&Disturbance) -> Option<Nanos>| -> Option<Nanos> {
         let rounds = series.rounds.iter().filter(|round| round.count > 0);
         let shares =
@@ -231,8 +232,8 @@ pub(super) fn quiet_enough(file: &ResultFile, series: &Series, effect: Nanos) ->
 /// Several series of one rule as one, for requests so long that each alone has too few values.
 pub(super) fn pooled(name: &str, members: &[&Series]) -> Option<Series> {
     let first = members.first()?;
-    let mut pool = Series::new(&first.experiment, name, first.quantity, first.unit);
-    pool.key = super::text::list(&members.iter().map(|series| series.key.as_str()).collect::<Vec<_>>());
+    let mut pool = Series::new(first.experiment, name, first.quantity, first.unit);
+    pool.key = super::text::list(&members.iter().map(|series| series.key.as_str()).collect::<Vec<_>>()).into();
     pool.requested_ns = first.requested_ns;
     pool.distribution = members.iter().fold(Distribution::new(), |mut sum, series| {
         sum.merge(values(series));
@@ -245,16 +246,16 @@ pub(super) fn pooled(name: &str, members: &[&Series]) -> Option<Series> {
 
 /// The system's tick: the step of the coarse clock, else 1/HZ, else the default timer period of Windows.
 pub(super) fn tick(file: &ResultFile) -> Option<Nanos> {
-    let hz = file.environment.integer("timer.hz").filter(|&hz| hz > 0);
+    let hz = file.environment.integer(FactName::TimerHz).filter(|&hz| hz > 0);
     file.environment
-        .nanos("timer.coarse_step_ns")
+        .nanos(FactName::TimerCoarseStep)
         .or(hz.map(|hz| Nanos(1_000_000_000 / hz)))
-        .or(file.environment.nanos("timer.period_default_ns"))
+        .or(file.environment.nanos(FactName::TimerPeriodDefault))
 }
 
 /// Major and minor of the kernel's release: `6.18.5-cloud` → (6, 18).
 pub(super) fn kernel_version(file: &ResultFile) -> Option<(u32, u32)> {
-    let mut numbers = file.environment.text("kernel.release")?.split(|c: char| !c.is_ascii_digit());
+    let mut numbers = file.environment.text(FactName::KernelRelease)?.split(|c: char| !c.is_ascii_digit());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
@@ -305,7 +306,7 @@ mod tests {
 
     #[test]
     fn interference_as_large_as_the_effect_forbids_the_conclusion() {
-        let file = Sheet::linux().integer("cpu.count", 2).file;
+        let file = Sheet::linux().integer(FactName::CpuCount, 2).file;
         let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
         assert_eq!(quiet_enough(&file, &series, Nanos(50_000)), Ok(()));
         for round in &mut series.rounds {
@@ -327,7 +328,7 @@ mod tests {
 
     #[test]
     fn slack_is_what_held_not_what_was_found() {
-        let sheet = Sheet::linux().span("timer.slack_ns", 50_000);
+        let sheet = Sheet::linux().span(FactName::TimerSlack, 50_000);
         let during = |key: &str| slack_during(&sheet.file, &rounds(key, &[1; 4], 20));
         assert_eq!(during("B5/nanosleep/1ms"), Some(Nanos(50_000)));
         assert_eq!(during("C2/nanosleep/1ms/slack=1ns"), Some(Nanos(1)));
@@ -336,7 +337,7 @@ mod tests {
 
     #[test]
     fn reads_the_kernel_version() {
-        let version = |release: &str| kernel_version(&Sheet::linux().text("kernel.release", release).file);
+        let version = |release: &str| kernel_version(&Sheet::linux().text(FactName::KernelRelease, release).file);
         assert_eq!(version("6.18.5-cloud-amd64"), Some((6, 18)));
         assert_eq!(version("6.1-rc3"), Some((6, 1)));
         assert_eq!(version("mystery"), None);

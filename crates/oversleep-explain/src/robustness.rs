@@ -1,9 +1,10 @@
 //! Arbitrary results: whatever a file holds, every question about it is answered in a sentence.
 
 use oversleep_record::environment::FactValue;
+use oversleep_record::label::{self, Activity, ClockRole, Counted, JoinStyle};
 use oversleep_record::series::{Pace, Status};
 use oversleep_record::split::LatenessSplit;
-use oversleep_record::{Nanos, Series, Unavailable};
+use oversleep_record::{FactName, Nanos, Series, Unavailable};
 use proptest::prelude::*;
 
 use super::testing::{Sheet, good_clock, rounds};
@@ -51,25 +52,25 @@ const KEYS: &[&str] = &[
 ];
 
 /// Facts the findings ask for; each may hold any kind of value.
-const FACTS: &[&str] = &[
-    "os.build",
-    "os.is_server",
-    "os.wine_version",
-    "timer.period_default_ns",
-    "timer.period_now_ns",
-    "timer.high_resolution",
-    "timer.global_requests",
-    "timer.slack_ns",
-    "timer.hz",
-    "timer.coarse_step_ns",
-    "sched.policy",
-    "sched.nice",
-    "sched.qos_class",
-    "cpu.count",
-    "cpu.tsc.invariant",
-    "cgroup.cpu.quota_cpus",
-    "kernel.release",
-    "virtualisation.hypervisor",
+const FACTS: &[FactName] = &[
+    FactName::OsBuild,
+    FactName::OsIsServer,
+    FactName::OsWineVersion,
+    FactName::TimerPeriodDefault,
+    FactName::TimerPeriodNow,
+    FactName::TimerHighResolution,
+    FactName::TimerGlobalRequests,
+    FactName::TimerSlack,
+    FactName::TimerHz,
+    FactName::TimerCoarseStep,
+    FactName::SchedPolicy,
+    FactName::SchedNice,
+    FactName::SchedQosClass,
+    FactName::CpuCount,
+    FactName::CpuTscInvariant,
+    FactName::CgroupCpuQuotaCpus,
+    FactName::KernelRelease,
+    FactName::VirtualisationHypervisor,
 ];
 
 fn any_value() -> impl Strategy<Value = i64> {
@@ -116,9 +117,12 @@ prop_compose! {
             (0..count.max(1)).for_each(|_| split.record(Nanos(deadline), Nanos(switch_in), Nanos(delay), Nanos(end)));
             split
         });
-        for (label, value) in [("counted", "interrupts"), ("activity", "idle"), ("clock_role", "precise"), ("style", "blocked")] {
-            series.labels.insert(label.into(), value.into());
-        }
+        series.labels = series
+            .labels
+            .with(label::COUNTED, Counted::Interrupts)
+            .with(label::ACTIVITY, Activity::Idle)
+            .with(label::CLOCK_ROLE, ClockRole::Precise)
+            .with(label::STYLE, JoinStyle::Blocked);
         if unavailable {
             series.status = Status::Unavailable { reason: Unavailable::NotAsked };
         }
@@ -139,7 +143,7 @@ proptest! {
         for (index, mut series) in series.into_iter().enumerate() {
             // Keys are unique in a file.
             if sheet.file.series(&series.key).is_some() {
-                series.key = format!("{}/{index}", series.key);
+                series.key = series.key.word(index);
             }
             sheet = sheet.series(series);
         }

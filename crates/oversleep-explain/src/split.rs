@@ -3,7 +3,7 @@
 use oversleep_record::series::Quantity;
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
 use super::read::{sleeps_of, wait_series};
 use super::text::list;
@@ -32,7 +32,7 @@ impl Parts {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SplitRow {
     /// Key of the series.
-    pub series: String,
+    pub series: SeriesKey,
     /// Registry name of the wait.
     pub wait: String,
     /// What was asked for.
@@ -60,7 +60,7 @@ impl SplitRow {
 
 /// The split of one series; `None` where none was observed.
 pub fn row(series: &Series) -> Option<SplitRow> {
-    row_of(series.split.as_ref()?, &series.key, &series.subject, series.requested_ns)
+    row_of(series.split.as_ref()?, series.key.as_str(), &series.subject, series.requested_ns)
 }
 
 fn row_of(split: &LatenessSplit, key: &str, wait: &str, requested_ns: Option<Nanos>) -> Option<SplitRow> {
@@ -73,7 +73,7 @@ fn row_of(split: &LatenessSplit, key: &str, wait: &str, requested_ns: Option<Nan
         })
     };
     Some(SplitRow {
-        series: key.to_owned(),
+        series: key.into(),
         wait: wait.to_owned(),
         requested_ns,
         medians: parts(|distribution| distribution.p50().map(Nanos))?,

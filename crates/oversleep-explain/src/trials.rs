@@ -1,6 +1,6 @@
 //! Which remedies are worth trying after the first pass, on which waits.
 
-use oversleep_record::{Conditions, Nanos, ResultFile};
+use oversleep_record::{Conditions, FactName, Nanos, ResultFile};
 
 use super::read::{COMMON_REQUEST, is_real_time, sleeps_of, wait_series, wine_version};
 use super::remedies::{self, Harmless};
@@ -48,13 +48,13 @@ pub fn remedies_to_try(file: &ResultFile) -> Vec<RemedyTrialSpec> {
         }
         _ => return specs,
     }
-    let real_time_already = environment.text("sched.policy").is_some_and(is_real_time);
-    let slack = environment.nanos("timer.slack_ns");
+    let real_time_already = environment.text(FactName::SchedPolicy).is_some_and(is_real_time);
+    let slack = environment.nanos(FactName::TimerSlack);
     if !real_time_already && slack.is_none_or(|slack| slack >= SLACK_WORTH) {
         let kinds: [&[&str]; 3] = [sleeps_of(file), &["futex", "cond-timedwait"], &["epoll-pwait2", "ppoll", "poll"]];
         add("lower-timer-slack", kinds.iter().filter_map(|kind| first_measured(file, kind)).collect());
     }
-    if !real_time_already && environment.flag("sched.rt_permitted") == Some(true) {
+    if !real_time_already && environment.flag(FactName::SchedRtPermitted) == Some(true) {
         add("real-time-policy", sleep);
     }
     specs
@@ -77,10 +77,10 @@ mod tests {
     #[test]
     fn tries_what_the_machine_gives_reason_to() {
         let sheet = Sheet::linux()
-            .span("timer.slack_ns", 50_000)
-            .flag("sched.rt_permitted", true)
-            .list("cpuidle.states", &["C1 2us", "C6 133us"])
-            .span("cpuidle.deepest_exit_latency_ns", 133_000)
+            .span(FactName::TimerSlack, 50_000)
+            .flag(FactName::SchedRtPermitted, true)
+            .list(FactName::CpuidleStates, &["C1 2us", "C6 133us"])
+            .span(FactName::CpuidleDeepestExitLatency, 133_000)
             .steady("B5/clock-nanosleep/1ms", 66_000)
             .steady("B5/futex/1ms", 66_000)
             .steady("B5/poll/1ms", 66_000);
@@ -96,9 +96,9 @@ mod tests {
 
     #[test]
     fn nothing_of_a_linux_kernel_is_tried_or_advised_where_windows_translates_the_calls() {
-        let linux = || Sheet::linux().span("timer.slack_ns", 50_000).steady("B5/nanosleep/1ms", 66_000);
-        assert_eq!(tried(&linux().text("virtualisation.wsl", "wsl2")).len(), 1, "WSL 2 runs a Linux kernel");
-        let wsl1 = linux().text("virtualisation.wsl", "wsl1").flag("sched.rt_permitted", true);
+        let linux = || Sheet::linux().span(FactName::TimerSlack, 50_000).steady("B5/nanosleep/1ms", 66_000);
+        assert_eq!(tried(&linux().text(FactName::VirtualisationWsl, "wsl2")).len(), 1, "WSL 2 runs a Linux kernel");
+        let wsl1 = linux().text(FactName::VirtualisationWsl, "wsl1").flag(FactName::SchedRtPermitted, true);
         assert!(tried(&wsl1).is_empty());
         let kernel = ["lower-timer-slack", "real-time-policy", "use-tsc-clocksource", "performance-governor"];
         assert!(kernel.iter().all(|id| !remedies::get(id).unwrap().scope.covers(&wsl1.file)));
@@ -107,18 +107,18 @@ mod tests {
     #[test]
     fn tries_nothing_without_a_reason() {
         let exact = Sheet::linux()
-            .span("timer.slack_ns", 1)
-            .flag("sched.rt_permitted", false)
-            .list("cpuidle.states", &[])
+            .span(FactName::TimerSlack, 1)
+            .flag(FactName::SchedRtPermitted, false)
+            .list(FactName::CpuidleStates, &[])
             .steady("B5/nanosleep/1ms", 14_000);
         assert_eq!(tried(&exact), []);
         let real_time = Sheet::linux()
-            .span("timer.slack_ns", 50_000)
-            .text("sched.policy", "fifo:80")
-            .flag("sched.rt_permitted", true)
+            .span(FactName::TimerSlack, 50_000)
+            .text(FactName::SchedPolicy, "fifo:80")
+            .flag(FactName::SchedRtPermitted, true)
             .steady("B5/nanosleep/1ms", 14_000);
         assert_eq!(tried(&real_time), []);
-        assert_eq!(tried(&Sheet::linux().span("timer.slack_ns", 50_000)), [], "no wait was measured");
+        assert_eq!(tried(&Sheet::linux().span(FactName::TimerSlack, 50_000)), [], "no wait was measured");
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
         let windows = || Sheet::windows().steady("B5/sleep/1ms", 14_600_000);
         let asked = ("request-timer-resolution", "resolution=1 ms".to_owned(), "sleep".to_owned());
         assert_eq!(tried(&windows()), [asked]);
-        assert_eq!(tried(&windows().text("os.wine_version", "8.0")), []);
+        assert_eq!(tried(&windows().text(FactName::OsWineVersion, "8.0")), []);
         let macos = Sheet::macos().steady("B5/nanosleep/1ms", 265_000);
         let real_time = ("time-constraint-policy", "policy=time-constraint".to_owned(), "nanosleep".to_owned());
         assert_eq!(tried(&macos), [real_time]);

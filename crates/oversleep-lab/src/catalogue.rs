@@ -1,11 +1,9 @@
 //! What there is to measure with, to wait with and to change, as a list for help, suggestions and documentation.
 
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::Unavailable;
 
 use oversleep_measure as measure;
-use oversleep_system::{
-    Clock, Family, HandoffKind, LoadKind, Platform, Scope, SharedPlatform, SlackRule, Tunable, ZeroMeans,
-};
+use oversleep_system::{Clock, HandoffKind, LoadKind, Platform, Scope, SharedPlatform, Tunable};
 
 /// The kinds of things that have names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,48 +81,16 @@ fn waits(platform: &SharedPlatform) -> Vec<Entry> {
     measure::all_waits(&**platform)
         .map(|wait| {
             let info = wait.info();
-            let step = info.granularity.step;
-            let unit = match (step, info.granularity.rounds_up) {
-                (Nanos(1), _) => "ns".to_owned(),
-                (step, true) => format!("{step}, rounded up"),
-                (step, false) => format!("{step}, rounded down"),
-            };
-            let family = match info.family {
-                Family::Sleep => "sleep",
-                Family::Poll => "poll",
-                Family::Lock => "lock",
-                Family::Timer => "timer",
-                Family::Message => "message",
-                Family::Spin => "spin",
-                Family::Yield => "yield",
-            };
-            let zero = match info.zero {
-                ZeroMeans::ReturnsAtOnce => "returns at once",
-                ZeroMeans::SleepsSlack => "sleeps through the timer slack",
-                ZeroMeans::Yields => "yields",
-                ZeroMeans::Disarms => "disarms: never ends",
-                ZeroMeans::WaitsForEver => "waits for ever",
-                ZeroMeans::NoArgument => "takes no duration",
-            };
-            let slack = match info.slack {
-                SlackRule::ThreadSlack => "thread's slack",
-                SlackRule::ThreadSlackOrShare => "thread's slack, or 0.1 % of the timeout",
-                SlackRule::None => "none",
-                SlackRule::Tick => "next tick",
-                SlackRule::TimerResolution => "next timer interrupt",
-                SlackRule::ClassShare => "a share by service class",
-                SlackRule::NoTimer => "no timer",
-            };
             Entry {
                 name: info.name,
                 call: info.call,
                 doc: info.doc,
                 properties: vec![
-                    ("family", family.to_owned()),
-                    ("deadline", if info.absolute { "absolute" } else { "relative" }.to_owned()),
-                    ("unit", unit),
-                    ("zero", zero.to_owned()),
-                    ("slack", slack.to_owned()),
+                    ("family", info.family.name().to_owned()),
+                    ("deadline", if info.takes.is_absolute() { "absolute" } else { "relative" }.to_owned()),
+                    ("unit", info.granularity.to_string()),
+                    ("zero", info.zero.words().to_owned()),
+                    ("slack", info.slack.words().to_owned()),
                 ],
                 since: info.since,
                 page: info.page,

@@ -3,12 +3,12 @@
 use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::clock::Counts;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
-fn run(experiments: &[&str], plan: Plan) -> ResultFile {
+fn run(experiments: &[ExperimentId], plan: Plan) -> ResultFile {
     let request = Request {
         command: "check".to_owned(),
-        experiments: experiments.iter().map(|id| experiment(id).expect("a known id")).collect(),
+        experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
         plan,
         name: None,
         try_remedies: false,
@@ -22,7 +22,7 @@ fn run(experiments: &[&str], plan: Plan) -> ResultFile {
 #[ignore = "real time, some seconds"]
 fn every_wait_ends_and_most_of_them_soon() {
     let plan = Plan { requests: vec![Nanos::from_millis(1)], limit: Some(Limit::Count(30)), ..Plan::default() };
-    let file = run(&["B5"], plan);
+    let file = run(&[ExperimentId::B5], plan);
     let mut measured = 0;
     for series in file.series.iter().filter(|series| series.has_values()) {
         measured += 1;
@@ -36,7 +36,7 @@ fn every_wait_ends_and_most_of_them_soon() {
 #[test]
 #[ignore = "real time, some seconds"]
 fn clocks_of_elapsed_time_agree() {
-    let file = run(&["A2"], Plan { depth: Depth::Normal, ..Plan::default() });
+    let file = run(&[ExperimentId::A2], Plan { depth: Depth::Normal, ..Plan::default() });
     let mut compared = 0;
     for clock in file.clocks.iter().filter(|clock| clock.counts == Counts::ElapsedTime) {
         let Some(ratio) = clock.indicated_ratio() else { continue };
@@ -49,7 +49,7 @@ fn clocks_of_elapsed_time_agree() {
 #[test]
 #[ignore = "real time, some seconds"]
 fn more_slack_is_more_lateness() {
-    let file = run(&["C2"], Plan { limit: Some(Limit::Count(40)), ..Plan::default() });
+    let file = run(&[ExperimentId::C2], Plan { limit: Some(Limit::Count(40)), ..Plan::default() });
     let held = |series: &&oversleep_record::Series| series.has_values() && series.conditions.all_held();
     let Some(sleep) = file.series.iter().find(held).map(|series| series.subject.clone()) else {
         return eprintln!("SKIPPED: the resolution can't be changed here");

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use oversleep_record::{Nanos, Unavailable};
 
-use oversleep_system::{
-    Family, Granularity, Platform, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans,
-};
+use oversleep_system::{Family, Platform, SharedPlatform, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 /// How long before the deadline the hybrid wait stops sleeping and spins, as such libraries usually do.
 const HYBRID_MARGIN: Nanos = Nanos(125_000);
@@ -64,12 +62,10 @@ impl Kind {
             call,
             doc,
             family: Family::Spin,
-            absolute: true,
-            granularity: Granularity::NANOSECOND,
-            zero: ZeroMeans::ReturnsAtOnce,
+            takes: Takes::Deadline,
             slack: if self == Kind::Hybrid { SlackRule::ThreadSlack } else { SlackRule::NoTimer },
             since: "any",
-            page: "",
+            ..WaitInfo::BLANK
         }
     }
 }

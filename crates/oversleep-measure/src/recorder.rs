@@ -125,10 +125,11 @@ impl SeriesRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oversleep_record::ExperimentId;
     use oversleep_record::series::{Quantity, Unit};
 
     fn recorder() -> SeriesRecorder {
-        SeriesRecorder::new(Series::new("B5", "nanosleep", Quantity::Lateness, Unit::Ns), 10)
+        SeriesRecorder::new(Series::new(ExperimentId::B5, "nanosleep", Quantity::Lateness, Unit::Ns), 10)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What an experiment is. Its entry in `experiments/` says all there is to say of it: help, listings, reports and the pages
 //! of the documentation are made from it.
 
+use oversleep_record::ExperimentId;
 use oversleep_record::series::Quantity;
 use oversleep_system::Platform;
 
@@ -72,7 +73,7 @@ impl Command {
 /// One experiment.
 pub struct Experiment {
     /// Its family's letter and a number: `A1` … `D4`.
-    pub id: &'static str,
+    pub id: ExperimentId,
     /// Its name in lists and headings.
     pub title: &'static str,
     /// The question it answers.
@@ -86,7 +87,7 @@ pub struct Experiment {
     /// Published figures.
     pub published: &'static [Published],
     /// Ids of the experiments whose measurements it reads; they run with it.
-    pub reads: &'static [&'static str],
+    pub reads: &'static [ExperimentId],
     /// The least depth at which `check` runs it.
     pub depth: Depth,
     /// The commands that run it.
@@ -98,7 +99,7 @@ pub struct Experiment {
 impl Experiment {
     /// What an entry needn't state: it measures nothing of its own, and `check` runs it at every depth.
     pub(super) const BLANK: Experiment = Experiment {
-        id: "",
+        id: ExperimentId::new("?"),
         title: "",
         question: "",
         method: "",
@@ -123,9 +124,14 @@ pub fn of_check(depth: Depth, is_time_free: bool) -> Vec<&'static Experiment> {
     registry().iter().copied().filter(|experiment| experiment.depth <= deepest).collect()
 }
 
-/// The experiment of that id, in either case.
-pub fn experiment(id: &str) -> Option<&'static Experiment> {
-    registry().iter().copied().find(|experiment| experiment.id.eq_ignore_ascii_case(id))
+/// The experiment of that id, as somebody typed it: in either case.
+pub fn experiment_named(id: &str) -> Option<&'static Experiment> {
+    registry().iter().copied().find(|experiment| experiment.id.is_typed(id))
+}
+
+/// The experiment of that id.
+pub fn experiment(id: ExperimentId) -> Option<&'static Experiment> {
+    registry().iter().copied().find(|experiment| experiment.id == id)
 }
 
 #[cfg(test)]
@@ -145,13 +151,14 @@ mod tests {
 
     #[test]
     fn every_entry_is_documented_and_in_order() {
-        let place =
-            |experiment: &Experiment| (experiment.id[..1].to_owned(), experiment.id[1..].parse::<u32>().unwrap());
+        let place = |experiment: &Experiment| {
+            (experiment.id.as_str()[..1].to_owned(), experiment.id.as_str()[1..].parse::<u32>().unwrap())
+        };
         for pair in registry().windows(2) {
             assert!(place(pair[0]) < place(pair[1]), "{} stands before {}", pair[0].id, pair[1].id);
         }
         for entry in registry() {
-            assert!(entry.reads.iter().all(|id| experiment(id).is_some()), "{}: {:?}", entry.id, entry.reads);
+            assert!(entry.reads.iter().all(|&id| experiment(id).is_some()), "{}: {:?}", entry.id, entry.reads);
             assert!(!entry.title.is_empty() && entry.question.ends_with('?'), "{}", entry.id);
             assert!(entry.method.len() > 150, "{} needs its method written down", entry.id);
             assert!(entry.columns.iter().all(|column| column.meaning.ends_with('.')), "{}", entry.id);

@@ -180,12 +180,13 @@ mod tests {
     use super::*;
     use crate::StopFlag;
     use oversleep_model::sim::{Overshoot, Sim};
+    use oversleep_record::ExperimentId;
     use oversleep_record::series::Status;
     use oversleep_system::SharedPlatform;
 
     fn ten_rounds_of(wait: &str, sim: &Sim) -> Box<dyn Probe> {
         let amount = Amount { count: 100, time: Nanos::MAX, rounds: 10 };
-        WaitProbe::new(sim, "B5", wait, Nanos::from_millis(1), "", amount).boxed()
+        WaitProbe::new(sim, ExperimentId::B5, wait, Nanos::from_millis(1), amount).boxed()
     }
 
     fn run(time_max: Option<Nanos>, stop_after_rounds: Option<u32>) -> Measured {
@@ -248,7 +249,7 @@ mod tests {
             .with_preempt_delay(Nanos(6_000));
         let sim = Sim::start(machine.build());
         let amount = Amount { count: 30, time: Nanos::MAX, rounds: 3 };
-        let panics = WaitProbe::new(&*sim, "B5", "thread-sleep", Nanos::from_millis(1), "", amount)
+        let panics = WaitProbe::new(&*sim, ExperimentId::B5, "thread-sleep", Nanos::from_millis(1), amount)
             .under(Conditions::as_found().with_load("spin", 2));
         let measured =
             testing::measure_on(sim.clone(), vec![Box::new(PanickingWait(panics)), ten_rounds_of("nanosleep", &sim)]);

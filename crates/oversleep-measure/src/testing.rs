@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use oversleep_model::sim::Sim;
-use oversleep_record::Nanos;
 use oversleep_record::series::{Pace, Series};
+use oversleep_record::{ExperimentId, Nanos};
 use oversleep_system::SharedPlatform;
 
 use super::bench::{Bench, StopFlag};
@@ -25,7 +25,7 @@ pub(crate) fn measure_on(sim: Arc<Sim>, probes: Vec<Box<dyn Probe>>) -> Measured
 pub(crate) fn wait_series(machine: MachineBuilder, wait: &str, requested: Nanos, pace: Pace, count: u64) -> Series {
     let sim = Sim::start(machine.build());
     let amount = Amount { count, time: Nanos::MAX, rounds: 1 };
-    let probe = WaitProbe::new(&*sim, "B5", wait, requested, "", amount).paced(pace);
+    let probe = WaitProbe::new(&*sim, ExperimentId::B5, wait, requested, amount).paced(pace);
     let measured = measure_on(sim, vec![probe.boxed()]);
     measured.series.into_iter().next().expect("one series")
 }

@@ -140,7 +140,7 @@ impl Wait for TickSleep {
 impl Waiter for TickSleep {
     fn wait(&mut self, target: Target) -> WaitEnd {
         let now = self.sim.now();
-        let end = (now + self.info.asked(target.remaining)).round_up_to(period(&self.requests));
+        let end = (now + self.info.rounded(target.remaining)).round_up_to(period(&self.requests));
         let platform: SharedPlatform = self.sim.clone();
         let exact = platform.wait("exact").expect("of this machine").open(&platform);
         exact.expect("a model never refuses").wait(Target { remaining: end - now, deadline: end })

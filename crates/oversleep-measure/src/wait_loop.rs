@@ -163,6 +163,7 @@ mod tests {
     use super::super::{Amount, StopFlag, WaitProbe};
     use super::*;
     use oversleep_model::sim::{Overshoot, Sim, Stall};
+    use oversleep_record::ExperimentId;
     use oversleep_record::Series;
     use oversleep_record::series::{Quantity, Unit};
     use oversleep_system::SharedPlatform;
@@ -250,7 +251,7 @@ mod tests {
     }
 
     fn recorder() -> SeriesRecorder {
-        SeriesRecorder::new(Series::new("B5", "nanosleep", Quantity::Lateness, Unit::Ns), 5)
+        SeriesRecorder::new(Series::new(ExperimentId::B5, "nanosleep", Quantity::Lateness, Unit::Ns), 5)
     }
 
     fn task(pace: Pace, count_max: u64) -> WaitTask {
@@ -262,7 +263,7 @@ mod tests {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
         let sim = Sim::start(machine.build());
         let amount = Amount { count: u64::MAX, time: Nanos::from_millis(1), rounds: 1 };
-        let probe = WaitProbe::new(&*sim, "B5", "nanosleep", Nanos(10_000), "", amount);
+        let probe = WaitProbe::new(&*sim, ExperimentId::B5, "nanosleep", Nanos(10_000), amount);
         let series = testing::measure_on(sim, vec![probe.boxed()]).series.remove(0);
         assert_eq!((series.counts.recorded, series.counts.expected), (100, Some(100)));
     }

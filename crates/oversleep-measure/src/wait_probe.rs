@@ -1,9 +1,10 @@
 //! The probe that most experiments use: one wait, one request, one pace, one set of conditions.
 
 use oversleep_record::conditions::Setting;
+use oversleep_record::label::{Label, LabelValue};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::split::LatenessSplit;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos, SeriesKey};
 
 use super::amount::Amount;
 use super::bench::Bench;
@@ -12,19 +13,6 @@ use super::probe::{Measured, Probe};
 use super::recorder::SeriesRecorder;
 use super::wait_loop::{self, WaitTask};
 use oversleep_system::{Platform, Scope, SlackRule, Target, WaitEnd, WaitInfo, Waiter};
-
-/// A duration as keys write it, exactly: `300us`, `1.5ms`, `1.001ms`.
-pub fn duration_key(span: Nanos) -> String {
-    format!("{span:#}").replace(' ', "").replace('µ', "u")
-}
-
-/// A setting as keys write it: `1ms`, `fifo:80`.
-pub fn setting_key(setting: &Setting) -> String {
-    match setting {
-        Setting::Nanos(span) => duration_key(*span),
-        other => other.to_string(),
-    }
-}
 
 /// Measures one wait.
 pub struct WaitProbe {
@@ -42,23 +30,19 @@ pub struct WaitProbe {
 }
 
 impl WaitProbe {
-    /// A probe of that wait. Its key is made of the experiment and what tells it apart: `B5/nanosleep/1ms[/suffix]`.
+    /// A probe of that wait, with a key like `B5/nanosleep/1ms`.
     pub fn new(
         platform: &dyn Platform,
-        experiment: &str,
+        experiment: ExperimentId,
         wait: &str,
         requested: Nanos,
-        suffix: &str,
         amount: Amount,
     ) -> WaitProbe {
         let info = find_wait(platform, wait).map(|wait| wait.info().clone());
         let mut series = Series::new(experiment, wait, Quantity::Lateness, Unit::Ns);
-        series.key = format!("{experiment}/{wait}/{}", duration_key(requested));
-        if !suffix.is_empty() {
-            series.key = format!("{}/{suffix}", series.key);
-        }
+        series.key = series.key.span(requested);
         series.requested_ns = Some(requested);
-        series.asked_ns = Some(info.as_ref().map_or(requested, |info| info.asked(requested)));
+        series.asked_ns = Some(info.as_ref().map_or(requested, |info| info.rounded(requested)));
         let pace = info.as_ref().map_or(Pace::Periodic, natural_pace);
         series.pace = Some(pace);
         let task = WaitTask {
@@ -97,8 +81,8 @@ impl WaitProbe {
     }
 
     /// The same with one more label.
-    pub fn labelled(mut self, name: &str, value: &str) -> WaitProbe {
-        self.recorder.series_mut().labels.insert(name.to_owned(), value.to_owned());
+    pub fn labelled<T: LabelValue>(mut self, label: Label<T>, value: T) -> WaitProbe {
+        self.recorder.series_mut().labels.set(label, value);
         self
     }
 
@@ -108,14 +92,15 @@ impl WaitProbe {
         self
     }
 
-    /// The same with this key.
-    pub fn keyed(mut self, key: String) -> WaitProbe {
-        self.recorder.series_mut().key = key;
+    /// The same with a key made of the one it has.
+    pub fn keyed(mut self, make: impl FnOnce(SeriesKey) -> SeriesKey) -> WaitProbe {
+        let series = self.recorder.series_mut();
+        series.key = make(std::mem::take(&mut series.key));
         self
     }
 
     /// Its key.
-    pub fn key(&self) -> &str {
+    pub fn key(&self) -> &SeriesKey {
         &self.recorder.series().key
     }
 
@@ -236,31 +221,13 @@ mod tests {
     use oversleep_model::sim::Overshoot;
 
     #[test]
-    fn keys_write_durations_as_people_type_them() {
-        let keys = [
-            (0, "0ns"),
-            (1, "1ns"),
-            (300_000, "300us"),
-            (1_000_000, "1ms"),
-            (1_500_000, "1.5ms"),
-            (1_001_000, "1.001ms"),
-            (100_000_000, "100ms"),
-            (60_000_000_001, "60.000000001s"),
-        ];
-        for (ns, key) in keys {
-            assert_eq!(duration_key(Nanos(ns)), key);
-            assert_eq!(key.parse(), Ok(Nanos(ns)), "and reads back");
-        }
-    }
-
-    #[test]
     fn the_parts_of_a_split_add_up_to_the_total() {
         let machine = testing::machine()
             .with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)))
             .with_preempt_delay(Nanos(6_000));
         let sim = oversleep_model::sim::Sim::start(machine.build());
         let amount = Amount { count: 20, time: Nanos::MAX, rounds: 2 };
-        let probe = WaitProbe::new(&*sim, "B5", "nanosleep", Nanos::from_millis(1), "", amount)
+        let probe = WaitProbe::new(&*sim, ExperimentId::B5, "nanosleep", Nanos::from_millis(1), amount)
             .under(Conditions::as_found().with_load("spin", 2))
             .split(10);
         let measured = testing::measure_on(sim, vec![probe.boxed()]);
@@ -278,7 +245,7 @@ mod tests {
     fn a_wait_that_never_left_its_cpu_is_unattributed() {
         let sim = oversleep_model::sim::Sim::start(testing::machine().build());
         let amount = Amount { count: 7, time: Nanos::MAX, rounds: 3 };
-        let probe = WaitProbe::new(&*sim, "B5", "spin", Nanos::from_millis(1), "", amount).split(6);
+        let probe = WaitProbe::new(&*sim, ExperimentId::B5, "spin", Nanos::from_millis(1), amount).split(6);
         let series = testing::measure_on(sim, vec![probe.boxed()]).series.remove(0);
         let split = series.split.unwrap();
         assert_eq!((split.attributed_count, split.unattributed_count), (0, 6));
@@ -291,8 +258,11 @@ mod tests {
         let sim = oversleep_model::sim::Sim::start(machine.build());
         let amount = Amount { count: 30, time: Nanos::MAX, rounds: 3 };
         let slack = |ns| Conditions::as_found().with("slack", Setting::Nanos(Nanos(ns)));
-        let probe = |suffix: &str, conditions| {
-            WaitProbe::new(&*sim, "C2", "nanosleep", Nanos::from_millis(1), suffix, amount).under(conditions).boxed()
+        let probe = |suffix: &'static str, conditions| {
+            WaitProbe::new(&*sim, ExperimentId::C2, "nanosleep", Nanos::from_millis(1), amount)
+                .keyed(|key| key.word(suffix))
+                .under(conditions)
+                .boxed()
         };
         let probes = vec![probe("a", Conditions::as_found()), probe("b", slack(1)), probe("c", Conditions::as_found())];
         let measured = testing::measure_on(sim.clone(), probes);

@@ -1,14 +1,14 @@
 //! A small modelled machine, built step by step, for tests.
 
-use oversleep_record::Nanos;
 use oversleep_record::clock::Counts;
 use oversleep_record::environment::{Environment, FactValue};
+use oversleep_record::{FactName, Nanos};
 
 use crate::sim::{
     ClockModel, ClockSource, Machine, OnWake, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler,
     SchedulerKind, Spread, Stall, Starving, Timing, TunableModel, WaitModel, Wake, systems,
 };
-use oversleep_system::{ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, WaitInfo, ZeroMeans, clocks};
+use oversleep_system::{ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, handoffs};
 
 /// Builds a machine step by step.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ pub fn machine() -> MachineBuilder {
             clock("clock", Counts::ProcessCpuTime, ClockSource::ThreadCpu, 280_000, 1_000),
         ],
         waits: Vec::new(),
-        handoffs: vec![("futex", None), ("eventfd", None)],
+        handoffs: ["futex", "eventfd"].map(|name| (handoffs::named(handoffs::LINUX, name), None)).to_vec(),
         tunables: vec![TunableModel::Slack, TunableModel::Policy, TunableModel::Pin],
         facts: facts(),
         stalls: Vec::new(),
@@ -83,8 +83,8 @@ pub fn machine() -> MachineBuilder {
 
 fn facts() -> Environment {
     let mut facts = Environment::default();
-    facts.set("cpu.count", FactValue::Integer(2), "model");
-    facts.set("timer.slack_ns", FactValue::Nanos(Nanos(50_000)), "model");
+    facts.set(FactName::CpuCount, FactValue::Integer(2), "model");
+    facts.set(FactName::TimerSlack, FactValue::Nanos(Nanos(50_000)), "model");
     facts
 }
 
@@ -95,14 +95,15 @@ impl MachineBuilder {
             ..WaitModel::by_rule(WaitInfo {
                 name,
                 call: name,
-                doc: "modelled",
                 family,
-                absolute: name.ends_with("-abs"),
+                takes: match family {
+                    Family::Yield => Takes::Nothing,
+                    _ if name.ends_with("-abs") => Takes::Deadline,
+                    _ => Takes::Span,
+                },
                 granularity,
-                zero: ZeroMeans::ReturnsAtOnce,
                 slack: SlackRule::ThreadSlack,
-                since: "",
-                page: "",
+                ..WaitInfo::BLANK
             })
         });
         self

@@ -4,11 +4,7 @@ use oversleep::{Clock as LibraryClock, Instant, Sleeper};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::fn_clock::{FnClock, Read};
-use oversleep_system::{
-    Family, Granularity, SharedPlatform, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans,
-};
-
-const CLOCK_PAGE: &str = "https://docs.rs/oversleep";
+use oversleep_system::{Target, WaitEnd, Waiter};
 
 fn nanosecond() -> Option<Nanos> {
     Some(Nanos(1))
@@ -25,37 +21,10 @@ pub(super) const READS: &[Read] = &[
     ("oversleep-coarse", |info| FnClock::new(info, || LibraryClock::coarse().as_nanos()).step(coarse_step).boxed()),
 ];
 
+type Open = fn() -> Result<Box<dyn Waiter>, Unavailable>;
+
 /// The library's sleep.
-pub(super) fn waits() -> Vec<Box<dyn Wait>> {
-    vec![Box::new(SleepUntil)]
-}
-
-struct SleepUntil;
-
-static SLEEP_UNTIL: WaitInfo = WaitInfo {
-    name: "oversleep-sleep-until",
-    call: "oversleep::Sleeper::sleep_until",
-    doc: "The library's sleep: up to three of the system's waits, each shorter and so more exact, up to what this machine's \
-          waits are late, as learned while it runs, then a short spin. Never early. The first few waits of a thread are still \
-          learning.",
-    family: Family::Sleep,
-    absolute: true,
-    granularity: Granularity::NANOSECOND,
-    zero: ZeroMeans::ReturnsAtOnce,
-    slack: SlackRule::None,
-    since: "oversleep 0.1",
-    page: CLOCK_PAGE,
-};
-
-impl Wait for SleepUntil {
-    fn info(&self) -> &WaitInfo {
-        &SLEEP_UNTIL
-    }
-
-    fn open(&self, _platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
-        Ok(Box::new(OpenSleeper(Sleeper::new())))
-    }
-}
+pub(super) const CALLS: &[(&str, Open)] = &[("oversleep-sleep-until", || Ok(Box::new(OpenSleeper(Sleeper::new()))))];
 
 struct OpenSleeper(Sleeper);
 
@@ -88,7 +57,7 @@ mod tests {
     #[test]
     fn its_sleep_is_never_early() {
         let platform = super::super::here();
-        let mut sleeper = SleepUntil.open(&platform).expect("it needs nothing");
+        let mut sleeper = OpenSleeper(Sleeper::new());
         for _ in 0..20 {
             let deadline = platform.now() + Nanos(200_000);
             sleeper.wait(Target { remaining: Nanos(200_000), deadline });

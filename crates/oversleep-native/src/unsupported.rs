@@ -105,22 +105,9 @@ impl Platform for Native {
 
 struct ThreadSleep;
 
-static SLEEP: WaitInfo = WaitInfo {
-    name: "thread-sleep",
-    call: "std::thread::sleep",
-    doc: "Rust's sleep.",
-    family: Family::Sleep,
-    absolute: false,
-    granularity: Granularity::NANOSECOND,
-    zero: ZeroMeans::ReturnsAtOnce,
-    slack: SlackRule::None,
-    since: "Rust 1.4",
-    page: "https://doc.rust-lang.org/std/thread/fn.sleep.html",
-};
-
 impl Wait for ThreadSleep {
     fn info(&self) -> &WaitInfo {
-        &SLEEP
+        waits::named(waits::EVERYWHERE, "thread-sleep")
     }
 
     fn open(&self, _: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::key::SeriesKey;
 use crate::reason::Unavailable;
 use crate::units::Nanos;
 
@@ -52,6 +53,15 @@ pub enum AcrossSuspend {
     Stops,
     /// It depends on the processor, or nobody documents it.
     Unspecified,
+}
+
+/// The shortest step of a clock that counts as coarse. Windows grants 0.5 ms as 0.4992 ms on a grid of 24 MHz, and the
+/// clocks that follow its timer interrupt step by the period of the moment; no fine clock steps by more than some µs.
+pub const COARSE_STEP_MIN: Nanos = Nanos(400_000);
+
+/// Whether a clock that steps by this is coarse: it shows a step of a timer's tick, not of a counter.
+pub fn is_coarse(step: Nanos) -> bool {
+    step >= COARSE_STEP_MIN
 }
 
 /// A2: read, wait, read again: what the clock says passed, and what the reference clock says.
@@ -133,7 +143,7 @@ pub struct ClockResult {
     pub unavailable: Option<Unavailable>,
     /// Key of the series with its cost per call, in ps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost_series: Option<String>,
+    pub cost_series: Option<SeriesKey>,
     /// An example of its raw value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example_raw: Option<u64>,
@@ -166,6 +176,11 @@ impl ClockResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_finest_tick_of_windows_is_coarse() {
+        assert!(is_coarse(Nanos(499_200)) && is_coarse(Nanos::from_millis(4)) && !is_coarse(Nanos(100)));
+    }
 
     #[test]
     fn a_drift_without_figures_is_left_out() {

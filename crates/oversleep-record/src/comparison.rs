@@ -2,14 +2,15 @@
 //!
 //! Pure data, and a document of its own: the laboratory works it out, reports show it, and other programs read it.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::clock::ClockResult;
 use crate::conditions::Conditions;
 use crate::environment::{FactValue, PlatformId};
+use crate::experiment::ExperimentId;
 use crate::file::{Completion, Floor, Tool};
+use crate::key::SeriesKey;
+use crate::label::Labels;
 use crate::reason::Unavailable;
 use crate::series::{Pace, Quantity, Unit};
 use crate::units::Nanos;
@@ -155,9 +156,9 @@ impl ClockSide {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeriesComparison {
     /// The series' key in the results.
-    pub key: String,
+    pub key: SeriesKey,
     /// The experiment's id.
-    pub experiment: String,
+    pub experiment: ExperimentId,
     /// Registry name of the clock, wait or hand-off measured.
     pub subject: String,
     /// What each value is.
@@ -174,8 +175,8 @@ pub struct SeriesComparison {
     #[serde(default, skip_serializing_if = "Conditions::is_as_found")]
     pub conditions: Conditions,
     /// What else tells it from its neighbours.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub labels: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
     /// The results that have it, in their order.
     pub sides: Vec<Side>,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,120 @@ impl fmt::Display for Setting {
             // 0 is a nice value, but no priority a real-time policy can have: it is shown.
             Setting::Policy { policy, priority: 0 } if !matches!(policy.as_str(), "fifo" | "rr") => f.write_str(policy),
             Setting::Policy { policy, priority } => write!(f, "{policy}:{priority}"),
+        }
+    }
+}
+
+impl Setting {
+    /// As it is typed and as keys write it: `1ms`, `on`, `fifo:80`.
+    pub fn as_typed(&self) -> String {
+        match self {
+            Setting::Nanos(span) => span.as_typed(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// A text is no setting.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no setting; give on, off, a span like 1ms, or a policy like fifo:80")]
+pub struct SettingError(String);
+
+/// Reads `on`, `off`, `1ms` and `fifo:80`. CPUs are not read: a list of numbers could be anything.
+impl FromStr for Setting {
+    type Err = SettingError;
+
+    fn from_str(text: &str) -> Result<Setting, SettingError> {
+        if let "on" | "off" = text {
+            return Ok(Setting::Flag(text == "on"));
+        }
+        if let Ok(span) = text.parse() {
+            return Ok(Setting::Nanos(span));
+        }
+        let (policy, priority) = text.split_once(':').unwrap_or((text, "0"));
+        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let is_name = policy.starts_with(|c: char| c.is_ascii_lowercase()) && policy.chars().all(is_letter);
+        match priority.parse() {
+            Ok(priority) if is_name => Ok(Setting::Policy { policy: policy.to_owned(), priority }),
+            _ => Err(SettingError(text.to_owned())),
+        }
+    }
+}
+
+/// What a thread holds of a tunable.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Held {
+    /// Nothing: it is as it was found.
+    AsFound,
+    /// This setting.
+    Setting(Setting),
+}
+
+const AS_FOUND: &str = "as-found";
+
+/// As labels and keys write it: `as-found`, `1ms`.
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Held::AsFound => f.write_str(AS_FOUND),
+            Held::Setting(setting) => f.write_str(&setting.as_typed()),
+        }
+    }
+}
+
+impl FromStr for Held {
+    type Err = SettingError;
+
+    fn from_str(text: &str) -> Result<Held, SettingError> {
+        if text == AS_FOUND { Ok(Held::AsFound) } else { text.parse().map(Held::Setting) }
+    }
+}
+
+/// What neighbours hold, one setting each, in the order they came; empty where one neighbour holds nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HeldSettings(pub Vec<Setting>);
+
+const NOTHING: &str = "none";
+
+impl HeldSettings {
+    /// One neighbour that holds nothing.
+    pub const NOTHING: HeldSettings = HeldSettings(Vec::new());
+
+    /// The span that a single neighbour holds.
+    pub fn only_span(&self) -> Option<Nanos> {
+        match self.0.as_slice() {
+            [Setting::Nanos(span)] => Some(*span),
+            _ => None,
+        }
+    }
+
+    /// The shortest span among them.
+    pub fn shortest(&self) -> Option<Nanos> {
+        let spans = self.0.iter().filter_map(|setting| match setting {
+            Setting::Nanos(span) => Some(*span),
+            _ => None,
+        });
+        spans.min()
+    }
+}
+
+/// As labels and keys write it: `none`, `2ms`, `2ms+4ms`.
+impl fmt::Display for HeldSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            [] => f.write_str(NOTHING),
+            settings => f.write_str(&settings.iter().map(Setting::as_typed).collect::<Vec<_>>().join("+")),
+        }
+    }
+}
+
+impl FromStr for HeldSettings {
+    type Err = SettingError;
+
+    fn from_str(text: &str) -> Result<HeldSettings, SettingError> {
+        match text {
+            NOTHING => Ok(HeldSettings::default()),
+            _ => text.split('+').map(str::parse).collect::<Result<_, _>>().map(HeldSettings),
         }
     }
 }
@@ -178,6 +293,42 @@ mod tests {
         let shown = |policy: &str, priority| Setting::Policy { policy: policy.into(), priority }.to_string();
         assert_eq!([shown("fifo", 0), shown("rr", 0), shown("fifo", 80)], ["fifo:0", "rr:0", "fifo:80"]);
         assert_eq!([shown("other", 0), shown("idle", 0), shown("other", 5)], ["other", "idle", "other:5"]);
+    }
+
+    #[test]
+    fn settings_are_told_by_their_form() {
+        let policy = |policy: &str, priority| Setting::Policy { policy: policy.into(), priority };
+        for (text, setting) in [
+            ("2ms", Setting::Nanos(Nanos::from_millis(2))),
+            ("on", Setting::Flag(true)),
+            ("off", Setting::Flag(false)),
+            ("fifo:80", policy("fifo", 80)),
+            ("fifo:0", policy("fifo", 0)),
+            ("tier-3", policy("tier-3", 0)),
+        ] {
+            assert_eq!(text.parse(), Ok(setting.clone()));
+            assert_eq!(setting.as_typed(), text);
+        }
+        for text in ["", "12", "fifo:high", "3x", "Fifo"] {
+            assert_eq!(text.parse::<Setting>(), Err(SettingError(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn what_is_held_reads_back() {
+        let ms = |ms| Setting::Nanos(Nanos::from_millis(ms));
+        for (text, held) in [("as-found", Held::AsFound), ("1ms", Held::Setting(ms(1)))] {
+            assert_eq!((text.parse(), held.to_string()), (Ok(held.clone()), text.to_owned()));
+        }
+        for (text, settings) in [("none", vec![]), ("2ms", vec![ms(2)]), ("4ms+2ms", vec![ms(4), ms(2)])] {
+            let held = HeldSettings(settings);
+            assert_eq!((text.parse(), held.to_string()), (Ok(held.clone()), text.to_owned()));
+        }
+        let shortest = |text: &str| text.parse::<HeldSettings>().unwrap().shortest();
+        assert_eq!(["none", "4ms+2ms", "tier-3"].map(shortest), [None, Some(Nanos::from_millis(2)), None]);
+        let only = |text: &str| text.parse::<HeldSettings>().unwrap().only_span();
+        assert_eq!(["none", "4ms+2ms", "2ms"].map(only), [None, None, Some(Nanos::from_millis(2))]);
+        assert!("2ms+".parse::<HeldSettings>().is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Whether a result was taken under an emulator of programs, by the facts it holds.
 
 use crate::environment::{Environment, PlatformId};
+use crate::fact::FactName;
 
 /// What Linux keeps time by on x86, besides those that any machine may have.
 const CLOCKSOURCES_OF_X86: [&str; 5] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "hpet", "acpi_pm"];
@@ -15,19 +16,20 @@ impl Environment {
             return None;
         }
         let (facts, arch) = (self, platform.arch.as_str());
-        let named = [facts.text("cpu.vendor"), facts.text("cpu.model")];
+        let named = [facts.text(FactName::CpuVendor), facts.text(FactName::CpuModel)];
         let is_by =
             |makers: &[&str]| named.iter().flatten().any(|name| makers.iter().any(|maker| name.contains(maker)));
         let is_x86 = matches!(arch, "x86_64" | "x86");
         let foreign = match is_x86 {
-            true => is_by(&["Apple"]) || facts.flag("virtualisation.rosetta") == Some(true),
+            true => is_by(&["Apple"]) || facts.flag(FactName::VirtualisationRosetta) == Some(true),
             false => is_by(&["AMD", "Intel"]),
         };
         if foreign {
-            let processor = facts.text("cpu.model").or(facts.text("cpu.vendor")).unwrap_or("another processor");
+            let processor =
+                facts.text(FactName::CpuModel).or(facts.text(FactName::CpuVendor)).unwrap_or("another processor");
             return Some(format!("a program for {arch} on {}", processor.trim()));
         }
-        let source = facts.text("clocksource.current")?;
+        let source = facts.text(FactName::ClocksourceCurrent)?;
         let foreign = match is_x86 {
             true => source == CLOCKSOURCE_OF_ARM,
             false => arch == "aarch64" && CLOCKSOURCES_OF_X86.contains(&source),
@@ -41,10 +43,10 @@ mod tests {
     use super::*;
     use crate::environment::FactValue;
 
-    fn emulated(arch: &str, facts: &[(&str, &str)]) -> Option<String> {
+    fn emulated(arch: &str, facts: &[(FactName, &str)]) -> Option<String> {
         let mut environment = Environment::default();
         for (name, text) in facts {
-            environment.set(name, FactValue::Text((*text).to_owned()), "test");
+            environment.set(*name, FactValue::Text((*text).to_owned()), "test");
         }
         let platform = PlatformId { os: "linux".to_owned(), arch: arch.to_owned(), modelled: None };
         environment.emulated(&platform)
@@ -53,17 +55,20 @@ mod tests {
     #[test]
     fn a_kernel_or_a_processor_of_another_architecture_tells() {
         assert_eq!(
-            emulated("aarch64", &[("cpu.model", "AMD EPYC ")]).as_deref(),
+            emulated("aarch64", &[(FactName::CpuModel, "AMD EPYC ")]).as_deref(),
             Some("a program for aarch64 on AMD EPYC")
         );
         assert_eq!(
-            emulated("aarch64", &[("clocksource.current", "tsc")]).as_deref(),
+            emulated("aarch64", &[(FactName::ClocksourceCurrent, "tsc")]).as_deref(),
             Some("a program for aarch64 on a kernel that keeps time by tsc")
         );
-        assert!(emulated("x86_64", &[("clocksource.current", "arch_sys_counter")]).is_some());
-        assert_eq!(emulated("aarch64", &[("clocksource.current", "arch_sys_counter")]), None);
-        assert_eq!(emulated("x86_64", &[("clocksource.current", "tsc"), ("cpu.vendor", "GenuineIntel")]), None);
-        assert_eq!(emulated("riscv64", &[("clocksource.current", "riscv_clocksource")]), None);
+        assert!(emulated("x86_64", &[(FactName::ClocksourceCurrent, "arch_sys_counter")]).is_some());
+        assert_eq!(emulated("aarch64", &[(FactName::ClocksourceCurrent, "arch_sys_counter")]), None);
+        assert_eq!(
+            emulated("x86_64", &[(FactName::ClocksourceCurrent, "tsc"), (FactName::CpuVendor, "GenuineIntel")]),
+            None
+        );
+        assert_eq!(emulated("riscv64", &[(FactName::ClocksourceCurrent, "riscv_clocksource")]), None);
         assert_eq!(emulated("aarch64", &[]), None);
     }
 
@@ -71,7 +76,7 @@ mod tests {
     fn a_model_is_none() {
         let platform = PlatformId { os: "linux".into(), arch: "aarch64".into(), modelled: Some("pi".into()) };
         let mut environment = Environment::default();
-        environment.set("clocksource.current", FactValue::Text("tsc".into()), "test");
+        environment.set(FactName::ClocksourceCurrent, FactValue::Text("tsc".into()), "test");
         assert_eq!(environment.emulated(&platform), None);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fact::FactName;
 use crate::reason::Unavailable;
 use crate::units::Nanos;
 
@@ -63,7 +64,7 @@ fn as_json_can_say<S: serde::Serializer>(value: &FactValue, serializer: S) -> Re
     }
 }
 
-/// All facts, by name: `kernel.release`, `timer.slack_ns`, `cpu.count` … The registry of the platform documents each.
+/// All facts, by name: `kernel.release`, `timer.slack_ns`, `cpu.count` … Those that only a later version knows are kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -74,17 +75,17 @@ pub struct Environment {
 
 impl Environment {
     /// Adds or replaces a fact.
-    pub fn set(&mut self, name: &str, value: FactValue, source: &str) {
-        self.facts.insert(name.to_owned(), Fact { value, source: source.to_owned() });
+    pub fn set(&mut self, name: FactName, value: FactValue, source: &str) {
+        self.facts.insert(name.into(), Fact { value, source: source.to_owned() });
     }
 
     /// The value of a fact that is known.
-    pub fn known(&self, name: &str) -> Option<&FactValue> {
-        self.facts.get(name).map(|fact| &fact.value).filter(|value| !matches!(value, FactValue::Unknown(_)))
+    pub fn known(&self, name: FactName) -> Option<&FactValue> {
+        self.facts.get(name.as_str()).map(|fact| &fact.value).filter(|value| !matches!(value, FactValue::Unknown(_)))
     }
 
     /// A known text.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub fn text(&self, name: FactName) -> Option<&str> {
         match self.known(name)? {
             FactValue::Text(text) => Some(text),
             _ => None,
@@ -92,7 +93,7 @@ impl Environment {
     }
 
     /// A known integer.
-    pub fn integer(&self, name: &str) -> Option<i64> {
+    pub fn integer(&self, name: FactName) -> Option<i64> {
         match self.known(name)? {
             FactValue::Integer(number) => Some(*number),
             _ => None,
@@ -100,7 +101,7 @@ impl Environment {
     }
 
     /// A known number, whole or not.
-    pub fn real(&self, name: &str) -> Option<f64> {
+    pub fn real(&self, name: FactName) -> Option<f64> {
         match self.known(name)? {
             FactValue::Real(number) => Some(*number),
             FactValue::Integer(number) => Some(*number as f64),
@@ -109,7 +110,7 @@ impl Environment {
     }
 
     /// A known span.
-    pub fn nanos(&self, name: &str) -> Option<Nanos> {
+    pub fn nanos(&self, name: FactName) -> Option<Nanos> {
         match self.known(name)? {
             FactValue::Nanos(span) => Some(*span),
             _ => None,
@@ -117,7 +118,7 @@ impl Environment {
     }
 
     /// A known yes or no.
-    pub fn flag(&self, name: &str) -> Option<bool> {
+    pub fn flag(&self, name: FactName) -> Option<bool> {
         match self.known(name)? {
             FactValue::Flag(flag) => Some(*flag),
             _ => None,
@@ -125,7 +126,7 @@ impl Environment {
     }
 
     /// A known list.
-    pub fn list(&self, name: &str) -> Option<&[String]> {
+    pub fn list(&self, name: FactName) -> Option<&[String]> {
         match self.known(name)? {
             FactValue::List(items) => Some(items),
             _ => None,
@@ -149,7 +150,7 @@ mod tests {
     fn a_ratio_that_is_no_number_is_unknown_in_the_file() {
         for (ratio, what) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
             let mut environment = Environment::default();
-            environment.set("cgroup.cpu_quota_cpus", FactValue::Real(ratio), "cpu.max");
+            environment.set(FactName::CgroupCpuQuotaCpus, FactValue::Real(ratio), "cpu.max");
             let text = serde_json::to_string(&environment).unwrap();
             let back: Environment = serde_json::from_str(&text).unwrap();
             assert_eq!(back.facts["cgroup.cpu_quota_cpus"].source, "cpu.max");
@@ -165,5 +166,14 @@ mod tests {
             let text = serde_json::to_string(&FactValue::Real(ratio)).unwrap();
             assert_eq!(serde_json::from_str::<FactValue>(&text).unwrap(), FactValue::Real(ratio));
         }
+    }
+
+    #[test]
+    fn a_fact_of_a_later_version_is_kept() {
+        let text = r#"{"cpu.count":{"type":"integer","value":2,"source":"test"},"moon.phase":{"type":"text","value":"full","source":"sky"}}"#;
+        let environment: Environment = serde_json::from_str(text).unwrap();
+        assert_eq!(environment.integer(FactName::CpuCount), Some(2));
+        assert_eq!(environment.text(FactName::CpuCount), None, "of another type");
+        assert_eq!(serde_json::to_string(&environment).unwrap(), text);
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::ClockResult;
 use crate::environment::{Environment, PlatformId};
+use crate::experiment::ExperimentId;
 use crate::finding::Finding;
 use crate::series::Series;
 use crate::trial::Trial;
@@ -195,12 +196,12 @@ impl ResultFile {
     }
 
     /// The series of that key.
-    pub fn series(&self, key: &str) -> Option<&Series> {
-        self.series.iter().find(|series| series.key == key)
+    pub fn series(&self, key: impl AsRef<str>) -> Option<&Series> {
+        self.series.iter().find(|series| series.key == *key.as_ref())
     }
 
     /// The series of one experiment.
-    pub fn experiment<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Series> + 'a {
+    pub fn experiment(&self, id: ExperimentId) -> impl Iterator<Item = &Series> {
         self.series.iter().filter(move |series| series.experiment == id)
     }
 

@@ -1,6 +1,6 @@
 //! One series: one thing measured many times under one set of conditions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::conditions::Conditions;
 use crate::distribution::Distribution;
 use crate::disturbance::Disturbance;
+use crate::experiment::ExperimentId;
+use crate::key::SeriesKey;
+use crate::label::{Label, LabelValue, Labels};
 use crate::reason::Unavailable;
 use crate::samples::Samples;
 use crate::split::LatenessSplit;
@@ -140,9 +143,9 @@ pub struct Round {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
     /// Unique in its file: `B5/nanosleep/1ms`, `C2/nanosleep/1ms/slack=1ns`.
-    pub key: String,
+    pub key: SeriesKey,
     /// The experiment's id: `B5`.
-    pub experiment: String,
+    pub experiment: ExperimentId,
     /// Registry name of the clock, wait or hand-off measured.
     pub subject: String,
     /// What each value is.
@@ -164,8 +167,8 @@ pub struct Series {
     #[serde(default, skip_serializing_if = "Conditions::is_as_found")]
     pub conditions: Conditions,
     /// What else tells this series from its neighbours: `style` → `spinning`, `threads` → `8`, `way` → `one-way`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub labels: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
     /// How it ended.
     pub status: Status,
     /// How many of what.
@@ -196,10 +199,10 @@ pub fn distinct_rounds<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<
 
 impl Series {
     /// An empty series; fill in the rest with struct update syntax.
-    pub fn new(experiment: &str, subject: &str, quantity: Quantity, unit: Unit) -> Series {
+    pub fn new(experiment: ExperimentId, subject: &str, quantity: Quantity, unit: Unit) -> Series {
         Series {
-            key: format!("{experiment}/{subject}"),
-            experiment: experiment.to_owned(),
+            key: SeriesKey::new(experiment, subject),
+            experiment,
             subject: subject.to_owned(),
             quantity,
             unit,
@@ -208,7 +211,7 @@ impl Series {
             pace: None,
             clock: String::new(),
             conditions: Conditions::as_found(),
-            labels: BTreeMap::new(),
+            labels: Labels::new(),
             status: Status::Complete,
             counts: Counts::default(),
             distribution: Distribution::new(),
@@ -246,9 +249,9 @@ impl Series {
         !self.distribution.is_empty()
     }
 
-    /// A label's value.
-    pub fn label(&self, name: &str) -> Option<&str> {
-        self.labels.get(name).map(String::as_str)
+    /// A label's value; `None` where it has none that this version knows.
+    pub fn label<T: LabelValue>(&self, label: Label<T>) -> Option<T> {
+        self.labels.get(label)
     }
 }
 
@@ -258,7 +261,7 @@ mod tests {
 
     #[test]
     fn the_corrected_view_follows_the_schedule_not_the_rounding() {
-        let mut series = Series::new("B5", "poll", Quantity::Lateness, Unit::Ns);
+        let mut series = Series::new(ExperimentId::B5, "poll", Quantity::Lateness, Unit::Ns);
         (series.requested_ns, series.asked_ns) = (Some(Nanos(300_000)), Some(Nanos::from_millis(1)));
         series.distribution.record(760_000);
         for pace in [None, Some(Pace::BackToBack), Some(Pace::RandomPhase)] {

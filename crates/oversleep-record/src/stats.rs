@@ -60,12 +60,13 @@ pub fn share_of_rounds_lower(before: &Series, after: &Series) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ExperimentId;
     use crate::disturbance::Disturbance;
     use crate::series::{Quantity, Round, Unit};
     use crate::units::Nanos;
 
     fn rounds_of(medians: &[i64]) -> Series {
-        let mut series = Series::new("B5", "nanosleep", Quantity::Lateness, Unit::Ns);
+        let mut series = Series::new(ExperimentId::B5, "nanosleep", Quantity::Lateness, Unit::Ns);
         for &value in medians {
             (0..20).for_each(|_| series.distribution.record(value));
             series.rounds.push(Round {

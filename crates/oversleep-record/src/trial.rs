@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::Conditions;
+use crate::key::SeriesKey;
 
 /// One remedy tried on the laboratory's own threads, its rounds alternating with rounds without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ pub struct Trial {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialPair {
     /// Key of the series without the remedy.
-    pub before: String,
+    pub before: SeriesKey,
     /// Key of the series with it.
-    pub after: String,
+    pub after: SeriesKey,
 }

@@ -56,6 +56,11 @@ impl Nanos {
         u64::try_from(self.0).ok().map(std::time::Duration::from_nanos)
     }
 
+    /// Exactly, as it is typed and as keys write it: `300us`, `1.5ms`. It reads back.
+    pub fn as_typed(self) -> String {
+        format!("{self:#}").replace(' ', "").replace('µ', "u")
+    }
+
     /// Rounded up to a whole multiple of `granularity`; unchanged where that is zero or negative.
     #[inline]
     pub fn round_up_to(self, granularity: Nanos) -> Nanos {
@@ -336,6 +341,23 @@ mod tests {
     }
 
     #[test]
+    fn typed_spans_are_exact_and_read_back() {
+        for (ns, text) in [
+            (0, "0ns"),
+            (1, "1ns"),
+            (300_000, "300us"),
+            (1_000_000, "1ms"),
+            (1_500_000, "1.5ms"),
+            (1_001_000, "1.001ms"),
+            (100_000_000, "100ms"),
+            (60_000_000_001, "60.000000001s"),
+        ] {
+            assert_eq!(Nanos(ns).as_typed(), text);
+            assert_eq!(text.parse(), Ok(Nanos(ns)), "and reads back");
+        }
+    }
+
+    #[test]
     fn rounds_towards_both_sides() {
         let ms = Nanos::from_millis(1);
         assert_eq!(Nanos(300_000).round_up_to(ms), ms);
@@ -352,6 +374,7 @@ mod tests {
         fn whole_nanoseconds_come_back(ns in proptest::num::i64::ANY) {
             proptest::prop_assume!(ns != i64::MIN);
             proptest::prop_assert_eq!(format!("{ns}ns").parse(), Ok(Nanos(ns)));
+            proptest::prop_assert_eq!(Nanos(ns).as_typed().parse(), Ok(Nanos(ns)));
         }
 
         #[test]

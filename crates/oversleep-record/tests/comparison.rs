@@ -1,10 +1,12 @@
 //! The published schema of comparisons: it takes what is written, and every field and variant comes back.
 
+use oversleep_record::Labels;
 use oversleep_record::comparison::*;
 use oversleep_record::environment::{FactValue, PlatformId};
 use oversleep_record::file::{Completion, Floor, Tool};
+use oversleep_record::label::{self, Way};
 use oversleep_record::series::{Pace, Quantity, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, FactName, Nanos, Unavailable};
 use serde_json::{Value, json};
 
 mod support;
@@ -66,15 +68,15 @@ fn everything() -> Comparison {
         Verdict::NotComparable { why: why() },
     ];
     let series = verdicts.into_iter().enumerate().map(|(index, verdict)| SeriesComparison {
-        key: format!("B5/sleep/{index}ms"),
-        experiment: "B5".into(),
+        key: format!("B5/sleep/{index}ms").into(),
+        experiment: ExperimentId::B5.into(),
         subject: "sleep".into(),
         quantity: Quantity::Lateness,
         unit: Unit::Ns,
         requested_ns: Some(Nanos::from_millis(1)),
         pace: Some(Pace::Periodic),
         conditions: Conditions::as_found().with_load("spin", 2),
-        labels: [("way".to_owned(), "one-way".to_owned())].into(),
+        labels: Labels::new().with(label::WAY, Way::OneWay),
         sides: vec![side(0, None), side(1, Some(verdict))],
     });
     let mut series: Vec<SeriesComparison> = series.collect();
@@ -92,7 +94,10 @@ fn everything() -> Comparison {
         tool: tool(),
         results: vec![compared("x86_64"), compared("aarch64")],
         caveats: kinds.into_iter().map(|kind| Caveat { result: 1, kind, says: why() }).collect(),
-        facts: vec![FactDifference { name: "timer.hz".into(), values: vec![None, Some(FactValue::Integer(250))] }],
+        facts: vec![FactDifference {
+            name: FactName::TimerHz.into(),
+            values: vec![None, Some(FactValue::Integer(250))],
+        }],
         clocks: vec![ClockComparison {
             name: "qpc".into(),
             sides: vec![ClockSide {

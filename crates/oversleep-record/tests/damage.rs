@@ -3,7 +3,7 @@
 use oversleep_record::conditions::Setting;
 use oversleep_record::file::{FileError, ResultFile};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -96,10 +96,10 @@ prop_compose! {
         pace in prop_oneof![Just(None), Just(Some(Pace::Periodic)), Just(Some(Pace::RandomPhase))],
     ) -> Series {
         let mut series = Series {
-            key,
+            key: key.into(),
             pace,
             conditions: Conditions::as_found().with("any", setting),
-            ..Series::new("B5", "any", Quantity::Elapsed, Unit::Ns)
+            ..Series::new(ExperimentId::B5, "any", Quantity::Elapsed, Unit::Ns)
         };
         for (index, value) in values.iter().enumerate() {
             series.distribution.record(*value);

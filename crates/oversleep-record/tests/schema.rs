@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jsonschema::Validator;
-use oversleep_record::{Environment, ResultFile, Series};
+use oversleep_record::{Environment, ExperimentId, ResultFile, Series};
 use serde_json::{Value, json};
 
 mod support;
@@ -100,7 +100,7 @@ fn parts() -> [ResultFile; 3] {
         ..whole.clone()
     };
     let (first, others) = whole.series.split_first().unwrap();
-    let tried = others.iter().filter(|series| series.key.starts_with("trial")).cloned().collect();
+    let tried = others.iter().filter(|series| series.key.is_of(ExperimentId::TRIAL)).cloned().collect();
     [of(std::slice::from_ref(first)), of(&others[..3]), ResultFile { series: tried, ..whole.clone() }]
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use oversleep_record::Unavailable;
 
-/// What is known of a hand-off.
-#[derive(Clone, Debug)]
+/// The description of a hand-off. Those of every system are in [`crate::handoffs`].
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandoffInfo {
     /// Registry name: `futex`, `condvar`, `semaphore`, `eventfd`, `pipe`.
     pub name: &'static str,

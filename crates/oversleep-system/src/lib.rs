@@ -7,14 +7,17 @@
 mod clock;
 pub mod clocks;
 mod handoff;
+pub mod handoffs;
 mod idle;
 mod load;
 mod neighbour;
 mod observe;
 pub mod pairing;
+pub mod reference;
 pub mod resolution;
 mod tunable;
 mod wait;
+pub mod waits;
 
 pub use clock::{Clock, ClockInfo, ClockUnit, Follows};
 pub use handoff::{Handoff, HandoffInfo, HandoffKind};
@@ -25,7 +28,7 @@ pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn, pro
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
 pub use tunable::{Reached, Restore, Scope, Tunable, TunableInfo};
 pub use wait::TICK_TOLERANCES;
-pub use wait::{Family, Granularity, SlackRule, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+pub use wait::{Family, Granularity, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
 use std::sync::Arc;
 

@@ -1,17 +1,7 @@
 //! What can be observed: CPUs, counters, switch-ins, and what this process is allowed.
 
+pub use oversleep_record::label::CpuKind;
 use oversleep_record::{Disturbance, Nanos, ProcessorState, Unavailable};
-
-/// A class of CPU cores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CpuKind {
-    /// The machine has one class only, or says nothing of classes.
-    Uniform,
-    /// The fast class.
-    Performance,
-    /// The thrifty class.
-    Efficiency,
-}
 
 /// One CPU this process may run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

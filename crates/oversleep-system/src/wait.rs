@@ -1,5 +1,7 @@
 //! Waits: every primitive that ends at a time, described and callable.
 
+use std::fmt;
+
 use oversleep_record::{Nanos, Unavailable};
 
 use super::SharedPlatform;
@@ -23,6 +25,21 @@ pub enum Family {
     Yield,
 }
 
+impl Family {
+    /// As tables show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Sleep => "sleep",
+            Family::Poll => "poll",
+            Family::Lock => "lock",
+            Family::Timer => "timer",
+            Family::Message => "message",
+            Family::Spin => "spin",
+            Family::Yield => "yield",
+        }
+    }
+}
+
 /// The unit of the argument and what happens to what doesn't fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granularity {
@@ -41,9 +58,44 @@ impl Granularity {
     /// Whole milliseconds, rounded up.
     pub const MILLISECOND: Granularity = Granularity { step: Nanos(1_000_000), rounds_up: true };
 
-    /// What the system is asked for such a request.
-    pub fn asked(&self, requested: Nanos) -> Nanos {
+    /// Whole units of 100 ns, rounded up: the unit of the Windows kernel.
+    pub const HUNDRED_NS: Granularity = Granularity { step: Nanos(100), rounds_up: true };
+
+    /// What a request is rounded to.
+    #[inline]
+    pub fn rounded(&self, requested: Nanos) -> Nanos {
         if self.rounds_up { requested.round_up_to(self.step) } else { requested.round_down_to(self.step) }
+    }
+}
+
+/// As tables show it: `ns`, `1 ms, rounded up`.
+impl fmt::Display for Granularity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.step, self.rounds_up) {
+            (Nanos(1), _) => f.write_str("ns"),
+            (step, true) => write!(f, "{step}, rounded up"),
+            (step, false) => write!(f, "{step}, rounded down"),
+        }
+    }
+}
+
+/// What a call takes to end by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// A span that begins with the call.
+    Span,
+    /// A point in time on the reference clock.
+    Deadline,
+    /// A point in time on the wall clock: setting that clock during the wait moves its end.
+    TimeOfDay,
+    /// Nothing: the call has no end of its own.
+    Nothing,
+}
+
+impl Takes {
+    /// Whether it is a point in time.
+    pub fn is_absolute(self) -> bool {
+        matches!(self, Takes::Deadline | Takes::TimeOfDay)
     }
 }
 
@@ -52,8 +104,8 @@ impl Granularity {
 pub enum ZeroMeans {
     /// Returns at once.
     ReturnsAtOnce,
-    /// Sleeps nevertheless, through the system's deliberate delay (timer slack): the shortest sleep there is.
-    SleepsSlack,
+    /// Sleeps nevertheless, as briefly as the call can: through the timer slack on Linux, 10 ms for `SetTimer`.
+    SleepsShortest,
     /// Gives the CPU away and returns.
     Yields,
     /// Disarms the timer: waiting for it then never ends.
@@ -62,6 +114,20 @@ pub enum ZeroMeans {
     WaitsForEver,
     /// It takes no duration.
     NoArgument,
+}
+
+impl ZeroMeans {
+    /// In a few words, as tables show it.
+    pub fn words(self) -> &'static str {
+        match self {
+            ZeroMeans::ReturnsAtOnce => "returns at once",
+            ZeroMeans::SleepsShortest => "sleeps as briefly as it can",
+            ZeroMeans::Yields => "yields",
+            ZeroMeans::Disarms => "disarms: never ends",
+            ZeroMeans::WaitsForEver => "waits for ever",
+            ZeroMeans::NoArgument => "takes no duration",
+        }
+    }
 }
 
 /// Which of the system's deliberate delays applies.
@@ -83,13 +149,28 @@ pub enum SlackRule {
     NoTimer,
 }
 
+impl SlackRule {
+    /// In a few words, as tables show it.
+    pub fn words(self) -> &'static str {
+        match self {
+            SlackRule::ThreadSlack => "thread's slack",
+            SlackRule::ThreadSlackOrShare => "thread's slack, or 0.1 % of the timeout",
+            SlackRule::None => "none",
+            SlackRule::Tick => "next tick",
+            SlackRule::TimerResolution => "next timer interrupt",
+            SlackRule::ClassShare => "a share by service class",
+            SlackRule::NoTimer => "no timer",
+        }
+    }
+}
+
 /// Delays that timers of Windows are compared with: none, one default tick of 15.6 ms, two, and what its vendor recommends.
 /// <https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kesetcoalescabletimer>, remarks.
 pub const TICK_TOLERANCES: [Nanos; 4] =
     [Nanos::ZERO, Nanos::from_millis(16), Nanos::from_millis(32), Nanos::from_millis(100)];
 
-/// What is known of a wait before it is called.
-#[derive(Clone, Debug)]
+/// The description of a wait: what is known of it before it is called. Those of every system are in [`crate::waits`].
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitInfo {
     /// Registry name, as typed on the command line: `nanosleep`, `epoll-wait`.
     pub name: &'static str,
@@ -99,8 +180,8 @@ pub struct WaitInfo {
     pub doc: &'static str,
     /// What kind of call.
     pub family: Family,
-    /// Whether it takes a point in time instead of a span.
-    pub absolute: bool,
+    /// What it takes to end by.
+    pub takes: Takes,
     /// Unit and rounding of its argument.
     pub granularity: Granularity,
     /// What zero means.
@@ -111,17 +192,46 @@ pub struct WaitInfo {
     pub since: &'static str,
     /// The vendor's page.
     pub page: &'static str,
+    /// Whether modelled machines of its system have it.
+    pub is_modelled: bool,
 }
 
 impl WaitInfo {
-    /// What the system is asked for such a request.
-    pub fn asked(&self, requested: Nanos) -> Nanos {
-        self.granularity.asked(requested)
+    /// A relative wait in whole nanoseconds that a model has and whose zero returns at once, without words: what
+    /// descriptions begin from.
+    pub const BLANK: WaitInfo = WaitInfo {
+        name: "",
+        call: "",
+        doc: "",
+        family: Family::Sleep,
+        takes: Takes::Span,
+        granularity: Granularity::NANOSECOND,
+        zero: ZeroMeans::ReturnsAtOnce,
+        slack: SlackRule::None,
+        since: "",
+        page: "",
+        is_modelled: true,
+    };
+
+    /// What a request is rounded to, and so what the call is given: the one rule of models and of real calls.
+    #[inline]
+    pub fn rounded(&self, requested: Nanos) -> Nanos {
+        self.granularity.rounded(requested)
     }
 
     /// Whether it has a deadline (a yield has none).
     pub fn is_timed(&self) -> bool {
-        self.family != Family::Yield
+        self.takes != Takes::Nothing
+    }
+
+    /// Whether the system programs its timer exactly, without a deliberate delay.
+    pub fn ignores_slack(&self) -> bool {
+        self.slack == SlackRule::None
+    }
+
+    /// Whether it ends at a tick: the scheduler's or the timer interrupt's.
+    pub fn ends_at_tick(&self) -> bool {
+        matches!(self.slack, SlackRule::Tick | SlackRule::TimerResolution)
     }
 }
 
@@ -189,10 +299,10 @@ mod tests {
 
     #[test]
     fn milliseconds_round_up_and_nanoseconds_stay() {
-        assert_eq!(Granularity::MILLISECOND.asked(Nanos(300_000)), Nanos(1_000_000));
-        assert_eq!(Granularity::MILLISECOND.asked(Nanos(1_000_000)), Nanos(1_000_000));
-        assert_eq!(Granularity::NANOSECOND.asked(Nanos(1)), Nanos(1));
+        assert_eq!(Granularity::MILLISECOND.rounded(Nanos(300_000)), Nanos(1_000_000));
+        assert_eq!(Granularity::MILLISECOND.rounded(Nanos(1_000_000)), Nanos(1_000_000));
+        assert_eq!(Granularity::NANOSECOND.rounded(Nanos(1)), Nanos(1));
         let down = Granularity { step: Nanos(1_000_000), rounds_up: false };
-        assert_eq!(down.asked(Nanos(1_999_999)), Nanos(1_000_000));
+        assert_eq!(down.rounded(Nanos(1_999_999)), Nanos(1_000_000));
     }
 }

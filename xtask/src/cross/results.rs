@@ -28,7 +28,7 @@ fn judge(result: &ResultFile, allowed: &Allowed) -> Result<(), String> {
     let mut faults = Vec::new();
     for series in &result.series {
         let Status::Unavailable { reason } = &series.status else { continue };
-        let is_known = allowed.lacks.iter().any(|(key, _)| series.key.starts_with(key));
+        let is_known = allowed.lacks.iter().any(|(key, _)| series.key.as_str().starts_with(key));
         // What this machine refuses, or another processor has, says nothing of the carrier.
         let is_elsewhere = matches!(reason, Unavailable::NotOnThisPlatform | Unavailable::NotPermitted { .. });
         if !is_known && !is_elsewhere {

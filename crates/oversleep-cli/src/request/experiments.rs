@@ -1,9 +1,8 @@
 //! Experiments as users name them.
 
-use oversleep_measure::{Experiment, experiment, registry};
-
 use super::names;
 use crate::exit::Failure;
+use oversleep_measure::{Experiment, experiment_named, registry};
 
 /// The experiments of those ids and the ones they read, in the registry's order.
 ///
@@ -24,8 +23,8 @@ pub fn named(ids: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
 /// # Errors
 /// There is none.
 pub fn find(id: &str) -> Result<&'static Experiment, Failure> {
-    let ids: Vec<&str> = registry().iter().map(|experiment| experiment.id).collect();
-    experiment(id.trim()).ok_or_else(|| names::unknown("experiment", id, &ids, Some("oversleep experiments")))
+    let ids: Vec<&str> = registry().iter().map(|experiment| experiment.id.as_str()).collect();
+    experiment_named(id.trim()).ok_or_else(|| names::unknown("experiment", id, &ids, Some("oversleep experiments")))
 }
 
 #[cfg(test)]
@@ -36,7 +35,8 @@ mod tests {
     fn users_may_name_them_in_any_case_and_order() {
         let named_ids = |typed: &[&str]| {
             let typed: Vec<String> = typed.iter().map(|&id| id.to_owned()).collect();
-            named(&typed).map(|experiments| experiments.iter().map(|experiment| experiment.id).collect::<Vec<_>>())
+            named(&typed)
+                .map(|experiments| experiments.iter().map(|experiment| experiment.id.as_str()).collect::<Vec<_>>())
         };
         assert_eq!(named_ids(&["d1", "B2", "D1"]).unwrap(), ["B2", "D1"]);
         assert_eq!(named_ids(&["A6"]).unwrap(), ["A1", "A2", "A4", "A6"], "the verdict reads what the others measure");

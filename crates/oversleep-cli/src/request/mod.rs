@@ -8,7 +8,7 @@ pub mod names;
 
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request};
-use oversleep_measure::{Depth, Experiment, Limit, Plan, duration_key};
+use oversleep_measure::{Depth, Experiment, Limit, Plan};
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
@@ -100,7 +100,7 @@ impl MeasuringArgs {
 fn refuse_a_time_without_a_deadline(lab: &Laboratory, request: &Request) -> Result<(), Failure> {
     let Some(Limit::Time(time)) = request.plan.limit else { return Ok(()) };
     let Some(period) = lab.period_max(request).filter(|&period| period > time) else { return Ok(()) };
-    let (time, period) = (duration_key(time), duration_key(period));
+    let (time, period) = (time.as_typed(), period.as_typed());
     Err(Failure::usage(if request.plan.requests.is_empty() {
         format!(
             "--for {time} is shorter than the longest request, {period}; give --for {period} or more, or shorter requests \

@@ -3,7 +3,7 @@
 use oversleep_record::comparison::{Caveat, CaveatKind};
 use oversleep_record::file::Completion;
 use oversleep_record::series::distinct_rounds;
-use oversleep_record::{Disturbance, Nanos, ResultFile};
+use oversleep_record::{Disturbance, FactName, Nanos, ResultFile};
 
 use super::place;
 
@@ -14,7 +14,7 @@ const STEAL_SHARE: f64 = 0.05;
 
 /// The version of Wine a result was taken under.
 pub(super) fn wine(file: &ResultFile) -> Option<&str> {
-    file.environment.text("os.wine_version")
+    file.environment.text(FactName::OsWineVersion)
 }
 
 /// Why the processor is an emulator's.
@@ -77,7 +77,7 @@ pub(super) fn all(results: &[ResultFile]) -> Vec<Caveat> {
 
 /// What kept the machine busy besides the measurement.
 fn busy(file: &ResultFile) -> Option<String> {
-    let cpus = file.environment.integer("cpu.count").filter(|&cpus| cpus > 0)? as f64;
+    let cpus = file.environment.integer(FactName::CpuCount).filter(|&cpus| cpus > 0)? as f64;
     let own = file.series.iter().filter(|series| series.conditions.load.is_empty());
     let share = |counter: fn(&Disturbance) -> Option<Nanos>| {
         let rounds = distinct_rounds(own.clone()).into_iter().map(|round| &round.disturbance);
@@ -106,17 +106,18 @@ mod tests {
     fn a_machine_that_is_none_is_said_to_be_none() {
         let mut model = Sheet::windows().file;
         model.platform.modelled = Some("windows-11".into());
-        let wine = Sheet::windows().text("os.wine_version", "8.0").file;
-        let mut arm = Sheet::linux().text("cpu.vendor", "AuthenticAMD").text("cpu.model", "AMD EPYC").file;
+        let wine = Sheet::windows().text(FactName::OsWineVersion, "8.0").file;
+        let mut arm =
+            Sheet::linux().text(FactName::CpuVendor, "AuthenticAMD").text(FactName::CpuModel, "AMD EPYC").file;
         arm.platform.arch = "aarch64".into();
-        let mut stopped = Sheet::linux().text("cpu.model", "AMD EPYC").file;
+        let mut stopped = Sheet::linux().text(FactName::CpuModel, "AMD EPYC").file;
         stopped.completion = Completion::Interrupted;
         assert_eq!(
             kinds(&[model, wine, arm.clone(), stopped]),
             [(0, CaveatKind::Modelled), (1, CaveatKind::Wine), (2, CaveatKind::Emulated), (3, CaveatKind::Interrupted)]
         );
         assert_eq!(emulated(&arm).unwrap(), "a program for aarch64 on AMD EPYC");
-        arm.environment = Sheet::linux().text("cpu.model", "Cortex-A76").file.environment;
+        arm.environment = Sheet::linux().text(FactName::CpuModel, "Cortex-A76").file.environment;
         assert_eq!(emulated(&arm), None);
     }
 
@@ -128,7 +129,7 @@ mod tests {
                 round.disturbance.other_cpu_ns = Some(Nanos(other));
             }
             series.conditions.load = if loaded { load() } else { Vec::new() };
-            Sheet::linux().integer("cpu.count", 2).series(series).file
+            Sheet::linux().integer(FactName::CpuCount, 2).series(series).file
         };
         // Windows of 20 ms on two CPUs: 10 ms are a quarter.
         assert_eq!(kinds(&[busy_with(9_900_000, false)]), []);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use oversleep_record::series::{Pace, Quantity, Unit};
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{Nanos, ResultFile, Series, SeriesKey};
 
 /// Series that measured the same thing: one at most of each result.
 pub(super) struct Group<'a> {
@@ -14,7 +14,7 @@ pub(super) struct Group<'a> {
 /// Everything that makes a measurement what it is. What the machine made of it (rounding, refusals) is not part of it.
 #[derive(PartialEq)]
 struct Identity<'a> {
-    key: &'a str,
+    key: &'a SeriesKey,
     quantity: Quantity,
     unit: Unit,
     requested_ns: Option<Nanos>,
@@ -30,7 +30,7 @@ impl<'a> Identity<'a> {
             unit: series.unit,
             requested_ns: series.requested_ns,
             pace: series.pace,
-            labels: series.labels.iter().map(|(name, value)| (name.as_str(), meant(name, value))).collect(),
+            labels: series.labels.iter().map(|(name, value)| (name, meant(name, value))).collect(),
         }
     }
 }
@@ -47,7 +47,7 @@ fn meant(name: &str, value: &str) -> String {
 /// Every series once, in the order of the results.
 pub(super) fn groups(results: &[ResultFile]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group> = Vec::new();
-    let mut by_key: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut by_key: BTreeMap<&SeriesKey, Vec<usize>> = BTreeMap::new();
     for (index, file) in results.iter().enumerate() {
         for series in &file.series {
             let of_key = by_key.entry(&series.key).or_default();
@@ -71,6 +71,7 @@ fn is_same(one: &Series, other: &Series) -> bool {
 #[cfg(test)]
 mod tests {
     use oversleep_record::conditions::{Conditions, Setting};
+    use oversleep_record::label;
 
     use super::super::testing::{Sheet, waits};
     use super::*;
@@ -98,14 +99,13 @@ mod tests {
 
     #[test]
     fn calibrated_work_is_the_same_work() {
-        let work = |ns: &str, threads: &str| {
+        let work = |ns, threads| {
             let mut series = waits("D1/blocked/precise", &[24_000_000; 4]);
-            series.labels.insert("work_ns".into(), ns.into());
-            series.labels.insert("threads".into(), threads.into());
+            series.labels = series.labels.with(label::WORK, Nanos(ns)).with(label::THREADS, threads);
             series
         };
-        assert!(together(work("23999997", "8"), work("24010000", "8")));
-        assert!(!together(work("23999997", "8"), work("11999997", "8")));
-        assert!(!together(work("23999997", "8"), work("23999997", "4")));
+        assert!(together(work(23_999_997, 8), work(24_010_000, 8)));
+        assert!(!together(work(23_999_997, 8), work(11_999_997, 8)));
+        assert!(!together(work(23_999_997, 8), work(23_999_997, 4)));
     }
 }

@@ -1,10 +1,11 @@
 //! Series that differ by little, for the tests of comparisons.
 
 use oversleep_record::conditions::LoadSpec;
+use oversleep_record::key::Part;
 use oversleep_record::series::{Quantity, Round, Unit};
 pub(super) use oversleep_record::testing::Sheet;
 use oversleep_record::testing::good_clock;
-use oversleep_record::{ClockResult, Disturbance, Nanos, Series};
+use oversleep_record::{ClockResult, Disturbance, ExperimentId, Nanos, Series, SeriesKey};
 
 pub(super) fn load() -> Vec<LoadSpec> {
     vec![LoadSpec { kind: "spin".into(), hogs: 2 }]
@@ -22,16 +23,19 @@ pub(super) fn spread(median: i64, count: i64) -> Vec<i64> {
 
 /// A series of these rounds, 100 ms apart; its values 1 ms apart.
 pub(super) fn of_rounds(key: &str, rounds: &[Vec<i64>]) -> Series {
-    let mut parts = key.split('/');
-    let (experiment, subject) = (parts.next().expect("an experiment"), parts.next().expect("a subject"));
+    let key = SeriesKey::from(key);
+    let experiment = key.as_str().split('/').next().and_then(|id| id.parse().ok()).expect("an experiment");
     let (quantity, unit) = match experiment {
-        "A1" => (Quantity::Cost, Unit::Ps),
-        "D1" => (Quantity::ForkJoin, Unit::Ns),
+        ExperimentId::A1 => (Quantity::Cost, Unit::Ps),
+        ExperimentId::D1 => (Quantity::ForkJoin, Unit::Ns),
         _ => (Quantity::Lateness, Unit::Ns),
     };
-    let mut series = Series::new(experiment, subject, quantity, unit);
-    series.key = key.to_owned();
-    series.requested_ns = parts.next().and_then(|part| part.parse().ok());
+    let mut series = Series::new(experiment, key.subject(), quantity, unit);
+    series.requested_ns = match key.parts().next() {
+        Some(Part::Span(span)) => Some(span),
+        _ => None,
+    };
+    series.key = key;
     series.asked_ns = series.requested_ns;
     for (index, values) in rounds.iter().enumerate() {
         let start = index as i64 * 100_000_000;

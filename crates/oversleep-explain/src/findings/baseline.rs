@@ -1,8 +1,8 @@
 //! Why a wait that nothing disturbs is late all the same: the three-way split of its lateness.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
 use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::{FactName, ResultFile};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, judge, not_measured, reference_sleep, settle};
@@ -36,7 +36,7 @@ or a free CPU, the third with a faster processor. In a guest the hypervisor's sh
 fn wake_up_baseline(file: &ResultFile) -> Look<Conclusion> {
     let series = reference_sleep(file)?;
     judge(series)?;
-    let row = split::of_sleeps(file).ok_or_else(|| match file.environment.flag("perf.switch_times") {
+    let row = split::of_sleeps(file).ok_or_else(|| match file.environment.flag(FactName::PerfSwitchTimes) {
         Some(false) => {
             Conclusion::lacks("switch-in times can't be seen here (perf.switch_times), so lateness was not split")
         }
@@ -78,6 +78,7 @@ fn wake_up_baseline(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::Verdict;
     use oversleep_record::split::LatenessSplit;
 
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn no_split_no_explanation() {
-        let blind = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).flag("perf.switch_times", false);
+        let blind = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).flag(FactName::PerfSwitchTimes, false);
         assert_eq!(
             says(&blind),
             (

@@ -1,7 +1,7 @@
 //! What a clock read costs: reads that are system calls, and the cheapest clock that is valid.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{ResultFile, Series};
+use oversleep_record::{FactName, ResultFile, Series};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, judge, median_of, not_measured, settle, summary, usable};
@@ -61,22 +61,22 @@ fn clock_is_system_call(file: &ResultFile) -> Look<Conclusion> {
             "not concluded: under an emulator ({how}) clock reads are what it makes of them, whatever the machine has"
         )));
     }
-    let source = file.environment.text("clocksource.current");
+    let source = file.environment.text(FactName::ClocksourceCurrent);
     let named = source.map(|name| format!(" '{name}'")).unwrap_or_default();
     let rests = |statement: Statement, series: &[&Series]| {
         let statement = series.iter().fold(statement, |all, series| all.rests_on(&series.key, summary(series)));
         match source {
-            Some(name) => statement.rests_on("clocksource.current", name),
+            Some(name) => statement.rests_on(FactName::ClocksourceCurrent, name),
             None => statement,
         }
     };
     let costs = usable(file, "A1/monotonic").and_then(|read| Ok((read, usable(file, "A1/monotonic-syscall")?)));
-    let (read, call) = match (costs, file.environment.flag("clocksource.vdso")) {
+    let (read, call) = match (costs, file.environment.flag(FactName::ClocksourceVdso)) {
         (Ok(costs), _) => costs,
         (Err(_), Some(false)) => {
             let statement =
                 Statement::new(format!("each clock read is a system call here: clocksource{named} has no vDSO path"));
-            return Ok(Conclusion::Found(rests(statement.rests_on("clocksource.vdso", "no"), &[])));
+            return Ok(Conclusion::Found(rests(statement.rests_on(FactName::ClocksourceVdso, "no"), &[])));
         }
         (Err(conclusion), _) => return Err(conclusion),
     };
@@ -135,6 +135,7 @@ fn fastest_clock(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::Verdict;
 
     use super::super::super::testing::{Explained, Sheet, good_clock};
@@ -146,7 +147,7 @@ mod tests {
 
     fn costs(read: i64) -> Sheet {
         Sheet::linux()
-            .text("clocksource.current", "hpet")
+            .text(FactName::ClocksourceCurrent, "hpet")
             .steady("A1/monotonic", read)
             .steady("A1/monotonic-syscall", 1_230_000)
     }
@@ -170,13 +171,14 @@ mod tests {
                     .into()
             )
         );
-        let by_fact = Sheet::linux().flag("clocksource.vdso", false);
+        let by_fact = Sheet::linux().flag(FactName::ClocksourceVdso, false);
         assert_eq!(
             says(&by_fact, "OVS-L009"),
             (Verdict::Found, "each clock read is a system call here: clocksource has no vDSO path".into())
         );
         assert_eq!(says(&Sheet::linux(), "OVS-L009").0, Verdict::NotEnoughData);
-        let mut emulated = Sheet::linux().flag("clocksource.vdso", false).text("clocksource.current", "tsc");
+        let mut emulated =
+            Sheet::linux().flag(FactName::ClocksourceVdso, false).text(FactName::ClocksourceCurrent, "tsc");
         emulated.file.platform.arch = "aarch64".into();
         let (verdict, sentence) = says(&emulated, "OVS-L009");
         assert!(verdict == Verdict::NotEnoughData && sentence.contains("under an emulator"), "{sentence}");
@@ -186,7 +188,7 @@ mod tests {
 
     fn clocks(tsc: i64) -> Sheet {
         Sheet::linux()
-            .flag("cpu.tsc.invariant", true)
+            .flag(FactName::CpuTscInvariant, true)
             .clock(good_clock("std-instant"))
             .clock(good_clock("tsc"))
             .steady("A1/std-instant", 31_500)

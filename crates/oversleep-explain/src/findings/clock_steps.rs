@@ -1,19 +1,16 @@
 //! How clocks move: in steps of a tick, or backwards.
 
-use oversleep_record::clock::Counts;
+use oversleep_record::clock::{COARSE_STEP_MIN, Counts, is_coarse};
 use oversleep_record::finding::Severity;
-use oversleep_record::{ClockResult, Nanos, ResultFile, Series};
+use oversleep_record::{ClockResult, ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, judge, median_of, not_measured, p50, settle, summary};
 use super::super::text::{counted, percent};
 use super::super::verdicts::{only_unfenced, step_in_words};
 
-/// Step from which a clock is coarse; 0.5 ms may be granted as 0.4992 ms.
-const COARSE_FROM: Nanos = Nanos(400_000);
-
 /// What a coarse clock shows of a sleep within which it did not move; its steps are longer.
-const NOTHING: i64 = COARSE_FROM.0 / 2;
+const NOTHING: i64 = COARSE_STEP_MIN.0 / 2;
 
 /// Fewest steps that say how long one is, and how far their quartiles may lie apart.
 const STEPS_MIN: u64 = 5;
@@ -68,11 +65,12 @@ fn steps_agree(series: &Series) -> bool {
 
 fn coarse_clock(file: &ResultFile) -> Look<Conclusion> {
     // The clock that also stamped the sleeps, where there is a choice.
-    let stamps: Option<&Series> =
-        file.experiment("B1").find(|series| series.label("clock_role") == Some("coarse") && series.has_values());
+    let stamps: Option<&Series> = file
+        .experiment(ExperimentId::B1)
+        .find(|series| series.label(label::CLOCK_ROLE) == Some(label::ClockRole::Coarse) && series.has_values());
     // Each clock's own series; the experiment polls one of them under a request of its own too.
-    let is_own = |series: &&Series| series.key == format!("B3/{}", series.subject);
-    let polled = || file.experiment("B3").filter(|series| series.has_values()).filter(is_own);
+    let is_own = |series: &&Series| series.key.parts().next().is_none();
+    let polled = || file.experiment(ExperimentId::B3).filter(|series| series.has_values()).filter(is_own);
     let series = polled()
         .find(|series| stamps.is_some_and(|stamps| stamps.clock == series.subject))
         .or_else(|| polled().max_by_key(|series| p50(series)))
@@ -81,13 +79,13 @@ fn coarse_clock(file: &ResultFile) -> Look<Conclusion> {
         judge(series)?;
     }
     let step = p50(series);
-    if step < COARSE_FROM {
+    if !is_coarse(step) {
         return Ok(Conclusion::Absent(
             Statement::new(format!("{} moves in steps of {step}", series.subject))
                 .rests_on(&series.key, summary(series)),
         ));
     }
-    let hz = file.environment.integer("timer.hz").filter(|&hz| hz > 0);
+    let hz = file.environment.integer(FactName::TimerHz).filter(|&hz| hz > 0);
     let tick = match hz {
         Some(hz) if (Nanos(1_000_000_000 / hz) - step).0.saturating_abs().saturating_mul(20) < step.0 => {
             format!(" (1/HZ, HZ {hz})")
@@ -100,8 +98,8 @@ fn coarse_clock(file: &ResultFile) -> Look<Conclusion> {
         .rests_on(&series.key, summary(series));
     let two_clocks =
         stamps.filter(|stamps| stamps.clock == series.subject && judge(stamps).is_ok()).and_then(|coarse| {
-            let precise = file.experiment("B1").find(|precise| {
-                precise.label("clock_role") == Some("precise")
+            let precise = file.experiment(ExperimentId::B1).find(|precise| {
+                precise.label(label::CLOCK_ROLE) == Some(label::ClockRole::Precise)
                     && precise.subject == coarse.subject
                     && precise.requested_ns == coarse.requested_ns
                     && precise.has_values()
@@ -208,6 +206,7 @@ fn backward_clock(file: &ResultFile) -> Look<Conclusion> {
 mod tests {
     use oversleep_record::clock::Steps;
     use oversleep_record::finding::Verdict;
+    use oversleep_record::label::ClockRole;
 
     use super::super::super::testing::{Explained, Sheet, good_clock, rounds};
     use super::*;
@@ -217,9 +216,9 @@ mod tests {
         (finding.verdict, finding.sentence)
     }
 
-    fn role(key: &str, role: &str, clock: &str, values: &[i64]) -> Series {
+    fn role(key: &str, role: ClockRole, clock: &str, values: &[i64]) -> Series {
         let mut series = rounds(key, values, 20);
-        series.labels.insert("clock_role".into(), role.into());
+        series.labels.set(label::CLOCK_ROLE, role);
         series.clock = clock.into();
         // Sleeps alternate between steps; the rounds as such agree.
         let median = series.distribution.p50();
@@ -229,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_coarse_clock_and_what_it_does_to_sleeps() {
-        let polled = || Sheet::linux().integer("timer.hz", 250).steady("B3/monotonic-coarse", 4_000_000);
+        let polled = || Sheet::linux().integer(FactName::TimerHz, 250).steady("B3/monotonic-coarse", 4_000_000);
         assert_eq!(
             says(&polled(), "OVS-G002"),
             (
@@ -240,8 +239,8 @@ mod tests {
             )
         );
         let both = polled()
-            .series(role("B1/nanosleep/1ms/coarse", "coarse", "monotonic-coarse", &[0, 0, 0, 4_000_000]))
-            .series(role("B1/nanosleep/1ms/precise", "precise", "monotonic", &[1_066_000; 4]));
+            .series(role("B1/nanosleep/1ms/coarse", ClockRole::Coarse, "monotonic-coarse", &[0, 0, 0, 4_000_000]))
+            .series(role("B1/nanosleep/1ms/precise", ClockRole::Precise, "monotonic", &[1_066_000; 4]));
         assert_eq!(
             says(&both, "OVS-G002").1,
             "monotonic-coarse moves in steps of 4 ms (1/HZ, HZ 250): 75 % of the sleeps of 1 ms read as 0 on it, the \
@@ -249,15 +248,15 @@ mod tests {
         );
         // What they read as is not always a step that was seen when the clock was polled.
         let busy = Sheet::linux()
-            .integer("timer.hz", 250)
+            .integer(FactName::TimerHz, 250)
             .steady("B3/monotonic-coarse", 8_000_000)
             .series(role(
                 "B1/nanosleep/1ms/coarse",
-                "coarse",
+                ClockRole::Coarse,
                 "monotonic-coarse",
                 &[0, 8_000_000, 4_000_000, 8_000_000],
             ))
-            .series(role("B1/nanosleep/1ms/precise", "precise", "monotonic", &[1_066_000; 4]));
+            .series(role("B1/nanosleep/1ms/precise", ClockRole::Precise, "monotonic", &[1_066_000; 4]));
         assert_eq!(
             says(&busy, "OVS-G002").1,
             "monotonic-coarse moves in steps of 8 ms: 25 % of the sleeps of 1 ms read as 0 on it, the others as 4 ms or \
@@ -268,11 +267,11 @@ mod tests {
             .steady("B3/get-tick-count-64", 16_000_000)
             .series(role(
                 "B1/sleep/1ms/coarse",
-                "coarse",
+                ClockRole::Coarse,
                 "get-tick-count-64",
                 &[15_000_000, 16_000_000, 16_000_000, 16_000_000],
             ))
-            .series(role("B1/sleep/1ms/precise", "precise", "qpc", &[15_600_000; 4]));
+            .series(role("B1/sleep/1ms/precise", ClockRole::Precise, "qpc", &[15_600_000; 4]));
         assert_eq!(
             says(&tick, "OVS-G002").1,
             "get-tick-count-64 moves in steps of 15 or 16 ms: none of the sleeps of 1 ms reads as less than 15 ms on it, \

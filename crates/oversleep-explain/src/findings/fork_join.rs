@@ -1,15 +1,15 @@
 //! The join that seems to take a tick: it is the clock, or the polling.
 
+use oversleep_record::clock::{COARSE_STEP_MIN, is_coarse};
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::label::{ClockRole, JoinStyle};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, SeriesKey, label};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, judge, not_measured, p50, settle, summary};
 
 /// What polling must add before it can be told from the grain of a join.
 const POLLING_WORTH: Nanos = Nanos(200_000);
-/// Step from which a coarse clock quantises a join.
-const STEP_WORTH: Nanos = Nanos(500_000);
 /// By so much a clock in whole milliseconds shows a step too long or too short.
 const WHOLE_MS: i64 = 1_000_000;
 
@@ -33,23 +33,26 @@ Cure: block in the join and time it with the precise clock.",
     check: |file| settle(fork_join(file)),
 };
 
-fn of<'a>(file: &'a ResultFile, style: &str, role: &str) -> Option<&'a Series> {
-    file.experiment("D1").find(|series| {
-        series.has_values() && series.label("style") == Some(style) && series.label("clock_role") == Some(role)
+fn of<'a>(file: &'a ResultFile, style: JoinStyle, role: ClockRole) -> Option<&'a Series> {
+    file.experiment(ExperimentId::D1).find(|series| {
+        series.has_values()
+            && series.label(label::STYLE) == Some(style)
+            && series.label(label::CLOCK_ROLE) == Some(role)
     })
 }
 
 fn fork_join(file: &ResultFile) -> Look<Conclusion> {
-    let needed = |style: &str, role: &str| {
-        of(file, style, role).ok_or_else(|| not_measured(file, &format!("D1/{style}/{role}")))
+    let needed = |style, role| {
+        of(file, style, role)
+            .ok_or_else(|| not_measured(file, SeriesKey::new(ExperimentId::D1, style.as_str()).word(role).as_str()))
     };
-    let blocked = needed("blocked", "precise")?;
+    let blocked = needed(JoinStyle::Blocked, ClockRole::Precise)?;
     judge(blocked)?;
-    let polling = of(file, "polling", "precise").filter(|series| judge(series).is_ok());
-    let coarse = of(file, "blocked", "coarse");
+    let polling = of(file, JoinStyle::Polling, ClockRole::Precise).filter(|series| judge(series).is_ok());
+    let coarse = of(file, JoinStyle::Blocked, ClockRole::Coarse);
     let step = coarse.and_then(|series| coarse_step(series, super::super::read::tick(file)));
     let added = polling.map(|series| p50(series) - p50(blocked)).filter(|&added| added >= POLLING_WORTH);
-    let threads = blocked.label("threads").map(|threads| format!(" of {threads} threads")).unwrap_or_default();
+    let threads = blocked.label(label::THREADS).map(|threads| format!(" of {threads} threads")).unwrap_or_default();
     let statement = |sentence: String| {
         let series = [Some(blocked), polling, coarse];
         series
@@ -78,13 +81,13 @@ fn fork_join(file: &ResultFile) -> Look<Conclusion> {
 /// 15.6 ms counts 15 or 16 at a time, so readings less than half a tick apart show the same step, and the tick is what
 /// it moves by.
 fn coarse_step(series: &Series, tick: Option<Nanos>) -> Option<Nanos> {
-    let half = Nanos(tick.map_or(0, |tick| tick.0 / 2)).max(STEP_WORTH);
+    let half = Nanos(tick.map_or(0, |tick| tick.0 / 2)).max(COARSE_STEP_MIN);
     let values: Vec<i64> = series.distribution.buckets().map(|(value, _)| value).collect();
     let gaps = values.windows(2).map(|pair| Nanos(pair[1].saturating_sub(pair[0])));
     let step = gaps.filter(|&gap| gap >= half).min();
     match (step, tick) {
         (Some(step), Some(tick)) if (step - tick).0.abs() > WHOLE_MS => Some(step),
-        (_, Some(tick)) => Some(tick).filter(|&tick| tick >= STEP_WORTH),
+        (_, Some(tick)) => Some(tick).filter(|&tick| is_coarse(tick)),
         (step, None) => step,
     }
 }
@@ -98,9 +101,7 @@ mod tests {
 
     fn join(style: &str, role: &str, values: &[i64]) -> Series {
         let mut series = rounds(&format!("D1/{style}/{role}"), values, 20);
-        for (label, value) in [("style", style), ("clock_role", role), ("threads", "8")] {
-            series.labels.insert(label.into(), value.into());
-        }
+        series.labels.set(label::THREADS, 8);
         series
     }
 

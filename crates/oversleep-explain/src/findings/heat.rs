@@ -114,6 +114,7 @@ mod tests {
 
     use super::super::super::testing::{Explained, Sheet, rounds};
     use super::*;
+    use oversleep_record::FactName;
 
     /// A sleep in two rounds of 20 ms, with the processor in these states.
     fn heated(on: Sheet, states: [ProcessorState; 2]) -> Finding {
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!((fell.verdict, fell.severity), (Verdict::Found, Severity::Cost));
         assert_eq!(heated(Sheet::linux(), [bounded(500); 2]).verdict, Verdict::Absent, "somebody's wish");
         assert_eq!(heated(Sheet::windows(), [bounded(1_000); 2]).verdict, Verdict::Absent);
-        let wine = Sheet::windows().text("os.wine_version", "8.0");
+        let wine = Sheet::windows().text(FactName::OsWineVersion, "8.0");
         assert_eq!(heated(wine, [bounded(333); 2]).verdict, Verdict::Absent, "a setting of Wine's host");
         let held = heated(Sheet::windows(), [bounded(333); 2]);
         assert_eq!((held.verdict, held.severity), (Verdict::Found, Severity::Note));

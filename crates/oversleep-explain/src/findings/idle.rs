@@ -3,7 +3,7 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::processor::{rate, rates};
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ProcessorState, ResultFile};
+use oversleep_record::{ExperimentId, FactName, Nanos, ProcessorState, ResultFile};
 
 use super::super::advice::{helped, trial_pair};
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
@@ -54,15 +54,15 @@ Cure: the performance governor while it matters, or a lower bound for the freque
 
 fn deep_idle(file: &ResultFile) -> Look<Conclusion> {
     let environment = &file.environment;
-    let deepest = environment.nanos("cpuidle.deepest_exit_latency_ns");
-    let states = environment.list("cpuidle.states");
+    let deepest = environment.nanos(FactName::CpuidleDeepestExitLatency);
+    let states = environment.list(FactName::CpuidleStates);
     let rests = |statement: Statement| {
         let statement = match deepest {
-            Some(latency) => statement.rests_on("cpuidle.deepest_exit_latency_ns", latency.to_string()),
+            Some(latency) => statement.rests_on(FactName::CpuidleDeepestExitLatency, latency.to_string()),
             None => statement,
         };
         match states {
-            Some(states) => statement.rests_on("cpuidle.states", states.join(", ")),
+            Some(states) => statement.rests_on(FactName::CpuidleStates, states.join(", ")),
             None => statement,
         }
     };
@@ -111,13 +111,15 @@ fn deep_idle(file: &ResultFile) -> Look<Conclusion> {
 fn power_saving_governor(file: &ResultFile) -> Look<Conclusion> {
     let environment = &file.environment;
     let governor = environment
-        .text("cpufreq.governor")
+        .text(FactName::CpufreqGovernor)
         .ok_or_else(|| Conclusion::lacks("the frequency governor can't be seen here (cpufreq.governor)"))?;
-    let driver = environment.text("cpufreq.driver").unwrap_or("unknown");
+    let driver = environment.text(FactName::CpufreqDriver).unwrap_or("unknown");
     let names = || governor.split(',').map(str::trim);
     let clock = clock_beside_sleeps(file);
     let rests = |sentence: String| {
-        let rests = Statement::new(sentence).rests_on("cpufreq.governor", governor).rests_on("cpufreq.driver", driver);
+        let rests = Statement::new(sentence)
+            .rests_on(FactName::CpufreqGovernor, governor)
+            .rests_on(FactName::CpufreqDriver, driver);
         match &clock {
             Some(clock) => rests.rests_on("clock rate beside the sleeps", clock),
             None => rests,
@@ -145,11 +147,11 @@ fn clock_beside_sleeps(file: &ResultFile) -> Option<String> {
     let sleeps =
         file.series.iter().filter(|series| series.quantity == Quantity::Lateness && series.conditions.is_as_found());
     // A wait that spins keeps its processor awake.
-    let sleeps = sleeps.filter(|series| series.experiment != "B12");
+    let sleeps = sleeps.filter(|series| series.experiment != ExperimentId::B12);
     let states = sleeps.map(|series| series.disturbance().processor);
     let seen = states.fold(ProcessorState::default(), |all, state| all.extremes(&state));
     let rates = rates(seen.clock_min_hz?, seen.clock_max_hz?);
-    let highest = file.environment.integer("cpufreq.max_hz").and_then(|hz| u64::try_from(hz).ok());
+    let highest = file.environment.integer(FactName::CpufreqMaxHz).and_then(|hz| u64::try_from(hz).ok());
     Some(highest.map_or_else(|| rates.clone(), |highest| format!("{rates}, where {} is the highest", rate(highest))))
 }
 
@@ -168,7 +170,9 @@ mod tests {
     }
 
     fn with_states() -> Sheet {
-        Sheet::linux().list("cpuidle.states", &["C1 2us", "C6 133us"]).span("cpuidle.deepest_exit_latency_ns", 133_000)
+        Sheet::linux()
+            .list(FactName::CpuidleStates, &["C1 2us", "C6 133us"])
+            .span(FactName::CpuidleDeepestExitLatency, 133_000)
     }
 
     #[test]
@@ -205,8 +209,8 @@ mod tests {
             )
         );
         assert!(matches!(finding.advice[0].tried, Tried::Refused { .. }));
-        assert_eq!(says(&Sheet::linux().list("cpuidle.states", &[]), "OVS-L015").0, Verdict::Absent);
-        let shallow = Sheet::linux().span("cpuidle.deepest_exit_latency_ns", 2_000);
+        assert_eq!(says(&Sheet::linux().list(FactName::CpuidleStates, &[]), "OVS-L015").0, Verdict::Absent);
+        let shallow = Sheet::linux().span(FactName::CpuidleDeepestExitLatency, 2_000);
         assert_eq!(says(&shallow, "OVS-L015").2, "no enabled idle state takes longer than 2 µs to leave");
         assert_eq!(says(&Sheet::linux(), "OVS-L015").0, Verdict::NotEnoughData);
         let mut wild = with_states().trial("forbid-deep-idle", "nanosleep", 152_000, 58_000);
@@ -230,9 +234,9 @@ mod tests {
             }
         }
         let sheet = Sheet::linux()
-            .text("cpufreq.governor", "schedutil")
-            .text("cpufreq.driver", "intel_cpufreq")
-            .integer("cpufreq.max_hz", 4_800_000_000)
+            .text(FactName::CpufreqGovernor, "schedutil")
+            .text(FactName::CpufreqDriver, "intel_cpufreq")
+            .integer(FactName::CpufreqMaxHz, 4_800_000_000)
             .series(sleep)
             .series(spin);
         let evidence = sheet.finding("OVS-L016").evidence;
@@ -242,8 +246,9 @@ mod tests {
 
     #[test]
     fn governors() {
-        let governor =
-            |name: &str, driver: &str| Sheet::linux().text("cpufreq.governor", name).text("cpufreq.driver", driver);
+        let governor = |name: &str, driver: &str| {
+            Sheet::linux().text(FactName::CpufreqGovernor, name).text(FactName::CpufreqDriver, driver)
+        };
         assert_eq!(
             says(&governor("powersave", "acpi-cpufreq"), "OVS-L016"),
             (

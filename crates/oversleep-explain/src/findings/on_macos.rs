@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use super::super::advice::sound_pairs;
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
@@ -57,7 +57,7 @@ power.",
 };
 
 fn class(file: &ResultFile) -> String {
-    let class = file.environment.text("sched.qos_class");
+    let class = file.environment.text(FactName::SchedQosClass);
     class.map(|class| format!(" (class {class})")).unwrap_or_default()
 }
 
@@ -123,7 +123,7 @@ fn with_and_without(file: &ResultFile) -> Look<(&Series, &Series)> {
         matches!(policy, Some(Setting::Policy { policy, .. }) if policy == "time-constraint")
     };
     let with = file
-        .experiment("B8")
+        .experiment(ExperimentId::B8)
         .filter(is_real_time)
         .find(|series| {
             series.subject == plain.subject && series.requested_ns == plain.requested_ns && series.has_values()
@@ -156,6 +156,7 @@ fn time_constraint(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::Verdict;
 
     use super::super::super::testing::{Explained, Sheet};
@@ -172,7 +173,7 @@ mod tests {
     #[test]
     fn leeway_is_a_share_of_the_request() {
         assert_eq!(
-            says(&sleeping(262_000, 1_262_000).text("sched.qos_class", "default"), "OVS-M001"),
+            says(&sleeping(262_000, 1_262_000).text(FactName::SchedQosClass, "default"), "OVS-M001"),
             (
                 Verdict::Found,
                 "nanosleep of 1 ms ended 262 µs late, of 5 ms 1.26 ms: macOS lets this thread's waits be late by a quarter \

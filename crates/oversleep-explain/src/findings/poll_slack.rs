@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{
@@ -87,7 +87,7 @@ fn nice_poll_slack(file: &ResultFile) -> Look<Conclusion> {
         SHARE_WAITS.contains(&series.subject.as_str()) && series.requested_ns >= Some(Nanos::from_millis(20))
     };
     let of_nice = |nice: fn(i32) -> bool, like: Option<&Series>| {
-        file.experiment("B8").filter(is_long).find(|series| {
+        file.experiment(ExperimentId::B8).filter(is_long).find(|series| {
             nice_value(series).is_some_and(nice)
                 && like.is_none_or(|like| like.subject == series.subject && like.requested_ns == series.requested_ns)
         })
@@ -113,7 +113,7 @@ fn nice_poll_slack(file: &ResultFile) -> Look<Conclusion> {
             p50(plain)
         ))));
     }
-    let own_nice = file.environment.integer("sched.nice").filter(|&own| own > 0);
+    let own_nice = file.environment.integer(FactName::SchedNice).filter(|&own| own > 0);
     let mut found = statement(format!(
         "at nice {value} {wait}'s {requested} timeout ended {} late instead of {}: a positive nice value widens the \
          slack of select, poll and epoll from 0.1 % to 0.5 % of the timeout",
@@ -122,7 +122,7 @@ fn nice_poll_slack(file: &ResultFile) -> Look<Conclusion> {
     ));
     if let Some(own) = own_nice {
         found.sentence.push_str(&format!("; this process runs at nice {own}"));
-        found = found.rests_on("sched.nice", own.to_string()).matters(Severity::Cost);
+        found = found.rests_on(FactName::SchedNice, own.to_string()).matters(Severity::Cost);
     }
     Ok(Conclusion::Found(found))
 }
@@ -142,7 +142,7 @@ fn long_timeout_slack(file: &ResultFile) -> Look<Conclusion> {
     let calls = pool("select, poll and epoll", &long).ok_or_else(missing)?;
     let slack = slack_during(file, &long[0])
         .ok_or_else(|| Conclusion::lacks("the timer slack of this thread is not known (timer.slack_ns)"))?;
-    let is_nice = file.environment.integer("sched.nice").is_some_and(|nice| nice > 0);
+    let is_nice = file.environment.integer(FactName::SchedNice).is_some_and(|nice| nice > 0);
     let part = if is_nice { 200 } else { 1_000 };
     let share = Nanos(longest.0 / part).min(SHARE_MAX);
     let extra = share - slack;
@@ -228,7 +228,7 @@ mod tests {
                     .into()
             )
         );
-        let (_, severity, sentence) = says(&sheet.integer("sched.nice", 10), "OVS-L002");
+        let (_, severity, sentence) = says(&sheet.integer(FactName::SchedNice, 10), "OVS-L002");
         assert_eq!(severity, Severity::Cost);
         assert!(sentence.ends_with("; this process runs at nice 10"), "{sentence}");
     }
@@ -260,7 +260,7 @@ mod tests {
 
     fn long(polls: i64, sleeps: i64) -> Sheet {
         Sheet::linux()
-            .span("timer.slack_ns", 50_000)
+            .span(FactName::TimerSlack, 50_000)
             .steady("B5/poll/100ms", polls)
             .steady("B5/epoll-wait/100ms", polls)
             .steady("B5/nanosleep/100ms", sleeps)
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn long_timeouts_beside_shorter_ones() {
         let sheet = Sheet::linux()
-            .span("timer.slack_ns", 50_000)
+            .span(FactName::TimerSlack, 50_000)
             .steady("B5/poll/100ms", 116_000)
             .steady("B5/poll/16ms", 66_000)
             .steady("B5/poll/1ms", 65_000);
@@ -297,7 +297,7 @@ mod tests {
             "select, poll and epoll with 100 ms of timeout ended 116 µs late where timeouts of 16 ms ended 66 µs late: they \
              allow themselves 0.1 % of the timeout, 100 µs here"
         );
-        let alone = Sheet::linux().span("timer.slack_ns", 50_000).steady("B5/poll/100ms", 116_000);
+        let alone = Sheet::linux().span(FactName::TimerSlack, 50_000).steady("B5/poll/100ms", 116_000);
         assert_eq!(says(&alone, "OVS-L003").0, Verdict::NotEnoughData);
     }
 
@@ -315,7 +315,8 @@ mod tests {
     /// What a survey of all waits holds: three values of each long one.
     fn survey(polls: i64, sleeps: &[i64], shorter: i64) -> Sheet {
         use super::super::super::testing::rounds;
-        let mut sheet = Sheet::linux().span("timer.slack_ns", 50_000).series(rounds("B5/nanosleep/100ms", sleeps, 1));
+        let mut sheet =
+            Sheet::linux().span(FactName::TimerSlack, 50_000).series(rounds("B5/nanosleep/100ms", sleeps, 1));
         for wait in SHARE_WAITS {
             sheet = sheet.series(rounds(&format!("B5/{wait}/100ms"), &[polls; 3], 1));
             sheet = sheet.series(rounds(&format!("B5/{wait}/16ms"), &[shorter; 3], 1));
@@ -348,7 +349,7 @@ mod tests {
     #[test]
     fn long_timeouts_without_data_or_peace() {
         let short = Sheet::linux()
-            .span("timer.slack_ns", 50_000)
+            .span(FactName::TimerSlack, 50_000)
             .steady("B5/poll/1ms", 66_000)
             .steady("B5/nanosleep/1ms", 66_000);
         assert_eq!(
@@ -356,7 +357,7 @@ mod tests {
             "the longest timeout measured, 1 ms, is too short for its share to exceed the timer slack of 50 µs"
         );
         let wild = Sheet::linux()
-            .span("timer.slack_ns", 50_000)
+            .span(FactName::TimerSlack, 50_000)
             .wild("B5/poll/100ms", 116_000)
             .steady("B5/nanosleep/100ms", 66_000);
         assert_eq!(says(&wild, "OVS-L003").0, Verdict::TooDisturbed);

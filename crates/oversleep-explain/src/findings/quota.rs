@@ -3,7 +3,7 @@
 use oversleep_record::environment::FactValue;
 use oversleep_record::finding::Severity;
 use oversleep_record::series::distinct_rounds;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{FactName, Nanos, ResultFile};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, observed, settle};
@@ -51,7 +51,7 @@ Cure: size thread pools by the quota, wait instead of spinning, or use a weight 
 
 /// The quota in CPUs; `Ok(None)` where there is none.
 fn quota_cpus(file: &ResultFile) -> Option<Option<f64>> {
-    match file.environment.known("cgroup.cpu_quota_cpus")? {
+    match file.environment.known(FactName::CgroupCpuQuotaCpus)? {
         FactValue::Text(_) => Some(None),
         FactValue::Real(cpus) => Some(Some(*cpus)),
         FactValue::Integer(cpus) => Some(Some(*cpus as f64)),
@@ -60,7 +60,7 @@ fn quota_cpus(file: &ResultFile) -> Option<Option<f64>> {
 }
 
 fn period(file: &ResultFile) -> Nanos {
-    file.environment.nanos("cgroup.cpu_period_ns").unwrap_or(PERIOD_DEFAULT)
+    file.environment.nanos(FactName::CgroupCpuPeriod).unwrap_or(PERIOD_DEFAULT)
 }
 
 fn throttled(file: &ResultFile) -> Look<Conclusion> {
@@ -68,7 +68,8 @@ fn throttled(file: &ResultFile) -> Look<Conclusion> {
     let Some((stalled, window)) = observed(file.series.iter(), |disturbance| disturbance.throttled_ns) else {
         return match quota {
             Some(None) => Ok(Conclusion::Absent(
-                Statement::new("there is no CPU quota, hence no throttling").rests_on("cgroup.cpu_quota_cpus", "none"),
+                Statement::new("there is no CPU quota, hence no throttling")
+                    .rests_on(FactName::CgroupCpuQuotaCpus, "none"),
             )),
             _ => Err(Conclusion::lacks("throttling can't be seen here, or no series was measured")),
         };
@@ -99,11 +100,11 @@ fn quota(file: &ResultFile) -> Look<Conclusion> {
         quota_cpus(file).ok_or_else(|| Conclusion::lacks("the CPU quota is not known (cgroup.cpu_quota_cpus)"))?;
     let Some(cpus) = quota else {
         return Ok(Conclusion::Absent(
-            Statement::new("there is no CPU quota").rests_on("cgroup.cpu_quota_cpus", "none"),
+            Statement::new("there is no CPU quota").rests_on(FactName::CgroupCpuQuotaCpus, "none"),
         ));
     };
     let period = period(file);
-    let allowed = file.environment.integer("cpu.allowed").or(file.environment.integer("cpu.count"));
+    let allowed = file.environment.integer(FactName::CpuAllowed).or(file.environment.integer(FactName::CpuCount));
     // Fewer CPUs than the quota can't use it up.
     if let Some(allowed) = allowed.filter(|&allowed| allowed as f64 <= cpus) {
         return Ok(Conclusion::Absent(
@@ -111,7 +112,7 @@ fn quota(file: &ResultFile) -> Look<Conclusion> {
                 "the quota of {} CPUs is no less than the {allowed} this process may use",
                 number(cpus)
             ))
-            .rests_on("cgroup.cpu_quota_cpus", number(cpus)),
+            .rests_on(FactName::CgroupCpuQuotaCpus, number(cpus)),
         ));
     }
     // All allowed CPUs busy use the budget up soonest and then stand still the longest.
@@ -123,8 +124,8 @@ fn quota(file: &ResultFile) -> Look<Conclusion> {
             "a quota of {} CPUs per {period} is set: {threads} would stand still for {stall} of each period",
             number(cpus)
         ))
-        .rests_on("cgroup.cpu_quota_cpus", number(cpus))
-        .rests_on("cgroup.cpu_period_ns", period.to_string()),
+        .rests_on(FactName::CgroupCpuQuotaCpus, number(cpus))
+        .rests_on(FactName::CgroupCpuPeriod, period.to_string()),
     ))
 }
 
@@ -146,7 +147,10 @@ mod tests {
             round.disturbance.throttled_ns = Some(Nanos(each));
             round.disturbance.throttled_periods = Some(periods);
         }
-        Sheet::linux().real("cgroup.cpu_quota_cpus", 0.5).span("cgroup.cpu_period_ns", 100_000_000).series(series)
+        Sheet::linux()
+            .real(FactName::CgroupCpuQuotaCpus, 0.5)
+            .span(FactName::CgroupCpuPeriod, 100_000_000)
+            .series(series)
     }
 
     #[test]
@@ -165,15 +169,16 @@ mod tests {
             (Verdict::Absent, "the control group was not throttled in 80 ms".into())
         );
         assert_eq!(says(&Sheet::linux(), "OVS-L012").0, Verdict::NotEnoughData);
-        let free = Sheet::linux().text("cgroup.cpu_quota_cpus", "none");
+        let free = Sheet::linux().text(FactName::CgroupCpuQuotaCpus, "none");
         assert_eq!(says(&free, "OVS-L012"), (Verdict::Absent, "there is no CPU quota, hence no throttling".into()));
     }
 
     #[test]
     fn a_quota_that_can_act() {
-        let quota = |cpus| Sheet::linux().real("cgroup.cpu_quota_cpus", cpus).span("cgroup.cpu_period_ns", 100_000_000);
+        let quota =
+            |cpus| Sheet::linux().real(FactName::CgroupCpuQuotaCpus, cpus).span(FactName::CgroupCpuPeriod, 100_000_000);
         assert_eq!(
-            says(&quota(2.0).integer("cpu.allowed", 16), "OVS-L013"),
+            says(&quota(2.0).integer(FactName::CpuAllowed, 16), "OVS-L013"),
             (
                 Verdict::Found,
                 "a quota of 2 CPUs per 100 ms is set: 16 busy threads would stand still for 87.5 ms of each period"
@@ -185,11 +190,11 @@ mod tests {
             "a quota of 0.5 CPUs per 100 ms is set: 1 busy thread would stand still for 50 ms of each period"
         );
         assert_eq!(
-            says(&quota(4.0).integer("cpu.allowed", 2), "OVS-L013"),
+            says(&quota(4.0).integer(FactName::CpuAllowed, 2), "OVS-L013"),
             (Verdict::Absent, "the quota of 4 CPUs is no less than the 2 this process may use".into())
         );
         assert_eq!(
-            says(&Sheet::linux().text("cgroup.cpu_quota_cpus", "none"), "OVS-L013"),
+            says(&Sheet::linux().text(FactName::CgroupCpuQuotaCpus, "none"), "OVS-L013"),
             (Verdict::Absent, "there is no CPU quota".into())
         );
         assert_eq!(says(&Sheet::linux(), "OVS-L013").0, Verdict::NotEnoughData);

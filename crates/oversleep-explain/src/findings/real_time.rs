@@ -3,7 +3,7 @@
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series, Unavailable};
+use oversleep_record::{FactName, Nanos, ResultFile, Series, Unavailable};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, is_real_time, kernel_version, settle};
@@ -69,8 +69,8 @@ fn not_permitted(file: &ResultFile) -> Look<Conclusion> {
         Outcome::Denied { why } => Some((series, why)),
         _ => None,
     });
-    let limit = environment.integer("limits.rtprio");
-    let mut statement = match (environment.flag("sched.rt_permitted"), denied) {
+    let limit = environment.integer(FactName::LimitsRtprio);
+    let mut statement = match (environment.flag(FactName::SchedRtPermitted), denied) {
         (Some(false), _) | (None, Some(_)) => {
             let why = limit.map(|limit| format!(" (RLIMIT_RTPRIO is {limit})")).unwrap_or_default();
             Statement::new(format!(
@@ -79,21 +79,21 @@ fn not_permitted(file: &ResultFile) -> Look<Conclusion> {
         }
         (Some(true), _) => {
             return Ok(Conclusion::Absent(
-                Statement::new("this process may use real-time policies").rests_on("sched.rt_permitted", "yes"),
+                Statement::new("this process may use real-time policies").rests_on(FactName::SchedRtPermitted, "yes"),
             ));
         }
         (None, None) => {
             return Err(Conclusion::lacks("whether real-time policies are permitted here was not found out"));
         }
     };
-    if let Some(flag) = environment.flag("sched.rt_permitted") {
-        statement = statement.rests_on("sched.rt_permitted", if flag { "yes" } else { "no" });
+    if let Some(flag) = environment.flag(FactName::SchedRtPermitted) {
+        statement = statement.rests_on(FactName::SchedRtPermitted, if flag { "yes" } else { "no" });
     }
     if let Some((series, why)) = denied {
         statement = statement.rests_on(&series.key, why.to_string());
     }
     if let Some(limit) = limit {
-        statement = statement.rests_on("limits.rtprio", limit.to_string());
+        statement = statement.rests_on(FactName::LimitsRtprio, limit.to_string());
     }
     Ok(Conclusion::Found(statement))
 }
@@ -106,15 +106,15 @@ struct Share {
 
 /// What the settings say: the limit, and of which period.
 fn settings(file: &ResultFile) -> Look<(Nanos, Nanos)> {
-    let setting = |name: &str| {
+    let setting = |name: FactName| {
         let value = file.environment.integer(name).map(Nanos::from_micros);
         value.ok_or_else(|| Conclusion::lacks(format!("the kernel's limit is not known ({name})")))
     };
-    Ok((setting("sched.rt_runtime_us")?, setting("sched.rt_period_us")?))
+    Ok((setting(FactName::SchedRtRuntimeUs)?, setting(FactName::SchedRtPeriodUs)?))
 }
 
 fn resting_on_limit(file: &ResultFile, statement: Statement) -> Statement {
-    ["sched.rt_runtime_us", "sched.rt_period_us"].into_iter().fold(statement, |statement, name| {
+    [FactName::SchedRtRuntimeUs, FactName::SchedRtPeriodUs].into_iter().fold(statement, |statement, name| {
         match file.environment.integer(name) {
             Some(value) => statement.rests_on(name, value.to_string()),
             None => statement,
@@ -142,8 +142,8 @@ fn fair_server(file: &ResultFile) -> Share {
         "where real-time threads keep a CPU busy, ordinary tasks that starve get {FAIR_SERVER_RUNTIME} of every second \
          from the kernel's fair server (its default, Linux 6.12 and later), whatever sched_rt_runtime_us says"
     ));
-    if let Some(release) = file.environment.text("kernel.release") {
-        statement = statement.rests_on("kernel.release", release);
+    if let Some(release) = file.environment.text(FactName::KernelRelease) {
+        statement = statement.rests_on(FactName::KernelRelease, release);
     }
     if let Ok((used, whole)) = settings(file)
         && is_limited(used, whole)
@@ -165,7 +165,7 @@ fn throttling(file: &ResultFile) -> Look<Conclusion> {
     let environment = &file.environment;
     let measured: Vec<&Series> =
         real_time_series(file).filter(|(_, outcome)| outcome.holds()).map(|(series, _)| series).collect();
-    let as_found = environment.text("sched.policy").is_some_and(is_real_time);
+    let as_found = environment.text(FactName::SchedPolicy).is_some_and(is_real_time);
     if measured.is_empty() && !as_found {
         return Ok(Conclusion::Absent(Statement::new("nothing here ran under a real-time policy")));
     }
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn real_time_refused() {
-        let sheet = Sheet::linux().flag("sched.rt_permitted", false).integer("limits.rtprio", 0);
+        let sheet = Sheet::linux().flag(FactName::SchedRtPermitted, false).integer(FactName::LimitsRtprio, 0);
         let finding = sheet.finding("OVS-L007");
         assert_eq!(
             (finding.verdict, finding.sentence.as_str()),
@@ -222,7 +222,7 @@ mod tests {
         denied.conditions.outcomes.insert("policy".into(), Outcome::Denied { why });
         assert_eq!(says(&Sheet::linux().series(denied), "OVS-L007").0, Verdict::Found);
         assert_eq!(
-            says(&Sheet::linux().flag("sched.rt_permitted", true), "OVS-L007"),
+            says(&Sheet::linux().flag(FactName::SchedRtPermitted, true), "OVS-L007"),
             (Verdict::Absent, "this process may use real-time policies".into())
         );
         assert_eq!(
@@ -233,9 +233,9 @@ mod tests {
 
     fn limited(kernel: &str) -> Sheet {
         Sheet::linux()
-            .text("kernel.release", kernel)
-            .integer("sched.rt_runtime_us", 950_000)
-            .integer("sched.rt_period_us", 1_000_000)
+            .text(FactName::KernelRelease, kernel)
+            .integer(FactName::SchedRtRuntimeUs, 950_000)
+            .integer(FactName::SchedRtPeriodUs, 1_000_000)
             .steady("B8/nanosleep/1ms/policy=fifo:1", 9_000)
     }
 
@@ -274,9 +274,9 @@ mod tests {
             says(&Sheet::linux(), "OVS-L008"),
             (Verdict::Absent, "nothing here ran under a real-time policy".into())
         );
-        let lifted = limited("6.1").integer("sched.rt_runtime_us", -1);
+        let lifted = limited("6.1").integer(FactName::SchedRtRuntimeUs, -1);
         assert_eq!(says(&lifted, "OVS-L008"), (Verdict::Absent, "real-time threads may use the whole CPU here".into()));
-        let lifted = limited("6.12.0").integer("sched.rt_runtime_us", -1);
+        let lifted = limited("6.12.0").integer(FactName::SchedRtRuntimeUs, -1);
         assert_eq!(
             says(&lifted, "OVS-L008"),
             (
@@ -292,7 +292,7 @@ mod tests {
             says(&of_no_version, "OVS-L008"),
             (Verdict::NotEnoughData, "the kernel's version is not known, and what it does depends on it".into())
         );
-        let unknown = Sheet::linux().text("kernel.release", "6.11.2").text("sched.policy", "fifo:80");
+        let unknown = Sheet::linux().text(FactName::KernelRelease, "6.11.2").text(FactName::SchedPolicy, "fifo:80");
         assert_eq!(
             says(&unknown, "OVS-L008"),
             (Verdict::NotEnoughData, "the kernel's limit is not known (sched.rt_runtime_us)".into())

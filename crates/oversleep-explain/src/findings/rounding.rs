@@ -1,7 +1,7 @@
 //! Timeouts that count in coarse units: whole milliseconds, whole ticks.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{FactName, Nanos, ResultFile, Series};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, judge, not_measured, p50, quiet_enough, settle, summary, tick, wait_series, waits_of};
@@ -109,14 +109,14 @@ fn socket_timeout_tick(file: &ResultFile) -> Look<Conclusion> {
     let (wanted, late) = (series.requested_ns.unwrap_or_default(), p50(series));
     let statement = |sentence: String| {
         let statement = Statement::new(sentence).rests_on(&series.key, summary(series));
-        statement.rests_on("timer.coarse_step_ns", format!("a tick of {tick}"))
+        statement.rests_on(FactName::TimerCoarseStep, format!("a tick of {tick}"))
     };
     if late.0.saturating_mul(4) < tick.0 {
         return Ok(Conclusion::Absent(statement(format!(
             "a receive timeout of {wanted} ended {late} late, far less than the tick of {tick}"
         ))));
     }
-    let hz = file.environment.integer("timer.hz").map(|hz| format!(" (HZ {hz})")).unwrap_or_default();
+    let hz = file.environment.integer(FactName::TimerHz).map(|hz| format!(" (HZ {hz})")).unwrap_or_default();
     Ok(Conclusion::Found(statement(format!(
         "a receive timeout (SO_RCVTIMEO) of {wanted} ended after {}: socket timeouts count whole ticks of {tick}{hz}",
         wanted + late
@@ -193,8 +193,8 @@ mod tests {
     fn socket_timeouts_end_on_the_tick() {
         let sheet = |late| {
             Sheet::linux()
-                .span("timer.coarse_step_ns", 4_000_000)
-                .integer("timer.hz", 250)
+                .span(FactName::TimerCoarseStep, 4_000_000)
+                .integer(FactName::TimerHz, 250)
                 .steady("B5/so-rcvtimeo/1ms", late)
         };
         assert_eq!(
@@ -215,7 +215,7 @@ mod tests {
             says(&no_tick, "OVS-L006"),
             (Verdict::NotEnoughData, "the kernel's tick is not known (timer.hz)".into())
         );
-        let wild = Sheet::linux().integer("timer.hz", 250).wild("B5/so-rcvtimeo/1ms", 6_900_000);
+        let wild = Sheet::linux().integer(FactName::TimerHz, 250).wild("B5/so-rcvtimeo/1ms", 6_900_000);
         assert_eq!(says(&wild, "OVS-L006").0, Verdict::TooDisturbed);
     }
 }

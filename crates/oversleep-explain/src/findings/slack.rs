@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use super::super::advice::{helped, sound_pairs, trial_pair, wait_named};
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
@@ -68,21 +68,21 @@ fn timer_slack(file: &ResultFile) -> Look<Conclusion> {
     };
     let slack = match &baseline {
         Ok(series) => slack_during(file, series),
-        Err(_) => file.environment.nanos("timer.slack_ns"),
+        Err(_) => file.environment.nanos(FactName::TimerSlack),
     };
     let slack =
         slack.ok_or_else(|| Conclusion::lacks("the timer slack of this thread is not known (timer.slack_ns)"))?;
     if slack < SLACK_WORTH {
         return Ok(Conclusion::Absent(
             Statement::new(format!("timer slack is {slack} here: it delays nothing that can be measured"))
-                .rests_on("timer.slack_ns", slack.to_string()),
+                .rests_on(FactName::TimerSlack, slack.to_string()),
         ));
     }
     let baseline = baseline?;
     judge(baseline)?;
     quiet_enough(file, baseline, slack)?;
     let rests = |statement: Statement| {
-        statement.rests_on("timer.slack_ns", slack.to_string()).rests_on(&baseline.key, summary(baseline))
+        statement.rests_on(FactName::TimerSlack, slack.to_string()).rests_on(&baseline.key, summary(baseline))
     };
     match pair {
         Some((before, after)) => {
@@ -107,7 +107,7 @@ fn timer_slack(file: &ResultFile) -> Look<Conclusion> {
 fn slack_series(file: &ResultFile) -> Option<(&Series, &Series)> {
     let before = reference_sleep(file).ok()?;
     let exact = Setting::Nanos(Nanos(1));
-    let after = file.experiment("C2").find(|series| {
+    let after = file.experiment(ExperimentId::C2).find(|series| {
         series.subject == before.subject
             && series.requested_ns == before.requested_ns
             && series.conditions.setting("slack") == Some(&exact)
@@ -121,7 +121,7 @@ fn compared(file: &ResultFile, slack: Nanos, before: &Series, after: &Series) ->
     let (late, still_late) = (p50(before), p50(after));
     let statement = |sentence: String| {
         Statement::new(sentence)
-            .rests_on("timer.slack_ns", slack.to_string())
+            .rests_on(FactName::TimerSlack, slack.to_string())
             .rests_on(&before.key, summary(before))
             .rests_on(&after.key, summary(after))
     };
@@ -154,7 +154,7 @@ fn waits_without_slack(file: &ResultFile) -> Look<Conclusion> {
     if slack < SLACK_WORTH {
         return Ok(Conclusion::Absent(
             Statement::new(format!("timer slack is {slack} here, so no wait gains by ignoring it"))
-                .rests_on("timer.slack_ns", slack.to_string()),
+                .rests_on(FactName::TimerSlack, slack.to_string()),
         ));
     }
     quiet_enough(file, reference, slack)?;
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     fn default_slack() -> Sheet {
-        Sheet::linux().span("timer.slack_ns", 50_000)
+        Sheet::linux().span(FactName::TimerSlack, 50_000)
     }
 
     fn says(sheet: &Sheet, id: &str) -> (Verdict, String) {
@@ -276,11 +276,11 @@ mod tests {
             assert_eq!(says(&sheet, "OVS-L001"), (Verdict::Absent, sentence.to_owned()));
         };
         absent(
-            Sheet::linux().span("timer.slack_ns", 1),
+            Sheet::linux().span(FactName::TimerSlack, 1),
             "timer slack is 1 ns here: it delays nothing that can be measured",
         );
         absent(
-            default_slack().text("sched.policy", "fifo:80").steady("B5/nanosleep/1ms", 9_000),
+            default_slack().text(FactName::SchedPolicy, "fifo:80").steady("B5/nanosleep/1ms", 9_000),
             "timer slack is 0 ns here: it delays nothing that can be measured",
         );
         absent(
@@ -348,7 +348,7 @@ mod tests {
         );
         let wild = default_slack().wild("B5/nanosleep/1ms", 66_100).steady("B5/timerfd/1ms", 14_900);
         assert_eq!(says(&wild, "OVS-L005").0, Verdict::TooDisturbed);
-        let low = Sheet::linux().span("timer.slack_ns", 1).steady("B5/nanosleep/1ms", 14_000);
+        let low = Sheet::linux().span(FactName::TimerSlack, 1).steady("B5/nanosleep/1ms", 14_000);
         assert_eq!(says(&low, "OVS-L005").0, Verdict::Absent);
     }
 }

@@ -1,7 +1,8 @@
 //! Waiting without sleeping: what spinning gains and costs, and what a yield is not.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::label::{self, Competition};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::super::advice::wait_like;
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
@@ -52,7 +53,7 @@ spin before parking, where the other side is known to be about to finish.",
 };
 
 fn spinner<'a>(file: &'a ResultFile, name: &str, requested: Option<Nanos>) -> Option<&'a Series> {
-    file.experiment("B12").find(|series| {
+    file.experiment(ExperimentId::B12).find(|series| {
         series.subject == name && series.has_values() && (requested.is_none() || series.requested_ns == requested)
     })
 }
@@ -101,12 +102,16 @@ fn spin_cost(file: &ResultFile) -> Look<Conclusion> {
 
 fn yield_no_sleep(file: &ResultFile) -> Look<Conclusion> {
     let alone = file
-        .experiment("B7")
-        .find(|series| series.has_values() && series.conditions.load.is_empty() && !series.key.ends_with("/competing"))
+        .experiment(ExperimentId::B7)
+        .find(|series| {
+            series.has_values()
+                && series.conditions.load.is_empty()
+                && series.label(label::COMPETITION) != Some(Competition::Competing)
+        })
         .ok_or_else(|| not_measured(file, "a yield with a free CPU (B7)"))?;
     judge(alone)?;
     let contested = file
-        .experiment("B7")
+        .experiment(ExperimentId::B7)
         .find(|series| series.subject == alone.subject && series.key != alone.key && series.has_values());
     let mut statement = Statement::default().rests_on(&alone.key, summary(alone));
     let with_others = match contested {

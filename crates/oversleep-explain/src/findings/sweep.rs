@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, not_measured, p50, settle, summary};
@@ -37,10 +37,10 @@ high-resolution timers (highres=off must not be set). A hybrid of sleeping and s
 
 fn sleep_grid(file: &ResultFile) -> Look<Conclusion> {
     let subject = |series: &Series| series.subject.clone();
-    let first = file.experiment("B2").find(|series| series.has_values());
+    let first = file.experiment(ExperimentId::B2).find(|series| series.has_values());
     let wait = first.map(subject).ok_or_else(|| not_measured(file, "the sweep over 1 to 15 ms (B2)"))?;
     let mut sweep: Vec<&Series> = file
-        .experiment("B2")
+        .experiment(ExperimentId::B2)
         .filter(|series| series.subject == wait && series.has_values() && series.requested_ns.is_some())
         .collect();
     sweep.sort_by_key(|series| series.requested_ns);

@@ -1,5 +1,6 @@
 //! Tests of the registry as a whole; each finding's own tests stand beside it.
 
+use oversleep_record::FactName;
 use std::collections::BTreeSet;
 
 use super::super::testing::{Explained, Sheet};
@@ -84,12 +85,12 @@ fn another_system_is_not_asked_about_linux() {
 #[test]
 fn the_gravest_come_first() {
     let sheet = Sheet::linux()
-        .span("timer.slack_ns", 50_000)
+        .span(FactName::TimerSlack, 50_000)
         .trial("lower-timer-slack", "nanosleep", 66_100, 14_200)
         .steady("B5/nanosleep/1ms", 66_100)
-        .text("virtualisation.hypervisor", "kvm")
+        .text(FactName::VirtualisationHypervisor, "kvm")
         .wild("B2/nanosleep/1ms", 100_000)
-        .flag("sched.rt_permitted", true);
+        .flag(FactName::SchedRtPermitted, true);
     let listed = findings(&sheet.file);
     let order: Vec<(Verdict, Severity)> = listed.iter().map(|finding| (finding.verdict, finding.severity)).collect();
     let first_not_found = order.iter().position(|(verdict, _)| *verdict != Verdict::Found).unwrap();
@@ -101,7 +102,8 @@ fn the_gravest_come_first() {
 
 #[test]
 fn only_what_was_found_carries_advice() {
-    let sheet = Sheet::linux().span("timer.slack_ns", 50_000).trial("lower-timer-slack", "nanosleep", 66_100, 14_200);
+    let sheet =
+        Sheet::linux().span(FactName::TimerSlack, 50_000).trial("lower-timer-slack", "nanosleep", 66_100, 14_200);
     for finding in findings(&sheet.file) {
         let entry = entry(&finding.id).unwrap();
         let ours =
@@ -114,9 +116,9 @@ fn only_what_was_found_carries_advice() {
 #[test]
 fn what_is_in_force_already_is_not_advised() {
     let offered = |sheet: &Sheet, id: &str| remedies::get(id).unwrap().scope.covers(&sheet.file);
-    let plain = Sheet::linux().text("sched.policy", "other").span("timer.slack_ns", 50_000);
-    let exact = Sheet::linux().text("sched.policy", "other").span("timer.slack_ns", 1);
-    let fifo = Sheet::linux().text("sched.policy", "fifo").span("timer.slack_ns", 0);
+    let plain = Sheet::linux().text(FactName::SchedPolicy, "other").span(FactName::TimerSlack, 50_000);
+    let exact = Sheet::linux().text(FactName::SchedPolicy, "other").span(FactName::TimerSlack, 1);
+    let fifo = Sheet::linux().text(FactName::SchedPolicy, "fifo").span(FactName::TimerSlack, 0);
     for (sheet, slack, real_time) in [(plain, true, true), (exact, false, true), (fifo, false, false)] {
         assert_eq!(offered(&sheet, "lower-timer-slack"), slack);
         assert_eq!(offered(&sheet, "real-time-policy"), real_time);

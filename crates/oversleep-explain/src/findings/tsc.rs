@@ -1,7 +1,7 @@
 //! A time-stamp counter that can't be trusted.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{FactName, ResultFile};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, settle};
@@ -28,21 +28,21 @@ for the reason; a firmware update or another instance type is often the cure, fo
 
 fn unreliable_tsc(file: &ResultFile) -> Look<Conclusion> {
     let environment = &file.environment;
-    if file.platform.arch != "x86_64" || environment.flag("cpu.tsc.present") == Some(false) {
+    if file.platform.arch != "x86_64" || environment.flag(FactName::CpuTscPresent) == Some(false) {
         return Ok(Conclusion::NotApplicable);
     }
-    let invariant = environment.flag("cpu.tsc.invariant");
-    let unstable = environment.flag("cpu.tsc.kernel_unstable");
-    let source = environment.text("clocksource.current");
+    let invariant = environment.flag(FactName::CpuTscInvariant);
+    let unstable = environment.flag(FactName::CpuTscKernelUnstable);
+    let source = environment.text(FactName::ClocksourceCurrent);
     let yes_no = |flag: bool| if flag { "yes" } else { "no" };
     let rests = |mut statement: Statement| {
-        for (name, flag) in [("cpu.tsc.invariant", invariant), ("cpu.tsc.kernel_unstable", unstable)] {
+        for (name, flag) in [(FactName::CpuTscInvariant, invariant), (FactName::CpuTscKernelUnstable, unstable)] {
             if let Some(flag) = flag {
                 statement = statement.rests_on(name, yes_no(flag));
             }
         }
         match source {
-            Some(source) => statement.rests_on("clocksource.current", source),
+            Some(source) => statement.rests_on(FactName::ClocksourceCurrent, source),
             None => statement,
         }
     };
@@ -58,7 +58,7 @@ fn unreliable_tsc(file: &ResultFile) -> Look<Conclusion> {
         let sentence = "the time-stamp counter is invariant, and the kernel has nothing against it";
         return Ok(Conclusion::Absent(rests(Statement::new(sentence))));
     }
-    let guest = environment.text("virtualisation.hypervisor").filter(|&kind| kind != "none");
+    let guest = environment.text(FactName::VirtualisationHypervisor).filter(|&kind| kind != "none");
     let hidden = guest.map(|kind| format!(" ({kind} may hide it from the guest)")).unwrap_or_default();
     Ok(Conclusion::Found(rests(Statement::new(format!(
         "the time-stamp counter is not promised to be invariant{hidden}: rdtsc may change its rate with the processor's"
@@ -80,9 +80,9 @@ mod tests {
     #[test]
     fn the_counter_and_its_doubts() {
         let unstable = Sheet::linux()
-            .flag("cpu.tsc.invariant", true)
-            .flag("cpu.tsc.kernel_unstable", true)
-            .text("clocksource.current", "hpet");
+            .flag(FactName::CpuTscInvariant, true)
+            .flag(FactName::CpuTscKernelUnstable, true)
+            .text(FactName::ClocksourceCurrent, "hpet");
         assert_eq!(
             says(&unstable),
             (
@@ -93,7 +93,8 @@ mod tests {
                     .into()
             )
         );
-        let guest = Sheet::linux().flag("cpu.tsc.invariant", false).text("virtualisation.hypervisor", "kvm");
+        let guest =
+            Sheet::linux().flag(FactName::CpuTscInvariant, false).text(FactName::VirtualisationHypervisor, "kvm");
         assert_eq!(
             says(&guest),
             (
@@ -104,14 +105,14 @@ mod tests {
                     .into()
             )
         );
-        assert_eq!(says(&Sheet::linux().flag("cpu.tsc.invariant", true)).0, Verdict::Absent);
+        assert_eq!(says(&Sheet::linux().flag(FactName::CpuTscInvariant, true)).0, Verdict::Absent);
         assert_eq!(says(&Sheet::linux()).2, "not known whether the time-stamp counter is invariant");
         assert_eq!(says(&Sheet::linux()).0, Verdict::NotEnoughData);
     }
 
     #[test]
     fn other_processors_are_not_asked() {
-        let mut arm = Sheet::linux().flag("cpu.tsc.invariant", false);
+        let mut arm = Sheet::linux().flag(FactName::CpuTscInvariant, false);
         arm.file.platform.arch = "aarch64".into();
         assert!(!arm.lists("OVS-L010"));
     }

@@ -1,7 +1,7 @@
 //! A guest's floors come from its hypervisor.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{FactName, ResultFile};
 
 use super::super::advice::sound_pairs;
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
@@ -31,14 +31,14 @@ haltpoll in the guest, trade CPU time for earlier wake-ups.",
 fn guest(file: &ResultFile) -> Look<Conclusion> {
     let environment = &file.environment;
     let kind = environment
-        .text("virtualisation.hypervisor")
+        .text(FactName::VirtualisationHypervisor)
         .ok_or_else(|| Conclusion::lacks("not known whether this is a guest (virtualisation.hypervisor)"))?;
     if kind == "none" {
         let statement = Statement::new("no hypervisor shows itself here");
-        return Ok(Conclusion::Absent(statement.rests_on("virtualisation.hypervisor", kind)));
+        return Ok(Conclusion::Absent(statement.rests_on(FactName::VirtualisationHypervisor, kind)));
     }
     let mut floors = Vec::new();
-    let mut statement = Statement::default().rests_on("virtualisation.hypervisor", kind);
+    let mut statement = Statement::default().rests_on(FactName::VirtualisationHypervisor, kind);
     if let Some((_, exact)) = sound_pairs(file, "lower-timer-slack").first() {
         floors.push(format!("{} {} late without slack", exact.subject, p50(exact)));
         statement = statement.rests_on(&exact.key, summary(exact));
@@ -48,7 +48,7 @@ fn guest(file: &ResultFile) -> Look<Conclusion> {
         statement = statement.rests_on(&read.key, summary(read));
     }
     let floors = if floors.is_empty() { String::new() } else { format!(" ({})", floors.join(", ")) };
-    let named = match environment.text("virtualisation.wsl").filter(|&wsl| wsl != "none") {
+    let named = match environment.text(FactName::VirtualisationWsl).filter(|&wsl| wsl != "none") {
         Some(wsl) => format!("{wsl} under {kind}"),
         None => format!("a {kind} guest"),
     };
@@ -58,6 +58,7 @@ fn guest(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::Verdict;
 
     use super::super::super::testing::{Explained, Sheet};
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_guest_names_its_floors() {
-        let guest = || Sheet::linux().text("virtualisation.hypervisor", "kvm");
+        let guest = || Sheet::linux().text(FactName::VirtualisationHypervisor, "kvm");
         assert_eq!(
             says(&guest().trial("lower-timer-slack", "nanosleep", 66_100, 14_200).steady("A1/monotonic", 31_500)),
             (
@@ -80,13 +81,15 @@ mod tests {
             )
         );
         assert_eq!(says(&guest()).1, "this is a kvm guest: its floors are the hypervisor's, not the processor's");
-        let wsl = Sheet::linux().text("virtualisation.hypervisor", "hyper-v").text("virtualisation.wsl", "wsl2");
+        let wsl = Sheet::linux()
+            .text(FactName::VirtualisationHypervisor, "hyper-v")
+            .text(FactName::VirtualisationWsl, "wsl2");
         assert_eq!(says(&wsl).1, "this is wsl2 under hyper-v: its floors are the hypervisor's, not the processor's");
     }
 
     #[test]
     fn bare_metal_and_unknown() {
-        let bare = Sheet::linux().text("virtualisation.hypervisor", "none");
+        let bare = Sheet::linux().text(FactName::VirtualisationHypervisor, "none");
         assert_eq!(says(&bare), (Verdict::Absent, "no hypervisor shows itself here".into()));
         assert_eq!(says(&Sheet::linux()).0, Verdict::NotEnoughData);
     }

@@ -1,7 +1,7 @@
 //! The registry of remedies: what to do, how, and whether it can be tried harmlessly on the laboratory's own threads.
 
 use oversleep_record::finding::Tried;
-use oversleep_record::{Conditions, ResultFile};
+use oversleep_record::{Conditions, ExperimentId, ResultFile};
 
 use super::entry::Scope;
 
@@ -21,7 +21,7 @@ pub enum Harmless {
     /// No, and why.
     NotTriedBecause(&'static str),
     /// It needs no trial: that experiment measures it, as one of these waits, and `compare` reads it.
-    MeasuredBy(&'static str, &'static [&'static str]),
+    MeasuredBy(ExperimentId, &'static [&'static str]),
 }
 
 /// One remedy.

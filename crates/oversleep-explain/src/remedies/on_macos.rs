@@ -1,7 +1,7 @@
 //! Remedies a program applies on macOS.
 
-use oversleep_record::Conditions;
 use oversleep_record::conditions::Setting;
+use oversleep_record::{Conditions, ExperimentId};
 
 use super::super::advice;
 use super::super::entry::Scope;
@@ -43,7 +43,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              dispatch_source_t timer = dispatch_source_create(DISPATCH_SOURCE_TYPE_TIMER, 0, DISPATCH_TIMER_STRICT, queue);\n\
              dispatch_source_set_timer(timer, dispatch_time(DISPATCH_TIME_NOW, NSEC_PER_MSEC), NSEC_PER_MSEC, 0);",
         ),
-        harmless: Harmless::MeasuredBy("B5", &["dispatch-source-strict", "kevent-timer-critical"]),
+        harmless: Harmless::MeasuredBy(ExperimentId::B5, &["dispatch-source-strict", "kevent-timer-critical"]),
         compare: Some(|file| {
             let before = advice::plain_sleep(file)?;
             let after = STRICT.iter().find_map(|wait| advice::wait_like(file, wait, before))?;

@@ -1,7 +1,7 @@
 //! Remedies a program applies on Windows.
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::super::advice;
 use super::super::entry::Scope;
@@ -41,7 +41,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              LARGE_INTEGER due = { .QuadPart = -10000 }; /* 1 ms from now, in units of 100 ns */\n\
              SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE);\nWaitForSingleObject(timer, INFINITE);",
         ),
-        harmless: Harmless::MeasuredBy("B5", &["waitable-timer-high-resolution"]),
+        harmless: Harmless::MeasuredBy(ExperimentId::B5, &["waitable-timer-high-resolution"]),
         compare: Some(|file| {
             let before = advice::plain_sleep(file)?;
             let after = advice::wait_like(file, HIGH_RESOLUTION, before)?;
@@ -73,7 +73,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
         example: Some(
             "/* C, ntdll.dll */\nULONG granted;\nNtSetTimerResolution(5070, TRUE, &granted); /* in units of 100 ns */",
         ),
-        harmless: Harmless::MeasuredBy("C2", &["sleep"]),
+        harmless: Harmless::MeasuredBy(ExperimentId::C2, &["sleep"]),
         compare: Some(|file| {
             let (half, above) = super::super::findings::half_and_above(file).ok()?;
             Some(advice::measured(half, above))
@@ -111,7 +111,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
         summary: "The timer is not put off to fall together with others.",
         how: "Give SetWaitableTimerEx a tolerance of 0, or call SetWaitableTimer, for timers that must be punctual.",
         example: Some("/* C */\nSetWaitableTimerEx(timer, &due, 0, NULL, NULL, NULL, 0 /* ms of tolerance */);"),
-        harmless: Harmless::MeasuredBy("B5", &["waitable-timer-tolerant", "waitable-timer"]),
+        harmless: Harmless::MeasuredBy(ExperimentId::B5, &["waitable-timer-tolerant", "waitable-timer"]),
         compare: Some(|file| {
             let before = advice::wait_named(file, TOLERANT)?;
             let after = advice::wait_like(file, PLAIN, before)?;

@@ -1,7 +1,7 @@
 //! Remedies a programmer applies in the program itself.
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::super::advice;
 use super::super::entry::Scope;
@@ -78,7 +78,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              timerfd_settime(fd, 0, &in_1ms, NULL);\n\
              uint64_t expirations;\nread(fd, &expirations, sizeof expirations);",
         ),
-        harmless: Harmless::MeasuredBy("B5", super::super::findings::EXACT_WAITS),
+        harmless: Harmless::MeasuredBy(ExperimentId::B5, super::super::findings::EXACT_WAITS),
         compare: Some(|file| {
             let before = advice::wait_named(file, "nanosleep")?;
             let after = advice::first_wait(file, super::super::findings::EXACT_WAITS)?;
@@ -95,7 +95,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              struct timespec timeout = { .tv_nsec = 300000 };\n\
              epoll_pwait2(epoll_fd, events, 64, &timeout, NULL);",
         ),
-        harmless: Harmless::MeasuredBy("B5", &["epoll-pwait2", "ppoll"]),
+        harmless: Harmless::MeasuredBy(ExperimentId::B5, &["epoll-pwait2", "ppoll"]),
         compare: Some(|file| {
             let (before, after) =
                 FINER_CALLS.iter().find_map(|&(coarse, fine)| advice::shortest_common(file, coarse, fine))?;
@@ -113,7 +113,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              struct timespec timeout = { .tv_nsec = 1000000 };\n\
              if (ppoll(&ready, 1, &timeout, NULL) == 1)\n    recv(socket_fd, buffer, sizeof buffer, MSG_DONTWAIT);",
         ),
-        harmless: Harmless::MeasuredBy("B5", &["so-rcvtimeo", "ppoll"]),
+        harmless: Harmless::MeasuredBy(ExperimentId::B5, &["so-rcvtimeo", "ppoll"]),
         compare: Some(|file| {
             let before = advice::wait_named(file, "so-rcvtimeo")?;
             let after = advice::wait_like(file, "ppoll", before)?;
@@ -131,7 +131,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              timerfd_settime(fd, TFD_TIMER_ABSTIME, &deadline, NULL);\n\
              epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &readable);\nepoll_wait(epoll_fd, events, 64, -1);",
         ),
-        harmless: Harmless::MeasuredBy("B5", &["timerfd"]),
+        harmless: Harmless::MeasuredBy(ExperimentId::B5, &["timerfd"]),
         compare: Some(|file| {
             let (before, after) = advice::longest_common(file, "poll", "timerfd")?;
             Some(advice::measured(before, after))
@@ -147,7 +147,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
             "// Rust\nif let Some(most) = (deadline - MARGIN).checked_duration_since(std::time::Instant::now()) {\n    \
              std::thread::sleep(most);\n}\nwhile std::time::Instant::now() < deadline {\n    std::hint::spin_loop();\n}",
         ),
-        harmless: Harmless::MeasuredBy("B12", &["hybrid"]),
+        harmless: Harmless::MeasuredBy(ExperimentId::B12, &["hybrid"]),
         compare: Some(|file| {
             let after = advice::hybrid(file)?;
             let before = advice::sleep_like(file, after)?;
@@ -165,7 +165,7 @@ pub(super) const REMEDIES: &[RemedyEntry] = &[
              let deadline = oversleep::Instant::now() + std::time::Duration::from_millis(1);\n\
              sleeper.sleep_until(deadline);",
         ),
-        harmless: Harmless::MeasuredBy("B5", &["oversleep-sleep-until"]),
+        harmless: Harmless::MeasuredBy(ExperimentId::B5, &["oversleep-sleep-until"]),
         compare: Some(|file| {
             let before = advice::plain_sleep(file)?;
             let after = advice::wait_like(file, "oversleep-sleep-until", before)?;

@@ -1,7 +1,7 @@
 //! The table of clocks (A6): what each costs, whether it is valid for measuring time that passes, and the one answer.
 
-use oversleep_record::clock::{AcrossSuspend, Counts, Drift, Epoch};
-use oversleep_record::{ClockResult, Nanos, ResultFile, Unavailable};
+use oversleep_record::clock::{AcrossSuspend, Counts, Drift, Epoch, is_coarse};
+use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, Unavailable};
 
 use super::text::{cost, counted, percent};
 
@@ -9,8 +9,6 @@ use super::text::{cost, counted, percent};
 const RATIO_TOLERANCE: f64 = 0.02;
 /// Coarsest step of a clock that can time what programs time: 1 ms, with room for the rounding of a median.
 const STEP_MAX: Nanos = Nanos(1_001_000);
-/// Shortest period of a timer interrupt that clocks follow: 0.5 ms, as systems grant it.
-const FINEST_TICK: Nanos = Nanos(400_000);
 /// A clock that starts again sooner can't time an hour.
 const WRAP_MIN: Nanos = Nanos::from_secs(3_600);
 /// Rate error beyond what a disciplined clock is ever slewed by (500 ppm), with room for the frequency's own error.
@@ -192,8 +190,8 @@ fn seen_step(clock: &ClockResult) -> Option<Nanos> {
 /// wait was timed with it, and the default is the longest there is.
 fn step_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
     let known = step(clock).unwrap_or_default();
-    let follows_a_tick = clock.stated_step_ns.is_some_and(|step| step >= FINEST_TICK);
-    let longest = file.environment.nanos("timer.period_default_ns").filter(|_| follows_a_tick);
+    let follows_a_tick = clock.stated_step_ns.is_some_and(is_coarse);
+    let longest = file.environment.nanos(FactName::TimerPeriodDefault).filter(|_| follows_a_tick);
     known.max(longest.unwrap_or_default())
 }
 
@@ -222,7 +220,7 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
     match clock.steps {
         None => unproven.push("its steps were not observed".to_owned()),
         Some(steps) => {
-            if seen_step(clock).is_none() && clock.stated_step_ns.is_some_and(|step| step >= FINEST_TICK) {
+            if seen_step(clock).is_none() && clock.stated_step_ns.is_some_and(is_coarse) {
                 unproven.push("it was not seen to move while it was looked at".to_owned());
             }
             if steps.backward_on_one_thread > 0 {
@@ -297,12 +295,12 @@ pub(super) fn only_unfenced(file: &ResultFile, clock: &ClockResult) -> bool {
 
 /// The bare counter needs the hardware's promise, and the kernel's trust.
 fn counter_doubts(file: &ResultFile, against: &mut Vec<String>, unproven: &mut Vec<String>) {
-    match file.environment.flag("cpu.tsc.invariant") {
+    match file.environment.flag(FactName::CpuTscInvariant) {
         Some(true) => {}
         Some(false) => against.push("the TSC is not invariant here: its rate may change".to_owned()),
         None => unproven.push("not known whether the TSC is invariant".to_owned()),
     }
-    if file.environment.flag("cpu.tsc.kernel_unstable") == Some(true) {
+    if file.environment.flag(FactName::CpuTscKernelUnstable) == Some(true) {
         against.push("the kernel found the TSC unstable".to_owned());
     }
 }

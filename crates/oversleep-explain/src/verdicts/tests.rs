@@ -1,5 +1,6 @@
 //! What speaks against a clock, and which is the fastest valid one.
 
+use oversleep_record::FactName;
 use oversleep_record::clock::Steps;
 
 use super::super::testing::{Sheet, differed, good_clock};
@@ -17,7 +18,7 @@ fn answers_with_the_fastest_valid_clock() {
     let mut coarse = good_clock("monotonic-coarse");
     coarse.steps = Some(Steps { median_ns: Some(Nanos(4_000_000)), ..Steps::default() });
     let sheet = Sheet::linux()
-        .flag("cpu.tsc.invariant", true)
+        .flag(FactName::CpuTscInvariant, true)
         .clock(good_clock("std-instant"))
         .clock(good_clock("tsc"))
         .clock(coarse)
@@ -39,7 +40,7 @@ fn answers_with_the_fastest_valid_clock() {
 fn a_clock_for_one_thread_is_no_answer_for_several() {
     let unfenced = Steps { cross_cpu_reads: 400, backward_across_cpus: 8, ..Steps::default() };
     let sheet = Sheet::linux()
-        .flag("cpu.tsc.invariant", true)
+        .flag(FactName::CpuTscInvariant, true)
         .clock(ClockResult { steps: Some(unfenced), ..good_clock("tsc") })
         .clock(good_clock("tscp"))
         .clock(good_clock("std-instant"))
@@ -90,11 +91,11 @@ fn says_what_speaks_against_a_clock() {
     let steps = Steps { backward_across_cpus: 3, backward_across_cpus_ns: Some(Nanos(420)), ..Steps::default() };
     let skewed = ClockResult { steps: Some(steps), ..good_clock("tsc") };
     assert_eq!(
-        verdict_of(linux().flag("cpu.tsc.invariant", true), skewed),
+        verdict_of(linux().flag(FactName::CpuTscInvariant, true), skewed),
         (Some(Invalid), "went backwards 3 times between CPUs (by up to 420 ns)".into())
     );
 
-    let unfenced = linux().flag("cpu.tsc.invariant", true).clock(ClockResult {
+    let unfenced = linux().flag(FactName::CpuTscInvariant, true).clock(ClockResult {
         steps: Some(Steps { cross_cpu_reads: 400, ..Steps::default() }),
         ..good_clock("tsc-fenced")
     });
@@ -154,7 +155,7 @@ fn a_step_explains_a_ratio_off_by_a_step() {
 /// A neighbour that takes back its request between the statement and the wait makes no clock wrong.
 #[test]
 fn a_clock_that_follows_the_interrupt_may_be_a_default_period_off() {
-    let windows = || Sheet::windows().span("timer.period_default_ns", 15_625_000);
+    let windows = || Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000);
     let unseen = |indicated: i64, drift: f64| ClockResult {
         stated_step_ns: Some(Nanos(1_000_000)),
         steps: Some(Steps { reads: 1_000, ..Steps::default() }),

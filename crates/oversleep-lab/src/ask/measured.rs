@@ -1,9 +1,10 @@
 //! From a question to its answer: the experiment that measures it, and the values of its series.
 
-use oversleep_measure::{Depth, JoinStyle, Limit, Plan, Silent, StopFlag, experiment, find_wait};
+use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment, find_wait};
 use oversleep_record::conditions::Setting;
+use oversleep_record::label::{self, ClockRole, JoinStyle};
 use oversleep_record::series::{Pace, Series};
-use oversleep_record::{ClockResult, Nanos, ResultFile, Unavailable};
+use oversleep_record::{ClockResult, ExperimentId, Nanos, ResultFile, Unavailable};
 use oversleep_system::{Neighbour, Platform, Restore};
 
 use super::answer::{Answer, NoAnswer};
@@ -32,9 +33,9 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     let rule = rule::of(platform, question).map(|rule| translation + &rule);
     let answer = match &question.subject {
         Subject::Wait { name, request } => wait(machine, question, name, *request),
-        Subject::Yield { name } => series(machine, question, "B7", Kind::Wait, name),
+        Subject::Yield { name } => series(machine, question, ExperimentId::B7, Kind::Wait, name),
         Subject::Cost { clock } => {
-            is_readable(platform, clock).and_then(|()| series(machine, question, "A1", Kind::Clock, clock))
+            is_readable(platform, clock).and_then(|()| series(machine, question, ExperimentId::A1, Kind::Clock, clock))
         }
         Subject::Step { clock } => is_readable(platform, clock).and_then(|()| step(machine, question, clock)),
         Subject::Shows { clock } => is_readable(platform, clock).and_then(|()| shows(machine, question, clock)),
@@ -73,7 +74,7 @@ fn is_readable(platform: &dyn Platform, clock: &str) -> Result<(), NoAnswer> {
 }
 
 /// Runs one experiment.
-fn run(machine: &Laboratory, question: &Question, id: &str, plan: Plan) -> Result<ResultFile, NoAnswer> {
+fn run(machine: &Laboratory, question: &Question, id: ExperimentId, plan: Plan) -> Result<ResultFile, NoAnswer> {
     let request = Request {
         command: "ask".to_owned(),
         experiments: vec![experiment(id).expect("an id of the registry")],
@@ -82,7 +83,7 @@ fn run(machine: &Laboratory, question: &Question, id: &str, plan: Plan) -> Resul
         try_remedies: false,
     };
     let ran = machine.run(&request, &StopFlag::new(), &mut Silent);
-    ran.map_err(|error| unavailable("asking", Unavailable::failed(id, error)))
+    ran.map_err(|error| unavailable("asking", Unavailable::failed(id.as_str(), error)))
 }
 
 /// A plan for one subject, with as many values as the question says.
@@ -106,11 +107,17 @@ fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -
     }
     let pace = question.pace.unwrap_or(Pace::BackToBack);
     let plan = Plan { requests: vec![request], pace: Some(pace), ..plan(question, name) };
-    answer(&run(machine, question, "B5", plan)?, name, |series| series.subject == name)
+    answer(&run(machine, question, ExperimentId::B5, plan)?, name, |series| series.subject == name)
 }
 
 /// The values of one subject of an experiment, which is a thing of that kind.
-fn series(machine: &Laboratory, question: &Question, id: &str, kind: Kind, subject: &str) -> Result<Answer, NoAnswer> {
+fn series(
+    machine: &Laboratory,
+    question: &Question,
+    id: ExperimentId,
+    kind: Kind,
+    subject: &str,
+) -> Result<Answer, NoAnswer> {
     let file = run(machine, question, id, plan(question, subject))?;
     if file.series.iter().all(|series| series.subject != subject) {
         return Err(unknown(machine.platform(), kind, subject));
@@ -135,11 +142,11 @@ fn of_clock(
 
 /// The steps that a coarse clock makes while it is polled (B3), or a fine clock's median difference of two reads (A4).
 fn step(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
-    let polled = run(machine, question, "B3", Plan { limit: None, ..plan(question, clock) })?;
+    let polled = run(machine, question, ExperimentId::B3, Plan { limit: None, ..plan(question, clock) })?;
     if polled.series.iter().any(|series| series.subject == clock) {
         return answer(&polled, clock, |series| series.subject == clock);
     }
-    let file = run(machine, question, "A4", Plan { limit: None, ..plan(question, clock) })?;
+    let file = run(machine, question, ExperimentId::A4, Plan { limit: None, ..plan(question, clock) })?;
     let median = |clock: &ClockResult| clock.steps.as_ref().and_then(|steps| steps.median_ns);
     let values = |clock: &ClockResult| median(clock).map(|step| step.0 as f64).into_iter().collect();
     of_clock(machine, &file, clock, values, "it did not move while it was read")
@@ -148,7 +155,7 @@ fn step(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer
 /// What a clock shows of a sleep of 100 ms (A2).
 fn shows(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
     let plan = Plan { depth: Depth::Thorough, limit: None, ..plan(question, clock) };
-    let file = run(machine, question, "A2", plan)?;
+    let file = run(machine, question, ExperimentId::A2, plan)?;
     let values = |clock: &ClockResult| clock.differences.iter().map(|shown| shown.indicated_ns.0 as f64).collect();
     of_clock(machine, &file, clock, values, "it was not compared")
 }
@@ -171,15 +178,16 @@ fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, No
 
 /// A fork-join (D1), or its work on one thread (D2).
 fn fork_join(machine: &Laboratory, question: &Question, style: JoinStyle, is_coarse: bool) -> Result<Answer, NoAnswer> {
-    let id = if style == JoinStyle::Single { "D2" } else { "D1" };
+    let id = if style == JoinStyle::Single { ExperimentId::D2 } else { ExperimentId::D1 };
     // Thorough, for the published work: 10 to 20 ms on each of eight threads.
     let plan = Plan { depth: Depth::Thorough, limit: Some(Limit::Count(question.count.min(100))), ..Plan::default() };
     let file = run(machine, question, id, plan)?;
-    let role = if is_coarse || question.clock.is_some() { "coarse" } else { "precise" };
-    if file.series.iter().all(|series| series.label("clock_role") != Some(role)) {
+    let role = if is_coarse || question.clock.is_some() { ClockRole::Coarse } else { ClockRole::Precise };
+    if file.series.iter().all(|series| series.label(label::CLOCK_ROLE) != Some(role)) {
         let error = "no clock of this machine moves in steps long enough to show";
         return Err(unavailable("the coarse clock", Unavailable::failed("looking for one", error)));
     }
-    let fits = |series: &Series| series.subject == style.name() && series.label("clock_role") == Some(role);
-    answer(&file, style.name(), fits)
+    let fits =
+        |series: &Series| series.label(label::STYLE) == Some(style) && series.label(label::CLOCK_ROLE) == Some(role);
+    answer(&file, style.as_str(), fits)
 }

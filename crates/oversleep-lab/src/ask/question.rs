@@ -4,9 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use oversleep_measure::{JoinStyle, duration_key};
 use oversleep_record::Nanos;
 use oversleep_record::conditions::{Conditions, LoadSpec, Setting};
+use oversleep_record::label::JoinStyle;
 use oversleep_record::series::Pace;
 use serde::{Deserialize, Deserializer};
 
@@ -88,7 +88,7 @@ impl FromStr for Subject {
                 Err(wrong("resolution() takes no argument; state conditions with options like --resolution".to_owned()))
             }
             "forkjoin" => fork_join(argument).ok_or_else(|| {
-                let styles = JoinStyle::ALL.map(JoinStyle::name).join(", ");
+                let styles = JoinStyle::ALL.iter().map(|style| style.as_str()).collect::<Vec<_>>().join(", ");
                 wrong(format!("write forkjoin(STYLE) or forkjoin(STYLE, coarse); STYLE is one of {styles}"))
             }),
             // Windows' Sleep(0) is a yield.
@@ -133,7 +133,7 @@ impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Subject::Wait { name, request } => {
-                write!(f, "{name}({})", duration_key(*request))
+                write!(f, "{name}({})", request.as_typed())
             }
             Subject::Yield { name } => write!(f, "yield({name})"),
             Subject::Step { clock } => write!(f, "step({clock})"),
@@ -185,22 +185,11 @@ impl Question {
 /// # Errors
 /// What a setting looks like.
 pub fn setting(text: &str) -> Result<Setting, QuestionError> {
-    let wrong = || QuestionError {
+    let wrong = |_| QuestionError {
         text: text.to_owned(),
         why: "write a setting as on, off, a duration like 1ms, or a policy like fifo:80".to_owned(),
     };
-    if let "on" | "off" = text {
-        return Ok(Setting::Flag(text == "on"));
-    }
-    if let Ok(span) = text.parse() {
-        return Ok(Setting::Nanos(span));
-    }
-    let (policy, priority) = text.split_once(':').unwrap_or((text, "0"));
-    if !is_name(policy) || !policy.starts_with(|c: char| c.is_ascii_lowercase()) {
-        return Err(wrong());
-    }
-    let priority = priority.parse().map_err(|_| wrong())?;
-    Ok(Setting::Policy { policy: policy.to_owned(), priority })
+    text.parse().map_err(wrong)
 }
 
 /// Reads a load: `spin:16`.

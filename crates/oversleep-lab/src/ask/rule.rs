@@ -1,8 +1,9 @@
 //! The rule behind an answer, in a sentence, as it holds under the question's conditions. Only models know theirs.
 
-use oversleep_measure::{FORK_JOIN_THREADS, JoinStyle, POLL_PAUSE, coarse_clock, find_wait};
+use oversleep_measure::{FORK_JOIN_THREADS, POLL_PAUSE, coarse_clock, find_wait};
 use oversleep_record::Nanos;
 use oversleep_record::conditions::LoadSpec;
+use oversleep_record::label::JoinStyle;
 use oversleep_system::{Family, Platform, Scope, WaitInfo};
 
 use super::measured::hold;

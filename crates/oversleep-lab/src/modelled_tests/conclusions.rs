@@ -1,5 +1,6 @@
 //! What a default look at modelled machines concludes.
 
+use oversleep_record::ExperimentId;
 use oversleep_record::finding::Verdict;
 
 use super::{explained, looked_at};
@@ -7,12 +8,12 @@ use oversleep_measure::Depth;
 
 #[test]
 fn a_default_look_at_the_coarse_clocks_tells_that_the_tick_count_ignores_the_resolution() {
-    for (name, experiment) in [("windows-7", "B3"), ("windows-11", "B3")] {
+    for (name, experiment) in [("windows-7", ExperimentId::B3), ("windows-11", ExperimentId::B3)] {
         let file = explained(name, &[experiment]);
         let finding = file.findings.iter().find(|finding| finding.name == "tick-count-step").unwrap();
         assert_eq!(finding.verdict, Verdict::Found, "{name} {experiment}: {}", finding.sentence);
     }
-    let own = explained("windows-10-2004", &["B3"]);
+    let own = explained("windows-10-2004", &[ExperimentId::B3]);
     let polled = own.series("B3/get-tick-count-64/resolution=1ms").expect("it is polled under a request");
     assert!(polled.conditions.all_held());
     assert!(polled.samples.value.iter().all(|&step| step == 15_000_000 || step == 16_000_000));
@@ -20,7 +21,7 @@ fn a_default_look_at_the_coarse_clocks_tells_that_the_tick_count_ignores_the_res
 
 #[test]
 fn experiments_take_the_tick_count_for_the_coarse_clock_of_windows() {
-    let file = explained("windows-10-2004", &["D1"]);
+    let file = explained("windows-10-2004", &[ExperimentId::D1]);
     let coarse = file.series("D1/blocked/coarse").expect("it was measured");
     assert_eq!(coarse.clock, "get-tick-count-64");
 }
@@ -28,7 +29,7 @@ fn experiments_take_the_tick_count_for_the_coarse_clock_of_windows() {
 #[test]
 fn a_default_look_at_the_neighbours_tells_whose_request_counts() {
     let finding = |name: &str, wanted: &str| {
-        let file = explained(name, &["C3"]);
+        let file = explained(name, &[ExperimentId::C3]);
         let finding = file.findings.iter().find(|finding| finding.name == wanted).unwrap();
         (finding.verdict, finding.sentence.clone())
     };
@@ -47,7 +48,7 @@ fn a_default_look_at_the_neighbours_tells_whose_request_counts() {
 
 #[test]
 fn a_default_look_at_the_waits_tells_the_share_that_macos_adds() {
-    let file = explained("macos-14-m1", &["B5"]);
+    let file = explained("macos-14-m1", &[ExperimentId::B5]);
     let leeway = file.findings.iter().find(|finding| finding.name == "timer-leeway").unwrap();
     assert_eq!(leeway.verdict, Verdict::Found, "{}", leeway.sentence);
     assert!(leeway.evidence.iter().any(|evidence| evidence.source == "B5/nanosleep/5ms"), "{:?}", leeway.evidence);
@@ -64,15 +65,15 @@ fn a_quick_look_tells_whose_request_counts_or_what_it_lacks() {
         ("windows-11", Verdict::Found),
         ("windows-server-2022", Verdict::Absent),
     ] {
-        let said = |experiment: &str| {
+        let said = |experiment| {
             let file = looked_at(name, &[experiment], Depth::Quick);
             let finding = file.findings.into_iter().find(|finding| finding.id == "OVS-W003").unwrap();
             (finding.verdict, finding.sentence)
         };
-        let (verdict, sentence) = said("C3");
+        let (verdict, sentence) = said(ExperimentId::C3);
         assert_eq!(verdict, wanted, "{name}: {sentence}");
         // A quick check has no neighbour; where only that could tell, it says so.
-        let (verdict, sentence) = said("B7");
+        let (verdict, sentence) = said(ExperimentId::B7);
         if wanted == Verdict::Found {
             assert_eq!(verdict, Verdict::NotEnoughData, "{name}: {sentence}");
             assert_eq!(sentence, "a sleep beside a process that holds 1 ms (C3) was not measured in this run");

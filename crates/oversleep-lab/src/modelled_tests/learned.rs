@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
-use oversleep_record::{Conditions, Nanos, ResultFile};
+use oversleep_record::{Conditions, ExperimentId, FactName, Nanos, ResultFile};
 
 use oversleep_model::MachineError;
 
@@ -13,12 +13,16 @@ use oversleep_measure::{Amount, Plan, Silent, StopFlag, WaitProbe, experiment};
 
 #[test]
 fn a_machine_is_learned_from_a_result() {
-    let mut real = check("linux-hz1000", &["A1", "A4", "B5"]);
+    let mut real = check("linux-hz1000", &[ExperimentId::A1, ExperimentId::A4, ExperimentId::B5]);
     assert!(matches!(like(&real, &[], 1), Err(MachineError::NothingToLearn { .. })), "a model is no real machine");
     real.platform.modelled = None;
     let request = Request {
         command: "waits".to_owned(),
-        experiments: vec![experiment("A1").unwrap(), experiment("A4").unwrap(), experiment("B5").unwrap()],
+        experiments: vec![
+            experiment(ExperimentId::A1).unwrap(),
+            experiment(ExperimentId::A4).unwrap(),
+            experiment(ExperimentId::B5).unwrap(),
+        ],
         plan: Plan::default(),
         name: None,
         try_remedies: false,
@@ -29,8 +33,8 @@ fn a_machine_is_learned_from_a_result() {
         let (was, is) = (p50(&real), p50(&again));
         assert!((was - is).abs() <= was * 0.05, "{key}: {was} and {is}");
     }
-    assert_eq!(again.environment.text("kernel.release"), Some("6.14"));
-    assert_eq!(again.environment.integer("timer.hz"), Some(1_000));
+    assert_eq!(again.environment.text(FactName::KernelRelease), Some("6.14"));
+    assert_eq!(again.environment.integer(FactName::TimerHz), Some(1_000));
     let sharper = like(&real, &["slack=1ns".to_owned()], 3).unwrap();
     let sharp = sharper.run(&request, &StopFlag::new(), &mut Silent).unwrap();
     let p50 = |file: &ResultFile| file.series("B5/nanosleep/1ms").unwrap().distribution.p50().unwrap();
@@ -41,7 +45,7 @@ fn a_machine_is_learned_from_a_result() {
 
 /// What a real machine's result would be, and a model learned from it.
 fn relearned(name: &str) -> SharedPlatform {
-    let mut real = check(name, &["A1", "A4", "B5"]);
+    let mut real = check(name, &[ExperimentId::A1, ExperimentId::A4, ExperimentId::B5]);
     real.platform.modelled = None;
     like(&real, &[], 3).unwrap().platform
 }
@@ -54,7 +58,7 @@ fn the_rules_of_a_learned_windows_hold() {
     near(mean_us(&newer, "sleep", MS, holding(Nanos(507_000))), 1_012.5);
     let phased = |platform: &SharedPlatform| {
         let amount = Amount { count: 400, time: Nanos::MAX, rounds: 1 };
-        let probe = WaitProbe::new(&**platform, "B5", "sleep", MS, "", amount).paced(Pace::RandomPhase);
+        let probe = WaitProbe::new(&**platform, ExperimentId::B5, "sleep", MS, amount).paced(Pace::RandomPhase);
         run(platform, vec![probe.boxed()]).series.remove(0).distribution.min().unwrap()
     };
     let least = phased(&newer);
@@ -70,7 +74,7 @@ fn the_rules_of_a_learned_windows_hold() {
 
 #[test]
 fn a_learned_windows_that_keeps_to_no_rule_is_as_late_as_it_was() {
-    let mut real = check("windows-10-2004", &["B5"]);
+    let mut real = check("windows-10-2004", &[ExperimentId::B5]);
     real.platform.modelled = None;
     for series in real.series.iter_mut().filter(|series| series.subject == "sleep") {
         series.distribution = oversleep_record::Distribution::new();
@@ -114,16 +118,20 @@ fn service_classes_and_slack_reach_learned_waits() {
 
 #[test]
 fn no_windows_is_learned_from_wine() {
-    let mut wine = check("windows-10-2004", &["B5"]);
+    let mut wine = check("windows-10-2004", &[ExperimentId::B5]);
     wine.platform.modelled = None;
-    wine.environment.set("os.wine_version", oversleep_record::environment::FactValue::Text("8.0".to_owned()), "ntdll");
+    wine.environment.set(
+        FactName::OsWineVersion,
+        oversleep_record::environment::FactValue::Text("8.0".to_owned()),
+        "ntdll",
+    );
     let refused = like(&wine, &[], 1).err().expect("Wine is no Windows").to_string();
     assert!(refused.contains("under Wine 8.0"), "{refused}");
 }
 
 #[test]
 fn a_damaged_result_does_not_take_virtual_time_to_its_end() {
-    let mut damaged = check("linux-hz250", &["B5"]);
+    let mut damaged = check("linux-hz250", &[ExperimentId::B5]);
     damaged.platform.modelled = None;
     for series in damaged.series.iter_mut().filter(|series| series.subject == "nanosleep") {
         series.distribution.record(i64::MAX);
@@ -137,7 +145,7 @@ fn a_damaged_result_does_not_take_virtual_time_to_its_end() {
 /// Waits that another interrupt ended before their slack was used up: no more than they used goes with it.
 #[test]
 fn no_learned_wait_of_linux_is_early_whatever_its_slack() {
-    let mut real = check("linux-hz250", &["B5"]);
+    let mut real = check("linux-hz250", &[ExperimentId::B5]);
     real.platform.modelled = None;
     for series in real.series.iter_mut().filter(|series| series.subject == "nanosleep") {
         series.distribution = oversleep_record::Distribution::new();

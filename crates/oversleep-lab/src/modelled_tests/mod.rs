@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::Pace;
-use oversleep_record::{Conditions, Nanos, ResultFile, Series};
+use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, Series};
 
 mod clocks;
 mod conclusions;
@@ -35,7 +35,8 @@ pub(super) fn run(platform: &SharedPlatform, probes: Vec<Box<dyn Probe>>) -> Mea
 /// Lateness of 200 waits call by call.
 pub(super) fn series(platform: &SharedPlatform, wait: &str, request: Nanos, conditions: Conditions) -> Series {
     let amount = Amount { count: 200, time: Nanos::MAX, rounds: 1 };
-    let probe = WaitProbe::new(&**platform, "B5", wait, request, "", amount).paced(Pace::BackToBack).under(conditions);
+    let probe =
+        WaitProbe::new(&**platform, ExperimentId::B5, wait, request, amount).paced(Pace::BackToBack).under(conditions);
     run(platform, vec![probe.boxed()]).series.remove(0)
 }
 
@@ -156,7 +157,7 @@ fn a_changed_machine_says_so_in_its_name() {
 
 #[test]
 fn a_learned_windows_follows_a_request() {
-    let mut real = check("windows-10-2004", &["B5"]);
+    let mut real = check("windows-10-2004", &[ExperimentId::B5]);
     real.platform.modelled = None;
     let learned = || oversleep_model::like(&real, &[], 1).unwrap();
     let platform: SharedPlatform = learned();
@@ -167,7 +168,7 @@ fn a_learned_windows_follows_a_request() {
 
 #[test]
 fn a_learned_poll_follows_the_slack() {
-    let mut real = check("linux-hz250", &["B5"]);
+    let mut real = check("linux-hz250", &[ExperimentId::B5]);
     real.platform.modelled = None;
     let platform: SharedPlatform = oversleep_model::like(&real, &[], 1).unwrap();
     let late = |conditions| series(&platform, "select", MS, conditions).distribution.p50().unwrap();
@@ -269,7 +270,7 @@ fn clock_is_cpu_time_on_wsl_and_wall_time_on_windows() {
 fn a_fork_join_is_quantised_by_its_clock_and_by_a_polling_wait_alone() {
     let platform = platform("windows-11", &[]);
     let plan = Plan::default();
-    let measured = run(&platform, (experiment("D1").unwrap().probes)(&*platform, &plan));
+    let measured = run(&platform, (experiment(ExperimentId::D1).unwrap().probes)(&*platform, &plan));
     let values = |key: &str| &measured.series.iter().find(|series| series.key == key).expect(key).samples.value;
     assert!(values("D1/blocked/coarse").iter().all(|ns| [0, 15, 16, 31, 32].contains(&(ns / 1_000_000))));
     assert!(values("D1/blocked/precise").iter().all(|&ns| ns < 5_000_000), "the longest portion is 4 ms");
@@ -278,10 +279,10 @@ fn a_fork_join_is_quantised_by_its_clock_and_by_a_polling_wait_alone() {
     assert!(ticks >= 28, "{ticks} of 33: a wait of 1 ms is a tick");
 }
 
-pub(super) fn check(name: &str, experiments: &[&str]) -> ResultFile {
+pub(super) fn check(name: &str, experiments: &[ExperimentId]) -> ResultFile {
     let request = Request {
         command: "check".to_owned(),
-        experiments: experiments.iter().map(|id| experiment(id).expect("a known id")).collect(),
+        experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
         plan: Plan { depth: Depth::Quick, ..Plan::default() },
         name: None,
         try_remedies: false,
@@ -292,7 +293,15 @@ pub(super) fn check(name: &str, experiments: &[&str]) -> ResultFile {
 #[test]
 fn every_machine_runs_and_the_same_seed_writes_the_same_bytes() {
     for name in names() {
-        let experiments = ["A1", "A4", "B1", "B5", "B9", "D1", "D4"];
+        let experiments = [
+            ExperimentId::A1,
+            ExperimentId::A4,
+            ExperimentId::B1,
+            ExperimentId::B5,
+            ExperimentId::B9,
+            ExperimentId::D1,
+            ExperimentId::D4,
+        ];
         let file = check(name, &experiments);
         assert_eq!(file.platform.modelled, Some(format!("{name} with seed 7")));
         assert!(file.series.iter().filter(|series| series.has_values()).count() > 20, "{name}");
@@ -333,22 +342,22 @@ fn names_descriptions_and_mistakes() {
 }
 
 /// Experiments by id on a modelled machine, as the command runs them, explained.
-pub(super) fn explained(name: &str, experiments: &[&str]) -> ResultFile {
+pub(super) fn explained(name: &str, experiments: &[ExperimentId]) -> ResultFile {
     looked_at(name, experiments, Depth::Normal)
 }
 
-pub(super) fn looked_at(name: &str, experiments: &[&str], depth: Depth) -> ResultFile {
+pub(super) fn looked_at(name: &str, experiments: &[ExperimentId], depth: Depth) -> ResultFile {
     run_on(platform(name, &[]), experiments, Plan { depth, ..Plan::default() })
 }
 
-fn explained_on(platform: SharedPlatform, experiments: &[&str]) -> ResultFile {
+fn explained_on(platform: SharedPlatform, experiments: &[ExperimentId]) -> ResultFile {
     run_on(platform, experiments, Plan::default())
 }
 
-fn run_on(platform: SharedPlatform, experiments: &[&str], plan: Plan) -> ResultFile {
+fn run_on(platform: SharedPlatform, experiments: &[ExperimentId], plan: Plan) -> ResultFile {
     let request = Request {
         command: "check".to_owned(),
-        experiments: experiments.iter().map(|id| experiment(id).expect("a known id")).collect(),
+        experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
         plan,
         name: None,
         try_remedies: false,
@@ -362,7 +371,7 @@ fn coarse_clocks_stay_coarse_beside_a_neighbour_that_holds_the_shortest_period()
     let _neighbour = platform.neighbour(Some(&Setting::Nanos(Nanos(500_000)))).expect("a span");
     let stated = platform.clocks().iter().find(|clock| clock.info().name == "system-time").unwrap().stated_step_ns();
     assert!(stated < Some(Nanos(500_000)), "granted on the timer's grid: {stated:?}");
-    let file = explained_on(platform.clone(), &["B3"]);
+    let file = explained_on(platform.clone(), &[ExperimentId::B3]);
     for clock in ["interrupt-time", "unbiased-interrupt-time", "system-time"] {
         assert!(file.series(&format!("B3/{clock}")).is_some_and(Series::has_values), "{clock}");
     }

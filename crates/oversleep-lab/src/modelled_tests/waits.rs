@@ -1,7 +1,7 @@
 //! Waits of modelled machines as measured or as their systems' sources have them: wheels, ticks, phases and shares.
 
 use oversleep_record::series::Pace;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, FactName, Nanos};
 
 use super::{MS, check, holding, mean_us, near, platform, run};
 use oversleep_measure::{Amount, WaitProbe};
@@ -33,7 +33,7 @@ fn calls_at_random_phase_meet_every_part_of_a_tick_alike() {
     ] {
         let amount = Amount { count: 20_000, time: Nanos::MAX, rounds: 1 };
         let request = Nanos::from_millis(ms);
-        let probe = WaitProbe::new(&*windows, "B6", "sleep", request, "", amount).paced(Pace::RandomPhase);
+        let probe = WaitProbe::new(&*windows, ExperimentId::B6, "sleep", request, amount).paced(Pace::RandomPhase);
         let series = run(&windows, vec![probe.under(conditions).boxed()]).series.remove(0);
         let mean = (request.0 as f64 + series.distribution.mean().unwrap()) / 1e3;
         let wanted = ms as f64 * 1e3 + tick_us / 2.0;
@@ -44,7 +44,7 @@ fn calls_at_random_phase_meet_every_part_of_a_tick_alike() {
 /// A delay that is a share of the request is that of the whole request, however the wait is paced elsewhere.
 #[test]
 fn a_survey_of_a_mac_asks_each_wait_for_all_of_its_span() {
-    let file = check("macos-14-m1", &["B5"]);
+    let file = check("macos-14-m1", &[ExperimentId::B5]);
     let late = |wait: &str| file.series(&format!("B5/{wait}/1ms")).unwrap().distribution.p50().unwrap();
     let (nanosleep, poll) = (late("nanosleep"), late("poll"));
     assert!((250_000..265_000).contains(&nanosleep) && (nanosleep - poll).abs() < 5_000, "{nanosleep} and {poll}");
@@ -60,6 +60,6 @@ fn without_high_resolution_timers_every_wait_ends_on_the_tick() {
             near(took, takes_us);
         }
     }
-    assert_eq!(linux.environment().flag("timer.high_resolution"), Some(false));
+    assert_eq!(linux.environment().flag(FactName::TimerHighResolution), Some(false));
     assert!(linux.wait("nanosleep").unwrap().rule(MS).unwrap().contains("first multiple of 4 ms"));
 }

@@ -138,14 +138,15 @@ mod tests {
     use oversleep_measure::{Silent, experiment};
     use oversleep_model::sim::{Overshoot, Sim};
     use oversleep_model::testing;
+    use oversleep_record::ExperimentId;
     use oversleep_record::conditions::Setting;
     use oversleep_record::finding::Verdict;
 
-    fn check(experiments: &[&str]) -> ResultFile {
+    fn check(experiments: &[ExperimentId]) -> ResultFile {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
         let request = Request {
             command: "check".to_owned(),
-            experiments: experiments.iter().map(|id| experiment(id).expect("a known id")).collect(),
+            experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
             plan: Plan::default(),
             name: None,
             try_remedies: true,
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_remedy_is_measured_without_and_with_it_and_the_sentence_says_which_is_which() {
-        let file = check(&["B5"]);
+        let file = check(&[ExperimentId::B5]);
         let trial = file.trials.iter().find(|trial| trial.remedy == "lower-timer-slack").expect("it was tried");
         let pair = &trial.pairs[0];
         let (before, after) = (file.series(&pair.before).unwrap(), file.series(&pair.after).unwrap());
@@ -174,7 +175,15 @@ mod tests {
 
     #[test]
     fn a_result_reads_back_as_it_was_and_a_model_says_so() {
-        let file = check(&["A1", "A2", "A4", "B1", "B3", "B5", "D4"]);
+        let file = check(&[
+            ExperimentId::A1,
+            ExperimentId::A2,
+            ExperimentId::A4,
+            ExperimentId::B1,
+            ExperimentId::B3,
+            ExperimentId::B5,
+            ExperimentId::D4,
+        ]);
         assert_eq!(file.platform.modelled.as_deref(), Some("test"));
         assert_eq!(file.taken_unix_s, None);
         assert_eq!(file.floor.as_ref().and_then(|floor| floor.chosen), Some(Chosen::OfTheDeadlines));

@@ -1,9 +1,10 @@
 //! The trials of a run: each remedy that is harmless to try, measured without and with it.
 
 use oversleep_explain::remedies_to_try;
-use oversleep_measure::{Amount, Plan, Probe, WaitProbe, duration_key};
+use oversleep_measure::{Amount, Plan, Probe, WaitProbe};
+use oversleep_record::label::{self, TrialSide};
 use oversleep_record::trial::{Trial, TrialPair};
-use oversleep_record::{Conditions, Nanos, ResultFile};
+use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, SeriesKey};
 use oversleep_system::Platform;
 
 /// What is to be measured for the trials, and the trials whose pairs name the series.
@@ -22,24 +23,24 @@ pub(super) fn planned(platform: &dyn Platform, plan: &Plan, file: &ResultFile) -
     };
     let mut planned = Trials::default();
     for candidate in remedies_to_try(file) {
+        let (remedy, requested) = (candidate.remedy, candidate.requested);
         let mut pairs = Vec::new();
         for wait in &candidate.waits {
-            let mut probe = |phase: &str, conditions: Conditions| {
-                let (remedy, requested) = (candidate.remedy, candidate.requested);
-                let key = format!("trial/{remedy}/{wait}/{}/{phase}", duration_key(requested));
-                let probe = WaitProbe::new(platform, "trial", wait, requested, "", amount)
-                    .keyed(key.clone())
-                    .labelled("remedy", remedy)
-                    .labelled("phase", phase)
+            let mut probe = |side, conditions: Conditions| {
+                let key = SeriesKey::of_trial(remedy, wait, requested, side);
+                let probe = WaitProbe::new(platform, ExperimentId::TRIAL, wait, requested, amount)
+                    .keyed(|_| key.clone())
+                    .labelled(label::REMEDY, remedy.to_owned())
+                    .labelled(label::TRIAL_SIDE, side)
                     .under(conditions);
                 planned.probes.push(probe.boxed());
                 key
             };
-            let before = probe("before", plan.conditions.clone());
-            let after = probe("after", plan.conditions_and(candidate.conditions.clone()));
+            let before = probe(TrialSide::Before, plan.conditions.clone());
+            let after = probe(TrialSide::After, plan.conditions_and(candidate.conditions.clone()));
             pairs.push(TrialPair { before, after });
         }
-        planned.trials.push(Trial { remedy: candidate.remedy.to_owned(), conditions: candidate.conditions, pairs });
+        planned.trials.push(Trial { remedy: remedy.to_owned(), conditions: candidate.conditions, pairs });
     }
     planned
 }

@@ -13,7 +13,7 @@ use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::comparison::Verdict;
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, Nanos, ResultFile};
+use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile};
 
 /// A result of a model of each system, with few values of many kinds.
 pub fn good() -> &'static [ResultFile] {
@@ -25,7 +25,9 @@ fn taken_on(machine: &str) -> ResultFile {
     let plan = Plan { requests: vec![Nanos::from_millis(1)], limit: Some(Limit::Count(24)), ..Plan::default() };
     let lab = machines::load(machine, &[], machines::SEED).expect("it is one of the profiles");
     // Load, sweeps and teams of threads take the most time and make series like the others'.
-    let is_quick = |id: &str| !(id.starts_with('D') || ["B2", "B9", "C6"].contains(&id));
+    let is_quick = |id: ExperimentId| {
+        !(id.as_str().starts_with('D') || [ExperimentId::B2, ExperimentId::B9, ExperimentId::C6].contains(&id))
+    };
     let experiments = lab.experiments_of_check(Depth::Quick).into_iter().filter(|one| is_quick(one.id)).collect();
     let request = Request { command: "check".to_owned(), experiments, plan, name: None, try_remedies: true };
     lab.run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there")
@@ -68,7 +70,8 @@ pub fn modelled(file: &ResultFile) {
 }
 
 fn run_some(lab: &Laboratory, conditions: Conditions) {
-    let experiments = ["A1", "B3", "B5"].map(|id| experiment(id).expect("a known id")).into();
+    let experiments =
+        [ExperimentId::A1, ExperimentId::B3, ExperimentId::B5].map(|id| experiment(id).expect("a known id")).into();
     let limit = Some(Limit::Count(3));
     let plan =
         Plan { depth: Depth::Quick, requests: vec![Nanos::from_millis(1)], limit, conditions, ..Plan::default() };

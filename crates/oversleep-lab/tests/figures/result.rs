@@ -25,11 +25,11 @@ pub fn parts(file: &ResultFile) -> Vec<Part> {
     let mut places = Places::new();
     for (experiment, group) in &groups {
         for (place, series) in group.iter().enumerate() {
-            places.insert(&series.key, format!("{experiment}/{place}"));
+            places.insert(series.key.as_str(), format!("{experiment}/{place}"));
         }
     }
     let mut parts = vec![head(file, &groups), facts(file), clocks(file, &places), verdicts(file)];
-    parts.extend(groups.iter().map(|(experiment, group)| series::part(experiment, group)));
+    parts.extend(groups.iter().map(|(experiment, group)| series::part(*experiment, group)));
     parts.extend([series::trials(file, &places), findings::findings(file), findings::evidence(file, &places)]);
     parts.retain(|part| part.count > 0);
     parts

@@ -8,7 +8,7 @@ use std::thread;
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request, machines};
 use oversleep_measure::{Depth, Experiment, Plan, Silent, StopFlag, registry};
-use oversleep_record::ResultFile;
+use oversleep_record::{ExperimentId, ResultFile};
 
 use crate::stream::Part;
 use crate::{result, waits};
@@ -26,8 +26,24 @@ type Command = (&'static str, fn(&Laboratory) -> Vec<Part>);
 
 const COMMANDS: [Command; 4] = [
     ("check", |lab| result::parts(&check(lab))),
-    ("resolution-neighbours", |lab| result::parts(&experiments(lab, "resolution neighbours", &["C3", "C4"]))),
-    ("clocks", |lab| result::parts(&experiments(lab, "clocks", &["A1", "A2", "A3", "A4", "A5", "A6", "B3"]))),
+    ("resolution-neighbours", |lab| {
+        result::parts(&experiments(lab, "resolution neighbours", &[ExperimentId::C3, ExperimentId::C4]))
+    }),
+    ("clocks", |lab| {
+        result::parts(&experiments(
+            lab,
+            "clocks",
+            &[
+                ExperimentId::A1,
+                ExperimentId::A2,
+                ExperimentId::A3,
+                ExperimentId::A4,
+                ExperimentId::A5,
+                ExperimentId::A6,
+                ExperimentId::B3,
+            ],
+        ))
+    }),
     ("waits-list", |lab| vec![waits::part(&lab.entries(Kind::Wait))]),
 ];
 
@@ -64,7 +80,7 @@ fn check(lab: &Laboratory) -> ResultFile {
     run(lab, "check", lab.experiments_of_check(Depth::Normal), true)
 }
 
-fn experiments(lab: &Laboratory, command: &str, ids: &[&str]) -> ResultFile {
+fn experiments(lab: &Laboratory, command: &str, ids: &[ExperimentId]) -> ResultFile {
     let experiments = registry().iter().copied().filter(|experiment| ids.contains(&experiment.id)).collect();
     run(lab, command, experiments, false)
 }

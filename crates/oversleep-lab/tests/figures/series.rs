@@ -4,14 +4,14 @@ use oversleep_record::conditions::{LoadSpec, Outcome};
 use oversleep_record::series::{Counts, Round};
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::trial::{Trial, TrialPair};
-use oversleep_record::{Conditions, Distribution, Disturbance, ProcessorState, ResultFile, Series};
+use oversleep_record::{Conditions, Distribution, Disturbance, ExperimentId, ProcessorState, ResultFile, Series};
 
 use crate::result::Places;
 use crate::stream::{Part, Stream};
 use crate::words;
 
 /// An experiment's id and its series in their order.
-pub type Group<'a> = (&'a str, Vec<&'a Series>);
+pub type Group<'a> = (ExperimentId, Vec<&'a Series>);
 
 /// The series of each experiment, in the order in which the experiments begin.
 pub fn groups(file: &ResultFile) -> Vec<Group<'_>> {
@@ -19,14 +19,14 @@ pub fn groups(file: &ResultFile) -> Vec<Group<'_>> {
     for series in &file.series {
         match groups.iter_mut().find(|(experiment, _)| *experiment == series.experiment) {
             Some((_, group)) => group.push(series),
-            None => groups.push((&series.experiment, vec![series])),
+            None => groups.push((series.experiment, vec![series])),
         }
     }
     groups
 }
 
 /// All of an experiment's series.
-pub fn part(experiment: &str, group: &[&Series]) -> Part {
+pub fn part(experiment: ExperimentId, group: &[&Series]) -> Part {
     let mut stream = Stream::default();
     for (place, series) in group.iter().enumerate() {
         tell(&mut stream, place, series);
@@ -66,7 +66,7 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
     stream.some("pace", pace.map(words::pace)).put("clock").put(clock).put(words::status(status));
     tell_conditions(stream, conditions);
     // What a label says tells series apart; what it is called may change, and its place with it.
-    let mut labels: Vec<&String> = labels.values().collect();
+    let mut labels: Vec<&str> = labels.iter().map(|(_, value)| value).collect();
     labels.sort();
     stream.line("  labels").all(labels);
     let Counts { expected, recorded, missed, early, backward, interrupted } = *counts;

@@ -29,7 +29,7 @@ fn properties(entry: &Entry) -> [String; 6] {
     let step: Nanos = step.parse().unwrap_or_else(|error| panic!("{}: {error}", entry.name));
     let zero = match property("zero") {
         "returns at once" => "at-once",
-        "sleeps through the timer slack" => "slack",
+        "sleeps as briefly as it can" => "slack",
         "yields" => "yield",
         "disarms: never ends" => "disarm",
         "waits for ever" => "for-ever",

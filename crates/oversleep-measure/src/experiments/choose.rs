@@ -1,6 +1,6 @@
 //! Clocks and waits chosen by property instead of by name, so that an experiment fits every platform.
 
-use oversleep_record::clock::Counts;
+use oversleep_record::clock::{Counts, is_coarse};
 use oversleep_record::{ClockResult, Nanos};
 
 use crate::clock_scale::ClockScale;
@@ -28,27 +28,23 @@ pub(super) fn timed_waits(platform: &dyn Platform) -> Vec<String> {
         .collect()
 }
 
-/// The least step of a coarse clock. Windows grants 0.5 ms as 0.4992 ms on a grid of 24 MHz, and the clocks that follow its
-/// timer interrupt state the present period.
-const COARSE_FROM: Nanos = Nanos(400_000);
-
 /// The coarse clock of elapsed time that programs time with: the first whose stated step is coarse.
 pub fn coarse_clock(platform: &dyn Platform) -> Option<&dyn Clock> {
-    let is_coarse = |clock: &&dyn Clock| {
+    let is_wanted = |clock: &&dyn Clock| {
         clock.info().counts == Counts::ElapsedTime
-            && clock.stated_step_ns().is_some_and(|step| step >= COARSE_FROM)
+            && clock.stated_step_ns().is_some_and(is_coarse)
             && clock.available().is_ok()
     };
-    platform.clocks().iter().map(AsRef::as_ref).find(is_coarse)
+    platform.clocks().iter().map(AsRef::as_ref).find(is_wanted)
 }
 
 /// Every clock whose stated step is coarse.
 pub(super) fn coarse_clocks(platform: &dyn Platform) -> Vec<&dyn Clock> {
-    let is_coarse = |clock: &&dyn Clock| {
-        clock.stated_step_ns().is_some_and(|step| (COARSE_FROM..Nanos::from_millis(500)).contains(&step))
+    let is_wanted = |clock: &&dyn Clock| {
+        clock.stated_step_ns().is_some_and(|step| is_coarse(step) && step < Nanos::from_millis(500))
             && clock.available().is_ok()
     };
-    platform.clocks().iter().map(AsRef::as_ref).filter(is_coarse).collect()
+    platform.clocks().iter().map(AsRef::as_ref).filter(is_wanted).collect()
 }
 
 /// What is known of a clock before it is read.

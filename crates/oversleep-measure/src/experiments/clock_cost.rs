@@ -1,7 +1,7 @@
 //! A1: what one read of each clock costs.
 
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{ClockResult, Conditions, Nanos};
+use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::bench::Bench;
@@ -12,7 +12,7 @@ use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::Platform;
 
 pub(super) static A1: Experiment = Experiment {
-    id: "A1",
+    id: ExperimentId::A1,
     title: "cost of a clock read",
     question: "What does one read of each clock cost, and how many times as much as the cheapest?",
     method: "Each clock is read in batches of at least 50 µs, so that the two timestamps around a batch don't count. The \
@@ -158,6 +158,6 @@ mod tests {
         assert!((20_000..20_020).contains(&p50("monotonic")), "{}", p50("monotonic"));
         assert!((50_000..50_050).contains(&p50("monotonic-coarse")));
         assert!((280_000..280_300).contains(&p50("clock")));
-        assert_eq!(measured.clocks["clock"].cost_series.as_deref(), Some("A1/clock"));
+        assert_eq!(measured.clocks["clock"].cost_series, Some("A1/clock".into()));
     }
 }

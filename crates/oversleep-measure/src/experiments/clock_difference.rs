@@ -1,7 +1,7 @@
 //! A2, A3 and A5: what each clock shows of a wait of 100 ms, what it counts, and how fast it runs.
 
 use oversleep_record::clock::{Counts, Difference, Drift};
-use oversleep_record::{ClockResult, Conditions, Nanos};
+use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::bench::Bench;
@@ -13,7 +13,7 @@ use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Clock, Platform, Target};
 
 pub(super) static A2: Experiment = Experiment {
-    id: "A2",
+    id: ExperimentId::A2,
     title: "difference over 100 ms",
     question: "Does each clock say that 100 ms passed when 100 ms passed?",
     method: "All clocks are read, the thread sleeps for 100 ms, and all clocks are read again. Every read stands between two \
@@ -45,7 +45,7 @@ pub(super) static A2: Experiment = Experiment {
 
 /// The rounds of A2 note what this one shows.
 pub(super) static A3: Experiment = Experiment {
-    id: "A3",
+    id: ExperimentId::A3,
     title: "what each clock counts",
     question: "What does each clock count, from when, in which unit, and when does it wrap?",
     method: "The description of every clock beside an example of its raw value: its epoch (boot, 1970, the start of the \
@@ -55,14 +55,14 @@ pub(super) static A3: Experiment = Experiment {
         Column { name: "counts", meaning: "Elapsed time, time of day, or CPU time of the thread or process." },
         Column { name: "wraps", meaning: "How long until the raw value starts again; empty beyond a century." },
     ],
-    reads: &["A2"],
+    reads: &[ExperimentId::A2],
     commands: &[Command::Clocks],
     ..Experiment::BLANK
 };
 
 /// The rounds of A2 keep the readings this one needs.
 pub(super) static A5: Experiment = Experiment {
-    id: "A5",
+    id: ExperimentId::A5,
     title: "counter frequency and drift",
     question: "At which frequency does the counter run, and how far does each clock drift from CLOCK_MONOTONIC?",
     method: "The frequency is the one that the processor, the hypervisor or the system states. Where none is stated, it is \
@@ -71,7 +71,7 @@ pub(super) static A5: Experiment = Experiment {
              brackets at both ends give its uncertainty. NTP slews the reference but not a raw counter: a few ppm between \
              them are the crystal's error, not a fault.",
     columns: &[Column { name: "drift", meaning: "Parts per million that the clock gained on the reference clock." }],
-    reads: &["A2"],
+    reads: &[ExperimentId::A2],
     commands: &[Command::Clocks],
     ..Experiment::BLANK
 };

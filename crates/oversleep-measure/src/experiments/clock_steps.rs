@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use oversleep_record::clock::{Counts, Steps};
 use oversleep_record::conditions::Setting;
-use oversleep_record::{ClockResult, Conditions, Distribution, Nanos};
+use oversleep_record::{ClockResult, Conditions, Distribution, ExperimentId, Nanos};
 
 use super::choose;
 use crate::bench::Bench;
@@ -17,7 +17,7 @@ use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Platform, Restore, SharedPlatform};
 
 pub(super) static A4: Experiment = Experiment {
-    id: "A4",
+    id: ExperimentId::A4,
     title: "clock steps",
     question: "How finely does each clock move, how often does it change, and does it ever go back?",
     method: "First, consecutive reads on one thread: the smallest and the median non-zero difference, the changes per second, \

@@ -1,9 +1,10 @@
 //! A6: the verdict, concluded from what A1 to A5 measured.
 
 use crate::registry::{Command, Experiment};
+use oversleep_record::ExperimentId;
 
 pub(super) static A6: Experiment = Experiment {
-    id: "A6",
+    id: ExperimentId::A6,
     title: "the fastest valid clock",
     question: "Which clock is the fastest that is valid here?",
     method: "It measures nothing of its own. A clock is valid for timing if it counts elapsed time, showed 98 to 102 % of what \
@@ -11,7 +12,7 @@ pub(super) static A6: Experiment = Experiment {
              read without a fence may seem to go back across CPUs where its ordered reads never do: it is valid on one \
              thread, and the table says so. The answer is the valid clock that is cheapest in A1; each of the others is \
              listed with the condition it failed.",
-    reads: &["A1", "A2", "A4"],
+    reads: &[ExperimentId::A1, ExperimentId::A2, ExperimentId::A4],
     commands: &[Command::Clocks],
     ..Experiment::BLANK
 };

@@ -72,6 +72,7 @@ mod tests {
     use super::*;
     use crate::{StopFlag, testing};
     use oversleep_model::sim::Sim;
+    use oversleep_record::ExperimentId;
     use oversleep_system::Platform;
 
     #[test]
@@ -80,7 +81,7 @@ mod tests {
         let bench = Bench::new(sim.clone(), StopFlag::new(), None).expect("the reference clock is always there");
         let index = |name: &str| sim.clocks().iter().position(|clock| clock.info().name == name).expect("there");
         let followed = |name: &str| {
-            let series = Series::new("C3", name, Quantity::Step, Unit::Ns);
+            let series = Series::new(ExperimentId::C3, name, Quantity::Step, Unit::Ns);
             let mut recorder = SeriesRecorder::new(series, 1_000);
             recorder.begin_round(Nanos::ZERO);
             (index(name), recorder)

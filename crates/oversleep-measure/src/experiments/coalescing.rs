@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use oversleep_record::conditions::Setting;
+use oversleep_record::label::{self, Counted};
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use super::{choose, interrupts};
 use crate::bench::Bench;
@@ -14,11 +15,10 @@ use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::registry::{Column, Experiment, Published};
-use crate::wait_probe::{duration_key, setting_key};
 use oversleep_system::{Platform, SharedPlatform, Target, ThreadHandle, Wait, Waiter};
 
 pub(super) static C6: Experiment = Experiment {
-    id: "C6",
+    id: ExperimentId::C6,
     title: "coalescing",
     question: "How many timer interrupts per second do many independent timers cost as slack grows?",
     method: "Eight threads sleep 1 ms over and over, each at its own phase, all with the same slack or holding the same \
@@ -30,10 +30,16 @@ pub(super) static C6: Experiment = Experiment {
              grows.",
     quantities: &[Quantity::WakeupsPerSecond],
     columns: &[
-        Column { name: "counted", meaning: "Timer interrupts of all CPUs, or wake-ups of the eight threads." },
-        Column { name: "of", meaning: "all-kinds where the system counts interrupts of every kind together." },
-        Column { name: "threads", meaning: "How many threads sleep." },
-        Column { name: "tolerance_ns", meaning: "The delay that the timer was told to tolerate." },
+        Column {
+            name: label::COUNTED.name(),
+            meaning: "Timer interrupts of all CPUs, or wake-ups of the eight threads.",
+        },
+        Column {
+            name: label::COUNTED_OF.name(),
+            meaning: "all-kinds where the system counts interrupts of every kind together.",
+        },
+        Column { name: label::THREADS.name(), meaning: "How many threads sleep." },
+        Column { name: label::TOLERANCE.name(), meaning: "The delay that the timer was told to tolerate." },
     ],
     published: &[Published {
         os: "linux",
@@ -90,8 +96,8 @@ impl Slack {
 impl fmt::Display for Slack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Slack::Held(name, setting) => write!(f, "{name}={}", setting_key(setting)),
-            Slack::Tolerated(tolerance) => write!(f, "tolerance={}", duration_key(*tolerance)),
+            Slack::Held(name, setting) => write!(f, "{name}={}", setting.as_typed()),
+            Slack::Tolerated(tolerance) => write!(f, "tolerance={}", tolerance.as_typed()),
         }
     }
 }
@@ -122,21 +128,21 @@ impl Coalescing {
                 plan.depth.pick(Nanos::from_millis(125), Nanos::from_millis(250), Nanos::from_secs(1)),
             ),
         };
-        let recorder = |counted: &str| {
+        let recorder = |counted| {
             let mut series = Series::new(C6.id, wait, Quantity::WakeupsPerSecond, Unit::Hz);
-            series.key = format!("{}/{wait}/{slack}/{counted}", C6.id);
+            series.key = series.key.word(&slack).word(counted);
             series.requested_ns = Some(Nanos::from_millis(1));
             series.conditions = conditions.clone();
-            series.labels.insert("threads".to_owned(), THREADS.to_string());
-            series.labels.insert("counted".to_owned(), counted.to_owned());
+            series.labels.set(label::THREADS, THREADS as u64);
+            series.labels.set(label::COUNTED, counted);
             if let Slack::Tolerated(tolerance) = &slack {
-                series.labels.insert("tolerance_ns".to_owned(), tolerance.0.to_string());
+                series.labels.set(label::TOLERANCE, *tolerance);
             }
             SeriesRecorder::new(series, 16)
         };
         Coalescing {
-            interrupts: recorder("interrupts"),
-            wakeups: recorder("wakeups"),
+            interrupts: recorder(Counted::Interrupts),
+            wakeups: recorder(Counted::Wakeups),
             rounds: plan.depth.pick(1, 2, 10),
             pause,
             wait,
@@ -249,6 +255,7 @@ mod tests {
     use crate::plan::Depth;
     use crate::testing;
     use oversleep_model::sim::{Overshoot, Reach, Sim, Tick, TickBase};
+    use oversleep_record::label;
     use oversleep_system::SlackRule;
 
     #[test]
@@ -285,7 +292,7 @@ mod tests {
         let timer = machine.waits.iter().position(|wait| wait.info.name == "timer").expect("just added");
         machine.waits[timer].info.slack = SlackRule::TimerResolution;
         let without = Sim::start(machine.clone());
-        let tolerates = |series: &&Series| series.label("tolerance_ns").is_some();
+        let tolerates = |series: &&Series| series.label(label::TOLERANCE).is_some();
         let measured = testing::measure_on(without.clone(), probes(&*without, &Plan::default()));
         assert_eq!(measured.series.iter().filter(tolerates).count(), 0);
 

@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::{choose, clocks_together};
 use crate::bench::Bench;
@@ -10,11 +10,10 @@ use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::registry::{Column, Command, Experiment, Published};
-use crate::wait_probe::setting_key;
 use oversleep_system::{Platform, Scope};
 
 pub(super) static B3: Experiment = Experiment {
-    id: "B3",
+    id: ExperimentId::B3,
     title: "the coarse clock's real step",
     question: "By how much does a coarse clock really move at a time?",
     method: "Each coarse clock is polled without a pause until it has moved 32 ms (and at least twice); every change is one \
@@ -72,7 +71,7 @@ impl CoarseStep {
         series.clock = name.to_owned();
         series.conditions = plan.conditions.clone();
         if let Some(tunable) = held {
-            series.key = format!("{}/{name}/{tunable}={}", B3.id, setting_key(&FINER));
+            series.key = series.key.setting(tunable, &FINER);
             series.conditions = plan.conditions_and(Conditions::as_found().with(tunable, FINER));
         }
         let conditions = series.conditions.clone();

@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use oversleep_record::label::{self, ClockRole, JoinStyle};
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
 use super::choose;
-use super::join_style::JoinStyle;
+use super::join_style::{THREADED, wait_for_workers};
 use crate::amount::Amount;
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
@@ -18,16 +19,16 @@ use oversleep_system::{Platform, ThreadHandle, Waiter};
 
 const COLUMNS: &[Column] = &[
     Column {
-        name: "style",
+        name: label::STYLE.name(),
         meaning: "How the main thread waits: blocked, spinning, polling; single is without threads.",
     },
-    Column { name: "clock_role", meaning: "coarse or precise: the clock that timed it." },
-    Column { name: "threads", meaning: "How many threads share the work." },
-    Column { name: "work_ns", meaning: "The work of all of them together, in ns of one CPU." },
+    Column { name: label::CLOCK_ROLE.name(), meaning: "coarse or precise: the clock that timed it." },
+    Column { name: label::THREADS.name(), meaning: "How many threads share the work." },
+    Column { name: label::WORK.name(), meaning: "The work of all of them together, in ns of one CPU." },
 ];
 
 pub(super) static D1: Experiment = Experiment {
-    id: "D1",
+    id: ExperimentId::D1,
     title: "fork-join",
     question: "Is a fork-join really quantised to 16 ms, or is it its clock, or the way the main thread waits?",
     method: "Eight threads of calibrated work (10 to 20 ms each as published; a fifth of that unless the run is thorough) are \
@@ -52,12 +53,12 @@ pub(super) static D1: Experiment = Experiment {
         },
     ],
     commands: &[Command::ForkJoin],
-    probes: |platform, plan| JoinStyle::THREADED.map(|style| probe(platform, plan, D1.id, style)).into(),
+    probes: |platform, plan| THREADED.map(|style| probe(platform, plan, D1.id, style)).into(),
     ..Experiment::BLANK
 };
 
 pub(super) static D2: Experiment = Experiment {
-    id: "D2",
+    id: ExperimentId::D2,
     title: "the same work on one thread",
     question: "How long does the work of D1 take without any fork or join?",
     method: "The eight portions of D1's work run one after the other on the measuring thread, timed by both clocks. It is the \
@@ -83,7 +84,7 @@ pub const FORK_JOIN_THREADS: usize = 8;
 const SPIN_FACTOR: i64 = 20;
 const ROUNDS: u32 = 3;
 
-fn probe(platform: &dyn Platform, plan: &Plan, id: &str, style: JoinStyle) -> Box<dyn Probe> {
+fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyle) -> Box<dyn Probe> {
     // Shorter runs do less work per thread than was published: the shape of the result is the same.
     let work = plan.depth.pick(Nanos::from_millis(1), Nanos::from_millis(2), Nanos::from_millis(10));
     let repeats = match style {
@@ -95,26 +96,24 @@ fn probe(platform: &dyn Platform, plan: &Plan, id: &str, style: JoinStyle) -> Bo
     // A clock that the user chose stands in for the coarse one; the precise one times every run beside it.
     let chosen = plan.clock.as_deref().and_then(|name| platform.clock(name));
     let coarse = chosen.or_else(|| choose::coarse_clock(platform)).map(|clock| clock.info().name);
-    let recorder = |role: &str, clock: &str| {
-        let mut series = Series::new(id, style.name(), Quantity::ForkJoin, Unit::Ns);
-        series.key = format!("{id}/{}/{role}", style.name());
+    let recorder = |role, clock: &str| {
+        let mut series = Series::new(id, style.as_str(), Quantity::ForkJoin, Unit::Ns);
+        series.key = series.key.word(role);
         series.clock = clock.to_owned();
         series.conditions = plan.conditions.clone();
-        let labels = [
-            ("style", style.name().to_owned()),
-            ("clock_role", role.to_owned()),
-            ("threads", if style == JoinStyle::Single { 1 } else { FORK_JOIN_THREADS }.to_string()),
-            ("work_ns", format!("{}", total_work(work).0)),
-        ];
-        series.labels.extend(labels.map(|(name, value)| (name.to_owned(), value)));
+        series.labels = Labels::new()
+            .with(label::STYLE, style)
+            .with(label::CLOCK_ROLE, role)
+            .with(label::THREADS, if style == JoinStyle::Single { 1 } else { FORK_JOIN_THREADS as u64 })
+            .with(label::WORK, total_work(work));
         SeriesRecorder::new(series, amount.planned(work))
     };
     Box::new(ForkJoin {
         style,
         work,
         coarse_index: platform.clocks().iter().position(|clock| Some(clock.info().name) == coarse),
-        coarse: recorder("coarse", coarse.unwrap_or_default()),
-        precise: recorder("precise", platform.reference_clock()),
+        coarse: recorder(ClockRole::Coarse, coarse.unwrap_or_default()),
+        precise: recorder(ClockRole::Precise, platform.reference_clock()),
         amount,
         cpus: platform.cpus().len().max(1),
         work_units: Arc::clone(&plan.work_units),
@@ -191,7 +190,8 @@ impl ForkJoin {
             }
         }
         let spin_max = total_work(self.work) * SPIN_FACTOR;
-        let waited = self.style.wait(platform, sleeper, spin_max, || workers.iter().all(|worker| worker.is_finished()));
+        let are_done = || workers.iter().all(|worker| worker.is_finished());
+        let waited = wait_for_workers(self.style, platform, sleeper, spin_max, are_done);
         workers.into_iter().for_each(|worker| worker.join());
         waited
     }
@@ -199,7 +199,7 @@ impl ForkJoin {
 
 impl Probe for ForkJoin {
     fn label(&self) -> String {
-        format!("fork-join, {}", self.style.name())
+        format!("fork-join, {}", self.style.as_str())
     }
 
     fn rounds(&self) -> u32 {

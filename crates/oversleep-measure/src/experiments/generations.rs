@@ -3,21 +3,21 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use oversleep_record::label::{self, JoinStyle};
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
 use super::fork_join::calibrate_work;
-use super::join_style::JoinStyle;
+use super::join_style::{THREADED, wait_for_workers};
 use crate::bench::Bench;
 use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::registry::{Column, Command, Experiment, Published};
-use crate::wait_probe::duration_key;
 use oversleep_system::{Handoff, Platform, ThreadHandle};
 
 pub(super) static D3: Experiment = Experiment {
-    id: "D3",
+    id: ExperimentId::D3,
     title: "generations per second",
     question: "How many generations per second does a simulation reach, by task size and by the way it waits?",
     method: "A pool of one worker per CPU (eight at most) is signalled, each worker does one task, and the last one signals \
@@ -26,9 +26,9 @@ pub(super) static D3: Experiment = Experiment {
              however small the tasks are: below 1,000 per second, 64 where 1 ms takes 15.6 ms.",
     quantities: &[Quantity::GenerationsPerSecond],
     columns: &[
-        Column { name: "style", meaning: "How the main thread waits: blocked, spinning, polling." },
-        Column { name: "task_ns", meaning: "The work of one task, in ns." },
-        Column { name: "tasks", meaning: "How many tasks a generation has, one per worker." },
+        Column { name: label::STYLE.name(), meaning: "How the main thread waits: blocked, spinning, polling." },
+        Column { name: label::TASK.name(), meaning: "The work of one task, in ns." },
+        Column { name: label::TASKS.name(), meaning: "How many tasks a generation has, one per worker." },
     ],
     published: &[Published {
         os: "windows",
@@ -53,15 +53,14 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         _ => plan.depth.pick(Nanos::from_millis(8), Nanos::from_millis(20), Nanos::from_millis(300)),
     };
     let mut probes: Vec<Box<dyn Probe>> = Vec::new();
-    for style in JoinStyle::THREADED {
+    for style in THREADED {
         for task in [Nanos::from_micros(10), Nanos::from_micros(100), Nanos::from_millis(1)] {
-            let mut series = Series::new(D3.id, style.name(), Quantity::GenerationsPerSecond, Unit::Hz);
-            series.key = format!("{}/{style}/{}", D3.id, duration_key(task));
+            let mut series = Series::new(D3.id, style.as_str(), Quantity::GenerationsPerSecond, Unit::Hz);
+            series.key = series.key.span(task);
             series.clock = platform.reference_clock().to_owned();
             series.conditions = plan.conditions.clone();
-            let labels =
-                [("style", style.name().to_owned()), ("task_ns", task.0.to_string()), ("tasks", workers.to_string())];
-            series.labels.extend(labels.map(|(name, value)| (name.to_owned(), value)));
+            series.labels =
+                Labels::new().with(label::STYLE, style).with(label::TASK, task).with(label::TASKS, workers as u64);
             probes.push(Box::new(Generations {
                 style,
                 task,
@@ -157,7 +156,7 @@ impl Pool {
 
 impl Probe for Generations {
     fn label(&self) -> String {
-        format!("generations of {} tasks, {}", self.task, self.style.name())
+        format!("generations of {} tasks, {}", self.task, self.style)
     }
 
     fn rounds(&self) -> u32 {
@@ -191,7 +190,7 @@ impl Probe for Generations {
         while elapsed < self.window && waited.is_ok() && !bench.stopped() {
             pool.fork();
             let are_done = || pool.left.load(Ordering::Acquire) == 0;
-            waited = self.style.wait(platform, &mut *sleeper, SPIN_MAX, are_done);
+            waited = wait_for_workers(self.style, platform, &mut *sleeper, SPIN_MAX, are_done);
             // Unless it is blocked, the signal is there already, or within a moment.
             pool.done.wait();
             generations += 1;

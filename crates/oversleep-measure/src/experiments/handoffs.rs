@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
+use oversleep_record::label::{self, Way};
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use crate::amount::Amount;
 use crate::bench::Bench;
@@ -15,7 +16,7 @@ use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Handoff, Platform};
 
 pub(super) static D4: Experiment = Experiment {
-    id: "D4",
+    id: ExperimentId::D4,
     title: "thread wake-up",
     question: "How long does it take from signalling a thread until it runs?",
     method: "One-way: the main thread reads the clock and signals; the woken thread reads the clock before anything else. It \
@@ -23,7 +24,7 @@ pub(super) static D4: Experiment = Experiment {
              already there. Ping-pong: there and back, without a pause. Both are measured for every hand-off; the clock is \
              the reference clock, which must agree across CPUs (A4).",
     quantities: &[Quantity::HandoffLatency],
-    columns: &[Column { name: "way", meaning: "one-way, or ping-pong (there and back)." }],
+    columns: &[Column { name: label::WAY.name(), meaning: "one-way, or ping-pong (there and back)." }],
     published: &[Published {
         os: "linux",
         what: "condition variable hand-off, ping-pong",
@@ -45,16 +46,16 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         for way in [Way::OneWay, Way::PingPong] {
             let amount = Amount::values(plan.depth.pick(150, 300, 10_000), ROUNDS).limited_by(plan);
             let mut series = Series::new(D4.id, kind.info().name, Quantity::HandoffLatency, Unit::Ns);
-            series.key = format!("{}/{}/{}", D4.id, kind.info().name, way.name());
+            series.key = series.key.word(way);
             series.clock = platform.reference_clock().to_owned();
-            series.labels.insert("way".to_owned(), way.name().to_owned());
+            series.labels.set(label::WAY, way);
             series.conditions = plan.conditions.clone();
             probes.push(Box::new(HandoffProbe {
                 index,
                 name: kind.info().name,
                 way,
                 amount,
-                recorder: SeriesRecorder::new(series, amount.planned(way.estimate())),
+                recorder: SeriesRecorder::new(series, amount.planned(estimate(way))),
                 conditions: plan.conditions.clone(),
             }));
         }
@@ -62,26 +63,11 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    OneWay,
-    PingPong,
-}
-
-impl Way {
-    fn name(self) -> &'static str {
-        match self {
-            Way::OneWay => "one-way",
-            Way::PingPong => "ping-pong",
-        }
-    }
-
-    /// About how long one takes.
-    fn estimate(self) -> Nanos {
-        match self {
-            Way::OneWay => FALL_ASLEEP + Nanos(20_000),
-            Way::PingPong => Nanos(15_000),
-        }
+/// About how long one takes.
+fn estimate(way: Way) -> Nanos {
+    match way {
+        Way::OneWay => FALL_ASLEEP + Nanos(20_000),
+        Way::PingPong => Nanos(15_000),
     }
 }
 
@@ -155,7 +141,7 @@ impl HandoffProbe {
 
 impl Probe for HandoffProbe {
     fn label(&self) -> String {
-        format!("hand-off by {}, {}", self.name, self.way.name())
+        format!("hand-off by {}, {}", self.name, self.way)
     }
 
     fn rounds(&self) -> u32 {
@@ -163,7 +149,7 @@ impl Probe for HandoffProbe {
     }
 
     fn round_estimate(&self) -> Nanos {
-        self.amount.round_estimate(self.way.estimate())
+        self.amount.round_estimate(estimate(self.way))
     }
 
     fn conditions(&self) -> &Conditions {
@@ -194,6 +180,8 @@ mod tests {
     use crate::plan::Limit;
     use crate::testing;
     use oversleep_model::sim::Sim;
+    use oversleep_record::label;
+    use oversleep_record::label::Way;
 
     #[test]
     fn latency_is_that_of_the_model() {
@@ -202,7 +190,7 @@ mod tests {
         assert_eq!(measured.series.len(), 4);
         for series in &measured.series {
             // 5 µs per wake-up and one clock read at its end.
-            let expected = if series.label("way") == Some("one-way") { 5_020 } else { 10_040 };
+            let expected = if series.label(label::WAY) == Some(label::Way::OneWay) { 5_020 } else { 10_040 };
             let p50 = series.distribution.p50().unwrap();
             assert!((p50 - expected).abs() <= 40, "{}: {p50}", series.key);
             assert_eq!(series.counts.recorded, 300);
@@ -215,7 +203,7 @@ mod tests {
         let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(10))), ..Plan::default() };
         for series in testing::measure_on(sim.clone(), probes(&*sim, &plan)).series {
             // A ping-pong takes 10 µs and some reads of the clock, a single way 50 µs of falling asleep more.
-            let range = if series.label("way") == Some("one-way") { 160..168 } else { 980..1_000 };
+            let range = if series.label(label::WAY) == Some(Way::OneWay) { 160..168 } else { 980..1_000 };
             assert!(range.contains(&series.counts.recorded), "{}: {}", series.key, series.counts.recorded);
         }
     }

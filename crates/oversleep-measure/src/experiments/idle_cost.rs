@@ -1,8 +1,9 @@
 //! C5: wake-ups per second, and what they cost in idle time and power.
 
-use oversleep_record::conditions::Setting;
+use oversleep_record::conditions::{Held, Setting};
+use oversleep_record::label::{self, Activity, Counted};
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
 use super::{choose, interrupts};
 use crate::bench::Bench;
@@ -10,11 +11,10 @@ use crate::plan::{Depth, Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::registry::{Column, Experiment, Published};
-use crate::wait_probe::setting_key;
 use oversleep_system::{Platform, Target, WaitEnd, Waiter};
 
 pub(super) static C5: Experiment = Experiment {
-    id: "C5",
+    id: ExperimentId::C5,
     title: "what a resolution costs",
     question: "How many wake-ups per second, how much idle time and how much power does a timer resolution cost?",
     method: "One thread holds nothing, and then each setting of the resolution tunable: first while it sleeps through the \
@@ -25,10 +25,16 @@ pub(super) static C5: Experiment = Experiment {
              figure, so compare settings instead of single figures.",
     quantities: &[Quantity::WakeupsPerSecond, Quantity::IdleResidency, Quantity::Power],
     columns: &[
-        Column { name: "held", meaning: "The setting that the thread holds." },
-        Column { name: "activity", meaning: "idle (one long sleep) or sleeping (1 ms over and over)." },
-        Column { name: "counted", meaning: "Timer interrupts, wake-ups, time in an idle state (residency), or power." },
-        Column { name: "of", meaning: "all-kinds where the system counts interrupts of every kind together." },
+        Column { name: label::HELD.name(), meaning: "The setting that the thread holds." },
+        Column { name: label::ACTIVITY.name(), meaning: "idle (one long sleep) or sleeping (1 ms over and over)." },
+        Column {
+            name: label::COUNTED.name(),
+            meaning: "Timer interrupts, wake-ups, time in an idle state (residency), or power.",
+        },
+        Column {
+            name: label::COUNTED_OF.name(),
+            meaning: "all-kinds where the system counts interrupts of every kind together.",
+        },
     ],
     published: &[Published {
         os: "windows",
@@ -75,26 +81,10 @@ struct Common {
     rounds: u32,
 }
 
-/// What the thread that holds the setting does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Activity {
-    Idle,
-    Sleeping,
-}
-
-impl Activity {
-    fn word(self) -> &'static str {
-        match self {
-            Activity::Idle => "idle",
-            Activity::Sleeping => "sleeping",
-        }
-    }
-}
-
 struct IdleCost {
     sleep: &'static str,
     activity: Activity,
-    held: String,
+    held: Held,
     interrupts: SeriesRecorder,
     wakeups: SeriesRecorder,
     /// By the state's name.
@@ -108,26 +98,28 @@ struct IdleCost {
 impl IdleCost {
     fn new(common: &Common, setting: Option<&Setting>, activity: Activity, plan: &Plan) -> IdleCost {
         let &Common { tunable, sleep, window, rounds, ref states } = common;
-        let held = setting.map_or_else(|| "as-found".to_owned(), setting_key);
+        let held = setting.map_or(Held::AsFound, |setting| Held::Setting(setting.clone()));
         let conditions = match setting {
             Some(setting) => plan.conditions_and(Conditions::as_found().with(tunable, setting.clone())),
             None => plan.conditions.clone(),
         };
-        let recorder = |subject: &str, quantity, unit, counted: &str| {
+        let recorder = |subject: &str, quantity, unit, counted| {
             let mut series = Series::new(C5.id, subject, quantity, unit);
-            series.key = format!("{}/{subject}/{counted}/{}/{tunable}={held}", C5.id, activity.word());
+            series.key = series.key.word(counted).word(activity).named(tunable, &held);
             series.conditions = conditions.clone();
-            for (label, value) in [("activity", activity.word()), ("counted", counted), ("held", &held)] {
-                series.labels.insert(label.to_owned(), value.to_owned());
-            }
+            series.labels = Labels::new()
+                .with(label::ACTIVITY, activity)
+                .with(label::COUNTED, counted)
+                .with(label::HELD, held.clone());
             SeriesRecorder::new(series, u64::from(rounds))
         };
-        let state = |name: &String| (name.clone(), recorder(name, Quantity::IdleResidency, Unit::Ns, "residency"));
+        let state =
+            |name: &String| (name.clone(), recorder(name, Quantity::IdleResidency, Unit::Ns, Counted::Residency));
         IdleCost {
-            interrupts: recorder(sleep, Quantity::WakeupsPerSecond, Unit::Hz, "interrupts"),
-            wakeups: recorder(sleep, Quantity::WakeupsPerSecond, Unit::Hz, "wakeups"),
+            interrupts: recorder(sleep, Quantity::WakeupsPerSecond, Unit::Hz, Counted::Interrupts),
+            wakeups: recorder(sleep, Quantity::WakeupsPerSecond, Unit::Hz, Counted::Wakeups),
             residency: states.iter().map(state).collect(),
-            power: recorder("packages", Quantity::Power, Unit::Mw, "power"),
+            power: recorder("packages", Quantity::Power, Unit::Mw, Counted::Power),
             sleep,
             activity,
             held,
@@ -169,7 +161,7 @@ fn record(recorder: &mut SeriesRecorder, at: Nanos, value: Result<i64, Unavailab
 
 impl Probe for IdleCost {
     fn label(&self) -> String {
-        format!("{} at {}", self.activity.word(), self.held)
+        format!("{} at {}", self.activity, self.held)
     }
 
     fn rounds(&self) -> u32 {

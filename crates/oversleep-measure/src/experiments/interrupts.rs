@@ -1,6 +1,7 @@
 //! Interrupts per second, of the timer where the system tells them apart.
 
 use oversleep_record::disturbance::Disturbance;
+use oversleep_record::label::{self, InterruptKind};
 use oversleep_record::{Nanos, Unavailable};
 
 use crate::recorder::SeriesRecorder;
@@ -15,7 +16,7 @@ pub(super) fn per_second(count: u64, window: Nanos) -> i64 {
 pub(super) fn record(recorder: &mut SeriesRecorder, at: Nanos, seen: &Disturbance) {
     let counted = match (seen.timer_interrupts, seen.all_interrupts) {
         (None, Some(all)) => {
-            recorder.series_mut().labels.insert("of".to_owned(), "all-kinds".to_owned());
+            recorder.series_mut().labels.set(label::COUNTED_OF, InterruptKind::AllKinds);
             Some(all)
         }
         (timers, _) => timers,
@@ -32,10 +33,13 @@ mod tests {
     use oversleep_record::series::{Quantity, Status, Unit};
 
     use super::*;
+    use oversleep_record::ExperimentId;
+    use oversleep_record::label;
 
     fn recorded(timer_interrupts: Option<u64>, all_interrupts: Option<u64>) -> Series {
         let window_ns = Nanos::from_millis(250);
-        let mut recorder = SeriesRecorder::new(Series::new("C6", "any", Quantity::WakeupsPerSecond, Unit::Hz), 1);
+        let mut recorder =
+            SeriesRecorder::new(Series::new(ExperimentId::C6, "any", Quantity::WakeupsPerSecond, Unit::Hz), 1);
         let seen = Disturbance { window_ns, timer_interrupts, all_interrupts, ..Disturbance::default() };
         record(&mut recorder, Nanos(1), &seen);
         recorder.into_series(false)
@@ -44,9 +48,9 @@ mod tests {
     #[test]
     fn those_of_every_kind_stand_in_for_the_timers_and_say_so() {
         let timers = recorded(Some(16), Some(90));
-        assert_eq!((timers.distribution.p50(), timers.label("of")), (Some(64), None));
+        assert_eq!((timers.distribution.p50(), timers.label(label::COUNTED_OF)), (Some(64), None));
         let all = recorded(None, Some(90));
-        assert_eq!((all.distribution.p50(), all.label("of")), (Some(360), Some("all-kinds")));
+        assert_eq!((all.distribution.p50(), all.label(label::COUNTED_OF)), (Some(360), Some(InterruptKind::AllKinds)));
         let none = recorded(None, None);
         assert!(!none.has_values() && matches!(none.status, Status::Unavailable { .. }), "never zero");
     }

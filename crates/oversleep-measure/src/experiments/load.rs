@@ -1,7 +1,7 @@
 //! B9: waits under load.
 
 use oversleep_record::series::Quantity;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::plan::{Depth, Plan};
@@ -11,7 +11,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::{Family, Platform};
 
 pub(super) static B9: Experiment = Experiment {
-    id: "B9",
+    id: ExperimentId::B9,
     title: "waits under load",
     question: "What becomes of the waits when every CPU is busy?",
     method: "One wait of each family, and the spinning ones, at 1 ms beside one busy thread per CPU. The kinds of load are \
@@ -56,7 +56,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 let kind = load.info().name;
                 let conditions = plan.conditions_and(Conditions::as_found().with_load(kind, cpus));
                 probes.push(
-                    WaitProbe::new(platform, B9.id, wait, requested, &format!("load={kind}:{cpus}"), amount)
+                    WaitProbe::new(platform, B9.id, wait, requested, amount)
+                        .keyed(|key| key.named("load", format_args!("{kind}:{cpus}")))
                         .under(conditions)
                         .boxed(),
                 );

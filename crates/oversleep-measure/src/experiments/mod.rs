@@ -28,7 +28,7 @@ mod yields;
 
 pub use choose::coarse_clock;
 pub use fork_join::FORK_JOIN_THREADS;
-pub use join_style::{JoinStyle, POLL_PAUSE};
+pub use join_style::POLL_PAUSE;
 
 use super::registry::Experiment;
 

@@ -1,7 +1,8 @@
 //! B6: back to back against random phase.
 
-use oversleep_record::Nanos;
+use oversleep_record::label::{self, Phase};
 use oversleep_record::series::{Pace, Quantity};
+use oversleep_record::{ExperimentId, Nanos};
 
 use super::choose;
 use crate::plan::Plan;
@@ -11,7 +12,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::Platform;
 
 pub(super) static B6: Experiment = Experiment {
-    id: "B6",
+    id: ExperimentId::B6,
     title: "random phase",
     question: "Does it matter when a sleep begins?",
     method: "The plainest sleep back to back, and again with a pause of random length before each call (spinning, uniform over \
@@ -19,7 +20,10 @@ pub(super) static B6: Experiment = Experiment {
              a whole one, while calls at random phase take anything from nothing to a tick. Where every wait has a timer of \
              its own, both agree.",
     quantities: &[Quantity::Lateness],
-    columns: &[Column { name: "phase", meaning: "back-to-back, or random: after a pause of random length." }],
+    columns: &[Column {
+        name: label::PHASE.name(),
+        meaning: "back-to-back, or random: after a pause of random length.",
+    }],
     published: &[Published {
         os: "windows",
         what: "Sleep(1) at random phase, default resolution",
@@ -41,10 +45,11 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     plan.requests_or(&[Nanos::from_millis(1)])
         .into_iter()
         .flat_map(|requested| {
-            [("back-to-back", Pace::BackToBack), ("random", Pace::RandomPhase)].map(|(phase, pace)| {
-                WaitProbe::new(platform, B6.id, sleep.name, requested, phase, amount)
+            [(Phase::BackToBack, Pace::BackToBack), (Phase::Random, Pace::RandomPhase)].map(|(phase, pace)| {
+                WaitProbe::new(platform, B6.id, sleep.name, requested, amount)
+                    .keyed(|key| key.word(phase))
                     .paced(pace)
-                    .labelled("phase", phase)
+                    .labelled(label::PHASE, phase)
                     .under(plan.conditions.clone())
                     .boxed()
             })

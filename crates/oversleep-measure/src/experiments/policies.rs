@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Quantity;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::plan::{Depth, Plan};
@@ -12,7 +12,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::{Platform, SlackRule};
 
 pub(super) static B8: Experiment = Experiment {
-    id: "B8",
+    id: ExperimentId::B8,
     title: "policy and priority",
     question: "What do scheduling policy and priority change about a wait?",
     method: "The plainest sleep at 1 ms under every policy that this process may have, rounds interleaved. On Linux the \
@@ -47,7 +47,10 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     .limited_by(plan);
     let probe = |wait: &str, requested, setting: &Setting, amount| {
         let conditions = plan.conditions_and(Conditions::as_found().with("policy", setting.clone()));
-        WaitProbe::new(platform, B8.id, wait, requested, &format!("policy={setting}"), amount).under(conditions).boxed()
+        WaitProbe::new(platform, B8.id, wait, requested, amount)
+            .keyed(|key| key.setting("policy", setting))
+            .under(conditions)
+            .boxed()
     };
     let mut probes = Vec::new();
     for requested in plan.requests_or(&[Nanos::from_millis(1)]) {

@@ -2,18 +2,18 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Pace, Quantity};
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::amount::Amount;
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 use crate::registry::{Column, Command, Experiment, Published};
-use crate::wait_probe::{WaitProbe, setting_key};
+use crate::wait_probe::WaitProbe;
 use oversleep_system::{Family, Platform, Scope, Tunable};
 
 pub(super) static C1: Experiment = Experiment {
-    id: "C1",
+    id: ExperimentId::C1,
     title: "resolution as the system states it",
     question: "What does the system state about its timer resolution?",
     method: "Facts, not measurements. On Linux: the timer slack of this thread and its default, HZ, whether high-resolution \
@@ -29,7 +29,7 @@ pub(super) static C1: Experiment = Experiment {
 };
 
 pub(super) static C2: Experiment = Experiment {
-    id: "C2",
+    id: ExperimentId::C2,
     title: "holding a resolution",
     question: "What does another timer resolution do to this process's waits?",
     method: "The measuring thread holds each setting of the resolution tunable (timer slack on Linux) for a round, requests \
@@ -73,12 +73,12 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     .limited_by(plan);
     let mut probes = Vec::new();
     for setting in settings(resolution, plan) {
-        let held = setting_key(&setting);
         for wait in &waits {
             for requested in plan.requests_or(&[Nanos::from_millis(1)]) {
                 let conditions = plan.conditions_and(Conditions::as_found().with(name, setting.clone()));
                 probes.push(
-                    WaitProbe::new(platform, C2.id, wait, requested, &format!("{name}={held}"), amount)
+                    WaitProbe::new(platform, C2.id, wait, requested, amount)
+                        .keyed(|key| key.setting(name, &setting))
                         // On a schedule, slack beyond the period would miss every other deadline.
                         .paced(Pace::BackToBack)
                         .under(conditions)
@@ -119,7 +119,7 @@ mod tests {
         let machine = Ticking::start();
         let platform: &dyn Platform = &machine;
         let resolution = platform.resolution_tunable().expect("it has one");
-        let of = |plan: &Plan| -> Vec<String> { settings(resolution, plan).iter().map(setting_key).collect() };
+        let of = |plan: &Plan| -> Vec<String> { settings(resolution, plan).iter().map(Setting::as_typed).collect() };
         let normal = of(&Plan::default());
         let thorough = of(&Plan { depth: Depth::Thorough, ..Plan::default() });
         assert!(normal.len() < 15 && normal.iter().all(|setting| thorough.contains(setting)), "{thorough:?}");

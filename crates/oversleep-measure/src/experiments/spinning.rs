@@ -1,7 +1,7 @@
 //! B12: waits that spin, how exact they are and how much CPU time they use.
 
-use oversleep_record::Nanos;
 use oversleep_record::series::Quantity;
+use oversleep_record::{ExperimentId, Nanos};
 
 use crate::plan::Plan;
 use crate::probe::Probe;
@@ -10,7 +10,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::Platform;
 
 pub(super) static B12: Experiment = Experiment {
-    id: "B12",
+    id: ExperimentId::B12,
     title: "spinning waits",
     question: "How exact are waits that spin, and how much CPU time do they use for it?",
     method: "Three waits at 1 ms: reading the clock until the deadline (spin), the same with a yield between reads \
@@ -41,7 +41,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     waits
         .flat_map(|wait| {
             plan.requests_or(&[Nanos::from_millis(1)]).into_iter().map(move |requested| {
-                WaitProbe::new(platform, B12.id, wait, requested, "", amount).under(plan.conditions.clone()).boxed()
+                WaitProbe::new(platform, B12.id, wait, requested, amount).under(plan.conditions.clone()).boxed()
             })
         })
         .collect()

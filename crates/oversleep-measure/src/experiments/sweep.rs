@@ -1,7 +1,7 @@
 //! B2: sleeps of 1 to 15 ms, a proportional line or a tube.
 
-use oversleep_record::Nanos;
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
+use oversleep_record::{ExperimentId, Nanos};
 
 use super::choose;
 use crate::amount::Amount;
@@ -9,11 +9,10 @@ use crate::elapsed_probe::ElapsedProbe;
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::registry::{Column, Experiment, Published};
-use crate::wait_probe::duration_key;
 use oversleep_system::Platform;
 
 pub(super) static B2: Experiment = Experiment {
-    id: "B2",
+    id: ExperimentId::B2,
     title: "sleep sweep, 1 to 15 ms",
     question: "Does a sleep grow with its request, or does every request from 1 to 15 ms take the same 16 ms?",
     method: "The plainest sleep is requested for 1, 2 … 15 ms, pass after pass, and timed by the precise clock. On a system \
@@ -47,9 +46,9 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         .map(Nanos::from_millis)
         .map(|requested| -> Box<dyn Probe> {
             let mut series = Series::new(B2.id, sleep.name, Quantity::Elapsed, Unit::Ns);
-            series.key = format!("{}/{}/{}", B2.id, sleep.name, duration_key(requested));
+            series.key = series.key.span(requested);
             series.requested_ns = Some(requested);
-            series.asked_ns = Some(sleep.asked(requested));
+            series.asked_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
             series.conditions = plan.conditions.clone();
             Box::new(ElapsedProbe::new(sleep.name, series, amount))

@@ -1,7 +1,8 @@
 //! B1: the same sleeps timed by two clocks.
 
+use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::amount::Amount;
@@ -11,11 +12,10 @@ use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::registry::{Column, Experiment, Published};
-use crate::wait_probe::duration_key;
 use oversleep_system::{Platform, WaitEnd};
 
 pub(super) static B1: Experiment = Experiment {
-    id: "B1",
+    id: ExperimentId::B1,
     title: "one sleep, two clocks",
     question: "How long does a sleep of 1 ms take by a coarse clock, and how long does it really take?",
     method: "Each sleep is timed by two clocks at once: the coarse one (GetTickCount64, CLOCK_MONOTONIC_COARSE) outside, the \
@@ -23,7 +23,10 @@ pub(super) static B1: Experiment = Experiment {
              is a multiple of its own step and says nothing about the sleep. A program that measures with the coarse clock \
              sees 0 or one step.",
     quantities: &[Quantity::Elapsed],
-    columns: &[Column { name: "clock_role", meaning: "coarse or precise: the clock that timed the sleep." }],
+    columns: &[Column {
+        name: label::CLOCK_ROLE.name(),
+        meaning: "coarse or precise: the clock that timed the sleep.",
+    }],
     published: &[
         Published {
             os: "windows",
@@ -52,13 +55,13 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     plan.requests_or(&[Nanos::from_millis(1)])
         .into_iter()
         .map(|requested| -> Box<dyn Probe> {
-            let recorder = |role: &str| {
+            let recorder = |role| {
                 let mut series = Series::new(B1.id, sleep.name, Quantity::Elapsed, Unit::Ns);
-                series.key = format!("{}/{}/{}/{role}", B1.id, sleep.name, duration_key(requested));
+                series.key = series.key.span(requested).word(role);
                 series.requested_ns = Some(requested);
-                series.asked_ns = Some(sleep.asked(requested));
+                series.asked_ns = Some(sleep.rounded(requested));
                 series.pace = Some(Pace::BackToBack);
-                series.labels.insert("clock_role".to_owned(), role.to_owned());
+                series.labels.set(label::CLOCK_ROLE, role);
                 series.conditions = plan.conditions.clone();
                 SeriesRecorder::new(series, amount.planned(requested))
             };
@@ -67,8 +70,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 requested,
                 coarse_index,
                 coarse_name,
-                coarse: recorder("coarse"),
-                precise: recorder("precise"),
+                coarse: recorder(ClockRole::Coarse),
+                precise: recorder(ClockRole::Precise),
                 amount,
                 conditions: plan.conditions.clone(),
             })

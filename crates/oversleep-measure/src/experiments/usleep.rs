@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Pace, Quantity};
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos, label};
 
 use super::choose;
 use crate::plan::Plan;
@@ -12,7 +12,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::{CpuKind, Platform};
 
 pub(super) static B4: Experiment = Experiment {
-    id: "B4",
+    id: ExperimentId::B4,
     title: "usleep loops",
     question: "How long do usleep(1000) and usleep(300) take, and does it depend on the kind of CPU?",
     method: "Call after call, each its own deadline. Where the machine has performance and efficiency cores, the loop also runs \
@@ -20,7 +20,7 @@ pub(super) static B4: Experiment = Experiment {
              sleep.",
     quantities: &[Quantity::Lateness],
     columns: &[Column {
-        name: "cpu_kind",
+        name: label::CPU_KIND.name(),
         meaning: "The kind of CPU the loop was pinned to: performance or efficiency.",
     }],
     published: &[
@@ -45,16 +45,16 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     .limited_by(plan);
     let mut probes = Vec::new();
     for requested in plan.requests_or(&[Nanos::from_micros(300), Nanos::from_millis(1)]) {
-        let probe =
-            |suffix: &str| WaitProbe::new(platform, B4.id, name, requested, suffix, amount).paced(Pace::BackToBack);
-        probes.push(probe("").under(plan.conditions.clone()).boxed());
-        for (kind, label) in [(CpuKind::Performance, "performance"), (CpuKind::Efficiency, "efficiency")] {
+        let probe = || WaitProbe::new(platform, B4.id, name, requested, amount).paced(Pace::BackToBack);
+        probes.push(probe().under(plan.conditions.clone()).boxed());
+        for kind in [CpuKind::Performance, CpuKind::Efficiency] {
             let Some(cpu) = platform.cpus().into_iter().find(|cpu| cpu.kind == kind) else { continue };
             let pinned = Conditions::as_found().with("pin", Setting::Cpus(vec![cpu.number]));
             probes.push(
-                probe(&format!("cpu_kind={label}"))
+                probe()
+                    .keyed(|key| key.named(label::CPU_KIND.name(), kind))
                     .under(plan.conditions_and(pinned))
-                    .labelled("cpu_kind", label)
+                    .labelled(label::CPU_KIND, kind)
                     .boxed(),
             );
         }

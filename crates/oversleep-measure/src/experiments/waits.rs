@@ -1,7 +1,7 @@
 //! B5: every wait of the system, at six requests.
 
-use oversleep_record::Nanos;
 use oversleep_record::series::Quantity;
+use oversleep_record::{ExperimentId, Nanos};
 
 use super::choose;
 use crate::composed_waits::find_wait;
@@ -12,7 +12,7 @@ use crate::{Amount, WaitProbe};
 use oversleep_system::{Platform, SlackRule};
 
 pub(super) static B5: Experiment = Experiment {
-    id: "B5",
+    id: ExperimentId::B5,
     title: "every wait",
     question: "How late does each wait end, for requests from 300 µs to 100 ms?",
     method: "Every wait with a deadline at 300 µs, 1 ms, 1.5 ms, 5 ms, 16 ms and 100 ms. A wait whose argument can express \
@@ -61,7 +61,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 // Findings compare it, and the tolerance adds at least two ticks to each value.
                 amount.time = amount.time * 2;
             }
-            let mut probe = WaitProbe::new(platform, B5.id, wait, requested, "", amount.limited_by(plan))
+            let mut probe = WaitProbe::new(platform, B5.id, wait, requested, amount.limited_by(plan))
                 .under(plan.conditions.clone());
             if let Some(pace) = plan.pace {
                 probe = probe.paced(pace);

@@ -1,7 +1,8 @@
 //! B7: what giving the CPU away costs, alone and among competitors.
 
-use oversleep_record::Conditions;
+use oversleep_record::label::{self, Competition};
 use oversleep_record::series::{Quantity, Series, Unit};
+use oversleep_record::{Conditions, ExperimentId};
 
 use crate::amount::Amount;
 use crate::elapsed_probe::ElapsedProbe;
@@ -11,14 +12,17 @@ use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Family, Platform};
 
 pub(super) static B7: Experiment = Experiment {
-    id: "B7",
+    id: ExperimentId::B7,
     title: "yield",
     question: "What does giving the CPU away cost, with nobody to take it and with competitors?",
     method: "Each yield call is timed singly, on an idle machine and beside one spinning thread per CPU. Alone it returns at \
              once: a loop of yields is a spin loop with system calls in it. Among competitors it may cost their time slice, \
              which is milliseconds, or nothing where the scheduler finds that the caller is still next.",
     quantities: &[Quantity::Cost],
-    columns: &[Column { name: "competition", meaning: "idle, or competing: beside one spinning thread per CPU." }],
+    columns: &[Column {
+        name: label::COMPETITION.name(),
+        meaning: "idle, or competing: beside one spinning thread per CPU.",
+    }],
     published: &[Published {
         os: "windows",
         what: "Sleep(0) with a free core",
@@ -36,12 +40,13 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let yields = platform.waits().iter().map(|wait| wait.info()).filter(|info| info.family == Family::Yield);
     let mut probes: Vec<Box<dyn Probe>> = Vec::new();
     for info in yields.filter(|info| plan.wants(info.name)) {
-        let contests = [("idle", Some(Conditions::as_found()), 400), ("competing", hogs.clone(), 30)];
+        let contests =
+            [(Competition::Idle, Some(Conditions::as_found()), 400), (Competition::Competing, hogs.clone(), 30)];
         for (competition, conditions, per_round) in contests {
             let Some(conditions) = conditions else { continue };
             let mut series = Series::new(B7.id, info.name, Quantity::Cost, Unit::Ns);
-            series.key = format!("{}/{}/{competition}", B7.id, info.name);
-            series.labels.insert("competition".to_owned(), competition.to_owned());
+            series.key = series.key.word(competition);
+            series.labels.set(label::COMPETITION, competition);
             series.conditions = plan.conditions_and(conditions);
             let per_round = plan.depth.pick(per_round / 2, per_round, per_round * 10);
             let amount = Amount::values(3 * per_round, 3).limited_by(plan);

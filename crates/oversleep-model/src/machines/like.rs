@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use oversleep_record::series::{Pace, Quantity, Series};
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{FactName, Nanos, ResultFile, SeriesKey};
 
 use oversleep_system::{ClockUnit, SharedPlatform, SlackRule};
 
@@ -32,7 +32,7 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
     if let Some(model) = &result.platform.modelled {
         return Err(nothing(format!("it was taken on a model itself, {model}")));
     }
-    if let Some(version) = result.environment.text("os.wine_version") {
+    if let Some(version) = result.environment.text(FactName::OsWineVersion) {
         return Err(nothing(format!(
             "it was taken under Wine {version}, whose waits follow its host and not the rules of Windows"
         )));
@@ -51,7 +51,7 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
     let profile = changed(profile, overrides)?;
     let mut machine = build::machine(&profile, seed)?;
     machine.arch.clone_from(&result.platform.arch);
-    let slack = result.environment.nanos("timer.slack_ns");
+    let slack = result.environment.nanos(FactName::TimerSlack);
     for wait in &mut machine.waits {
         let follows_slack = matches!(wait.info.slack, SlackRule::ThreadSlack | SlackRule::ThreadSlackOrShare);
         let measured = waits.remove(wait.info.name).unwrap_or_default();
@@ -65,7 +65,7 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
     for clock in &mut machine.clocks {
         let Some(seen) = result.clocks.iter().find(|seen| seen.name == clock.info.name) else { continue };
         clock.unavailable.clone_from(&seen.unavailable);
-        if let Some(cost_ps) = cost_ps(result, seen.cost_series.as_deref()) {
+        if let Some(cost_ps) = cost_ps(result, seen.cost_series.as_ref()) {
             clock.read_cost_ps = cost_ps;
         }
         // A clock that follows the timer interrupt steps as that does, whatever its period was then.
@@ -94,7 +94,7 @@ fn rule_gives(tick: &Tick, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bo
     wait.info.slack == SlackRule::TimerResolution
         && measured.iter().all(|(requested, late)| {
             let took = *requested + late.quantile(0.5);
-            let span = wait.info.asked(*requested).max(wait.shortest_ns);
+            let span = wait.info.rounded(*requested).max(wait.shortest_ns);
             let width = RULE_WIDTH.max(Nanos((took.0 as f64 * RULE_SHARE) as i64));
             let mut given = tick.back_to_back(span, wait.tolerance_ns).into_iter();
             given.any(|given| (given - took).0.saturating_abs() <= width.0)
@@ -103,15 +103,15 @@ fn rule_gives(tick: &Tick, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bo
 
 /// The profile whose rules hold there.
 fn base(result: &ResultFile) -> Option<&'static str> {
-    let build = result.environment.integer("os.build");
+    let build = result.environment.integer(FactName::OsBuild);
     match result.platform.os.as_str() {
-        "linux" => Some(match result.environment.text("virtualisation.wsl") {
+        "linux" => Some(match result.environment.text(FactName::VirtualisationWsl) {
             Some("wsl1") => "wsl1",
             Some("wsl2") => "wsl2",
             _ => "linux-hz250",
         }),
         "macos" => Some("macos-14-m1"),
-        "windows" if result.environment.flag("os.is_server") == Some(true) => Some("windows-server-2022"),
+        "windows" if result.environment.flag(FactName::OsIsServer) == Some(true) => Some("windows-server-2022"),
         "windows" => Some(match build {
             Some(..10_000) => "windows-7",
             Some(10_000..19_041) => "windows-10-1909",
@@ -126,16 +126,16 @@ fn base(result: &ResultFile) -> Option<&'static str> {
 fn from_facts(result: &ResultFile) -> Vec<String> {
     let facts = &result.environment;
     let mut changes = Vec::new();
-    let cpus = facts.integer("cpu.allowed").or_else(|| facts.integer("cpu.count"));
+    let cpus = facts.integer(FactName::CpuAllowed).or_else(|| facts.integer(FactName::CpuCount));
     changes.extend(cpus.map(|count| format!("cpus.count={}", count.clamp(1, 64))));
-    changes.extend(facts.integer("timer.hz").map(|hz| format!("timers.hz={hz}")));
-    if facts.flag("timer.high_resolution") == Some(false) {
+    changes.extend(facts.integer(FactName::TimerHz).map(|hz| format!("timers.hz={hz}")));
+    if facts.flag(FactName::TimerHighResolution) == Some(false) {
         changes.push("timers.high-resolution=false".to_owned());
     }
-    let slack = facts.nanos("timer.default_slack_ns").or_else(|| facts.nanos("timer.slack_ns"));
+    let slack = facts.nanos(FactName::TimerDefaultSlack).or_else(|| facts.nanos(FactName::TimerSlack));
     changes.extend(slack.map(|slack| format!("timers.slack={}ns", slack.0)));
-    changes.extend(facts.nanos("timer.period_default_ns").map(|period| format!("timers.tick={}ns", period.0)));
-    changes.extend(facts.integer("qpc.frequency_hz").map(|hz| format!("frequencies.qpc={hz}")));
+    changes.extend(facts.nanos(FactName::TimerPeriodDefault).map(|period| format!("timers.tick={}ns", period.0)));
+    changes.extend(facts.integer(FactName::QpcFrequencyHz).map(|hz| format!("frequencies.qpc={hz}")));
     changes
 }
 
@@ -178,7 +178,7 @@ fn lateness(result: &ResultFile) -> BTreeMap<String, Vec<(Nanos, Spread)>> {
 }
 
 /// The median cost of one read.
-fn cost_ps(result: &ResultFile, key: Option<&str>) -> Option<u64> {
+fn cost_ps(result: &ResultFile, key: Option<&SeriesKey>) -> Option<u64> {
     let series = result.series(key?)?;
     u64::try_from(series.distribution.p50()?).ok()
 }

@@ -148,12 +148,14 @@ impl Profile {
         }
         let Some((family, name)) = path.split_once('.') else { return Ok(()) };
         let clocks = || system.modelled_clocks().map(|info| info.name).collect::<Vec<_>>();
-        let waits = || (system.waits)().into_iter().map(|info| info.name).collect::<Vec<_>>();
+        let waits = || system.modelled_waits().map(|info| info.name).collect::<Vec<_>>();
         let known = match family {
             "costs" if name == "other" => return Ok(()),
             "costs" | "steps" | "frequencies" => clocks(),
             "extra" | "shortest" | "tolerance" | "grids" | "raises" => waits(),
-            "since" => clocks().into_iter().chain(waits()).chain(system.handoffs.iter().copied()).collect(),
+            "since" => {
+                clocks().into_iter().chain(waits()).chain(system.handoffs.iter().map(|info| info.name)).collect()
+            }
             _ => return Ok(()),
         };
         if known.contains(&name) {

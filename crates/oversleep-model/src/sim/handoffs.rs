@@ -1,4 +1,4 @@
-//! Modelled hand-offs: all of them a semaphore with one wake cost.
+//! Modelled hand-offs: all of them a semaphore with one wake cost. The waiter runs after it, where a CPU is free.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::spread::Spread;
 use oversleep_system::{Handoff, HandoffInfo, HandoffKind};
 
 struct SimHandoffKind {
-    info: HandoffInfo,
+    info: &'static HandoffInfo,
     wake: Arc<Spread>,
     unavailable: Option<Unavailable>,
     kernel: Arc<Kernel>,
@@ -30,14 +30,7 @@ impl Drop for SimHandoff {
 
 pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn HandoffKind>> {
     let wake = Arc::new(machine.handoff_wake.clone());
-    let kind = |(name, unavailable): &(&'static str, Option<Unavailable>)| -> Box<dyn HandoffKind> {
-        let info = HandoffInfo {
-            name,
-            call: name,
-            doc: "Modelled: the waiter runs after the machine's wake cost, where a CPU is free.",
-            since: "",
-            page: "",
-        };
+    let kind = |&(info, ref unavailable): &(&'static HandoffInfo, Option<Unavailable>)| -> Box<dyn HandoffKind> {
         Box::new(SimHandoffKind {
             info,
             wake: Arc::clone(&wake),
@@ -50,7 +43,7 @@ pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn H
 
 impl HandoffKind for SimHandoffKind {
     fn info(&self) -> &HandoffInfo {
-        &self.info
+        self.info
     }
 
     fn open(&self) -> Result<Arc<dyn Handoff>, Unavailable> {

@@ -7,7 +7,7 @@ use super::loads::TimerLoad;
 use super::scheduler::Scheduler;
 use super::spread::Spread;
 use super::timing::Timing;
-use oversleep_system::{ClockInfo, Cpu, WaitInfo};
+use oversleep_system::{ClockInfo, Cpu, HandoffInfo, WaitInfo};
 
 /// A machine in figures.
 #[derive(Clone, Debug)]
@@ -48,8 +48,8 @@ pub struct Machine {
     pub clocks: Vec<ClockModel>,
     /// Waits.
     pub waits: Vec<WaitModel>,
-    /// Hand-offs by name, and why the machine hasn't got one.
-    pub handoffs: Vec<(&'static str, Option<Unavailable>)>,
+    /// Hand-offs, and why the machine hasn't got one.
+    pub handoffs: Vec<(&'static HandoffInfo, Option<Unavailable>)>,
     /// What can be changed, by name.
     pub tunables: Vec<TunableModel>,
     /// Facts about the machine.

@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{FactName, Nanos, Unavailable};
 
 use kernel::{Kernel, Model};
 use oversleep_system::{
@@ -170,10 +170,10 @@ impl Platform for Sim {
         let mut facts = self.machine.facts.clone();
         if self.kernel.tick().is_some() {
             let period = settings::resolution(&self.kernel);
-            facts.set("timer.period_now_ns", FactValue::Nanos(period), "model");
+            facts.set(FactName::TimerPeriodNow, FactValue::Nanos(period), "model");
         }
         // Also where the model was learned from a machine that tells: these say what stands beside each series.
-        for gauge in ["cpufreq.reading", "thermal.sensor"] {
+        for gauge in [FactName::CpufreqReading, FactName::ThermalSensor] {
             facts.set(gauge, FactValue::Unknown(Unavailable::no_hardware("clock rate or heat in the model")), "model");
         }
         facts

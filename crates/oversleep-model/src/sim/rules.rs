@@ -26,7 +26,7 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> S
         let rule = "no timer is involved: the CPU goes to whoever is ready for it, and comes back at once if nobody is";
         return rule.to_owned() + &of_load(kernel);
     }
-    let asked = model.info.asked(requested).max(model.shortest_ns);
+    let asked = model.info.rounded(requested).max(model.shortest_ns);
     let on_tick = matches!(model.info.slack, SlackRule::Tick | SlackRule::TimerResolution);
     let mut sentence = match (kernel.tick(), kernel.process_grid(&state)) {
         (Some(tick), Some(grid)) if on_tick => {
@@ -73,7 +73,7 @@ pub(super) fn of_resolution(kernel: &Kernel) -> Option<String> {
 
 /// What the call makes of a span it can't express.
 fn of_rounding(info: &WaitInfo, requested: Nanos) -> String {
-    let asked = info.asked(requested);
+    let asked = info.rounded(requested);
     if asked == requested {
         return String::new();
     }

@@ -7,7 +7,7 @@ use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 
 use super::*;
-use oversleep_system::{ClockInfo, CpuKind, Family, Granularity, SlackRule, Target, WaitInfo, ZeroMeans};
+use oversleep_system::{ClockInfo, CpuKind, Target, handoffs, waits};
 
 /// Two CPUs shared fairly, slack of 50 us, wake-ups of 4 to 20 us.
 fn machine() -> Machine {
@@ -51,19 +51,8 @@ fn machine() -> Machine {
         handoff_wake: fixed(5_000),
         yield_cost: fixed(1_000),
         clocks: vec![clock_model(clock)],
-        waits: vec![WaitModel::by_rule(WaitInfo {
-            name: "nanosleep",
-            call: "nanosleep",
-            doc: "",
-            family: Family::Sleep,
-            absolute: false,
-            granularity: Granularity::NANOSECOND,
-            zero: ZeroMeans::SleepsSlack,
-            slack: SlackRule::ThreadSlack,
-            since: "",
-            page: "",
-        })],
-        handoffs: vec![("futex", None)],
+        waits: vec![WaitModel::by_rule(waits::named(waits::LINUX, "nanosleep").clone())],
+        handoffs: vec![(handoffs::named(handoffs::LINUX, "futex"), None)],
         tunables: vec![TunableModel::Slack, TunableModel::Policy, TunableModel::Pin],
         facts: Environment::default(),
         stalls: Vec::new(),

@@ -108,13 +108,13 @@ impl Waiter for SimWaiter {
 
 impl Shared {
     fn asked(&self, requested: Nanos) -> Nanos {
-        self.model.info.asked(requested).max(self.model.shortest_ns)
+        self.model.info.rounded(requested).max(self.model.shortest_ns)
     }
 
     fn plan(&self, state: &State, me: Slot, target: Target, asked: Nanos, tolerance: Nanos) -> Sleep {
         let (kernel, info) = (&*self.kernel, &self.model.info);
         let now = kernel.now();
-        let due = if info.absolute { target.deadline.max(now) } else { now + asked };
+        let due = if info.takes.is_absolute() { target.deadline.max(now) } else { now + asked };
         let asker = state.asker(me);
         let exactly = |late: Nanos| Sleep { expiry: Expiry::at(due + late), wake: Nanos::ZERO };
         match in_force(&self.model, state, &asker) {
@@ -123,7 +123,7 @@ impl Shared {
             Overshoot::Cycle(spans) => exactly(spans[self.turn.fetch_add(1, Ordering::Relaxed) % spans.len()]),
             Overshoot::Learned(learned) => {
                 // Its lateness is against what was requested, rounding included.
-                let deadline = if info.absolute { due } else { now + target.remaining };
+                let deadline = if info.takes.is_absolute() { due } else { now + target.remaining };
                 let was = asker_with(learned.slack().unwrap_or(asker.slack));
                 let late = learned.draw(target.remaining, &kernel.random, |when, span| match when {
                     When::Learned => self.put_off(&was, now, span),
@@ -150,7 +150,7 @@ impl Shared {
         if let SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution = rule {
             return Nanos::ZERO;
         }
-        let due = now + self.model.info.asked(span);
+        let due = now + self.model.info.rounded(span);
         self.kernel.timing().expiry(rule, asker, now, due, &self.kernel.random).hard - now - span
     }
 

@@ -1,4 +1,5 @@
-//! What an entry in a system's table of hand-offs is, and the count that keeps a post made before the wait.
+//! How a system's hand-offs are made: each description paired with its calls, and the count that keeps a post made
+//! before the wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,20 +8,39 @@ use oversleep_record::Unavailable;
 
 use oversleep_system::{Handoff, HandoffInfo, HandoffKind};
 
-/// One entry of the table.
-pub(crate) struct Kind {
-    pub(crate) info: HandoffInfo,
-    pub(crate) open: fn() -> Result<Arc<dyn Handoff>, Unavailable>,
+type Opened = Result<Arc<dyn Handoff>, Unavailable>;
+
+/// Makes a hand-off.
+pub(crate) type Open = fn() -> Opened;
+/// The name of a description and how a hand-off of that kind is made.
+pub(crate) type Call = (&'static str, Open);
+
+struct NativeKind {
+    info: &'static HandoffInfo,
+    open: Open,
 }
 
-impl HandoffKind for &'static Kind {
+impl HandoffKind for NativeKind {
     fn info(&self) -> &HandoffInfo {
-        &self.info
+        self.info
     }
 
-    fn open(&self) -> Result<Arc<dyn Handoff>, Unavailable> {
+    fn open(&self) -> Opened {
         (self.open)()
     }
+}
+
+/// How a hand-off of that name is made.
+pub(crate) fn call_of(calls: &[&[Call]], name: &str) -> Option<Open> {
+    calls.iter().copied().flatten().find(|(known, _)| *known == name).map(|&(_, open)| open)
+}
+
+/// The hand-offs of a system in the order of their descriptions, each with its calls.
+pub(crate) fn registry(described: &'static [HandoffInfo], calls: &[&[Call]]) -> Vec<Box<dyn HandoffKind>> {
+    let paired = |info: &'static HandoffInfo| -> Option<Box<dyn HandoffKind>> {
+        Some(Box::new(NativeKind { info, open: call_of(calls, info.name)? }))
+    };
+    described.iter().filter_map(paired).collect()
 }
 
 /// Lowers a count by one unless it is zero.

@@ -1,5 +1,6 @@
 //! The machine this process runs on. What is alike on every system stands here; a system's own folder says the rest.
 
+pub(super) mod given;
 pub(super) mod handoffs;
 pub(super) mod tunables;
 pub(super) mod waits;
@@ -10,7 +11,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, ProcessorState, Unavailable};
 
-use super::{library, neighbour_process, threads};
+use super::{neighbour_process, threads};
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, Neighbour, Platform, ResolutionHolders,
     ResolutionRow, Splitter, ThreadHandle, Tunable, Wait, resolution,
@@ -27,7 +28,6 @@ pub(super) trait System: Default + Send + Sync + 'static {
     /// That clock.
     fn now() -> Nanos;
     fn clocks() -> Vec<Box<dyn Clock>>;
-    /// The system's own waits; the library's are added to them.
     fn waits() -> Vec<Box<dyn Wait>>;
     fn handoffs() -> Vec<Box<dyn HandoffKind>>;
     fn tunables() -> Vec<Box<dyn Tunable>>;
@@ -98,11 +98,7 @@ impl<S: System> Platform for Native<S> {
     }
 
     fn waits(&self) -> &[Box<dyn Wait>] {
-        self.waits.get_or_init(|| {
-            let mut all = S::waits();
-            all.extend(library::waits());
-            all
-        })
+        self.waits.get_or_init(S::waits)
     }
 
     fn handoffs(&self) -> &[Box<dyn HandoffKind>] {

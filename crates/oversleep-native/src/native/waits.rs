@@ -1,26 +1,60 @@
-//! What an entry in a system's table of waits is, and how it is opened.
+//! How a system's waits are opened: each description paired with its call.
 
 use oversleep_record::{Nanos, Unavailable};
 
 use super::System;
-use oversleep_system::{SharedPlatform, Target, Wait, WaitEnd, WaitInfo, Waiter};
+use oversleep_system::{SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
-/// One entry of the table.
-pub(crate) struct Entry {
-    /// What is known of it.
-    pub(crate) info: WaitInfo,
-    /// Opens it for the calling thread.
-    pub(crate) open: fn() -> Result<Box<dyn Waiter>, Unavailable>,
+type Opened = Result<Box<dyn Waiter>, Unavailable>;
+
+/// Opens a wait for the calling thread.
+pub(crate) type Open = fn() -> Opened;
+/// The name of a description and how its call is opened.
+pub(crate) type Call = (&'static str, Open);
+/// The same with a tolerance, for calls that take one.
+pub(crate) type TolerantCall = (&'static str, fn(Nanos) -> Opened);
+
+struct NativeWait {
+    info: &'static WaitInfo,
+    open: Open,
+    open_tolerating: Option<fn(Nanos) -> Opened>,
 }
 
-impl Wait for &'static Entry {
+impl Wait for NativeWait {
     fn info(&self) -> &WaitInfo {
-        &self.info
+        self.info
     }
 
-    fn open(&self, _platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
+    fn open(&self, _platform: &SharedPlatform) -> Opened {
         (self.open)()
     }
+
+    fn tolerances_to_compare(&self) -> Vec<Nanos> {
+        self.open_tolerating.map_or_else(Vec::new, |_| TICK_TOLERANCES.to_vec())
+    }
+
+    fn open_tolerating(&self, _platform: &SharedPlatform, tolerance: Nanos) -> Opened {
+        self.open_tolerating.map_or(Err(Unavailable::NotOnThisPlatform), |open| open(tolerance))
+    }
+}
+
+/// How the wait of that name is opened.
+pub(crate) fn call_of(calls: &[&[Call]], name: &str) -> Option<Open> {
+    calls.iter().copied().flatten().find(|(known, _)| *known == name).map(|&(_, open)| open)
+}
+
+/// The waits of a system in the order of their descriptions, each with its call.
+pub(crate) fn registry(
+    described: &'static [WaitInfo],
+    calls: &[&[Call]],
+    tolerant: &[TolerantCall],
+) -> Vec<Box<dyn Wait>> {
+    let tolerating = |name| tolerant.iter().find(|(known, _)| *known == name).map(|&(_, open)| open);
+    let paired = |info: &'static WaitInfo| -> Option<Box<dyn Wait>> {
+        let open = call_of(calls, info.name)?;
+        Some(Box::new(NativeWait { info, open, open_tolerating: tolerating(info.name) }))
+    };
+    described.iter().filter_map(paired).collect()
 }
 
 /// A wait that holds nothing. The call is a type of its own, so that it is inlined and [`Waiter::wait`] stays the only
@@ -33,7 +67,8 @@ impl<F: Fn(Target) -> WaitEnd> Waiter for Stateless<F> {
     }
 }
 
-/// The standard library's sleep, which goes on after signals.
+/// The standard library's sleep, which goes on after signals. It takes any span; where the system counts in a coarser
+/// unit, the library rounds.
 pub(crate) fn thread_sleep(target: Target) -> WaitEnd {
     std::thread::sleep(target.remaining.to_std().unwrap_or_default());
     WaitEnd::TimedOut
@@ -41,10 +76,7 @@ pub(crate) fn thread_sleep(target: Target) -> WaitEnd {
 
 /// Boxes `waiter` after one wait of `remaining`, so that a call which can't work here (an older system, a sandbox) says
 /// so when it is opened and not in the middle of a measurement.
-pub(crate) fn proved_by<S: System>(
-    mut waiter: impl Waiter + 'static,
-    remaining: Nanos,
-) -> Result<Box<dyn Waiter>, Unavailable> {
+pub(crate) fn proved_by<S: System>(mut waiter: impl Waiter + 'static, remaining: Nanos) -> Opened {
     match waiter.wait(Target { remaining, deadline: S::now() + remaining }) {
         WaitEnd::Failed(reason) => Err(reason),
         WaitEnd::TimedOut | WaitEnd::Interrupted => Ok(Box::new(waiter)),

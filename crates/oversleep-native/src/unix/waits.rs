@@ -1,38 +1,52 @@
-//! Spans and deadlines in the forms the calls of every Unix take, and what is alike in how they end. Nothing here
+//! Spans and deadlines in the forms the calls of every Unix take, rounded as the description of each says, and what is
+//! alike in how they end. Nothing here
 //! allocates, formats or fails where a wait goes well: it runs inside what is measured.
 
 use std::io::Error;
 
 use oversleep_record::{Nanos, Unavailable};
 
+use crate::native::given;
 use oversleep_system::{WaitEnd, WaitInfo};
 
 const NANOS_PER_SEC: i64 = 1_000_000_000;
 
-/// A span or point in time as a `timespec`; nothing below zero, which every call refuses.
-pub(crate) fn timespec(time: Nanos) -> libc::timespec {
+/// A span or point in time as a `timespec`, as it is; nothing below zero, which every call refuses.
+pub(crate) fn exact_timespec(time: Nanos) -> libc::timespec {
     let nanos = time.0.max(0);
     libc::timespec { tv_sec: nanos / NANOS_PER_SEC, tv_nsec: nanos % NANOS_PER_SEC }
 }
 
-/// A span in whole microseconds, rounded up; nothing below zero.
-pub(crate) fn micros(span: Nanos) -> i64 {
-    let nanos = span.0.max(0);
-    nanos / 1_000 + i64::from(nanos % 1_000 != 0)
+/// What the call of `info` is given for that span or point in time, as a `timespec`.
+#[inline]
+pub(crate) fn timespec(info: &WaitInfo, requested: Nanos) -> libc::timespec {
+    let argument = exact_timespec(given::rounded(info, requested));
+    given::note(info, Nanos(argument.tv_sec * NANOS_PER_SEC + argument.tv_nsec));
+    argument
 }
 
-/// A span as a `timeval`, rounded up; nothing below zero.
-pub(crate) fn timeval(span: Nanos) -> libc::timeval {
-    let micros = micros(span);
+/// The same in whole microseconds.
+#[inline]
+pub(crate) fn micros(info: &WaitInfo, requested: Nanos) -> i64 {
+    let argument = given::rounded(info, requested).0 / 1_000;
+    given::note(info, Nanos::from_micros(argument));
+    argument
+}
+
+/// The same as a `timeval`.
+#[inline]
+pub(crate) fn timeval(info: &WaitInfo, requested: Nanos) -> libc::timeval {
+    let micros = micros(info, requested);
     // Below a million, so it fits.
     libc::timeval { tv_sec: micros / 1_000_000, tv_usec: (micros % 1_000_000) as libc::suseconds_t }
 }
 
-/// A span in whole milliseconds, rounded up; nothing below zero, which would mean for ever. `None` where it exceeds
-/// what the argument can say (24 days).
-pub(crate) fn millis(span: Nanos) -> Option<libc::c_int> {
-    let nanos = span.0.max(0);
-    libc::c_int::try_from(nanos / 1_000_000 + i64::from(nanos % 1_000_000 != 0)).ok()
+/// The same in whole milliseconds. `None` where it exceeds what the argument can say (24 days).
+#[inline]
+pub(crate) fn millis(info: &WaitInfo, requested: Nanos) -> Option<libc::c_int> {
+    let argument = libc::c_int::try_from(given::rounded(info, requested).0 / 1_000_000).ok()?;
+    given::note(info, Nanos::from_millis(i64::from(argument)));
+    Some(argument)
 }
 
 /// The number of the last failed call of this thread.
@@ -49,35 +63,39 @@ pub(crate) fn too_long(info: &'static WaitInfo) -> WaitEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oversleep_system::Granularity;
+
+    const fn counting_in(granularity: Granularity) -> WaitInfo {
+        WaitInfo { granularity, ..WaitInfo::BLANK }
+    }
+
+    const NS: WaitInfo = counting_in(Granularity::NANOSECOND);
+    const US: WaitInfo = counting_in(Granularity::MICROSECOND);
+    const MS: WaitInfo = counting_in(Granularity::MILLISECOND);
 
     #[test]
     fn timespec_splits_exactly_and_never_goes_below_zero() {
-        let time = timespec(Nanos(2_000_000_001));
-        assert_eq!((time.tv_sec, time.tv_nsec), (2, 1));
-        let time = timespec(Nanos(-1));
-        assert_eq!((time.tv_sec, time.tv_nsec), (0, 0));
-        let time = timespec(Nanos::MAX);
-        assert_eq!((time.tv_sec, time.tv_nsec), (9_223_372_036, 854_775_807));
+        for (nanos, secs, rest) in
+            [(2_000_000_001, 2, 1), (-1, 0, 0), (Nanos::MAX.0, 9_223_372_036, 854_775_807), (-i64::MAX, 0, 0)]
+        {
+            let time = timespec(&NS, Nanos(nanos));
+            assert_eq!((time.tv_sec, time.tv_nsec), (secs, rest));
+        }
     }
 
     #[test]
-    fn coarser_units_round_up() {
-        assert_eq!(micros(Nanos(1)), 1);
-        assert_eq!(micros(Nanos(1_000)), 1);
-        assert_eq!(micros(Nanos(1_001)), 2);
-        assert_eq!(micros(Nanos(-5)), 0);
-        let time = timeval(Nanos(1_999_999_001));
+    fn coarser_units_hold_what_was_rounded() {
+        assert_eq!([1, 1_000, 1_001, -5].map(|nanos| micros(&US, Nanos(nanos))), [1, 1, 2, 0]);
+        let time = timeval(&US, Nanos(1_999_999_001));
         assert_eq!((time.tv_sec, time.tv_usec), (2, 0));
-        assert_eq!(millis(Nanos(300_000)), Some(1));
-        assert_eq!(millis(Nanos(15_000_000)), Some(15));
-        assert_eq!(millis(Nanos(-1)), Some(0));
+        assert_eq!([300_000, 15_000_000, -1].map(|nanos| millis(&MS, Nanos(nanos))), [Some(1), Some(15), Some(0)]);
     }
 
     #[test]
     fn a_span_too_long_for_the_argument_is_not_cut() {
         let longest = Nanos::from_millis(i64::from(i32::MAX));
-        assert_eq!(millis(longest), Some(i32::MAX));
-        assert_eq!(millis(longest + Nanos(1)), None);
-        assert_eq!(micros(Nanos::MAX), 9_223_372_036_854_776);
+        assert_eq!(millis(&MS, longest), Some(i32::MAX));
+        assert_eq!(millis(&MS, longest + Nanos(1)), None);
+        assert_eq!(micros(&US, Nanos::MAX), Nanos::MAX.0 / 1_000);
     }
 }

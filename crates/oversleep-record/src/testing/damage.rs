@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::rounds;
 use crate::series::{Pace, Series, Status};
-use crate::{Nanos, ResultFile, Unavailable};
+use crate::{Nanos, ResultFile, SeriesKey, Unavailable};
 
 /// Most series that are kept: what goes wrong goes wrong with few, and few are quick.
 const SERIES_MAX: usize = 24;
@@ -100,7 +100,7 @@ pub fn damaged(good: &ResultFile, bytes: &[u8]) -> Option<ResultFile> {
             change(series, &mut bytes);
         }
     }
-    let kept = |key: &String| file.series.iter().any(|series| series.key == *key);
+    let kept = |key: &SeriesKey| file.series.iter().any(|series| series.key == *key);
     file.trials.retain(|trial| trial.pairs.iter().all(|pair| kept(&pair.before) && kept(&pair.after)));
     let mut document = serde_json::to_value(&file).ok()?;
     for _ in 0..EDITS_MAX {
@@ -227,10 +227,11 @@ fn edit_list(items: &mut Vec<Value>, bytes: &mut Bytes<'_>) {
 mod tests {
     use super::super::Sheet;
     use super::*;
+    use crate::FactName;
 
     fn good() -> ResultFile {
         let keys = ["B5/nanosleep/1ms", "B5/poll/1ms", "B5/select/5ms", "C2/nanosleep/1ms/slack=1ns"];
-        keys.iter().fold(Sheet::linux().text("cpu.model", "any"), |sheet, key| sheet.steady(key, 66_000)).file
+        keys.iter().fold(Sheet::linux().text(FactName::CpuModel, "any"), |sheet, key| sheet.steady(key, 66_000)).file
     }
 
     #[test]

@@ -7,14 +7,16 @@ mod damage;
 pub use damage::damaged;
 
 use crate::clock::{AcrossSuspend, Counts, Difference, Epoch, Steps};
-use crate::conditions::{Conditions, LoadSpec, Outcome, Setting};
+use crate::conditions::{Conditions, Held, LoadSpec, Outcome, Setting};
 use crate::disturbance::Disturbance;
 use crate::environment::{FactValue, PlatformId};
 use crate::file::{Completion, Floor, SCHEMA, Tool};
+use crate::key::Part;
+use crate::label::{self, ClockRole, JoinStyle, LabelValue, Labels, TrialSide};
 use crate::series::{Quantity, Round, Status, Unit};
 use crate::split::LatenessSplit;
 use crate::trial::{Trial, TrialPair};
-use crate::{ClockResult, Environment, Nanos, ResultFile, Series, Unavailable};
+use crate::{ClockResult, Environment, ExperimentId, FactName, Nanos, ResultFile, Series, SeriesKey, Unavailable};
 
 /// A result file under construction.
 pub struct Sheet {
@@ -61,7 +63,7 @@ impl Sheet {
     }
 
     /// A series that can't be measured.
-    pub fn unavailable(mut self, key: &str, reason: Unavailable) -> Sheet {
+    pub fn unavailable(mut self, key: impl AsRef<str>, reason: Unavailable) -> Sheet {
         let mut series = rounds(key, &[], 0);
         series.status = Status::Unavailable { reason };
         self.file.series.push(series);
@@ -91,38 +93,38 @@ impl Sheet {
     }
 
     /// With a fact about the machine.
-    pub fn fact(mut self, name: &str, value: FactValue) -> Sheet {
+    pub fn fact(mut self, name: FactName, value: FactValue) -> Sheet {
         self.file.environment.set(name, value, "test");
         self
     }
 
     /// With a fact that is a text.
-    pub fn text(self, name: &str, text: &str) -> Sheet {
+    pub fn text(self, name: FactName, text: &str) -> Sheet {
         self.fact(name, FactValue::Text(text.into()))
     }
 
     /// With a fact that is a whole number.
-    pub fn integer(self, name: &str, number: i64) -> Sheet {
+    pub fn integer(self, name: FactName, number: i64) -> Sheet {
         self.fact(name, FactValue::Integer(number))
     }
 
     /// With a fact that is a span.
-    pub fn span(self, name: &str, ns: i64) -> Sheet {
+    pub fn span(self, name: FactName, ns: i64) -> Sheet {
         self.fact(name, FactValue::Nanos(Nanos(ns)))
     }
 
     /// With a fact that is a fraction.
-    pub fn real(self, name: &str, number: f64) -> Sheet {
+    pub fn real(self, name: FactName, number: f64) -> Sheet {
         self.fact(name, FactValue::Real(number))
     }
 
     /// With a fact that is so or not.
-    pub fn flag(self, name: &str, flag: bool) -> Sheet {
+    pub fn flag(self, name: FactName, flag: bool) -> Sheet {
         self.fact(name, FactValue::Flag(flag))
     }
 
     /// With a fact that is a list.
-    pub fn list(self, name: &str, items: &[&str]) -> Sheet {
+    pub fn list(self, name: FactName, items: &[&str]) -> Sheet {
         self.fact(name, FactValue::List(items.iter().map(|item| (*item).to_owned()).collect()))
     }
 
@@ -133,17 +135,17 @@ impl Sheet {
     }
 
     /// A steady series: 80 times that value in four rounds.
-    pub fn steady(self, key: &str, value: i64) -> Sheet {
+    pub fn steady(self, key: impl AsRef<str>, value: i64) -> Sheet {
         self.series(rounds(key, &[value; 4], 20))
     }
 
     /// A series whose rounds disagree.
-    pub fn wild(self, key: &str, value: i64) -> Sheet {
+    pub fn wild(self, key: impl AsRef<str>, value: i64) -> Sheet {
         self.series(rounds(key, &[value, value * 7, value / 6, value * 30], 20))
     }
 
     /// A series with three values.
-    pub fn scarce(self, key: &str, value: i64) -> Sheet {
+    pub fn scarce(self, key: impl AsRef<str>, value: i64) -> Sheet {
         self.series(rounds(key, &[value; 3], 1))
     }
 
@@ -163,12 +165,13 @@ impl Sheet {
 
     /// A trial of a remedy on a wait at 1 ms, under conditions that were granted, with its two steady series.
     pub fn trial_under(mut self, remedy: &str, wait: &str, conditions: Conditions, before: i64, after: i64) -> Sheet {
-        let key = |way: &str| format!("trial/{remedy}/{wait}/1ms/{way}");
-        let mut with = rounds(&key("after"), &[after; 4], 20);
-        with.conditions = held(conditions.clone());
-        let pair = TrialPair { before: key("before"), after: key("after") };
+        let key = |side| SeriesKey::of_trial(remedy, wait, Nanos::from_millis(1), side);
+        let (without, with) = (key(TrialSide::Before), key(TrialSide::After));
+        let mut after = rounds(&with, &[after; 4], 20);
+        after.conditions = held(conditions.clone());
+        let pair = TrialPair { before: without.clone(), after: with };
         self.file.trials.push(Trial { remedy: remedy.into(), conditions, pairs: vec![pair] });
-        self.steady(&key("before"), before).series(with)
+        self.steady(&without, before).series(after)
     }
 }
 
@@ -179,85 +182,93 @@ pub fn held(mut conditions: Conditions) -> Conditions {
     conditions
 }
 
-fn quantity_of(experiment: &str, key: &str) -> (Quantity, Unit) {
+fn quantity_of(key: &SeriesKey, experiment: ExperimentId) -> (Quantity, Unit) {
+    use ExperimentId as Id;
+    let says = |word: &str| key.parts().any(|part| part == Part::Word(word));
     match experiment {
-        "A1" => (Quantity::Cost, Unit::Ps),
-        "B1" | "B2" => (Quantity::Elapsed, Unit::Ns),
-        "B3" => (Quantity::Step, Unit::Ns),
-        "B7" => (Quantity::Cost, Unit::Ns),
-        "C3" | "C4" if key.contains("/stated/") => (Quantity::StatedResolution, Unit::Ns),
-        "C3" | "C4" if key.contains("/step/") => (Quantity::Step, Unit::Ns),
-        "C5" if key.contains("/residency/") => (Quantity::IdleResidency, Unit::Ns),
-        "C5" if key.contains("/power/") => (Quantity::Power, Unit::Mw),
-        "C5" | "C6" => (Quantity::WakeupsPerSecond, Unit::Hz),
-        "D1" | "D2" => (Quantity::ForkJoin, Unit::Ns),
-        "D3" => (Quantity::GenerationsPerSecond, Unit::Hz),
-        "D4" => (Quantity::HandoffLatency, Unit::Ns),
-        "B4" | "B5" | "B6" | "B8" | "B9" | "B12" | "C2" | "C3" | "C4" | "trial" => (Quantity::Lateness, Unit::Ns),
+        Id::A1 => (Quantity::Cost, Unit::Ps),
+        Id::B1 | Id::B2 => (Quantity::Elapsed, Unit::Ns),
+        Id::B3 => (Quantity::Step, Unit::Ns),
+        Id::B7 => (Quantity::Cost, Unit::Ns),
+        Id::C3 | Id::C4 if says("stated") => (Quantity::StatedResolution, Unit::Ns),
+        Id::C3 | Id::C4 if says("step") => (Quantity::Step, Unit::Ns),
+        Id::C5 if says("residency") => (Quantity::IdleResidency, Unit::Ns),
+        Id::C5 if says("power") => (Quantity::Power, Unit::Mw),
+        Id::C5 | Id::C6 => (Quantity::WakeupsPerSecond, Unit::Hz),
+        Id::D1 | Id::D2 => (Quantity::ForkJoin, Unit::Ns),
+        Id::D3 => (Quantity::GenerationsPerSecond, Unit::Hz),
+        Id::D4 => (Quantity::HandoffLatency, Unit::Ns),
+        Id::B4 | Id::B5 | Id::B6 | Id::B8 | Id::B9 | Id::B12 | Id::C2 | Id::C3 | Id::C4 | Id::TRIAL => {
+            (Quantity::Lateness, Unit::Ns)
+        }
         _ => panic!("no such experiment in {key}"),
+    }
+}
+
+/// What a word in a key of that experiment says of its series.
+fn labelled(labels: Labels, experiment: ExperimentId, word: &str) -> Labels {
+    use ExperimentId as Id;
+    fn read<T: LabelValue>(word: &str) -> T {
+        T::read(word).unwrap_or_else(|| panic!("no label has the word {word}"))
+    }
+    match (experiment, word) {
+        (Id::B6, _) => labels.with(label::PHASE, read(word)),
+        (Id::B7, _) => labels.with(label::COMPETITION, read(word)),
+        (Id::C5, "idle" | "sleeping") => labels.with(label::ACTIVITY, read(word)),
+        (Id::C5 | Id::C6, _) => labels.with(label::COUNTED, read(word)),
+        (Id::C3 | Id::C4, _) => labels,
+        (Id::D4, _) => labels.with(label::WAY, read(word)),
+        (Id::TRIAL, _) => labels.with(label::TRIAL_SIDE, read(word)),
+        _ => labels.with(label::CLOCK_ROLE, read(word)),
     }
 }
 
 /// A series of that key: each round holds `count` times its value, on a machine that did hardly anything else.
 /// Subject, request, labels and conditions follow from the key as the experiments write it.
-pub fn rounds(key: &str, values: &[i64], count: u64) -> Series {
-    let mut parts = key.split('/');
-    let experiment = parts.next().expect("an experiment");
-    if experiment == "trial" {
-        parts.next();
-    }
-    let subject = parts.next().expect("a subject");
-    let (quantity, unit) = quantity_of(experiment, key);
-    let mut series = Series::new(experiment, subject, quantity, unit);
-    series.key = key.to_owned();
+pub fn rounds(key: impl AsRef<str>, values: &[i64], count: u64) -> Series {
+    let key = SeriesKey::from(key.as_ref());
+    let first = key.as_str().split('/').next().and_then(|id| id.parse().ok());
+    let experiment: ExperimentId = first.unwrap_or_else(|| panic!("no experiment in {key}"));
+    let (quantity, unit) = quantity_of(&key, experiment);
+    let mut series = Series::new(experiment, key.subject(), quantity, unit);
     series.clock = "monotonic".into();
     let mut conditions = Conditions::as_found();
-    for part in parts {
-        if let Ok(span) = part.parse::<Nanos>() {
-            series.requested_ns = Some(span);
-            series.asked_ns = Some(span);
-        } else if let Some(slack) = part.strip_prefix("slack=") {
-            conditions = conditions.with("slack", Setting::Nanos(slack.parse().expect("a span")));
-            series.labels.extend((experiment == "C5").then(|| ("held".to_owned(), slack.to_owned())));
-        } else if let Some(Ok(held)) = part.strip_prefix("resolution=").map(str::parse) {
-            conditions = conditions.with("resolution", Setting::Nanos(held));
-        } else if let Some(tolerated) = part.strip_prefix("tolerance=") {
-            let tolerated: Nanos = tolerated.parse().expect("a span");
-            series.labels.insert("tolerance_ns".into(), tolerated.0.to_string());
-        } else if let Some(held) = part.strip_prefix("neighbour=") {
-            series.labels.insert("neighbour".into(), held.into());
-        } else if let Some(policy) = part.strip_prefix("policy=") {
-            let (policy, priority) = policy.split_once(':').unwrap_or((policy, "0"));
-            let priority = priority.parse().expect("a priority");
-            conditions = conditions.with("policy", Setting::Policy { policy: policy.into(), priority });
-        } else if let Some((kind, hogs)) = part.strip_prefix("load=").and_then(|load| load.split_once(':')) {
-            conditions.load.push(LoadSpec { kind: kind.into(), hogs: hogs.parse().expect("a count") });
-        } else {
-            let name = match (experiment, part) {
-                ("B6", _) => "phase",
-                ("B7", _) => "competition",
-                ("C5", "idle" | "sleeping") => "activity",
-                ("C5" | "C6", _) => "counted",
-                ("C3" | "C4", _) => "what",
-                ("D4", _) => "way",
-                _ => "clock_role",
-            };
-            series.labels.insert(name.into(), part.into());
+    for part in key.parts() {
+        match part {
+            Part::Span(span) => (series.requested_ns, series.asked_ns) = (Some(span), Some(span)),
+            Part::Word(word) => series.labels = labelled(series.labels, experiment, word),
+            Part::Named("tolerance", span) => series.labels.set(label::TOLERANCE, span.parse().expect("a span")),
+            Part::Named("neighbour", held) => series.labels.set(label::NEIGHBOUR, held.parse().expect("settings")),
+            Part::Named("load", load) => {
+                let (kind, hogs) = load.split_once(':').expect("a load");
+                conditions.load.push(LoadSpec { kind: kind.into(), hogs: hogs.parse().expect("a count") });
+            }
+            Part::Named(tunable, held) => {
+                let held: Held = held.parse().expect("a setting");
+                if let Held::Setting(setting) = &held {
+                    conditions = conditions.with(tunable, setting.clone());
+                }
+                if experiment == ExperimentId::C5 {
+                    series.labels.set(label::HELD, held);
+                }
+            }
         }
     }
-    if series.label("clock_role") == Some("coarse") {
+    if series.label(label::CLOCK_ROLE) == Some(ClockRole::Coarse) {
         series.clock = "monotonic-coarse".into();
     }
-    if ["D1", "D2", "D3"].contains(&experiment) {
-        series.labels.insert("style".into(), subject.into());
-        series.labels.insert("threads".into(), "8".into());
-        series.labels.insert("tasks".into(), "2".into());
-        series.labels.insert("work_ns".into(), "120000000".into());
-        series.labels.extend(series.requested_ns.map(|task| ("task_ns".to_owned(), task.0.to_string())));
+    if [ExperimentId::D1, ExperimentId::D2, ExperimentId::D3].contains(&experiment) {
+        let style: JoinStyle = series.subject.parse().expect("a style");
+        series.labels = series.labels.with(label::STYLE, style).with(label::THREADS, 8).with(label::TASKS, 2);
+        series.labels.set(label::WORK, Nanos::from_millis(120));
+        if let Some(task) = series.requested_ns {
+            series.labels.set(label::TASK, task);
+        }
     }
-    if experiment == "C6" {
-        series.labels.insert("threads".into(), "8".into());
+    if experiment == ExperimentId::C6 {
+        series.labels.set(label::THREADS, 8);
     }
+    series.key = key;
     series.conditions = held(conditions);
     for (index, &value) in values.iter().enumerate() {
         for sample in 0..count {
@@ -293,7 +304,7 @@ pub fn good_clock(name: &str) -> ClockResult {
         across_suspend: AcrossSuspend::Stops,
         wraps_after_ns: None,
         unavailable: None,
-        cost_series: Some(format!("A1/{name}")),
+        cost_series: Some(SeriesKey::new(ExperimentId::A1, name)),
         example_raw: None,
         frequency_hz: None,
         stated_step_ns: Some(Nanos(1)),

@@ -8,11 +8,14 @@ use oversleep_record::conditions::{Conditions, LoadSpec, Outcome, Setting};
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
 use oversleep_record::file::{Chosen, Completion, Floor, ResultFile, SCHEMA, Tool, Witness};
 use oversleep_record::finding::{Advice, Evidence, Finding, Severity, Tried, Verdict};
+use oversleep_record::label::{self, ClockRole};
 use oversleep_record::processor::ThermalPressure;
 use oversleep_record::series::{Counts, Pace, Quantity, Round, Series, Status, Unit};
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::trial::{Trial, TrialPair};
-use oversleep_record::{ClockResult, Distribution, Disturbance, Nanos, ProcessorState, Unavailable};
+use oversleep_record::{
+    ClockResult, Distribution, Disturbance, ExperimentId, FactName, Nanos, ProcessorState, Unavailable,
+};
 
 const CAP: usize = 40;
 
@@ -45,38 +48,38 @@ pub fn result() -> ResultFile {
             remedy: "lower-timer-slack".to_owned(),
             conditions: Conditions::as_found().with("slack", Setting::Nanos(Nanos(1))),
             pairs: vec![TrialPair {
-                before: "trial/lower-timer-slack/nanosleep/1ms/before".to_owned(),
-                after: "trial/lower-timer-slack/nanosleep/1ms/after".to_owned(),
+                before: "trial/lower-timer-slack/nanosleep/1ms/before".into(),
+                after: "trial/lower-timer-slack/nanosleep/1ms/after".into(),
             }],
         }],
         findings: findings(),
     }
 }
 
-fn reasons() -> [(&'static str, Unavailable); 8] {
+fn reasons() -> [(FactName, Unavailable); 8] {
     [
-        ("virtualisation.wsl", Unavailable::NotOnThisPlatform),
-        ("kernel.preemption", Unavailable::TooOld { needs: "Linux 5.12".to_owned() }),
-        ("sched.rt_permitted", Unavailable::not_permitted("SCHED_FIFO", "ulimit -r 99")),
-        ("cpu.tsc.deadline", Unavailable::no_hardware("TSC deadline timer")),
-        ("cpuidle.driver", Unavailable::missing("/sys/devices/system/cpu/cpuidle")),
-        ("perf.paranoid", Unavailable::failed("perf_event_open", "Function not implemented (os error 38)")),
-        ("cpu.tsc.hz", Unavailable::Nonsense { what: "0 kHz".to_owned() }),
-        ("power.source", Unavailable::NotAsked),
+        (FactName::VirtualisationWsl, Unavailable::NotOnThisPlatform),
+        (FactName::KernelPreemption, Unavailable::TooOld { needs: "Linux 5.12".to_owned() }),
+        (FactName::SchedRtPermitted, Unavailable::not_permitted("SCHED_FIFO", "ulimit -r 99")),
+        (FactName::CpuTscDeadline, Unavailable::no_hardware("TSC deadline timer")),
+        (FactName::CpuidleDriver, Unavailable::missing("/sys/devices/system/cpu/cpuidle")),
+        (FactName::PerfParanoid, Unavailable::failed("perf_event_open", "Function not implemented (os error 38)")),
+        (FactName::CpuTscHz, Unavailable::Nonsense { what: "0 kHz".to_owned() }),
+        (FactName::PowerSource, Unavailable::NotAsked),
     ]
 }
 
 fn environment() -> Environment {
     let mut environment = Environment::default();
-    environment.set("kernel.release", FactValue::Text("6.8.0".to_owned()), "uname");
-    environment.set("cpu.count", FactValue::Integer(2), "sysconf(_SC_NPROCESSORS_ONLN)");
-    environment.set("sched.rt_runtime_us", FactValue::Integer(-1), "/proc/sys/kernel/sched_rt_runtime_us");
-    environment.set("load.average_1min", FactValue::Real(0.1), "/proc/loadavg");
-    environment.set("timer.slack_ns", FactValue::Nanos(Nanos(50_000)), "prctl(PR_GET_TIMERSLACK)");
-    environment.set("timer.high_resolution", FactValue::Flag(true), "clock_getres");
+    environment.set(FactName::KernelRelease, FactValue::Text("6.8.0".to_owned()), "uname");
+    environment.set(FactName::CpuCount, FactValue::Integer(2), "sysconf(_SC_NPROCESSORS_ONLN)");
+    environment.set(FactName::SchedRtRuntimeUs, FactValue::Integer(-1), "/proc/sys/kernel/sched_rt_runtime_us");
+    environment.set(FactName::LoadAverage1min, FactValue::Real(0.1), "/proc/loadavg");
+    environment.set(FactName::TimerSlack, FactValue::Nanos(Nanos(50_000)), "prctl(PR_GET_TIMERSLACK)");
+    environment.set(FactName::TimerHighResolution, FactValue::Flag(true), "clock_getres");
     let available = ["tsc", "acpi_pm"].map(str::to_owned).to_vec();
-    environment.set("clocksource.available", FactValue::List(available), "/sys/devices/system/clocksource");
-    environment.set("kernel.isolated_cpus", FactValue::List(Vec::new()), "/sys/devices/system/cpu/isolated");
+    environment.set(FactName::ClocksourceAvailable, FactValue::List(available), "/sys/devices/system/clocksource");
+    environment.set(FactName::KernelIsolatedCpus, FactValue::List(Vec::new()), "/sys/devices/system/cpu/isolated");
     for (name, reason) in reasons() {
         environment.set(name, FactValue::Unknown(reason), "");
     }
@@ -105,7 +108,7 @@ fn clock(name: &str, counts: Counted, epoch: Epoch, across_suspend: AcrossSuspen
 
 fn clocks() -> Vec<ClockResult> {
     let measured = ClockResult {
-        cost_series: Some("A1/monotonic".to_owned()),
+        cost_series: Some("A1/monotonic".into()),
         example_raw: Some(u64::MAX),
         frequency_hz: Some(2_400_000_000),
         stated_step_ns: Some(Nanos(1)),
@@ -180,11 +183,11 @@ fn wait_values() -> Vec<i64> {
 
 fn wait(key: &str, pace: Pace) -> Series {
     Series {
-        key: key.to_owned(),
+        key: key.into(),
         requested_ns: Some(Nanos::from_millis(1)),
         asked_ns: Some(Nanos::from_millis(2)),
         pace: Some(pace),
-        ..Series::new(key.split('/').next().unwrap(), "nanosleep", Quantity::Lateness, Unit::Ns)
+        ..Series::new(key.split('/').next().unwrap().parse().unwrap(), "nanosleep", Quantity::Lateness, Unit::Ns)
     }
 }
 
@@ -214,7 +217,7 @@ fn all_conditions() -> Conditions {
 fn series() -> Vec<Series> {
     let mut waits = of_values(wait("B5/nanosleep/1ms", Pace::Periodic), &wait_values(), 2);
     waits.counts = Counts { expected: Some(50), backward: 1, interrupted: 1, ..waits.counts };
-    waits.labels.insert("clock_role".to_owned(), "precise".to_owned());
+    waits.labels.set(label::CLOCK_ROLE, ClockRole::Precise);
     waits.rounds[0].disturbance = Disturbance {
         window_ns: Nanos::from_secs(3),
         steal_ns: Some(Nanos(1)),
@@ -253,7 +256,7 @@ fn series() -> Vec<Series> {
     });
     let conditions =
         Series { conditions: all_conditions(), ..wait("B8/nanosleep/1ms/policy=fifo:80", Pace::BackToBack) };
-    let of_quantity = |experiment: &str, subject: &str, quantity, unit, values: &[i64]| {
+    let of_quantity = |experiment: ExperimentId, subject: &str, quantity, unit, values: &[i64]| {
         of_values(Series::new(experiment, subject, quantity, unit), values, 0)
     };
     let mut all = vec![
@@ -262,18 +265,18 @@ fn series() -> Vec<Series> {
         of_values(Series { status: Status::Partial, ..wait("B6/nanosleep/1ms", Pace::RandomPhase) }, &[7], 0),
         Series {
             status: Status::Unavailable { reason: Unavailable::NotAsked },
-            ..Series::new("B5", "timerfd", Quantity::Lateness, Unit::Ns)
+            ..Series::new(ExperimentId::B5, "timerfd", Quantity::Lateness, Unit::Ns)
         },
-        of_quantity("B1", "nanosleep", Quantity::Elapsed, Unit::Ns, &[1_066_000]),
-        of_quantity("A1", "monotonic", Quantity::Cost, Unit::Ps, &[21_370, 21_400]),
-        of_quantity("B3", "monotonic-coarse", Quantity::Step, Unit::Ns, &[4_000_000]),
-        of_quantity("D4", "futex", Quantity::HandoffLatency, Unit::Ns, &[9_000]),
-        of_quantity("D1", "spinning", Quantity::ForkJoin, Unit::Ns, &[120_000]),
-        of_quantity("C6", "nanosleep", Quantity::WakeupsPerSecond, Unit::Hz, &[936]),
-        of_quantity("D3", "spinning", Quantity::GenerationsPerSecond, Unit::Hz, &[31_000]),
-        of_quantity("C3", "resolution", Quantity::StatedResolution, Unit::Ns, &[1_000_000]),
-        of_quantity("C5", "C6", Quantity::IdleResidency, Unit::Ns, &[950_000_000]),
-        of_quantity("C5", "package-power", Quantity::Power, Unit::Mw, &[4_200]),
+        of_quantity(ExperimentId::B1, "nanosleep", Quantity::Elapsed, Unit::Ns, &[1_066_000]),
+        of_quantity(ExperimentId::A1, "monotonic", Quantity::Cost, Unit::Ps, &[21_370, 21_400]),
+        of_quantity(ExperimentId::B3, "monotonic-coarse", Quantity::Step, Unit::Ns, &[4_000_000]),
+        of_quantity(ExperimentId::D4, "futex", Quantity::HandoffLatency, Unit::Ns, &[9_000]),
+        of_quantity(ExperimentId::D1, "spinning", Quantity::ForkJoin, Unit::Ns, &[120_000]),
+        of_quantity(ExperimentId::C6, "nanosleep", Quantity::WakeupsPerSecond, Unit::Hz, &[936]),
+        of_quantity(ExperimentId::D3, "spinning", Quantity::GenerationsPerSecond, Unit::Hz, &[31_000]),
+        of_quantity(ExperimentId::C3, "resolution", Quantity::StatedResolution, Unit::Ns, &[1_000_000]),
+        of_quantity(ExperimentId::C5, "C6", Quantity::IdleResidency, Unit::Ns, &[950_000_000]),
+        of_quantity(ExperimentId::C5, "package-power", Quantity::Power, Unit::Mw, &[4_200]),
         of_values(wait("trial/lower-timer-slack/nanosleep/1ms/before", Pace::BackToBack), &[66_000], 0),
         of_values(wait("trial/lower-timer-slack/nanosleep/1ms/after", Pace::BackToBack), &[14_000], 0),
     ];
@@ -313,7 +316,7 @@ fn findings() -> Vec<Finding> {
         severity,
         verdict,
         sentence: "50 of the 66 µs by which nanosleep of 1 ms is late are timer slack.".to_owned(),
-        evidence: vec![Evidence { source: "timer.slack_ns".to_owned(), says: "50 µs".to_owned() }],
+        evidence: vec![Evidence { source: FactName::TimerSlack.into(), says: "50 µs".to_owned() }],
         advice,
     };
     let every_advice = vec![

@@ -1,9 +1,9 @@
 //! The smallest result there is, and one of a modelled machine that was interrupted.
 
-use oversleep_record::environment::{Environment, FactValue, PlatformId};
+use oversleep_record::environment::{Environment, Fact, FactValue, PlatformId};
 use oversleep_record::file::{Chosen, Completion, Floor, ResultFile, SCHEMA, Tool};
 use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{ExperimentId, Nanos, Unavailable};
 
 /// Nothing but what the format demands.
 pub fn minimal() -> ResultFile {
@@ -28,15 +28,17 @@ pub fn minimal() -> ResultFile {
 /// A modelled machine: no time of day, a series cut short, one that can't be measured.
 pub fn modelled_interrupted() -> ResultFile {
     let mut environment = Environment::default();
-    environment.set("timer.tick_ns", FactValue::Nanos(Nanos(15_625_000)), "profile");
+    // A fact of another version.
+    let tick = Fact { value: FactValue::Nanos(Nanos(15_625_000)), source: "profile".to_owned() };
+    environment.facts.insert("timer.tick_ns".to_owned(), tick);
     let mut partial = Series {
-        key: "B5/sleep/1ms".to_owned(),
+        key: "B5/sleep/1ms".into(),
         requested_ns: Some(Nanos::from_millis(1)),
         asked_ns: Some(Nanos::from_millis(1)),
         pace: Some(Pace::BackToBack),
         clock: "qpc".to_owned(),
         status: Status::Partial,
-        ..Series::new("B5", "sleep", Quantity::Lateness, Unit::Ns)
+        ..Series::new(ExperimentId::B5, "sleep", Quantity::Lateness, Unit::Ns)
     };
     for (index, lateness) in [14_625_000, 14_625_000, 14_624_900].into_iter().enumerate() {
         partial.distribution.record(lateness);
@@ -44,9 +46,9 @@ pub fn modelled_interrupted() -> ResultFile {
     }
     partial.counts.recorded = 3;
     let unavailable = Series {
-        key: "B5/high-resolution-timer/1ms".to_owned(),
+        key: "B5/high-resolution-timer/1ms".into(),
         status: Status::Unavailable { reason: Unavailable::TooOld { needs: "Windows 10 1803".to_owned() } },
-        ..Series::new("B5", "high-resolution-timer", Quantity::Lateness, Unit::Ns)
+        ..Series::new(ExperimentId::B5, "high-resolution-timer", Quantity::Lateness, Unit::Ns)
     };
     ResultFile {
         duration_ns: Nanos(46_875_000),

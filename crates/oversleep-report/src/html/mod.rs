@@ -13,7 +13,7 @@ mod style;
 mod tables;
 
 use oversleep_measure::experiment;
-use oversleep_record::ResultFile;
+use oversleep_record::{ExperimentId, ResultFile};
 
 use crate::view::head::{self, heading};
 use crate::view::pictures as drawn;
@@ -161,15 +161,15 @@ fn texts<'a>(svg: &'a str, begin: &'static str) -> impl Iterator<Item = &'a str>
 /// The question a picture answers, with its experiment.
 fn caption(name: &str) -> String {
     let by_name = [
-        ("two-clocks", "B1"),
-        ("sweep", "B2"),
-        ("percentiles", "B5"),
-        ("split", "B5"),
-        ("waits-by-request", "B5"),
-        ("slack", "C2"),
-        ("neighbours", "C3"),
-        ("clock-cost", "A1"),
-        ("fork-join", "D1"),
+        ("two-clocks", ExperimentId::B1),
+        ("sweep", ExperimentId::B2),
+        ("percentiles", ExperimentId::B5),
+        ("split", ExperimentId::B5),
+        ("waits-by-request", ExperimentId::B5),
+        ("slack", ExperimentId::C2),
+        ("neighbours", ExperimentId::C3),
+        ("clock-cost", ExperimentId::A1),
+        ("fork-join", ExperimentId::D1),
     ];
     let id = by_name.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, id)| *id);
     match id.and_then(experiment) {

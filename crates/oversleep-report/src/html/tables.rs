@@ -35,7 +35,7 @@ fn one(m: &mut Markup, file: &ResultFile, section: &Section) {
     m.element("h3", &[("id", &id)], |m| {
         m.text(&heading(file, section.title));
         m.text(" ");
-        m.leaf("span", &[("class", "id")], &section.experiments.join(" "));
+        m.leaf("span", &[("class", "id")], &section.ids());
     });
     let notes_first = section.id == "clocks" || section.notes_suffice;
     let notes = |m: &mut Markup| {

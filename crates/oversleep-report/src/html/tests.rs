@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use oversleep_record::ResultFile;
 use oversleep_record::file::Completion;
+use oversleep_record::{FactName, ResultFile};
 
 use super::{pictures, report};
 use crate::view::testing::{hostile, rich};
@@ -166,7 +166,7 @@ fn an_empty_result_is_a_page_too() {
 
 #[test]
 fn a_comparison_is_balanced_escaped_and_complete() {
-    let results = [hostile(), rich().file, Sheet::windows().text("os.wine_version", "<8.0>").file];
+    let results = [hostile(), rich().file, Sheet::windows().text(FactName::OsWineVersion, "<8.0>").file];
     let compared = oversleep_explain::compare::compare(&results, crate::view::head::machine);
     let names = ["<script>a.json".to_owned(), "b.json".to_owned(), "c.json".to_owned()];
     let page = super::comparison(&crate::view::comparison::view(&compared, &names, true));
@@ -175,6 +175,6 @@ fn a_comparison_is_balanced_escaped_and_complete() {
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;a.json"));
     assert!(page.contains("C under Wine &lt;8.0&gt;)"));
     for series in &results[1].series {
-        assert!(page.contains(&series.key), "{}", series.key);
+        assert!(page.contains(series.key.as_str()), "{}", series.key);
     }
 }

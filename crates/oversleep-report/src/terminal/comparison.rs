@@ -49,6 +49,7 @@ mod tests {
     use crate::view::comparison::view;
     use crate::view::head;
     use crate::view::testing::{hostile, rich};
+    use oversleep_record::FactName;
     use oversleep_record::testing::{Sheet, rounds};
     use oversleep_record::{ResultFile, Unavailable};
 
@@ -62,10 +63,10 @@ mod tests {
     fn two() -> [ResultFile; 2] {
         let linux = |release: &str, slack: i64| {
             Sheet::linux()
-                .text("kernel.release", release)
-                .integer("cpu.count", 2)
-                .span("timer.slack_ns", slack)
-                .text("perf.paranoid", release)
+                .text(FactName::KernelRelease, release)
+                .integer(FactName::CpuCount, 2)
+                .span(FactName::TimerSlack, slack)
+                .text(FactName::PerfParanoid, release)
         };
         let base = linux("6.1", 50_000)
             .steady("B5/nanosleep/1ms", 66_000)
@@ -98,7 +99,7 @@ mod tests {
         let [base, other] = two();
         let mut model = other.clone();
         model.platform.modelled = Some("linux-hz250".into());
-        let wine = Sheet::windows().text("os.wine_version", "8.0").steady("B5/poll/1ms", 90_000).file;
+        let wine = Sheet::windows().text(FactName::OsWineVersion, "8.0").steady("B5/poll/1ms", 90_000).file;
         let text = plain(&shown(&[base, model, wine], 160, false));
         let headings = text.lines().filter(|line| line.ends_with(" (B modelled: linux-hz250; C under Wine 8.0)"));
         assert_eq!(headings.count(), 6, "{text}");

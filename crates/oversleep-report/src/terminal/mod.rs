@@ -10,7 +10,7 @@ mod grid;
 mod style;
 mod text;
 
-use oversleep_record::ResultFile;
+use oversleep_record::{ExperimentId, ResultFile};
 
 pub use comparison::comparison;
 
@@ -73,7 +73,7 @@ struct Page {
     width: usize,
     prose: usize,
     /// Experiments whose published figures stand above already.
-    published: Vec<&'static str>,
+    published: Vec<ExperimentId>,
 }
 
 impl Page {
@@ -127,7 +127,7 @@ impl Page {
     }
 
     fn section(&mut self, file: &ResultFile, section: &Section) {
-        self.heading(file, section.title, &section.experiments.join(" "));
+        self.heading(file, section.title, &section.ids());
         let many = section.tables.len() > 1;
         let tables = if section.notes_suffice { &[] } else { section.tables.as_slice() };
         for (index, table) in tables.iter().enumerate() {
@@ -146,7 +146,7 @@ impl Page {
             let is_answer = section.id == "clocks" || section.notes_suffice;
             self.prose(note, 0, if is_answer { Tone::Plain } else { Tone::Soft });
         }
-        let fresh: Vec<&'static str> =
+        let fresh: Vec<ExperimentId> =
             section.experiments.iter().copied().filter(|id| !self.published.contains(id)).collect();
         for figure in sections::published(file, &fresh) {
             self.prose(&format!("Published: {figure}"), 0, Tone::Soft);

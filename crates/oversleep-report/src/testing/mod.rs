@@ -5,13 +5,13 @@ pub mod reports;
 use oversleep_record::environment::PlatformId;
 use oversleep_record::file::{Completion, SCHEMA, Tool};
 use oversleep_record::series::{Quantity, Unit};
-use oversleep_record::{Environment, Nanos, ResultFile, Series};
+use oversleep_record::{Environment, ExperimentId, Nanos, ResultFile, Series};
 
 /// A result with empty series of these keys.
 pub fn result(keys: &[&str]) -> ResultFile {
     let series = |key: &&str| {
-        let mut series = Series::new("B5", "nanosleep", Quantity::Lateness, Unit::Ns);
-        series.key = (*key).to_owned();
+        let mut series = Series::new(ExperimentId::B5, "nanosleep", Quantity::Lateness, Unit::Ns);
+        series.key = (*key).into();
         series
     };
     ResultFile {

@@ -3,7 +3,7 @@
 use oversleep_record::environment::FactValue;
 use oversleep_record::file::{Chosen, Completion};
 use oversleep_record::series::Status;
-use oversleep_record::{Nanos, ResultFile, Unavailable};
+use oversleep_record::{FactName, Nanos, ResultFile, Unavailable};
 
 use super::{select, words};
 
@@ -14,7 +14,7 @@ pub fn modelled(file: &ResultFile) -> Option<&str> {
 
 /// The version of Wine the result was taken under, where it was.
 pub fn wine(file: &ResultFile) -> Option<&str> {
-    file.environment.text("os.wine_version")
+    file.environment.text(FactName::OsWineVersion)
 }
 
 /// Which program ran on which foreign processor, where the result was taken under an emulator.
@@ -49,30 +49,33 @@ pub fn machine(file: &ResultFile) -> Vec<String> {
         other => other,
     };
     // Elsewhere than on Linux a kernel's release is not the version people know.
-    let release = facts.text("kernel.release");
-    let name = facts.text("os.name").filter(|_| file.platform.os != "linux" || release.is_none());
+    let release = facts.text(FactName::KernelRelease);
+    let name = facts.text(FactName::OsName).filter(|_| file.platform.os != "linux" || release.is_none());
     let mut parts = vec![match (name, release) {
         (Some(name), _) => format!("{name} {}", file.platform.arch),
         (None, Some(release)) => format!("{os} {release} {}", file.platform.arch),
         (None, None) => format!("{os} {}", file.platform.arch),
     }];
-    parts.extend(facts.integer("os.build").map(|build| format!("build {build}")));
+    parts.extend(facts.integer(FactName::OsBuild).map(|build| format!("build {build}")));
     parts.extend(wine(file).map(|version| format!("played by Wine {version}")));
-    let count = facts.integer("cpu.count");
-    parts.extend(match (count, facts.text("cpu.model")) {
+    let count = facts.integer(FactName::CpuCount);
+    parts.extend(match (count, facts.text(FactName::CpuModel)) {
         (Some(count), Some(model)) => Some(format!("{count} × {}", model.trim())),
         (Some(count), None) => Some(words::counted(count.unsigned_abs(), "CPU")),
         (None, Some(model)) => Some(model.trim().to_owned()),
         (None, None) => None,
     });
-    if let Some(allowed) = facts.integer("cpu.allowed").filter(|&allowed| Some(allowed) != count) {
+    if let Some(allowed) = facts.integer(FactName::CpuAllowed).filter(|&allowed| Some(allowed) != count) {
         parts.push(format!("{allowed} of them allowed"));
     }
     parts.extend(
-        facts.text("virtualisation.hypervisor").filter(|&name| name != "none").map(|name| format!("{name} guest")),
+        facts
+            .text(FactName::VirtualisationHypervisor)
+            .filter(|&name| name != "none")
+            .map(|name| format!("{name} guest")),
     );
-    parts.extend(facts.text("virtualisation.wsl").filter(|&name| name != "none").map(str::to_owned));
-    parts.extend(facts.text("container.kind").filter(|&name| name != "none").map(|name| format!("in {name}")));
+    parts.extend(facts.text(FactName::VirtualisationWsl).filter(|&name| name != "none").map(str::to_owned));
+    parts.extend(facts.text(FactName::ContainerKind).filter(|&name| name != "none").map(|name| format!("in {name}")));
     parts
 }
 
@@ -148,31 +151,31 @@ pub fn floor(file: &ResultFile) -> Option<String> {
 pub fn timers(file: &ResultFile) -> Option<String> {
     let facts = &file.environment;
     let mut parts = Vec::new();
-    if let Some(slack) = facts.nanos("timer.slack_ns") {
-        let default = facts.nanos("timer.default_slack_ns").filter(|&default| default != slack);
+    if let Some(slack) = facts.nanos(FactName::TimerSlack) {
+        let default = facts.nanos(FactName::TimerDefaultSlack).filter(|&default| default != slack);
         parts.push(format!(
             "timer slack {slack}{}",
             default.map(|default| format!(" (default {default})")).unwrap_or_default()
         ));
     }
-    if let Some(period) = facts.nanos("timer.period_now_ns") {
-        let default = facts.nanos("timer.period_default_ns").filter(|&default| default != period);
+    if let Some(period) = facts.nanos(FactName::TimerPeriodNow) {
+        let default = facts.nanos(FactName::TimerPeriodDefault).filter(|&default| default != period);
         let default = default.map(|default| format!(" (default {default})")).unwrap_or_default();
         parts.push(format!("timer period {period}{default}"));
     }
-    parts.extend(facts.integer("timer.hz").map(|hz| format!("HZ {hz}")));
+    parts.extend(facts.integer(FactName::TimerHz).map(|hz| format!("HZ {hz}")));
     parts.extend(
         facts
-            .flag("timer.high_resolution")
+            .flag(FactName::TimerHighResolution)
             .map(|on| if on { "high-resolution timers".to_owned() } else { "no high-resolution timers".to_owned() }),
     );
-    parts.extend(facts.text("clocksource.current").map(|name| match facts.flag("clocksource.vdso") {
+    parts.extend(facts.text(FactName::ClocksourceCurrent).map(|name| match facts.flag(FactName::ClocksourceVdso) {
         Some(true) => format!("clocksource {name} (no system call)"),
         Some(false) => format!("clocksource {name} (by system call)"),
         None => format!("clocksource {name}"),
     }));
-    parts.extend(facts.text("kernel.preemption").map(|model| format!("preemption {model}")));
-    parts.extend(facts.text("sched.policy").map(|policy| match facts.integer("sched.nice") {
+    parts.extend(facts.text(FactName::KernelPreemption).map(|model| format!("preemption {model}")));
+    parts.extend(facts.text(FactName::SchedPolicy).map(|policy| match facts.integer(FactName::SchedNice) {
         Some(nice) if nice != 0 => format!("policy {policy}, nice {nice}"),
         _ => format!("policy {policy}"),
     }));
@@ -244,23 +247,23 @@ mod tests {
     #[test]
     fn names_the_machine() {
         let sheet = Sheet::linux()
-            .text("kernel.release", "6.18.5")
-            .integer("cpu.count", 2)
-            .text("cpu.model", "AMD EPYC ")
-            .integer("cpu.allowed", 1)
-            .text("virtualisation.hypervisor", "kvm")
-            .text("container.kind", "none");
+            .text(FactName::KernelRelease, "6.18.5")
+            .integer(FactName::CpuCount, 2)
+            .text(FactName::CpuModel, "AMD EPYC ")
+            .integer(FactName::CpuAllowed, 1)
+            .text(FactName::VirtualisationHypervisor, "kvm")
+            .text(FactName::ContainerKind, "none");
         assert_eq!(machine(&sheet.file), ["Linux 6.18.5 x86_64", "2 × AMD EPYC", "1 of them allowed", "kvm guest"]);
         assert_eq!(machine(&Sheet::linux().file), ["Linux x86_64"]);
     }
 
     #[test]
     fn an_emulator_is_said_wherever_its_processor_is() {
-        let mut arm = Sheet::linux().text("clocksource.current", "arch_sys_counter");
+        let mut arm = Sheet::linux().text(FactName::ClocksourceCurrent, "arch_sys_counter");
         arm.file.platform.arch = "aarch64".into();
         assert_eq!(heading(&arm.file, "Clocks"), "Clocks");
         assert!(warnings(&arm.file).is_empty());
-        let qemu = arm.text("clocksource.current", "tsc");
+        let qemu = arm.text(FactName::ClocksourceCurrent, "tsc");
         assert_eq!(heading(&qemu.file, "Clocks"), "Clocks (under an emulator)");
         let [warning] = &warnings(&qemu.file)[..] else { panic!("one warning") };
         assert!(warning.starts_with("Measured under an emulator (a program for aarch64 on a kernel"), "{warning}");
@@ -268,10 +271,10 @@ mod tests {
 
     #[test]
     fn wine_is_said_wherever_windows_is() {
-        let windows = Sheet::windows().text("os.name", "Windows 11").integer("os.build", 22_631);
+        let windows = Sheet::windows().text(FactName::OsName, "Windows 11").integer(FactName::OsBuild, 22_631);
         assert_eq!(machine(&windows.file), ["Windows 11 x86_64", "build 22631"]);
         assert!(warnings(&windows.file).is_empty());
-        let wine = windows.text("os.wine_version", "8.0");
+        let wine = windows.text(FactName::OsWineVersion, "8.0");
         assert_eq!(machine(&wine.file), ["Windows 11 x86_64", "build 22631", "played by Wine 8.0"]);
         assert_eq!(heading(&wine.file, "Clocks"), "Clocks (under Wine 8.0)");
         assert_eq!(
@@ -316,7 +319,7 @@ mod tests {
     #[test]
     fn the_period_stands_beside_the_default() {
         let raised =
-            Sheet::windows().span("timer.period_default_ns", 15_625_000).span("timer.period_now_ns", 1_000_000);
+            Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000).span(FactName::TimerPeriodNow, 1_000_000);
         assert_eq!(timers(&raised.file).unwrap(), "Timer period 1 ms (default 15.6 ms)");
     }
 
@@ -324,9 +327,9 @@ mod tests {
     fn names_what_is_missing() {
         let missing_file = || FactValue::Unknown(Unavailable::missing("/sys/devices"));
         let sheet = Sheet::linux()
-            .fact("cpufreq.driver", missing_file())
-            .fact("cpufreq.governor", missing_file())
-            .fact("cpu.tsc.hz", FactValue::Unknown(Unavailable::NotOnThisPlatform));
+            .fact(FactName::CpufreqDriver, missing_file())
+            .fact(FactName::CpufreqGovernor, missing_file())
+            .fact(FactName::CpuTscHz, FactValue::Unknown(Unavailable::NotOnThisPlatform));
         assert_eq!(missing(&sheet.file), ["Not to be seen here: cpufreq.driver, cpufreq.governor."]);
     }
 

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use oversleep_record::conditions::{Conditions, Outcome, Setting};
 use oversleep_record::series::{Status, distinct_rounds};
-use oversleep_record::{Disturbance, Nanos, ResultFile, Series, Unavailable};
+use oversleep_record::{Disturbance, ExperimentId, Nanos, ResultFile, Series, Unavailable};
 
 /// The request nearly every program makes; tables and pictures that show one request show this one.
 pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 
 /// Series of an experiment that have values.
-pub fn measured<'a>(file: &'a ResultFile, experiment: &'a str) -> impl Iterator<Item = &'a Series> {
+pub fn measured<'a>(file: &'a ResultFile, experiment: ExperimentId) -> impl Iterator<Item = &'a Series> {
     file.experiment(experiment).filter(|series| series.has_values())
 }
 

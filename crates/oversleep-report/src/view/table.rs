@@ -1,5 +1,7 @@
 //! A table and a section as plain data, for any renderer.
 
+use oversleep_record::ExperimentId;
+
 /// How a cell is to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
@@ -118,7 +120,7 @@ pub struct Section {
     /// Its heading.
     pub title: &'static str,
     /// The experiments it shows.
-    pub experiments: Vec<&'static str>,
+    pub experiments: Vec<ExperimentId>,
     /// Its tables.
     pub tables: Vec<Table>,
     /// Sentences beneath them.
@@ -129,7 +131,7 @@ pub struct Section {
 
 impl Section {
     /// A section with one table.
-    pub fn of(id: &'static str, title: &'static str, experiments: &[&'static str], table: Table) -> Section {
+    pub fn of(id: &'static str, title: &'static str, experiments: &[ExperimentId], table: Table) -> Section {
         Section {
             id,
             title,
@@ -138,6 +140,11 @@ impl Section {
             notes: Vec::new(),
             notes_suffice: false,
         }
+    }
+
+    /// The ids of its experiments: `D1 D2`.
+    pub fn ids(&self) -> String {
+        self.experiments.iter().map(ExperimentId::as_str).collect::<Vec<_>>().join(" ")
     }
 
     /// With one more sentence.

@@ -2,24 +2,24 @@
 
 use oversleep_record::clock::Counts;
 use oversleep_record::conditions::{Conditions, Outcome, Setting};
-use oversleep_record::environment::FactValue;
+use oversleep_record::environment::{Fact, FactValue};
 use oversleep_record::file::Floor;
 use oversleep_record::series::Status;
 use oversleep_record::testing::{Sheet, differed, good_clock};
-use oversleep_record::{Nanos, ResultFile, Unavailable};
+use oversleep_record::{FactName, Nanos, ResultFile, Unavailable, label};
 
 /// A result with every kind of series, steady figures throughout.
 pub fn rich() -> Sheet {
     let mut sheet = Sheet::linux()
-        .text("kernel.release", "6.18.5")
-        .text("cpu.model", "AMD EPYC")
-        .integer("cpu.count", 2)
-        .integer("cpu.allowed", 2)
-        .text("virtualisation.hypervisor", "kvm")
-        .span("timer.slack_ns", 50_000)
-        .span("timer.default_slack_ns", 50_000)
-        .integer("timer.hz", 250)
-        .fact("cpufreq.governor", FactValue::Unknown(Unavailable::missing("scaling_governor")));
+        .text(FactName::KernelRelease, "6.18.5")
+        .text(FactName::CpuModel, "AMD EPYC")
+        .integer(FactName::CpuCount, 2)
+        .integer(FactName::CpuAllowed, 2)
+        .text(FactName::VirtualisationHypervisor, "kvm")
+        .span(FactName::TimerSlack, 50_000)
+        .span(FactName::TimerDefaultSlack, 50_000)
+        .integer(FactName::TimerHz, 250)
+        .fact(FactName::CpufreqGovernor, FactValue::Unknown(Unavailable::missing("scaling_governor")));
     sheet.file.taken_unix_s = Some(1_763_709_180);
     sheet.file.floor =
         Some(Floor { clock: "monotonic".into(), read_cost_ps: 24_000, step_ns: Nanos(1), chosen: None, witness: None });
@@ -101,15 +101,17 @@ pub fn hostile() -> ResultFile {
             _ => {}
         }
     }
-    file.environment.set(BAD, FactValue::List(vec![BAD.into()]), BAD);
+    let bad_fact = Fact { value: FactValue::List(vec![BAD.into()]), source: BAD.into() };
+    file.environment.facts.insert(BAD.into(), bad_fact);
     file.floor.iter_mut().for_each(|floor| bad(&mut floor.clock));
     for clock in &mut file.clocks {
-        clock.cost_series.iter_mut().for_each(bad);
+        clock.cost_series.iter_mut().for_each(|key| *key = BAD.into());
         clock.unavailable.iter_mut().for_each(|reason| *reason = Unavailable::missing(BAD));
         [&mut clock.name, &mut clock.call, &mut clock.unit].into_iter().for_each(bad);
     }
     for series in &mut file.series {
-        [&mut series.key, &mut series.subject, &mut series.clock].into_iter().for_each(bad);
+        series.key = BAD.into();
+        [&mut series.subject, &mut series.clock].into_iter().for_each(bad);
         if let Status::Unavailable { reason } = &mut series.status {
             *reason = Unavailable::failed(BAD, BAD);
         }
@@ -117,13 +119,12 @@ pub fn hostile() -> ResultFile {
         for outcome in series.conditions.outcomes.values_mut() {
             *outcome = Outcome::Denied { why: Unavailable::not_permitted(BAD, BAD) };
         }
-        series.labels.insert(BAD.into(), BAD.into());
-        series.labels.insert("style".into(), BAD.into());
+        series.labels = [(BAD, BAD), (label::STYLE.name(), BAD), (label::REMEDY.name(), BAD)].into_iter().collect();
         series.split.iter_mut().for_each(|split| bad(&mut split.method));
     }
     for trial in &mut file.trials {
         bad(&mut trial.remedy);
-        trial.pairs.iter_mut().flat_map(|pair| [&mut pair.before, &mut pair.after]).for_each(bad);
+        trial.pairs.iter_mut().flat_map(|pair| [&mut pair.before, &mut pair.after]).for_each(|key| *key = BAD.into());
     }
     file
 }

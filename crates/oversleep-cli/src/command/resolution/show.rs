@@ -3,7 +3,7 @@
 use clap::Args;
 use oversleep_lab::{Laboratory, ResolutionTunable};
 use oversleep_record::environment::{Fact, FactValue};
-use oversleep_record::{Environment, Unavailable};
+use oversleep_record::{Environment, FactName, Unavailable};
 use oversleep_system::{ResolutionHolders, ResolutionRow};
 use serde_json::{Value, json};
 
@@ -31,7 +31,14 @@ pub(super) struct Show {
 }
 
 /// Facts that say how timers run; the rest of the machine is `doctor`'s.
-const FACTS: [&str; 6] = ["timer.", "clocksource.", "qpc.", "os.build", "os.name", "os.wine_version"];
+const FACTS: [&str; 6] = [
+    "timer.",
+    "clocksource.",
+    "qpc.",
+    FactName::OsBuild.as_str(),
+    FactName::OsName.as_str(),
+    FactName::OsWineVersion.as_str(),
+];
 
 impl Show {
     pub(super) fn run(self) -> Result<Exit, Failure> {
@@ -50,7 +57,7 @@ impl Show {
 
 /// What stands before anything that Wine says in Windows' place.
 pub(in crate::command) fn wine_answers(environment: &Environment) -> Option<String> {
-    let version = environment.text("os.wine_version")?;
+    let version = environment.text(FactName::OsWineVersion)?;
     Some(format!("Under Wine {version}: these are Wine's answers on its host, not Windows'."))
 }
 

@@ -4,7 +4,7 @@ use oversleep_record::comparison::{AgainstBase, Estimate, Interval, Judgement, S
 use oversleep_record::conditions::Outcome;
 use oversleep_record::series::{Quantity, Status, Unit};
 use oversleep_record::stats::{self, ROUNDS_MIN, SPREAD_FLOOR, SPREAD_MAX, Steadiness, VALUES_MIN};
-use oversleep_record::{Distribution, Disturbance, Nanos, ResultFile, Series};
+use oversleep_record::{Distribution, Disturbance, FactName, Nanos, ResultFile, Series};
 
 use super::caveats::BUSY_SHARE;
 use super::matching::Group;
@@ -141,7 +141,7 @@ impl<'a> Measured<'a> {
         if self.series.unit != Unit::Ns || !self.series.conditions.load.is_empty() {
             return None;
         }
-        let cpus = self.file.environment.integer("cpu.count").filter(|&cpus| cpus > 0).unwrap_or(1);
+        let cpus = self.file.environment.integer(FactName::CpuCount).filter(|&cpus| cpus > 0).unwrap_or(1);
         let in_the_median = |share: &dyn Fn(&Disturbance, u64) -> Option<i64>| {
             let rounds = self.series.rounds.iter().filter(|round| round.count > 0);
             let shares = rounds.map(|round| share(&round.disturbance, round.count));

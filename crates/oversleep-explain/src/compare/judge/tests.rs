@@ -1,7 +1,7 @@
 //! Verdicts on series with known figures.
 
 use oversleep_record::conditions::{Conditions, Setting};
-use oversleep_record::{Unavailable, comparison::CaveatKind};
+use oversleep_record::{FactName, Unavailable, comparison::CaveatKind};
 
 use super::super::compare;
 use super::super::testing::{Sheet, of_rounds, spread, waits};
@@ -11,7 +11,7 @@ const KEY: &str = "B5/nanosleep/1ms";
 
 /// What the second series comes to against the first.
 fn judged(base: Series, other: Series) -> AgainstBase {
-    let on = |series| Sheet::linux().integer("cpu.count", 2).series(series).file;
+    let on = |series| Sheet::linux().integer(FactName::CpuCount, 2).series(series).file;
     against_base(on(base), on(other)).expect("both have it")
 }
 

@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::read::{Look, judge, observed, p50, settle, sleeps_of, summary, values, wait_series};
@@ -78,14 +78,14 @@ back-off that parks instead of spinning.",
 fn hypervisor_steal(file: &ResultFile) -> Look<Conclusion> {
     let environment = &file.environment;
     let Some((stolen, window)) = observed(file.series.iter(), |disturbance| disturbance.steal_ns) else {
-        if environment.text("virtualisation.hypervisor") == Some("none") {
+        if environment.text(FactName::VirtualisationHypervisor) == Some("none") {
             let statement = Statement::new("no hypervisor, hence no steal");
-            return Ok(Conclusion::Absent(statement.rests_on("virtualisation.hypervisor", "none")));
+            return Ok(Conclusion::Absent(statement.rests_on(FactName::VirtualisationHypervisor, "none")));
         }
         return Err(Conclusion::lacks("steal can't be seen here, or no series was measured"));
     };
     let cpus = environment
-        .integer("cpu.count")
+        .integer(FactName::CpuCount)
         .and_then(|cpus| u64::try_from(cpus).ok())
         .filter(|&cpus| cpus > 0)
         .ok_or_else(|| Conclusion::lacks("the number of CPUs is not known (cpu.count)"))?;
@@ -116,7 +116,7 @@ fn as_found_waits(file: &ResultFile) -> impl Iterator<Item = &Series> {
         .iter()
         .filter(|series| series.quantity == Quantity::Lateness && series.conditions.is_as_found())
         // A spinning wait of ours would itself press on the others.
-        .filter(|series| series.experiment != "B12")
+        .filter(|series| series.experiment != ExperimentId::B12)
 }
 
 fn cpu_pressure(file: &ResultFile) -> Look<Conclusion> {
@@ -137,12 +137,12 @@ fn cpu_pressure(file: &ResultFile) -> Look<Conclusion> {
     if let Some((delay, window)) = observed(as_found_waits(file), |disturbance| disturbance.run_delay_ns) {
         found = found.rests_on("run delay of the measuring thread", format!("{delay} in {window}"));
     }
-    Ok(Conclusion::Found(found.rests_on("pressure.cpu", amount)))
+    Ok(Conclusion::Found(found.rests_on(FactName::PressureCpu, amount)))
 }
 
 fn oversubscribed(file: &ResultFile) -> Look<Conclusion> {
-    let cpus = file.environment.integer("cpu.count").filter(|&cpus| cpus > 0);
-    let load = file.environment.real("load.average_1min");
+    let cpus = file.environment.integer(FactName::CpuCount).filter(|&cpus| cpus > 0);
+    let load = file.environment.real(FactName::LoadAverage1min);
     let sleep = sleeps_of(file).iter().find_map(|wait| wait_series(file, wait).filter(|series| judge(series).is_ok()));
     let parts = split::of_sleeps(file).filter(|row| row.attributed_count >= oversleep_record::stats::VALUES_MIN);
     if let Some(row) = &parts {
@@ -166,8 +166,8 @@ fn oversubscribed(file: &ResultFile) -> Look<Conclusion> {
                 number(load),
                 counted(cpus as u64, "CPU")
             ))
-            .rests_on("load.average_1min", number(load))
-            .rests_on("cpu.count", cpus.to_string()),
+            .rests_on(FactName::LoadAverage1min, number(load))
+            .rests_on(FactName::CpuCount, cpus.to_string()),
         ));
     }
     if let Some(found) = sleep.and_then(|idle| loaded_tail(file, idle)) {
@@ -177,7 +177,7 @@ fn oversubscribed(file: &ResultFile) -> Look<Conclusion> {
         (None, None) => Err(Conclusion::lacks("neither the run queue nor the load average can be seen here")),
         (Some((load, cpus)), _) => Ok(Conclusion::Absent(
             Statement::new(format!("load average {} on {}", number(load), counted(cpus as u64, "CPU")))
-                .rests_on("load.average_1min", number(load)),
+                .rests_on(FactName::LoadAverage1min, number(load)),
         )),
         (None, Some(row)) => Ok(Conclusion::Absent(
             Statement::new(format!("{} of {}'s lateness are spent in the run queue", row.medians.run_queue, row.wait))
@@ -195,7 +195,7 @@ fn loaded_tail(file: &ResultFile, idle: &Series) -> Option<Statement> {
     };
     let (calm, _) = figure(idle);
     let loaded = file
-        .experiment("B9")
+        .experiment(ExperimentId::B9)
         .filter(|series| {
             series.subject == idle.subject && series.requested_ns == idle.requested_ns && judge(series).is_ok()
         })

@@ -1,8 +1,8 @@
 //! Tests of the findings on contention.
 
-use oversleep_record::Disturbance;
 use oversleep_record::finding::Verdict;
 use oversleep_record::split::LatenessSplit;
+use oversleep_record::{Disturbance, FactName};
 
 use super::super::super::testing::{Explained, Sheet, rounds};
 use super::*;
@@ -15,7 +15,7 @@ fn says(sheet: &Sheet, id: &str) -> (Verdict, Severity, String) {
 /// A sleep during which the machine did this in each of its four rounds of 20 ms.
 fn disturbed(meanwhile: fn(&mut Disturbance)) -> Sheet {
     let series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
-    let mut sheet = Sheet::linux().integer("cpu.count", 2).series(series).unseen();
+    let mut sheet = Sheet::linux().integer(FactName::CpuCount, 2).series(series).unseen();
     sheet.file.series[0].rounds.iter_mut().for_each(|round| meanwhile(&mut round.disturbance));
     sheet
 }
@@ -36,7 +36,7 @@ fn steal() {
     assert_eq!(says(&calm, "OVS-L011").2, "the hypervisor took next to nothing (0 ns in 80 ms on 2 CPUs)");
     assert_eq!(says(&calm, "OVS-L011").0, Verdict::Absent);
     assert_eq!(says(&disturbed(|_| ()), "OVS-L011").0, Verdict::NotEnoughData);
-    let bare = disturbed(|_| ()).text("virtualisation.hypervisor", "none");
+    let bare = disturbed(|_| ()).text(FactName::VirtualisationHypervisor, "none");
     assert_eq!(says(&bare, "OVS-L011").2, "no hypervisor, hence no steal");
 }
 
@@ -94,7 +94,7 @@ fn oversubscription() {
         says(&with_split(3_000), "OVS-L017"),
         (Verdict::Absent, Severity::Cost, "3 µs of nanosleep's lateness are spent in the run queue".into())
     );
-    let loaded = |load| Sheet::linux().integer("cpu.count", 2).real("load.average_1min", load);
+    let loaded = |load| Sheet::linux().integer(FactName::CpuCount, 2).real(FactName::LoadAverage1min, load);
     assert_eq!(
         says(&loaded(5.25), "OVS-L017").2,
         "more threads were runnable than there are CPUs when the run began: load average 5.25 on 2 CPUs"
@@ -107,8 +107,8 @@ fn oversubscription() {
 fn a_load_of_ours_that_makes_sleeps_queue() {
     let under = |late| {
         Sheet::linux()
-            .integer("cpu.count", 2)
-            .real("load.average_1min", 0.5)
+            .integer(FactName::CpuCount, 2)
+            .real(FactName::LoadAverage1min, 0.5)
             .steady("B5/nanosleep/1ms", 66_000)
             .steady("B9/nanosleep/1ms/load=spin:4", late)
     };

@@ -1,7 +1,8 @@
 //! Clocks that show the time of the last clock interrupt.
 
+use oversleep_record::clock::is_coarse;
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, not_measured, p50, settle};
@@ -14,8 +15,6 @@ pub(super) const AT_THE_INTERRUPT: [(&str, &str); 4] = [
     ("interrupt-time", "interrupt-time-precise"),
     ("unbiased-interrupt-time", "unbiased-interrupt-time-precise"),
 ];
-/// Step from which a clock is coarse; the finest period there is comes to about 0.5 ms.
-const COARSE_FROM: Nanos = Nanos(400_000);
 /// Fewest steps that say how long one is.
 const STEPS_MIN: u64 = 5;
 
@@ -49,13 +48,13 @@ pub(super) fn seen_in(series: &Series) -> Option<Seen> {
     (series.distribution.count() >= STEPS_MIN).then(|| Seen {
         clock: series.subject.clone(),
         step: p50(series),
-        source: series.key.clone(),
+        source: series.key.to_string(),
     })
 }
 
 /// The step a clock was seen to move by.
 pub(super) fn step_seen(file: &ResultFile, clock: &str) -> Option<Seen> {
-    let polled = file.experiment("B3").find(|series| series.subject == clock).and_then(seen_in);
+    let polled = file.experiment(ExperimentId::B3).find(|series| series.subject == clock).and_then(seen_in);
     polled.or_else(|| {
         let step = file.clock(clock)?.steps?.median_ns?;
         Some(Seen { clock: clock.to_owned(), step, source: clock.to_owned() })
@@ -73,7 +72,7 @@ fn coarse_system_time(file: &ResultFile) -> Look<Conclusion> {
             |all: Statement, (seen, _): &(Seen, &str)| all.rests_on(&seen.source, format!("steps of {}", seen.step));
         seen.iter().fold(Statement::new(sentence), rests)
     };
-    let coarse: Vec<&(Seen, &str)> = seen.iter().filter(|(seen, _)| seen.step >= COARSE_FROM).collect();
+    let coarse: Vec<&(Seen, &str)> = seen.iter().filter(|(seen, _)| is_coarse(seen.step)).collect();
     let Some((worst, precise)) = coarse.first() else {
         return Ok(Conclusion::Absent(evidence(format!("{} moves in steps of {}", first.clock, first.step))));
     };

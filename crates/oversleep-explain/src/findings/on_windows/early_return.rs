@@ -3,7 +3,7 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{FactName, Nanos, ResultFile, Series};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, not_measured, settle};
@@ -41,7 +41,7 @@ fn early_return(file: &ResultFile) -> Look<Conclusion> {
         return Err(not_measured(file, "a wait"));
     }
     let earliest = |series: &Series| Nanos(series.distribution.min().unwrap_or_default().min(0).saturating_neg());
-    let statement = |sentence: String| Statement::new(sentence).rests_on("os.build", build.to_string());
+    let statement = |sentence: String| Statement::new(sentence).rests_on(FactName::OsBuild, build.to_string());
     let early = waits.into_iter().filter(|series| earliest(series) >= EARLY_FROM);
     let Some(worst) = early.max_by_key(|series| earliest(series)) else {
         return Ok(Conclusion::Absent(statement(format!(
@@ -64,15 +64,15 @@ fn early_return(file: &ResultFile) -> Look<Conclusion> {
 
 /// The period of the ticks that a wait counted from: as granted to this process, else as found.
 fn period_during(file: &ResultFile, series: &Series) -> Nanos {
-    let as_found = || file.environment.nanos("timer.period_now_ns").unwrap_or_else(|| default_period(file));
+    let as_found = || file.environment.nanos(FactName::TimerPeriodNow).unwrap_or_else(|| default_period(file));
     in_effect(series).unwrap_or_else(as_found)
 }
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Nanos;
     use oversleep_record::conditions::{Outcome, Setting};
     use oversleep_record::finding::Verdict;
+    use oversleep_record::{FactName, Nanos};
 
     use super::super::super::super::testing::{Explained, Sheet, rounds};
 
@@ -82,7 +82,7 @@ mod tests {
     }
 
     fn on_seven() -> Sheet {
-        Sheet::windows().integer("os.build", 7_601)
+        Sheet::windows().integer(FactName::OsBuild, 7_601)
     }
 
     #[test]
@@ -108,7 +108,8 @@ mod tests {
         held.conditions.outcomes.insert("resolution".into(), Outcome::Applied { was, now });
         let (_, sentence) = says(&on_seven().series(held));
         assert!(sentence.ends_with("from the last tick, up to 500 µs before the call"), "{sentence}");
-        let neighbours = on_seven().span("timer.period_now_ns", 1_000_000).series(rounds("B5/sleep/16ms", &values, 20));
+        let neighbours =
+            on_seven().span(FactName::TimerPeriodNow, 1_000_000).series(rounds("B5/sleep/16ms", &values, 20));
         assert!(says(&neighbours).1.ends_with("up to 1 ms before the call"));
     }
 
@@ -118,6 +119,9 @@ mod tests {
         assert_eq!(says(&punctual), (Verdict::Absent, "none of 80 waits ended early, though build 7601 may".into()));
         assert_eq!(says(&on_seven()).0, Verdict::NotEnoughData);
         assert_eq!(says(&Sheet::windows()).0, Verdict::NotEnoughData);
-        assert!(!Sheet::windows().integer("os.build", 19_045).lists("OVS-W008"), "the general finding asks there");
+        assert!(
+            !Sheet::windows().integer(FactName::OsBuild, 19_045).lists("OVS-W008"),
+            "the general finding asks there"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Half a millisecond, which can be worse than a little more.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{FactName, Nanos, ResultFile, Series};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, judge, not_measured, settle, summary};
@@ -49,7 +49,7 @@ pub(in super::super::super) fn half_and_above(file: &ResultFile) -> Look<(&Serie
 
 /// Both requests may be granted and change nothing: the machine has one period, the shortest that anybody holds.
 fn were_in_effect(file: &ResultFile, half: &Series, above: &Series) -> Look<()> {
-    let found = file.environment.nanos("timer.period_now_ns").filter(|&found| found < ABOVE_MAX);
+    let found = file.environment.nanos(FactName::TimerPeriodNow).filter(|&found| found < ABOVE_MAX);
     if let Some(found) = found {
         return Err(Conclusion::lacks(format!(
             "another process held {found} already, so neither 0.5 ms nor a little more was what this process's waits ended on"
@@ -133,11 +133,11 @@ mod tests {
 
     #[test]
     fn requests_that_changed_nothing_are_not_compared() {
-        let neighbour = held(15_000, 15_000).span("timer.period_now_ns", 500_000);
+        let neighbour = held(15_000, 15_000).span(FactName::TimerPeriodNow, 500_000);
         let (verdict, sentence) = says(&neighbour);
         assert_eq!(verdict, Verdict::NotEnoughData);
         assert!(sentence.starts_with("another process held 500 µs already"), "{sentence}");
-        let as_found = held(496_000, 21_000).span("timer.period_now_ns", 15_625_000);
+        let as_found = held(496_000, 21_000).span(FactName::TimerPeriodNow, 15_625_000);
         assert_eq!(says(&as_found).0, Verdict::Found);
 
         let mut coarse = held(950_000, 950_000);

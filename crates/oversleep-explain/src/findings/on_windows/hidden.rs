@@ -1,7 +1,7 @@
 //! Requests that are dropped while nobody can see the process.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{FactName, ResultFile};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{COMMON_REQUEST, Look, judge, settle, summary};
@@ -37,7 +37,7 @@ fn request_without_effect(file: &ResultFile, build: i64) -> Option<Conclusion> {
         // What was not granted can't have been dropped.
         .filter(|(_, series)| in_effect(series).is_none_or(|is| is <= COMMON_REQUEST * 2))?;
     let (wait, requested) = (&series.subject, series.requested_ns.unwrap_or_default());
-    let because = match file.environment.flag("timer.window_hidden") {
+    let because = match file.environment.flag(FactName::TimerWindowHidden) {
         Some(true) => "its window can't be seen",
         _ => "no window of it can be seen, it seems",
     };
@@ -50,15 +50,17 @@ fn request_without_effect(file: &ResultFile, build: i64) -> Option<Conclusion> {
          {because}",
         took(series)
     ));
-    Some(Conclusion::Found(statement.rests_on("os.build", build.to_string()).rests_on(&series.key, summary(series))))
+    Some(Conclusion::Found(
+        statement.rests_on(FactName::OsBuild, build.to_string()).rests_on(&series.key, summary(series)),
+    ))
 }
 
 fn hidden_window(file: &ResultFile) -> Look<Conclusion> {
     let build = build(file)?;
-    if file.environment.flag("os.is_server") == Some(true) {
+    if file.environment.flag(FactName::OsIsServer) == Some(true) {
         return Ok(Conclusion::NotApplicable);
     }
-    let statement = |sentence: String| Statement::new(sentence).rests_on("os.build", build.to_string());
+    let statement = |sentence: String| Statement::new(sentence).rests_on(FactName::OsBuild, build.to_string());
     if let Some(found) = request_without_effect(file, build).filter(|_| build >= BUILD_11) {
         return Ok(found);
     }
@@ -72,28 +74,28 @@ fn hidden_window(file: &ResultFile) -> Look<Conclusion> {
          is silent: its waits then end on the default tick of {} (documented, not measured here)",
         default_period(file)
     ));
-    if file.environment.flag("timer.global_requests") == Some(true) {
+    if file.environment.flag(FactName::TimerGlobalRequests) == Some(true) {
         found.sentence.push_str("; GlobalTimerResolutionRequests, which is set here, does not change that");
-        found = found.rests_on("timer.global_requests", "set");
+        found = found.rests_on(FactName::TimerGlobalRequests, "set");
     }
     Ok(Conclusion::Found(found))
 }
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Nanos;
     use oversleep_record::conditions::{Outcome, Setting};
     use oversleep_record::finding::{Tried, Verdict};
+    use oversleep_record::{FactName, Nanos};
 
     use super::super::super::super::testing::{Explained, Sheet};
 
     fn on(build: i64) -> Sheet {
-        Sheet::windows().integer("os.build", build)
+        Sheet::windows().integer(FactName::OsBuild, build)
     }
 
     #[test]
     fn that_requests_are_global_keeps_none_of_a_hidden_window() {
-        let finding = on(22_631).flag("timer.global_requests", true).finding("OVS-W004");
+        let finding = on(22_631).flag(FactName::TimerGlobalRequests, true).finding("OVS-W004");
         assert_eq!(finding.verdict, Verdict::Found);
         let end = "GlobalTimerResolutionRequests, which is set here, does not change that";
         assert!(finding.sentence.ends_with(end), "{}", finding.sentence);
@@ -136,7 +138,7 @@ mod tests {
             "with 500 µs granted sleep of 1 ms took 15.6 ms all the same: on build 22631 this process's request does not \
              count while no window of it can be seen, it seems"
         );
-        let known = ignored.flag("timer.window_hidden", true).finding("OVS-W004").sentence;
+        let known = ignored.flag(FactName::TimerWindowHidden, true).finding("OVS-W004").sentence;
         assert!(known.ends_with("does not count while its window can't be seen"), "{known}");
         let counts = swept(500_000, 950_000).finding("OVS-W004").sentence;
         assert!(counts.ends_with("(documented, not measured here)"), "{counts}");
@@ -161,7 +163,7 @@ mod tests {
 
     #[test]
     fn servers_are_not_asked_and_unknown_builds_not_guessed() {
-        assert!(!on(26_100).flag("os.is_server", true).lists("OVS-W004"));
+        assert!(!on(26_100).flag(FactName::OsIsServer, true).lists("OVS-W004"));
         assert_eq!(Sheet::windows().finding("OVS-W004").verdict, Verdict::NotEnoughData);
     }
 }

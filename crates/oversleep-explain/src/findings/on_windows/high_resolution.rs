@@ -1,7 +1,7 @@
 //! High-resolution timers, there and unused.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{FactName, Nanos, ResultFile};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, p50, settle, sleeps_of, summary};
@@ -30,10 +30,10 @@ is as late as any other wait.",
 };
 
 fn high_resolution(file: &ResultFile) -> Look<Conclusion> {
-    if file.environment.flag("timer.high_resolution") == Some(false) {
+    if file.environment.flag(FactName::TimerHighResolution) == Some(false) {
         return Ok(Conclusion::Absent(
             Statement::new("this Windows has no high-resolution waitable timers (they came with Windows 10 1803)")
-                .rests_on("timer.high_resolution", "no"),
+                .rests_on(FactName::TimerHighResolution, "no"),
         ));
     }
     let (fine, sleep) = side_by_side(file, HIGH_RESOLUTION, sleeps_of(file)[0])?;
@@ -59,6 +59,7 @@ fn high_resolution(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::{Tried, Verdict};
 
     use super::super::super::super::testing::{Explained, Sheet};
@@ -69,7 +70,7 @@ mod tests {
     }
 
     fn beside(sleep: i64) -> Sheet {
-        let sheet = Sheet::windows().flag("timer.high_resolution", true).steady("B5/sleep/1ms", sleep);
+        let sheet = Sheet::windows().flag(FactName::TimerHighResolution, true).steady("B5/sleep/1ms", sleep);
         sheet.steady("B5/waitable-timer-high-resolution/1ms", 520_000)
     }
 
@@ -102,7 +103,7 @@ mod tests {
             )
         );
         assert_eq!(
-            says(&Sheet::windows().flag("timer.high_resolution", false)),
+            says(&Sheet::windows().flag(FactName::TimerHighResolution, false)),
             (
                 Verdict::Absent,
                 "this Windows has no high-resolution waitable timers (they came with Windows 10 1803)".into()

@@ -3,7 +3,7 @@
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
 use super::super::entry::Conclusion;
 use super::super::read::{
@@ -45,12 +45,15 @@ pub(in super::super) fn names() -> (Vec<&'static str>, Vec<&'static str>) {
 
 fn build(file: &ResultFile) -> Look<i64> {
     file.environment
-        .integer("os.build")
+        .integer(FactName::OsBuild)
         .ok_or_else(|| Conclusion::lacks("the build of Windows is not known (os.build)"))
 }
 
 fn default_period(file: &ResultFile) -> Nanos {
-    file.environment.nanos("timer.period_default_ns").filter(|&period| period > Nanos::ZERO).unwrap_or(DEFAULT_PERIOD)
+    file.environment
+        .nanos(FactName::TimerPeriodDefault)
+        .filter(|&period| period > Nanos::ZERO)
+        .unwrap_or(DEFAULT_PERIOD)
 }
 
 /// Whether a wait took as long as the default tick makes it.
@@ -111,7 +114,7 @@ fn is_plain_millisecond(file: &ResultFile, series: &Series) -> bool {
 
 /// The plain sleeps of 1 ms that were measured while this process held a resolution, and that resolution.
 fn sleeps_with_request(file: &ResultFile) -> impl Iterator<Item = (Nanos, &Series)> {
-    file.experiment("C2").filter(|series| is_plain_millisecond(file, series)).filter_map(|series| {
+    file.experiment(ExperimentId::C2).filter(|series| is_plain_millisecond(file, series)).filter_map(|series| {
         match series.conditions.setting("resolution")? {
             Setting::Nanos(held) if series.conditions.all_held() => Some((*held, series)),
             _ => None,
@@ -140,9 +143,12 @@ fn sleep_with_a_millisecond(file: &ResultFile) -> Option<&Series> {
 
 /// Series of C3 measured beside one neighbour, and what it held.
 fn beside_neighbour(file: &ResultFile) -> impl Iterator<Item = (Nanos, &Series)> {
-    file.experiment("C3")
-        .filter(|series| series.has_values())
-        .filter_map(|series| Some((series.label("neighbour")?.parse().ok()?, series)))
+    file.experiment(ExperimentId::C3).filter(|series| series.has_values()).filter_map(|series| {
+        match series.label(label::NEIGHBOUR)?.0.as_slice() {
+            [Setting::Nanos(held)] => Some((*held, series)),
+            _ => None,
+        }
+    })
 }
 
 /// Two measured waits asked for the same span, both fit for a conclusion.

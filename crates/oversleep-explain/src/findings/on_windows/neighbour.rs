@@ -1,7 +1,7 @@
 //! Other processes' requests for a timer resolution: that one is in force, and whether it serves this process.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{COMMON_REQUEST, Look, judge, not_measured, settle, summary};
@@ -56,8 +56,10 @@ Cure: call timeBeginPeriod in the process whose threads wait, or wait on a high-
 /// # Errors
 /// It was measured, but so that nothing follows from it.
 fn raised_by_ours(file: &ResultFile) -> Look<Option<Statement>> {
-    let mut sleeps = file.experiment("C3").filter(|series| is_plain_millisecond(file, series));
-    let Some(alone) = sleeps.find(|series| series.label("neighbour") == Some("none")) else { return Ok(None) };
+    let mut sleeps = file.experiment(ExperimentId::C3).filter(|series| is_plain_millisecond(file, series));
+    let Some(alone) = sleeps.find(|series| series.label(label::NEIGHBOUR).is_some_and(|held| held.0.is_empty())) else {
+        return Ok(None);
+    };
     let by_finest = |(held, _): &(Nanos, &Series)| *held;
     let beside = || beside_neighbour(file).filter(|(_, series)| is_plain_millisecond(file, series));
     let judged = beside().filter(|(_, series)| judge(series).is_ok()).min_by_key(by_finest);
@@ -83,10 +85,10 @@ fn neighbour_raised(file: &ResultFile) -> Look<Conclusion> {
     }
     let now = file
         .environment
-        .nanos("timer.period_now_ns")
+        .nanos(FactName::TimerPeriodNow)
         .ok_or_else(|| Conclusion::lacks("the timer period in force is not known (timer.period_now_ns)"))?;
     let default = default_period(file);
-    let statement = |sentence: String| Statement::new(sentence).rests_on("timer.period_now_ns", now.to_string());
+    let statement = |sentence: String| Statement::new(sentence).rests_on(FactName::TimerPeriodNow, now.to_string());
     if now.0.saturating_mul(100) >= default.0.saturating_mul(99) {
         // That nobody asks says nothing of what a request would do, which was to be seen.
         by_ours?;
@@ -115,7 +117,7 @@ fn neighbour_raised(file: &ResultFile) -> Look<Conclusion> {
 
 fn own_request(file: &ResultFile) -> Look<Conclusion> {
     let build = build(file)?;
-    let of_build = |sentence: String| Statement::new(sentence).rests_on("os.build", build.to_string());
+    let of_build = |sentence: String| Statement::new(sentence).rests_on(FactName::OsBuild, build.to_string());
     if build < BUILD_2004 {
         return Ok(Conclusion::Absent(of_build(format!(
             "on build {build} a request of any process serves all of them (until build {BUILD_2004}, Windows 10 2004)"
@@ -127,13 +129,13 @@ fn own_request(file: &ResultFile) -> Look<Conclusion> {
     // A neighbour that happened to be there says the same.
     let by_chance = file
         .environment
-        .nanos("timer.period_now_ns")
+        .nanos(FactName::TimerPeriodNow)
         .filter(|&now| now <= COMMON_REQUEST * 2)
         .and_then(|now| Some((now, sleep_as_found(file).ok()?)));
     let beside = beside.or(by_chance).filter(|(_, sleep)| judge(sleep).is_ok() || !requests_are_shared(file));
     if beside.is_none() && requests_are_shared(file) {
         let sentence = format!("on this build {build} a request of any process serves all of them, as it is set up");
-        return Ok(Conclusion::Absent(of_build(sentence).rests_on("timer.requests_per_process", "no")));
+        return Ok(Conclusion::Absent(of_build(sentence).rests_on(FactName::TimerRequestsPerProcess, "no")));
     }
     let (held, sleep) = beside.ok_or_else(|| not_measured(file, "a sleep beside a process that holds 1 ms (C3)"))?;
     judge(sleep)?;
@@ -143,7 +145,7 @@ fn own_request(file: &ResultFile) -> Look<Conclusion> {
         .rests_on(&sleep.key, summary(sleep));
     if !is_default_tick(file, whole) {
         statement.sentence.push_str(": its request serves this process too");
-        if file.environment.flag("timer.global_requests") == Some(true) {
+        if file.environment.flag(FactName::TimerGlobalRequests) == Some(true) {
             statement.sentence.push_str(" (GlobalTimerResolutionRequests is set)");
         }
         return Ok(Conclusion::Absent(statement));
@@ -162,11 +164,12 @@ fn own_request(file: &ResultFile) -> Look<Conclusion> {
 
 /// Whether the system itself says that requests count for every process: Windows Server 2022, and the registry value.
 fn requests_are_shared(file: &ResultFile) -> bool {
-    file.environment.flag("timer.requests_per_process") == Some(false)
+    file.environment.flag(FactName::TimerRequestsPerProcess) == Some(false)
 }
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::Verdict;
 
     use super::super::super::super::testing::{Explained, Sheet};
@@ -177,7 +180,7 @@ mod tests {
     }
 
     fn raised(now: i64) -> Sheet {
-        Sheet::windows().span("timer.period_default_ns", 15_625_000).span("timer.period_now_ns", now)
+        Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000).span(FactName::TimerPeriodNow, now)
     }
 
     #[test]
@@ -257,7 +260,7 @@ mod tests {
     fn each_process_asks_for_itself() {
         let beside = |late| {
             Sheet::windows()
-                .integer("os.build", 19_045)
+                .integer(FactName::OsBuild, 19_045)
                 .steady("C3/sleep/1ms/neighbour=1ms", late)
                 .steady("C3/sleep/1ms/neighbour=none", 14_600_000)
         };
@@ -271,7 +274,7 @@ mod tests {
             )
         );
         assert_eq!(
-            says(&beside(950_000).flag("timer.global_requests", true), "OVS-W003"),
+            says(&beside(950_000).flag(FactName::TimerGlobalRequests, true), "OVS-W003"),
             (
                 Verdict::Absent,
                 "beside a process that holds 1 ms sleep of 1 ms took 1.95 ms: its request serves this process too \
@@ -282,7 +285,7 @@ mod tests {
         let ignored = says(&beside(14_990_000).steady("C2/sleep/1ms/resolution=1ms", 14_600_000), "OVS-W003");
         assert_eq!(ignored.0, Verdict::Absent);
         assert!(ignored.1.ends_with("itself 15.6 ms: what this process asks for itself changes nothing here either"));
-        let chance = raised(1_000_000).integer("os.build", 22_631).steady("B5/sleep/1ms", 14_990_000);
+        let chance = raised(1_000_000).integer(FactName::OsBuild, 22_631).steady("B5/sleep/1ms", 14_990_000);
         assert_eq!(
             says(&chance, "OVS-W003").1,
             "beside a process that holds 1 ms sleep of 1 ms took 16 ms: on build 22631 each process must ask for itself"
@@ -292,7 +295,7 @@ mod tests {
     #[test]
     fn older_builds_missing_data_and_disturbance() {
         assert_eq!(
-            says(&Sheet::windows().integer("os.build", 18_363), "OVS-W003"),
+            says(&Sheet::windows().integer(FactName::OsBuild, 18_363), "OVS-W003"),
             (
                 Verdict::Absent,
                 "on build 18363 a request of any process serves all of them (until build 19041, Windows 10 2004)"
@@ -300,7 +303,7 @@ mod tests {
             )
         );
         assert_eq!(
-            says(&Sheet::windows().integer("os.build", 19_045), "OVS-W003"),
+            says(&Sheet::windows().integer(FactName::OsBuild, 19_045), "OVS-W003"),
             (
                 Verdict::NotEnoughData,
                 "a sleep beside a process that holds 1 ms (C3) was not measured in this run".into()
@@ -311,7 +314,8 @@ mod tests {
             (Verdict::NotEnoughData, "the build of Windows is not known (os.build)".into())
         );
         // What the system says of itself needs no measuring, but what was measured counts for more.
-        let shared = || Sheet::windows().integer("os.build", 20_348).flag("timer.requests_per_process", false);
+        let shared =
+            || Sheet::windows().integer(FactName::OsBuild, 20_348).flag(FactName::TimerRequestsPerProcess, false);
         assert_eq!(
             says(&shared(), "OVS-W003"),
             (
@@ -322,7 +326,7 @@ mod tests {
         assert_eq!(says(&shared().scarce("C3/sleep/1ms/neighbour=1ms", 950_000), "OVS-W003").0, Verdict::Absent);
         let contrary = shared().steady("C3/sleep/1ms/neighbour=1ms", 14_990_000);
         assert_eq!(says(&contrary, "OVS-W003").0, Verdict::Found);
-        let wild = Sheet::windows().integer("os.build", 19_045).wild("C3/sleep/1ms/neighbour=1ms", 14_990_000);
+        let wild = Sheet::windows().integer(FactName::OsBuild, 19_045).wild("C3/sleep/1ms/neighbour=1ms", 14_990_000);
         assert_eq!(says(&wild, "OVS-W003").0, Verdict::TooDisturbed);
     }
 }

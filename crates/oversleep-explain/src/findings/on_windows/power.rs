@@ -3,7 +3,7 @@
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, not_measured, p50, settle, summary};
@@ -42,11 +42,11 @@ fn held(series: &Series) -> Option<Nanos> {
 
 fn resolution_power(file: &ResultFile) -> Look<Conclusion> {
     let idle = || {
-        file.experiment("C5").filter(|series| {
+        file.experiment(ExperimentId::C5).filter(|series| {
             series.quantity == Quantity::WakeupsPerSecond
                 && series.has_values()
-                && series.label("counted") == Some("interrupts")
-                && series.label("activity") == Some("idle")
+                && series.label(label::COUNTED) == Some(label::Counted::Interrupts)
+                && series.label(label::ACTIVITY) == Some(label::Activity::Idle)
         })
     };
     let missing = || not_measured(file, "interrupts per second with a resolution held and without (C5)");
@@ -69,9 +69,13 @@ fn resolution_power(file: &ResultFile) -> Look<Conclusion> {
         Some(is) if !is_as_asked(held, is) => format!("a request for {held}, with {is} in effect,"),
         _ => held.to_string(),
     };
-    let kind = if with.label("of") == Some("all-kinds") { "interrupts" } else { "timer interrupts" };
+    let kind = if with.label(label::COUNTED_OF) == Some(label::InterruptKind::AllKinds) {
+        "interrupts"
+    } else {
+        "timer interrupts"
+    };
     // Each has its own; their rates are not divided, since a processor that idles may be spared.
-    let cpus = match file.environment.integer("cpu.count") {
+    let cpus = match file.environment.integer(FactName::CpuCount) {
         Some(count @ 2..) => format!(" on {count} CPUs together"),
         Some(1) => String::new(),
         _ => " on all CPUs together".to_owned(),
@@ -83,7 +87,7 @@ fn resolution_power(file: &ResultFile) -> Look<Conclusion> {
     let least = with.distribution.min().unwrap_or_default() as f64;
     let most = without.distribution.max().unwrap_or_default() as f64;
     Ok(if least >= most * RISE_MIN {
-        let battery = match file.environment.flag("power.on_battery") {
+        let battery = match file.environment.flag(FactName::PowerOnBattery) {
             Some(true) => ", on battery",
             _ => "",
         };
@@ -111,9 +115,7 @@ mod tests {
 
     fn counted(held: &str, rates: &[i64]) -> Series {
         let mut series = rounds(&format!("C5/sleep/interrupts/idle/resolution={held}"), rates, 1);
-        for (label, value) in [("counted", "interrupts"), ("activity", "idle"), ("held", held)] {
-            series.labels.insert(label.into(), value.into());
-        }
+        series.labels.set(label::HELD, held.parse().expect("a setting"));
         series
     }
 
@@ -127,7 +129,7 @@ mod tests {
     }
 
     fn on_cpus(count: i64, with: &[i64], without: &[i64]) -> Sheet {
-        let sheet = Sheet::windows().integer("cpu.count", count).series(counted("as-found", without));
+        let sheet = Sheet::windows().integer(FactName::CpuCount, count).series(counted("as-found", without));
         sheet.series(counted("1ms", &[1_000; 2])).series(counted("500us", with))
     }
 
@@ -140,7 +142,7 @@ mod tests {
                 "holding 500 µs costs 2000 timer interrupts per second instead of 64 while nothing waits".into()
             )
         );
-        let on_battery = counts(&[2_000, 2_003], &[64, 66]).flag("power.on_battery", true);
+        let on_battery = counts(&[2_000, 2_003], &[64, 66]).flag(FactName::PowerOnBattery, true);
         assert!(says(&on_battery).1.ends_with(" while nothing waits, on battery"));
         assert_eq!(
             says(&counts(&[2_000, 2_003], &[64, 1_900])),
@@ -167,11 +169,11 @@ mod tests {
     fn what_is_counted_with_others_is_not_called_the_timers() {
         let of_all = |held: &str, rates: &[i64]| {
             let mut series = counted(held, rates);
-            series.labels.insert("of".into(), "all-kinds".into());
+            series.labels.set(label::COUNTED_OF, label::InterruptKind::AllKinds);
             series
         };
         let sheet = Sheet::windows()
-            .integer("cpu.count", 1)
+            .integer(FactName::CpuCount, 1)
             .series(of_all("as-found", &[64, 66]))
             .series(of_all("500us", &[2_000, 2_003]));
         assert_eq!(

@@ -1,7 +1,7 @@
 //! The default tick, and waits that end on it.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{FactName, ResultFile};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{COMMON_REQUEST, Look, judge, p50, quiet_enough, settle, summary};
@@ -36,7 +36,7 @@ fn default_tick(file: &ResultFile) -> Look<Conclusion> {
     let requested = series.requested_ns.unwrap_or_default();
     let mut statement = Statement::new(format!("{} of {requested} took {whole}", series.subject))
         .rests_on(&series.key, summary(series))
-        .rests_on("timer.period_default_ns", format!("a default period of {period}"));
+        .rests_on(FactName::TimerPeriodDefault, format!("a default period of {period}"));
     if !is_default_tick(file, whole) {
         statement.sentence.push_str(&format!(": it does not wait for the default tick of {period}"));
         return Ok(Conclusion::Absent(statement));
@@ -56,9 +56,9 @@ fn default_tick(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Nanos;
     use oversleep_record::conditions::{Outcome, Setting};
     use oversleep_record::finding::{Tried, Verdict};
+    use oversleep_record::{FactName, Nanos};
 
     use super::super::super::super::testing::{Explained, Sheet, rounds};
 
@@ -68,14 +68,14 @@ mod tests {
     }
 
     fn sleeping(late: i64) -> Sheet {
-        Sheet::windows().span("timer.period_default_ns", 15_625_000).steady("B5/sleep/1ms", late)
+        Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000).steady("B5/sleep/1ms", late)
     }
 
     /// A short run has time for a few waits of 15.6 ms each.
     #[test]
     fn few_values_of_each_call_are_enough_together() {
         let few = |sheet: Sheet, wait: &str| sheet.series(rounds(&format!("B5/{wait}/1ms"), &[14_600_000; 4], 5));
-        let sheet = || Sheet::windows().span("timer.period_default_ns", 15_625_000);
+        let sheet = || Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000);
         assert_eq!(says(&few(sheet(), "sleep")).0, Verdict::NotEnoughData);
         let waits = ["sleep", "sleep-ex", "nt-delay-execution", "wait-for-single-object"];
         assert_eq!(says(&waits.into_iter().fold(sheet(), few)).0, Verdict::Found);

@@ -3,7 +3,7 @@
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, not_measured, pooled, settle};
@@ -40,7 +40,7 @@ struct Polled {
     /// In a sentence: `1 ms`, `1 ms to 7 ms`.
     period: String,
     /// Where the period was read that nobody here asked for.
-    read_from: Option<&'static str>,
+    read_from: Option<FactName>,
 }
 
 fn is_finer(file: &ResultFile, period: Nanos) -> bool {
@@ -49,15 +49,17 @@ fn is_finer(file: &ResultFile, period: Nanos) -> bool {
 
 /// While this process held a finer period itself.
 fn under_own_request(file: &ResultFile) -> Option<Polled> {
-    file.experiment("B3").filter(|series| TICK_COUNTS.contains(&series.subject.as_str())).find_map(|series| {
-        let (Outcome::Applied { now: Setting::Nanos(granted), .. }
-        | Outcome::AlreadySo { is: Setting::Nanos(granted) }) = series.conditions.outcomes.get("resolution")?
-        else {
-            return None;
-        };
-        let seen = is_finer(file, *granted).then(|| seen_in(series))??;
-        Some(Polled { seen, period: granted.to_string(), read_from: None })
-    })
+    file.experiment(ExperimentId::B3).filter(|series| TICK_COUNTS.contains(&series.subject.as_str())).find_map(
+        |series| {
+            let (Outcome::Applied { now: Setting::Nanos(granted), .. }
+            | Outcome::AlreadySo { is: Setting::Nanos(granted) }) = series.conditions.outcomes.get("resolution")?
+            else {
+                return None;
+            };
+            let seen = is_finer(file, *granted).then(|| seen_in(series))??;
+            Some(Polled { seen, period: granted.to_string(), read_from: None })
+        },
+    )
 }
 
 /// Beside neighbours that held finer ones: each lasts for few steps, all are of one kind.
@@ -77,7 +79,7 @@ fn beside_neighbours(file: &ResultFile) -> Option<Polled> {
 
 /// While somebody else's period was found in force.
 fn as_found(file: &ResultFile) -> Option<Polled> {
-    const PERIOD: &str = "timer.period_now_ns";
+    const PERIOD: FactName = FactName::TimerPeriodNow;
     let now = file.environment.nanos(PERIOD).filter(|&now| is_finer(file, now))?;
     let seen = TICK_COUNTS.iter().find_map(|clock| step_seen(file, clock))?;
     Some(Polled { seen, period: now.to_string(), read_from: Some(PERIOD) })
@@ -112,6 +114,7 @@ fn tick_count(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::Verdict;
 
     use super::super::super::super::testing::{Explained, Sheet, rounds};
@@ -124,7 +127,7 @@ mod tests {
     #[test]
     fn the_tick_count_keeps_to_the_default_tick() {
         let raised =
-            |step| Sheet::windows().span("timer.period_now_ns", 1_000_000).steady("B3/get-tick-count-64", step);
+            |step| Sheet::windows().span(FactName::TimerPeriodNow, 1_000_000).steady("B3/get-tick-count-64", step);
         assert_eq!(
             says(&raised(15_600_000)),
             (
@@ -168,7 +171,7 @@ mod tests {
     #[test]
     fn at_the_default_period_nothing_can_be_told() {
         let default =
-            Sheet::windows().span("timer.period_now_ns", 15_625_000).steady("B3/get-tick-count-64", 15_600_000);
+            Sheet::windows().span(FactName::TimerPeriodNow, 15_625_000).steady("B3/get-tick-count-64", 15_600_000);
         assert_eq!(
             says(&default),
             (

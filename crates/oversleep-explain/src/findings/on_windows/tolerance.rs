@@ -1,7 +1,7 @@
 //! The tolerance of a waitable timer, which is used.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{FactName, Nanos, ResultFile};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::{Look, p50, settle, summary};
@@ -40,7 +40,7 @@ fn timer_tolerance(file: &ResultFile) -> Look<Conclusion> {
     };
     let added = p50(tolerant) - p50(plain);
     // Ends scatter by where between two ticks the timer was set: what is less than half of one is that.
-    let tick = file.environment.nanos("timer.period_now_ns").unwrap_or(DEFAULT_TICK);
+    let tick = file.environment.nanos(FactName::TimerPeriodNow).unwrap_or(DEFAULT_TICK);
     Ok(if added >= Nanos(tick.0 / 2) {
         Conclusion::Found(rests(format!(
             "a waitable timer of {requested} with a tolerance ended {} late, without one {}: it was put off by {added}",
@@ -59,6 +59,7 @@ fn timer_tolerance(file: &ResultFile) -> Look<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::Verdict;
 
     use super::super::super::super::testing::{Explained, Sheet};
@@ -99,7 +100,7 @@ mod tests {
     fn what_is_less_than_half_a_tick_is_where_the_timer_was_set() {
         assert_eq!(says(&beside(14_600_000 + 7_812_499)).0, Verdict::Absent);
         assert_eq!(says(&beside(14_600_000 + 7_812_500)).0, Verdict::Found);
-        let finer = beside(14_600_000 + 600_000).span("timer.period_now_ns", 1_000_000);
+        let finer = beside(14_600_000 + 600_000).span(FactName::TimerPeriodNow, 1_000_000);
         assert_eq!(says(&finer).0, Verdict::Found);
     }
 

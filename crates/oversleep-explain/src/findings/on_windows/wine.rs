@@ -1,7 +1,7 @@
 //! Wine: a result for Windows whose figures are not Windows'.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
+use oversleep_record::{FactName, ResultFile};
 
 use super::super::super::entry::{Conclusion, FindingEntry, Scope, Statement};
 use super::super::super::read::wine_version;
@@ -31,7 +31,7 @@ fn under_wine(file: &ResultFile) -> Conclusion {
             Statement::new(format!(
                 "measured under Wine {version}: these are Wine's figures on its host, not Windows'"
             ))
-            .rests_on("os.wine_version", version),
+            .rests_on(FactName::OsWineVersion, version),
         ),
     }
 }
@@ -40,12 +40,13 @@ fn under_wine(file: &ResultFile) -> Conclusion {
 pub(in super::super) fn not_asked(version: &str) -> Conclusion {
     Conclusion::NotEnoughData(
         Statement::new(format!("not concluded: figures taken under Wine {version} say nothing about Windows"))
-            .rests_on("os.wine_version", version),
+            .rests_on(FactName::OsWineVersion, version),
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::Verdict;
 
     use super::super::super::super::testing::{Explained, Sheet};
@@ -54,8 +55,8 @@ mod tests {
     /// A result that would find much on Windows.
     fn eventful() -> Sheet {
         Sheet::windows()
-            .integer("os.build", 22_631)
-            .span("timer.period_now_ns", 1_000_000)
+            .integer(FactName::OsBuild, 22_631)
+            .span(FactName::TimerPeriodNow, 1_000_000)
             .steady("B5/sleep/1ms", 14_600_000)
             .steady("B5/waitable-timer-high-resolution/1ms", 520_000)
             .steady("B3/get-tick-count-64", 15_600_000)
@@ -66,7 +67,7 @@ mod tests {
         let on_windows = findings(&eventful().file);
         assert!(on_windows.iter().filter(|f| f.id.starts_with("OVS-W") && f.verdict == Verdict::Found).count() >= 4);
         assert!(!eventful().lists("OVS-W012"));
-        let under_wine = eventful().text("os.wine_version", "8.0");
+        let under_wine = eventful().text(FactName::OsWineVersion, "8.0");
         let listed = findings(&under_wine.file);
         for entry in registry().iter().filter(|entry| entry.scope == Scope::Os("windows")) {
             let finding = listed.iter().find(|finding| finding.id == entry.id).expect(entry.id);
@@ -88,14 +89,14 @@ mod tests {
 
     #[test]
     fn general_findings_name_wine_and_advise_nothing_of_windows() {
-        let under_wine = eventful().text("os.wine_version", "8.0");
+        let under_wine = eventful().text(FactName::OsWineVersion, "8.0");
         let coarse = under_wine.finding("OVS-G002");
         assert_eq!(
             coarse.sentence,
             "under Wine 8.0: get-tick-count-64 moves in steps of 15.6 ms: anything shorter reads as 0 or as a whole step \
              on it"
         );
-        let none = findings(&Sheet::windows().text("os.wine_version", "8.0").file);
+        let none = findings(&Sheet::windows().text(FactName::OsWineVersion, "8.0").file);
         let silent = none.iter().find(|finding| finding.id == "OVS-G002").unwrap();
         assert!(silent.sentence.starts_with("the step of a coarse clock"), "what lacks data claims nothing");
     }

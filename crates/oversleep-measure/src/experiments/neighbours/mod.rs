@@ -2,9 +2,9 @@
 
 mod probe;
 
-use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Quantity;
+use oversleep_record::{ExperimentId, Nanos, label};
 
 use self::probe::NeighbourProbe;
 use crate::plan::{Depth, Plan};
@@ -15,14 +15,17 @@ use oversleep_system::{Platform, Scope, Tunable};
 const QUANTITIES: &[Quantity] = &[Quantity::Lateness, Quantity::Step, Quantity::StatedResolution];
 
 const COLUMNS: &[Column] = &[
-    Column { name: "neighbour", meaning: "What the other processes requested; none where they requested nothing." },
-    Column { name: "granted", meaning: "What the system granted them." },
+    Column {
+        name: label::NEIGHBOUR.name(),
+        meaning: "What the other processes requested; none where they requested nothing.",
+    },
+    Column { name: label::GRANTED.name(), meaning: "What the system granted them." },
     Column { name: "stated", meaning: "The timer resolution as the system states it to this process." },
     Column { name: "step", meaning: "By how much a coarse clock moved at a time." },
 ];
 
 pub(super) static C3: Experiment = Experiment {
-    id: "C3",
+    id: ExperimentId::C3,
     title: "a neighbour's resolution",
     question: "What does the timer resolution that another process requests do to this one?",
     method: "One other process at a time holds a setting of the resolution tunable: 1, 2 … 15 ms where that is a period of the \
@@ -53,7 +56,7 @@ pub(super) static C3: Experiment = Experiment {
 };
 
 pub(super) static C4: Experiment = Experiment {
-    id: "C4",
+    id: ExperimentId::C4,
     title: "the lowest request wins",
     question: "Which of several requests for a timer resolution counts, and what remains when its owner leaves?",
     method: "This process sleeps and requests nothing. First nobody requests anything; then B requests 2 ms; then C requests \

@@ -1,9 +1,9 @@
 //! One probe: neighbours hold one setting after another, and this process records what it sees meanwhile.
 
 use oversleep_record::clock::Counts;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::{HeldSettings, Outcome, Setting};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
-use oversleep_record::{Conditions, Nanos, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable, label};
 
 use super::are_spans;
 use crate::bench::Bench;
@@ -12,7 +12,6 @@ use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::wait_loop::{self, WaitTask};
-use crate::wait_probe::{duration_key, setting_key};
 use oversleep_system::{Neighbour, Platform, Scope, SlackRule, Target, Tunable, WaitInfo};
 
 /// How long a change of the machine's timer takes to show: more than any default tick.
@@ -80,7 +79,7 @@ impl NeighbourProbe {
     pub(super) fn boxed(
         platform: &dyn Platform,
         plan: &Plan,
-        experiment: &str,
+        experiment: ExperimentId,
         steps: Vec<Vec<Setting>>,
     ) -> Option<Box<dyn Probe>> {
         let sleep = choose::plainest_sleep(platform)?;
@@ -123,26 +122,23 @@ impl Step {
     fn new(
         platform: &dyn Platform,
         plan: &Plan,
-        experiment: &str,
+        experiment: ExperimentId,
         sleep: &WaitInfo,
         held: Vec<Setting>,
         planned: u64,
     ) -> Step {
-        let label = match held.as_slice() {
-            [] => "none".to_owned(),
-            held => held.iter().map(setting_key).collect::<Vec<_>>().join("+"),
-        };
+        let neighbours = HeldSettings(held.clone());
         let series = |subject: &str, quantity, what: &str| {
             let mut series = Series::new(experiment, subject, quantity, Unit::Ns);
-            series.key = format!("{experiment}/{subject}/{what}/neighbour={label}");
-            series.labels.insert("neighbour".to_owned(), label.clone());
+            series.key = series.key.word(what).named(label::NEIGHBOUR.name(), &neighbours);
+            series.labels.set(label::NEIGHBOUR, neighbours.clone());
             series.conditions = plan.conditions.clone();
             series
         };
         let sleep_of = |requested: Nanos| {
-            let mut series = series(sleep.name, Quantity::Lateness, &duration_key(requested));
+            let mut series = series(sleep.name, Quantity::Lateness, &requested.as_typed());
             series.requested_ns = Some(requested);
-            series.asked_ns = Some(sleep.asked(requested));
+            series.asked_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
             (requested, SeriesRecorder::new(series, planned))
         };
@@ -189,14 +185,14 @@ impl Step {
         for (_, neighbour) in neighbours.iter() {
             match neighbour.outcome() {
                 Some(Outcome::Denied { why }) => return Err(why.clone()),
-                Some(Outcome::Applied { now: is, .. } | Outcome::AlreadySo { is }) => granted.push(setting_key(is)),
+                Some(Outcome::Applied { now: is, .. } | Outcome::AlreadySo { is }) => granted.push(is.clone()),
                 None => {}
             }
         }
         if !granted.is_empty() {
-            let granted = granted.join("+");
+            let granted = HeldSettings(granted);
             self.recorders().for_each(|recorder| {
-                recorder.series_mut().labels.insert("granted".to_owned(), granted.clone());
+                recorder.series_mut().labels.set(label::GRANTED, granted.clone());
             });
         }
         Ok(())

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::{Series, Status};
+use oversleep_record::{ExperimentId, label};
 
 use super::probe::STARTING;
 use super::*;
@@ -28,8 +30,12 @@ fn median(measured: &Measured, key: &str) -> Nanos {
     Nanos(series.distribution.p50().unwrap_or_else(|| panic!("{key} is empty: {:?}", series.status)))
 }
 
+fn held(settings: &str) -> HeldSettings {
+    settings.parse().expect("settings")
+}
+
 /// How long a sleep of 1 ms takes back to back on a tick, in tenths of a millisecond.
-fn duration_of_sleep(measured: &Measured, experiment: &str, neighbour: &str) -> i64 {
+fn duration_of_sleep(measured: &Measured, experiment: ExperimentId, neighbour: &str) -> i64 {
     let lateness = median(measured, &format!("{experiment}/sleep/1ms/neighbour={neighbour}"));
     (lateness + Nanos::from_millis(1) + Nanos(50_000)).0 / 100_000
 }
@@ -41,18 +47,26 @@ fn where_one_tick_serves_all_everything_follows_the_neighbour() {
     let stated = |neighbour: &str| median(&measured, &format!("C3/resolution/stated/neighbour={neighbour}"));
     let step = |neighbour: &str| median(&measured, &format!("C3/tick-clock/step/neighbour={neighbour}"));
     let tick = Nanos(15_625_000);
-    assert_eq!((stated("none"), duration_of_sleep(&measured, "C3", "none")), (tick, 156));
+    assert_eq!((stated("none"), duration_of_sleep(&measured, ExperimentId::C3, "none")), (tick, 156));
     assert!((step("none") - tick).0.abs() <= tick.0 / 500, "{}", step("none"));
     for ms in 1..=15 {
         let neighbour = format!("{ms}ms");
         assert_eq!(stated(&neighbour), Nanos::from_millis(ms));
         // Called just after a tick, 1 ms ends at the next tick but one where the tick is 1 ms itself.
-        assert_eq!(duration_of_sleep(&measured, "C3", &neighbour), if ms == 1 { 20 } else { ms * 10 }, "{neighbour}");
+        assert_eq!(
+            duration_of_sleep(&measured, ExperimentId::C3, &neighbour),
+            if ms == 1 { 20 } else { ms * 10 },
+            "{neighbour}"
+        );
         let error = step(&neighbour) - Nanos::from_millis(ms);
         assert!(error.0.abs() <= ms * 2_000, "{neighbour}: {}", step(&neighbour));
     }
-    let labelled = measured.series.iter().find(|series| series.key.ends_with("neighbour=7ms")).expect("it is there");
-    assert_eq!((labelled.label("neighbour"), labelled.label("granted")), (Some("7ms"), Some("7ms")));
+    let labelled =
+        measured.series.iter().find(|series| series.label(label::NEIGHBOUR) == Some(held("7ms"))).expect("it is there");
+    assert_eq!(
+        (labelled.label(label::NEIGHBOUR), labelled.label(label::GRANTED)),
+        (Some(held("7ms")), Some(held("7ms")))
+    );
     assert!(measured.series.iter().all(|series| series.status == Status::Complete && series.conditions.is_as_found()));
     assert_eq!(machine.neighbours_alive(), 0, "all have left");
 }
@@ -60,13 +74,19 @@ fn where_one_tick_serves_all_everything_follows_the_neighbour() {
 #[test]
 fn the_lowest_wins_until_its_owner_leaves() {
     let measured = measure_on(Arc::new(Ticking::start()), &C4);
-    let seen: Vec<i64> =
-        ["none", "2ms", "2ms+4ms", "4ms"].iter().map(|who| duration_of_sleep(&measured, "C4", who)).collect();
+    let seen: Vec<i64> = ["none", "2ms", "2ms+4ms", "4ms"]
+        .iter()
+        .map(|who| duration_of_sleep(&measured, ExperimentId::C4, who))
+        .collect();
     assert_eq!(seen, [156, 20, 20, 40]);
     let stated = |who: &str| median(&measured, &format!("C4/resolution/stated/neighbour={who}"));
     assert_eq!(["2ms+4ms", "4ms"].map(stated), [Nanos::from_millis(2), Nanos::from_millis(4)]);
-    let both = measured.series.iter().find(|series| series.key.ends_with("neighbour=2ms+4ms")).expect("it is there");
-    assert_eq!(both.label("granted"), Some("2ms+4ms"));
+    let both = measured
+        .series
+        .iter()
+        .find(|series| series.label(label::NEIGHBOUR) == Some(held("2ms+4ms")))
+        .expect("it is there");
+    assert_eq!(both.label(label::GRANTED), Some(held("2ms+4ms")));
 }
 
 #[test]
@@ -74,7 +94,13 @@ fn a_refused_neighbour_is_the_reason_of_its_own_step_only() {
     let measured = measure_on(Arc::new(Ticking::start().refusing(Nanos::from_millis(3))), &C3);
     for series in &measured.series {
         let is_refused = matches!(series.status, Status::Unavailable { .. });
-        assert_eq!(is_refused, series.label("neighbour") == Some("3ms"), "{}: {:?}", series.key, series.status);
+        assert_eq!(
+            is_refused,
+            series.label(label::NEIGHBOUR) == Some(held("3ms")),
+            "{}: {:?}",
+            series.key,
+            series.status
+        );
     }
 }
 
@@ -114,7 +140,7 @@ fn a_run_cut_short_has_what_conclusions_need() {
     let order = ["nothing", "1 ms", "2 ms", "4 ms", "5 ms", "10 ms", "15 ms", "3 ms", "4 ms", "6 ms"];
     assert_eq!(labels.0[..order.len()], order);
     // The series keep their order all the same.
-    let of_c3 = |series: &&Series| series.key.starts_with("C3/sleep");
+    let of_c3 = |series: &&Series| series.key.is_of(ExperimentId::C3) && series.key.subject() == "sleep";
     let keys: Vec<&str> = measured.series.iter().filter(of_c3).map(|series| series.key.as_str()).collect();
     assert_eq!(keys[3], "C3/sleep/1ms/neighbour=3ms");
     // The estimate is for real programs, which take time to start; otherwise it is close.

@@ -1,7 +1,7 @@
 //! What a modelled machine tells of itself.
 
-use oversleep_record::Nanos;
 use oversleep_record::environment::{Environment, FactValue};
+use oversleep_record::{FactName, Nanos};
 
 use super::{Figures, lacks_high_resolution};
 use crate::machines::MachineError;
@@ -18,42 +18,46 @@ pub(super) fn stated(
     let mut facts = Environment::default();
     for (path, stated) in &figures.0.stated {
         let Some(name) = path.strip_prefix("facts.") else { continue };
-        facts.set(name, fact(name, &stated.text).map_err(|why| figures.wrong(path, why))?, "model");
+        let known = FactName::find(name).ok_or_else(|| figures.wrong(path, format!("no fact is called {name}")))?;
+        facts.set(known, fact(name, &stated.text).map_err(|why| figures.wrong(path, why))?, "model");
     }
-    let mut set = |name: &str, value| facts.set(name, value, "model");
+    let mut set = |name, value| facts.set(name, value, "model");
     // With these the run can be repeated from its file.
-    set("model.name", FactValue::Text(figures.0.name.clone()));
-    set("model.seed", i64::try_from(seed).map_or_else(|_| FactValue::Text(seed.to_string()), FactValue::Integer));
+    set(FactName::ModelName, FactValue::Text(figures.0.name.clone()));
+    set(
+        FactName::ModelSeed,
+        i64::try_from(seed).map_or_else(|_| FactValue::Text(seed.to_string()), FactValue::Integer),
+    );
     if !figures.0.changes.is_empty() {
-        set("model.set", FactValue::List(figures.0.changes.clone()));
+        set(FactName::ModelSet, FactValue::List(figures.0.changes.clone()));
     }
-    set("cpu.count", FactValue::Integer(cpu_count));
-    set("cpu.allowed", FactValue::Integer(cpu_count));
+    set(FactName::CpuCount, FactValue::Integer(cpu_count));
+    set(FactName::CpuAllowed, FactValue::Integer(cpu_count));
     match &timing.tick {
         Some(tick) => {
-            set("timer.period_default_ns", FactValue::Nanos(tick.default_ns));
-            set("timer.period_min_ns", FactValue::Nanos(tick.shortest_ns));
-            set("timer.period_now_ns", FactValue::Nanos(tick.default_ns));
+            set(FactName::TimerPeriodDefault, FactValue::Nanos(tick.default_ns));
+            set(FactName::TimerPeriodMin, FactValue::Nanos(tick.shortest_ns));
+            set(FactName::TimerPeriodNow, FactValue::Nanos(tick.default_ns));
             if tick.is_hidden {
-                set("timer.window_hidden", FactValue::Flag(true));
+                set(FactName::TimerWindowHidden, FactValue::Flag(true));
             }
-            set("timer.requests_per_process", FactValue::Flag(tick.reach == Reach::Asker));
+            set(FactName::TimerRequestsPerProcess, FactValue::Flag(tick.reach == Reach::Asker));
             let has_it = figures.missing("waitable-timer-high-resolution").is_none();
-            set("timer.high_resolution", FactValue::Flag(has_it));
-            set("qpc.frequency_hz", FactValue::Integer(figures.integer("frequencies.qpc")));
+            set(FactName::TimerHighResolution, FactValue::Flag(has_it));
+            set(FactName::QpcFrequencyHz, FactValue::Integer(figures.integer("frequencies.qpc")));
         }
         None if timing.wheel_ns > Nanos::ZERO => {
             let is_real_time = matches!(figures.value("scheduler.policy"),
                 Some(Value::Policy(name, _)) if name == "fifo" || name == "rr");
             let slack = if is_real_time { Nanos::ZERO } else { timing.default_slack_ns };
-            set("timer.slack_ns", FactValue::Nanos(slack));
-            set("timer.default_slack_ns", FactValue::Nanos(timing.default_slack_ns));
-            set("timer.hz", FactValue::Integer(figures.integer("timers.hz")));
-            set("timer.high_resolution", FactValue::Flag(!lacks_high_resolution(figures, timing)));
-            set("timer.coarse_step_ns", FactValue::Nanos(timing.wheel_ns));
-            set("sched.policy", FactValue::Text(policy_name(figures)));
-            set("sched.nice", FactValue::Integer(0));
-            set("sched.rt_permitted", FactValue::Flag(true));
+            set(FactName::TimerSlack, FactValue::Nanos(slack));
+            set(FactName::TimerDefaultSlack, FactValue::Nanos(timing.default_slack_ns));
+            set(FactName::TimerHz, FactValue::Integer(figures.integer("timers.hz")));
+            set(FactName::TimerHighResolution, FactValue::Flag(!lacks_high_resolution(figures, timing)));
+            set(FactName::TimerCoarseStep, FactValue::Nanos(timing.wheel_ns));
+            set(FactName::SchedPolicy, FactValue::Text(policy_name(figures)));
+            set(FactName::SchedNice, FactValue::Integer(0));
+            set(FactName::SchedRtPermitted, FactValue::Flag(true));
         }
         None => {}
     }

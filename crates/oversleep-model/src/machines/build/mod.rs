@@ -69,8 +69,8 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         handoff_wake: figures.spread("wake.handoff"),
         yield_cost: figures.spread("wake.yield"),
         clocks,
-        waits: (system.waits)().into_iter().map(|info| wait(&figures, &timing, info)).collect(),
-        handoffs: system.handoffs.iter().map(|&name| (name, figures.missing(name))).collect(),
+        waits: system.modelled_waits().map(|info| wait(&figures, &timing, info)).collect(),
+        handoffs: system.handoffs.iter().map(|info| (info, figures.missing(info.name))).collect(),
         tunables: system.tunables.to_vec(),
         facts: facts::stated(&figures, &timing, count, seed)?,
         timing,
@@ -191,7 +191,7 @@ fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &st
     }
 }
 
-fn wait(figures: &Figures<'_>, timing: &Timing, info: WaitInfo) -> WaitModel {
+fn wait(figures: &Figures<'_>, timing: &Timing, info: &WaitInfo) -> WaitModel {
     let name = info.name;
     let own = figures.span(&format!("grids.{name}"));
     // Without high-resolution timers the kernel looks for those that are due at its own tick.
@@ -204,7 +204,7 @@ fn wait(figures: &Figures<'_>, timing: &Timing, info: WaitInfo) -> WaitModel {
         grid_ns,
         raises_to_ns: (raises > Nanos::ZERO).then_some(raises),
         unavailable: figures.missing(name),
-        ..WaitModel::by_rule(info)
+        ..WaitModel::by_rule(info.clone())
     }
 }
 

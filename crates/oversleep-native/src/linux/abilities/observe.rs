@@ -1,7 +1,7 @@
 //! What may be seen.
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 
 use crate::linux::cgroup;
 use crate::linux::environment;
@@ -34,7 +34,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "steal time",
         gives: "how long the hypervisor ran something else",
-        look: || match environment::fact("steal.visible") {
+        look: || match environment::fact(FactName::StealVisible) {
             FactValue::Flag(true) => Ok("/proc/stat tells it".to_owned()),
             FactValue::Unknown(why) => Err(why),
             _ => Err(Unavailable::no_hardware("steal time from this hypervisor")),
@@ -58,36 +58,36 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "idle states",
         gives: "how long the deepest idle state takes to leave",
-        look: || known("cpuidle.states", "/sys/devices/system/cpu/cpu*/cpuidle"),
+        look: || known(FactName::CpuidleStates, "/sys/devices/system/cpu/cpu*/cpuidle"),
     },
     Entry {
         name: "clock rate of CPUs",
         gives: "tells a power-saving governor",
-        look: || known("cpufreq.governor", "/sys/devices/system/cpu/cpufreq"),
+        look: || known(FactName::CpufreqGovernor, "/sys/devices/system/cpu/cpufreq"),
     },
     Entry {
         name: "clock rate while measuring",
         gives: "tells a series on a slow CPU from one on a fast CPU",
-        look: || known("cpufreq.reading", "read before and after each round"),
+        look: || known(FactName::CpufreqReading, "read before and after each round"),
     },
     Entry {
         name: "temperature",
         gives: "tells how close to its limit the processor was",
-        look: || known("thermal.sensor", "/sys/class/thermal or hwmon, before and after each round"),
+        look: || known(FactName::ThermalSensor, "/sys/class/thermal or hwmon, before and after each round"),
     },
     Entry {
         name: "thermal throttling",
         gives: "tells a processor that slowed down for heat",
-        look: || known("thermal.throttle_counters", "/sys/devices/system/cpu/cpu*/thermal_throttle"),
+        look: || known(FactName::ThermalThrottleCounters, "/sys/devices/system/cpu/cpu*/thermal_throttle"),
     },
     Entry {
         name: "clocksource",
         gives: "tells why clock reads are fast or slow",
-        look: || known("clocksource.current", "/sys/devices/system/clocksource"),
+        look: || known(FactName::ClocksourceCurrent, "/sys/devices/system/clocksource"),
     },
 ];
 
-fn known(fact: &str, seen: &str) -> Result<String, Unavailable> {
+fn known(fact: FactName, seen: &str) -> Result<String, Unavailable> {
     match environment::fact(fact) {
         FactValue::Unknown(why) => Err(why),
         _ => Ok(seen.to_owned()),

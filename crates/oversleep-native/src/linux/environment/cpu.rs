@@ -1,7 +1,7 @@
 //! The processor: who made it, how many CPUs, of which kinds.
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, Machine};
 use crate::cpu_list;
@@ -9,26 +9,22 @@ use crate::linux::{cpus, os};
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "cpu.vendor",
-        doc: "Who designed the processor.",
+        name: FactName::CpuVendor,
         source: "CPUID, or /proc/cpuinfo on ARM",
         read: |machine| identity::vendor(machine).map(FactValue::Text),
     },
     Entry {
-        name: "cpu.model",
-        doc: "Its name as sold, or its core designs on ARM; a hypervisor may show a generic one.",
+        name: FactName::CpuModel,
         source: "CPUID, or /proc/cpuinfo on ARM",
         read: |machine| identity::model(machine).map(FactValue::Text),
     },
     Entry {
-        name: "cpu.count",
-        doc: "CPUs that are online.",
+        name: FactName::CpuCount,
         source: "/sys/devices/system/cpu/online, else sysconf(_SC_NPROCESSORS_ONLN)",
         read: online,
     },
     Entry {
-        name: "cpu.allowed",
-        doc: "CPUs that this process may use.",
+        name: FactName::CpuAllowed,
         source: "sched_getaffinity",
         read: |_| match os::affinity() {
             Ok(cpus) => Ok(FactValue::Integer(cpus.len() as i64)),
@@ -36,14 +32,12 @@ pub(super) const FACTS: &[Entry] = &[
         },
     },
     Entry {
-        name: "cpu.kinds",
-        doc: "Classes of the CPUs that this process may use; the thrifty ones wake up and run slower.",
+        name: FactName::CpuKinds,
         source: "/sys/devices/cpu_core/cpus, /sys/devices/cpu_atom/cpus, cpu_capacity",
         read: |machine| Ok(FactValue::List(cpu_list::kinds(&cpus::cpus(machine.files)))),
     },
     Entry {
-        name: "cpu.smt",
-        doc: "Whether CPUs share cores (hyper-threading): a busy sibling slows its neighbour.",
+        name: FactName::CpuSmt,
         source: "/sys/devices/system/cpu/smt/active, else cpu0/topology/thread_siblings_list",
         read: smt,
     },

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, Machine, text};
 use crate::linux::processor_state;
@@ -12,45 +12,33 @@ const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "cpufreq.driver",
-        doc: "Who sets the clock rate; missing where the hypervisor does.",
+        name: FactName::CpufreqDriver,
         source: "/sys/devices/system/cpu/cpufreq/policy*/scaling_driver",
         read: |machine| of_all_policies(machine, "scaling_driver"),
     },
     Entry {
-        name: "cpufreq.governor",
-        doc: "How the rate is chosen; a power-saving governor lets woken threads start slowly.",
+        name: FactName::CpufreqGovernor,
         source: "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
         read: |machine| of_all_policies(machine, "scaling_governor"),
     },
+    Entry { name: FactName::CpufreqBoost, source: "cpufreq/boost, intel_pstate/no_turbo", read: boost },
     Entry {
-        name: "cpufreq.boost",
-        doc: "Whether CPUs may run above their nominal rate for a while.",
-        source: "cpufreq/boost, intel_pstate/no_turbo",
-        read: boost,
-    },
-    Entry {
-        name: "cpufreq.max_hz",
-        doc: "The highest clock rate any of the CPUs may reach.",
+        name: FactName::CpufreqMaxHz,
         source: "/sys/devices/system/cpu/cpufreq/policy*/cpuinfo_max_freq",
         read: max_hz,
     },
     Entry {
-        name: "cpufreq.reading",
-        doc: "Where the clock rate beside each series comes from: cpuinfo_avg_freq is what the hardware counted, \
-              scaling_cur_freq that on x86 and what the driver last asked for elsewhere.",
+        name: FactName::CpufreqReading,
         source: "/sys/devices/system/cpu/cpu*/cpufreq",
         read: |machine| processor_state::clock_file(machine.files).map(text),
     },
     Entry {
-        name: "thermal.sensor",
-        doc: "The sensor behind the temperature beside each series.",
+        name: FactName::ThermalSensor,
         source: "/sys/class/thermal/thermal_zone*/type, /sys/class/hwmon/hwmon*/name",
         read: |machine| processor_state::sensor(machine.files).map(|(name, _)| text(name)),
     },
     Entry {
-        name: "thermal.throttle_counters",
-        doc: "How many counters tell of cores and packages that slowed down for heat; Intel's have them.",
+        name: FactName::ThermalThrottleCounters,
         source: "/sys/devices/system/cpu/cpu*/thermal_throttle",
         read: |machine| match processor_state::throttle_files(machine.files).0.len() {
             0 => Err(Unavailable::missing("/sys/devices/system/cpu/cpu*/thermal_throttle")),

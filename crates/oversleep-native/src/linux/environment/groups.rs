@@ -1,25 +1,23 @@
 //! CPU time limits of this process's control groups.
 
+use oversleep_record::FactName;
 use oversleep_record::environment::FactValue;
 
 use super::{Answer, Entry, Machine, text};
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "cgroup.version",
-        doc: "Version of the control groups that hold the CPU controller.",
+        name: FactName::CgroupVersion,
         source: "/proc/self/cgroup, /proc/self/mountinfo",
         read: |machine| machine.groups().map(|groups| FactValue::Integer(groups.version.into())),
     },
     Entry {
-        name: "cgroup.cpu_quota_cpus",
-        doc: "CPU time this process may use, in CPUs; a group that has used it up stands still until the next period.",
+        name: FactName::CgroupCpuQuotaCpus,
         source: "cpu.max or cpu.cfs_quota_us of this group and those above it",
         read: quota,
     },
     Entry {
-        name: "cgroup.cpu_period_ns",
-        doc: "Length of the period over which the quota counts: the longest stop it can cause.",
+        name: FactName::CgroupCpuPeriod,
         source: "cpu.max or cpu.cfs_period_us of the group with the quota",
         read: |machine| match machine.groups()?.tightest(machine.files) {
             Some(limit) => Ok(FactValue::Nanos(limit.period)),

@@ -1,7 +1,7 @@
 //! Idle states: the deeper one is, the longer a wake-up takes to leave it.
 
 use oversleep_record::environment::FactValue;
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{FactName, Nanos, Unavailable};
 
 use super::Entry;
 use crate::linux::files::Files;
@@ -11,14 +11,12 @@ const FOLDER: &str = "/sys/devices/system/cpu/cpuidle";
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "cpuidle.driver",
-        doc: "Who puts idle CPUs to sleep; none where the hypervisor does.",
+        name: FactName::CpuidleDriver,
         source: "/sys/devices/system/cpu/cpuidle/current_driver",
         read: |machine| machine.text(&format!("{FOLDER}/current_driver")),
     },
     Entry {
-        name: "cpuidle.governor",
-        doc: "Who chooses how deep they sleep.",
+        name: FactName::CpuidleGovernor,
         source: "/sys/devices/system/cpu/cpuidle/current_governor",
         read: |machine| {
             let governor = machine.text(&format!("{FOLDER}/current_governor"));
@@ -26,8 +24,7 @@ pub(super) const FACTS: &[Entry] = &[
         },
     },
     Entry {
-        name: "cpuidle.states",
-        doc: "Idle states of one CPU with the time it takes to leave each.",
+        name: FactName::CpuidleStates,
         source: "/sys/devices/system/cpu/cpu*/cpuidle/state*",
         read: |machine| {
             let states = states(machine.files, some_cpu())?;
@@ -35,8 +32,7 @@ pub(super) const FACTS: &[Entry] = &[
         },
     },
     Entry {
-        name: "cpuidle.deepest_exit_latency_ns",
-        doc: "The longest time to leave an enabled idle state.",
+        name: FactName::CpuidleDeepestExitLatency,
         source: "/sys/devices/system/cpu/cpu*/cpuidle/state*/latency",
         read: |machine| {
             let states = states(machine.files, some_cpu())?;

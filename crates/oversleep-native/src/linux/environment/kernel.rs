@@ -2,23 +2,17 @@
 
 use std::io::Read;
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, text};
 use crate::linux::files::{Files, shortened};
 use crate::linux::os;
 
 pub(super) const FACTS: &[Entry] = &[
+    Entry { name: FactName::KernelRelease, source: "uname", read: |_| Ok(FactValue::Text(os::kernel_names()?.0)) },
     Entry {
-        name: "kernel.release",
-        doc: "Version of the kernel; rules of timing change between versions.",
-        source: "uname",
-        read: |_| Ok(FactValue::Text(os::kernel_names()?.0)),
-    },
-    Entry {
-        name: "kernel.preemption",
-        doc: "When the kernel lets a woken thread interrupt it: none, voluntary, full, lazy or rt.",
+        name: FactName::KernelPreemption,
         source: "uname, /sys/kernel/debug/sched/preempt, /proc/cmdline, the kernel's configuration",
         read: |machine| {
             let (_, version) = os::kernel_names()?;
@@ -28,20 +22,17 @@ pub(super) const FACTS: &[Entry] = &[
         },
     },
     Entry {
-        name: "kernel.boot_parameters",
-        doc: "Boot parameters that bear on timing; others are not read out.",
+        name: FactName::KernelBootParameters,
         source: "/proc/cmdline",
         read: |machine| machine.files.text("/proc/cmdline").map(|line| FactValue::List(boot_parameters(&line))),
     },
     Entry {
-        name: "kernel.isolated_cpus",
-        doc: "CPUs kept free of ordinary tasks (isolcpus=).",
+        name: FactName::KernelIsolatedCpus,
         source: "/sys/devices/system/cpu/isolated",
         read: |machine| cpu_ranges(&machine.files.text("/sys/devices/system/cpu/isolated")?),
     },
     Entry {
-        name: "kernel.nohz_full_cpus",
-        doc: "CPUs without a periodic tick while one task runs (nohz_full=).",
+        name: FactName::KernelNohzFullCpus,
         source: "/sys/devices/system/cpu/nohz_full",
         read: |machine| match machine.files.text("/sys/devices/system/cpu/nohz_full") {
             Ok(list) => cpu_ranges(&list),

@@ -1,13 +1,13 @@
 //! The libraries a program reads clocks and waits through: the C library, and our own.
 
+use oversleep_record::FactName;
 use oversleep_record::environment::FactValue;
 
 use super::{Answer, Entry, text};
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "libc.name",
-        doc: "The C library this program was built with.",
+        name: FactName::LibcName,
         source: "build",
         read: |_| {
             Ok(text(if cfg!(target_env = "musl") {
@@ -20,12 +20,11 @@ pub(super) const FACTS: &[Entry] = &[
         },
     },
     Entry {
-        name: "oversleep.clock",
-        doc: "The clock the oversleep library chose here, and why each faster one was not.",
+        name: FactName::OversleepClock,
         source: "oversleep::Clock::why",
         read: |_| Ok(FactValue::Text(oversleep::Clock::why().to_string())),
     },
-    Entry { name: "libc.version", doc: "Its version as running.", source: "gnu_get_libc_version", read: |_| version() },
+    Entry { name: FactName::LibcVersion, source: "gnu_get_libc_version", read: |_| version() },
 ];
 
 #[cfg(target_env = "gnu")]

@@ -1,7 +1,7 @@
 //! What of the machine's own doings can be seen from here.
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, Machine, virtualisation};
 use crate::linux::os;
@@ -9,36 +9,23 @@ use crate::linux::splitter::SwitchWatch;
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "perf.paranoid",
-        doc: "How much perf events are closed to ordinary users; up to 2, a thread may see its own switches.",
+        name: FactName::PerfParanoid,
         source: "/proc/sys/kernel/perf_event_paranoid",
         read: |machine| machine.integer("/proc/sys/kernel/perf_event_paranoid"),
     },
     Entry {
-        name: "perf.switch_times",
-        doc: "Whether threads here can learn when they got their CPU, which splits lateness into its parts.",
+        name: FactName::PerfSwitchTimes,
         source: "perf_event_open of a thread's own switches",
         read: |_| Ok(FactValue::Flag(SwitchWatch::open().is_ok())),
     },
     Entry {
-        name: "pressure.cpu",
-        doc: "Whether the kernel tells how long tasks wait for a CPU (PSI).",
+        name: FactName::PressureCpu,
         source: "/proc/pressure/cpu",
         // With PSI compiled in but switched off the file opens and every read fails.
         read: |machine| Ok(FactValue::Flag(machine.files.text("/proc/pressure/cpu").is_ok())),
     },
-    Entry {
-        name: "steal.visible",
-        doc: "Whether time that the hypervisor gave to others is told; where not, it looks like slowness of this machine.",
-        source: "/proc/stat, CPUID leaf 40000001h",
-        read: steal,
-    },
-    Entry {
-        name: "load.average_1min",
-        doc: "Runnable and blocked tasks over the last minute when this was taken.",
-        source: "sysinfo",
-        read: |_| load_average(),
-    },
+    Entry { name: FactName::StealVisible, source: "/proc/stat, CPUID leaf 40000001h", read: steal },
+    Entry { name: FactName::LoadAverage1min, source: "sysinfo", read: |_| load_average() },
 ];
 
 fn steal(machine: &Machine<'_>) -> Answer {

@@ -1,6 +1,6 @@
 //! Where the power comes from; on battery, machines save it at the expense of wake-ups.
 
-use oversleep_record::Unavailable;
+use oversleep_record::{FactName, Unavailable};
 
 use super::{Entry, text};
 use crate::linux::files::Files;
@@ -8,8 +8,7 @@ use crate::linux::files::Files;
 const FOLDER: &str = "/sys/class/power_supply";
 
 pub(super) const FACTS: &[Entry] = &[Entry {
-    name: "power.source",
-    doc: "Mains or battery; machines on battery trade wake-up time for power.",
+    name: FactName::PowerSource,
     source: "/sys/class/power_supply/*/type, online, status",
     read: |machine| source(machine.files).map(text),
 }];

@@ -1,15 +1,14 @@
 //! Timers: slack, tick rate, resolution.
 
 use oversleep_record::environment::FactValue;
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{FactName, Nanos, Unavailable};
 
 use super::{Answer, Entry};
 use crate::linux::os;
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "timer.slack_ns",
-        doc: "Timer slack of this thread as found: how much later than asked a timed wait may end on purpose.",
+        name: FactName::TimerSlack,
         source: "prctl(PR_GET_TIMERSLACK)",
         read: |_| match os::timer_slack() {
             Ok(slack) => Ok(FactValue::Nanos(slack)),
@@ -17,8 +16,7 @@ pub(super) const FACTS: &[Entry] = &[
         },
     },
     Entry {
-        name: "timer.default_slack_ns",
-        doc: "Timer slack a thread here falls back to: its creator's, 50 µs where nobody changed it.",
+        name: FactName::TimerDefaultSlack,
         source: "prctl(PR_SET_TIMERSLACK, 0), undone",
         read: |_| match default_slack() {
             Ok(slack) => Ok(FactValue::Nanos(slack)),
@@ -26,21 +24,18 @@ pub(super) const FACTS: &[Entry] = &[
         },
     },
     Entry {
-        name: "timer.hz",
-        doc: "Ticks per second (CONFIG_HZ): the step of coarse clocks and of the scheduler's own timers.",
+        name: FactName::TimerHz,
         source: "clock_getres(CLOCK_MONOTONIC_COARSE), else the kernel's configuration",
         read: |machine| hz(os::clock_step(libc::CLOCK_MONOTONIC_COARSE), || machine.configuration()),
     },
     Entry {
-        name: "timer.high_resolution",
-        doc: "Whether timers fire between ticks; without it every wait ends at a tick.",
+        name: FactName::TimerHighResolution,
         source: "clock_getres(CLOCK_MONOTONIC)",
         // The kernel states the resolution of its timers here, not of the clock: 1 ns, or one tick.
         read: |_| os::clock_step(libc::CLOCK_MONOTONIC).map(|step| FactValue::Flag(step == Nanos(1))),
     },
     Entry {
-        name: "timer.coarse_step_ns",
-        doc: "Step that the kernel states for CLOCK_MONOTONIC_COARSE.",
+        name: FactName::TimerCoarseStep,
         source: "clock_getres(CLOCK_MONOTONIC_COARSE)",
         read: |_| os::clock_step(libc::CLOCK_MONOTONIC_COARSE).map(FactValue::Nanos),
     },

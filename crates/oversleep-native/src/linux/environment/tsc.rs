@@ -2,41 +2,32 @@
 
 use std::sync::OnceLock;
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, Machine, virtualisation};
 use crate::linux::splitter;
 use crate::processor::tsc as counter;
 
 pub(super) const FACTS: &[Entry] = &[
+    Entry { name: FactName::CpuTscPresent, source: "CPUID leaf 1", read: |_| counter::present().map(FactValue::Flag) },
     Entry {
-        name: "cpu.tsc.present",
-        doc: "Whether the processor has a time-stamp counter.",
-        source: "CPUID leaf 1",
-        read: |_| counter::present().map(FactValue::Flag),
-    },
-    Entry {
-        name: "cpu.tsc.invariant",
-        doc: "Whether it runs at one rate whatever the power state; otherwise it is no clock.",
+        name: FactName::CpuTscInvariant,
         source: "CPUID leaf 80000007h",
         read: |_| counter::invariant().map(FactValue::Flag),
     },
     Entry {
-        name: "cpu.tsc.hz",
-        doc: "Ticks per second as the processor, the hypervisor or the kernel states it.",
+        name: FactName::CpuTscHz,
         source: "CPUID leaf 15h, 16h or 40000010h, or the page of a perf event",
         read: |_| hz().map(|hz| FactValue::Integer(hz as i64)),
     },
     Entry {
-        name: "cpu.tsc.deadline",
-        doc: "Whether the local timer can be armed with a value of the counter, which is cheap and exact.",
+        name: FactName::CpuTscDeadline,
         source: "CPUID leaf 1",
         read: |_| counter::deadline().map(FactValue::Flag),
     },
     Entry {
-        name: "cpu.tsc.kernel_unstable",
-        doc: "Whether the kernel has dropped the counter as a clocksource although the processor calls it invariant.",
+        name: FactName::CpuTscKernelUnstable,
         source: "CPUID against available_clocksource",
         read: |machine| {
             let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";

@@ -1,7 +1,7 @@
 //! What this machine runs inside of.
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 
 use super::{Entry, text};
 use crate::linux::files::Files;
@@ -11,20 +11,17 @@ use crate::processor::cpuid;
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "virtualisation.hypervisor",
-        doc: "The hypervisor under this machine, or none; it adds its own delays to timers and wake-ups.",
+        name: FactName::VirtualisationHypervisor,
         source: "CPUID leaf 40000000h, /sys/hypervisor/type, device tree",
         read: |machine| hypervisor(machine.files).map(FactValue::Text),
     },
     Entry {
-        name: "virtualisation.wsl",
-        doc: "Whether this is the Windows Subsystem for Linux, and which: 1 translates calls, 2 is a virtual machine.",
+        name: FactName::VirtualisationWsl,
         source: "uname",
         read: |_| os::kernel_names().map(|(release, _)| text(wsl(&release))),
     },
     Entry {
-        name: "container.kind",
-        doc: "The kind of container this process runs in, or none; it may limit CPU time and privileges.",
+        name: FactName::ContainerKind,
         source: "/proc/self/ns, /.dockerenv, /run/.containerenv, /run/systemd/container, /proc/1/cgroup, environment variables",
         read: |machine| Ok(text(container(machine.files, |name| std::env::var(name).ok()))),
     },

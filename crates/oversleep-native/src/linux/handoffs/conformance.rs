@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::Kind;
 use crate::handoff_conformance::{self, within_limit};
+use crate::native::handoffs::call_of;
 
 /// Checks a kind of hand-off.
-pub(super) fn check(kind: &'static Kind) {
-    handoff_conformance::check(kind.open);
+pub(super) fn check(name: &str) {
+    let open = call_of(super::CALLS, name).expect("paired");
+    handoff_conformance::check(open);
     within_limit("signals and stray notices don't end a wait", move || {
-        let handoff = (kind.open)().unwrap();
+        let handoff = open().unwrap();
         let (started, wait_started) = mpsc::channel();
         let waiter = {
             let handoff = Arc::clone(&handoff);

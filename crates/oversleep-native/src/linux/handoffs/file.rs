@@ -5,19 +5,11 @@ use std::sync::Arc;
 
 use oversleep_record::Unavailable;
 
-use super::{Kind, interrupted, last_error};
-use oversleep_system::{Handoff, HandoffInfo};
+use super::{Call, interrupted, last_error};
+use oversleep_system::Handoff;
 
-pub(super) static EVENTFD: Kind = Kind {
-    info: HandoffInfo {
-        name: "eventfd",
-        call: "write and read of an eventfd(EFD_SEMAPHORE)",
-        doc: "The way into an event loop (libuv, tokio, Qt, io threads). Two system calls; can be polled beside \
-              sockets.",
-        since: "Linux 2.6.30",
-        page: "https://man7.org/linux/man-pages/man2/eventfd.2.html",
-    },
-    open: || {
+pub(super) const CALLS: &[Call] = &[
+    ("eventfd", || {
         // SAFETY: takes numbers only. https://man7.org/linux/man-pages/man2/eventfd.2.html
         let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_SEMAPHORE) };
         if fd < 0 {
@@ -25,8 +17,18 @@ pub(super) static EVENTFD: Kind = Kind {
         }
         // SAFETY: a descriptor just made, owned by nobody else.
         Ok(Arc::new(EventFd(unsafe { OwnedFd::from_raw_fd(fd) })))
-    },
-};
+    }),
+    ("pipe", || {
+        let mut ends = [-1; 2];
+        // SAFETY: there is room for the two descriptors. https://man7.org/linux/man-pages/man2/pipe2.2.html
+        if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+            return Err(Unavailable::failed("pipe2", last_error()));
+        }
+        // SAFETY: two descriptors just made, owned by nobody else.
+        let (read, write) = unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
+        Ok(Arc::new(Pipe { read, write }))
+    }),
+];
 
 /// Writes all of a few bytes that the kernel takes as a whole.
 fn write(fd: &OwnedFd, bytes: &[u8], call: &str) {
@@ -55,27 +57,6 @@ impl Handoff for EventFd {
     }
 }
 
-pub(super) static PIPE: Kind = Kind {
-    info: HandoffInfo {
-        name: "pipe",
-        call: "write and read of a pipe",
-        doc: "The old way into an event loop (the self-pipe trick), and between processes. A post blocks once 64 KiB \
-              of posts are unread.",
-        since: "Linux 2.6.27",
-        page: "https://man7.org/linux/man-pages/man7/pipe.7.html",
-    },
-    open: || {
-        let mut ends = [-1; 2];
-        // SAFETY: there is room for the two descriptors. https://man7.org/linux/man-pages/man2/pipe2.2.html
-        if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-            return Err(Unavailable::failed("pipe2", last_error()));
-        }
-        // SAFETY: two descriptors just made, owned by nobody else.
-        let (read, write) = unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
-        Ok(Arc::new(Pipe { read, write }))
-    },
-};
-
 struct Pipe {
     read: OwnedFd,
     write: OwnedFd,
@@ -95,15 +76,14 @@ impl Handoff for Pipe {
 #[cfg(test)]
 mod tests {
     use super::super::conformance::check;
-    use super::*;
 
     #[test]
     fn eventfd_conforms() {
-        check(&EVENTFD);
+        check("eventfd");
     }
 
     #[test]
     fn pipe_conforms() {
-        check(&PIPE);
+        check("pipe");
     }
 }

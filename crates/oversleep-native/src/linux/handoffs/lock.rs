@@ -7,21 +7,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use oversleep_record::Unavailable;
 
-use super::{Kind, interrupted, last_error, take};
+use super::{Call, interrupted, last_error, take};
 use crate::linux::waits::futex::{self, Until};
 use crate::unix::handoffs::Condition;
-use oversleep_system::{Handoff, HandoffInfo};
+use oversleep_system::Handoff;
 
-pub(super) static FUTEX: Kind = Kind {
-    info: HandoffInfo {
-        name: "futex",
-        call: "futex(FUTEX_WAKE) and futex(FUTEX_WAIT)",
-        doc: "The floor: every lock, condition variable and semaphore of the C library and of Rust ends in it.",
-        since: "Linux 2.6",
-        page: "https://man7.org/linux/man-pages/man2/futex.2.html",
-    },
-    open: || Ok(Arc::new(Futex(AtomicU32::new(0)))),
-};
+pub(super) const CALLS: &[Call] = &[
+    ("futex", || Ok(Arc::new(Futex(AtomicU32::new(0))))),
+    ("condvar", || Ok(Arc::new(Condition::default()))),
+    ("semaphore", Semaphore::open),
+];
 
 struct Futex(AtomicU32);
 
@@ -38,30 +33,6 @@ impl Handoff for Futex {
         }
     }
 }
-
-pub(super) static CONDVAR: Kind = Kind {
-    info: HandoffInfo {
-        name: "condvar",
-        call: "Condvar::notify_one and Condvar::wait",
-        doc: "The common way: a mutex, a state and a condition variable, here Rust's, two futexes. The notice is given \
-              after the mutex is free.",
-        since: "Linux 2.6",
-        page: "https://doc.rust-lang.org/std/sync/struct.Condvar.html",
-    },
-    open: || Ok(Arc::new(Condition::default())),
-};
-
-pub(super) static SEMAPHORE: Kind = Kind {
-    info: HandoffInfo {
-        name: "semaphore",
-        call: "sem_post and sem_wait",
-        doc: "POSIX semaphores: C programs, game engines' job systems. A post needs no lock and may come from a signal \
-              handler.",
-        since: "Linux 2.6",
-        page: "https://man7.org/linux/man-pages/man7/sem_overview.7.html",
-    },
-    open: Semaphore::open,
-};
 
 /// Initialised in place: a semaphore must not move, and an `Arc`'s contents don't.
 struct Semaphore(UnsafeCell<MaybeUninit<libc::sem_t>>);
@@ -110,20 +81,19 @@ impl Drop for Semaphore {
 #[cfg(test)]
 mod tests {
     use super::super::conformance::check;
-    use super::*;
 
     #[test]
     fn futex_conforms() {
-        check(&FUTEX);
+        check("futex");
     }
 
     #[test]
     fn condvar_conforms() {
-        check(&CONDVAR);
+        check("condvar");
     }
 
     #[test]
     fn semaphore_conforms() {
-        check(&SEMAPHORE);
+        check("semaphore");
     }
 }

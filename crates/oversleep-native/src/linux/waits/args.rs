@@ -5,7 +5,7 @@ use oversleep_record::Nanos;
 
 use crate::linux::os;
 pub(super) use crate::linux::os::monotonic_now;
-pub(super) use crate::unix::waits::{micros, millis, timespec, timeval};
+pub(super) use crate::unix::waits::{exact_timespec, micros, millis, timespec, timeval};
 
 /// The same moment on `CLOCK_REALTIME`, for calls that take nothing else.
 ///

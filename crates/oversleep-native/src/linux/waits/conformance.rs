@@ -1,6 +1,6 @@
-//! What every entry must do, whatever it is: the test beneath each entry calls [`check`].
+//! What every wait must do, whatever it is: the test beneath each calls [`check`].
 //!
-//! Nothing here judges how late a wait is. It is never early, ends by signals as it says, returns at once where there
+//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, ends by signals as it says, returns at once where there
 //! is nothing to wait for, and leaves neither descriptors nor a changed signal mask behind.
 
 use std::sync::Once;
@@ -10,8 +10,9 @@ use std::time::Duration;
 use oversleep_record::Nanos;
 
 use super::args::monotonic_now;
-use super::entry::Entry;
-use oversleep_system::{Target, WaitEnd, Waiter};
+use crate::native::given::tests as given;
+use crate::native::waits::{Open, call_of};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
 /// Whether the wait's end is at or after its deadline on the monotonic clock.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,30 +32,38 @@ pub(super) enum Signals {
     AreRetried,
 }
 
-/// Checks `entry`, in a thread with a descriptor table and a signal mask of its own.
-pub(super) fn check(entry: &'static Entry, never_early: NeverEarly, signals: Signals) {
+/// Checks the wait of `info`, in a thread with a descriptor table and a signal mask of its own.
+pub(super) fn check(info: &'static WaitInfo, never_early: NeverEarly, signals: Signals) {
+    let open = call_of(super::CALLS, info.name).expect("paired");
     let body = move || {
         // Other tests open and close files at the same time: a table of its own makes the count exact.
         // SAFETY: takes flags only. https://man7.org/linux/man-pages/man2/unshare.2.html
         let alone = unsafe { libc::unshare(libc::CLONE_FILES) } == 0;
         let (descriptors, mask) = (alone.then(open_descriptors), blocked_signals());
-        match (entry.open)() {
-            Ok(waiter) => exercise(entry, waiter, never_early, signals),
+        match open() {
+            Ok(waiter) => exercise(info, open, waiter, never_early, signals),
             // A sandbox without the call; the reason is the entry's answer.
-            Err(reason) => println!("{}: not here: {reason:?}", entry.info.name),
+            Err(reason) => println!("{}: not here: {reason:?}", info.name),
         }
-        assert_eq!(alone.then(open_descriptors), descriptors, "{} leaves a descriptor open", entry.info.name);
-        assert_eq!(blocked_signals(), mask, "{} changes the signal mask", entry.info.name);
+        assert_eq!(alone.then(open_descriptors), descriptors, "{} leaves a descriptor open", info.name);
+        assert_eq!(blocked_signals(), mask, "{} changes the signal mask", info.name);
     };
     if let Err(panic) = std::thread::spawn(body).join() {
         std::panic::resume_unwind(panic);
     }
 }
 
-fn exercise(entry: &'static Entry, mut waiter: Box<dyn Waiter>, never_early: NeverEarly, signals: Signals) {
+fn exercise(
+    info: &'static WaitInfo,
+    open: Open,
+    mut waiter: Box<dyn Waiter>,
+    never_early: NeverEarly,
+    signals: Signals,
+) {
     for micros in [1, 100, 1, 30] {
         wait_out(waiter.as_mut(), Nanos::from_micros(micros), never_early);
     }
+    given::check(info, waiter.as_mut(), monotonic_now);
     for target in [
         Target { remaining: Nanos::ZERO, deadline: monotonic_now() },
         Target { remaining: Nanos(-1), deadline: monotonic_now() - Nanos(1) },
@@ -64,7 +73,7 @@ fn exercise(entry: &'static Entry, mut waiter: Box<dyn Waiter>, never_early: Nev
         assert!(matches!(waiter.wait(target), WaitEnd::TimedOut | WaitEnd::Interrupted), "{target:?}");
     }
     // A second one in the same thread takes nothing away from the first (where the process can have two).
-    drop((entry.open)());
+    drop(open());
     wait_out(waiter.as_mut(), Nanos::from_micros(10), never_early);
     match signals {
         Signals::Interrupt => interrupt(waiter.as_mut()),

@@ -3,27 +3,14 @@
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::{ended, refused};
 use super::ring::{OP_TIMEOUT, OP_TIMEOUT_REMOVE, Ring, Submission};
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static IO_URING: Entry = Entry {
-    info: WaitInfo {
-        name: "io-uring",
-        call: "io_uring_enter (IORING_OP_TIMEOUT)",
-        doc: "Timers of io_uring runtimes (tokio-uring, monoio, Seastar, TigerBeetle). Ignores timer slack; many containers \
-              forbid io_uring.",
-        family: Family::Timer,
-        absolute: false,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::None,
-        since: "Linux 5.4",
-        page: "https://man7.org/linux/man-pages/man3/io_uring_prep_timeout.3.html",
-    },
-    open: || RingTimer::open().and_then(proved),
-};
+const IO_URING: &WaitInfo = described("io-uring");
+
+pub(super) const CALLS: &[Call] = &[(IO_URING.name, || RingTimer::open().and_then(proved))];
 
 struct RingTimer {
     ring: Ring,
@@ -42,7 +29,7 @@ fn not_available(call: &str, errno: i32) -> Unavailable {
         ),
         // Charged to RLIMIT_MEMLOCK before 5.12.
         libc::ENOMEM => Unavailable::not_permitted(call, "a higher limit of locked memory (ulimit -l)"),
-        errno => refused(&IO_URING.info, call, errno),
+        errno => refused(IO_URING, call, errno),
     }
 }
 
@@ -98,7 +85,7 @@ impl RingTimer {
 impl Waiter for RingTimer {
     fn wait(&mut self, target: Target) -> WaitEnd {
         // The kernel copies it when it takes the submission.
-        let span = args::timespec(target.remaining);
+        let span = args::timespec(IO_URING, target.remaining);
         self.number += 1;
         let put = self.ring.push(Submission {
             opcode: OP_TIMEOUT,
@@ -118,7 +105,7 @@ impl Waiter for RingTimer {
             // It submitted and then slept for nothing, which it reports as success.
             None => {
                 self.remove();
-                ended(&IO_URING.info, entered.err().unwrap_or(libc::EINTR), 0)
+                ended(IO_URING, entered.err().unwrap_or(libc::EINTR), 0)
             }
         }
     }
@@ -131,7 +118,7 @@ mod tests {
 
     #[test]
     fn io_uring_conforms() {
-        check(&IO_URING, NeverEarly::Holds, Signals::Interrupt);
+        check(IO_URING, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]

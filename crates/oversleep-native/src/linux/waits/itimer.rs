@@ -15,28 +15,15 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::futex::{self, Until};
 use super::reason::{errno, refused};
 use super::signals;
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static SETITIMER: Entry = Entry {
-    info: WaitInfo {
-        name: "setitimer",
-        call: "setitimer(ITIMER_REAL) + SIGALRM",
-        doc: "alarm() and old profilers and games. One timer per process; its signal interrupts whichever thread doesn't \
-              block SIGALRM, ending that thread's own waits early. Ignores timer slack. Zero disarms.",
-        family: Family::Timer,
-        absolute: false,
-        granularity: Granularity::MICROSECOND,
-        zero: ZeroMeans::Disarms,
-        slack: SlackRule::None,
-        since: "Linux 2.0",
-        page: "https://man7.org/linux/man-pages/man2/setitimer.2.html",
-    },
-    open: || IntervalTimer::open().and_then(proved),
-};
+const SETITIMER: &WaitInfo = described("setitimer");
+
+pub(super) const CALLS: &[Call] = &[(SETITIMER.name, || IntervalTimer::open().and_then(proved))];
 
 /// Beyond the timer, until the wait gives up on its signal.
 const GUARD: Nanos = Nanos::from_secs(1);
@@ -116,7 +103,7 @@ impl IntervalTimer {
         match is_running() {
             Ok(false) => {}
             Ok(true) => return Err(Unavailable::failed("setitimer", "the process's timer is already in use")),
-            Err(errno) => return Err(refused(&SETITIMER.info, "getitimer", errno)),
+            Err(errno) => return Err(refused(SETITIMER, "getitimer", errno)),
         }
         // SAFETY: an all-zero sigaction is valid (numbers, a null handler, an empty mask).
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -127,7 +114,7 @@ impl IntervalTimer {
         // SAFETY: the action is valid and its handler async-signal-safe; the place for the old one is writable.
         // https://man7.org/linux/man-pages/man2/sigaction.2.html
         if unsafe { libc::sigaction(libc::SIGALRM, &action, before.as_mut_ptr()) } != 0 {
-            return Err(refused(&SETITIMER.info, "sigaction(SIGALRM)", errno()));
+            return Err(refused(SETITIMER, "sigaction(SIGALRM)", errno()));
         }
         // SAFETY: the call succeeded and filled it.
         let handler_before = unsafe { before.assume_init() };
@@ -139,7 +126,7 @@ impl IntervalTimer {
 
     /// Sleeps until the handler ran (`Ok`) or a signal of somebody else's or the guard ends it.
     fn sleep(&self, longest: Nanos) -> Result<(), i32> {
-        let guard = args::timespec(longest);
+        let guard = args::exact_timespec(longest);
         let slept = futex::wait(&NOTICE, 0, Until::Span(&guard));
         if NOTICE.load(Ordering::Acquire) == 1 { Ok(()) } else { slept.and(Err(libc::EINTR)) }
     }
@@ -166,8 +153,8 @@ impl Waiter for IntervalTimer {
             return WaitEnd::TimedOut;
         }
         NOTICE.store(0, Ordering::Release);
-        if let Err(errno) = set(args::timeval(target.remaining)) {
-            return WaitEnd::Failed(refused(&SETITIMER.info, "setitimer", errno));
+        if let Err(errno) = set(args::timeval(SETITIMER, target.remaining)) {
+            return WaitEnd::Failed(refused(SETITIMER, "setitimer", errno));
         }
         self.outstanding = true;
         match self.sleep(target.remaining + GUARD) {
@@ -182,7 +169,7 @@ impl Waiter for IntervalTimer {
                     libc::ETIMEDOUT => {
                         WaitEnd::Failed(Unavailable::failed("setitimer", "SIGALRM did not arrive; is it blocked?"))
                     }
-                    errno => WaitEnd::Failed(refused(&SETITIMER.info, "futex", errno)),
+                    errno => WaitEnd::Failed(refused(SETITIMER, "futex", errno)),
                 }
             }
         }
@@ -222,7 +209,7 @@ mod tests {
     #[test]
     fn setitimer_conforms_is_exclusive_and_puts_the_handler_back() {
         let before = handler();
-        check(&SETITIMER, NeverEarly::Holds, Signals::Interrupt);
+        check(SETITIMER, NeverEarly::Holds, Signals::Interrupt);
         assert_eq!(handler(), before);
 
         let timer = IntervalTimer::open().unwrap();

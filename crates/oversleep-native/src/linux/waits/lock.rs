@@ -8,85 +8,46 @@ use std::sync::atomic::AtomicU32;
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::futex::{self, Until};
 use super::reason::{ended, errno, refused};
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static FUTEX: Entry = Entry {
-    info: WaitInfo {
-        name: "futex",
-        call: "futex(FUTEX_WAIT_PRIVATE, timeout)",
-        doc: "Beneath every lock, condition and thread park with a timeout. This is the relative form, used by hand-made \
-              locks and Go's runtime.",
-        family: Family::Lock,
-        absolute: false,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::SleepsSlack,
-        slack: SlackRule::ThreadSlack,
-        since: "Linux 2.6",
-        page: "https://man7.org/linux/man-pages/man2/futex.2.html",
-    },
-    open: || proved(Futex(AtomicU32::new(0))),
-};
+const FUTEX: &WaitInfo = described("futex");
+const FUTEX_ABS: &WaitInfo = described("futex-abs");
+const COND_TIMEDWAIT: &WaitInfo = described("cond-timedwait");
+const SEM_TIMEDWAIT: &WaitInfo = described("sem-timedwait");
+
+pub(super) const CALLS: &[Call] = &[
+    (FUTEX.name, || proved(Futex(AtomicU32::new(0)))),
+    (FUTEX_ABS.name, || proved(FutexAbs(AtomicU32::new(0)))),
+    (COND_TIMEDWAIT.name, || Condition::open().and_then(proved)),
+    (SEM_TIMEDWAIT.name, || Semaphore::open().and_then(proved)),
+];
 
 struct Futex(AtomicU32);
 
 impl Waiter for Futex {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let span = args::timespec(target.remaining);
+        let span = args::timespec(FUTEX, target.remaining);
         match futex::wait(&self.0, 0, Until::Span(&span)) {
             Ok(()) => WaitEnd::Interrupted,
-            Err(errno) => ended(&FUTEX.info, errno, libc::ETIMEDOUT),
+            Err(errno) => ended(FUTEX, errno, libc::ETIMEDOUT),
         }
     }
 }
-
-pub(super) static FUTEX_ABS: Entry = Entry {
-    info: WaitInfo {
-        name: "futex-abs",
-        call: "futex(FUTEX_WAIT_BITSET_PRIVATE, deadline)",
-        doc: "The futex wait with a deadline instead of a span: what glibc's condition variables and Rust's parking and \
-              locks use.",
-        family: Family::Lock,
-        absolute: true,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::SleepsSlack,
-        slack: SlackRule::ThreadSlack,
-        since: "Linux 2.6.25",
-        page: "https://man7.org/linux/man-pages/man2/futex.2.html",
-    },
-    open: || proved(FutexAbs(AtomicU32::new(0))),
-};
 
 struct FutexAbs(AtomicU32);
 
 impl Waiter for FutexAbs {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let deadline = args::timespec(target.deadline);
+        let deadline = args::timespec(FUTEX_ABS, target.deadline);
         match futex::wait(&self.0, 0, Until::Deadline(&deadline)) {
             Ok(()) => WaitEnd::Interrupted,
-            Err(errno) => ended(&FUTEX_ABS.info, errno, libc::ETIMEDOUT),
+            Err(errno) => ended(FUTEX_ABS, errno, libc::ETIMEDOUT),
         }
     }
 }
-
-pub(super) static COND_TIMEDWAIT: Entry = Entry {
-    info: WaitInfo {
-        name: "cond-timedwait",
-        call: "pthread_cond_timedwait (CLOCK_MONOTONIC)",
-        doc: "Thread pools, queues, LockSupport.parkNanos, C++ condition variables. The default clock is CLOCK_REALTIME, \
-              which a step of the wall clock moves; here it is monotonic. Signals don't end it.",
-        family: Family::Lock,
-        absolute: true,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::SleepsSlack,
-        slack: SlackRule::ThreadSlack,
-        since: "Linux 2.6",
-        page: "https://man7.org/linux/man-pages/man3/pthread_cond_timedwait.3p.html",
-    },
-    open: || Condition::open().and_then(proved),
-};
 
 /// A mutex and a condition that must not move once made.
 struct CondParts {
@@ -108,7 +69,7 @@ impl Condition {
         let attributes = attributes.as_mut_ptr();
         let checked = |call: &str, error| match error {
             0 => Ok(()),
-            errno => Err(refused(&COND_TIMEDWAIT.info, call, errno)),
+            errno => Err(refused(COND_TIMEDWAIT, call, errno)),
         };
         // SAFETY: the place for the attributes is valid. https://man7.org/linux/man-pages/man3/pthread_condattr_init.3p.html
         checked("pthread_condattr_init", unsafe { libc::pthread_condattr_init(attributes) })?;
@@ -132,7 +93,7 @@ impl Condition {
 
 impl Waiter for Condition {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let deadline = args::timespec(target.deadline);
+        let deadline = args::timespec(COND_TIMEDWAIT, target.deadline);
         // SAFETY: both objects are initialised, at their final address, and used by this thread alone; the mutex is
         // locked by it around the wait. https://man7.org/linux/man-pages/man3/pthread_cond_timedwait.3p.html
         let error = unsafe {
@@ -144,7 +105,7 @@ impl Waiter for Condition {
         };
         match error {
             0 => WaitEnd::Interrupted,
-            errno => ended(&COND_TIMEDWAIT.info, errno, libc::ETIMEDOUT),
+            errno => ended(COND_TIMEDWAIT, errno, libc::ETIMEDOUT),
         }
     }
 }
@@ -159,23 +120,6 @@ impl Drop for Condition {
     }
 }
 
-pub(super) static SEM_TIMEDWAIT: Entry = Entry {
-    info: WaitInfo {
-        name: "sem-timedwait",
-        call: "sem_timedwait",
-        doc: "POSIX semaphores in C programs and emulation layers. Its deadline is on CLOCK_REALTIME, so a step of the \
-              wall clock shortens or stretches it; the deadline is converted at each call, which is part of the wait.",
-        family: Family::Lock,
-        absolute: true,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::SleepsSlack,
-        slack: SlackRule::ThreadSlack,
-        since: "Linux 2.6",
-        page: "https://man7.org/linux/man-pages/man3/sem_timedwait.3.html",
-    },
-    open: || Semaphore::open().and_then(proved),
-};
-
 struct Semaphore(Box<UnsafeCell<MaybeUninit<libc::sem_t>>>);
 
 impl Semaphore {
@@ -183,7 +127,7 @@ impl Semaphore {
         let semaphore = Box::new(UnsafeCell::new(MaybeUninit::uninit()));
         // SAFETY: the semaphore's place is valid and at its final address. https://man7.org/linux/man-pages/man3/sem_init.3.html
         if unsafe { libc::sem_init((*semaphore.get()).as_mut_ptr(), 0, 0) } != 0 {
-            return Err(refused(&SEM_TIMEDWAIT.info, "sem_init", errno()));
+            return Err(refused(SEM_TIMEDWAIT, "sem_init", errno()));
         }
         Ok(Semaphore(semaphore))
     }
@@ -191,12 +135,12 @@ impl Semaphore {
 
 impl Waiter for Semaphore {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let deadline = args::timespec(args::realtime_deadline(target.deadline));
+        let deadline = args::timespec(SEM_TIMEDWAIT, args::realtime_deadline(target.deadline));
         // SAFETY: the semaphore is initialised and at its final address; the time is valid.
         // https://man7.org/linux/man-pages/man3/sem_timedwait.3.html
         match unsafe { libc::sem_timedwait((*self.0.get()).as_mut_ptr(), &deadline) } {
             0 => WaitEnd::Interrupted,
-            _ => ended(&SEM_TIMEDWAIT.info, errno(), libc::ETIMEDOUT),
+            _ => ended(SEM_TIMEDWAIT, errno(), libc::ETIMEDOUT),
         }
     }
 }
@@ -215,21 +159,21 @@ mod tests {
 
     #[test]
     fn futex_conforms() {
-        check(&FUTEX, NeverEarly::Holds, Signals::Interrupt);
+        check(FUTEX, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn futex_abs_conforms() {
-        check(&FUTEX_ABS, NeverEarly::Holds, Signals::Interrupt);
+        check(FUTEX_ABS, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn cond_timedwait_conforms() {
-        check(&COND_TIMEDWAIT, NeverEarly::Holds, Signals::AreRetried);
+        check(COND_TIMEDWAIT, NeverEarly::Holds, Signals::AreRetried);
     }
 
     #[test]
     fn sem_timedwait_conforms() {
-        check(&SEM_TIMEDWAIT, NeverEarly::NotPromised, Signals::Interrupt);
+        check(SEM_TIMEDWAIT, NeverEarly::NotPromised, Signals::Interrupt);
     }
 }

@@ -7,27 +7,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::{ended, errno, refused};
 use super::signals::{self, Blocked};
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static SIGTIMEDWAIT: Entry = Entry {
-    info: WaitInfo {
-        name: "sigtimedwait",
-        call: "sigtimedwait",
-        doc: "Daemons and init systems that take signals in a loop. The signal must be blocked in every thread; here a \
-              real-time signal nobody sends.",
-        family: Family::Message,
-        absolute: false,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::ThreadSlack,
-        since: "Linux 2.2",
-        page: "https://man7.org/linux/man-pages/man2/sigtimedwait.2.html",
-    },
-    open: || SignalWait::open().and_then(proved),
-};
+const SIGTIMEDWAIT: &WaitInfo = described("sigtimedwait");
+const MQ_TIMEDRECEIVE: &WaitInfo = described("mq-timedreceive");
+
+pub(super) const CALLS: &[Call] = &[
+    (SIGTIMEDWAIT.name, || SignalWait::open().and_then(proved)),
+    (MQ_TIMEDRECEIVE.name, || Queue::open().and_then(proved)),
+];
 
 struct SignalWait {
     set: libc::sigset_t,
@@ -43,32 +34,15 @@ impl SignalWait {
 
 impl Waiter for SignalWait {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let span = args::timespec(target.remaining);
+        let span = args::timespec(SIGTIMEDWAIT, target.remaining);
         // SAFETY: the set and the time are valid; a null place for the details is allowed.
         // https://man7.org/linux/man-pages/man2/sigtimedwait.2.html
         match unsafe { libc::sigtimedwait(&self.set, std::ptr::null_mut(), &span) } {
-            -1 => ended(&SIGTIMEDWAIT.info, errno(), libc::EAGAIN),
+            -1 => ended(SIGTIMEDWAIT, errno(), libc::EAGAIN),
             _ => WaitEnd::Interrupted,
         }
     }
 }
-
-pub(super) static MQ_TIMEDRECEIVE: Entry = Entry {
-    info: WaitInfo {
-        name: "mq-timedreceive",
-        call: "mq_timedreceive",
-        doc: "POSIX message queues in embedded and real-time programs. Its deadline is on CLOCK_REALTIME (a step of the \
-              wall clock moves it; converted at each call), but no slack applies.",
-        family: Family::Message,
-        absolute: true,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::None,
-        since: "Linux 2.6.6",
-        page: "https://man7.org/linux/man-pages/man3/mq_receive.3.html",
-    },
-    open: || Queue::open().and_then(proved),
-};
 
 /// An empty queue without a name. On Linux a queue's number is a descriptor.
 struct Queue(OwnedFd);
@@ -90,7 +64,7 @@ impl Queue {
         // https://man7.org/linux/man-pages/man3/mq_open.3.html
         let queue = unsafe { libc::mq_open(name.as_ptr(), flags, owner_only, &raw mut attributes) };
         if queue < 0 {
-            return Err(refused(&MQ_TIMEDRECEIVE.info, "mq_open", errno()));
+            return Err(refused(MQ_TIMEDRECEIVE, "mq_open", errno()));
         }
         // SAFETY: a descriptor just made, owned by nobody else.
         let queue = Queue(unsafe { OwnedFd::from_raw_fd(queue) });
@@ -103,13 +77,13 @@ impl Queue {
 
 impl Waiter for Queue {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let deadline = args::timespec(args::realtime_deadline(target.deadline));
+        let deadline = args::timespec(MQ_TIMEDRECEIVE, args::realtime_deadline(target.deadline));
         let mut byte = 0;
         // SAFETY: there is room for the queue's message size of one byte; a null place for the priority is allowed.
         // https://man7.org/linux/man-pages/man3/mq_receive.3.html
         let received =
             unsafe { libc::mq_timedreceive(self.0.as_raw_fd(), &raw mut byte, 1, std::ptr::null_mut(), &deadline) };
-        if received < 0 { ended(&MQ_TIMEDRECEIVE.info, errno(), libc::ETIMEDOUT) } else { WaitEnd::Interrupted }
+        if received < 0 { ended(MQ_TIMEDRECEIVE, errno(), libc::ETIMEDOUT) } else { WaitEnd::Interrupted }
     }
 }
 
@@ -120,11 +94,11 @@ mod tests {
 
     #[test]
     fn sigtimedwait_conforms() {
-        check(&SIGTIMEDWAIT, NeverEarly::Holds, Signals::Interrupt);
+        check(SIGTIMEDWAIT, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]
     fn mq_timedreceive_conforms() {
-        check(&MQ_TIMEDRECEIVE, NeverEarly::NotPromised, Signals::Interrupt);
+        check(MQ_TIMEDRECEIVE, NeverEarly::NotPromised, Signals::Interrupt);
     }
 }

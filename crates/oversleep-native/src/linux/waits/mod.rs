@@ -1,9 +1,7 @@
-//! Every timed wait Linux offers to a program, as entries of one table.
+//! The calls behind the waits of Linux, which [`oversleep_system::waits::LINUX`] describes.
 //!
-//! An entry is a [`WaitInfo`](oversleep_system::WaitInfo) and the function that opens the wait, with its test beneath.
-//! Files go by family; what several entries need (argument conversion, error reasons, blocked signals, the futex call)
-//! has a file of its own. Only waits of the operating system and of the standard libraries enter here: those composed
-//! of a wait and a clock (spinning, hybrids) belong to the experiments.
+//! An entry names a description and opens its call, with its test beneath. Files go by family; what several entries
+//! need (argument conversion, error reasons, blocked signals, the futex call) has a file of its own.
 //!
 //! Every span and deadline is counted on `CLOCK_MONOTONIC`.
 
@@ -28,77 +26,29 @@ mod socket;
 mod timerfd;
 mod r#yield;
 
-use oversleep_system::Wait;
+use self::entry::Call;
+use crate::{library, native};
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{Wait, names_of, waits};
 
-/// The waits of Linux, in the order in which they are listed.
+/// The calls by family; their order here doesn't matter.
+const CALLS: &[&[Call]] = &[
+    sleep::CALLS,
+    poll::CALLS,
+    socket::CALLS,
+    lock::CALLS,
+    message::CALLS,
+    timerfd::CALLS,
+    posix_timer::CALLS,
+    itimer::CALLS,
+    io_uring::CALLS,
+    r#yield::CALLS,
+    library::CALLS,
+];
+
+const _: () = assert_paired(&names_of!(waits::LINUX), CALLS);
+
+/// The waits of Linux, in the order of their descriptions.
 pub(super) fn registry() -> Vec<Box<dyn Wait>> {
-    let entries = [
-        &sleep::NANOSLEEP,
-        &sleep::CLOCK_NANOSLEEP,
-        &sleep::CLOCK_NANOSLEEP_ABS,
-        &sleep::USLEEP,
-        &sleep::THREAD_SLEEP,
-        &poll::SELECT,
-        &poll::PSELECT,
-        &poll::POLL,
-        &poll::PPOLL,
-        &poll::EPOLL_WAIT,
-        &poll::EPOLL_PWAIT2,
-        &socket::SO_RCVTIMEO,
-        &lock::FUTEX,
-        &lock::FUTEX_ABS,
-        &lock::COND_TIMEDWAIT,
-        &lock::SEM_TIMEDWAIT,
-        &message::SIGTIMEDWAIT,
-        &message::MQ_TIMEDRECEIVE,
-        &timerfd::TIMERFD,
-        &posix_timer::TIMER_CREATE,
-        &itimer::SETITIMER,
-        &io_uring::IO_URING,
-        &r#yield::SCHED_YIELD,
-    ];
-    entries.into_iter().map(|entry| Box::new(entry) as Box<dyn Wait>).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use oversleep_system::Family;
-
-    #[test]
-    fn every_entry_is_described() {
-        for wait in registry() {
-            let info = wait.info();
-            assert!(
-                info.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
-                "{}",
-                info.name
-            );
-            assert!(info.call.len() > 4 && info.doc.ends_with('.'), "{}", info.name);
-            assert!(info.since.starts_with("Linux "), "{}", info.name);
-            assert!(info.page.starts_with("https://"), "{}", info.name);
-            assert!(info.granularity.rounds_up, "{}: a wait of ours never rounds down", info.name);
-        }
-    }
-
-    #[test]
-    fn names_are_unique_and_those_the_documentation_promises() {
-        let registry = registry();
-        let names: BTreeSet<&str> = registry.iter().map(|wait| wait.info().name).collect();
-        assert_eq!(names.len(), registry.len());
-        let promised = "clock-nanosleep clock-nanosleep-abs cond-timedwait epoll-pwait2 epoll-wait futex futex-abs \
-                        io-uring mq-timedreceive nanosleep poll ppoll pselect sched-yield select sem-timedwait \
-                        setitimer sigtimedwait so-rcvtimeo thread-sleep timer-create timerfd usleep";
-        assert_eq!(names.into_iter().collect::<Vec<_>>(), promised.split_whitespace().collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn only_the_yield_has_no_deadline() {
-        for wait in registry() {
-            assert_eq!(wait.info().is_timed(), wait.info().name != "sched-yield");
-            assert_ne!(wait.info().family, Family::Spin);
-        }
-    }
+    native::waits::registry(waits::LINUX, CALLS, &[])
 }

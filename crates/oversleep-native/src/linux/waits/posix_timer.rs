@@ -3,27 +3,14 @@
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::{ended, errno, refused};
 use super::signals::{self, Blocked};
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static TIMER_CREATE: Entry = Entry {
-    info: WaitInfo {
-        name: "timer-create",
-        call: "timer_settime(TIMER_ABSTIME) + sigwaitinfo",
-        doc: "Real-time programs with several periods and sampling profilers. Sends a real-time signal to the thread \
-              that waits for it (SIGEV_THREAD_ID); ignores timer slack. Zero disarms.",
-        family: Family::Timer,
-        absolute: true,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::Disarms,
-        slack: SlackRule::None,
-        since: "Linux 2.6",
-        page: "https://man7.org/linux/man-pages/man2/timer_create.2.html",
-    },
-    open: || PosixTimer::open().and_then(proved),
-};
+const TIMER_CREATE: &WaitInfo = described("timer-create");
+
+pub(super) const CALLS: &[Call] = &[(TIMER_CREATE.name, || PosixTimer::open().and_then(proved))];
 
 struct PosixTimer {
     timer: libc::timer_t,
@@ -45,14 +32,14 @@ impl PosixTimer {
         // SAFETY: the notice is valid and the place for the timer writable.
         // https://man7.org/linux/man-pages/man2/timer_create.2.html
         if unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &mut notice, &mut timer) } != 0 {
-            return Err(refused(&TIMER_CREATE.info, "timer_create", errno()));
+            return Err(refused(TIMER_CREATE, "timer_create", errno()));
         }
         Ok(PosixTimer { timer, set: signals::only(blocked.signal()), blocked })
     }
 
-    /// Arms it for `deadline`; zero disarms.
-    fn arm(&self, deadline: Nanos) -> Result<(), i32> {
-        let once = libc::itimerspec { it_interval: args::timespec(Nanos::ZERO), it_value: args::timespec(deadline) };
+    /// Arms it for that deadline; zero disarms.
+    fn arm(&self, it_value: libc::timespec) -> Result<(), i32> {
+        let once = libc::itimerspec { it_interval: args::exact_timespec(Nanos::ZERO), it_value };
         // SAFETY: the timer exists until drop, the setting is valid, a null place for the old one is allowed.
         // https://man7.org/linux/man-pages/man2/timer_settime.2.html
         match unsafe { libc::timer_settime(self.timer, libc::TIMER_ABSTIME, &once, std::ptr::null_mut()) } {
@@ -67,8 +54,8 @@ impl Waiter for PosixTimer {
         if target.deadline <= Nanos::ZERO || target.remaining <= Nanos::ZERO {
             return WaitEnd::TimedOut;
         }
-        if let Err(errno) = self.arm(target.deadline) {
-            return WaitEnd::Failed(refused(&TIMER_CREATE.info, "timer_settime", errno));
+        if let Err(errno) = self.arm(args::timespec(TIMER_CREATE, target.deadline)) {
+            return WaitEnd::Failed(refused(TIMER_CREATE, "timer_settime", errno));
         }
         // SAFETY: the set is valid; a null place for the details is allowed. It ends: the timer is armed, its signal
         // goes to this thread only, and a timer's signal is allocated with the timer, so it can't be lost.
@@ -78,9 +65,9 @@ impl Waiter for PosixTimer {
         }
         let errno = errno();
         // Not left running, nor its signal pending: the next wait would end by it.
-        let _ = self.arm(Nanos::ZERO);
+        let _ = self.arm(args::exact_timespec(Nanos::ZERO));
         signals::drain(self.blocked.signal());
-        ended(&TIMER_CREATE.info, errno, 0)
+        ended(TIMER_CREATE, errno, 0)
     }
 }
 
@@ -98,7 +85,7 @@ mod tests {
 
     #[test]
     fn timer_create_conforms() {
-        check(&TIMER_CREATE, NeverEarly::Holds, Signals::Interrupt);
+        check(TIMER_CREATE, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]

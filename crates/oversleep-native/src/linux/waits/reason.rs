@@ -60,8 +60,10 @@ fn version(text: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::entry::described;
     use super::*;
-    use crate::linux::waits::poll::EPOLL_PWAIT2;
+
+    const EPOLL_PWAIT2: &WaitInfo = described("epoll-pwait2");
 
     #[test]
     fn versions_compare_as_numbers() {
@@ -76,7 +78,7 @@ mod tests {
 
     #[test]
     fn errors_become_reasons() {
-        let info = &EPOLL_PWAIT2.info;
+        let info = EPOLL_PWAIT2;
         assert!(matches!(refused(info, "epoll_pwait2", libc::EPERM), Unavailable::NotPermitted { .. }));
         assert!(matches!(refused(info, "epoll_create1", libc::EMFILE), Unavailable::Failed { .. }));
         let future = WaitInfo { since: "Linux 9999.0", ..info.clone() };
@@ -90,7 +92,7 @@ mod tests {
 
     #[test]
     fn numbers_become_ends() {
-        let info = &EPOLL_PWAIT2.info;
+        let info = EPOLL_PWAIT2;
         assert_eq!(ended(info, libc::ETIMEDOUT, libc::ETIMEDOUT), WaitEnd::TimedOut);
         assert_eq!(ended(info, libc::EINTR, libc::ETIMEDOUT), WaitEnd::Interrupted);
         assert!(matches!(ended(info, libc::EINVAL, libc::ETIMEDOUT), WaitEnd::Failed(_)));

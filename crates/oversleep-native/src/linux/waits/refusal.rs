@@ -3,8 +3,7 @@
 
 use oversleep_record::Unavailable;
 
-use super::entry::Entry;
-use super::{io_uring, message, poll, posix_timer, timerfd};
+use crate::native::waits::call_of;
 
 /// Filters the calling thread for the rest of its life: `call` fails with `errno`. False where the thread may not.
 fn forbid(call: libc::c_long, errno: i32) -> bool {
@@ -28,44 +27,44 @@ fn forbid(call: libc::c_long, errno: i32) -> bool {
     }
 }
 
-/// What `entry` says where `call` fails with `errno`; `None` where it can't be tried.
-fn reason(entry: &'static Entry, call: libc::c_long, errno: i32) -> Option<Unavailable> {
-    let body = move || forbid(call, errno).then(|| (entry.open)().err().expect("the call is forbidden"));
+/// What the wait of that name says where `call` fails with `errno`; `None` where it can't be tried.
+fn reason(name: &str, call: libc::c_long, errno: i32) -> Option<Unavailable> {
+    let open = call_of(super::CALLS, name).expect("paired");
+    let body = move || forbid(call, errno).then(|| open().err().expect("the call is forbidden"));
     std::thread::spawn(body).join().unwrap()
 }
 
 #[test]
 fn a_refused_call_is_a_matter_of_permission() {
-    for (entry, call) in [
-        (&timerfd::TIMERFD, libc::SYS_timerfd_create),
-        (&posix_timer::TIMER_CREATE, libc::SYS_timer_create),
-        (&message::MQ_TIMEDRECEIVE, libc::SYS_mq_open),
-        (&poll::EPOLL_PWAIT2, libc::SYS_epoll_pwait2),
-        (&io_uring::IO_URING, libc::SYS_io_uring_setup),
-        (&io_uring::IO_URING, libc::SYS_io_uring_enter),
+    for (name, call) in [
+        ("timerfd", libc::SYS_timerfd_create),
+        ("timer-create", libc::SYS_timer_create),
+        ("mq-timedreceive", libc::SYS_mq_open),
+        ("epoll-pwait2", libc::SYS_epoll_pwait2),
+        ("io-uring", libc::SYS_io_uring_setup),
+        ("io-uring", libc::SYS_io_uring_enter),
     ] {
-        let Some(reason) = reason(entry, call, libc::EPERM) else { continue };
-        assert!(matches!(reason, Unavailable::NotPermitted { .. }), "{}: {reason:?}", entry.info.name);
+        let Some(reason) = reason(name, call, libc::EPERM) else { continue };
+        assert!(matches!(reason, Unavailable::NotPermitted { .. }), "{}: {reason:?}", name);
     }
 }
 
 #[test]
 fn a_call_the_kernel_does_not_know_is_missing_or_too_new() {
-    for (entry, call) in [
-        (&poll::EPOLL_PWAIT2, libc::SYS_epoll_pwait2),
-        (&io_uring::IO_URING, libc::SYS_io_uring_setup),
-        (&message::MQ_TIMEDRECEIVE, libc::SYS_mq_open),
+    for (name, call) in [
+        ("epoll-pwait2", libc::SYS_epoll_pwait2),
+        ("io-uring", libc::SYS_io_uring_setup),
+        ("mq-timedreceive", libc::SYS_mq_open),
     ] {
-        let Some(reason) = reason(entry, call, libc::ENOSYS) else { continue };
+        let Some(reason) = reason(name, call, libc::ENOSYS) else { continue };
         let expected = matches!(reason, Unavailable::Missing { .. } | Unavailable::TooOld { .. });
-        assert!(expected, "{}: {reason:?}", entry.info.name);
+        assert!(expected, "{}: {reason:?}", name);
     }
 }
 
 #[test]
 fn a_full_descriptor_table_is_a_failure_in_the_systems_words() {
-    let Some(Unavailable::Failed { call, error }) = reason(&timerfd::TIMERFD, libc::SYS_timerfd_create, libc::EMFILE)
-    else {
+    let Some(Unavailable::Failed { call, error }) = reason("timerfd", libc::SYS_timerfd_create, libc::EMFILE) else {
         return;
     };
     assert_eq!(call, "timerfd_create");

@@ -5,27 +5,14 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::Entry;
+use super::entry::{Call, described};
 use super::reason::{ended, errno, refused};
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static SO_RCVTIMEO: Entry = Entry {
-    info: WaitInfo {
-        name: "so-rcvtimeo",
-        call: "setsockopt(SO_RCVTIMEO) + recv",
-        doc: "Blocking network clients with a timeout: Rust's set_read_timeout, database drivers. Rounded up to scheduler \
-              ticks, and one tick more at most: 1 ms takes 4 to 8 ms at 250 Hz, whatever the slack. Zero means for \
-              ever. Measured on a local datagram socket; the setsockopt call is part of it where the timeout changed.",
-        family: Family::Poll,
-        absolute: false,
-        granularity: Granularity::MICROSECOND,
-        zero: ZeroMeans::WaitsForEver,
-        slack: SlackRule::Tick,
-        since: "Linux 2.4",
-        page: "https://man7.org/linux/man-pages/man7/socket.7.html",
-    },
-    open: || Receive::open().map(|waiter| Box::new(waiter) as Box<dyn Waiter>),
-};
+const SO_RCVTIMEO: &WaitInfo = described("so-rcvtimeo");
+
+pub(super) const CALLS: &[Call] =
+    &[(SO_RCVTIMEO.name, || Receive::open().map(|waiter| Box::new(waiter) as Box<dyn Waiter>))];
 
 struct Receive {
     socket: OwnedFd,
@@ -41,16 +28,16 @@ impl Receive {
         let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
         // SAFETY: there is room for the two descriptors. https://man7.org/linux/man-pages/man2/socketpair.2.html
         if unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) } != 0 {
-            return Err(refused(&SO_RCVTIMEO.info, "socketpair(AF_UNIX)", errno()));
+            return Err(refused(SO_RCVTIMEO, "socketpair(AF_UNIX)", errno()));
         }
         // SAFETY: two descriptors just made, owned by nobody else.
         let (socket, peer) = unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
         let mut waiter = Receive { socket, _peer: peer, set_us: 0 };
         // Proved without a wait, which would take two ticks.
-        waiter.set_timeout(1).map_err(|errno| refused(&SO_RCVTIMEO.info, "setsockopt(SO_RCVTIMEO)", errno))?;
+        waiter.set_timeout(1).map_err(|errno| refused(SO_RCVTIMEO, "setsockopt(SO_RCVTIMEO)", errno))?;
         match waiter.receive(libc::MSG_DONTWAIT) {
             libc::EAGAIN => Ok(waiter),
-            errno => Err(refused(&SO_RCVTIMEO.info, "recv", errno)),
+            errno => Err(refused(SO_RCVTIMEO, "recv", errno)),
         }
     }
 
@@ -85,18 +72,18 @@ impl Receive {
 
 impl Waiter for Receive {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let micros = args::micros(target.remaining);
+        let micros = args::micros(SO_RCVTIMEO, target.remaining);
         if micros == 0 {
             return WaitEnd::TimedOut;
         }
         if micros != self.set_us
             && let Err(errno) = self.set_timeout(micros)
         {
-            return WaitEnd::Failed(refused(&SO_RCVTIMEO.info, "setsockopt(SO_RCVTIMEO)", errno));
+            return WaitEnd::Failed(refused(SO_RCVTIMEO, "setsockopt(SO_RCVTIMEO)", errno));
         }
         match self.receive(0) {
             0 => WaitEnd::Interrupted,
-            errno => ended(&SO_RCVTIMEO.info, errno, libc::EAGAIN),
+            errno => ended(SO_RCVTIMEO, errno, libc::EAGAIN),
         }
     }
 }
@@ -108,6 +95,6 @@ mod tests {
 
     #[test]
     fn so_rcvtimeo_conforms() {
-        check(&SO_RCVTIMEO, NeverEarly::NotPromised, Signals::Interrupt);
+        check(SO_RCVTIMEO, NeverEarly::NotPromised, Signals::Interrupt);
     }
 }

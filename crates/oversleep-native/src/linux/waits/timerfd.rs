@@ -5,26 +5,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::{ended, errno, refused};
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static TIMERFD: Entry = Entry {
-    info: WaitInfo {
-        name: "timerfd",
-        call: "timerfd_settime(TFD_TIMER_ABSTIME) + read",
-        doc: "Timers of event loops (systemd, libevent, asio). Ignores timer slack, at the price of two system calls; \
-              zero disarms, so a wait for it never ends.",
-        family: Family::Timer,
-        absolute: true,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::Disarms,
-        slack: SlackRule::None,
-        since: "Linux 2.6.25",
-        page: "https://man7.org/linux/man-pages/man2/timerfd_create.2.html",
-    },
-    open: || TimerFd::open().and_then(proved),
-};
+const TIMERFD: &WaitInfo = described("timerfd");
+
+pub(super) const CALLS: &[Call] = &[(TIMERFD.name, || TimerFd::open().and_then(proved))];
 
 struct TimerFd(OwnedFd);
 
@@ -33,15 +20,15 @@ impl TimerFd {
         // SAFETY: takes numbers only. https://man7.org/linux/man-pages/man2/timerfd_create.2.html
         let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
         if fd < 0 {
-            return Err(refused(&TIMERFD.info, "timerfd_create", errno()));
+            return Err(refused(TIMERFD, "timerfd_create", errno()));
         }
         // SAFETY: a descriptor just made, owned by nobody else.
         Ok(TimerFd(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Arms it for `deadline`; zero disarms.
-    fn arm(&self, deadline: Nanos) -> Result<(), i32> {
-        let once = libc::itimerspec { it_interval: args::timespec(Nanos::ZERO), it_value: args::timespec(deadline) };
+    /// Arms it for that deadline; zero disarms.
+    fn arm(&self, it_value: libc::timespec) -> Result<(), i32> {
+        let once = libc::itimerspec { it_interval: args::exact_timespec(Nanos::ZERO), it_value };
         // SAFETY: the setting is valid; a null place for the old one is allowed.
         // https://man7.org/linux/man-pages/man2/timerfd_settime.2.html
         let returned =
@@ -55,8 +42,8 @@ impl Waiter for TimerFd {
         if target.deadline <= Nanos::ZERO || target.remaining <= Nanos::ZERO {
             return WaitEnd::TimedOut;
         }
-        if let Err(errno) = self.arm(target.deadline) {
-            return WaitEnd::Failed(refused(&TIMERFD.info, "timerfd_settime", errno));
+        if let Err(errno) = self.arm(args::timespec(TIMERFD, target.deadline)) {
+            return WaitEnd::Failed(refused(TIMERFD, "timerfd_settime", errno));
         }
         let mut expirations = 0_u64;
         // SAFETY: there is room for the eight bytes. https://man7.org/linux/man-pages/man2/read.2.html
@@ -66,8 +53,8 @@ impl Waiter for TimerFd {
         }
         let errno = errno();
         // Not left running: its interrupt would disturb what comes next. Arming also takes back an expiry not read.
-        let _ = self.arm(Nanos::ZERO);
-        ended(&TIMERFD.info, errno, 0)
+        let _ = self.arm(args::exact_timespec(Nanos::ZERO));
+        ended(TIMERFD, errno, 0)
     }
 }
 
@@ -78,7 +65,7 @@ mod tests {
 
     #[test]
     fn timerfd_conforms() {
-        check(&TIMERFD, NeverEarly::Holds, Signals::Interrupt);
+        check(TIMERFD, NeverEarly::Holds, Signals::Interrupt);
     }
 
     #[test]

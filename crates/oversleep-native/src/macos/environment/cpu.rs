@@ -1,7 +1,7 @@
 //! The processor: who made it, how many CPUs, of which kinds, and its time-stamp counter.
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 
 use super::Entry;
 use crate::cpu_list;
@@ -10,56 +10,39 @@ use crate::processor::tsc;
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "cpu.vendor",
-        doc: "Who designed the processor.",
+        name: FactName::CpuVendor,
         source: "CPUID; Apple on its own silicon",
         read: || identity::vendor().map(FactValue::Text),
     },
     Entry {
-        name: "cpu.model",
-        doc: "Its name as sold.",
+        name: FactName::CpuModel,
         source: "CPUID, or sysctl machdep.cpu.brand_string",
         read: || identity::model().map(FactValue::Text),
     },
     Entry {
-        name: "cpu.count",
-        doc: "CPUs that are online.",
+        name: FactName::CpuCount,
         source: "sysctl hw.logicalcpu",
         read: || sysctl::integer("hw.logicalcpu").map(FactValue::Integer),
     },
     Entry {
-        name: "cpu.kinds",
-        doc: "Classes of the CPUs; the thrifty ones wake up and run slower, and threads of the background class stay there.",
+        name: FactName::CpuKinds,
         source: "sysctl hw.perflevel*.logicalcpu",
         read: || Ok(FactValue::List(cpu_list::kinds(&cpus::cpus()))),
     },
     Entry {
-        name: "cpu.smt",
-        doc: "Whether CPUs share cores (hyper-threading): a busy sibling slows its neighbour.",
+        name: FactName::CpuSmt,
         source: "sysctl hw.logicalcpu, hw.physicalcpu",
         read: || Ok(FactValue::Flag(sysctl::integer("hw.logicalcpu")? > sysctl::integer("hw.physicalcpu")?)),
     },
+    Entry { name: FactName::CpuTscPresent, source: "CPUID leaf 1", read: || tsc::present().map(FactValue::Flag) },
     Entry {
-        name: "cpu.tsc.present",
-        doc: "Whether the processor has a time-stamp counter.",
-        source: "CPUID leaf 1",
-        read: || tsc::present().map(FactValue::Flag),
-    },
-    Entry {
-        name: "cpu.tsc.invariant",
-        doc: "Whether the counter runs at one rate in all power states: without that it is no clock.",
+        name: FactName::CpuTscInvariant,
         source: "CPUID leaf 80000007h",
         read: || tsc::invariant().map(FactValue::Flag),
     },
+    Entry { name: FactName::CpuTscDeadline, source: "CPUID leaf 1", read: || tsc::deadline().map(FactValue::Flag) },
     Entry {
-        name: "cpu.tsc.deadline",
-        doc: "Whether the local timer can be armed with a value of the counter, which is cheap and exact.",
-        source: "CPUID leaf 1",
-        read: || tsc::deadline().map(FactValue::Flag),
-    },
-    Entry {
-        name: "cpu.tsc.hz",
-        doc: "Ticks of the counter per second, as stated.",
+        name: FactName::CpuTscHz,
         source: "sysctl machdep.tsc.frequency",
         read: || tsc_hz().and_then(|hz| i64::try_from(hz).map(FactValue::Integer).map_err(|_| nonsense(hz))),
     },

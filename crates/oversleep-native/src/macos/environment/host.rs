@@ -1,22 +1,16 @@
 //! The system, what it runs inside of, its libraries and its power.
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, named_text, text};
 use crate::macos::thermal::Announcements;
 use crate::macos::{os, sysctl};
 
 pub(super) const FACTS: &[Entry] = &[
+    Entry { name: FactName::KernelRelease, source: "sysctl kern.osrelease", read: || named_text("kern.osrelease") },
     Entry {
-        name: "kernel.release",
-        doc: "Release of the Darwin kernel, which decides what waits and timers do.",
-        source: "sysctl kern.osrelease",
-        read: || named_text("kern.osrelease"),
-    },
-    Entry {
-        name: "os.name",
-        doc: "The system, with its version as sold.",
+        name: FactName::OsName,
         source: "sysctl kern.osproductversion",
         read: || match sysctl::text("kern.osproductversion") {
             Ok(version) => Ok(FactValue::Text(format!("macOS {version}"))),
@@ -25,59 +19,42 @@ pub(super) const FACTS: &[Entry] = &[
         },
     },
     Entry {
-        name: "virtualisation.hypervisor",
-        doc: "The hypervisor under this machine, or none; it adds its own delays to timers and wake-ups.",
+        name: FactName::VirtualisationHypervisor,
         source: "sysctl kern.hv_vmm_present, CPUID leaf 40000000h",
         read: || hypervisor().map(text),
     },
     Entry {
-        name: "virtualisation.rosetta",
-        doc: "Whether this program is translated from x86-64; its clock reads and waits cost more for it.",
+        name: FactName::VirtualisationRosetta,
         source: "sysctl sysctl.proc_translated",
         read: || sysctl::flag_or_no("sysctl.proc_translated").map(FactValue::Flag),
     },
+    Entry { name: FactName::LibcName, source: "build", read: || Ok(text("libSystem")) },
     Entry {
-        name: "libc.name",
-        doc: "The C library this program was built with.",
-        source: "build",
-        read: || Ok(text("libSystem")),
-    },
-    Entry {
-        name: "oversleep.clock",
-        doc: "The clock the oversleep library chose here, and why each faster one was not.",
+        name: FactName::OversleepClock,
         source: "oversleep::Clock::why",
         read: || Ok(FactValue::Text(oversleep::Clock::why().to_string())),
     },
     Entry {
-        name: "power.low_power_mode",
-        doc: "Whether the user asked for less speed and longer battery life, which slows cores and coalesces timers.",
+        name: FactName::PowerLowPowerMode,
         source: "none",
         read: || Err(Unavailable::missing("a C function for it (NSProcessInfo.lowPowerModeEnabled is Objective-C)")),
     },
     Entry {
-        name: "cpufreq.reading",
-        doc: "Where the clock rate beside each series would come from.",
+        name: FactName::CpufreqReading,
         source: "none",
         read: || Err(Unavailable::missing("a call of macOS that tells programs the clock rate of a CPU")),
     },
     Entry {
-        name: "thermal.sensor",
-        doc: "The sensor behind the temperature beside each series.",
+        name: FactName::ThermalSensor,
         source: "none",
         read: || Err(Unavailable::missing("a public call of macOS for the processor's temperature")),
     },
     Entry {
-        name: "thermal.pressure",
-        doc: "How much heat pressed on the machine when this was taken; from heavy on the system slows down.",
+        name: FactName::ThermalPressure,
         source: "notify_get_state of com.apple.system.thermalpressurelevel",
         read: || Announcements::default().pressure().map(|pressure| text(pressure.name())),
     },
-    Entry {
-        name: "load.average_1min",
-        doc: "Runnable tasks over the last minute when this was taken.",
-        source: "getloadavg",
-        read: load_average,
-    },
+    Entry { name: FactName::LoadAverage1min, source: "getloadavg", read: load_average },
 ];
 
 fn hypervisor() -> Result<&'static str, Unavailable> {

@@ -1,7 +1,7 @@
 //! The scheduler: how this thread is treated, and what it may ask for.
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry};
 use crate::macos::os;
@@ -9,30 +9,22 @@ use crate::macos::tunables::{self, policy};
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "sched.policy",
-        doc: "Scheduling policy of this thread as found.",
+        name: FactName::SchedPolicy,
         source: "thread_policy_get, pthread_getschedparam",
         read: || policy::current().map(|setting| FactValue::Text(setting.to_string())),
     },
     Entry {
-        name: "sched.qos_class",
-        doc: "Service class of this thread as found: it decides priority, coalescing and the kind of core.",
+        name: FactName::SchedQosClass,
         source: "pthread_get_qos_class_np",
         read: || tunables::class().map(|setting| FactValue::Text(setting.to_string())),
     },
-    Entry { name: "sched.nice", doc: "Nice value of this process.", source: "getpriority", read: nice },
+    Entry { name: FactName::SchedNice, source: "getpriority", read: nice },
     Entry {
-        name: "sched.rt_permitted",
-        doc: "Whether this process may put its threads under the real-time policy.",
+        name: FactName::SchedRtPermitted,
         source: "thread_policy_set(THREAD_TIME_CONSTRAINT_POLICY) on a thread of its own",
         read: || Ok(FactValue::Flag(real_time().is_ok())),
     },
-    Entry {
-        name: "limits.memlock_bytes",
-        doc: "Memory this process may lock; −1 is unlimited.",
-        source: "getrlimit(RLIMIT_MEMLOCK)",
-        read: memlock,
-    },
+    Entry { name: FactName::LimitsMemlockBytes, source: "getrlimit(RLIMIT_MEMLOCK)", read: memlock },
 ];
 
 fn nice() -> Answer {

@@ -1,7 +1,7 @@
 //! Timers: the timebase, and what the kernel says of coalescing.
 
 use oversleep_record::environment::FactValue;
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{FactName, Nanos, Unavailable};
 
 use super::{Answer, Entry, text};
 use crate::coalescing::Share;
@@ -10,32 +10,23 @@ use crate::macos::{os, sysctl};
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "timer.timebase",
-        doc: "Nanoseconds per unit of mach_absolute_time, as a fraction; programs that take units for ns are off by it.",
+        name: FactName::TimerTimebase,
         source: "mach_timebase_info",
         read: || Ok(FactValue::Text(os::timebase().to_string())),
     },
     Entry {
-        name: "timer.timebase_hz",
-        doc: "Units of mach_absolute_time per second: the finest step of every clock and timer.",
+        name: FactName::TimerTimebaseHz,
         source: "mach_timebase_info",
         read: || i64::try_from(os::timebase().hz()).map(FactValue::Integer).map_err(|_| nonsense("timebase")),
     },
     Entry {
-        name: "timer.coalescing",
-        doc: "Whether the kernel ends waits late on purpose, to serve several timers at once.",
+        name: FactName::TimerCoalescing,
         source: "sysctl kern.timer.coalescing_enabled",
         read: || sysctl::integer("kern.timer.coalescing_enabled").map(|on| FactValue::Flag(on != 0)),
     },
+    Entry { name: FactName::TimerTiers, source: "sysctl kern.timer_coalesce_*", read: tier_list },
     Entry {
-        name: "timer.tiers",
-        doc: "How late waits may end on purpose in each latency tier; no tier is a thread outside of the service classes.",
-        source: "sysctl kern.timer_coalesce_*",
-        read: tier_list,
-    },
-    Entry {
-        name: "timer.latency_tier",
-        doc: "The latency tier set on this thread as found; unspecified leaves it to the service class.",
+        name: FactName::TimerLatencyTier,
         source: "thread_policy_get(THREAD_LATENCY_QOS_POLICY)",
         read: || tunables::tier().map(text),
     },

@@ -8,25 +8,26 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use oversleep_record::Unavailable;
 
-use super::{Kind, interrupted, take};
+use super::{Call, interrupted, take};
 use crate::macos::os;
 use crate::macos::waits::queue;
-use oversleep_system::{Handoff, HandoffInfo};
+use oversleep_system::Handoff;
 
-pub(super) static PIPE: Kind = Kind {
-    info: HandoffInfo {
-        name: "pipe",
-        call: "write and read of a pipe",
-        doc: "The old way into an event loop (the self-pipe trick), and between processes. A post blocks once the pipe is \
-              full of unread posts (16 to 64 KiB).",
-        since: "Mac OS X 10.0",
-        page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/pipe.2.html",
-    },
-    open: || {
+pub(super) const CALLS: &[Call] = &[
+    ("pipe", || {
         let (reader, writer) = std::io::pipe().map_err(|error| Unavailable::failed("pipe", error))?;
         Ok(Arc::new(Pipe { reader: OwnedFd::from(reader).into(), writer: OwnedFd::from(writer).into() }))
-    },
-};
+    }),
+    ("kevent-user", || {
+        let user = KeventUser { queue: queue()?, count: AtomicU32::new(0) };
+        // Cleared by being seen, so that each notice is told once.
+        let add = event(libc::EV_ADD | libc::EV_CLEAR, 0);
+        if user.change(&add) != 0 {
+            return Err(os::failed("kevent(EVFILT_USER)"));
+        }
+        Ok(Arc::new(user))
+    }),
+];
 
 struct Pipe {
     reader: File,
@@ -45,26 +46,6 @@ impl Handoff for Pipe {
         assert!(read.is_ok(), "read of a pipe: {read:?}");
     }
 }
-
-pub(super) static KEVENT_USER: Kind = Kind {
-    info: HandoffInfo {
-        name: "kevent-user",
-        call: "kevent(NOTE_TRIGGER) and kevent of EVFILT_USER",
-        doc: "The way into an event loop (tokio, libuv's peers): a notice to a kernel queue beside its descriptors. Notices \
-              given before the wait merge into one, so a count stands beside them.",
-        since: "Mac OS X 10.6",
-        page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/kqueue.2.html",
-    },
-    open: || {
-        let user = KeventUser { queue: queue()?, count: AtomicU32::new(0) };
-        // Cleared by being seen, so that each notice is told once.
-        let add = event(libc::EV_ADD | libc::EV_CLEAR, 0);
-        if user.change(&add) != 0 {
-            return Err(os::failed("kevent(EVFILT_USER)"));
-        }
-        Ok(Arc::new(user))
-    },
-};
 
 fn event(flags: u16, notes: u32) -> libc::kevent {
     libc::kevent { ident: 1, filter: libc::EVFILT_USER, flags, fflags: notes, data: 0, udata: std::ptr::null_mut() }
@@ -104,12 +85,12 @@ impl Handoff for KeventUser {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::handoff_conformance::check;
+    use crate::native::handoffs::call_of;
 
     #[test]
     fn descriptors_conform() {
-        check(PIPE.open);
-        check(KEVENT_USER.open);
+        check(call_of(super::super::CALLS, "pipe").expect("paired"));
+        check(call_of(super::super::CALLS, "kevent-user").expect("paired"));
     }
 }

@@ -2,48 +2,19 @@
 
 use std::sync::Arc;
 
-use super::Kind;
+use super::Call;
 use crate::macos::dispatch::Semaphore;
 use crate::macos::os;
 use crate::macos::semaphore::MachSemaphore;
 use crate::unix::handoffs::{Condition, Park};
-use oversleep_system::{Handoff, HandoffInfo};
+use oversleep_system::Handoff;
 
-pub(super) static CONDVAR: Kind = Kind {
-    info: HandoffInfo {
-        name: "condvar",
-        call: "Condvar::notify_one and Condvar::wait",
-        doc: "The common way: a mutex, a state and a condition variable, here Rust's over pthread's. The notice is given \
-              after the mutex is free.",
-        since: "macOS 10.12",
-        page: "https://doc.rust-lang.org/std/sync/struct.Condvar.html",
-    },
-    open: || Ok(Arc::new(Condition::default())),
-};
-
-pub(super) static THREAD_PARK: Kind = Kind {
-    info: HandoffInfo {
-        name: "thread-park",
-        call: "Thread::unpark and std::thread::park",
-        doc: "Rust's parking, here a dispatch semaphore per thread: wakes a thread by its handle. Channels and executors \
-              build on it. A post holds a short lock to find the waiting thread.",
-        since: "macOS 10.12",
-        page: "https://doc.rust-lang.org/std/thread/fn.park.html",
-    },
-    open: || Ok(Arc::new(Park::default())),
-};
-
-pub(super) static MACH_SEMAPHORE: Kind = Kind {
-    info: HandoffInfo {
-        name: "mach-semaphore",
-        call: "semaphore_signal and semaphore_wait",
-        doc: "Mach's semaphore: every signal and every wait is a call into the kernel. Engines and audio code use it; \
-              unnamed POSIX semaphores don't exist here.",
-        since: "Mac OS X 10.0",
-        page: "https://developer.apple.com/library/archive/documentation/Darwin/Conceptual/KernelProgramming/synchronization/synchronization.html",
-    },
-    open: || Ok(Arc::new(Mach(MachSemaphore::new()?))),
-};
+pub(super) const CALLS: &[Call] = &[
+    ("condvar", || Ok(Arc::new(Condition::default()))),
+    ("thread-park", || Ok(Arc::new(Park::default()))),
+    ("mach-semaphore", || Ok(Arc::new(Mach(MachSemaphore::new()?)))),
+    ("dispatch-semaphore", || Ok(Arc::new(Dispatch(Semaphore::new()?)))),
+];
 
 struct Mach(MachSemaphore);
 
@@ -65,17 +36,6 @@ impl Handoff for Mach {
     }
 }
 
-pub(super) static DISPATCH_SEMAPHORE: Kind = Kind {
-    info: HandoffInfo {
-        name: "dispatch-semaphore",
-        call: "dispatch_semaphore_signal and dispatch_semaphore_wait",
-        doc: "Grand Central Dispatch's semaphore: a count in memory, and Mach's semaphore only where somebody waits.",
-        since: "Mac OS X 10.6",
-        page: "https://developer.apple.com/documentation/dispatch/dispatch_semaphore_signal",
-    },
-    open: || Ok(Arc::new(Dispatch(Semaphore::new()?))),
-};
-
 struct Dispatch(Semaphore);
 
 impl Handoff for Dispatch {
@@ -90,13 +50,13 @@ impl Handoff for Dispatch {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::handoff_conformance::check;
+    use crate::native::handoffs::call_of;
 
     #[test]
     fn locks_conform() {
-        for kind in [&CONDVAR, &THREAD_PARK, &MACH_SEMAPHORE, &DISPATCH_SEMAPHORE] {
-            check(kind.open);
+        for name in ["condvar", "thread-park", "mach-semaphore", "dispatch-semaphore"] {
+            check(call_of(super::super::CALLS, name).expect("paired"));
         }
     }
 }

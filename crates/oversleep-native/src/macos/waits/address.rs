@@ -4,41 +4,29 @@ use std::sync::atomic::AtomicU32;
 
 use oversleep_record::{Nanos, Unavailable};
 
-use super::entry::{Entry, proved};
+use super::args;
+use super::entry::{Call, described, proved};
 use super::reason::{ended, errno};
 use crate::macos::os;
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static WAIT_ON_ADDRESS: Entry = Entry {
-    info: WaitInfo {
-        name: "wait-on-address",
-        call: "os_sync_wait_on_address_with_timeout",
-        doc: "macOS's futex, public since 14.4: the base for locks of one's own. os_unfair_lock, C++'s atomic waits and \
-              Rust's locks use what lies beneath it.",
-        family: Family::Lock,
-        absolute: false,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::ClassShare,
-        since: "macOS 14.4",
-        page: "https://developer.apple.com/documentation/os/os_sync_wait_on_address_with_timeout",
-    },
-    open: || OnAddress::open().and_then(proved),
-};
+const WAIT_ON_ADDRESS: &WaitInfo = described("wait-on-address");
+
+pub(super) const CALLS: &[Call] = &[(WAIT_ON_ADDRESS.name, || OnAddress::open().and_then(proved))];
 
 /// The word, its expected value, its size in bytes, flags, clock, nanoseconds.
-type Call = unsafe extern "C" fn(*mut libc::c_void, u64, usize, u32, u32, u64) -> libc::c_int;
+type OnAddressCall = unsafe extern "C" fn(*mut libc::c_void, u64, usize, u32, u32, u64) -> libc::c_int;
 
 struct OnAddress {
-    call: Call,
+    call: OnAddressCall,
     word: Box<AtomicU32>,
 }
 
 impl OnAddress {
     fn open() -> Result<OnAddress, Unavailable> {
-        let found = os::function(c"os_sync_wait_on_address_with_timeout", WAIT_ON_ADDRESS.info.since)?;
+        let found = os::function(c"os_sync_wait_on_address_with_timeout", WAIT_ON_ADDRESS.since)?;
         // SAFETY: the function of that name has this signature in <os/os_sync_wait_on_address.h>.
-        let call = unsafe { std::mem::transmute::<*mut libc::c_void, Call>(found) };
+        let call = unsafe { std::mem::transmute::<*mut libc::c_void, OnAddressCall>(found) };
         Ok(OnAddress { call, word: Box::new(AtomicU32::new(0)) })
     }
 }
@@ -49,11 +37,12 @@ impl Waiter for OnAddress {
         if target.remaining <= Nanos::ZERO {
             return WaitEnd::TimedOut;
         }
+        let timeout = args::nanos(WAIT_ON_ADDRESS, target.remaining).0 as u64;
         let (word, size) = (self.word.as_ptr().cast(), size_of::<u32>());
         let (flags, clock) = (libc::OS_SYNC_WAIT_ON_ADDRESS_NONE, libc::OS_CLOCK_MACH_ABSOLUTE_TIME);
         // SAFETY: the word is valid for as long as this lives, and it holds the value that is expected.
-        let waiters = unsafe { (self.call)(word, 0, size, flags, clock, target.remaining.0 as u64) };
-        if waiters >= 0 { WaitEnd::Interrupted } else { ended(&WAIT_ON_ADDRESS.info, errno(), libc::ETIMEDOUT) }
+        let waiters = unsafe { (self.call)(word, 0, size, flags, clock, timeout) };
+        if waiters >= 0 { WaitEnd::Interrupted } else { ended(WAIT_ON_ADDRESS, errno(), libc::ETIMEDOUT) }
     }
 }
 
@@ -64,6 +53,6 @@ mod tests {
 
     #[test]
     fn wait_on_address_conforms() {
-        check(&WAIT_ON_ADDRESS, NeverEarly::Holds);
+        check(WAIT_ON_ADDRESS, NeverEarly::Holds);
     }
 }

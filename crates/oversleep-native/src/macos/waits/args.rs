@@ -4,11 +4,22 @@
 use oversleep_record::Nanos;
 
 use crate::macos::os;
-pub(super) use crate::unix::waits::{micros, millis, timespec, timeval};
+use crate::native::given;
+pub(super) use crate::unix::waits::{exact_timespec, micros, millis, timespec, timeval};
+use oversleep_system::WaitInfo;
 
-/// A deadline in units of `mach_absolute_time`, never before it.
-pub(super) fn mach_deadline(deadline: Nanos) -> u64 {
-    os::timebase().ticks_up(deadline.0.max(0) as u64)
+/// What the call of `info` is given for that span or deadline, in nanoseconds.
+#[inline]
+pub(super) fn nanos(info: &WaitInfo, requested: Nanos) -> Nanos {
+    let argument = given::rounded(info, requested);
+    given::note(info, argument);
+    argument
+}
+
+/// The same deadline in units of `mach_absolute_time`, never before it.
+#[inline]
+pub(super) fn mach_deadline(info: &WaitInfo, deadline: Nanos) -> u64 {
+    os::timebase().ticks_up(nanos(info, deadline).0 as u64)
 }
 
 /// The same moment on `CLOCK_REALTIME`, for calls that take nothing else. That clock steps by microseconds, so the
@@ -25,6 +36,6 @@ mod tests {
 
     #[test]
     fn a_deadline_before_the_clocks_origin_is_over() {
-        assert_eq!(mach_deadline(Nanos(-1)), 0);
+        assert_eq!(mach_deadline(&WaitInfo::BLANK, Nanos(-1)), 0);
     }
 }

@@ -4,55 +4,32 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomPinned;
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::ended;
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-const RELATIVE_INFO: WaitInfo = WaitInfo {
-    name: "cond-timedwait-relative",
-    call: "pthread_cond_timedwait_relative_np",
-    doc: "The condition variable's wait with a span instead of a time of day: what Rust's, Swift's and libc++'s timed waits \
-          use here, since macOS conditions know no other clock. A step of the wall clock doesn't reach it.",
-    family: Family::Lock,
-    absolute: false,
-    granularity: Granularity::NANOSECOND,
-    zero: ZeroMeans::ReturnsAtOnce,
-    slack: SlackRule::ClassShare,
-    since: "Mac OS X 10.4",
-    page: "https://github.com/apple-oss-distributions/libpthread",
-};
+const COND_TIMEDWAIT: &WaitInfo = described("cond-timedwait");
+const COND_TIMEDWAIT_RELATIVE: &WaitInfo = described("cond-timedwait-relative");
 
-pub(super) static COND_TIMEDWAIT_RELATIVE: Entry =
-    Entry { info: RELATIVE_INFO, open: || proved(Condition::new(relative)) };
-
-pub(super) static COND_TIMEDWAIT: Entry = Entry {
-    info: WaitInfo {
-        name: "cond-timedwait",
-        call: "pthread_cond_timedwait",
-        doc: "Thread pools, queues, LockSupport.parkNanos. Its deadline is a time of day in whole microseconds, so a step \
-              of the wall clock moves it; the deadline is converted at each call, which is part of the wait.",
-        absolute: true,
-        since: "Mac OS X 10.0",
-        page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/pthread_cond_timedwait.3.html",
-        ..RELATIVE_INFO
-    },
-    open: || proved(Condition::new(until)),
-};
+pub(super) const CALLS: &[Call] = &[
+    (COND_TIMEDWAIT_RELATIVE.name, || proved(Condition::new(relative))),
+    (COND_TIMEDWAIT.name, || proved(Condition::new(until))),
+];
 
 type TimedWait = fn(*mut libc::pthread_cond_t, *mut libc::pthread_mutex_t, Target) -> WaitEnd;
 
 fn relative(cond: *mut libc::pthread_cond_t, mutex: *mut libc::pthread_mutex_t, target: Target) -> WaitEnd {
-    let span = args::timespec(target.remaining);
+    let span = args::timespec(COND_TIMEDWAIT_RELATIVE, target.remaining);
     // SAFETY: both objects are initialised and at their final address; the mutex is locked by this thread.
     let error = unsafe { libc::pthread_cond_timedwait_relative_np(cond, mutex, &raw const span) };
-    ended_or_woken(&COND_TIMEDWAIT_RELATIVE.info, error)
+    ended_or_woken(COND_TIMEDWAIT_RELATIVE, error)
 }
 
 fn until(cond: *mut libc::pthread_cond_t, mutex: *mut libc::pthread_mutex_t, target: Target) -> WaitEnd {
-    let deadline = args::timespec(args::realtime_deadline(target.deadline));
+    let deadline = args::timespec(COND_TIMEDWAIT, args::realtime_deadline(target.deadline));
     // SAFETY: as above.
     let error = unsafe { libc::pthread_cond_timedwait(cond, mutex, &raw const deadline) };
-    ended_or_woken(&COND_TIMEDWAIT.info, error)
+    ended_or_woken(COND_TIMEDWAIT, error)
 }
 
 fn ended_or_woken(info: &'static WaitInfo, error: i32) -> WaitEnd {
@@ -115,7 +92,7 @@ mod tests {
 
     #[test]
     fn conditions_conform() {
-        check(&COND_TIMEDWAIT_RELATIVE, NeverEarly::Holds);
-        check(&COND_TIMEDWAIT, NeverEarly::NotPromised);
+        check(COND_TIMEDWAIT_RELATIVE, NeverEarly::Holds);
+        check(COND_TIMEDWAIT, NeverEarly::NotPromised);
     }
 }

@@ -1,13 +1,14 @@
-//! What every entry must do, whatever it is: the test beneath each entry calls [`check`].
+//! What every wait must do, whatever it is: the test beneath each calls [`check`].
 //!
-//! Nothing here judges how late a wait is. It is never early, returns at once where there is nothing to wait for, and
+//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, returns at once where there is nothing to wait for, and
 //! leaves no descriptor behind.
 
 use oversleep_record::{Nanos, Unavailable};
 
-use super::entry::Entry;
 use crate::macos::{os, sysctl};
-use oversleep_system::{Target, WaitEnd, Waiter};
+use crate::native::given::tests as given;
+use crate::native::waits::{Open, call_of};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
 /// Whether the wait's end is at or after its deadline on the reference clock.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,11 +19,12 @@ pub(super) enum NeverEarly {
     NotPromised,
 }
 
-/// Checks `entry`, in a thread of its own.
-pub(super) fn check(entry: &'static Entry, never_early: NeverEarly) {
-    let body = move || match (entry.open)() {
-        Ok(waiter) => exercise(entry, waiter, never_early),
-        Err(reason) => may_lack(entry, &reason),
+/// Checks the wait of `info`, in a thread of its own.
+pub(super) fn check(info: &'static WaitInfo, never_early: NeverEarly) {
+    let open = call_of(super::CALLS, info.name).expect("paired");
+    let body = move || match open() {
+        Ok(waiter) => exercise(info, open, waiter, never_early),
+        Err(reason) => may_lack(info, &reason),
     };
     if let Err(panic) = std::thread::spawn(body).join() {
         std::panic::resume_unwind(panic);
@@ -30,28 +32,29 @@ pub(super) fn check(entry: &'static Entry, never_early: NeverEarly) {
 }
 
 /// Fails where the system is no older than the call: a misspelt name looks like an older system otherwise.
-fn may_lack(entry: &Entry, reason: &Unavailable) {
+fn may_lack(info: &WaitInfo, reason: &Unavailable) {
     let numbers = |version: &str| -> Vec<u32> {
         version.split(|sign: char| !sign.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
     };
     let here = sysctl::text("kern.osproductversion").unwrap_or_default();
-    assert!(numbers(&here) < numbers(entry.info.since), "{} is not here (macOS {here}): {reason}", entry.info.name);
+    assert!(numbers(&here) < numbers(info.since), "{} is not here (macOS {here}): {reason}", info.name);
 }
 
-fn exercise(entry: &'static Entry, mut waiter: Box<dyn Waiter>, never_early: NeverEarly) {
+fn exercise(info: &'static WaitInfo, open: Open, mut waiter: Box<dyn Waiter>, never_early: NeverEarly) {
     for micros in [1, 100, 1, 30] {
         wait_out(waiter.as_mut(), Nanos::from_micros(micros), never_early);
     }
+    given::check(info, waiter.as_mut(), os::now);
     for target in [
         Target { remaining: Nanos::ZERO, deadline: os::now() },
         Target { remaining: Nanos(-1), deadline: os::now() - Nanos(1) },
         Target { remaining: Nanos::from_secs(-1), deadline: Nanos::ZERO },
         Target { remaining: -Nanos::MAX, deadline: -Nanos::MAX },
     ] {
-        assert_eq!(waiter.wait(target), WaitEnd::TimedOut, "{}: {target:?}", entry.info.name);
+        assert_eq!(waiter.wait(target), WaitEnd::TimedOut, "{}: {target:?}", info.name);
     }
     // A second one in the same thread takes nothing away from the first.
-    drop((entry.open)());
+    drop(open());
     wait_out(waiter.as_mut(), Nanos::from_micros(10), never_early);
 }
 

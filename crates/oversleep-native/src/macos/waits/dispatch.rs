@@ -2,50 +2,32 @@
 
 use oversleep_record::{Nanos, Unavailable};
 
-use super::entry::{Entry, proved};
+use super::args;
+use super::entry::{Call, described, proved};
 use crate::macos::dispatch::TimerSource;
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-const INFO: WaitInfo = WaitInfo {
-    name: "dispatch-source-strict",
-    call: "dispatch_source_set_timer (DISPATCH_TIMER_STRICT)",
-    doc: "A dispatch timer that isn't coalesced: audio and video code. Its handler runs on a queue's thread, here one that \
-          wakes the waiting thread, so a hand-off is part of the wait.",
-    family: Family::Timer,
-    absolute: false,
-    granularity: Granularity::NANOSECOND,
-    zero: ZeroMeans::ReturnsAtOnce,
-    slack: SlackRule::None,
-    since: "OS X 10.9",
-    page: "https://developer.apple.com/documentation/dispatch/dispatch_timer_strict",
-};
+const DISPATCH_SOURCE_STRICT: &WaitInfo = described("dispatch-source-strict");
+const DISPATCH_SOURCE: &WaitInfo = described("dispatch-source");
 
-pub(super) static SOURCE_STRICT: Entry = Entry { info: INFO, open: || open(true) };
+pub(super) const CALLS: &[Call] = &[
+    (DISPATCH_SOURCE_STRICT.name, || open(DISPATCH_SOURCE_STRICT, true)),
+    (DISPATCH_SOURCE.name, || open(DISPATCH_SOURCE, false)),
+];
 
-pub(super) static SOURCE: Entry = Entry {
-    info: WaitInfo {
-        name: "dispatch-source",
-        call: "dispatch_source_set_timer (leeway 0)",
-        doc: "The timer of Swift and Objective-C programs (DispatchSourceTimer, NSTimer's peers). A leeway of zero is a \
-              wish: the system coalesces it nevertheless, by the class of the thread that serves the queue's timers.",
-        slack: SlackRule::ClassShare,
-        since: "Mac OS X 10.6",
-        page: "https://developer.apple.com/documentation/dispatch/dispatch_source_set_timer",
-        ..INFO
-    },
-    open: || open(false),
-};
-
-fn open(strict: bool) -> Result<Box<dyn Waiter>, Unavailable> {
-    proved(Source(TimerSource::new(strict)?))
+fn open(info: &'static WaitInfo, strict: bool) -> Result<Box<dyn Waiter>, Unavailable> {
+    proved(Source { timer: TimerSource::new(strict)?, info })
 }
 
-struct Source(TimerSource);
+struct Source {
+    timer: TimerSource,
+    info: &'static WaitInfo,
+}
 
 impl Waiter for Source {
     fn wait(&mut self, target: Target) -> WaitEnd {
         if target.remaining > Nanos::ZERO {
-            self.0.wait_for(target.remaining);
+            self.timer.wait_for(args::nanos(self.info, target.remaining));
         }
         WaitEnd::TimedOut
     }
@@ -58,7 +40,7 @@ mod tests {
 
     #[test]
     fn sources_conform() {
-        check(&SOURCE_STRICT, NeverEarly::Holds);
-        check(&SOURCE, NeverEarly::Holds);
+        check(DISPATCH_SOURCE_STRICT, NeverEarly::Holds);
+        check(DISPATCH_SOURCE, NeverEarly::Holds);
     }
 }

@@ -4,8 +4,13 @@ use oversleep_record::{Nanos, Unavailable};
 
 use crate::macos::MacOs;
 use crate::native::waits::proved_by;
-pub(super) use crate::native::waits::{Entry, Stateless, thread_sleep};
-use oversleep_system::Waiter;
+pub(super) use crate::native::waits::{Call, Stateless, thread_sleep};
+use oversleep_system::{WaitInfo, Waiter, waits};
+
+/// The description of that name, looked up while compiling.
+pub(super) const fn described(name: &str) -> &'static WaitInfo {
+    waits::named(waits::MACOS, name)
+}
 
 /// By one of a microsecond.
 pub(super) fn proved(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {

@@ -5,13 +5,22 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Entry, proved};
+use super::entry::{Call, described, proved};
 use super::reason::{ended, ended_by_zero, errno};
 use crate::macos::os;
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-const PAGE: &str =
-    "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/kqueue.2.html";
+const KEVENT: &WaitInfo = described("kevent");
+const KEVENT_TIMER: &WaitInfo = described("kevent-timer");
+const KEVENT_TIMER_CRITICAL: &WaitInfo = described("kevent-timer-critical");
+const KEVENT_TIMER_LEEWAY: &WaitInfo = described("kevent-timer-leeway");
+
+pub(super) const CALLS: &[Call] = &[
+    (KEVENT.name, || proved(Idle(queue()?))),
+    (KEVENT_TIMER.name, || Timer::open(KEVENT_TIMER, 0, None)),
+    (KEVENT_TIMER_CRITICAL.name, || Timer::open(KEVENT_TIMER_CRITICAL, libc::NOTE_CRITICAL, None)),
+    (KEVENT_TIMER_LEEWAY.name, || Timer::open(KEVENT_TIMER_LEEWAY, libc::NOTE_LEEWAY, Some(10))),
+];
 
 /// A new queue that watches nothing.
 pub(in crate::macos) fn queue() -> Result<OwnedFd, Unavailable> {
@@ -24,80 +33,22 @@ pub(in crate::macos) fn queue() -> Result<OwnedFd, Unavailable> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-pub(super) static KEVENT: Entry = Entry {
-    info: WaitInfo {
-        name: "kevent",
-        call: "kevent(timeout)",
-        doc: "The wait of libuv, tokio, Go's netpoller and most servers on macOS: their timers are its timeout, in \
-              nanoseconds.",
-        family: Family::Poll,
-        absolute: false,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::ClassShare,
-        since: "Mac OS X 10.3",
-        page: PAGE,
-    },
-    open: || proved(Idle(queue()?)),
-};
-
 struct Idle(OwnedFd);
 
 impl Waiter for Idle {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let span = args::timespec(target.remaining);
+        let span = args::timespec(KEVENT, target.remaining);
         let mut event = blank();
         // SAFETY: no change is passed, there is room for the one event that is allowed, and the timeout is valid.
         let events =
             unsafe { libc::kevent(self.0.as_raw_fd(), std::ptr::null(), 0, &raw mut event, 1, &raw const span) };
-        ended_by_zero(&KEVENT.info, events)
+        ended_by_zero(KEVENT, events)
     }
 }
 
 const fn blank() -> libc::kevent {
     libc::kevent { ident: 0, filter: 0, flags: 0, fflags: 0, data: 0, udata: std::ptr::null_mut() }
 }
-
-const TIMER_INFO: WaitInfo = WaitInfo {
-    name: "kevent-timer",
-    call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS)",
-    doc: "A timer watched by a kernel queue, armed and awaited in one call: event loops that keep one timer per \
-          connection. Coalesced by the tier of the thread that arms it.",
-    family: Family::Timer,
-    absolute: false,
-    granularity: Granularity::NANOSECOND,
-    zero: ZeroMeans::ReturnsAtOnce,
-    slack: SlackRule::ClassShare,
-    since: "Mac OS X 10.6",
-    page: PAGE,
-};
-
-pub(super) static TIMER: Entry = Entry { info: TIMER_INFO, open: || Timer::open(&TIMER.info, 0, None) };
-
-pub(super) static TIMER_CRITICAL: Entry = Entry {
-    info: WaitInfo {
-        name: "kevent-timer-critical",
-        call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS | NOTE_CRITICAL)",
-        doc: "The same timer marked as critical: the kernel adds no delay of its own, whatever the thread's tier. What \
-              strict dispatch timers are made of.",
-        slack: SlackRule::None,
-        since: "OS X 10.9",
-        ..TIMER_INFO
-    },
-    open: || Timer::open(&TIMER_CRITICAL.info, libc::NOTE_CRITICAL, None),
-};
-
-pub(super) static TIMER_LEEWAY: Entry = Entry {
-    info: WaitInfo {
-        name: "kevent-timer-leeway",
-        call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS | NOTE_LEEWAY)",
-        doc: "The same timer with a leeway of a tenth of the span, as Apple advises for repeating work: the larger of it \
-              and the tier's share applies.",
-        since: "OS X 10.9",
-        ..TIMER_INFO
-    },
-    open: || Timer::open(&TIMER_LEEWAY.info, libc::NOTE_LEEWAY, Some(10)),
-};
 
 struct Timer {
     queue: OwnedFd,
@@ -131,7 +82,7 @@ impl Waiter for Timer {
         if target.remaining <= Nanos::ZERO {
             return WaitEnd::TimedOut;
         }
-        let arm = self.change(libc::EV_ADD | libc::EV_ONESHOT, target.remaining);
+        let arm = self.change(libc::EV_ADD | libc::EV_ONESHOT, args::nanos(self.info, target.remaining));
         let mut event = arm;
         // SAFETY: one change is passed, there is room for the one event, and a null timeout is for ever.
         let events = unsafe {
@@ -145,7 +96,7 @@ impl Waiter for Timer {
                 let errno = errno();
                 // Not left running: it would end the next wait. Whether it fired meanwhile doesn't matter.
                 let disarm = self.change(libc::EV_DELETE, Nanos::ZERO);
-                let at_once = args::timespec(Nanos::ZERO);
+                let at_once = args::exact_timespec(Nanos::ZERO);
                 // SAFETY: one change is passed and no event is asked for.
                 unsafe {
                     libc::kevent64(
@@ -171,9 +122,9 @@ mod tests {
 
     #[test]
     fn queues_conform() {
-        check(&KEVENT, NeverEarly::Holds);
-        check(&TIMER, NeverEarly::Holds);
-        check(&TIMER_CRITICAL, NeverEarly::Holds);
-        check(&TIMER_LEEWAY, NeverEarly::Holds);
+        check(KEVENT, NeverEarly::Holds);
+        check(KEVENT_TIMER, NeverEarly::Holds);
+        check(KEVENT_TIMER_CRITICAL, NeverEarly::Holds);
+        check(KEVENT_TIMER_LEEWAY, NeverEarly::Holds);
     }
 }

@@ -1,13 +1,6 @@
-//! Every timed wait macOS offers to a program, as entries of one table.
+//! The calls behind the waits of macOS, which [`oversleep_system::waits::MACOS`] describes.
 //!
-//! An entry is a [`WaitInfo`](oversleep_system::WaitInfo) and the function that opens the wait. Files go by family. Only
-//! waits of the operating system and of the standard libraries enter here: those composed of a wait and a clock
-//! (spinning, hybrids) belong to the experiments.
-//!
-//! The kernel may end every wait of user code late by a share of its length, which the thread's latency tier decides
-//! ([`SlackRule::ClassShare`](oversleep_system::SlackRule::ClassShare)); real-time threads and timers marked as critical
-//! are spared. `setitimer` isn't here: its signal goes to whichever thread of the process lets it through, and macOS has
-//! no timed wait for a signal.
+//! An entry names a description and opens its call, with its test beneath. Files go by family.
 
 mod address;
 mod args;
@@ -25,59 +18,27 @@ mod r#yield;
 
 pub(super) use kqueue::queue;
 
-use oversleep_system::Wait;
+use self::entry::Call;
+use crate::{library, native};
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{Wait, names_of, waits};
 
-/// The waits of macOS, in the order in which they are listed.
+/// The calls by family; their order here doesn't matter.
+const CALLS: &[&[Call]] = &[
+    sleep::CALLS,
+    poll::CALLS,
+    kqueue::CALLS,
+    condition::CALLS,
+    semaphore::CALLS,
+    address::CALLS,
+    dispatch::CALLS,
+    r#yield::CALLS,
+    library::CALLS,
+];
+
+const _: () = assert_paired(&names_of!(waits::MACOS), CALLS);
+
+/// The waits of macOS, in the order of their descriptions.
 pub(super) fn registry() -> Vec<Box<dyn Wait>> {
-    let entries = [
-        &sleep::NANOSLEEP,
-        &sleep::MACH_WAIT_UNTIL,
-        &sleep::USLEEP,
-        &sleep::THREAD_SLEEP,
-        &poll::SELECT,
-        &poll::PSELECT,
-        &poll::POLL,
-        &kqueue::KEVENT,
-        &kqueue::TIMER,
-        &kqueue::TIMER_CRITICAL,
-        &kqueue::TIMER_LEEWAY,
-        &condition::COND_TIMEDWAIT,
-        &condition::COND_TIMEDWAIT_RELATIVE,
-        &semaphore::MACH_SEMAPHORE,
-        &semaphore::DISPATCH_SEMAPHORE,
-        &address::WAIT_ON_ADDRESS,
-        &dispatch::SOURCE_STRICT,
-        &dispatch::SOURCE,
-        &r#yield::SCHED_YIELD,
-        &r#yield::SWTCH_PRI,
-    ];
-    entries.into_iter().map(|entry| Box::new(entry) as Box<dyn Wait>).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use oversleep_system::Family;
-
-    #[test]
-    fn every_entry_is_described_under_its_own_name() {
-        let registry = registry();
-        let names: BTreeSet<&str> = registry.iter().map(|wait| wait.info().name).collect();
-        assert_eq!(names.len(), registry.len());
-        for wait in registry {
-            let info = wait.info();
-            assert!(
-                info.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
-                "{}",
-                info.name
-            );
-            assert!(info.call.len() > 4 && info.doc.ends_with('.'), "{}", info.name);
-            assert!(info.since.contains("OS ") && info.page.starts_with("https://"), "{}", info.name);
-            assert!(info.granularity.rounds_up, "{}: a wait of ours never rounds down", info.name);
-            assert_eq!(info.is_timed(), info.family != Family::Yield);
-            assert_ne!(info.family, Family::Spin);
-        }
-    }
+    native::waits::registry(waits::MACOS, CALLS, &[])
 }

@@ -1,32 +1,27 @@
 //! Calls that do nothing but wait.
 
 use super::args;
-use super::entry::{Entry, Stateless, proved, thread_sleep};
+use super::entry::{Call, Stateless, described, proved, thread_sleep};
 use super::reason::{ended_by_zero, mach_ended, too_long};
 use crate::macos::os::{self, KernReturn};
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo};
 
-pub(super) static NANOSLEEP: Entry = Entry {
-    info: WaitInfo {
-        name: "nanosleep",
-        call: "nanosleep",
-        doc: "What sleep(), usleep() and most languages' sleeps end in. A loop of relative sleeps drifts: each one's \
-              lateness is added to the next start.",
-        family: Family::Sleep,
-        absolute: false,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::ClassShare,
-        since: "Mac OS X 10.0",
-        page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/nanosleep.2.html",
-    },
-    open: || proved(Stateless(nanosleep)),
-};
+const NANOSLEEP: &WaitInfo = described("nanosleep");
+const MACH_WAIT_UNTIL: &WaitInfo = described("mach-wait-until");
+const USLEEP: &WaitInfo = described("usleep");
+const THREAD_SLEEP: &WaitInfo = described("thread-sleep");
+
+pub(super) const CALLS: &[Call] = &[
+    (NANOSLEEP.name, || proved(Stateless(nanosleep))),
+    (MACH_WAIT_UNTIL.name, || proved(Stateless(until))),
+    (USLEEP.name, || proved(Stateless(usleep))),
+    (THREAD_SLEEP.name, || proved(Stateless(thread_sleep))),
+];
 
 fn nanosleep(target: Target) -> WaitEnd {
-    let span = args::timespec(target.remaining);
+    let span = args::timespec(NANOSLEEP, target.remaining);
     // SAFETY: `span` is a valid timespec; a null remainder is allowed.
-    ended_by_zero(&NANOSLEEP.info, unsafe { libc::nanosleep(&raw const span, std::ptr::null_mut()) })
+    ended_by_zero(NANOSLEEP, unsafe { libc::nanosleep(&raw const span, std::ptr::null_mut()) })
 }
 
 // SAFETY: as <mach/mach_time.h> declares it, in libSystem.
@@ -35,70 +30,20 @@ unsafe extern "C" {
     fn mach_wait_until(deadline: u64) -> KernReturn;
 }
 
-pub(super) static MACH_WAIT_UNTIL: Entry = Entry {
-    info: WaitInfo {
-        name: "mach-wait-until",
-        call: "mach_wait_until",
-        doc: "The call for periodic work: a deadline on mach_absolute_time, which doesn't move with the lateness of the \
-              wait before. Coalesced like any other unless the thread is a real-time one (TN2169).",
-        family: Family::Sleep,
-        absolute: true,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::ClassShare,
-        since: "Mac OS X 10.0",
-        page: "https://developer.apple.com/library/archive/technotes/tn2169/_index.html",
-    },
-    open: || proved(Stateless(until)),
-};
-
 fn until(target: Target) -> WaitEnd {
-    let deadline = args::mach_deadline(target.deadline);
+    let deadline = args::mach_deadline(MACH_WAIT_UNTIL, target.deadline);
     // SAFETY: takes a number.
     match unsafe { mach_wait_until(deadline) } {
         os::SUCCESS => WaitEnd::TimedOut,
-        error => mach_ended(&MACH_WAIT_UNTIL.info, error, os::SUCCESS),
+        error => mach_ended(MACH_WAIT_UNTIL, error, os::SUCCESS),
     }
 }
 
-pub(super) static USLEEP: Entry = Entry {
-    info: WaitInfo {
-        name: "usleep",
-        call: "usleep",
-        doc: "Old C code and shell-like tools. nanosleep in whole microseconds, at most 71 minutes.",
-        family: Family::Sleep,
-        absolute: false,
-        granularity: Granularity::MICROSECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::ClassShare,
-        since: "Mac OS X 10.0",
-        page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/usleep.3.html",
-    },
-    open: || proved(Stateless(usleep)),
-};
-
 fn usleep(target: Target) -> WaitEnd {
-    let Ok(micros) = libc::c_uint::try_from(args::micros(target.remaining)) else { return too_long(&USLEEP.info) };
+    let Ok(micros) = libc::c_uint::try_from(args::micros(USLEEP, target.remaining)) else { return too_long(USLEEP) };
     // SAFETY: takes a number only.
-    ended_by_zero(&USLEEP.info, unsafe { libc::usleep(micros) })
+    ended_by_zero(USLEEP, unsafe { libc::usleep(micros) })
 }
-
-pub(super) static THREAD_SLEEP: Entry = Entry {
-    info: WaitInfo {
-        name: "thread-sleep",
-        call: "std::thread::sleep",
-        doc: "What Rust programs call. The system's relative sleep, begun again with the rest when a signal ends it, so \
-              signals never shorten it.",
-        family: Family::Sleep,
-        absolute: false,
-        granularity: Granularity::NANOSECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::ClassShare,
-        since: "Mac OS X 10.0",
-        page: "https://doc.rust-lang.org/std/thread/fn.sleep.html",
-    },
-    open: || proved(Stateless(thread_sleep)),
-};
 
 #[cfg(test)]
 mod tests {
@@ -107,9 +52,9 @@ mod tests {
 
     #[test]
     fn sleeps_conform() {
-        check(&NANOSLEEP, NeverEarly::Holds);
-        check(&MACH_WAIT_UNTIL, NeverEarly::Holds);
-        check(&USLEEP, NeverEarly::Holds);
-        check(&THREAD_SLEEP, NeverEarly::Holds);
+        check(NANOSLEEP, NeverEarly::Holds);
+        check(MACH_WAIT_UNTIL, NeverEarly::Holds);
+        check(USLEEP, NeverEarly::Holds);
+        check(THREAD_SLEEP, NeverEarly::Holds);
     }
 }

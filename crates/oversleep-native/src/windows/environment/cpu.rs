@@ -1,7 +1,7 @@
 //! The processor: who made it, how many CPUs, of which kinds, its counter, and what it is a part of.
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
 
 use super::{Answer, Entry, registry};
@@ -11,64 +11,45 @@ use crate::windows::{os, processors};
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "cpu.vendor",
-        doc: "Who designed the processor.",
+        name: FactName::CpuVendor,
         source: "CPUID; registry, CentralProcessor\\0",
         read: || noted(identity::vendor(), "VendorIdentifier"),
     },
     Entry {
-        name: "cpu.model",
-        doc: "Its name as sold; a hypervisor may show a generic one.",
+        name: FactName::CpuModel,
         source: "CPUID; registry, CentralProcessor\\0",
         read: || noted(identity::brand(), "ProcessorNameString"),
     },
-    Entry { name: "cpu.count", doc: "CPUs of the machine.", source: "GetActiveProcessorCount", read: active },
+    Entry { name: FactName::CpuCount, source: "GetActiveProcessorCount", read: active },
     Entry {
-        name: "cpu.allowed",
-        doc: "CPUs that this program's threads may use without leaving their group.",
+        name: FactName::CpuAllowed,
         source: "GetThreadGroupAffinity",
         read: || processors::allowed().map(|cpus| FactValue::Integer(cpus.len() as i64)),
     },
     Entry {
-        name: "cpu.kinds",
-        doc: "Classes of the CPUs that this process may use; the thrifty ones wake up and run slower.",
+        name: FactName::CpuKinds,
         source: "GetLogicalProcessorInformationEx, efficiency class",
         read: || processors::cores().map(|_| FactValue::List(cpu_list::kinds(&processors::cpus()))),
     },
     Entry {
-        name: "cpu.smt",
-        doc: "Whether CPUs share cores (hyper-threading): a busy sibling slows its neighbour.",
+        name: FactName::CpuSmt,
         source: "GetLogicalProcessorInformationEx",
         read: || processors::cores().map(|cores| FactValue::Flag(cores.iter().any(|core| core.cpus.len() > 1))),
     },
+    Entry { name: FactName::CpuTscPresent, source: "CPUID leaf 1", read: || tsc::present().map(FactValue::Flag) },
     Entry {
-        name: "cpu.tsc.present",
-        doc: "Whether the processor has a time-stamp counter.",
-        source: "CPUID leaf 1",
-        read: || tsc::present().map(FactValue::Flag),
-    },
-    Entry {
-        name: "cpu.tsc.invariant",
-        doc: "Whether it runs at one rate whatever the power state; otherwise it is no clock.",
+        name: FactName::CpuTscInvariant,
         source: "CPUID leaf 80000007h",
         read: || tsc::invariant().map(FactValue::Flag),
     },
     Entry {
-        name: "cpu.tsc.hz",
-        doc: "Ticks per second as the processor or the hypervisor states it.",
+        name: FactName::CpuTscHz,
         source: "CPUID leaf 15h, 16h or 40000010h",
         read: || tsc::hz().map(|hz| FactValue::Integer(hz as i64)),
     },
+    Entry { name: FactName::CpuTscDeadline, source: "CPUID leaf 1", read: || tsc::deadline().map(FactValue::Flag) },
     Entry {
-        name: "cpu.tsc.deadline",
-        doc: "Whether the local timer can be armed with a value of the counter, which is cheap and exact.",
-        source: "CPUID leaf 1",
-        read: || tsc::deadline().map(FactValue::Flag),
-    },
-    Entry {
-        name: "virtualisation.hypervisor",
-        doc: "The hypervisor under this machine, or none; it adds its own delays to timers and wake-ups. Windows with \
-              Hyper-V or core isolation runs beside its guests: that is no guest itself.",
+        name: FactName::VirtualisationHypervisor,
         source: "CPUID leaves 40000000h and 40000003h",
         read: || identity::hypervisor().map(FactValue::Text),
     },

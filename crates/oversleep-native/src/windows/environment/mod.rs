@@ -10,16 +10,13 @@ mod registry;
 pub(super) mod system;
 pub(super) mod timer;
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::{Environment, FactValue};
+use oversleep_record::{FactName, Unavailable};
 
 /// One fact: what it is called, what it says, and how it is learned.
 pub(super) struct Entry {
-    /// Stable dotted name.
-    pub name: &'static str,
-    /// One sentence: what it means for timing.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the reference that is generated from the registries"))]
-    pub doc: &'static str,
+    /// Its name; what it means for timing stands with it in the record.
+    pub name: FactName,
     /// The call that tells.
     pub source: &'static str,
     /// Learns it.
@@ -42,7 +39,7 @@ pub(super) fn collect() -> Environment {
     }
     // On Windows itself there is no such fact, not even an unknown one.
     if let Some(version) = system::wine_version() {
-        environment.set("os.wine_version", FactValue::Text(version), "wine_get_version");
+        environment.set(FactName::OsWineVersion, FactValue::Text(version), "wine_get_version");
     }
     environment
 }
@@ -57,64 +54,27 @@ mod tests {
 
     use super::*;
 
-    const NAMES: &[&str] = &[
-        "cpu.allowed",
-        "cpu.count",
-        "cpu.kinds",
-        "cpu.model",
-        "cpu.smt",
-        "cpu.tsc.deadline",
-        "cpu.tsc.hz",
-        "cpu.tsc.invariant",
-        "cpu.tsc.present",
-        "cpu.vendor",
-        "cpufreq.max_hz",
-        "cpufreq.reading",
-        "os.build",
-        "os.is_server",
-        "os.name",
-        "oversleep.clock",
-        "power.on_battery",
-        "power.plan",
-        "power.source",
-        "qpc.frequency_hz",
-        "qpc.likely_source",
-        "sched.priority_class",
-        "sched.priority_separation",
-        "thermal.sensor",
-        "timer.global_requests",
-        "timer.high_resolution",
-        "timer.increment_ns",
-        "timer.period_default_ns",
-        "timer.period_min_ns",
-        "timer.period_now_ns",
-        "timer.requests_per_process",
-        "virtualisation.hypervisor",
-    ];
-
     #[test]
     fn the_registry_holds_every_fact_once() {
-        let names: Vec<&str> = entries().map(|entry| entry.name).collect();
-        let sorted: BTreeSet<&str> = names.iter().copied().collect();
-        assert_eq!(sorted.len(), names.len(), "one twice");
-        assert_eq!(sorted.into_iter().collect::<Vec<_>>(), NAMES);
-        assert!(entries().all(|entry| entry.doc.ends_with('.') && !entry.source.is_empty()));
+        let names: BTreeSet<FactName> = entries().map(|entry| entry.name).collect();
+        assert_eq!(names.len(), entries().count(), "one twice");
+        assert!(entries().all(|entry| !entry.source.is_empty()));
     }
 
     #[test]
     fn every_windows_and_wine_tells_its_build_its_counter_and_its_periods() {
         let environment = collect();
-        assert!(environment.integer("os.build").is_some_and(|build| build > 2_600));
-        assert!(environment.integer("qpc.frequency_hz").is_some_and(|hz| hz >= 1_000_000));
-        let period = |name: &str| environment.nanos(name).unwrap_or_else(|| panic!("{name}"));
-        assert!(period("timer.period_min_ns") <= period("timer.period_now_ns"));
-        assert!(period("timer.period_now_ns") <= period("timer.period_default_ns"));
-        assert!(environment.integer("cpu.count").is_some_and(|count| count >= 1));
+        assert!(environment.integer(FactName::OsBuild).is_some_and(|build| build > 2_600));
+        assert!(environment.integer(FactName::QpcFrequencyHz).is_some_and(|hz| hz >= 1_000_000));
+        let period = |name: FactName| environment.nanos(name).unwrap_or_else(|| panic!("{name}"));
+        assert!(period(FactName::TimerPeriodMin) <= period(FactName::TimerPeriodNow));
+        assert!(period(FactName::TimerPeriodNow) <= period(FactName::TimerPeriodDefault));
+        assert!(environment.integer(FactName::CpuCount).is_some_and(|count| count >= 1));
     }
 
     #[test]
     fn wine_is_named_where_it_is_and_nowhere_else() {
-        assert_eq!(collect().facts.contains_key("os.wine_version"), system::wine_version().is_some());
+        assert_eq!(collect().facts.contains_key(FactName::OsWineVersion.as_str()), system::wine_version().is_some());
     }
 
     #[test]

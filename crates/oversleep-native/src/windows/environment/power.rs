@@ -1,7 +1,7 @@
 //! Where the power comes from and how thriftily it is used; on battery, machines save it at the expense of wake-ups.
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 use windows_sys::Win32::Foundation::{ERROR_SUCCESS, LocalFree};
 use windows_sys::Win32::System::Power::{GetSystemPowerStatus, PowerGetActiveScheme, SYSTEM_POWER_STATUS};
 use windows_sys::core::GUID;
@@ -11,26 +11,22 @@ use crate::windows::{os, processor_state};
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "power.plan",
-        doc: "The power plan: one of the system's own, or custom.",
+        name: FactName::PowerPlan,
         source: "PowerGetActiveScheme",
         read: || active_plan().map(|plan| text(plan_name(&plan))),
     },
     Entry {
-        name: "power.on_battery",
-        doc: "Whether the machine runs on its battery, where it trades wake-up time for power.",
+        name: FactName::PowerOnBattery,
         source: "GetSystemPowerStatus",
         read: || on_battery().map(FactValue::Flag),
     },
     Entry {
-        name: "power.source",
-        doc: "Mains or battery; machines on battery trade wake-up time for power.",
+        name: FactName::PowerSource,
         source: "GetSystemPowerStatus",
         read: || on_battery().map(|battery| text(if battery { "battery" } else { "ac" })),
     },
     Entry {
-        name: "cpufreq.max_hz",
-        doc: "The highest rated clock of any processor; it may run faster for a while.",
+        name: FactName::CpufreqMaxHz,
         source: "CallNtPowerInformation(ProcessorInformation)",
         read: || {
             let highest = processor_state::rates()?.iter().map(|rates| i64::from(rates.max_mhz) * 1_000_000).max();
@@ -38,15 +34,12 @@ pub(super) const FACTS: &[Entry] = &[
         },
     },
     Entry {
-        name: "cpufreq.reading",
-        doc: "Where the clock rate beside each series comes from: CurrentMhz is the share of the rated clock that \
-              Windows chose, not what the processor counted.",
+        name: FactName::CpufreqReading,
         source: "CallNtPowerInformation(ProcessorInformation)",
         read: || processor_state::rates().map(|_| text("CurrentMhz")),
     },
     Entry {
-        name: "thermal.sensor",
-        doc: "The sensor behind the temperature beside each series.",
+        name: FactName::ThermalSensor,
         source: "none",
         read: || Err(Unavailable::not_permitted("reading the processor's temperature", "an administrator: a driver")),
     },

@@ -2,8 +2,8 @@
 
 use std::ffi::{CStr, c_char};
 
-use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
+use oversleep_record::{FactName, Unavailable};
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::System::SystemInformation::OSVERSIONINFOEXW;
 use windows_sys::Win32::System::SystemServices::VER_NT_WORKSTATION;
@@ -17,32 +17,19 @@ use crate::windows::os::{self, Newer};
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "os.build",
-        doc: "Build number; from 19041 on a timer request counts for the process that made it.",
+        name: FactName::OsBuild,
         source: "RtlGetVersion",
         read: || version().map(|version| FactValue::Integer(i64::from(version.build))),
     },
+    Entry { name: FactName::OsName, source: "RtlGetVersion", read: || version().map(|version| text(name(version))) },
     Entry {
-        name: "os.name",
-        doc: "Name of this version of Windows.",
-        source: "RtlGetVersion",
-        read: || version().map(|version| text(name(version))),
-    },
-    Entry {
-        name: "os.is_server",
-        doc: "Whether this is a server edition, whose threads get longer time slices.",
+        name: FactName::OsIsServer,
         source: "RtlGetVersion",
         read: || version().map(|version| FactValue::Flag(version.is_server)),
     },
+    Entry { name: FactName::SchedPriorityClass, source: "GetPriorityClass", read: || priority_class().map(text) },
     Entry {
-        name: "sched.priority_class",
-        doc: "Priority class of this process as found; the base of its threads' priorities.",
-        source: "GetPriorityClass",
-        read: || priority_class().map(text),
-    },
-    Entry {
-        name: "sched.priority_separation",
-        doc: "How long time slices are, and how much longer in the foreground, as the bits of Win32PrioritySeparation.",
+        name: FactName::SchedPrioritySeparation,
         source: "registry, Control\\PriorityControl",
         read: || {
             let key = "SYSTEM\\CurrentControlSet\\Control\\PriorityControl";
@@ -52,8 +39,7 @@ pub(super) const FACTS: &[Entry] = &[
         },
     },
     Entry {
-        name: "oversleep.clock",
-        doc: "The clock the oversleep library chose here, and why each faster one was not.",
+        name: FactName::OversleepClock,
         source: "oversleep::Clock::why",
         read: || Ok(FactValue::Text(oversleep::Clock::why().to_string())),
     },

@@ -1,7 +1,7 @@
 //! Timers: the period of the clock interrupt and who decides it, high-resolution timers, the performance counter.
 
 use oversleep_record::environment::FactValue;
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::{FactName, Nanos, Unavailable};
 use windows_sys::Win32::Foundation::CloseHandle;
 use windows_sys::Win32::System::Threading::{
     CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CreateWaitableTimerExW, TIMER_ALL_ACCESS,
@@ -13,44 +13,37 @@ use crate::windows::os;
 
 pub(super) const FACTS: &[Entry] = &[
     Entry {
-        name: "timer.period_default_ns",
-        doc: "Longest period of the timer interrupt, in effect while nobody asks for a shorter one.",
+        name: FactName::TimerPeriodDefault,
         source: "NtQueryTimerResolution",
         read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.default)),
     },
     Entry {
-        name: "timer.period_min_ns",
-        doc: "Shortest period of the timer interrupt that can be asked for.",
+        name: FactName::TimerPeriodMin,
         source: "NtQueryTimerResolution",
         read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.shortest)),
     },
     Entry {
-        name: "timer.period_now_ns",
-        doc: "Period of the timer interrupt as found: shorter than the default where some process asks for it.",
+        name: FactName::TimerPeriodNow,
         source: "NtQueryTimerResolution",
         read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.now)),
     },
     Entry {
-        name: "timer.increment_ns",
-        doc: "Period by which the system advances its time of day and its tick count.",
+        name: FactName::TimerIncrement,
         source: "GetSystemTimeAdjustment",
         read: || increment().map(FactValue::Nanos),
     },
     Entry {
-        name: "timer.global_requests",
-        doc: "Whether timer requests are set to count for the whole machine, as before Windows 10 2004.",
+        name: FactName::TimerGlobalRequests,
         source: "registry, GlobalTimerResolutionRequests",
         read: || as_windows_does(global_requests()?).map(FactValue::Flag),
     },
     Entry {
-        name: "timer.requests_per_process",
-        doc: "Whether a timer request counts only for the process that made it (build 19041 and later, unless set otherwise).",
+        name: FactName::TimerRequestsPerProcess,
         source: "RtlGetVersion; registry, GlobalTimerResolutionRequests",
         read: || as_windows_does(per_process(system::version()?.build, global_requests()?)).map(FactValue::Flag),
     },
     Entry {
-        name: "timer.high_resolution",
-        doc: "Whether waitable timers can be had that end between the ticks of the timer interrupt.",
+        name: FactName::TimerHighResolution,
         source: "CreateWaitableTimerExW(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION), tried",
         read: || match system::wine_version() {
             // It takes the flag and doesn't heed it.
@@ -59,15 +52,12 @@ pub(super) const FACTS: &[Entry] = &[
         },
     },
     Entry {
-        name: "qpc.frequency_hz",
-        doc: "Ticks of the performance counter per second.",
+        name: FactName::QpcFrequencyHz,
         source: "QueryPerformanceFrequency",
         read: || Ok(FactValue::Integer(i64::try_from(os::performance_frequency()).unwrap_or(i64::MAX))),
     },
     Entry {
-        name: "qpc.likely_source",
-        doc: "The hardware behind the performance counter, by its frequency: tsc and generic-timer cost tens of ns a \
-              read, hpet and acpi-pm a µs. A guest has its hypervisor's reference counter, which may cost either.",
+        name: FactName::QpcLikelySource,
         source: "QueryPerformanceFrequency, CPUID",
         read: || match system::wine_version() {
             // A constant of Wine's: its counter is made of the host's clock, whatever that is made of.
@@ -159,7 +149,7 @@ mod tests {
 
     #[test]
     fn whom_a_request_reaches_is_told_of_windows_only() {
-        for name in ["timer.requests_per_process", "timer.global_requests"] {
+        for name in [FactName::TimerRequestsPerProcess, FactName::TimerGlobalRequests] {
             let fact = FACTS.iter().find(|fact| fact.name == name).expect("a fact");
             assert_eq!((fact.read)().is_ok(), system::wine_version().is_none(), "{name}");
         }
@@ -177,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_wine_says_of_counter_and_timers_says_nothing_of_windows() {
-        for name in ["qpc.likely_source", "timer.high_resolution"] {
+        for name in [FactName::QpcLikelySource, FactName::TimerHighResolution] {
             let said = (FACTS.iter().find(|fact| fact.name == name).expect("listed").read)();
             assert!(said.is_err() || system::wine_version().is_none(), "{name} {said:?}");
         }

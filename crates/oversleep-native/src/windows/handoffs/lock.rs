@@ -10,28 +10,24 @@ use windows_sys::Win32::System::Threading::{
     SRWLOCK_INIT, SleepConditionVariableSRW, WakeConditionVariable,
 };
 
-use super::{Kind, expect, take};
+use super::{Call, expect, take};
 use crate::windows::os::Newer;
 use crate::windows::waits::{WAIT_ON_ADDRESS_CALL, WaitOnAddress};
-use oversleep_system::{Handoff, HandoffInfo};
+use oversleep_system::Handoff;
 
-pub(super) static CONDVAR: Kind = Kind {
-    info: HandoffInfo {
-        name: "condvar",
-        call: "WakeConditionVariable and SleepConditionVariableSRW",
-        doc: "The common way: a slim lock, a state and a condition variable, as C++'s are made. The notice is given after the \
-              lock is free.",
-        since: "Windows Vista",
-        page: "https://learn.microsoft.com/windows/win32/sync/condition-variables",
-    },
-    open: || {
+pub(super) const CALLS: &[Call] = &[
+    ("condvar", || {
         Ok(Arc::new(Condition {
             lock: UnsafeCell::new(SRWLOCK_INIT),
             condition: UnsafeCell::new(CONDITION_VARIABLE_INIT),
             count: UnsafeCell::new(0),
         }))
-    },
-};
+    }),
+    ("wait-on-address", || {
+        let (wait, wake) = (WAIT_ON_ADDRESS_CALL.required()?, WAKE.required()?);
+        Ok(Arc::new(Address { count: AtomicU32::new(0), wait, wake }))
+    }),
+];
 
 /// Lock and condition must not move while in use, and an `Arc`'s contents don't.
 struct Condition {
@@ -74,20 +70,6 @@ impl Handoff for Condition {
     }
 }
 
-pub(super) static WAIT_ON_ADDRESS: Kind = Kind {
-    info: HandoffInfo {
-        name: "wait-on-address",
-        call: "WakeByAddressSingle and WaitOnAddress",
-        doc: "The floor: what Rust's locks, parking and channels and C++'s atomic waits are made of.",
-        since: "Windows 8",
-        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-wakebyaddresssingle",
-    },
-    open: || {
-        let (wait, wake) = (WAIT_ON_ADDRESS_CALL.required()?, WAKE.required()?);
-        Ok(Arc::new(Address { count: AtomicU32::new(0), wait, wake }))
-    },
-};
-
 type WakeByAddress = unsafe extern "system" fn(address: *const c_void);
 
 // SAFETY: the type of the call. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-wakebyaddresssingle
@@ -122,16 +104,16 @@ impl Handoff for Address {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::handoff_conformance::check;
+    use crate::native::handoffs::call_of;
 
     #[test]
     fn condvar_conforms() {
-        check(CONDVAR.open);
+        check(call_of(super::super::CALLS, "condvar").expect("paired"));
     }
 
     #[test]
     fn wait_on_address_conforms() {
-        check(WAIT_ON_ADDRESS.open);
+        check(call_of(super::super::CALLS, "wait-on-address").expect("paired"));
     }
 }

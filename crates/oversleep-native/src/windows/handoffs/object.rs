@@ -6,22 +6,25 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use windows_sys::Win32::System::Threading::{CreateSemaphoreW, ReleaseSemaphore};
 
-use super::{Kind, expect, take};
+use super::{Call, expect, take};
 use crate::windows::os;
 use crate::windows::waits::{CompletionPort, Event, wait_for};
-use oversleep_system::{Handoff, HandoffInfo};
+use oversleep_system::Handoff;
 
-pub(super) static EVENT: Kind = Kind {
-    info: HandoffInfo {
-        name: "event",
-        call: "SetEvent and WaitForSingleObject of an auto-reset event",
-        doc: "The old common way of Windows programs, also between processes. Sets before the wait merge into one, so a \
-              count stands beside it.",
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setevent",
-    },
-    open: || Ok(Arc::new(Counted { count: AtomicU32::new(0), event: Event::new()? })),
-};
+pub(super) const CALLS: &[Call] = &[
+    ("event", || Ok(Arc::new(Counted { count: AtomicU32::new(0), event: Event::new()? }))),
+    ("semaphore", || {
+        // SAFETY: no attributes and no name are allowed.
+        // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createsemaphorew
+        let handle = unsafe { CreateSemaphoreW(std::ptr::null(), 0, i32::MAX, std::ptr::null()) };
+        if handle.is_null() {
+            return Err(os::failed("CreateSemaphoreW"));
+        }
+        // SAFETY: a handle just made, owned by nobody else, closed by CloseHandle.
+        Ok(Arc::new(Semaphore(unsafe { OwnedHandle::from_raw_handle(handle) })))
+    }),
+    ("completion-port", || Ok(Arc::new(Port(CompletionPort::new()?)))),
+];
 
 struct Counted {
     count: AtomicU32,
@@ -42,26 +45,6 @@ impl Handoff for Counted {
     }
 }
 
-pub(super) static SEMAPHORE: Kind = Kind {
-    info: HandoffInfo {
-        name: "semaphore",
-        call: "ReleaseSemaphore and WaitForSingleObject",
-        doc: "The kernel's semaphore, in job systems of games and older queues. It counts by itself.",
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-releasesemaphore",
-    },
-    open: || {
-        // SAFETY: no attributes and no name are allowed.
-        // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createsemaphorew
-        let handle = unsafe { CreateSemaphoreW(std::ptr::null(), 0, i32::MAX, std::ptr::null()) };
-        if handle.is_null() {
-            return Err(os::failed("CreateSemaphoreW"));
-        }
-        // SAFETY: a handle just made, owned by nobody else, closed by CloseHandle.
-        Ok(Arc::new(Semaphore(unsafe { OwnedHandle::from_raw_handle(handle) })))
-    },
-};
-
 struct Semaphore(OwnedHandle);
 
 impl Handoff for Semaphore {
@@ -77,17 +60,6 @@ impl Handoff for Semaphore {
     }
 }
 
-pub(super) static COMPLETION_PORT: Kind = Kind {
-    info: HandoffInfo {
-        name: "completion-port",
-        call: "PostQueuedCompletionStatus and GetQueuedCompletionStatus",
-        doc: "The way into an event loop (libuv, tokio, .NET). Every post is kept and taken in order.",
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/ioapiset/nf-ioapiset-postqueuedcompletionstatus",
-    },
-    open: || Ok(Arc::new(Port(CompletionPort::new()?))),
-};
-
 struct Port(CompletionPort);
 
 impl Handoff for Port {
@@ -102,21 +74,21 @@ impl Handoff for Port {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::handoff_conformance::check;
+    use crate::native::handoffs::call_of;
 
     #[test]
     fn event_conforms() {
-        check(EVENT.open);
+        check(call_of(super::super::CALLS, "event").expect("paired"));
     }
 
     #[test]
     fn semaphore_conforms() {
-        check(SEMAPHORE.open);
+        check(call_of(super::super::CALLS, "semaphore").expect("paired"));
     }
 
     #[test]
     fn completion_port_conforms() {
-        check(COMPLETION_PORT.open);
+        check(call_of(super::super::CALLS, "completion-port").expect("paired"));
     }
 }

@@ -1,37 +1,46 @@
-//! Spans in the forms the calls take. Nothing here allocates, formats or fails: it runs inside what is measured.
+//! Spans in the forms the calls take, rounded as the description of each says. Nothing here allocates, formats or fails:
+//! it runs inside what is measured.
 
 use oversleep_record::Nanos;
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::Threading::INFINITE;
 
-/// `span / step`, rounded up; nothing below zero.
-fn steps(span: Nanos, step: i64) -> i64 {
-    let nanos = span.0.max(0);
-    nanos / step + i64::from(nanos % step != 0)
-}
+use crate::native::given;
+use oversleep_system::WaitInfo;
 
-/// A span in whole milliseconds, rounded up; nothing below zero. `None` where it exceeds what the argument can say
-/// (49 days), whose greatest value means for ever.
-pub(super) fn millis(span: Nanos) -> Option<u32> {
-    u32::try_from(steps(span, 1_000_000)).ok().filter(|&millis| millis != INFINITE)
+const NANOS_PER_MILLI: i64 = 1_000_000;
+
+/// What the call of `info` is given for that span, in whole milliseconds. `None` where it exceeds what the argument can
+/// say (49 days), whose greatest value means for ever.
+#[inline]
+pub(super) fn millis(info: &WaitInfo, span: Nanos) -> Option<u32> {
+    let argument = u32::try_from(given::rounded(info, span).0 / NANOS_PER_MILLI).ok()?;
+    given::note(info, Nanos::from_millis(i64::from(argument)));
+    Some(argument).filter(|&millis| millis != INFINITE)
 }
 
 /// As [`millis`], for an argument with a sign (24 days), in which less than zero means for ever.
-pub(super) fn signed_millis(span: Nanos) -> Option<i32> {
-    i32::try_from(steps(span, 1_000_000)).ok()
+#[inline]
+pub(super) fn signed_millis(info: &WaitInfo, span: Nanos) -> Option<i32> {
+    millis(info, span).and_then(|millis| i32::try_from(millis).ok())
 }
 
-/// A span in whole microseconds, rounded up, as seconds and the rest; nothing below zero. `None` where it exceeds what
-/// the argument can say (68 years).
-pub(super) fn micros(span: Nanos) -> Option<(i32, i32)> {
-    let micros = steps(span, 1_000);
+/// The same in whole microseconds, as seconds and the rest. `None` where it exceeds what the argument can say (68
+/// years).
+#[inline]
+pub(super) fn micros(info: &WaitInfo, span: Nanos) -> Option<(i32, i32)> {
+    let micros = given::rounded(info, span).0 / 1_000;
+    given::note(info, Nanos::from_micros(micros));
     Some((i32::try_from(micros / 1_000_000).ok()?, (micros % 1_000_000) as i32))
 }
 
-/// A span from now as the timers of the kernel take it: below zero, in units of 100 ns, rounded up. Zero would be a
-/// point in time, the year 1601, which is over as well.
-pub(super) fn from_now(span: Nanos) -> i64 {
-    -steps(span, 100)
+/// The same as the timers of the kernel take it: below zero, in units of 100 ns. Zero would be a point in time, the year
+/// 1601, which is over as well.
+#[inline]
+pub(super) fn from_now(info: &WaitInfo, span: Nanos) -> i64 {
+    let units = given::rounded(info, span).0 / 100;
+    given::note(info, Nanos(units * 100));
+    -units
 }
 
 /// The same as a `FILETIME`.
@@ -41,30 +50,40 @@ pub(super) fn file_time(from_now: i64) -> FILETIME {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_system::Granularity;
+
     use super::*;
 
+    const fn counting_in(granularity: Granularity) -> WaitInfo {
+        WaitInfo { granularity, ..WaitInfo::BLANK }
+    }
+
+    const UNITS: WaitInfo = counting_in(Granularity::HUNDRED_NS);
+    const US: WaitInfo = counting_in(Granularity::MICROSECOND);
+    const MS: WaitInfo = counting_in(Granularity::MILLISECOND);
+
     #[test]
-    fn coarser_units_round_up_and_nothing_goes_below_zero() {
-        assert_eq!(millis(Nanos(300_000)), Some(1));
-        assert_eq!(millis(Nanos(15_000_000)), Some(15));
-        assert_eq!(millis(Nanos(15_000_001)), Some(16));
-        assert_eq!(millis(Nanos(-1)), Some(0));
-        assert_eq!(signed_millis(-Nanos::MAX), Some(0));
-        assert_eq!(micros(Nanos(1_999_999_001)), Some((2, 0)));
-        assert_eq!(micros(Nanos(300_000)), Some((0, 300)));
-        assert_eq!(from_now(Nanos(1)), -1);
-        assert_eq!(from_now(Nanos(1_000_000)), -10_000);
-        assert_eq!(from_now(Nanos(-1)), 0);
+    fn coarser_units_hold_what_was_rounded_and_nothing_goes_below_zero() {
+        assert_eq!(millis(&MS, Nanos(300_000)), Some(1));
+        assert_eq!(millis(&MS, Nanos(15_000_000)), Some(15));
+        assert_eq!(millis(&MS, Nanos(15_000_001)), Some(16));
+        assert_eq!(millis(&MS, Nanos(-1)), Some(0));
+        assert_eq!(signed_millis(&MS, -Nanos::MAX), Some(0));
+        assert_eq!(micros(&US, Nanos(1_999_999_001)), Some((2, 0)));
+        assert_eq!(micros(&US, Nanos(300_000)), Some((0, 300)));
+        assert_eq!(from_now(&UNITS, Nanos(1)), -1);
+        assert_eq!(from_now(&UNITS, Nanos(1_000_000)), -10_000);
+        assert_eq!(from_now(&UNITS, Nanos(-1)), 0);
     }
 
     #[test]
     fn a_span_too_long_for_the_argument_is_not_cut_and_never_becomes_for_ever() {
         let longest = Nanos::from_millis(i64::from(u32::MAX - 1));
-        assert_eq!(millis(longest), Some(u32::MAX - 1));
-        assert_eq!(millis(longest + Nanos(1)), None);
-        assert_eq!(millis(Nanos::MAX), None);
-        assert_eq!(signed_millis(Nanos::from_millis(i64::from(i32::MAX)) + Nanos(1)), None);
-        assert_eq!(micros(Nanos::MAX), None);
+        assert_eq!(millis(&MS, longest), Some(u32::MAX - 1));
+        assert_eq!(millis(&MS, longest + Nanos(1)), None);
+        assert_eq!(millis(&MS, Nanos::MAX), None);
+        assert_eq!(signed_millis(&MS, Nanos::from_millis(i64::from(i32::MAX)) + Nanos(1)), None);
+        assert_eq!(micros(&US, Nanos::MAX), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! What every entry must do, whatever it is: the test beneath each entry calls [`check`].
+//! What every wait must do, whatever it is: the test beneath each calls [`check`].
 //!
-//! Nothing here judges how late a wait is. It ends by its timer after what was asked, but for the tick by which Windows 7
+//! Nothing here judges how late a wait is. Its call is given what its description says. It ends by its timer after what was asked, but for the tick by which Windows 7
 //! may end one early; returns where there is nothing to wait for; and works again after that and beside another one.
 
 use std::sync::mpsc;
@@ -8,33 +8,36 @@ use std::time::Duration;
 
 use oversleep_record::Nanos;
 
-use super::entry::Entry;
+use crate::native::given::tests as given;
+use crate::native::waits::{Open, call_of};
 use crate::windows::{expected, os};
-use oversleep_system::{Target, WaitEnd, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-/// Checks `entry` in a thread of its own, which must come back.
-pub(super) fn check(entry: &'static Entry) {
+/// Checks the wait of `info` in a thread of its own, which must come back.
+pub(super) fn check(info: &'static WaitInfo) {
+    let open = call_of(super::CALLS, info.name).expect("paired");
     let (done, is_done) = mpsc::channel();
     let thread = std::thread::spawn(move || {
-        match (entry.open)() {
-            Ok(waiter) => exercise(entry, waiter),
-            Err(reason) => expected::may_lack(entry.info.name, &reason),
+        match open() {
+            Ok(waiter) => exercise(info, open, waiter),
+            Err(reason) => expected::may_lack(info.name, &reason),
         }
         // The receiver is gone only where the limit has passed.
         let _ = done.send(());
     });
     if is_done.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout) {
-        panic!("{} hangs", entry.info.name);
+        panic!("{} hangs", info.name);
     }
     if let Err(panic) = thread.join() {
         std::panic::resume_unwind(panic);
     }
 }
 
-fn exercise(entry: &'static Entry, mut waiter: Box<dyn Waiter>) {
+fn exercise(info: &'static WaitInfo, open: Open, mut waiter: Box<dyn Waiter>) {
     for micros in [1, 100, 1, 2_500] {
-        wait_out(entry, waiter.as_mut(), Nanos::from_micros(micros));
+        wait_out(info, waiter.as_mut(), Nanos::from_micros(micros));
     }
+    given::check(info, waiter.as_mut(), os::now);
     let now = os::now();
     for (remaining, deadline) in [
         (Nanos::ZERO, now),
@@ -42,38 +45,38 @@ fn exercise(entry: &'static Entry, mut waiter: Box<dyn Waiter>) {
         (Nanos::from_secs(-1), Nanos::ZERO),
         (-Nanos::MAX, -Nanos::MAX),
     ] {
-        assert_ends(entry, &waiter.wait(Target { remaining, deadline }));
+        assert_ends(info, &waiter.wait(Target { remaining, deadline }));
     }
-    if entry.info.is_timed() {
-        lasts(entry, waiter.as_mut());
+    if info.is_timed() {
+        lasts(info, waiter.as_mut());
     }
     // A second one in the same thread takes nothing away from the first.
-    drop((entry.open)());
-    wait_out(entry, waiter.as_mut(), Nanos::from_micros(10));
+    drop(open());
+    wait_out(info, waiter.as_mut(), Nanos::from_micros(10));
 }
 
 /// A wait of some ticks takes about that long: a wrong unit would make it ten times shorter or more, or a thousand times
 /// longer.
-fn lasts(entry: &'static Entry, waiter: &mut dyn Waiter) {
+fn lasts(info: &WaitInfo, waiter: &mut dyn Waiter) {
     let (asked, tick, far_too_long) = (Nanos::from_millis(40), Nanos::from_millis(16), Nanos::from_secs(20));
     let begun = os::now();
-    wait_out(entry, waiter, asked);
+    wait_out(info, waiter, asked);
     let took = os::now() - begun;
-    assert!(asked - tick <= took && took < far_too_long, "{}: {took}", entry.info.name);
+    assert!(asked - tick <= took && took < far_too_long, "{}: {took}", info.name);
 }
 
-fn assert_ends(entry: &'static Entry, end: &WaitEnd) {
-    assert!(matches!(end, WaitEnd::TimedOut | WaitEnd::Interrupted), "{}: {end:?}", entry.info.name);
+fn assert_ends(info: &WaitInfo, end: &WaitEnd) {
+    assert!(matches!(end, WaitEnd::TimedOut | WaitEnd::Interrupted), "{}: {end:?}", info.name);
 }
 
 /// Waits until it ends by its timer; a condition may wake for nothing.
-fn wait_out(entry: &'static Entry, waiter: &mut dyn Waiter, remaining: Nanos) {
+fn wait_out(info: &WaitInfo, waiter: &mut dyn Waiter, remaining: Nanos) {
     for _ in 0..100 {
         let end = waiter.wait(Target { remaining, deadline: os::now() + remaining });
-        assert_ends(entry, &end);
+        assert_ends(info, &end);
         if end == WaitEnd::TimedOut {
             return;
         }
     }
-    panic!("{}: woken for nothing a hundred times", entry.info.name);
+    panic!("{}: woken for nothing a hundred times", info.name);
 }

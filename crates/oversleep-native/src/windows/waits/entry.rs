@@ -4,9 +4,14 @@ use oversleep_record::{Nanos, Unavailable};
 use windows_sys::Win32::Foundation::{ERROR_TIMEOUT, GetLastError, WAIT_FAILED, WAIT_TIMEOUT};
 
 use crate::native::waits::proved_by;
-pub(super) use crate::native::waits::{Entry, Stateless, thread_sleep};
+pub(super) use crate::native::waits::{Call, Stateless, thread_sleep};
 use crate::windows::{Windows, os};
-use oversleep_system::{WaitEnd, WaitInfo, Waiter};
+use oversleep_system::{WaitEnd, WaitInfo, Waiter, waits};
+
+/// The description of that name, looked up while compiling.
+pub(super) const fn described(name: &str) -> &'static WaitInfo {
+    waits::named(waits::WINDOWS, name)
+}
 
 /// By one of nothing, which takes the same way in and out and no tick.
 pub(super) fn proved_at_once(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {

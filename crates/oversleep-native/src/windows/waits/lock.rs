@@ -11,26 +11,25 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::args;
-use super::entry::{Entry, ended_unless_woken, proved_at_once, too_long};
+use super::entry::{Call, described, ended_unless_woken, proved_at_once, too_long};
 use crate::windows::os::Newer;
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static SLEEP_CONDITION_VARIABLE_CS: Entry = Entry {
-    info: WaitInfo {
-        name: "sleep-condition-variable-cs",
-        call: "SleepConditionVariableCS",
-        doc: "A condition variable with a critical section: queues and thread pools of C and C++ programs. Its timeout ends \
-              at a timer interrupt, and it may wake for nothing.",
-        family: Family::Lock,
-        absolute: false,
-        granularity: Granularity::MILLISECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::TimerResolution,
-        since: "Windows Vista",
-        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleepconditionvariablecs",
-    },
-    open: || proved_at_once(WithSection::new()),
-};
+const SLEEP_CONDITION_VARIABLE_CS: &WaitInfo = described("sleep-condition-variable-cs");
+const SLEEP_CONDITION_VARIABLE_SRW: &WaitInfo = described("sleep-condition-variable-srw");
+const WAIT_ON_ADDRESS: &WaitInfo = described("wait-on-address");
+
+pub(super) const CALLS: &[Call] = &[
+    (SLEEP_CONDITION_VARIABLE_CS.name, || proved_at_once(WithSection::new())),
+    (SLEEP_CONDITION_VARIABLE_SRW.name, || {
+        let parts =
+            SlimParts { lock: UnsafeCell::new(SRWLOCK_INIT), condition: UnsafeCell::new(CONDITION_VARIABLE_INIT) };
+        proved_at_once(WithSlimLock(Box::new(parts)))
+    }),
+    (WAIT_ON_ADDRESS.name, || {
+        proved_at_once(Address { call: WAIT_ON_ADDRESS_CALL.required()?, word: AtomicU32::new(0) })
+    }),
+];
 
 /// Both must not move while in use.
 struct SectionParts {
@@ -55,8 +54,8 @@ impl WithSection {
 
 impl Waiter for WithSection {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &SLEEP_CONDITION_VARIABLE_CS.info;
-        let Some(millis) = args::millis(target.remaining) else { return too_long(info) };
+        let info = SLEEP_CONDITION_VARIABLE_CS;
+        let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         let (section, condition) = (self.0.section.get(), self.0.condition.get());
         // SAFETY: both are initialised, at their final address and used by this thread alone, which holds the section
         // around the wait. Leaving it doesn't touch the error left.
@@ -78,27 +77,6 @@ impl Drop for WithSection {
     }
 }
 
-pub(super) static SLEEP_CONDITION_VARIABLE_SRW: Entry = Entry {
-    info: WaitInfo {
-        name: "sleep-condition-variable-srw",
-        call: "SleepConditionVariableSRW",
-        doc: "A condition variable with a slim lock: what C++'s std::condition_variable is made of. Its timeout ends at a \
-              timer interrupt, and it may wake for nothing.",
-        family: Family::Lock,
-        absolute: false,
-        granularity: Granularity::MILLISECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::TimerResolution,
-        since: "Windows Vista",
-        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleepconditionvariablesrw",
-    },
-    open: || {
-        let parts =
-            SlimParts { lock: UnsafeCell::new(SRWLOCK_INIT), condition: UnsafeCell::new(CONDITION_VARIABLE_INIT) };
-        proved_at_once(WithSlimLock(Box::new(parts)))
-    },
-};
-
 /// Both must not move while in use.
 struct SlimParts {
     lock: UnsafeCell<SRWLOCK>,
@@ -109,8 +87,8 @@ struct WithSlimLock(Box<SlimParts>);
 
 impl Waiter for WithSlimLock {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &SLEEP_CONDITION_VARIABLE_SRW.info;
-        let Some(millis) = args::millis(target.remaining) else { return too_long(info) };
+        let info = SLEEP_CONDITION_VARIABLE_SRW;
+        let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         let (lock, condition) = (self.0.lock.get(), self.0.condition.get());
         // SAFETY: both are initialised, at their final address and used by this thread alone, which holds the lock
         // exclusively around the wait.
@@ -123,23 +101,6 @@ impl Waiter for WithSlimLock {
         }
     }
 }
-
-pub(super) static WAIT_ON_ADDRESS: Entry = Entry {
-    info: WaitInfo {
-        name: "wait-on-address",
-        call: "WaitOnAddress",
-        doc: "The futex of Windows, beneath Rust's locks and parking and C++'s atomic waits. Its timeout ends at a timer \
-              interrupt, and it may wake for nothing.",
-        family: Family::Lock,
-        absolute: false,
-        granularity: Granularity::MILLISECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::TimerResolution,
-        since: "Windows 8",
-        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitonaddress",
-    },
-    open: || proved_at_once(Address { call: WAIT_ON_ADDRESS_CALL.required()?, word: AtomicU32::new(0) }),
-};
 
 /// Waits while the words at both addresses are alike.
 pub(in crate::windows) type WaitOnAddress =
@@ -156,8 +117,8 @@ struct Address {
 
 impl Waiter for Address {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &WAIT_ON_ADDRESS.info;
-        let Some(millis) = args::millis(target.remaining) else { return too_long(info) };
+        let info = WAIT_ON_ADDRESS;
+        let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         let undesired = 0_u32;
         // SAFETY: both addresses hold the four bytes told, for as long as the call lasts.
         // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitonaddress
@@ -174,16 +135,16 @@ mod tests {
 
     #[test]
     fn sleep_condition_variable_cs_conforms() {
-        check(&SLEEP_CONDITION_VARIABLE_CS);
+        check(SLEEP_CONDITION_VARIABLE_CS);
     }
 
     #[test]
     fn sleep_condition_variable_srw_conforms() {
-        check(&SLEEP_CONDITION_VARIABLE_SRW);
+        check(SLEEP_CONDITION_VARIABLE_SRW);
     }
 
     #[test]
     fn wait_on_address_conforms() {
-        check(&WAIT_ON_ADDRESS);
+        check(WAIT_ON_ADDRESS);
     }
 }

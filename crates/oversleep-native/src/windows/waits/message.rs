@@ -8,29 +8,16 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 };
 
 use super::args;
-use super::entry::{Entry, failed, proved_at_once, too_long};
+use super::entry::{Call, described, failed, proved_at_once, too_long};
 use crate::windows::os;
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static SET_TIMER: Entry = Entry {
-    info: WaitInfo {
-        name: "set-timer",
-        call: "SetTimer and GetMessageW(WM_TIMER)",
-        doc: "The timer of programs with windows. Asked for less than 10 ms, zero included, it takes 10 ms; then it ends at a \
-              timer interrupt, and its message comes after all others. The thread needs a message queue.",
-        family: Family::Message,
-        absolute: false,
-        granularity: Granularity::MILLISECOND,
-        zero: ZeroMeans::SleepsSlack,
-        slack: SlackRule::TimerResolution,
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-settimer",
-    },
-    open: || {
-        take_stale(PM_NOREMOVE);
-        proved_at_once(ThreadTimer(PhantomData))
-    },
-};
+const SET_TIMER: &WaitInfo = described("set-timer");
+
+pub(super) const CALLS: &[Call] = &[(SET_TIMER.name, || {
+    take_stale(PM_NOREMOVE);
+    proved_at_once(ThreadTimer(PhantomData))
+})];
 
 /// A queue belongs to its thread.
 struct ThreadTimer(PhantomData<*const ()>);
@@ -69,8 +56,8 @@ impl Waiter for ThreadTimer {
     fn wait(&mut self, target: Target) -> WaitEnd {
         // Above this SetTimer would take it for a mistake and choose the least.
         const LONGEST_MS: u32 = 0x7fff_ffff;
-        let info = &SET_TIMER.info;
-        let Some(millis) = args::millis(target.remaining).filter(|&millis| millis <= LONGEST_MS) else {
+        let info = SET_TIMER;
+        let Some(millis) = args::millis(info, target.remaining).filter(|&millis| millis <= LONGEST_MS) else {
             return too_long(info);
         };
         take_stale(PM_REMOVE);
@@ -99,6 +86,6 @@ mod tests {
 
     #[test]
     fn set_timer_conforms() {
-        check(&SET_TIMER);
+        check(SET_TIMER);
     }
 }

@@ -6,61 +6,35 @@ use windows_sys::Win32::System::Threading::{WaitForMultipleObjects, WaitForSingl
 
 use super::args;
 use super::ending::{self, Ender};
-use super::entry::{Entry, ended, proved_at_once, too_long};
+use super::entry::{Call, described, ended, proved_at_once, too_long};
 use super::event::Event;
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static WAIT_FOR_SINGLE_OBJECT: Entry = Entry {
-    info: WaitInfo {
-        name: "wait-for-single-object",
-        call: "WaitForSingleObject(event, timeout)",
-        doc: "A wait for an event, thread or process with a timeout; Java's LockSupport.parkNanos and C run-times end in \
-              it. Its timeout ends at a timer interrupt, as Sleep's.",
-        family: Family::Lock,
-        absolute: false,
-        granularity: Granularity::MILLISECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::TimerResolution,
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitforsingleobject",
-    },
-    open: || proved_at_once(Single(ending::event()?)),
-};
+const WAIT_FOR_SINGLE_OBJECT: &WaitInfo = described("wait-for-single-object");
+const WAIT_FOR_MULTIPLE_OBJECTS: &WaitInfo = described("wait-for-multiple-objects");
+
+pub(super) const CALLS: &[Call] = &[
+    (WAIT_FOR_SINGLE_OBJECT.name, || proved_at_once(Single(ending::event()?))),
+    (WAIT_FOR_MULTIPLE_OBJECTS.name, || proved_at_once(Multiple(ending::event()?, Event::new()?))),
+];
 
 struct Single(Arc<Ender>);
 
 impl Waiter for Single {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &WAIT_FOR_SINGLE_OBJECT.info;
-        let Some(millis) = args::millis(target.remaining) else { return too_long(info) };
+        let info = WAIT_FOR_SINGLE_OBJECT;
+        let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         // SAFETY: the handle is open. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitforsingleobject
         ended(info, unsafe { WaitForSingleObject(self.0.handle(), millis) })
     }
 }
 
-pub(super) static WAIT_FOR_MULTIPLE_OBJECTS: Entry = Entry {
-    info: WaitInfo {
-        name: "wait-for-multiple-objects",
-        call: "WaitForMultipleObjects(2 events, any, timeout)",
-        doc: "Event loops of services and of old game engines: up to 64 objects at once. Its timeout ends at a timer \
-              interrupt, as Sleep's.",
-        family: Family::Lock,
-        absolute: false,
-        granularity: Granularity::MILLISECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::TimerResolution,
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitformultipleobjects",
-    },
-    open: || proved_at_once(Multiple(ending::event()?, Event::new()?)),
-};
-
 struct Multiple(Arc<Ender>, Event);
 
 impl Waiter for Multiple {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &WAIT_FOR_MULTIPLE_OBJECTS.info;
-        let Some(millis) = args::millis(target.remaining) else { return too_long(info) };
+        let info = WAIT_FOR_MULTIPLE_OBJECTS;
+        let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         let handles = [self.0.handle(), self.1.handle()];
         // SAFETY: both handles are open, and their number is told.
         // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitformultipleobjects
@@ -75,12 +49,12 @@ mod tests {
 
     #[test]
     fn wait_for_single_object_conforms() {
-        check(&WAIT_FOR_SINGLE_OBJECT);
+        check(WAIT_FOR_SINGLE_OBJECT);
     }
 
     #[test]
     fn wait_for_multiple_objects_conforms() {
-        check(&WAIT_FOR_MULTIPLE_OBJECTS);
+        check(WAIT_FOR_MULTIPLE_OBJECTS);
     }
 
     #[test]

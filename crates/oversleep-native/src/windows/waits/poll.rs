@@ -14,26 +14,19 @@ use windows_sys::Win32::System::IO::{
 use windows_sys::Win32::System::Threading::INFINITE;
 
 use super::args;
-use super::entry::{Entry, ended_unless_woken, proved_at_once, too_long};
+use super::entry::{Call, described, ended_unless_woken, proved_at_once, too_long};
 use crate::windows::os;
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-pub(super) static SELECT: Entry = Entry {
-    info: WaitInfo {
-        name: "select",
-        call: "select(1 socket, timeout)",
-        doc: "Portable network programs. The timeout is in µs and ends at a timer interrupt nevertheless. Without a socket it \
-              fails, so it can't serve as a sleep as elsewhere; here it waits for one that receives nothing.",
-        family: Family::Poll,
-        absolute: false,
-        granularity: Granularity::MICROSECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::TimerResolution,
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/winsock2/nf-winsock2-select",
-    },
-    open: || proved_at_once(Select(Silent::open()?)),
-};
+const SELECT: &WaitInfo = described("select");
+const WSA_POLL: &WaitInfo = described("wsapoll");
+const GET_QUEUED_COMPLETION_STATUS: &WaitInfo = described("get-queued-completion-status");
+
+pub(super) const CALLS: &[Call] = &[
+    (SELECT.name, || proved_at_once(Select(Silent::open()?))),
+    (WSA_POLL.name, || proved_at_once(Poll(Silent::open()?))),
+    (GET_QUEUED_COMPLETION_STATUS.name, || proved_at_once(Completions(CompletionPort::new()?))),
+];
 
 /// A socket that receives nothing: bound to the machine itself and connected to itself, so that nobody else's packets
 /// reach it. Nothing leaves the machine.
@@ -70,8 +63,8 @@ struct Select(Silent);
 
 impl Waiter for Select {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &SELECT.info;
-        let Some((tv_sec, tv_usec)) = args::micros(target.remaining) else { return too_long(info) };
+        let info = SELECT;
+        let Some((tv_sec, tv_usec)) = args::micros(info, target.remaining) else { return too_long(info) };
         let timeout = TIMEVAL { tv_sec, tv_usec };
         let mut readable = FD_SET { fd_count: 1, ..FD_SET::default() };
         readable.fd_array[0] = self.0.raw();
@@ -82,51 +75,18 @@ impl Waiter for Select {
     }
 }
 
-pub(super) static WSA_POLL: Entry = Entry {
-    info: WaitInfo {
-        name: "wsapoll",
-        call: "WSAPoll(1 socket, timeout)",
-        doc: "poll() of network programs brought from Unix; needs a socket as well. In whole ms; ends at a timer interrupt.",
-        family: Family::Poll,
-        absolute: false,
-        granularity: Granularity::MILLISECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::TimerResolution,
-        since: "Windows Vista",
-        page: "https://learn.microsoft.com/windows/win32/api/winsock2/nf-winsock2-wsapoll",
-    },
-    open: || proved_at_once(Poll(Silent::open()?)),
-};
-
 struct Poll(Silent);
 
 impl Waiter for Poll {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &WSA_POLL.info;
-        let Some(millis) = args::signed_millis(target.remaining) else { return too_long(info) };
+        let info = WSA_POLL;
+        let Some(millis) = args::signed_millis(info, target.remaining) else { return too_long(info) };
         let mut socket = WSAPOLLFD { fd: self.0.raw(), events: POLLIN, revents: 0 };
         // SAFETY: one open socket is told, valid to write to.
         // https://learn.microsoft.com/windows/win32/api/winsock2/nf-winsock2-wsapoll
         ended_by_count(info, unsafe { WSAPoll(&raw mut socket, 1, millis) })
     }
 }
-
-pub(super) static GET_QUEUED_COMPLETION_STATUS: Entry = Entry {
-    info: WaitInfo {
-        name: "get-queued-completion-status",
-        call: "GetQueuedCompletionStatus",
-        doc: "The event loop of Windows: libuv (Node), tokio, .NET. Timers of these loops are its timeout, in whole ms, which \
-              ends at a timer interrupt.",
-        family: Family::Poll,
-        absolute: false,
-        granularity: Granularity::MILLISECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::TimerResolution,
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/ioapiset/nf-ioapiset-getqueuedcompletionstatus",
-    },
-    open: || proved_at_once(Completions(CompletionPort::new()?)),
-};
 
 /// A completion port of this process's own.
 pub(in crate::windows) struct CompletionPort(OwnedHandle);
@@ -173,8 +133,8 @@ struct Completions(CompletionPort);
 
 impl Waiter for Completions {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &GET_QUEUED_COMPLETION_STATUS.info;
-        let Some(millis) = args::millis(target.remaining) else { return too_long(info) };
+        let info = GET_QUEUED_COMPLETION_STATUS;
+        let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         ended_unless_woken(info, self.0.get(millis))
     }
 }
@@ -186,16 +146,16 @@ mod tests {
 
     #[test]
     fn select_conforms() {
-        check(&SELECT);
+        check(SELECT);
     }
 
     #[test]
     fn wsapoll_conforms() {
-        check(&WSA_POLL);
+        check(WSA_POLL);
     }
 
     #[test]
     fn get_queued_completion_status_conforms() {
-        check(&GET_QUEUED_COMPLETION_STATUS);
+        check(GET_QUEUED_COMPLETION_STATUS);
     }
 }

@@ -14,11 +14,20 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::args;
-use super::entry::{Entry, failed, proved, proved_at_once, too_long};
+use super::entry::{Call, described, failed, proved, proved_at_once, too_long};
 use super::event::Event;
-use super::sleep::HUNDRED_NS;
 use crate::windows::os;
-use oversleep_system::{Family, Granularity, SlackRule, Target, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+
+const THREAD_POOL_TIMER: &WaitInfo = described("thread-pool-timer");
+const TIMER_QUEUE_TIMER: &WaitInfo = described("timer-queue-timer");
+const TIME_SET_EVENT: &WaitInfo = described("time-set-event");
+
+pub(super) const CALLS: &[Call] = &[
+    (THREAD_POOL_TIMER.name, || proved_at_once(PoolTimer::new()?)),
+    (TIMER_QUEUE_TIMER.name, || proved_at_once(QueueTimer::new()?)),
+    (TIME_SET_EVENT.name, || proved(Multimedia(Event::new()?))),
+];
 
 /// Sets the event that a timer was given. Whoever closes the event first makes sure that no call is left.
 fn notify(event: HANDLE) {
@@ -30,23 +39,6 @@ fn notify(event: HANDLE) {
 fn noticed(info: &'static WaitInfo, event: &Event) -> WaitEnd {
     if event.wait() { WaitEnd::TimedOut } else { failed(info) }
 }
-
-pub(super) static THREAD_POOL_TIMER: Entry = Entry {
-    info: WaitInfo {
-        name: "thread-pool-timer",
-        call: "SetThreadpoolTimer, SetEvent in its callback and WaitForSingleObject",
-        doc: "Timers of the process's thread pool: services and .NET. Due at a timer interrupt, then a thread of the pool \
-              must wake before this one does: two wake-ups.",
-        family: Family::Timer,
-        absolute: false,
-        granularity: HUNDRED_NS,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::TimerResolution,
-        since: "Windows Vista",
-        page: "https://learn.microsoft.com/windows/win32/api/threadpoolapiset/nf-threadpoolapiset-setthreadpooltimer",
-    },
-    open: || proved_at_once(PoolTimer::new()?),
-};
 
 struct PoolTimer {
     timer: PTP_TIMER,
@@ -69,11 +61,11 @@ impl PoolTimer {
 
 impl Waiter for PoolTimer {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let due = args::file_time(args::from_now(target.remaining));
+        let due = args::file_time(args::from_now(THREAD_POOL_TIMER, target.remaining));
         // SAFETY: the timer is open and the time valid to read; no period and no window.
         // https://learn.microsoft.com/windows/win32/api/threadpoolapiset/nf-threadpoolapiset-setthreadpooltimer
         unsafe { SetThreadpoolTimer(self.timer, &raw const due, 0, 0) };
-        noticed(&THREAD_POOL_TIMER.info, &self.event)
+        noticed(THREAD_POOL_TIMER, &self.event)
     }
 }
 
@@ -88,23 +80,6 @@ impl Drop for PoolTimer {
         }
     }
 }
-
-pub(super) static TIMER_QUEUE_TIMER: Entry = Entry {
-    info: WaitInfo {
-        name: "timer-queue-timer",
-        call: "CreateTimerQueueTimer, SetEvent in its callback and WaitForSingleObject",
-        doc: "The older timers with callbacks, in whole ms; the timer classes of many C++ libraries. A timer that has \
-              ended can't be armed again, so making one is part of each wait. Due at a timer interrupt, in another thread.",
-        family: Family::Timer,
-        absolute: false,
-        granularity: Granularity::MILLISECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::TimerResolution,
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/windows/win32/api/threadpoollegacyapiset/nf-threadpoollegacyapiset-createtimerqueuetimer",
-    },
-    open: || proved_at_once(QueueTimer::new()?),
-};
 
 /// A queue of its own, so that all it took is given back with it.
 struct QueueTimer {
@@ -128,8 +103,8 @@ impl QueueTimer {
 
 impl Waiter for QueueTimer {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &TIMER_QUEUE_TIMER.info;
-        let Some(millis) = args::millis(target.remaining) else { return too_long(info) };
+        let info = TIMER_QUEUE_TIMER;
+        let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         let mut timer = std::ptr::null_mut();
         let flags = WT_EXECUTEINTIMERTHREAD | WT_EXECUTEONLYONCE;
         // SAFETY: the queue is open, the place for the timer valid to write to; the callback takes the event's handle,
@@ -165,25 +140,6 @@ impl Drop for QueueTimer {
     }
 }
 
-pub(super) static TIME_SET_EVENT: Entry = Entry {
-    info: WaitInfo {
-        name: "time-set-event",
-        call: "timeSetEvent(resolution 1 ms), SetEvent in its callback and WaitForSingleObject",
-        doc: "The multimedia timer of players and sequencers, in whole ms from 1. It asks for a timer \
-              resolution of 1 ms by itself while it is armed, in the one request that the system keeps per process: other \
-              waits of this process are finer meanwhile, and a finer one that was held is gone afterwards. A thread of its \
-              own calls back.",
-        family: Family::Timer,
-        absolute: false,
-        granularity: Granularity::MILLISECOND,
-        zero: ZeroMeans::ReturnsAtOnce,
-        slack: SlackRule::TimerResolution,
-        since: "Windows XP",
-        page: "https://learn.microsoft.com/previous-versions/dd757634(v=vs.85)",
-    },
-    open: || proved(Multimedia(Event::new()?)),
-};
-
 struct Multimedia(Event);
 
 unsafe extern "system" fn on_multimedia_timer(_timer: u32, _message: u32, event: usize, _one: usize, _two: usize) {
@@ -192,12 +148,12 @@ unsafe extern "system" fn on_multimedia_timer(_timer: u32, _message: u32, event:
 
 impl Waiter for Multimedia {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let info = &TIME_SET_EVENT.info;
+        let info = TIME_SET_EVENT;
         // The call refuses zero and more than some 16 minutes.
         if target.remaining <= Nanos::ZERO {
             return WaitEnd::TimedOut;
         }
-        let Some(millis) = args::millis(target.remaining) else { return too_long(info) };
+        let Some(millis) = args::millis(info, target.remaining) else { return too_long(info) };
         let flags = TIME_ONESHOT | TIME_CALLBACK_FUNCTION | TIME_KILL_SYNCHRONOUS;
         let event = self.0.handle().expose_provenance();
         // SAFETY: the callback takes the event's handle; the timer is killed, and a call that runs waited for, before
@@ -221,16 +177,16 @@ mod tests {
 
     #[test]
     fn thread_pool_timer_conforms() {
-        check(&THREAD_POOL_TIMER);
+        check(THREAD_POOL_TIMER);
     }
 
     #[test]
     fn timer_queue_timer_conforms() {
-        check(&TIMER_QUEUE_TIMER);
+        check(TIMER_QUEUE_TIMER);
     }
 
     #[test]
     fn time_set_event_conforms() {
-        check(&TIME_SET_EVENT);
+        check(TIME_SET_EVENT);
     }
 }

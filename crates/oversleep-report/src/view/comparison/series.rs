@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_record::ExperimentId;
 use oversleep_record::comparison::{AgainstBase, Comparison, Estimate, Judgement, SeriesComparison, Side, Verdict};
 use oversleep_record::series::{Quantity, Unit};
 
@@ -169,7 +170,7 @@ fn times(ratio: f64) -> String {
 /// The series' key, with what tells it from another of the same key.
 fn name(comparison: &Comparison, series: &SeriesComparison) -> String {
     if comparison.series.iter().filter(|other| other.key == series.key).count() < 2 {
-        return series.key.clone();
+        return series.key.to_string();
     }
     let pace = series.pace.map(|pace| format!("{pace}, ")).unwrap_or_default();
     format!("{} ({pace}{})", series.key, series.conditions)
@@ -295,9 +296,9 @@ fn placed(results: &[u32]) -> String {
 
 /// Experiments with what was measured in them: `B5 nanosleep, usleep; D4 futex`.
 fn subjects(series: &[&SeriesComparison]) -> String {
-    let mut by_experiment: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut by_experiment: BTreeMap<ExperimentId, Vec<&str>> = BTreeMap::new();
     for one in series {
-        let known = by_experiment.entry(&one.experiment).or_default();
+        let known = by_experiment.entry(one.experiment).or_default();
         if !known.contains(&one.subject.as_str()) {
             known.push(&one.subject);
         }

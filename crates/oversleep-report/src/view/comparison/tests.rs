@@ -1,7 +1,7 @@
 //! What a comparison shows, whatever it is shown on.
 
 use oversleep_record::conditions::{Conditions, Setting};
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{FactName, Nanos, ResultFile};
 
 use super::*;
 use crate::view::head;
@@ -94,8 +94,8 @@ fn the_same_key_under_other_conditions_is_another_series() {
 
 #[test]
 fn facts_stand_side_by_side() {
-    let sheet = |slack: i64| Sheet::linux().span("timer.slack_ns", slack).integer("cpu.count", 2);
-    let view = viewed(&[sheet(50_000).file, sheet(1).text("cpufreq.governor", "powersave").file], false);
+    let sheet = |slack: i64| Sheet::linux().span(FactName::TimerSlack, slack).integer(FactName::CpuCount, 2);
+    let view = viewed(&[sheet(50_000).file, sheet(1).text(FactName::CpufreqGovernor, "powersave").file], false);
     assert_eq!(rows(&view, "facts"), ["timer.slack_ns|50 µs|1 ns", "cpufreq.governor|–|powersave"]);
 }
 
@@ -103,7 +103,11 @@ fn facts_stand_side_by_side() {
 fn a_result_is_named_by_its_file_and_what_it_is() {
     let mut named = Sheet::linux().file;
     named.name = Some("the new kernel".into());
-    named.environment.set("cpu.model", oversleep_record::environment::FactValue::Text("Intel Xeon".into()), "test");
+    named.environment.set(
+        FactName::CpuModel,
+        oversleep_record::environment::FactValue::Text("Intel Xeon".into()),
+        "test",
+    );
     named.platform.arch = "aarch64".into();
     let compared = oversleep_explain::compare::compare(&[Sheet::linux().file, named], head::machine);
     let view = view(&compared, &["a.json".into(), "b.json".into()], false);

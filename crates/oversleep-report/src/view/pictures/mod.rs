@@ -2,10 +2,11 @@
 
 use oversleep_explain::verdicts::{Validity, clock_table};
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+use oversleep_record::label::ClockRole;
+use oversleep_record::{Distribution, ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
 use super::head;
-use super::sections::{slack, split, threads};
+use super::sections::{slack, split};
 use super::select::{common_request, measured, requests, subjects};
 use crate::picture;
 use crate::picture::Frame;
@@ -65,10 +66,11 @@ fn ms(ns: i64) -> f64 {
 
 /// B1: samples of both clocks that belong to the same sleep.
 fn two_clocks(file: &ResultFile) -> Option<Picture> {
-    let role = |role: &'static str| measured(file, "B1").filter(move |series| series.label("clock_role") == Some(role));
-    let asked = common_request(role("precise"))?;
-    let precise = role("precise").find(|series| series.requested_ns == Some(asked))?;
-    let coarse = role("coarse").find(|series| {
+    let role =
+        |role| measured(file, ExperimentId::B1).filter(move |series| series.label(label::CLOCK_ROLE) == Some(role));
+    let asked = common_request(role(ClockRole::Precise))?;
+    let precise = role(ClockRole::Precise).find(|series| series.requested_ns == Some(asked))?;
+    let coarse = role(ClockRole::Coarse).find(|series| {
         series.requested_ns == Some(asked)
             && series.subject == precise.subject
             && series.samples.len() == precise.samples.len()
@@ -92,7 +94,7 @@ fn two_clocks(file: &ResultFile) -> Option<Picture> {
 
 fn sweep(file: &ResultFile) -> Vec<Picture> {
     let one = |wait: &str| {
-        let series = measured(file, "B2").filter(|series| series.subject == wait);
+        let series = measured(file, ExperimentId::B2).filter(|series| series.subject == wait);
         let points: Vec<picture::SweepPoint> = series
             .filter_map(|series| Some((series.requested_ns?, series)))
             .flat_map(|(asked, series)| {
@@ -104,7 +106,7 @@ fn sweep(file: &ResultFile) -> Vec<Picture> {
         let frame = frame(file, &name, "What a sleep takes for each request: line or tube?", "");
         (!points.is_empty()).then(|| (name, picture::Sweep { frame, wait_label: wait.to_owned(), points }.svg()))
     };
-    subjects(measured(file, "B2")).into_iter().filter_map(one).collect()
+    subjects(measured(file, ExperimentId::B2)).into_iter().filter_map(one).collect()
 }
 
 /// The share that has at least ten values beyond it, and the nines down to it.
@@ -131,10 +133,11 @@ fn carried(distribution: &Distribution) -> Option<picture::Distribution> {
 }
 
 fn percentiles(file: &ResultFile) -> Option<Picture> {
-    let asked = common_request(measured(file, "B5"))?;
-    let waits: Vec<&Series> = measured(file, "B5").filter(|series| series.requested_ns == Some(asked)).collect();
+    let asked = common_request(measured(file, ExperimentId::B5))?;
+    let waits: Vec<&Series> =
+        measured(file, ExperimentId::B5).filter(|series| series.requested_ns == Some(asked)).collect();
     // Colours by what the figures themselves show: which waits end within the slack, and which do not.
-    let slack = file.environment.nanos("timer.slack_ns").filter(|&slack| slack >= Nanos(5_000) && waits.len() > 8);
+    let slack = file.environment.nanos(FactName::TimerSlack).filter(|&slack| slack >= Nanos(5_000) && waits.len() > 8);
     let families = slack.map_or_else(Vec::new, |slack| {
         vec![format!("median later than the timer slack of {slack}"), "median within the timer slack".to_owned()]
     });
@@ -196,14 +199,14 @@ fn lateness_split(file: &ResultFile) -> Option<Picture> {
 }
 
 fn waits_by_request(file: &ResultFile) -> Option<Picture> {
-    let asked = requests(measured(file, "B5"));
-    let common = common_request(measured(file, "B5"))?;
-    let mut waits = subjects(measured(file, "B5"));
+    let asked = requests(measured(file, ExperimentId::B5));
+    let common = common_request(measured(file, ExperimentId::B5))?;
+    let mut waits = subjects(measured(file, ExperimentId::B5));
     if asked.len() < 2 || waits.len() < 2 {
         return None;
     }
     let late = |wait: &str, asked: Nanos| {
-        let mut all = measured(file, "B5");
+        let mut all = measured(file, ExperimentId::B5);
         all.find(|series| series.subject == wait && series.requested_ns == Some(asked))?.distribution.p50()
     };
     waits.sort_by_key(|wait| (late(wait, common).is_none(), late(wait, common)));
@@ -220,9 +223,9 @@ fn waits_by_request(file: &ResultFile) -> Option<Picture> {
 }
 
 fn slack_sweep(file: &ResultFile) -> Option<Picture> {
-    let tunable = slack::tunable(file, "C2")?;
-    let settings = slack::settings(file, "C2");
-    let rows: Vec<(String, Vec<Option<f64>>)> = subjects(measured(file, "C2"))
+    let tunable = slack::tunable(file, ExperimentId::C2)?;
+    let settings = slack::settings(file, ExperimentId::C2);
+    let rows: Vec<(String, Vec<Option<f64>>)> = subjects(measured(file, ExperimentId::C2))
         .into_iter()
         .map(|wait| {
             let late = |setting: &&Setting| slack::at(file, wait, setting)?.distribution.p50().map(us);
@@ -322,31 +325,31 @@ fn clock_cost(file: &ResultFile) -> Option<Picture> {
 }
 
 fn fork_join(file: &ResultFile) -> Option<Picture> {
-    let samples = |style: &str, role: &str| -> Vec<f64> {
-        let mut of_role =
-            measured(file, "D1").filter(|series| series.subject == style && series.label("clock_role") == Some(role));
+    let samples = |style: &str, role| -> Vec<f64> {
+        let mut of_role = measured(file, ExperimentId::D1)
+            .filter(|series| series.subject == style && series.label(label::CLOCK_ROLE) == Some(role));
         of_role.next().map(|series| series.samples.value.iter().map(|&value| ms(value)).collect()).unwrap_or_default()
     };
-    let clock = |role: &str| {
-        measured(file, "D1")
-            .find(|series| series.label("clock_role") == Some(role))
+    let clock = |role| {
+        measured(file, ExperimentId::D1)
+            .find(|series| series.label(label::CLOCK_ROLE) == Some(role))
             .map_or_else(|| "none".to_owned(), |series| series.clock.clone())
     };
-    let styles: Vec<picture::ForkJoinStyle> = subjects(measured(file, "D1"))
+    let styles: Vec<picture::ForkJoinStyle> = subjects(measured(file, ExperimentId::D1))
         .into_iter()
         .map(|style| picture::ForkJoinStyle {
             label: style.to_owned(),
-            coarse_ms: samples(style, "coarse"),
-            precise_ms: samples(style, "precise"),
+            coarse_ms: samples(style, ClockRole::Coarse),
+            precise_ms: samples(style, ClockRole::Precise),
         })
         .collect();
     if styles.iter().all(|style| style.precise_ms.is_empty()) {
         return None;
     }
-    let first = measured(file, "D1").next();
-    let work = first.and_then(|series| threads::label_ns(series, "work_ns"));
-    let threads = first.and_then(|series| series.label("threads")?.parse::<i64>().ok());
-    let cpus = file.environment.integer("cpu.allowed").or(file.environment.integer("cpu.count"));
+    let first = measured(file, ExperimentId::D1).next();
+    let work = first.and_then(|series| series.label(label::WORK));
+    let threads = first.and_then(|series| i64::try_from(series.label(label::THREADS)?).ok());
+    let cpus = file.environment.integer(FactName::CpuAllowed).or(file.environment.integer(FactName::CpuCount));
     let workers = threads.zip(cpus).map(|(threads, cpus)| threads.min(cpus).max(1));
     let note = match (work, threads, workers) {
         (Some(work), Some(threads), Some(workers)) => {
@@ -357,8 +360,8 @@ fn fork_join(file: &ResultFile) -> Option<Picture> {
     let name = safe_name(&["fork-join"]);
     let picture = picture::ForkJoin {
         frame: frame(file, &name, "Fork–join, by the way the main thread waits", &note),
-        coarse_label: clock("coarse"),
-        precise_label: clock("precise"),
+        coarse_label: clock(ClockRole::Coarse),
+        precise_label: clock(ClockRole::Precise),
         work_ms: work.zip(workers).map(|(work, workers)| ms(work.0) / workers as f64),
         styles,
     };

@@ -1,7 +1,8 @@
 //! From C3 to its picture.
 
-use oversleep_record::ResultFile;
+use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
+use oversleep_record::{ExperimentId, ResultFile};
 
 use super::{Picture, frame, ms, safe_name};
 use crate::picture;
@@ -9,22 +10,22 @@ use crate::view::sections::{neighbour_clocks, neighbours as section};
 
 /// C3: this process's own sleep, what the system states and what a coarse clock does, by what a neighbour holds.
 pub(super) fn neighbours(file: &ResultFile) -> Option<Picture> {
-    let steps = section::steps(file, "C3");
-    let clock = neighbour_clocks::telling(file, "C3");
-    let stated = |step: &str| {
-        let mut series = section::of_step(file, "C3", step, Quantity::StatedResolution);
+    let steps = section::steps(file, ExperimentId::C3);
+    let clock = neighbour_clocks::telling(file, ExperimentId::C3);
+    let stated = |step: &HeldSettings| {
+        let mut series = section::of_step(file, ExperimentId::C3, step, Quantity::StatedResolution);
         series.next()?.distribution.p50().map(ms)
     };
     // Several steps seen together are none of the clock's: the curve has a gap there.
-    let clock_step = |step: &str| {
-        let moved = neighbour_clocks::step(file, "C3", step, clock?)?;
+    let clock_step = |step: &HeldSettings| {
+        let moved = neighbour_clocks::step(file, ExperimentId::C3, step, clock?)?;
         (!moved.is_several).then(|| ms(moved.ns))
     };
-    let first = section::of_step(file, "C3", steps.first()?, Quantity::Lateness).next()?;
+    let first = section::of_step(file, ExperimentId::C3, steps.first()?, Quantity::Lateness).next()?;
     let asked = first.requested_ns?;
-    let of_step = |step: &&str| {
-        let sleep =
-            section::of_step(file, "C3", step, Quantity::Lateness).find(|sleep| sleep.requested_ns == Some(asked));
+    let of_step = |step: &HeldSettings| {
+        let sleep = section::of_step(file, ExperimentId::C3, step, Quantity::Lateness)
+            .find(|sleep| sleep.requested_ns == Some(asked));
         picture::NeighbourStep {
             label: section::in_words(step),
             slept_ms: sleep

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::*;
 use crate::view::testing::rich;
+use oversleep_record::FactName;
 use oversleep_record::testing::Sheet;
 
 #[test]
@@ -58,7 +59,7 @@ fn a_model_says_so_in_every_picture() {
 fn wine_is_named_in_every_picture() {
     let mut file = rich().file;
     let version = oversleep_record::environment::FactValue::Text("8.0".into());
-    file.environment.set("os.wine_version", version, "test");
+    file.environment.set(FactName::OsWineVersion, version, "test");
     for (name, svg) in all(&file) {
         assert!(svg.contains("under Wine 8.0"), "{name}");
     }

@@ -2,7 +2,7 @@
 
 use oversleep_explain::verdicts::{ClockVerdict, Validity, clock_table, step_in_words};
 use oversleep_record::clock::Drift;
-use oversleep_record::{ClockResult, ResultFile, Series};
+use oversleep_record::{ClockResult, ExperimentId, FactName, ResultFile, Series, label};
 
 use crate::view::select::measured;
 use crate::view::table::{Cell, Section, Table, Tone, figures, words};
@@ -40,11 +40,22 @@ pub fn clocks(file: &ResultFile) -> Option<Section> {
     let mut section = Section {
         id: "clocks",
         title: "Clocks",
-        experiments: vec!["A1", "A2", "A3", "A4", "A5", "A6"],
+        experiments: vec![
+            ExperimentId::A1,
+            ExperimentId::A2,
+            ExperimentId::A3,
+            ExperimentId::A4,
+            ExperimentId::A5,
+            ExperimentId::A6,
+        ],
         tables: Vec::new(),
         notes: vec![format!("{}.", sentence(&answer.sentence))]
             .into_iter()
-            .chain(file.environment.text("oversleep.clock").map(|choice| format!("The oversleep library: {choice}.")))
+            .chain(
+                file.environment
+                    .text(FactName::OversleepClock)
+                    .map(|choice| format!("The oversleep library: {choice}.")),
+            )
             .collect(),
         notes_suffice: false,
     };
@@ -120,7 +131,7 @@ pub fn coarse_steps(file: &ResultFile) -> Option<Section> {
             figures("steps", 3),
         ],
     );
-    for series in measured(file, "B3") {
+    for series in measured(file, ExperimentId::B3) {
         let held = (!series.conditions.is_as_found()).then(|| series.conditions.to_string());
         let stated = file.clock(&series.subject).and_then(|clock| clock.stated_step_ns);
         table.row(vec![
@@ -133,8 +144,9 @@ pub fn coarse_steps(file: &ResultFile) -> Option<Section> {
             grouped(series.counts.recorded).into(),
         ]);
     }
-    (!table.rows.is_empty())
-        .then(|| Section::of("coarse-steps", "Steps of the coarse clocks", &["B3"], table.without_empty_columns()))
+    (!table.rows.is_empty()).then(|| {
+        Section::of("coarse-steps", "Steps of the coarse clocks", &[ExperimentId::B3], table.without_empty_columns())
+    })
 }
 
 pub fn two_clocks(file: &ResultFile) -> Option<Section> {
@@ -150,7 +162,7 @@ pub fn two_clocks(file: &ResultFile) -> Option<Section> {
             figures("sleeps", 3),
         ],
     );
-    for series in measured(file, "B1") {
+    for series in measured(file, ExperimentId::B1) {
         table.row(vec![
             series.subject.as_str().into(),
             or_dash(series.requested_ns).into(),
@@ -164,11 +176,14 @@ pub fn two_clocks(file: &ResultFile) -> Option<Section> {
     if table.rows.is_empty() {
         return None;
     }
-    let zeros = measured(file, "B1").filter(|series| series.label("clock_role") == Some("coarse")).find_map(|series| {
-        let zeros = series.distribution.buckets().filter(|&(value, _)| value == 0).map(|(_, count)| count).sum::<u64>();
-        (zeros > 0).then(|| format!("{} shows {} as no time at all.", series.clock, counted(zeros, "sleep")))
-    });
-    Some(Section::of("two-clocks", "One sleep, two clocks", &["B1"], table).note_if(zeros))
+    let zeros = measured(file, ExperimentId::B1)
+        .filter(|series| series.label(label::CLOCK_ROLE) == Some(label::ClockRole::Coarse))
+        .find_map(|series| {
+            let zeros =
+                series.distribution.buckets().filter(|&(value, _)| value == 0).map(|(_, count)| count).sum::<u64>();
+            (zeros > 0).then(|| format!("{} shows {} as no time at all.", series.clock, counted(zeros, "sleep")))
+        });
+    Some(Section::of("two-clocks", "One sleep, two clocks", &[ExperimentId::B1], table).note_if(zeros))
 }
 
 /// The least or the most of a series.

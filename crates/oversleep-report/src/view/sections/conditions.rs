@@ -1,7 +1,7 @@
 //! The same waits under other policies (B8) and under load (B9).
 
 use oversleep_record::conditions::{Outcome, Setting};
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use super::clocks::extreme;
 use crate::view::select::{self, measured};
@@ -22,7 +22,7 @@ pub fn policies(file: &ResultFile) -> Option<Section> {
             words("granted?", 0),
         ],
     );
-    for series in file.experiment("B8") {
+    for series in file.experiment(ExperimentId::B8) {
         let asked = select::setting(series, "policy");
         let granted = match series.conditions.outcomes.get("policy") {
             Some(Outcome::Denied { why }) => Cell::from(format!("no: {why}")).toned(Tone::Warn),
@@ -44,7 +44,7 @@ pub fn policies(file: &ResultFile) -> Option<Section> {
         ]);
     }
     (!table.rows.is_empty())
-        .then(|| Section::of("policies", "Scheduling policies", &["B8"], table.without_empty_columns()))
+        .then(|| Section::of("policies", "Scheduling policies", &[ExperimentId::B8], table.without_empty_columns()))
 }
 
 /// `other, nice 5`, `fifo, priority 1`.
@@ -73,7 +73,7 @@ pub fn load(file: &ResultFile) -> Option<Section> {
             figures("waits", 3),
         ],
     );
-    for series in measured(file, "B9") {
+    for series in measured(file, ExperimentId::B9) {
         table.row(vec![
             series.subject.as_str().into(),
             or_dash(series.requested_ns).into(),
@@ -85,10 +85,10 @@ pub fn load(file: &ResultFile) -> Option<Section> {
             grouped(series.counts.recorded).into(),
         ]);
     }
-    let cpus = file.environment.integer("cpu.allowed").or(file.environment.integer("cpu.count"));
+    let cpus = file.environment.integer(FactName::CpuAllowed).or(file.environment.integer(FactName::CpuCount));
     let note = cpus.map(|cpus| format!("{cpus} CPUs may be used; load is given as kind and number of busy threads."));
     (!table.rows.is_empty())
-        .then(|| Section::of("load", "Under load", &["B9"], table.without_empty_columns()).note_if(note))
+        .then(|| Section::of("load", "Under load", &[ExperimentId::B9], table.without_empty_columns()).note_if(note))
 }
 
 /// The same wait and request measured as found.
@@ -101,6 +101,6 @@ fn idle_twin<'a>(file: &'a ResultFile, series: &Series) -> Option<&'a Series> {
     };
     file.series
         .iter()
-        .filter(|other| ["B5", "B12"].contains(&other.experiment.as_str()) && other.has_values())
+        .filter(|other| [ExperimentId::B5, ExperimentId::B12].contains(&other.experiment) && other.has_values())
         .find(same)
 }

@@ -2,7 +2,7 @@
 //! restore missed deadlines, side by side.
 
 use oversleep_record::stats::{Steadiness, steadiness};
-use oversleep_record::{Distribution, ResultFile, Series};
+use oversleep_record::{Distribution, ExperimentId, ResultFile, Series};
 
 use super::disturbance::summary;
 use crate::view::select::{self, measured};
@@ -16,15 +16,16 @@ const QUANTILES: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), 
 
 /// Whether the waits of a result are few enough to be looked at one by one.
 pub fn is_close_up(file: &ResultFile) -> bool {
-    (1..=SERIES_MAX).contains(&measured(file, "B5").count())
+    (1..=SERIES_MAX).contains(&measured(file, ExperimentId::B5).count())
 }
 
 pub fn detail(file: &ResultFile) -> Option<Section> {
     if !is_close_up(file) {
         return None;
     }
-    let mut section = Section { id: "detail", title: "Lateness", experiments: vec!["B5"], ..Section::default() };
-    for series in measured(file, "B5") {
+    let mut section =
+        Section { id: "detail", title: "Lateness", experiments: vec![ExperimentId::B5], ..Section::default() };
+    for series in measured(file, ExperimentId::B5) {
         section.tables.push(views(series));
         section.notes.push(story(series));
         section

@@ -1,7 +1,7 @@
 //! What else the machine did meanwhile.
 
 use oversleep_record::processor::{degrees, rates};
-use oversleep_record::{Disturbance, ProcessorState, ResultFile, Series};
+use oversleep_record::{Disturbance, ExperimentId, ProcessorState, ResultFile, Series};
 
 use crate::view::select;
 use crate::view::table::{Cell, Section, Table, figures, words};
@@ -63,10 +63,10 @@ pub fn disturbance(file: &ResultFile) -> Option<Section> {
             figures("slowed for heat", 2),
         ],
     );
-    let mut ids: Vec<&str> = Vec::new();
+    let mut ids: Vec<ExperimentId> = Vec::new();
     for series in file.series.iter().filter(|series| series.has_values()) {
-        if !ids.contains(&series.experiment.as_str()) {
-            ids.push(&series.experiment);
+        if !ids.contains(&series.experiment) {
+            ids.push(series.experiment);
         }
     }
     for id in ids {
@@ -75,7 +75,7 @@ pub fn disturbance(file: &ResultFile) -> Option<Section> {
         let cell = |share: Option<f64>| Cell::from(or_dash(share.map(percent)));
         let share = |part| cell(seen.share(part));
         table.row(vec![
-            if loaded { format!("{id}, own load") } else { id.to_owned() }.into(),
+            if loaded { format!("{id}, own load") } else { id.to_string() }.into(),
             seen.window_ns.to_string().into(),
             share(seen.steal_ns),
             share(seen.cpu_pressure_ns),

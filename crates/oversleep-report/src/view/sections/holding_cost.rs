@@ -1,9 +1,10 @@
 //! What holding a setting costs (C5).
 
+use oversleep_record::conditions::Held;
+use oversleep_record::label::{Activity, Counted};
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
-use super::neighbours::in_words;
 use super::slack::interrupts_counted;
 use crate::view::select::measured;
 use crate::view::table::{Cell, Section, Table, figures, words};
@@ -11,14 +12,14 @@ use crate::view::words::{or_dash, percent, value};
 
 /// What holding a setting costs.
 pub fn costs(file: &ResultFile) -> Option<Section> {
-    let counted = |series: &Series, what: &str| series.label("counted") == Some(what);
+    let counted = |series: &Series, what| series.label(label::COUNTED) == Some(what);
     let mut states: Vec<&str> = Vec::new();
-    let mut rows: Vec<(&str, &str)> = Vec::new();
-    for series in measured(file, "C5") {
-        if counted(series, "residency") && !states.contains(&series.subject.as_str()) {
+    let mut rows: Vec<(Held, Activity)> = Vec::new();
+    for series in measured(file, ExperimentId::C5) {
+        if counted(series, Counted::Residency) && !states.contains(&series.subject.as_str()) {
             states.push(&series.subject);
         }
-        let row = (series.label("held")?, series.label("activity")?);
+        let row = (series.label(label::HELD)?, series.label(label::ACTIVITY)?);
         if !rows.contains(&row) {
             rows.push(row);
         }
@@ -26,7 +27,7 @@ pub fn costs(file: &ResultFile) -> Option<Section> {
     let mut columns = vec![
         words("held", 0),
         words("thread", 0),
-        figures(interrupts_counted(measured(file, "C5")), 0),
+        figures(interrupts_counted(measured(file, ExperimentId::C5)), 0),
         figures("its wake-ups", 0),
     ];
     columns.extend(states.iter().map(|state| figures(format!("in {state}"), 1)));
@@ -39,27 +40,32 @@ pub fn costs(file: &ResultFile) -> Option<Section> {
         Some(if is_share { percent(Nanos(median).as_secs_f64()) } else { value(series.unit, median) })
     };
     for (held, activity) in rows {
-        let of_row = |what: &str, subject: Option<&str>| {
-            let mut series = measured(file, "C5")
-                .filter(|series| series.label("held") == Some(held) && series.label("activity") == Some(activity));
+        let of_row = |what, subject: Option<&str>| {
+            let mut series = measured(file, ExperimentId::C5).filter(|series| {
+                series.label(label::HELD).as_ref() == Some(&held) && series.label(label::ACTIVITY) == Some(activity)
+            });
             let found = series
                 .find(|series| counted(series, what) && subject.is_none_or(|subject| series.subject == subject))
                 .and_then(shown);
             Cell::from(or_dash(found))
         };
         let mut row: Vec<Cell> = vec![
-            in_words(held).into(),
-            if activity == "idle" { "sleeps through".into() } else { "sleeps 1 ms each".into() },
-            of_row("interrupts", None),
-            of_row("wakeups", None),
+            match &held {
+                Held::AsFound => "as found".into(),
+                Held::Setting(setting) => setting.to_string().into(),
+            },
+            if activity == Activity::Idle { "sleeps through".into() } else { "sleeps 1 ms each".into() },
+            of_row(Counted::Interrupts, None),
+            of_row(Counted::Wakeups, None),
         ];
-        row.extend(states.iter().map(|state| of_row("residency", Some(state))));
-        row.push(of_row("power", None));
+        row.extend(states.iter().map(|state| of_row(Counted::Residency, Some(state))));
+        row.push(of_row(Counted::Power, None));
         table.row(row);
     }
     let note = "Interrupts, idle time and power are the whole machine's, other programs included.";
     (!table.rows.is_empty()).then(|| {
-        Section::of("resolution-cost", "What holding costs", &["C5"], table.without_empty_columns()).note(note)
+        Section::of("resolution-cost", "What holding costs", &[ExperimentId::C5], table.without_empty_columns())
+            .note(note)
     })
 }
 

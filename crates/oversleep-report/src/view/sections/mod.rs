@@ -14,7 +14,7 @@ pub mod threads;
 mod waits;
 
 use oversleep_measure::experiment;
-use oversleep_record::ResultFile;
+use oversleep_record::{ExperimentId, ResultFile};
 
 use super::table::Section;
 
@@ -49,11 +49,11 @@ pub fn all(file: &ResultFile) -> Vec<Section> {
 
 /// What was published about these experiments on the same operating system, a line each; nothing for modelled machines'
 /// neighbours: the figures are told apart by their system only. Nothing under Wine, which is not the system it plays.
-pub fn published(file: &ResultFile, ids: &[&str]) -> Vec<String> {
+pub fn published(file: &ResultFile, ids: &[ExperimentId]) -> Vec<String> {
     if super::head::wine(file).is_some() {
         return Vec::new();
     }
-    let of = |id: &&str| experiment(id).map(|experiment| experiment.published).unwrap_or_default();
+    let of = |id: &ExperimentId| experiment(*id).map(|experiment| experiment.published).unwrap_or_default();
     ids.iter()
         .flat_map(of)
         .filter(|figure| figure.os == file.platform.os)
@@ -67,13 +67,18 @@ mod tests {
 
     use super::super::testing::rich;
     use super::*;
+    use oversleep_record::ExperimentId;
+    use oversleep_record::FactName;
     use oversleep_record::testing::Sheet;
 
     #[test]
     fn figures_under_wine_are_not_compared_with_those_of_windows() {
         let sheet = Sheet::windows();
-        assert!(!published(&sheet.file, &["B5", "C2"]).is_empty());
-        assert_eq!(published(&sheet.text("os.wine_version", "8.0").file, &["B5", "C2"]), [""; 0]);
+        assert!(!published(&sheet.file, &[ExperimentId::B5, ExperimentId::C2]).is_empty());
+        assert_eq!(
+            published(&sheet.text(FactName::OsWineVersion, "8.0").file, &[ExperimentId::B5, ExperimentId::C2]),
+            [""; 0]
+        );
     }
 
     #[test]
@@ -99,8 +104,8 @@ mod tests {
 
     #[test]
     fn published_figures_are_those_of_the_same_system() {
-        let linux = published(&Sheet::linux().file, &["B5"]);
+        let linux = published(&Sheet::linux().file, &[ExperimentId::B5]);
         assert_eq!(linux, ["nanosleep(1 ms): 1.06 ms (field reports, HZ=250 and 1000)"]);
-        assert!(published(&Sheet::windows().file, &["B5"])[0].starts_with("Sleep(1)"));
+        assert!(published(&Sheet::windows().file, &[ExperimentId::B5])[0].starts_with("Sleep(1)"));
     }
 }

@@ -2,8 +2,9 @@
 //! several of a clock's steps at once.
 
 use oversleep_explain::verdicts::step_in_words;
+use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
 use super::neighbours::{of_step, steps};
 use crate::view::head;
@@ -53,7 +54,7 @@ pub fn is_shared(file: &ResultFile) -> bool {
 }
 
 /// Every coarse clock whose steps were looked at, in the registry's order.
-pub fn coarse_clocks<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
+pub fn coarse_clocks<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Vec<&'a str> {
     let mut clocks: Vec<&str> = Vec::new();
     for series in file.experiment(experiment).filter(|series| series.quantity == Quantity::Step) {
         if !clocks.contains(&series.subject.as_str()) {
@@ -64,14 +65,14 @@ pub fn coarse_clocks<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a s
 }
 
 /// The coarse clock that is drawn and told of first: one that follows, else the first there is.
-pub fn telling<'a>(file: &'a ResultFile, experiment: &'a str) -> Option<&'a str> {
+pub fn telling<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Option<&'a str> {
     let clocks = coarse_clocks(file, experiment);
     let follows = clocks.iter().find(|clock| standing(file, clock) == Standing::Follows);
     follows.or(clocks.first()).copied()
 }
 
 /// The coarse clocks as they are shown: the telling one first, then one that behaves otherwise, then the others.
-pub fn by_interest<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
+pub fn by_interest<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Vec<&'a str> {
     let mut clocks = coarse_clocks(file, experiment);
     if let Some(telling) = telling(file, experiment) {
         let of_telling = standing(file, telling);
@@ -86,7 +87,7 @@ pub fn by_interest<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str
 
 /// Which coarse clocks a neighbour's setting reached, and which keep their step.
 pub fn reached(file: &ResultFile) -> Option<String> {
-    let all = coarse_clocks(file, "C3");
+    let all = coarse_clocks(file, ExperimentId::C3);
     let with = |wanted| all.iter().filter(|clock| standing(file, clock) == wanted).copied().collect::<Vec<_>>();
     let (follow, keep) = (with(Standing::Follows), with(Standing::Keeps));
     (!follow.is_empty()).then(|| {
@@ -100,11 +101,11 @@ pub(crate) fn standing(file: &ResultFile, clock: &str) -> Standing {
 }
 
 /// What a clock moved by beside one setting, in words.
-pub fn step_text(file: &ResultFile, experiment: &str, held: &str, clock: &str) -> Option<String> {
+pub fn step_text(file: &ResultFile, experiment: ExperimentId, held: &HeldSettings, clock: &str) -> Option<String> {
     let step = step(file, experiment, held, clock)?;
     let tick = match standing(file, clock) {
         Standing::Follows => period(file, experiment, held).map(Nanos),
-        Standing::Keeps | Standing::Unclear => file.environment.nanos("timer.period_default_ns"),
+        Standing::Keeps | Standing::Unclear => file.environment.nanos(FactName::TimerPeriodDefault),
     };
     // One that is several is no longer than those together.
     let text = step_in_words(Nanos(step.ns), tick);
@@ -112,14 +113,19 @@ pub fn step_text(file: &ResultFile, experiment: &str, held: &str, clock: &str) -
 }
 
 /// What a clock moved by beside one setting.
-pub fn step(file: &ResultFile, experiment: &str, held: &str, clock: &str) -> Option<Step> {
+pub fn step(file: &ResultFile, experiment: ExperimentId, held: &HeldSettings, clock: &str) -> Option<Step> {
     let ns = least_step(of_clock(file, experiment, held, clock)?)?;
     let expected = Rows::of(file, clock).expected(period(file, experiment, held));
     // Half a step more than one is nearer to two.
     Some(Step { ns, is_several: expected.is_some_and(|expected| ns.saturating_mul(2) > expected.saturating_mul(3)) })
 }
 
-fn of_clock<'a>(file: &'a ResultFile, experiment: &'a str, held: &'a str, clock: &str) -> Option<&'a Series> {
+fn of_clock<'a>(
+    file: &'a ResultFile,
+    experiment: ExperimentId,
+    held: &'a HeldSettings,
+    clock: &str,
+) -> Option<&'a Series> {
     of_step(file, experiment, held, Quantity::Step).find(|series| series.subject == clock)
 }
 
@@ -128,12 +134,13 @@ fn least_step(series: &Series) -> Option<i64> {
     series.distribution.min().filter(|&least| least > 0).or_else(|| series.distribution.p50())
 }
 
-fn period(file: &ResultFile, experiment: &str, held: &str) -> Option<i64> {
+fn period(file: &ResultFile, experiment: ExperimentId, held: &HeldSettings) -> Option<i64> {
     let stated = of_step(file, experiment, held, Quantity::StatedResolution).next();
     let granted = || {
-        let mut all = file.experiment(experiment).filter(|series| series.label("neighbour") == Some(held));
-        let granted = all.find_map(|series| series.label("granted")).unwrap_or(held);
-        granted.split('+').filter_map(|span| Some(span.parse::<Nanos>().ok()?.0)).min()
+        let mut all =
+            file.experiment(experiment).filter(|series| series.label(label::NEIGHBOUR).as_ref() == Some(held));
+        let granted = all.find_map(|series| series.label(label::GRANTED)).unwrap_or_else(|| held.clone());
+        granted.shortest().map(|span| span.0)
     };
     stated.and_then(|series| series.distribution.p50()).or_else(granted)
 }
@@ -141,14 +148,14 @@ fn period(file: &ResultFile, experiment: &str, held: &str) -> Option<i64> {
 impl Rows {
     fn of(file: &ResultFile, clock: &str) -> Rows {
         let mut rows = Vec::new();
-        for experiment in ["C3", "C4"] {
+        for experiment in [ExperimentId::C3, ExperimentId::C4] {
             for held in steps(file, experiment) {
-                let least = of_clock(file, experiment, held, clock).and_then(least_step);
-                rows.extend(least.map(|step| Row { period: period(file, experiment, held), step }));
+                let least = of_clock(file, experiment, &held, clock).and_then(least_step);
+                rows.extend(least.map(|step| Row { period: period(file, experiment, &held), step }));
             }
         }
         let is_shared = is_shared(file);
-        let stated = file.environment.nanos("timer.coarse_step_ns").map(|step| step.0).filter(|_| !is_shared);
+        let stated = file.environment.nanos(FactName::TimerCoarseStep).map(|step| step.0).filter(|_| !is_shared);
         Rows { rows, stated, is_shared }
     }
 
@@ -201,6 +208,10 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
+    fn holding(settings: &str) -> HeldSettings {
+        settings.parse().expect("settings")
+    }
+
     /// C3 with the step of a clock beside each setting, and the period stated meanwhile.
     fn moved(mut sheet: Sheet, clock: &str, rows: &[(&str, i64, i64)]) -> Sheet {
         for &(held, step, stated) in rows {
@@ -217,11 +228,14 @@ mod tests {
         let rows = rows.map(|(held, step, stated)| (held, step * MS, stated));
         let file = moved(Sheet::linux(), "monotonic-coarse", &rows).file;
         assert_eq!(reached(&file), None);
-        let several = |held| step(&file, "C3", held, "monotonic-coarse").map(|step| step.is_several);
+        let several =
+            |held| step(&file, ExperimentId::C3, &holding(held), "monotonic-coarse").map(|step| step.is_several);
         assert_eq!(["none", "1ns", "50us", "9ms"].map(several), [false, true, false, true].map(Some));
         let stated =
-            |step| moved(Sheet::linux().span("timer.coarse_step_ns", step), "monotonic-coarse", &rows[1..2]).file;
-        let is_several = |file: &ResultFile| step(file, "C3", "1ns", "monotonic-coarse").map(|step| step.is_several);
+            |step| moved(Sheet::linux().span(FactName::TimerCoarseStep, step), "monotonic-coarse", &rows[1..2]).file;
+        let is_several = |file: &ResultFile| {
+            step(file, ExperimentId::C3, &holding("1ns"), "monotonic-coarse").map(|step| step.is_several)
+        };
         assert_eq!([4 * MS, 10 * MS].map(|step| is_several(&stated(step))), [Some(true), Some(false)]);
         // Sorted by chance as one that follows would be.
         let sorted = [("1ms", 4 * MS, 0), ("8ms", 8 * MS, 0), ("none", 12 * MS, 0)];
@@ -238,8 +252,8 @@ mod tests {
         let file = moved(sheet, "system-time", &follows).file;
         let says = "The step of system-time followed the neighbour's setting; not that of get-tick-count-64.";
         assert_eq!(reached(&file).as_deref(), Some(says));
-        assert_eq!(by_interest(&file, "C3"), ["system-time", "get-tick-count-64"]);
-        let several = |clock| step(&file, "C3", "2ms", clock).map(|step| step.is_several);
+        assert_eq!(by_interest(&file, ExperimentId::C3), ["system-time", "get-tick-count-64"]);
+        let several = |clock| step(&file, ExperimentId::C3, &holding("2ms"), clock).map(|step| step.is_several);
         assert_eq!((several("system-time"), several("get-tick-count-64")), (Some(true), Some(true)));
     }
 
@@ -249,7 +263,7 @@ mod tests {
         let file = moved(Sheet::windows(), "system-time", &rows).file;
         assert_eq!(standing(&file, "system-time"), Standing::Keeps);
         let changing = [("none", 15, 15), ("1ms", 1, 1)].map(|(held, step, stated)| (held, step * MS, stated * MS));
-        let wine = moved(Sheet::windows().text("os.wine_version", "8.0"), "system-time", &changing).file;
+        let wine = moved(Sheet::windows().text(FactName::OsWineVersion, "8.0"), "system-time", &changing).file;
         assert_eq!(reached(&wine), None, "Wine answers with its host's clocks");
     }
 
@@ -259,7 +273,10 @@ mod tests {
         let rows = rows.map(|(held, step, stated)| (held, step * MS, stated * MS));
         let file = moved(Sheet::windows(), "clock", &rows).file;
         assert_eq!(standing(&file, "clock"), Standing::Unclear);
-        assert_eq!(step(&file, "C3", "2ms", "clock"), Some(Step { ns: 11 * MS, is_several: false }));
+        assert_eq!(
+            step(&file, ExperimentId::C3, &holding("2ms"), "clock"),
+            Some(Step { ns: 11 * MS, is_several: false })
+        );
     }
 
     #[test]
@@ -268,7 +285,7 @@ mod tests {
         for (held, step) in [("none", 15), ("4ms", 4), ("2ms+4ms", 2)] {
             sheet = sheet.steady(&format!("C4/system-time/step/neighbour={held}"), step * MS);
         }
-        assert_eq!(period(&sheet.file, "C4", "2ms+4ms"), Some(2 * MS));
+        assert_eq!(period(&sheet.file, ExperimentId::C4, &holding("2ms+4ms")), Some(2 * MS));
         assert_eq!(standing(&sheet.file, "system-time"), Standing::Follows);
     }
 }

@@ -1,7 +1,8 @@
 //! What other processes' settings do to this one (C3, C4).
 
+use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
 use super::neighbour_clocks as clocks;
 use crate::view::select::measured;
@@ -12,12 +13,12 @@ use crate::view::words::{UNKNOWN, median, or_dash, value};
 const SAME: Nanos = Nanos(300_000);
 
 /// What the neighbours of a series held: `2ms`, `none`.
-pub fn neighbour(series: &Series) -> Option<&str> {
-    series.label("neighbour")
+pub fn neighbour(series: &Series) -> Option<HeldSettings> {
+    series.label(label::NEIGHBOUR)
 }
 
 /// What neighbours held in the steps of an experiment, in the order of its steps.
-pub fn steps<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
+pub fn steps(file: &ResultFile, experiment: ExperimentId) -> Vec<HeldSettings> {
     let mut steps = Vec::new();
     for held in file.experiment(experiment).filter_map(neighbour) {
         if !steps.contains(&held) {
@@ -27,41 +28,41 @@ pub fn steps<'a>(file: &'a ResultFile, experiment: &'a str) -> Vec<&'a str> {
     steps
 }
 
-/// A label as a person writes it: `2 ms and 4 ms`, `nothing`.
-pub fn in_words(label: &str) -> String {
-    let one = |setting: &str| match setting {
-        "none" => "nothing".to_owned(),
-        "as-found" => "as found".to_owned(),
-        setting => setting.parse().map_or_else(|_| setting.to_owned(), |span: Nanos| span.to_string()),
-    };
-    label.split('+').map(one).collect::<Vec<_>>().join(" and ")
+/// What neighbours hold as a person writes it: `2 ms and 4 ms`, `nothing`.
+pub fn in_words(held: &HeldSettings) -> String {
+    match held.0.as_slice() {
+        [] => "nothing".to_owned(),
+        settings => settings.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and "),
+    }
 }
 
 /// The series of one kind within a step; a coarse clock's has its name.
 pub fn of_step<'a>(
     file: &'a ResultFile,
-    experiment: &'a str,
-    step: &'a str,
+    experiment: ExperimentId,
+    step: &'a HeldSettings,
     quantity: Quantity,
 ) -> impl Iterator<Item = &'a Series> {
-    measured(file, experiment).filter(move |series| series.quantity == quantity && neighbour(series) == Some(step))
+    measured(file, experiment)
+        .filter(move |series| series.quantity == quantity && neighbour(series).as_ref() == Some(step))
 }
 
 /// What this process's own sleep took in a step, as a median.
-pub fn slept(file: &ResultFile, experiment: &str, step: &str) -> Option<Nanos> {
+pub fn slept(file: &ResultFile, experiment: ExperimentId, step: &HeldSettings) -> Option<Nanos> {
     let series = of_step(file, experiment, step, Quantity::Lateness).next()?;
     Some(series.requested_ns? + Nanos(series.distribution.p50()?))
 }
 
 pub(crate) fn neighbours(file: &ResultFile) -> Option<Section> {
     let tables: Vec<Table> = [
-        ("C3", "This process, which asked for nothing, while one neighbour holds a setting"),
-        ("C4", "The same while two neighbours come and the first leaves again"),
+        (ExperimentId::C3, "This process, which asked for nothing, while one neighbour holds a setting"),
+        (ExperimentId::C4, "The same while two neighbours come and the first leaves again"),
     ]
     .into_iter()
     .filter_map(|(experiment, caption)| table(file, experiment, caption))
     .collect();
-    let experiments = ["C3", "C4"].into_iter().filter(|id| measured(file, id).next().is_some()).collect();
+    let experiments =
+        [ExperimentId::C3, ExperimentId::C4].into_iter().filter(|id| measured(file, *id).next().is_some()).collect();
     let notes = [reached(file), clocks::reached(file), lowest(file)].into_iter().flatten().collect();
     (!tables.is_empty()).then_some(Section {
         id: "neighbours",
@@ -73,7 +74,7 @@ pub(crate) fn neighbours(file: &ResultFile) -> Option<Section> {
     })
 }
 
-fn table(file: &ResultFile, experiment: &str, caption: &str) -> Option<Table> {
+fn table(file: &ResultFile, experiment: ExperimentId, caption: &str) -> Option<Table> {
     let clocks = clocks::by_interest(file, experiment);
     let asked = measured(file, experiment).find_map(|series| series.requested_ns);
     let sleep = asked.map_or_else(|| "own sleep".to_owned(), |asked| format!("own sleep of {asked}"));
@@ -91,7 +92,7 @@ fn table(file: &ResultFile, experiment: &str, caption: &str) -> Option<Table> {
             .map(|(index, clock)| figures(format!("step of {clock}"), u8::try_from(index + 1).unwrap_or(u8::MAX))),
     );
     let mut table = Table::new(caption, columns);
-    for step in steps(file, experiment) {
+    for step in &steps(file, experiment) {
         let sleep = of_step(file, experiment, step, Quantity::Lateness).next();
         let took = |late: Option<i64>| {
             let series = sleep?;
@@ -100,10 +101,10 @@ fn table(file: &ResultFile, experiment: &str, caption: &str) -> Option<Table> {
         let p50 = took(sleep.and_then(|series| series.distribution.p50()));
         let is_few = sleep
             .is_some_and(|series| median(series.unit, &series.distribution).is_some_and(|text| text.starts_with('~')));
-        let granted = file.experiment(experiment).filter(|series| neighbour(series) == Some(step));
+        let granted = file.experiment(experiment).filter(|series| neighbour(series).as_ref() == Some(step));
         let mut row: Vec<Cell> = vec![
             in_words(step).into(),
-            or_dash(granted.filter_map(|series| series.label("granted")).next().map(in_words)).into(),
+            or_dash(granted.filter_map(|series| series.label(label::GRANTED)).next().as_ref().map(in_words)).into(),
             of_step(file, experiment, step, Quantity::StatedResolution).next().map_or_else(
                 || UNKNOWN.into(),
                 |series| {
@@ -123,7 +124,8 @@ fn table(file: &ResultFile, experiment: &str, caption: &str) -> Option<Table> {
 
 /// Whether what one neighbour held made a difference to this process.
 fn reached(file: &ResultFile) -> Option<String> {
-    let slept: Vec<Nanos> = steps(file, "C3").into_iter().filter_map(|step| slept(file, "C3", step)).collect();
+    let slept: Vec<Nanos> =
+        steps(file, ExperimentId::C3).into_iter().filter_map(|step| slept(file, ExperimentId::C3, &step)).collect();
     let (least, most) = (*slept.iter().min()?, *slept.iter().max()?);
     if slept.len() < 2 {
         return None;
@@ -163,11 +165,11 @@ struct Beside {
 
 /// The sleep beside the shortest span that was held; `None` where none is short enough to tell.
 fn beside_finest(file: &ResultFile) -> Option<Beside> {
-    let alone = slept(file, "C3", "none")?;
-    let spans = steps(file, "C3").into_iter().filter_map(|step| Some((step.parse::<Nanos>().ok()?, step)));
-    let (held, step) = spans.filter(|(_, step)| slept(file, "C3", step).is_some()).min()?;
-    let took = slept(file, "C3", step)?;
-    let requested = of_step(file, "C3", step, Quantity::Lateness).next()?.requested_ns?;
+    let alone = slept(file, ExperimentId::C3, &HeldSettings::NOTHING)?;
+    let spans = steps(file, ExperimentId::C3).into_iter().filter_map(|step| Some((step.only_span()?, step)));
+    let (held, step) = spans.filter(|(_, step)| slept(file, ExperimentId::C3, step).is_some()).min()?;
+    let took = slept(file, ExperimentId::C3, &step)?;
+    let requested = of_step(file, ExperimentId::C3, &step, Quantity::Lateness).next()?.requested_ns?;
     // Who follows is served by the second tick after the deadline at the latest.
     let latest = requested + held * 2 + SAME;
     (latest < alone - SAME).then_some(Beside { held, took, alone, followed: took <= latest })
@@ -175,11 +177,14 @@ fn beside_finest(file: &ResultFile) -> Option<Beside> {
 
 /// With whose setting alone the sleeps beside two neighbours agree.
 fn lowest(file: &ResultFile) -> Option<String> {
-    let steps = steps(file, "C4");
-    let both = steps.iter().find(|step| step.contains('+'))?;
-    let (first, second) = both.split_once('+')?;
-    let [with_both, with_first, with_second] =
-        [both, first, second].map(|step| slept(file, "C4", step)).into_iter().collect::<Option<Vec<_>>>()?[..]
+    let steps = steps(file, ExperimentId::C4);
+    let both = steps.iter().find(|step| step.0.len() > 1)?;
+    let [first, second] = both.0.as_slice() else { return None };
+    let [first, second] = [first, second].map(|setting| HeldSettings(vec![setting.clone()]));
+    let [with_both, with_first, with_second] = [both, &first, &second]
+        .map(|step| slept(file, ExperimentId::C4, step))
+        .into_iter()
+        .collect::<Option<Vec<_>>>()?[..]
     else {
         return None;
     };
@@ -188,11 +193,11 @@ fn lowest(file: &ResultFile) -> Option<String> {
         return None;
     }
     let (like, alone) = match (differ(with_both, with_first), differ(with_both, with_second)) {
-        (false, true) => (first, with_first),
-        (true, false) => (second, with_second),
+        (false, true) => (&first, with_first),
+        (true, false) => (&second, with_second),
         _ => return None,
     };
-    let (first, second, like) = (in_words(first), in_words(second), in_words(like));
+    let (first, second, like) = (in_words(&first), in_words(&second), in_words(like));
     Some(format!(
         "While {first} and {second} were both held the sleep took {with_both}, as with {like} alone ({alone})."
     ))
@@ -204,7 +209,7 @@ mod tests {
     use oversleep_record::testing::Sheet;
 
     /// `C3` with these sleeps beyond 1 ms, stated resolutions and clock steps, all in ms.
-    fn sheet(experiment: &str, steps: &[(&str, i64, i64)]) -> Sheet {
+    fn sheet(experiment: ExperimentId, steps: &[(&str, i64, i64)]) -> Sheet {
         let mut sheet = Sheet::windows();
         for (step, late_ms, period_ms) in steps {
             sheet = sheet
@@ -218,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_machine_wide_resolution_is_told_in_table_and_words() {
-        let file = sheet("C3", &[("none", 14, 15), ("1ms", 1, 1), ("2ms", 1, 2)]).file;
+        let file = sheet(ExperimentId::C3, &[("none", 14, 15), ("1ms", 1, 1), ("2ms", 1, 2)]).file;
         let section = neighbours(&file).expect("there are values");
         let texts: Vec<Vec<&str>> =
             section.tables[0].rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
@@ -237,14 +242,14 @@ mod tests {
                 "The step of system-time followed the neighbour's setting; not that of get-tick-count.",
             ]
         );
-        assert_eq!(clocks::telling(&file, "C3"), Some("system-time"));
-        let alike = sheet("C3", &[("none", 14, 15), ("1ms", 14, 15)]).file;
+        assert_eq!(clocks::telling(&file, ExperimentId::C3), Some("system-time"));
+        let alike = sheet(ExperimentId::C3, &[("none", 14, 15), ("1ms", 14, 15)]).file;
         let section = neighbours(&alike).expect("there are values");
         assert_eq!(
             section.notes,
             ["No neighbour's setting reached this process: its sleep took 15 ms whatever was held."]
         );
-        assert_eq!(clocks::telling(&alike, "C3"), Some("get-tick-count"), "of equals the first");
+        assert_eq!(clocks::telling(&alike, ExperimentId::C3), Some("get-tick-count"), "of equals the first");
     }
 
     #[test]
@@ -280,7 +285,7 @@ mod tests {
         // What a process that asked for nothing gets since Windows 10 2004.
         let steps = [("none", 14, 15), ("1ms", 15, 1), ("2ms", 15, 2), ("6ms", 11, 6), ("8ms", 7, 8), ("15ms", 14, 15)];
         assert_eq!(
-            reached(&sheet("C3", &steps).file).as_deref(),
+            reached(&sheet(ExperimentId::C3, &steps).file).as_deref(),
             Some(
                 "This process did not follow its neighbours: beside one that held 1 ms its sleep took 16 ms, and 15 ms \
                  alone. A request serves the process that makes it; the sleeps of 8 ms to 16 ms are multiples of what was \
@@ -289,7 +294,7 @@ mod tests {
         );
         let coarse_only = [("none", 14, 15), ("8ms", 7, 8)];
         assert_eq!(
-            reached(&sheet("C3", &coarse_only).file).as_deref(),
+            reached(&sheet(ExperimentId::C3, &coarse_only).file).as_deref(),
             Some("A neighbour's setting reached this process: its sleep took from 8 ms to 15 ms, by what was held.")
         );
     }
@@ -298,9 +303,9 @@ mod tests {
     fn which_of_two_requests_counts_is_said_only_where_it_shows() {
         let steps = [("none", 14, 15), ("2ms", 1, 2), ("2ms+4ms", 1, 2), ("4ms", 3, 4)];
         let says = "While 2 ms and 4 ms were both held the sleep took 2 ms, as with 2 ms alone (2 ms).";
-        assert_eq!(lowest(&sheet("C4", &steps).file).as_deref(), Some(says));
+        assert_eq!(lowest(&sheet(ExperimentId::C4, &steps).file).as_deref(), Some(says));
         let alike = [("none", 0, 1), ("2ms", 0, 1), ("2ms+4ms", 0, 1), ("4ms", 0, 1)];
-        assert_eq!(lowest(&sheet("C4", &alike).file), None);
-        assert_eq!(lowest(&sheet("C4", &steps[..3]).file), None, "a step is missing");
+        assert_eq!(lowest(&sheet(ExperimentId::C4, &alike).file), None);
+        assert_eq!(lowest(&sheet(ExperimentId::C4, &steps[..3]).file), None, "a step is missing");
     }
 }

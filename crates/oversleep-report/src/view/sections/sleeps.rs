@@ -1,6 +1,7 @@
 //! Sleeps looked at from other sides: a sweep of requests (B2), usleep and the phase (B4, B6), spinning (B12), yields (B7).
 
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::label::{Competition, Phase};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
 use super::clocks::extreme;
 use super::waits::at;
@@ -10,7 +11,7 @@ use crate::view::words::{UNKNOWN, grouped, median_of, or_dash, percent, quantile
 
 pub fn sweep(file: &ResultFile) -> Option<Section> {
     let mut tables = Vec::new();
-    for wait in subjects(measured(file, "B2")) {
+    for wait in subjects(measured(file, ExperimentId::B2)) {
         let mut table = Table::new(
             format!("What {wait} took for each request"),
             vec![
@@ -23,12 +24,12 @@ pub fn sweep(file: &ResultFile) -> Option<Section> {
                 Column { head: "took".to_owned(), kind: Kind::Bar, rank: 2 },
             ],
         );
-        let longest = measured(file, "B2")
+        let longest = measured(file, ExperimentId::B2)
             .filter(|series| series.subject == wait)
             .filter_map(|series| series.distribution.p50())
             .max()
             .unwrap_or(0);
-        for series in measured(file, "B2").filter(|series| series.subject == wait) {
+        for series in measured(file, ExperimentId::B2).filter(|series| series.subject == wait) {
             let over = series.requested_ns.zip(series.distribution.p50()).map(|(asked, took)| Nanos(took) - asked);
             table.row(vec![
                 or_dash(series.requested_ns).into(),
@@ -45,7 +46,7 @@ pub fn sweep(file: &ResultFile) -> Option<Section> {
     (!tables.is_empty()).then(|| Section {
         id: "sweep",
         title: "Sweep of requests",
-        experiments: vec!["B2"],
+        experiments: vec![ExperimentId::B2],
         tables,
         ..Section::default()
     })
@@ -73,14 +74,14 @@ pub fn usleep_and_phase(file: &ResultFile) -> Option<Section> {
         ],
     );
     let mut experiments = Vec::new();
-    for id in ["B4", "B6"] {
+    for id in [ExperimentId::B4, ExperimentId::B6] {
         for series in measured(file, id) {
             if !experiments.contains(&id) {
                 experiments.push(id);
             }
-            let how = match (series.label("phase"), series.label("cpu_kind")) {
-                (Some("random"), _) => "random phase".to_owned(),
-                (Some(phase), _) => phase.replace('-', " "),
+            let how = match (series.label(label::PHASE), series.label(label::CPU_KIND)) {
+                (Some(Phase::Random), _) => "random phase".to_owned(),
+                (Some(Phase::BackToBack), _) => "back to back".to_owned(),
                 (None, Some(kind)) => format!("on a CPU of kind {kind}"),
                 (None, None) => or_dash(series.pace),
             };
@@ -120,7 +121,7 @@ pub fn spinning(file: &ResultFile) -> Option<Section> {
             figures("waits", 3),
         ],
     );
-    for series in measured(file, "B12") {
+    for series in measured(file, ExperimentId::B12) {
         let own = series.disturbance().own_cpu_ns;
         let waits = i64::try_from(series.counts.recorded).unwrap_or(i64::MAX).max(1);
         let share = cpu_share(series);
@@ -137,7 +138,7 @@ pub fn spinning(file: &ResultFile) -> Option<Section> {
         ]);
     }
     (!table.rows.is_empty())
-        .then(|| Section::of("spinning", "Waits that spin", &["B12"], table.without_empty_columns()))
+        .then(|| Section::of("spinning", "Waits that spin", &[ExperimentId::B12], table.without_empty_columns()))
 }
 
 pub fn yields(file: &ResultFile) -> Option<Section> {
@@ -153,11 +154,11 @@ pub fn yields(file: &ResultFile) -> Option<Section> {
             figures("calls", 3),
         ],
     );
-    for series in measured(file, "B7") {
-        let competition = match (series.label("competition"), crate::view::select::load(series)) {
-            (Some("idle"), _) => "none".to_owned(),
+    for series in measured(file, ExperimentId::B7) {
+        let competition = match (series.label(label::COMPETITION), crate::view::select::load(series)) {
+            (Some(Competition::Idle), _) => "none".to_owned(),
             (_, Some(load)) => load,
-            (Some(other), None) => other.to_owned(),
+            (Some(other), None) => other.to_string(),
             (None, None) => UNKNOWN.to_owned(),
         };
         table.row(vec![
@@ -170,5 +171,6 @@ pub fn yields(file: &ResultFile) -> Option<Section> {
             grouped(series.counts.recorded).into(),
         ]);
     }
-    (!table.rows.is_empty()).then(|| Section::of("yield", "Yielding", &["B7"], table.without_empty_columns()))
+    (!table.rows.is_empty())
+        .then(|| Section::of("yield", "Yielding", &[ExperimentId::B7], table.without_empty_columns()))
 }

@@ -1,7 +1,7 @@
 //! Where the lateness went: the parts of each wait that was watched.
 
 use oversleep_explain::split::{Parts, SplitRow, barely_seen, rows};
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
 use crate::view::select::COMMON_REQUEST;
 use crate::view::table::{Cell, Column, Kind, Section, Table, figures, words};
@@ -14,7 +14,7 @@ const GLYPHS: [char; 3] = ['█', '▒', '░'];
 
 /// The rows that belong together: those of the waits' own series.
 pub fn of_waits(file: &ResultFile) -> Vec<SplitRow> {
-    rows(file).into_iter().filter(|row| row.series.starts_with("B5/")).collect()
+    rows(file).into_iter().filter(|row| row.series.is_of(ExperimentId::B5)).collect()
 }
 
 /// The request those rows were asked for, where it is the same for all.
@@ -68,7 +68,8 @@ pub(crate) fn split(file: &ResultFile) -> Option<Section> {
     }
     let method = rows.first().map(|row| row.method.as_str()).filter(|method| !method.is_empty());
     let method = method.map(|method| format!("Seen by: {method}."));
-    let mut section = Section::of("split", "Where the lateness goes", &["B5"], table.without_empty_columns());
+    let mut section =
+        Section::of("split", "Where the lateness goes", &[ExperimentId::B5], table.without_empty_columns());
     section.notes.push(sentence(&format!(
         "timer: rounding, slack, the timer and waking (until the thread could run); queue: waiting for a CPU; return: until \
          the program read its clock. The parts of each wait add up; their medians do so only roughly. \
@@ -82,7 +83,7 @@ pub(crate) fn split(file: &ResultFile) -> Option<Section> {
 
 /// The waits of which too few could be split to stand for all.
 pub fn left_out(file: &ResultFile) -> Option<String> {
-    let seen = barely_seen(file).into_iter().filter(|row| row.series.starts_with("B5/")).map(|row| {
+    let seen = barely_seen(file).into_iter().filter(|row| row.series.is_of(ExperimentId::B5)).map(|row| {
         format!("{} (seen in {} of {})", row.wait, row.attributed_count, row.attributed_count + row.unattributed_count)
     });
     let seen: Vec<String> = seen.collect();

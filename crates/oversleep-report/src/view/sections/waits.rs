@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::clocks::extreme;
 use super::detail;
@@ -21,20 +21,20 @@ fn rank(requests: &[Nanos], index: usize, common: Nanos) -> u8 {
 
 /// Waits, least late first at the common request; those without it last.
 fn in_order(file: &ResultFile, common: Nanos) -> Vec<&str> {
-    let mut waits = subjects(measured(file, "B5"));
+    let mut waits = subjects(measured(file, ExperimentId::B5));
     let lateness = |wait: &str| find(file, wait, common).and_then(|series| series.distribution.p50());
     waits.sort_by_key(|wait| (lateness(wait).is_none(), lateness(wait)));
     waits
 }
 
 fn find<'a>(file: &'a ResultFile, wait: &str, asked: Nanos) -> Option<&'a Series> {
-    file.experiment("B5")
+    file.experiment(ExperimentId::B5)
         .find(|series| series.subject == wait && series.requested_ns == Some(asked) && series.has_values())
 }
 
 pub fn waits(file: &ResultFile) -> Option<Section> {
-    let asked = requests(measured(file, "B5"));
-    let common = common_request(measured(file, "B5"))?;
+    let asked = requests(measured(file, ExperimentId::B5));
+    let common = common_request(measured(file, ExperimentId::B5))?;
     if detail::is_close_up(file) || asked.len() < 2 {
         return None;
     }
@@ -56,7 +56,7 @@ pub fn waits(file: &ResultFile) -> Option<Section> {
         }
         table.row(row);
     }
-    let mut section = Section::of("waits", "Waits: how late they end", &["B5"], table);
+    let mut section = Section::of("waits", "Waits: how late they end", &[ExperimentId::B5], table);
     section.notes.extend(roundings(file));
     section.notes.extend(schedules_missed(file));
     Some(section.note_if(few.then(|| format!("{}.", FEW_VALUES))))
@@ -65,7 +65,7 @@ pub fn waits(file: &ResultFile) -> Option<Section> {
 /// What the waits' own rounding made of the requests, waits with the same rounding together.
 pub fn roundings(file: &ResultFile) -> Option<String> {
     let mut by_wait: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for series in measured(file, "B5") {
+    for series in measured(file, ExperimentId::B5) {
         if let (Some(requested), Some(asked)) = (series.requested_ns, series.asked_ns)
             && requested != asked
         {
@@ -87,7 +87,7 @@ const MISSED_WORTH: f64 = 0.05;
 /// Series whose medians are those of a schedule that could not be kept.
 fn schedules_missed(file: &ResultFile) -> Option<String> {
     let share = |series: &Series| series.counts.missed as f64 / series.counts.recorded.max(1) as f64;
-    let missed: Vec<String> = measured(file, "B5")
+    let missed: Vec<String> = measured(file, ExperimentId::B5)
         .filter(|series| share(series) >= MISSED_WORTH)
         .map(|series| {
             let calls = or_dash(median(series.unit, series.calls()));
@@ -108,7 +108,7 @@ fn schedules_missed(file: &ResultFile) -> Option<String> {
 }
 
 pub fn at_one_request(file: &ResultFile) -> Option<Section> {
-    let common = common_request(measured(file, "B5"))?;
+    let common = common_request(measured(file, ExperimentId::B5))?;
     if detail::is_close_up(file) {
         return None;
     }
@@ -132,8 +132,12 @@ pub fn at_one_request(file: &ResultFile) -> Option<Section> {
         let Some(series) = find(file, wait, common) else { continue };
         table.row(close_row(series));
     }
-    let section =
-        Section::of("waits-at-one-request", "Waits, one request closely", &["B5"], table.without_empty_columns());
+    let section = Section::of(
+        "waits-at-one-request",
+        "Waits, one request closely",
+        &[ExperimentId::B5],
+        table.without_empty_columns(),
+    );
     Some(section.note("A percentile is shown where at least ten waits lie beyond it. Missed: deadlines that passed while the thread was away, of those expected."))
 }
 
@@ -166,11 +170,11 @@ fn close_row(series: &Series) -> Vec<Cell> {
 
 /// Waits, hand-offs and the rest that have no figures, with the reason.
 pub fn unavailable(file: &ResultFile) -> Option<Section> {
-    let mut reasons: Vec<(String, Vec<&str>, Vec<&'static str>)> = Vec::new();
-    for series in file.series.iter().filter(|series| series.experiment != "A1") {
+    let mut reasons: Vec<(String, Vec<&str>, Vec<ExperimentId>)> = Vec::new();
+    for series in file.series.iter().filter(|series| series.experiment != ExperimentId::A1) {
         let Some(reason) = select::unavailable(series) else { continue };
         let reason = reason.to_string();
-        let id = oversleep_measure::experiment(&series.experiment).map(|experiment| experiment.id);
+        let id = oversleep_measure::experiment(series.experiment).map(|experiment| experiment.id);
         let index = reasons.iter().position(|(known, _, _)| *known == reason).unwrap_or_else(|| {
             reasons.push((reason, Vec::new(), Vec::new()));
             reasons.len() - 1

@@ -1,0 +1,208 @@
+//! Ids of experiments. Each is written as text once, here; a file may hold ids that this version doesn't know.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The longest id, in bytes.
+const LENGTH_MAX: usize = 15;
+
+/// An experiment's id as files and people write it: a letter for the family and a number, `B5`.
+///
+/// An id that only a later version knows is kept as it was written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExperimentId {
+    /// Padded with zeros.
+    text: [u8; LENGTH_MAX],
+}
+
+/// Why a text is no experiment's id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an experiment's id has 1 to {LENGTH_MAX} letters, digits or signs of ASCII, without blanks, like B5")]
+pub struct ExperimentIdError;
+
+macro_rules! ids {
+    ($($(#[doc = $doc:literal])* $name:ident $text:literal;)*) => {
+        impl ExperimentId {
+            $($(#[doc = $doc])* pub const $name: ExperimentId = ExperimentId::new($text);)*
+        }
+
+        #[cfg(test)]
+        const LISTED: &[ExperimentId] = &[$(ExperimentId::$name),*];
+    };
+}
+
+ids! {
+    /// What one read of each clock costs.
+    A1 "A1";
+    /// What each clock indicates of a known wait.
+    A2 "A2";
+    /// What each clock counts: elapsed time, time of day or CPU time.
+    A3 "A3";
+    /// How finely and how steadily each clock moves.
+    A4 "A4";
+    /// The rate of each clock against the reference.
+    A5 "A5";
+    /// Which clock fits which purpose.
+    A6 "A6";
+    /// One sleep timed by a coarse and by a precise clock.
+    B1 "B1";
+    /// A sweep of requests.
+    B2 "B2";
+    /// The steps of coarse clocks, polled.
+    B3 "B3";
+    /// Loops of `usleep`.
+    B4 "B4";
+    /// Every wait at several requests.
+    B5 "B5";
+    /// Back to back against random phase.
+    B6 "B6";
+    /// Calls that yield the CPU.
+    B7 "B7";
+    /// Waits under each scheduling policy.
+    B8 "B8";
+    /// Waits beside busy threads.
+    B9 "B9";
+    /// Waits that end by spinning.
+    B12 "B12";
+    /// What the system states about its timers.
+    C1 "C1";
+    /// Waits under each setting of the resolution tunable.
+    C2 "C2";
+    /// This process while one neighbour holds a setting.
+    C3 "C3";
+    /// This process while two neighbours hold settings.
+    C4 "C4";
+    /// What holding a setting costs.
+    C5 "C5";
+    /// How many threads' timers share interrupts.
+    C6 "C6";
+    /// Fork-join of eight threads.
+    D1 "D1";
+    /// The same work on one thread.
+    D2 "D2";
+    /// Generations per second.
+    D3 "D3";
+    /// Waking another thread.
+    D4 "D4";
+    /// A remedy tried: the same wait without and with it.
+    TRIAL "trial";
+}
+
+impl ExperimentId {
+    /// An id that no finding names, which is listed by its experiment alone. It has at most 15 characters of ASCII.
+    pub const fn new(id: &str) -> ExperimentId {
+        let (bytes, mut text, mut at) = (id.as_bytes(), [0; LENGTH_MAX], 0);
+        while at < bytes.len() {
+            text[at] = bytes[at];
+            at += 1;
+        }
+        ExperimentId { text }
+    }
+
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        let length = self.text.iter().position(|&byte| byte == 0).unwrap_or(LENGTH_MAX);
+        std::str::from_utf8(&self.text[..length]).unwrap_or_default()
+    }
+
+    /// Whether `typed` means this id; people don't mind the case.
+    pub fn is_typed(&self, typed: &str) -> bool {
+        self.as_str().eq_ignore_ascii_case(typed)
+    }
+}
+
+impl FromStr for ExperimentId {
+    type Err = ExperimentIdError;
+
+    fn from_str(id: &str) -> Result<ExperimentId, ExperimentIdError> {
+        let is_id = (1..=LENGTH_MAX).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
+        if is_id { Ok(ExperimentId::new(id)) } else { Err(ExperimentIdError) }
+    }
+}
+
+impl fmt::Display for ExperimentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Debug for ExperimentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for ExperimentId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for ExperimentId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ExperimentId, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ExperimentId {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ExperimentId".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "An experiment's id: `B5`. Later versions may have others.",
+            "pattern": format!("^[!-~]{{1,{LENGTH_MAX}}}$"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_reads_back_and_none_is_listed_twice() {
+        for (at, id) in LISTED.iter().enumerate() {
+            assert_eq!(id.as_str().parse(), Ok(*id));
+            assert_eq!(serde_json::to_value(id).unwrap(), serde_json::json!(id.as_str()));
+            assert!(!LISTED[..at].contains(id), "{id} is listed twice");
+        }
+        assert_eq!((ExperimentId::B12.as_str(), ExperimentId::TRIAL.to_string()), ("B12", "trial".to_owned()));
+        assert!(ExperimentId::B12.is_typed("b12") && !ExperimentId::B12.is_typed("B1"));
+    }
+
+    #[test]
+    fn an_id_of_a_later_version_is_kept() {
+        let later: ExperimentId = serde_json::from_str("\"E17\"").unwrap();
+        assert_eq!((later.as_str(), serde_json::to_string(&later).unwrap()), ("E17", "\"E17\"".to_owned()));
+        assert!(!LISTED.contains(&later));
+        assert_eq!(serde_json::from_str::<ExperimentId>("\"\\u0045\\u0031\"").unwrap().as_str(), "E1", "escaped");
+    }
+
+    #[test]
+    fn what_no_version_writes_is_refused() {
+        for text in ["", " ", "B 5", "B5\n", "an-id-much-too-long", "Ü", "B\0"] {
+            assert_eq!(text.parse::<ExperimentId>(), Err(ExperimentIdError), "{text:?}");
+        }
+        assert_eq!("fifteen-letters".parse::<ExperimentId>().map(|id| id.as_str().len()), Ok(15));
+    }
+
+    #[test]
+    fn ids_are_patterns() {
+        let kind = |id| match id {
+            ExperimentId::A1 => "cost",
+            ExperimentId::B1 | ExperimentId::B2 => "duration",
+            _ => "other",
+        };
+        assert_eq!(
+            [kind(ExperimentId::A1), kind(ExperimentId::B2), kind(ExperimentId::D4)],
+            ["cost", "duration", "other"]
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! Figures in words, as every sentence and table writes them.
+
+use crate::units::Nanos;
+
+/// A whole number with its thousands apart: `9,728,000`.
+pub fn grouped(number: impl Into<i128>) -> String {
+    let number: i128 = number.into();
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::from(if number < 0 { "-" } else { "" });
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 value`, `2,000 values`.
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// `1 series`, `211 series`.
+pub fn counted_series(count: usize) -> String {
+    format!("{} series", grouped(i128::try_from(count).unwrap_or(i128::MAX)))
+}
+
+/// A share as a percentage with two digits: `0.43 %`, `5.8 %`, `73 %`. What is more than nothing is never rounded to
+/// `0 %`.
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    let decimals = match value.abs() {
+        0.0 => 0,
+        magnitude if magnitude < 0.01 => return "< 0.01 %".to_owned(),
+        magnitude if magnitude < 1.0 => 2,
+        magnitude if magnitude < 10.0 => 1,
+        _ => 0,
+    };
+    let text = format!("{value:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
+/// A cost in ps as nanoseconds with one decimal, or as a span from 100 ns on: `9.5 ns`, `1.23 µs`.
+pub fn cost(ps: i64) -> String {
+    if ps.unsigned_abs() >= 100_000 {
+        return Nanos((ps as f64 / 1e3).round() as i64).to_string();
+    }
+    let text = format!("{:.1}", ps as f64 / 1e3);
+    format!("{} ns", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn list<T: AsRef<str>>(items: &[T]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.as_ref().to_owned(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", first.join(", "), last.as_ref())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_keep_what_matters() {
+        let shares = [0.0, 0.000_04, 0.000_1, 0.004, 0.0043, 0.058, 0.05, 0.73, 1.0];
+        assert_eq!(
+            shares.map(percent),
+            ["0 %", "< 0.01 %", "0.01 %", "0.4 %", "0.43 %", "5.8 %", "5 %", "73 %", "100 %"]
+        );
+    }
+
+    #[test]
+    fn costs_below_a_nanosecond_are_seen() {
+        assert_eq!(
+            [9_500, 18_000, 31_500, 192_400, 1_230_000].map(cost),
+            ["9.5 ns", "18 ns", "31.5 ns", "192 ns", "1.23 µs"]
+        );
+    }
+
+    #[test]
+    fn counts_have_their_thousands_apart() {
+        assert_eq!([grouped(7), grouped(1_000), grouped(-1_234_567)], ["7", "1,000", "-1,234,567"]);
+        assert_eq!(
+            [counted(0, "wait"), counted(1, "wait"), counted(2_000, "wait")],
+            ["0 waits", "1 wait", "2,000 waits"]
+        );
+        assert_eq!([counted_series(1), counted_series(1_211)], ["1 series", "1,211 series"]);
+    }
+
+    #[test]
+    fn lists_read_as_prose() {
+        assert_eq!(list::<&str>(&[]), "");
+        assert_eq!(list(&["poll"]), "poll");
+        assert_eq!(list(&["poll", "select", "epoll-wait"]), "poll, select and epoll-wait");
+    }
+}

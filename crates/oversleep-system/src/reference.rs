@@ -1,0 +1,114 @@
+//! The reference tables of the documentation, as Markdown, from the descriptions.
+
+use std::fmt::Write;
+
+use crate::{HandoffInfo, SlackRule, Takes, WaitInfo, ZeroMeans, handoffs, waits};
+
+/// The waits of a system, a row each: name, call, what it takes, zero, slack, version, page.
+pub fn waits(os: &str) -> String {
+    let mut table = "| wait | call | takes | zero | slack | since | page |\n|---|---|---|---|---|---|---|\n".to_owned();
+    for info in waits::of(os) {
+        row(
+            &mut table,
+            &[
+                &format!("`{}`", info.name),
+                &code(info.call),
+                &takes(info),
+                info.zero.words(),
+                info.slack.words(),
+                info.since,
+                &page(info.page),
+            ],
+        );
+    }
+    table
+}
+
+/// Which waits of a system do what where they are given zero.
+pub fn waits_by_zero(os: &str) -> String {
+    use ZeroMeans::{Disarms, NoArgument, ReturnsAtOnce, SleepsShortest, WaitsForEver, Yields};
+    let groups = [ReturnsAtOnce, SleepsShortest, Yields, Disarms, WaitsForEver, NoArgument];
+    grouped(os, "zero", groups.map(|zero| (zero.words(), move |info: &WaitInfo| info.zero == zero)))
+}
+
+/// Which deliberate delay applies to which waits of a system.
+pub fn waits_by_slack(os: &str) -> String {
+    use SlackRule::{ClassShare, NoTimer, None, ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution};
+    let groups = [ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution, ClassShare, None, NoTimer];
+    grouped(os, "slack", groups.map(|slack| (slack.words(), move |info: &WaitInfo| info.slack == slack)))
+}
+
+/// The hand-offs of a system, a row each.
+pub fn handoffs(os: &str) -> String {
+    let mut table = "| hand-off | calls | since | page |\n|---|---|---|---|\n".to_owned();
+    for HandoffInfo { name, call, since, page: address, .. } in handoffs::of(os) {
+        row(&mut table, &[&format!("`{name}`"), call, since, &page(address)]);
+    }
+    table
+}
+
+fn takes(info: &WaitInfo) -> String {
+    match info.takes {
+        Takes::Span => format!("a span in {}", info.granularity),
+        Takes::Deadline => format!("a deadline in {}", info.granularity),
+        Takes::TimeOfDay => format!("a time of day in {}", info.granularity),
+        Takes::Nothing => "nothing".to_owned(),
+    }
+}
+
+/// A row per group that has members, under a head of two columns.
+fn grouped<const N: usize>(os: &str, head: &str, groups: [(&str, impl Fn(&WaitInfo) -> bool); N]) -> String {
+    let mut table = format!("| {head} | waits |\n|---|---|\n");
+    for (words, is_member) in groups {
+        let members = waits::of(os).iter().filter(|info| is_member(info));
+        let names: Vec<String> = members.map(|info| format!("`{}`", info.name)).collect();
+        if !names.is_empty() {
+            row(&mut table, &[words, &names.join(", ")]);
+        }
+    }
+    table
+}
+
+fn row(table: &mut String, cells: &[&str]) {
+    // Writing to a string can't fail. A bar inside a cell would end it.
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    let _ = writeln!(table, "| {} |", cells.join(" | "));
+}
+
+fn code(call: &str) -> String {
+    format!("`{call}`")
+}
+
+/// A link whose text is the last part of the address: the page's own name.
+fn page(address: &str) -> String {
+    let last = address.trim_end_matches(".html").rsplit('/').find(|part| !part.starts_with('_')).unwrap_or(address);
+    format!("[{last}]({address})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_wait_has_a_row_and_stands_in_one_group() {
+        for os in ["linux", "windows", "macos"] {
+            let count = waits::of(os).len();
+            assert_eq!(waits(os).lines().count(), count + 2);
+            assert_eq!(handoffs(os).lines().count(), handoffs::of(os).len() + 2);
+            for table in [waits_by_zero(os), waits_by_slack(os)] {
+                for info in waits::of(os) {
+                    let name = format!("`{}`", info.name);
+                    assert_eq!(table.split(['|', ',']).filter(|cell| cell.trim() == name).count(), 1, "{os} {name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_says_what_the_description_says() {
+        let poll = "| `poll` | `poll(NULL, 0, timeout)` | a span in 1 ms, rounded up | returns at once | thread's slack, or \
+                    0.1 % of the timeout | Linux 2.2 | [poll.2](https://man7.org/linux/man-pages/man2/poll.2.html) |";
+        assert!(waits("linux").lines().any(|line| line == poll), "{}", waits("linux"));
+        assert!(waits("macos").contains("NOTE_NSECONDS \\| NOTE_CRITICAL"), "a bar in a call ends no cell");
+    }
+}

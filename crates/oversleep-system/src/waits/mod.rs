@@ -1,0 +1,143 @@
+//! Every wait of every system, described once. A machine adds the call (`oversleep-native`), a model its figures
+//! (`oversleep-model`); lists, help and reference tables are made from these descriptions.
+//!
+//! A new wait is one entry in the file of its system, beside others of its family: the plainest of a family stands
+//! first. Waits made of a clock and another wait are described where they are made, in `oversleep-measure`.
+
+mod library;
+mod linux;
+mod macos;
+mod windows;
+
+pub use library::EVERYWHERE;
+pub use linux::LINUX;
+pub use macos::MACOS;
+pub use windows::WINDOWS;
+
+use crate::{Family, WaitInfo, pairing};
+
+/// The waits of a system by its name in results, those of every system where it has no catalogue of its own.
+pub fn of(os: &str) -> &'static [WaitInfo] {
+    match os {
+        "linux" => LINUX,
+        "windows" => WINDOWS,
+        "macos" => MACOS,
+        _ => EVERYWHERE,
+    }
+}
+
+/// The description of that name.
+///
+/// # Panics
+/// Without such a description; in a constant, that stops the compiler.
+pub const fn named(waits: &'static [WaitInfo], name: &str) -> &'static WaitInfo {
+    let mut at = 0;
+    while at < waits.len() {
+        if pairing::is_same(waits[at].name, name) {
+            return &waits[at];
+        }
+        at += 1;
+    }
+    panic!("{}", name)
+}
+
+/// The plainest wait of a family: the first in the list.
+pub fn plainest<'a>(waits: impl IntoIterator<Item = &'a WaitInfo>, family: Family) -> Option<&'a WaitInfo> {
+    waits.into_iter().find(|info| info.family == family)
+}
+
+/// The sleeps of a system that end by its ordinary timer, the plainest first. The standard library's is not one of them
+/// where it uses another timer, as on Windows, nor is oversleep's.
+pub fn plain_sleeps(os: &str) -> impl Iterator<Item = &'static WaitInfo> {
+    let slack = plainest(of(os), Family::Sleep).map(|plainest| plainest.slack);
+    of(os).iter().filter(move |info| info.family == Family::Sleep && Some(info.slack) == slack)
+}
+
+/// The waits of a system whose timer has no slack, timers first: they take a program's place for a late sleep.
+pub fn exact(os: &str) -> impl Iterator<Item = &'static WaitInfo> {
+    let of_kind = move |is_timer: bool| {
+        let fits = move |info: &&WaitInfo| {
+            info.ignores_slack() && info.family != Family::Sleep && (info.family == Family::Timer) == is_timer
+        };
+        of(os).iter().filter(fits)
+    };
+    of_kind(true).chain(of_kind(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::{Takes, ZeroMeans};
+
+    const SYSTEMS: [(&str, &str); 3] = [("linux", "Linux "), ("windows", "Windows "), ("macos", "OS ")];
+
+    #[test]
+    fn every_entry_is_described_under_its_own_name() {
+        for (os, version) in SYSTEMS {
+            let mut names = BTreeSet::new();
+            for info in of(os) {
+                let name = info.name;
+                assert!(names.insert(name), "{name} stands twice");
+                assert!(!name.is_empty() && name.bytes().all(|b| b == b'-' || b.is_ascii_alphanumeric()), "{name}");
+                assert!(name.bytes().all(|b| !b.is_ascii_uppercase()), "{name}");
+                assert!(info.call.len() > 3 && info.doc.ends_with('.'), "{name}");
+                let is_of_system = info.since.contains(version) || name == library::SLEEP_UNTIL.name;
+                assert!(is_of_system && info.page.starts_with("https://"), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_wait_takes_agrees_with_what_zero_does() {
+        for (os, _) in SYSTEMS {
+            for info in of(os) {
+                assert_eq!(info.is_timed(), info.family != Family::Yield, "{}", info.name);
+                assert_eq!(info.is_timed(), info.zero != ZeroMeans::NoArgument, "{}", info.name);
+                assert_ne!(info.family, Family::Spin, "{}: a wait made of others", info.name);
+            }
+        }
+    }
+
+    #[test]
+    fn no_call_of_ours_rounds_down() {
+        for (os, _) in SYSTEMS {
+            // The standard library drops what is less than a unit of Windows.
+            let down: Vec<&str> = of(os).iter().filter(|info| !info.granularity.rounds_up).map(|i| i.name).collect();
+            assert!(down.is_empty() || down == ["thread-sleep"], "{os}: {down:?}");
+        }
+    }
+
+    #[test]
+    fn windows_takes_no_point_in_time() {
+        let is_a_span = |info: &WaitInfo| !info.takes.is_absolute() || info.name == library::SLEEP_UNTIL.name;
+        assert!(WINDOWS.iter().all(is_a_span), "its points in time are on the wall clock");
+        assert!(LINUX.iter().any(|info| info.takes == Takes::TimeOfDay));
+    }
+
+    #[test]
+    fn the_plainest_of_a_family_comes_first() {
+        let name = |os, family| plainest(of(os), family).map(|info| info.name);
+        for (os, family, plainest) in [
+            ("linux", Family::Sleep, "nanosleep"),
+            ("macos", Family::Sleep, "nanosleep"),
+            ("windows", Family::Sleep, "sleep"),
+            ("windows", Family::Lock, "wait-for-single-object"),
+            ("windows", Family::Timer, "waitable-timer"),
+            ("windows", Family::Yield, "switch-to-thread"),
+        ] {
+            assert_eq!(name(os, family), Some(plainest), "{os} {family:?}");
+        }
+        assert_eq!(name("plan9", Family::Sleep), Some("thread-sleep"));
+    }
+
+    #[test]
+    fn sets_follow_from_the_descriptions() {
+        let names =
+            |waits: &mut dyn Iterator<Item = &'static WaitInfo>| waits.map(|info| info.name).collect::<Vec<_>>();
+        assert_eq!(names(&mut plain_sleeps("windows")), ["sleep", "sleep-ex", "nt-delay-execution"]);
+        assert_eq!(names(&mut exact("linux"))[0], "timerfd");
+        assert_eq!(names(&mut exact("macos")), ["kevent-timer-critical", "dispatch-source-strict"]);
+    }
+}
