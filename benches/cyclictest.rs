@@ -1,13 +1,13 @@
-//! Lateness of absolute waits of 1 ms, beside `cyclictest` under equal conditions: p50 and p99 within 10 %.
+//! Lateness of absolute waits of 1 ms, compared with `cyclictest` under equal conditions: p50 and p99.
 //!
-//! Bar: the medians of the ratios, pair by pair, lie between 0.90 and 1.10, under `SCHED_OTHER` and `SCHED_FIFO`.
+//! Bar: the medians of the pairs' ratios are between 0.90 and 1.10, under `SCHED_OTHER` and `SCHED_FIFO`.
 
 use std::process::ExitCode;
 
 use oversleep_benches::lab::Conditions;
 use oversleep_benches::{Bar, Pairs, Reason, Report, cyclictest, ours, program};
 
-/// Raw samples the command keeps per series: quantiles are taken from these.
+/// Raw samples that the command keeps per series; quantiles come from these.
 const COUNT_MAX: u64 = 100_000;
 const SHARES: [(&str, f64); 2] = [("p50", 0.5), ("p99", 0.99)];
 
@@ -21,20 +21,18 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
         return Ok(());
     };
     let oversleep = program::oversleep()?;
-    report.say(&format!("{} beside {}", ours::version(&oversleep), cyclictest::version(&peer)));
+    report.say(&format!("{} vs {}", ours::version(&oversleep), cyclictest::version(&peer)));
     let (conditions, refused) = Conditions::to_compare(&report.machine);
     for reason in refused {
         report.skip(&reason);
     }
     if conditions.iter().all(|conditions| conditions.fifo.is_none()) {
-        report.skip(
-            "cyclictest ends at once where real-time policies aren't permitted, whichever policy it is asked for",
-        );
+        report.skip("cyclictest refuses to run without the right to real-time policies; run this as root");
         return Ok(());
     }
     let (pairs, count) = (report.pairs(21), report.count(2_000).min(COUNT_MAX));
     report.say(&format!(
-        "{pairs} pairs of {count} waits each, both pinned to CPU {}, in ns; our missed deadlines are left out, as \
+        "{pairs} pairs of {count} waits each, both pinned to CPU {}, in ns; our missed deadlines are left out, because \
          cyclictest skips them",
         report.machine.pin()
     ));
@@ -50,7 +48,7 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
     }
     let mut results = vec![SHARES.map(|_| Pairs::default()); conditions.len()];
     for pair in 1..=pairs {
-        // All policies in each turn, so that a change of the machine's mood meets both of them.
+        // Every turn measures all policies, so that a change of the machine affects them alike.
         for ((own, theirs), results) in commands.iter().zip(&mut results) {
             let mut run = ours::Run::take(&oversleep, own)?;
             let histogram = cyclictest::Histogram::read(&program::output(&peer, theirs)?)?;
@@ -66,7 +64,7 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
         for ((name, _), result) in SHARES.iter().zip(results) {
             report.compare(
                 &format!("lateness, 1 ms, {}, {name}", conditions.policy()),
-                "us",
+                "µs",
                 result,
                 Bar::RatioWithin(0.10),
             );

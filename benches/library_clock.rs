@@ -1,8 +1,8 @@
-//! The library's clock beside bare `rdtsc`, the standard library's and the known counter clocks, in one process: what a
-//! read costs, what the first one costs, and how far it runs from the operating system's clock.
+//! The library's clock compared with bare `rdtsc`, the standard library's clock and other counter clocks, in one
+//! process: the cost of a read, the cost of first use, and the drift from the operating system's clock.
 //!
-//! Bars: `Clock::now` costs at most 1.05 times a bare `rdtsc`, and no more than any peer that answers in nanoseconds;
-//! first use at most 2 ms in a fresh process; drift at most 0.05 ppm over 60 s (`--drift 60`).
+//! Bars: `Clock::now` costs at most 1.05 times a bare `rdtsc`, and no more than any peer that returns nanoseconds;
+//! first use takes at most 2 ms in a fresh process; drift is at most 0.05 ppm over 60 s (`--drift 60`).
 
 use std::hint::black_box;
 use std::path::Path;
@@ -16,11 +16,11 @@ use oversleep_benches::pairs::median;
 use oversleep_benches::program::{output, words};
 use oversleep_benches::{Bar, Pairs, Reason, Report, sys};
 
-/// Batches per run and reads per batch: a batch lasts 20 to 100 us, so the stamps around it don't count, and most of
-/// them meet no interrupt.
+/// Batches per run and reads per batch. A batch lasts 20 to 100 µs, so that its timestamps don't matter and most
+/// batches see no interrupt.
 const BATCHES: usize = 20;
 const READS: u32 = 2_000;
-/// This argument makes the program a child that tells what its first use took, in ns.
+/// This argument makes the program a child that prints the duration of its first use, in ns.
 const FIRST_USE: &str = "--first-use-of";
 
 fn main() -> ExitCode {
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 
 fn compare(report: &mut Report) -> Result<(), Reason> {
     report.say(&format!("oversleep's clock: {}", Clock::why()));
-    // Ready once, so that no calibration falls into a batch.
+    // Calibrates the peers before any batch.
     black_box((quanta::Instant::now(), minstant::Instant::now(), fastant::Instant::now()));
     read_costs(report);
     first_use(report)?;
@@ -41,24 +41,24 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
     Ok(())
 }
 
-/// What one call costs, in ns: the median of the batches of a run.
+/// The cost of one call, in ns: the median of a run's batches.
 type Cost = Box<dyn Fn() -> Option<f64>>;
 
 fn cost<T: 'static>(read: impl Fn() -> T + 'static) -> Cost {
     Box::new(move || {
         let batch = || {
-            let begun = Std::now();
+            let start = Std::now();
             for _ in 0..READS {
                 black_box(read());
             }
-            begun.elapsed().as_nanos() as f64 / f64::from(READS)
+            start.elapsed().as_nanos() as f64 / f64::from(READS)
         };
         median(&(0..BATCHES).map(|_| batch()).collect::<Vec<_>>())
     })
 }
 
-/// The same with a fence before each call, whose own cost is in the figure. In a row, the conversion to nanoseconds
-/// hides behind the next read of the counter, which is what limits the loop; here it doesn't.
+/// The cost of one call with a fence before it, fence included. Without the fence, the conversion to nanoseconds
+/// overlaps with the next counter read, which limits the loop.
 fn alone_cost<T: 'static>(read: impl Fn() -> T + 'static) -> Cost {
     cost(move || {
         sys::finish_earlier();
@@ -68,7 +68,7 @@ fn alone_cost<T: 'static>(read: impl Fn() -> T + 'static) -> Cost {
 
 fn bare_counter() -> Cost {
     Box::new(|| {
-        let batch = || sys::bare_reads_ns("tsc", READS.into()).map(|took_ns| took_ns as f64 / f64::from(READS));
+        let batch = || sys::bare_reads_ns("tsc", READS.into()).map(|ns| ns as f64 / f64::from(READS));
         median(&(0..BATCHES).map(|_| batch()).collect::<Option<Vec<_>>>()?)
     })
 }
@@ -79,31 +79,26 @@ fn read_costs(report: &mut Report) {
     let instant = || cost(Instant::now);
     let interval = || cost(|| Clock::now().nanos_since(black_box(Clock::now())));
     let rows: Vec<(&str, Cost, Cost, Bar)> = vec![
-        ("Clock::now beside std::time::Instant::now", now(), cost(Std::now), Bar::RatioAtMost(1.0)),
-        ("Clock::now beside quanta::Clock::now", now(), cost(move || quanta.now()), Bar::RatioAtMost(1.0)),
-        ("Clock::now beside quanta::Instant::now", now(), cost(quanta::Instant::now), Bar::RatioAtMost(1.0)),
-        ("Clock::now beside minstant::Instant::now, which is ticks", now(), cost(minstant::Instant::now), Bar::None),
-        ("Clock::now beside fastant::Instant::now, which is ticks", now(), cost(fastant::Instant::now), Bar::None),
+        ("Clock::now vs std::time::Instant::now", now(), cost(Std::now), Bar::RatioAtMost(1.0)),
+        ("Clock::now vs quanta::Clock::now", now(), cost(move || quanta.now()), Bar::RatioAtMost(1.0)),
+        ("Clock::now vs quanta::Instant::now", now(), cost(quanta::Instant::now), Bar::RatioAtMost(1.0)),
+        ("Clock::now vs minstant::Instant::now, in ticks", now(), cost(minstant::Instant::now), Bar::None),
+        ("Clock::now vs fastant::Instant::now, in ticks", now(), cost(fastant::Instant::now), Bar::None),
         (
-            "interval to ns beside minstant's now and elapsed",
+            "interval in ns vs minstant's now and elapsed",
             interval(),
             cost(|| minstant::Instant::now().elapsed()),
             Bar::RatioAtMost(1.0),
         ),
         (
-            "interval to ns beside fastant's now and elapsed",
+            "interval in ns vs fastant's now and elapsed",
             interval(),
             cost(|| fastant::Instant::now().elapsed()),
             Bar::RatioAtMost(1.0),
         ),
-        ("Instant::now, ordered, beside std::time::Instant::now", instant(), cost(Std::now), Bar::None),
-        ("Instant::now, ordered, beside quanta::Instant::now", instant(), cost(quanta::Instant::now), Bar::None),
-        (
-            "Clock::coarse beside coarsetime::Instant::now",
-            cost(Clock::coarse),
-            cost(coarsetime::Instant::now),
-            Bar::None,
-        ),
+        ("Instant::now (ordered) vs std::time::Instant::now", instant(), cost(Std::now), Bar::None),
+        ("Instant::now (ordered) vs quanta::Instant::now", instant(), cost(quanta::Instant::now), Bar::None),
+        ("Clock::coarse vs coarsetime::Instant::now", cost(Clock::coarse), cost(coarsetime::Instant::now), Bar::None),
     ];
     let alone_quanta = quanta::Clock::new();
     let alone = [
@@ -111,12 +106,12 @@ fn read_costs(report: &mut Report) {
         ("quanta::Instant::now", alone_cost(quanta::Instant::now)),
     ];
     if Clock::source() == Source::Tsc && sys::bare_reads_ns("tsc", 1).is_some() {
-        let title = "cost of a read, Clock::now beside bare rdtsc";
+        let title = "cost of a read, Clock::now vs bare rdtsc";
         contest(report, title, &now(), &bare_counter(), Bar::RatioAtMost(1.05));
-        let title = "cost of a read, Instant::now, ordered, beside bare rdtsc";
+        let title = "cost of a read, Instant::now (ordered) vs bare rdtsc";
         contest(report, title, &instant(), &bare_counter(), Bar::None);
     } else {
-        report.skip("beside bare rdtsc: the clock in use is another one");
+        report.skip("comparison with bare rdtsc: the library uses another clock here");
     }
     for (title, ours, peer, bar) in &rows {
         // The operating system's clock can't be cheaper than itself.
@@ -125,11 +120,11 @@ fn read_costs(report: &mut Report) {
     }
     if cfg!(target_arch = "x86_64") {
         for (peer_name, peer) in &alone {
-            let title = format!("cost of a lone read with its fence, Clock::now beside {peer_name}");
+            let title = format!("cost of a single read after a fence, Clock::now vs {peer_name}");
             contest(report, &title, &alone_cost(Clock::now), peer, Bar::None);
         }
     } else {
-        report.skip("lone reads: no fence is written for this processor");
+        report.skip("single reads: there is no fence for this processor");
     }
 }
 
@@ -143,43 +138,44 @@ fn contest(report: &mut Report, title: &str, ours: &Cost, peer: &Cost, bar: Bar)
     report.compare(title, "ns", &pairs, bar);
 }
 
-/// The child: one call, and how long it took. The standard clock is read before, so that its own first call isn't in it.
+/// The child: times one call. It reads the standard clock first, so that the clock's own first use doesn't count.
 fn first_use_here(clock: &str) -> ExitCode {
     black_box(Std::now());
-    let begun = Std::now();
+    let start = Std::now();
     match clock {
         "oversleep" => drop(black_box(Clock::now())),
         "quanta" => drop(black_box(quanta::Instant::now())),
         _ => return ExitCode::from(2),
     }
-    println!("{}", begun.elapsed().as_nanos());
+    println!("{}", start.elapsed().as_nanos());
     ExitCode::SUCCESS
 }
 
-/// Beside quanta alone: minstant and fastant calibrate before `main`, where nothing in the process can time them.
+/// Compared only with quanta: minstant and fastant calibrate before `main`, where the process can't time them.
 fn first_use(report: &mut Report) -> Result<(), Reason> {
     let own = std::env::current_exe().map_err(|error| format!("this program's path is unknown: {error}"))?;
     let mut pairs = Pairs::default();
     for _ in 0..report.pairs(15) {
         pairs.push(first_use_ms(&own, "oversleep")?, first_use_ms(&own, "quanta")?);
     }
-    report.compare("first use in a fresh process, beside quanta", "ms", &pairs, Bar::OursAtMost(2.0));
+    report.compare("first use in a fresh process, vs quanta", "ms", &pairs, Bar::OursAtMost(2.0));
     Ok(())
 }
 
 fn first_use_ms(program: &Path, clock: &str) -> Result<f64, Reason> {
-    let said = output(program, &words(&format!("{FIRST_USE} {clock}")))?;
-    let took_ns = said.trim().parse::<f64>().map_err(|_| format!("a first use of {clock} took '{}'", said.trim()))?;
-    Ok(took_ns / 1e6)
+    let text = output(program, &words(&format!("{FIRST_USE} {clock}")))?;
+    let ns = text.trim().parse::<f64>();
+    let ns = ns.map_err(|_| format!("the first use of {clock} printed '{}' instead of a duration", text.trim()))?;
+    Ok(ns / 1e6)
 }
 
-/// A clock as nanoseconds since it was started.
+/// A clock in nanoseconds since its start, whose drift is measured.
 struct Watched {
     name: &'static str,
     read_ns: Box<dyn Fn() -> i64>,
     first: Offset,
-    /// Furthest from the first offset on the way, in ns.
-    furthest_ns: i64,
+    /// The largest difference from the first offset, in ns.
+    max_change_ns: i64,
 }
 
 fn drift(report: &mut Report) {
@@ -188,15 +184,15 @@ fn drift(report: &mut Report) {
     let line = Line::new(300);
     let watch = |name, read_ns: Box<dyn Fn() -> i64>| {
         let first = line.offset(&read_ns);
-        Watched { name, read_ns, first, furthest_ns: 0 }
+        Watched { name, read_ns, first, max_change_ns: 0 }
     };
-    let begun = (Clock::now_ordered(), quanta::Instant::now(), minstant::Instant::now(), fastant::Instant::now());
+    let start = (Clock::now_ordered(), quanta::Instant::now(), minstant::Instant::now(), fastant::Instant::now());
     let signed = |elapsed: Duration| i64::try_from(elapsed.as_nanos()).unwrap_or(i64::MAX);
     let mut watched = [
-        watch("oversleep", Box::new(move || Clock::now_ordered().nanos_since(begun.0))),
-        watch("quanta", Box::new(move || signed(begun.1.elapsed()))),
-        watch("minstant", Box::new(move || signed(begun.2.elapsed()))),
-        watch("fastant", Box::new(move || signed(begun.3.elapsed()))),
+        watch("oversleep", Box::new(move || Clock::now_ordered().nanos_since(start.0))),
+        watch("quanta", Box::new(move || signed(start.1.elapsed()))),
+        watch("minstant", Box::new(move || signed(start.2.elapsed()))),
+        watch("fastant", Box::new(move || signed(start.3.elapsed()))),
     ];
     let from_ns = line.elapsed_ns();
     let until = Std::now() + Duration::from_secs(seconds.into());
@@ -205,7 +201,7 @@ fn drift(report: &mut Report) {
         std::thread::sleep(Duration::from_millis(200).min(until.saturating_duration_since(Std::now())));
         for (clock, last) in watched.iter_mut().zip(&mut last) {
             *last = line.offset(&clock.read_ns);
-            clock.furthest_ns = clock.furthest_ns.max((last.offset_ns - clock.first.offset_ns).abs());
+            clock.max_change_ns = clock.max_change_ns.max((last.offset_ns - clock.first.offset_ns).abs());
         }
     }
     let apart_ns = line.elapsed_ns() - from_ns;
@@ -214,15 +210,15 @@ fn drift(report: &mut Report) {
     for (at, peer) in watched.iter().enumerate().skip(1) {
         let mut pairs = Pairs::default();
         pairs.push(ppm[0], ppm[at]);
-        let title = format!("drift against the operating system's clock, {seconds} s, beside {}", peer.name);
-        // One bar, one verdict: our own drift is the same in each.
+        let title = format!("drift from the operating system's clock over {seconds} s, vs {}", peer.name);
+        // Only one bar, because our own drift is the same in each comparison.
         let bar = if at == 1 { Bar::OursAtMost(0.05) } else { Bar::None };
         report.compare(&title, "ppm", &pairs, bar);
     }
     for clock in &watched {
-        report.say(&format!("  {}: furthest from its first offset {} ns", clock.name, clock.furthest_ns));
+        report.say(&format!("  {}: offset changed by at most {} ns", clock.name, clock.max_change_ns));
     }
     if seconds < 60 {
-        report.say("  the bar is stated for 60 s (--drift 60); over less, an offset that doesn't grow weighs more");
+        report.say("  the bar is for 60 s, where a constant offset weighs less: run this with --drift 60");
     }
 }

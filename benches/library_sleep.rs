@@ -1,9 +1,9 @@
-//! The library's sleeps beside spin_sleep's default and the standard library's, of 1 ms, in one process: lateness and
-//! CPU time, idle and with busy threads; and its pacer at 1 kHz.
+//! The library's sleeps of 1 ms compared with spin_sleep's default and the standard library's sleep in one process:
+//! lateness and CPU time, idle and with busy threads. And its pacer at 1 kHz.
 //!
-//! Bars: idle, p99 no larger than spin_sleep's default with at most 60 % of its CPU time; with two busy threads per CPU,
-//! p50 at most 1 us where spin_sleep's default exceeds 1 ms, and p99 at most 1.1 times the plain sleep; the pacer has no
-//! accumulated drift, and every period is delivered or counted as missed.
+//! Bars when idle: p99 is no larger than that of spin_sleep's default, with at most 60 % of its CPU time. With two busy
+//! threads per CPU: p50 is at most 1 µs if that of spin_sleep's default exceeds 1 ms, and p99 is at most 1.1 times that
+//! of the plain sleep. The pacer accumulates no drift, and delivers every period or counts it as missed.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use oversleep_benches::pairs::quantile;
 use oversleep_benches::report::figure;
 use oversleep_benches::{Bar, Pairs, Reason, Report, sys};
 
-const ASK: Duration = Duration::from_millis(1);
-/// One after the other takes that many sleeps before the next one's turn.
+const REQUESTED: Duration = Duration::from_millis(1);
+/// Sleeps that each contender makes in its turn.
 const TURN: u64 = 5;
-/// Unmeasured sleeps of each before the first round: for what learns, and for what is paged in.
+/// Unmeasured sleeps of each contender before the first round, for learning and for page faults.
 const WARM_UP: u64 = 40;
 const PERIOD_NS: i64 = 1_000_000;
 
@@ -32,10 +32,10 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
     sleeps(report, "idle", report.count(400), report.pairs(9), idle_bar);
     let slack = TimerSlack::hold(Duration::from_nanos(1));
     if slack.outcome().holds() {
-        // spin_sleep leaves the slack as found, and spins the longer the earlier the system wakes it.
+        // spin_sleep leaves the slack as found, so it wakes earlier here and spins longer.
         sleeps(report, "idle, timer slack 1 ns for all", report.count(400), report.pairs(9), |_, _, _| Bar::None);
     } else {
-        report.skip("idle with a timer slack of 1 ns: denied");
+        report.skip(&format!("idle with a timer slack of 1 ns: {}", slack.outcome()));
     }
     drop(slack);
     let per_cpu = report.options.hogs.unwrap_or(2);
@@ -47,7 +47,7 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Threads that do nothing but run, until this is dropped.
+/// Threads that spin until this is dropped.
 struct Hogs {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
@@ -72,13 +72,13 @@ impl Drop for Hogs {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
-            // A hog can't panic; were it to, there is nothing to undo.
+            // A hog can't panic, and there would be nothing to undo.
             let _ = thread.join();
         }
     }
 }
 
-/// The rows of a comparison.
+/// What is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Metric {
     P50,
@@ -96,7 +96,7 @@ struct Contender {
     sleep: Box<dyn FnMut()>,
     lateness_ns: Vec<i64>,
     cpu_ns: Option<u64>,
-    /// p50, p99 and CPU time per sleep in us, round by round.
+    /// p50, p99 and CPU time per sleep in µs, round by round.
     rounds: [Vec<Option<f64>>; 3],
 }
 
@@ -109,12 +109,12 @@ impl Contender {
     fn turn(&mut self, sleeps: u64) {
         for _ in 0..sleeps {
             let cpu_before_ns = sys::thread_cpu_ns();
-            let begun = Std::now();
+            let start = Std::now();
             (self.sleep)();
-            let took = begun.elapsed();
+            let duration = start.elapsed();
             let used_ns = sys::thread_cpu_ns().zip(cpu_before_ns).map(|(after, before)| after - before);
             self.cpu_ns = self.cpu_ns.zip(used_ns).map(|(sum, used)| sum + used);
-            self.lateness_ns.push(took.as_nanos() as i64 - ASK.as_nanos() as i64);
+            self.lateness_ns.push(duration.as_nanos() as i64 - REQUESTED.as_nanos() as i64);
         }
     }
 
@@ -138,7 +138,7 @@ impl Contender {
     }
 }
 
-/// The bar for a metric beside that peer, given the figures.
+/// The bar for a metric compared with this peer, given the figures.
 type BarFor = fn(Metric, &str, &Pairs) -> Bar;
 
 fn idle_bar(metric: Metric, peer: &str, _: &Pairs) -> Bar {
@@ -163,13 +163,13 @@ fn sleeps(report: &mut Report, condition: &str, count: u64, rounds: usize, bar_f
     let spin_sleeper = spin_sleep::SpinSleeper::default();
     let mut ours = [
         Contender::new("Sleeper", move || {
-            sleeper.sleep(ASK);
+            sleeper.sleep(REQUESTED);
         }),
-        Contender::new("oversleep::sleep", || oversleep::sleep(ASK)),
+        Contender::new("oversleep::sleep", || oversleep::sleep(REQUESTED)),
     ];
     let mut peers = [
-        Contender::new(SPIN_SLEEP, move || spin_sleeper.sleep(ASK)),
-        Contender::new(PLAIN, || std::thread::sleep(ASK)),
+        Contender::new(SPIN_SLEEP, move || spin_sleeper.sleep(REQUESTED)),
+        Contender::new(PLAIN, || std::thread::sleep(REQUESTED)),
     ];
     for contender in ours.iter_mut().chain(&mut peers) {
         contender.turn(WARM_UP);
@@ -185,7 +185,7 @@ fn sleeps(report: &mut Report, condition: &str, count: u64, rounds: usize, bar_f
     for ours in &ours {
         for peer in &peers {
             for (at, (metric, name)) in METRICS.iter().enumerate() {
-                let title = format!("{name}, 1 ms, {condition}, {} beside {}, {count} a round", ours.name, peer.name);
+                let title = format!("{name}, 1 ms, {condition}, {} vs {}, {count} per round", ours.name, peer.name);
                 let mut pairs = Pairs::default();
                 for (ours, peer) in ours.rounds[at].iter().zip(&peer.rounds[at]) {
                     if let (Some(ours), Some(peer)) = (ours, peer) {
@@ -193,16 +193,16 @@ fn sleeps(report: &mut Report, condition: &str, count: u64, rounds: usize, bar_f
                     }
                 }
                 if pairs.ratios().is_empty() {
-                    report.skip(&format!("{title}: not told on this platform"));
+                    report.skip(&format!("{title}: not available on this platform"));
                     continue;
                 }
-                report.compare(&title, "us", &pairs, bar_for(*metric, peer.name, &pairs));
+                report.compare(&title, "µs", &pairs, bar_for(*metric, peer.name, &pairs));
             }
         }
     }
 }
 
-/// One run. Every 500 beats the loop is away for 3.5 periods, so that there is something to miss on every machine.
+/// One run. Every 500 beats the loop is away for 3.5 periods, so that every machine misses some.
 fn pacer(report: &mut Report) {
     let seconds = report.options.pacer_s.unwrap_or(5);
     report.progress(&format!("pacer, {seconds} s"));
@@ -229,9 +229,9 @@ fn pacer(report: &mut Report) {
         }
     }
     let last = offset();
-    // Whole periods until now by the standard library's clock, once before the pacer is asked for the last time and
-    // once after; 1 us either way for what the two clocks differ by.
-    let passed = |slack_ns: i64| (line.elapsed_ns() + first.offset_ns + slack_ns).div_euclid(PERIOD_NS);
+    // Whole periods so far by the standard library's clock, before and after the pacer's last poll. The two clocks may
+    // differ by 1 µs either way.
+    let passed = |tolerance_ns: i64| (line.elapsed_ns() + first.offset_ns + tolerance_ns).div_euclid(PERIOD_NS);
     let at_least = passed(-1_000);
     if let Some(beat) = pacer.poll() {
         beats += 1;
@@ -243,18 +243,19 @@ fn pacer(report: &mut Report) {
     let quantile_us =
         |values: &mut [i64], share| quantile(values, share).map_or("unknown".to_owned(), |ns| figure(ns as f64 / 1e3));
     report.say(&format!(
-        "\npacer, 1 kHz, {seconds} s\n  {beats} beats, {missed} periods missed; lateness of beats that missed none: p50 \
-         {} us, p99 {} us, largest {} us\n  against the operating system's clock the grid moved by {drift_ns} ns (known \
-         within {} ns)",
+        "\npacer, 1 kHz, {seconds} s\n  {beats} beats, {missed} periods missed; lateness of beats without a miss: p50 \
+         {} µs, p99 {} µs, max {} µs\n  the grid drifted by {drift_ns} ns from the operating system's clock (± {} ns)",
         quantile_us(&mut lateness_ns, 0.5),
         quantile_us(&mut lateness_ns, 0.99),
         quantile_us(&mut lateness_ns, 1.0),
         (first.width_ns + last.width_ns) / 2,
     ));
-    report.judge("every deadline on the grid, to the nanosecond", off_grid == 0);
+    report.judge("every deadline is on the grid, to the nanosecond", off_grid == 0);
     let allowed_ns = f64::from(seconds) * 50.0 + (first.width_ns + last.width_ns) as f64 / 2.0;
-    report.judge("grid moved by at most 0.05 ppm", drift_ns.abs() as f64 <= allowed_ns);
-    report.judge("beats and missed periods are all periods", beats + missed == period && pacer.missed() == missed);
+    report.judge("the grid drifted by at most 0.05 ppm", drift_ns.abs() as f64 <= allowed_ns);
+    let adds_up = beats + missed == period && pacer.missed() == missed;
+    report.judge("beats and missed periods add up to all periods", adds_up);
     let last_period = i64::try_from(period).unwrap_or(i64::MAX);
-    report.judge("as many as passed by the operating system's clock", (at_least..=at_most).contains(&last_period));
+    let is_complete = (at_least..=at_most).contains(&last_period);
+    report.judge("as many periods as passed by the operating system's clock", is_complete);
 }

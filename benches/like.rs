@@ -1,9 +1,9 @@
-//! A machine modelled on its own result, beside the machine itself: do its waits come out as they were?
+//! A model of this machine, learned from its own result, compared with the machine itself.
 //!
-//! In each pair the machine is measured, a model learns from that result, both answer the same questions, and the machine
-//! is measured once more. Bar: the median lateness of every wait within 10 % of the run the model learned from. Against
-//! the run after it, which the model has not seen, the same is judged only where the machine itself kept within 10 %
-//! between its two runs; p90 and p99 are shown beside it, so that one sees how much of the tail the model has.
+//! In each pair the machine is measured, a model learns from that result, the model is measured in the same way, and
+//! the machine is measured again. Bar: the median lateness of every wait is within 10 % of the run that the model
+//! learned from. It must also be within 10 % of the second run, which the model hasn't seen, if the machine itself
+//! varied by less than 10 % between its runs. p90 and p99 show how much of the tail the model reproduces.
 
 use std::process::ExitCode;
 
@@ -22,21 +22,21 @@ fn main() -> ExitCode {
     Report::run("like", "this machine", compare)
 }
 
-/// What one wait and request gave: per quantile, the model to what it learned from, the model to the run after, and the
-/// machine's second run to its first.
+/// The results of one wait and request, per quantile: the model relative to the first run, from which it learned, and
+/// to the second run, and the machine's second run relative to its first.
 #[derive(Debug)]
 struct Wait {
     key: String,
     learned: [Pairs; 3],
     again: [Pairs; 3],
-    unrest: [Pairs; 3],
+    variation: [Pairs; 3],
 }
 
 fn compare(report: &mut Report) -> Result<(), Reason> {
     let (pairs, count) = (report.pairs(3), report.count(COUNT));
     let mut waits: Vec<Wait> = Vec::new();
     for pair in 0..pairs {
-        report.progress(&format!("pair {} of {pairs}: every wait of this machine, twice", pair + 1));
+        report.progress(&format!("pair {} of {pairs}: every wait of this machine twice", pair + 1));
         let real = measured(&Laboratory::on(oversleep_native::here()), count)?;
         let learned = machines::like(&real, &[], machines::SEED + pair as u64).map_err(|error| error.to_string())?;
         let modelled = measured(&learned, count)?;
@@ -47,7 +47,7 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
                     key: key.clone(),
                     learned: Default::default(),
                     again: Default::default(),
-                    unrest: Default::default(),
+                    variation: Default::default(),
                 });
                 waits.len() - 1
             });
@@ -55,11 +55,11 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
             for (at, share) in QUANTILES.into_iter().enumerate() {
                 let late = |file: &ResultFile| Some(file.series(&key)?.calls().quantile(share)? as f64 / 1e3);
                 let (Some(model), Some(first), Some(second)) = (late(&modelled), late(&real), late(&again)) else {
-                    return Err(format!("{key}: the model or the machine gave nothing for it"));
+                    return Err(format!("{key}: the model or the machine has no values"));
                 };
                 wait.learned[at].push(model, first);
                 wait.again[at].push(model, second);
-                wait.unrest[at].push(second, first);
+                wait.variation[at].push(second, first);
             }
         }
     }
@@ -69,27 +69,27 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
 
 fn show(report: &mut Report, waits: &[Wait], pairs: usize) {
     report.say(&format!(
-        "\nlateness, medians of {pairs} pairs; ratios are model to machine, 'next' is the machine measured once more\n\
+        "\nlateness, medians of {pairs} pairs; ratios are model to machine, 'next' is the machine's second run\n\
          {:32} {:>9} {:>9} {:>7} {:>7} {:>8} {:>7} {:>7} {:>7}",
         "wait and request", "machine", "model", "p50", "p50next", "machine", "p90", "p99", "p99next"
     ));
-    let (mut within, mut settled, mut kept) = (0, 0, 0);
+    let (mut within, mut steady, mut kept) = (0, 0, 0);
     for wait in waits {
         let ratio = |pairs: &Pairs| pairs.summary().map_or(f64::NAN, |summary| summary.ratio);
         let Some(learned) = wait.learned[0].summary() else { continue };
         let meets = |pairs: &Pairs| pairs.summary().is_some_and(|summary| BAR.is_met(&summary) == Some(true));
         within += usize::from(meets(&wait.learned[0]));
-        let is_steady = wait.unrest[0].ratios().iter().all(|ratio| (ratio - 1.0).abs() <= 0.1);
-        settled += usize::from(is_steady);
+        let is_steady = wait.variation[0].ratios().iter().all(|ratio| (ratio - 1.0).abs() <= 0.1);
+        steady += usize::from(is_steady);
         kept += usize::from(is_steady && meets(&wait.again[0]));
         report.say(&format!(
-            "{:32} {:>7.1}us {:>7.1}us {:>7.3} {:>7.3} {:>8.3} {:>7.3} {:>7.3} {:>7.3}{}{}",
+            "{:32} {:>6.1} µs {:>6.1} µs {:>7.3} {:>7.3} {:>8.3} {:>7.3} {:>7.3} {:>7.3}{}{}",
             wait.key,
             learned.peer,
             learned.ours,
             learned.ratio,
             ratio(&wait.again[0]),
-            ratio(&wait.unrest[0]),
+            ratio(&wait.variation[0]),
             ratio(&wait.learned[1]),
             ratio(&wait.learned[2]),
             ratio(&wait.again[2]),
@@ -100,14 +100,14 @@ fn show(report: &mut Report, waits: &[Wait], pairs: usize) {
     report.say("");
     let all = waits.len();
     report.judge(&format!("p50 of {within} of {all} within 10 % of the run the model learned from"), within == all);
-    if settled > 0 {
-        let statement = format!("p50 of {kept} of {settled} within 10 % of the machine measured once more");
-        report.judge(&statement, kept == settled);
+    if steady > 0 {
+        let statement = format!("p50 of {kept} of {steady} within 10 % of the machine's second run");
+        report.judge(&statement, kept == steady);
     }
-    if settled < all {
+    if steady < all {
         report.say(&format!(
-            "  too disturbed to judge by a later run: {} of {all}, of which the machine's own two runs lie more than 10 % apart",
-            all - settled
+            "  {} of {all} not judged by the second run, because the machine's two runs differ by more than 10 %",
+            all - steady
         ));
     }
 }
@@ -124,7 +124,8 @@ fn measured(laboratory: &Laboratory, count: u64) -> Result<ResultFile, Reason> {
     laboratory.run(&request, &StopFlag::new(), &mut Silent).map_err(|error| error.to_string())
 }
 
-/// What a model learns from: lateness on the machine as found. The library's own sleep is no wait of the system.
+/// The series that a model learns from: lateness on the machine as found. The library's own sleep isn't a system's
+/// wait.
 fn keys(file: &ResultFile) -> Vec<String> {
     let learns = file.series.iter().filter(|series| {
         series.quantity == Quantity::Lateness

@@ -1,7 +1,9 @@
-//! How fast modelled machines run: waits per second of one thread, made alone and measured and recorded, and a whole check.
+//! How fast modelled machines run: waits per second of one thread (alone, and measured and recorded), and a whole
+//! check.
 //!
-//! Bars: at least 10 million modelled waits per second on one core, and a check of a modelled machine in at most a second.
-//! Beside the waits stands the bare read of the modelled clock, which every wait needs to know its deadline.
+//! Bars: at least 10 million modelled waits per second on one core, and at most a second for a check of a modelled
+//! machine. The waits are compared with bare reads of the modelled clock, because every wait needs one for its
+//! deadline.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -12,10 +14,10 @@ use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment, registry};
 use oversleep_record::{ExperimentId, Nanos};
 use oversleep_system::{SharedPlatform, Target};
 
-/// Per timing: about 30 ms.
+/// Waits per timing, which take about 30 ms.
 const WAITS: u32 = 1_000_000;
 
-/// One machine per system, and a second kind of timer where it has one.
+/// One machine per system, with a second kind of timer if it has one.
 const WAITED_ON: [(&str, &str); 4] = [
     ("linux-hz250", "nanosleep"),
     ("windows-11", "sleep"),
@@ -24,7 +26,7 @@ const WAITED_ON: [(&str, &str); 4] = [
 ];
 
 fn main() -> ExitCode {
-    Report::run("model", "the clock read alone", compare)
+    Report::run("model", "bare clock reads", compare)
 }
 
 fn reason(error: impl std::fmt::Display) -> Reason {
@@ -39,14 +41,14 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
         for _ in 0..pairs {
             figures.push(waits_per_us(&platform, wait)?, reads_per_us(&platform));
         }
-        let title = format!("{wait} on {machine}, waits per us");
-        report.compare(&title, "/us", &figures, Bar::OursAtLeast(10.0));
+        let title = format!("{wait} on {machine}, waits per µs");
+        report.compare(&title, "/µs", &figures, Bar::OursAtLeast(10.0));
         let mut figures = Pairs::default();
         for _ in 0..pairs {
             figures.push(measured_waits_per_us(machine, wait)?, reads_per_us(&platform));
         }
-        let title = format!("{wait} on {machine}, waits measured per us");
-        report.compare(&title, "/us", &figures, Bar::OursAtLeast(10.0));
+        let title = format!("{wait} on {machine}, measured waits per µs");
+        report.compare(&title, "/µs", &figures, Bar::OursAtLeast(10.0));
     }
     for machine in machines::names() {
         let laboratory = machines::load(machine, &[], 1).map_err(reason)?;
@@ -57,12 +59,12 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
             name: None,
             try_remedies: true,
         };
-        let begun = Instant::now();
+        let start = Instant::now();
         let file = laboratory.run(&request, &StopFlag::new(), &mut Silent).map_err(reason)?;
-        let took_ms = begun.elapsed().as_secs_f64() * 1e3;
+        let duration_ms = start.elapsed().as_secs_f64() * 1e3;
         let mut figures = Pairs::default();
-        figures.push(took_ms, file.duration_ns.as_millis_f64());
-        let title = format!("check of {machine}, wall time beside modelled time");
+        figures.push(duration_ms, file.duration_ns.as_millis_f64());
+        let title = format!("check of {machine}, wall time vs modelled time");
         report.compare(&title, "ms", &figures, Bar::OursAtMost(1_000.0));
     }
     Ok(())
@@ -71,15 +73,15 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
 fn waits_per_us(platform: &SharedPlatform, name: &str) -> Result<f64, Reason> {
     let wait = platform.wait(name).ok_or_else(|| format!("there is no {name}"))?;
     let mut waiter = wait.open(platform).map_err(reason)?;
-    let begun = Instant::now();
+    let start = Instant::now();
     for _ in 0..WAITS {
         let deadline = platform.now() + Nanos::from_millis(1);
         waiter.wait(Target { remaining: Nanos::from_millis(1), deadline });
     }
-    Ok(f64::from(WAITS) / begun.elapsed().as_secs_f64() / 1e6)
+    Ok(f64::from(WAITS) / start.elapsed().as_secs_f64() / 1e6)
 }
 
-/// As `waits NAME --count` measures them: timed, recorded, and put into a result.
+/// Waits as `waits NAME --count` measures them: timed, recorded, and put into a result.
 fn measured_waits_per_us(machine: &str, wait: &str) -> Result<f64, Reason> {
     let laboratory = machines::load(machine, &[], 1).map_err(reason)?;
     let request = Request {
@@ -94,20 +96,20 @@ fn measured_waits_per_us(machine: &str, wait: &str) -> Result<f64, Reason> {
         name: None,
         try_remedies: false,
     };
-    let begun = Instant::now();
+    let start = Instant::now();
     let file = laboratory.run(&request, &StopFlag::new(), &mut Silent).map_err(reason)?;
-    let took_us = begun.elapsed().as_secs_f64() * 1e6;
+    let duration_us = start.elapsed().as_secs_f64() * 1e6;
     let waits: u64 = file.series.iter().map(|series| series.counts.recorded).sum();
     if waits < u64::from(WAITS) {
-        return Err(format!("{waits} waits were measured"));
+        return Err(format!("only {waits} waits were measured"));
     }
-    Ok(waits as f64 / took_us)
+    Ok(waits as f64 / duration_us)
 }
 
 fn reads_per_us(platform: &SharedPlatform) -> f64 {
-    let begun = Instant::now();
+    let start = Instant::now();
     for _ in 0..WAITS {
         std::hint::black_box(platform.now());
     }
-    f64::from(WAITS) / begun.elapsed().as_secs_f64() / 1e6
+    f64::from(WAITS) / start.elapsed().as_secs_f64() / 1e6
 }

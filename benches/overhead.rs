@@ -1,7 +1,8 @@
-//! What the laboratory's interface adds to what it times, in one process: against bare loops of the same calls.
+//! What the laboratory's interface adds to the calls it times, compared with bare loops of the same calls in one
+//! process.
 //!
-//! Bars: a clock read costs at most 1.05 times what it costs in a bare loop. The lateness of periodic waits is shown
-//! beside that of a bare loop of `clock_nanosleep`, within 10 % as beside cyclictest.
+//! Bars: a clock read costs at most 1.05 times as much as in a bare loop, and the lateness of periodic waits is within
+//! 10 % of that of a bare loop of `clock_nanosleep`.
 
 use std::process::ExitCode;
 
@@ -10,9 +11,9 @@ use oversleep_benches::ours::WAIT;
 use oversleep_benches::pairs::quantile;
 use oversleep_benches::{Bar, Pairs, Reason, Report, sys};
 
-/// As many as the laboratory's A1 measures.
+/// The number of batches of the laboratory's A1.
 const BATCHES: usize = 100;
-/// The laboratory spreads its waits over that many rounds, each on a fresh thread.
+/// The laboratory spreads its waits over this many rounds, each on a fresh thread.
 const ROUNDS: usize = 5;
 
 fn main() -> ExitCode {
@@ -59,7 +60,7 @@ fn lateness(report: &mut Report, conditions: &Conditions) -> Result<(), Reason> 
     }
     for ((name, _), result) in shares.iter().zip(&results) {
         let title = format!("lateness, 1 ms, {}, {name} of {count} waits", conditions.policy());
-        report.compare(&title, "us", result, Bar::RatioWithin(0.10));
+        report.compare(&title, "µs", result, Bar::RatioWithin(0.10));
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! Samples per second at an interval of 1 us under `SCHED_FIFO`, beside cyclictest's cycles per second.
+//! Samples per second at an interval of 1 µs under `SCHED_FIFO`, compared with cyclictest's cycles per second.
 //!
-//! Bar: at least 200,000 samples recorded per second. No machine wakes a thread that often through a timer, so most
-//! samples are deadlines that passed during the call before, recorded without a call of their own; the second
-//! comparison shows how many were real calls, which is what cyclictest counts, as it skips the others.
+//! Bar: at least 200,000 samples recorded per second. No machine's timer wakes a thread that often, so most samples are
+//! deadlines that passed during the previous call and were recorded without a call. The second comparison counts only
+//! calls, as cyclictest does, which skips the other periods.
 
 use std::process::ExitCode;
 
@@ -26,7 +26,7 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
         report.skip(&reason);
     }
     let Some(conditions) = conditions.into_iter().find(|conditions| conditions.fifo.is_some()) else { return Ok(()) };
-    report.say(&format!("{} beside {}", ours::version(&oversleep), cyclictest::version(&peer)));
+    report.say(&format!("{} vs {}", ours::version(&oversleep), cyclictest::version(&peer)));
     let pairs = report.pairs(5);
     let own = ours::periodic_arguments(&conditions, "1us", &format!("--for {SECONDS}s"));
     let theirs = cyclictest::rate_arguments(&conditions, 1, SECONDS);
@@ -35,7 +35,7 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
     for pair in 1..=pairs {
         let run = ours::Run::take(&oversleep, &own)?;
         let rates = run.recorded_per_second().zip(run.calls_per_second());
-        let (recorded, made) = rates.ok_or("the result states no time its rounds took")?;
+        let (recorded, made) = rates.ok_or("the result doesn't state the duration of its rounds")?;
         let cycles = cyclictest::cycles(&program::output(&peer, &theirs)?)? as f64 / SECONDS as f64;
         samples.push(recorded, cycles);
         calls.push(made, cycles);

@@ -1,9 +1,9 @@
-//! From starting the command to its help, and to its first sample, as the shell sees it.
+//! The time from starting the command to its help, and to its first sample, as the shell sees it.
 //!
-//! Bars: `--help` at most 10 ms; start to first sample at most 50 ms. The second is measured as the whole run of one
-//! sample, from start to exit with its result printed, so the figure is an upper bound. `true` beside them is the floor:
-//! what starting any program costs here. cyclictest polls for its threads' end in steps of 10 and 50 ms, so its run of
-//! one sample says nothing of its first sample; it is shown because that is the peer's time to a result.
+//! Bars: `--help` takes at most 10 ms, and the first sample at most 50 ms. The second figure is an upper bound, because
+//! it is a whole run of one sample, from start to exit with the result printed. `true` is the floor: the cost of
+//! starting any program here. cyclictest polls for the end of its threads in steps of 10 and 50 ms, so its run shows
+//! its time to a result, not to its first sample.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
     }
     let floor = program::find("true");
     if floor.is_none() {
-        report.skip("there is no `true` on the search path");
+        report.skip("comparison with `true`: it isn't on the search path");
     }
     let (help, first) = (words("--help"), words("waits nanosleep --ask 1us --count 1 --quiet --json"));
     let contest = |title, own: &[String], peer: &Option<PathBuf>, peer_arguments, bar| Contest {
@@ -45,12 +45,12 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
     };
     let one_cycle = "--default-system --quiet --interval=1 --loops=1";
     let mut contests = [
-        contest("--help, beside cyclictest --help", &help, &cyclictest, "--help", Bar::OursAtMost(10.0)),
-        contest("--help, beside true", &help, &floor, "", Bar::None),
-        contest("one sample, beside cyclictest's one cycle", &first, &cyclictest, one_cycle, Bar::OursAtMost(50.0)),
-        contest("one sample, beside true", &first, &floor, "", Bar::None),
+        contest("--help, vs cyclictest --help", &help, &cyclictest, "--help", Bar::OursAtMost(10.0)),
+        contest("--help, vs true", &help, &floor, "", Bar::None),
+        contest("one sample, vs one cycle of cyclictest", &first, &cyclictest, one_cycle, Bar::OursAtMost(50.0)),
+        contest("one sample, vs true", &first, &floor, "", Bar::None),
     ];
-    // Without cyclictest the bars are held against the floor.
+    // Without cyclictest the comparisons with the floor have the bars.
     for at in [0, 2] {
         if contests[at].peer.is_none() {
             contests[at + 1].bar = contests[at].bar;
@@ -64,7 +64,7 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
             report.say(&format!("  {own}\n  {theirs}"));
         }
     }
-    // Once each, unmeasured: what is measured is a start from memory, not from a disk.
+    // The first turn isn't measured, so that programs start from memory, not from a disk.
     for turn in 0..=pairs {
         for contest in &mut contests {
             let Some(peer) = &contest.peer else { continue };

@@ -1,13 +1,13 @@
-//! Bars: what a comparison has to reach, and whether it does.
+//! Bars: the thresholds that comparisons must meet.
 
 use std::fmt;
 
 use crate::pairs::Summary;
 
-/// What a comparison has to reach.
+/// The threshold that a comparison must meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bar {
-    /// The ratio to the peer lies within that share of 1, on either side.
+    /// The ratio to the peer differs from 1 by at most this fraction.
     RatioWithin(f64),
     /// The ratio to the peer is at most this.
     RatioAtMost(f64),
@@ -15,18 +15,18 @@ pub enum Bar {
     OursAtMost(f64),
     /// Our own figure is at least this, in the unit of the pairs.
     OursAtLeast(f64),
-    /// There is none: the figures are shown for what they are.
+    /// No threshold; the figures are only shown.
     None,
 }
 
 impl Bar {
-    /// Whether these figures reach it; `None` where there is no bar.
+    /// Whether these figures meet it; `None` without a bar.
     pub fn is_met(&self, summary: &Summary) -> Option<bool> {
         match *self {
             Bar::RatioWithin(share) => Some((summary.ratio - 1.0).abs() <= share),
-            Bar::RatioAtMost(most) => Some(summary.ratio <= most),
-            Bar::OursAtMost(most) => Some(summary.ours <= most),
-            Bar::OursAtLeast(least) => Some(summary.ours >= least),
+            Bar::RatioAtMost(max) => Some(summary.ratio <= max),
+            Bar::OursAtMost(max) => Some(summary.ours <= max),
+            Bar::OursAtLeast(min) => Some(summary.ours >= min),
             Bar::None => None,
         }
     }
@@ -36,9 +36,9 @@ impl fmt::Display for Bar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Bar::RatioWithin(share) => write!(f, "ratio {:.2} to {:.2}", 1.0 - share, 1.0 + share),
-            Bar::RatioAtMost(most) => write!(f, "ratio <= {most}"),
-            Bar::OursAtMost(most) => write!(f, "ours <= {most}"),
-            Bar::OursAtLeast(least) => write!(f, "ours >= {least}"),
+            Bar::RatioAtMost(max) => write!(f, "ratio <= {max}"),
+            Bar::OursAtMost(max) => write!(f, "ours <= {max}"),
+            Bar::OursAtLeast(min) => write!(f, "ours >= {min}"),
             Bar::None => f.write_str("none"),
         }
     }

@@ -8,7 +8,7 @@ pub fn today() -> String {
     of_day(i64::try_from(since / 86_400).unwrap_or(0))
 }
 
-/// The day that many days after 1970-01-01, by the Gregorian calendar in 400-year eras that begin on a first of March.
+/// The date this many days after 1970-01-01, computed in 400-year eras of the Gregorian calendar that begin on 1 March.
 fn of_day(day: i64) -> String {
     let shifted = day + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -1,4 +1,4 @@
-//! The laboratory in this process: which conditions are permitted here, and experiments run without the command.
+//! The laboratory in this process: which conditions are available here, and experiments run without the command.
 
 use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment};
@@ -13,12 +13,12 @@ use crate::machine::Machine;
 /// The real-time priority of the comparisons.
 pub const PRIORITY: i32 = 80;
 
-/// The conditions both sides run under.
+/// The conditions that both sides run under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
-    /// The CPU they are kept on.
+    /// The CPU they are pinned to.
     pub cpu: u32,
-    /// Another one, for a main thread that only waits for the measuring one; `None` where there is none.
+    /// Another CPU, for a main thread that only waits for the measuring one; `None` if there is none.
     pub main_cpu: Option<u32>,
     /// Priority under `SCHED_FIFO`; `None` is `SCHED_OTHER`.
     pub fifo: Option<i32>,
@@ -27,7 +27,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Those to compare under on this machine, `SCHED_OTHER` first; and a reason for each that isn't permitted.
+    /// The conditions to compare under on this machine, `SCHED_OTHER` first, and a reason for each that is denied.
     pub fn to_compare(machine: &Machine) -> (Vec<Conditions>, Vec<Reason>) {
         let mut refused = Vec::new();
         let mut is_permitted = |tunable: &str, setting: &Setting| match permitted(tunable, setting) {
@@ -46,7 +46,7 @@ impl Conditions {
         (all, refused)
     }
 
-    /// The policy as the laboratory takes it.
+    /// The policy as a setting of the laboratory.
     pub fn policy(&self) -> Setting {
         match self.fifo {
             Some(priority) => Setting::Policy { policy: "fifo".to_owned(), priority },
@@ -54,16 +54,16 @@ impl Conditions {
         }
     }
 
-    /// All of it as the laboratory takes it.
+    /// These conditions as the laboratory's request.
     pub fn asked(&self) -> Asked {
         let asked = Asked::as_found().with("policy", self.policy()).with("pin", Setting::Cpus(vec![self.cpu]));
         if self.lock_memory { asked.with("lock-memory", Setting::Flag(true)) } else { asked }
     }
 
-    /// Applies them to the calling thread until the guards are dropped, which go back last first.
+    /// Applies them to the calling thread until the guards are dropped, in reverse order.
     ///
     /// # Errors
-    /// Which one the system refused, and why.
+    /// Which one the system denied, and why.
     pub fn apply(&self) -> Result<Vec<Box<dyn Restore>>, Reason> {
         let native = oversleep_native::here();
         let mut guards = Vec::new();
@@ -80,7 +80,7 @@ impl Conditions {
     }
 }
 
-/// A try that is undone at once, on a thread of its own.
+/// Tries the setting on a thread of its own, and undoes it at once.
 fn permitted(tunable: &str, setting: &Setting) -> Result<(), Reason> {
     let try_it = || {
         let native = oversleep_native::here();
@@ -90,10 +90,10 @@ fn permitted(tunable: &str, setting: &Setting) -> Result<(), Reason> {
             _ => Ok(()),
         }
     };
-    std::thread::scope(|scope| scope.spawn(try_it).join().unwrap_or_else(|_| Err("the try panicked".to_owned())))
+    std::thread::scope(|scope| scope.spawn(try_it).join().unwrap_or_else(|_| Err("the attempt panicked".to_owned())))
 }
 
-/// Runs one experiment for one subject and hands back its series of that key.
+/// Runs one experiment for one subject and returns its series of this key.
 fn series_of(id: ExperimentId, key: &str, plan: Plan) -> Result<Series, Reason> {
     let experiment = experiment(id).ok_or_else(|| format!("no experiment {id}"))?;
     let request =
@@ -104,10 +104,10 @@ fn series_of(id: ExperimentId, key: &str, plan: Plan) -> Result<Series, Reason> 
     file.series(key).cloned().ok_or_else(|| format!("no series {key}"))
 }
 
-/// The laboratory's cost of one read of that clock, in ns: the median of its batches.
+/// The laboratory's figure for the cost of one read of this clock, in ns: the median of its batches.
 ///
 /// # Errors
-/// That the clock can't be read here.
+/// The reason if the clock is not available here.
 pub fn clock_cost_ns(clock: &str) -> Result<f64, Reason> {
     let plan = Plan { subjects: vec![clock.to_owned()], ..Plan::default() };
     let series = series_of(ExperimentId::A1, &format!("A1/{clock}"), plan)?;
@@ -118,7 +118,7 @@ pub fn clock_cost_ns(clock: &str) -> Result<f64, Reason> {
 /// The laboratory's periodic waits of 1 ms.
 ///
 /// # Errors
-/// That they can't be measured, or not under these conditions.
+/// The reason if they can't be measured under these conditions.
 pub fn periodic(wait: &str, conditions: &Conditions, count: u64) -> Result<crate::ours::Run, Reason> {
     let plan = Plan {
         subjects: vec![wait.to_owned()],
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conditions_are_said_in_the_laboratorys_terms() {
+    fn conditions_become_the_laboratorys_settings() {
         let conditions = Conditions { cpu: 1, main_cpu: Some(0), fifo: Some(80), lock_memory: true };
         assert_eq!(conditions.asked().to_string(), "lock-memory=on pin=1 policy=fifo:80");
         let plain = Conditions { cpu: 0, main_cpu: None, fifo: None, lock_memory: false };
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tunable_nobody_has_is_refused() {
+    fn an_unknown_tunable_is_denied() {
         assert_eq!(permitted("no-such-tunable", &Setting::Flag(true)), Err("not on this platform".to_owned()));
     }
 }

@@ -1,8 +1,8 @@
-//! What the comparison programs share: alternated pairs and their ratios, bars, the peer and our own command as
-//! programs, the machine's description, and the bare loops the laboratory is held against.
+//! The shared parts of the comparison programs: alternating pairs and their ratios, bars, the peer and our own command
+//! as programs, the machine's description, and the bare loops that the laboratory is compared with.
 //!
-//! A program measures ours and the peer alternately and judges by the median of the ratios pair by pair, so that what
-//! drifts on the machine meets both. A figure alone says nothing here.
+//! A program measures ours and the peer alternately and judges by the median of the ratios of the pairs, so that drift
+//! of the machine affects both. A single figure says nothing here.
 
 pub mod bar;
 pub mod cyclictest;
@@ -22,5 +22,5 @@ pub use options::Options;
 pub use pairs::Pairs;
 pub use report::Report;
 
-/// Why a program, or a part of it, could not measure: a sentence.
+/// A sentence that says why a program, or a part of it, could not measure.
 pub type Reason = String;

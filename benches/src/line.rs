@@ -1,25 +1,25 @@
-//! How far one clock runs beside another: both are read at nearly one moment, now and again later.
+//! The drift between two clocks: both are read at nearly the same moment, now and again later.
 
 use std::time::Instant;
 
-/// The standard library's monotonic clock, which is the operating system's, as the line that others are held against.
+/// The reference for other clocks: the standard library's monotonic clock, which is the operating system's.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     zero: Instant,
     tries: u32,
 }
 
-/// A clock's place beside the line at one moment.
+/// A clock's offset from the reference at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offset {
-    /// The clock's reading less the line's, in ns.
+    /// The clock's reading minus the reference's, in ns.
     pub offset_ns: i64,
-    /// The offset is known within half of this, in ns: the time between the two readings of the line around it.
+    /// The time between the two readings of the reference around it, in ns; the offset is accurate to half of this.
     pub width_ns: i64,
 }
 
 impl Line {
-    /// A line that starts now, and takes the narrowest of that many readings.
+    /// A reference that starts now, and uses the narrowest of this many readings.
     pub fn new(tries: u32) -> Line {
         Line { zero: Instant::now(), tries }
     }
@@ -29,7 +29,7 @@ impl Line {
         i64::try_from(self.zero.elapsed().as_nanos()).unwrap_or(i64::MAX)
     }
 
-    /// Where that clock is beside the line.
+    /// The offset of this clock.
     pub fn offset(&self, read_ns: impl Fn() -> i64) -> Offset {
         let one = || {
             let before_ns = self.elapsed_ns();
@@ -48,7 +48,7 @@ impl Line {
     }
 }
 
-/// By how many ppm (ns per ms) a clock ran away, from two offsets that far apart.
+/// A clock's drift in ppm (ns per ms), from two offsets this far apart.
 pub fn drift_ppm(first: Offset, last: Offset, apart_ns: i64) -> f64 {
     (last.offset_ns - first.offset_ns) as f64 * 1e6 / apart_ns as f64
 }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_beside_itself_is_off_by_no_more_than_the_width() {
+    fn the_reference_has_no_offset_from_itself_beyond_the_width() {
         let line = Line::new(50);
         let found = line.offset(|| line.elapsed_ns());
         assert!(found.offset_ns.abs() <= found.width_ns, "{found:?}");

@@ -1,22 +1,22 @@
-//! What the figures were taken on. Nothing that names a person or a host.
+//! The machine that was measured. Nothing here names a person or a host.
 
 use oversleep_record::FactName;
 
-/// The machine at one moment.
+/// A description of the machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// Operating system: `linux`.
     pub os: &'static str,
-    /// Processor as it calls itself, or that it doesn't say.
+    /// The processor's own name, or `unknown`.
     pub cpu: String,
     /// CPUs this process may use, ascending.
     pub cpus: Vec<u32>,
-    /// The rest in one line: kernel, preemption, hypervisor, clocksource.
+    /// Kernel, preemption, hypervisor and clocksource in one line.
     pub system: String,
 }
 
 impl Machine {
-    /// This one.
+    /// This machine.
     pub fn here() -> Machine {
         let native = oversleep_native::here();
         let environment = native.environment();
@@ -33,17 +33,18 @@ impl Machine {
         Machine { os: std::env::consts::OS, cpu: fact(FactName::CpuModel), cpus, system }
     }
 
-    /// The CPU both sides are kept on: the last one, because interrupts and housekeeping gather on the first.
+    /// The CPU that both sides are pinned to: the last one, because interrupts and housekeeping usually run on the
+    /// first.
     pub fn pin(&self) -> u32 {
         self.cpus.last().copied().unwrap_or(0)
     }
 
-    /// In one line, with the load average as it stands.
+    /// The description in one line, with the current load average.
     pub fn line(&self) -> String {
         format!("{}; {} CPUs; {}; load average {}", self.cpu, self.cpus.len(), self.system, load_average())
     }
 
-    /// For the name of a file: `linux-amd-epyc`.
+    /// A part of a file name: `linux-amd-epyc`.
     pub fn slug(&self) -> String {
         let cpu = self.cpu.to_lowercase();
         let words: Vec<&str> =
@@ -52,7 +53,7 @@ impl Machine {
     }
 }
 
-/// The last one, five and fifteen minutes'; 1 is one busy CPU.
+/// The load averages over one, five and fifteen minutes; 1 is one busy CPU.
 pub fn load_average() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let figures: Vec<&str> = text.split_whitespace().take(3).collect();

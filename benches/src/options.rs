@@ -1,37 +1,37 @@
-//! The options all programs take.
+//! The options of all programs.
 
 use crate::Reason;
 
-/// What was typed behind `--`.
+/// The options after `--`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Pairs per comparison; `None` is the program's own number.
+    /// Pairs per comparison; `None` means the program's default.
     pub pairs: Option<usize>,
-    /// Values per run, where a run has a number of them; `None` is the program's own.
+    /// Values per run; `None` means the program's default.
     pub count: Option<u64>,
-    /// How long drift is watched, in seconds; `None` is the program's own.
+    /// How long drift is measured, in seconds; `None` means the program's default.
     pub drift_s: Option<u32>,
-    /// How long a pacer runs, in seconds; `None` is the program's own.
+    /// How long a pacer runs, in seconds; `None` means the program's default.
     pub pacer_s: Option<u32>,
-    /// Busy threads per CPU, where there is a part under load; `None` is the program's own.
+    /// Busy threads per CPU in the part under load; `None` means the program's default.
     pub hogs: Option<u32>,
-    /// A missed bar is a failure.
+    /// Whether a missed bar is a failure.
     pub strict: bool,
-    /// Also write the report below `benches/runs/`.
+    /// Whether to add the report to `benches/runs/`.
     pub save: bool,
 }
 
-/// What there is to type.
-pub const USAGE: &str = "options behind `--`: --pairs N, --count N (values per run), --drift SECONDS, --pacer SECONDS, --hogs N \
-                         (busy threads per CPU), --strict (exit 1 for a missed \
-                         bar), --save (add the report to benches/runs/)";
+/// The usage text.
+pub const USAGE: &str = "the options after `--` are --pairs N, --count N (values per run), --drift SECONDS, \
+                         --pacer SECONDS, --hogs N (busy threads per CPU), --strict (exit 1 for a missed bar) and \
+                         --save (add the report to benches/runs/)";
 
 impl Options {
-    /// Reads this process's arguments. `None` where nothing shall be measured: `cargo bench` says `--bench`, and
-    /// whoever else starts the program (a test run of all targets) gets a line and no load.
+    /// Reads this process's arguments. `None` if nothing is to be measured: only `cargo bench` passes `--bench`, and a
+    /// test run of all targets must not load the machine.
     ///
     /// # Errors
-    /// A sentence on what was typed wrong.
+    /// A sentence that says what is wrong with the arguments.
     pub fn read() -> Result<Option<Options>, Reason> {
         Options::parse(std::env::args().skip(1))
     }
@@ -56,7 +56,7 @@ impl Options {
                 "--drift" => options.drift_s = Some(number("--drift")?),
                 "--pacer" => options.pacer_s = Some(number("--pacer")?),
                 "--hogs" => options.hogs = Some(number("--hogs")?),
-                other => return Err(format!("'{other}' is unknown; {USAGE}")),
+                other => return Err(format!("'{other}' is not an option; {USAGE}")),
             }
         }
         Ok(is_bench.then_some(options))
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_read_and_nonsense_is_refused() {
+    fn options_are_read_and_invalid_ones_refused() {
         let expected = Options {
             pairs: Some(3),
             count: Some(500),

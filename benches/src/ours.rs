@@ -1,4 +1,4 @@
-//! The `oversleep` command as a program: its options for equal conditions, and what its result says.
+//! The `oversleep` command as a program: its options for equal conditions, and its result.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use oversleep_record::{Nanos, ResultFile};
 use crate::lab::Conditions;
 use crate::{Reason, pairs, program};
 
-/// The wait that cyclictest uses as well.
+/// The wait that cyclictest also uses.
 pub const WAIT: &str = "clock-nanosleep-abs";
 
-/// Options for periodic waits of that request; `limit` is `--count N` or `--for SPAN`.
+/// The options for periodic waits of this request; `limit` is `--count N` or `--for SPAN`.
 pub fn periodic_arguments(conditions: &Conditions, ask: &str, limit: &str) -> Vec<String> {
     let mut arguments = program::words(&format!("waits {WAIT} --ask {ask} {limit} --pace periodic"));
     arguments.extend(program::words(&format!("--policy {} --pin {}", conditions.policy(), conditions.cpu)));
@@ -23,24 +23,24 @@ pub fn periodic_arguments(conditions: &Conditions, ask: &str, limit: &str) -> Ve
     arguments
 }
 
-/// What the command calls itself: `oversleep 0.1.0`.
+/// The command's name and version: `oversleep 0.1.0`.
 pub fn version(oversleep: &Path) -> String {
-    let said = program::output(oversleep, &program::words("--version")).unwrap_or_default();
-    said.lines().next().unwrap_or("oversleep, version unknown").trim().to_owned()
+    let text = program::output(oversleep, &program::words("--version")).unwrap_or_default();
+    text.lines().next().unwrap_or("oversleep, version unknown").trim().to_owned()
 }
 
-/// One series, as far as the comparisons need it.
+/// The parts of a series that the comparisons need.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Lateness of the calls really made, in ns, as far as raw samples are kept.
+    /// Lateness of the calls that were made, in ns, from the raw samples.
     pub calls_ns: Vec<i64>,
-    /// Lateness of everything recorded, missed deadlines included, in ns, as far as raw samples are kept.
+    /// Lateness of everything recorded, including missed deadlines, in ns, from the raw samples.
     pub recorded_ns: Vec<i64>,
     /// How many values were recorded, kept raw or not.
     pub recorded: u64,
-    /// Of these, deadlines that had passed before a call could be made.
+    /// How many of them are deadlines that had passed before a call could be made.
     pub missed: u64,
-    /// Time its rounds took.
+    /// Total duration of its rounds.
     pub time: Nanos,
 }
 
@@ -48,7 +48,7 @@ impl Run {
     /// Runs the command and reads the only series of its result.
     ///
     /// # Errors
-    /// That it failed, was refused a condition, or measured something else.
+    /// The reason why it failed, was denied a condition, or measured something else.
     pub fn take(oversleep: &Path, arguments: &[String]) -> Result<Run, Reason> {
         let printed = program::output(oversleep, arguments)?;
         let file = ResultFile::read(printed.as_bytes()).map_err(|error| error.to_string())?;
@@ -58,10 +58,10 @@ impl Run {
         }
     }
 
-    /// What a series says.
+    /// Reads a series.
     ///
     /// # Errors
-    /// That it has no values, or was measured under other conditions than asked for.
+    /// The reason if it has no values, or was measured under other conditions than requested.
     pub fn of(series: &Series) -> Result<Run, Reason> {
         if let Status::Unavailable { reason } = &series.status {
             return Err(format!("{}: {reason}", series.key));
@@ -89,7 +89,7 @@ impl Run {
         })
     }
 
-    /// Quantile of the calls really made, in us.
+    /// Quantile of the calls that were made, in µs.
     pub fn calls_us(&mut self, share: f64) -> Option<f64> {
         pairs::quantile(&mut self.calls_ns, share).map(|ns| ns as f64 / 1e3)
     }
@@ -127,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn missed_deadlines_are_no_calls() {
+    fn missed_deadlines_are_not_calls() {
         let run = Run::of(&series()).unwrap();
         assert_eq!((run.calls_ns.as_slice(), run.recorded_ns.len()), ([60, 70].as_slice(), 4));
         assert_eq!((run.recorded_per_second(), run.calls_per_second()), (Some(2.0), Some(1.0)));
     }
 
     #[test]
-    fn a_refused_condition_makes_a_run_incomparable() {
+    fn a_denied_condition_makes_a_run_incomparable() {
         let mut series = series();
         let refused = Outcome::Denied { why: Unavailable::NotOnThisPlatform };
         series.conditions.outcomes.insert("policy".to_owned(), refused);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn options_say_the_conditions() {
+    fn options_state_the_conditions() {
         let conditions = Conditions { cpu: 1, main_cpu: Some(0), fifo: Some(80), lock_memory: true };
         assert_eq!(
             periodic_arguments(&conditions, "1ms", "--count 9").join(" "),

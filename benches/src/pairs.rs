@@ -1,24 +1,24 @@
-//! Pairs of figures taken one right after the other, and what their ratios say.
+//! Pairs of figures, measured one right after the other, and statistics of their ratios.
 
-/// Figures of ours and of the peer, pair by pair, in one unit.
+/// Our figures and the peer's, pair by pair, in the same unit.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     ours: Vec<f64>,
     peer: Vec<f64>,
 }
 
-/// What the pairs say together.
+/// Statistics over all pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// How many pairs have a ratio.
     pub pairs: usize,
     /// Median of the ratios ours / peer.
     pub ratio: f64,
-    /// Smallest of them.
+    /// The smallest ratio.
     pub ratio_min: f64,
-    /// Largest of them.
+    /// The largest ratio.
     pub ratio_max: f64,
-    /// In how many pairs ours is the larger figure; half of them is chance.
+    /// In how many pairs our figure is the larger one; about half of them means that neither is.
     pub larger: usize,
     /// Median of our figures.
     pub ours: f64,
@@ -33,12 +33,12 @@ impl Pairs {
         self.peer.push(peer);
     }
 
-    /// The ratios ours / peer, for the judge. A pair whose peer is not above zero has none.
+    /// The ratios ours / peer. A pair whose peer isn't above zero has none.
     pub fn ratios(&self) -> Vec<f64> {
         self.ours.iter().zip(&self.peer).filter(|(_, peer)| **peer > 0.0).map(|(ours, peer)| ours / peer).collect()
     }
 
-    /// All of it in short; `None` where no pair has a ratio.
+    /// The summary; `None` if no pair has a ratio.
     pub fn summary(&self) -> Option<Summary> {
         let ratios = self.ratios();
         let (ratio_min, ratio_max) = range(&ratios)?;
@@ -53,9 +53,9 @@ impl Pairs {
         })
     }
 
-    /// By what share of a run the peer typically differs from its own run before (the median of these): how far two
-    /// runs of one and the same program lie apart on this machine right now.
-    pub fn peer_unrest(&self) -> Option<f64> {
+    /// The median relative change of the peer from one run to the next: how much the same program varies on this
+    /// machine right now.
+    pub fn peer_variation(&self) -> Option<f64> {
         let shares: Vec<f64> =
             self.peer.windows(2).filter(|two| two[0] > 0.0).map(|two| (two[1] / two[0] - 1.0).abs()).collect();
         median(&shares)
@@ -67,7 +67,7 @@ fn range(values: &[f64]) -> Option<(f64, f64)> {
     Some((min, values.iter().copied().reduce(f64::max)?))
 }
 
-/// The median; the mean of the middle two where their number is even.
+/// The median; for an even number, the mean of the middle two.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -79,14 +79,14 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The smallest value that at least the share `share` of all doesn't exceed. Sorts them.
+/// The smallest value that at least the fraction `share` of all values doesn't exceed. Sorts them.
 pub fn quantile(values: &mut [i64], share: f64) -> Option<i64> {
     values.sort_unstable();
     let rank = rank(values.len() as u64, share)?;
     values.get(usize::try_from(rank - 1).ok()?).copied()
 }
 
-/// The rank, from 1, of the quantile among that many values.
+/// The rank of the quantile among this many values, from 1.
 pub fn rank(count: u64, share: f64) -> Option<u64> {
     (count > 0).then(|| ((count as f64 * share).ceil() as u64).clamp(1, count))
 }
@@ -104,13 +104,13 @@ mod tests {
         let summary = pairs.summary().unwrap();
         assert_eq!((summary.ratio, summary.ratio_min, summary.ratio_max), (1.0, 1.0, 2.0));
         assert_eq!((summary.ours, summary.peer, summary.pairs, summary.larger), (30.0, 20.0, 3, 1));
-        assert_eq!(pairs.peer_unrest(), Some(0.75), "twice, then one and a half times");
+        assert_eq!(pairs.peer_variation(), Some(0.75), "by 1, then by 0.5");
     }
 
     #[test]
     fn without_ratios_there_is_no_summary() {
         let mut pairs = Pairs::default();
-        assert_eq!((pairs.summary(), pairs.peer_unrest()), (None, None));
+        assert_eq!((pairs.summary(), pairs.peer_variation()), (None, None));
         pairs.push(1.0, 0.0);
         assert_eq!(pairs.summary(), None);
     }

@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use crate::Reason;
 
-/// Where a program stands, by the search path.
+/// A program's path, found on the search path.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|directory| directory.join(name)).find(|candidate| candidate.is_file())
 }
 
-/// Runs it to its end and hands back its standard output; its standard error is dropped.
+/// Runs a program to its end and returns its standard output; its standard error is dropped.
 ///
 /// # Errors
-/// A sentence: it could not be started, or it failed with these words.
+/// A sentence if it could not be started, or if it failed, with the last line of its standard error.
 pub fn output(program: &Path, arguments: &[String]) -> Result<String, Reason> {
     let line = || line(program, arguments);
     let ended = Command::new(program)
@@ -24,37 +24,37 @@ pub fn output(program: &Path, arguments: &[String]) -> Result<String, Reason> {
         .output()
         .map_err(|error| format!("`{}` could not be started: {error}", line()))?;
     if !ended.status.success() {
-        let said = String::from_utf8_lossy(&ended.stderr);
-        let said = said.lines().last().unwrap_or_default();
-        return Err(format!("`{}` failed ({}): {said}", line(), ended.status));
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        let last = stderr.lines().last().unwrap_or_default();
+        return Err(format!("`{}` failed ({}): {last}", line(), ended.status));
     }
     String::from_utf8(ended.stdout).map_err(|_| format!("`{}` printed something that isn't text", line()))
 }
 
-/// From its start to its end as the one who waits for it sees it. What it prints is dropped.
+/// The duration of a program from start to end, as its parent sees it. Its output is dropped.
 ///
 /// # Errors
-/// A sentence: it could not be started, or it failed.
+/// A sentence if it could not be started, or failed.
 pub fn wall_time(program: &Path, arguments: &[String]) -> Result<Duration, Reason> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let begun = Instant::now();
+    let start = Instant::now();
     let status = command.status();
-    let took = begun.elapsed();
+    let duration = start.elapsed();
     match status {
-        Ok(status) if status.success() => Ok(took),
+        Ok(status) if status.success() => Ok(duration),
         Ok(status) => Err(format!("`{}` failed ({status})", line(program, arguments))),
         Err(error) => Err(format!("`{}` could not be started: {error}", line(program, arguments))),
     }
 }
 
-/// A command as it is typed; the directory of the program is left out, for it belongs to one machine.
+/// A command as typed, without the program's directory, which is specific to one machine.
 pub fn line(program: &Path, arguments: &[String]) -> String {
     let name = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy();
     std::iter::once(name.as_ref()).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }
 
-/// Words as owned arguments.
+/// The words of a line as owned arguments.
 pub fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
@@ -64,14 +64,17 @@ pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// The `oversleep` command: `OVERSLEEP_BIN` where that is set, otherwise built from this tree in release.
+/// The `oversleep` command: `OVERSLEEP_BIN` if that is set, otherwise a release build of this tree.
 ///
 /// # Errors
-/// A sentence on why there is none.
+/// A sentence that says why there is none.
 pub fn oversleep() -> Result<PathBuf, Reason> {
     if let Some(named) = std::env::var_os("OVERSLEEP_BIN") {
         let named = PathBuf::from(named);
-        return if named.is_file() { Ok(named) } else { Err(format!("OVERSLEEP_BIN is {}: no file", named.display())) };
+        return match named.is_file() {
+            true => Ok(named),
+            false => Err(format!("OVERSLEEP_BIN is {}, which is no file; set it to a built command", named.display())),
+        };
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let built = Command::new(cargo)
@@ -82,12 +85,12 @@ pub fn oversleep() -> Result<PathBuf, Reason> {
         .output()
         .map_err(|error| format!("cargo could not be started: {error}"))?;
     if !built.status.success() {
-        return Err("the oversleep command could not be built; set OVERSLEEP_BIN to one that is".to_owned());
+        return Err("the oversleep command could not be built; set OVERSLEEP_BIN to a built one".to_owned());
     }
     executable(&String::from_utf8_lossy(&built.stdout)).ok_or_else(|| "cargo named no executable".to_owned())
 }
 
-/// The executable among cargo's messages, one JSON object a line.
+/// The executable named in cargo's messages, one JSON object per line.
 fn executable(messages: &str) -> Option<PathBuf> {
     messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()).find_map(|message| {
         let is_ours = message["target"]["name"] == "oversleep";
@@ -117,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_a_sentence() {
+    fn a_missing_program_is_a_sentence() {
         let missing = Path::new("/nonexistent/tool");
         assert!(output(missing, &[]).unwrap_err().starts_with("`tool` could not be started"));
         assert!(wall_time(missing, &[]).is_err());

@@ -1,4 +1,4 @@
-//! What a program prints, and keeps for `benches/runs/`: the machine, the commands, each comparison with its bar.
+//! What a program prints, and saves in `benches/runs/`: the machine, the commands, each comparison with its bar.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -8,14 +8,14 @@ use std::process::ExitCode;
 use crate::machine::{Machine, load_average};
 use crate::{Bar, Options, Pairs, Reason, date, program};
 
-/// A report under way: every line is printed as it comes.
+/// A report in progress, which prints every line at once.
 #[derive(Debug)]
 pub struct Report {
     name: &'static str,
     peer: &'static str,
-    /// What it was taken on.
+    /// The machine that is measured.
     pub machine: Machine,
-    /// What was typed.
+    /// The options of this run.
     pub options: Options,
     text: String,
     measured: bool,
@@ -23,15 +23,15 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads the options and runs `body`, which measures and reports; the whole of a program's `main`.
+    /// Reads the options and runs `body`, which measures and reports. This is a program's whole `main`.
     ///
-    /// The exit code is 0 where something was measured or skipped for a reason, 1 for a missed bar with `--strict`,
-    /// 2 where the program could not run.
+    /// The exit code is 0 if something was measured, or skipped for a reason; 1 for a missed bar with `--strict`; 2 if
+    /// the program could not run.
     pub fn run(name: &'static str, peer: &'static str, body: fn(&mut Report) -> Result<(), Reason>) -> ExitCode {
         let options = match Options::read() {
             Ok(Some(options)) => options,
             Ok(None) => {
-                println!("{name}: measures under `cargo bench -p oversleep-benches --bench {name}` only");
+                println!("{name} measures only in a bench run: `cargo bench -p oversleep-benches --bench {name}`");
                 return ExitCode::SUCCESS;
             }
             Err(reason) => return failed(name, &reason),
@@ -55,34 +55,34 @@ impl Report {
         if report.missed > 0 && report.options.strict { ExitCode::from(1) } else { ExitCode::SUCCESS }
     }
 
-    /// One line, or several.
+    /// Prints and keeps one or more lines.
     pub fn say(&mut self, text: &str) {
         println!("{text}");
         self.text.push_str(text);
         self.text.push('\n');
     }
 
-    /// Something that can't be measured here, and why.
+    /// Reports something that can't be measured here, and why.
     pub fn skip(&mut self, why: &str) {
         self.say(&format!("SKIPPED: {why}"));
     }
 
-    /// Where on the way a long run is; not part of the report.
+    /// Prints the progress of a long run, which isn't part of the report.
     pub fn progress(&self, text: &str) {
         eprintln!("  {text}");
     }
 
     /// Pairs per comparison.
-    pub fn pairs(&self, own: usize) -> usize {
-        self.options.pairs.unwrap_or(own)
+    pub fn pairs(&self, default: usize) -> usize {
+        self.options.pairs.unwrap_or(default)
     }
 
     /// Values per run.
-    pub fn count(&self, own: u64) -> u64 {
-        self.options.count.unwrap_or(own)
+    pub fn count(&self, default: u64) -> u64 {
+        self.options.count.unwrap_or(default)
     }
 
-    /// A comparison with its figures and, against its bar, PASS or MISS.
+    /// Reports a comparison with its figures, and PASS or MISS if it has a bar.
     pub fn compare(&mut self, title: &str, unit: &str, pairs: &Pairs, bar: Bar) {
         self.measured = true;
         let (text, met) = comparison(title, unit, self.peer, pairs, bar);
@@ -90,7 +90,7 @@ impl Report {
         self.say(&text);
     }
 
-    /// A bar that is a statement of fact, with nothing to compare: whether it holds.
+    /// Reports whether a statement holds, as a bar without a comparison.
     pub fn judge(&mut self, statement: &str, holds: bool) {
         self.measured = true;
         self.missed += u32::from(!holds);
@@ -117,7 +117,7 @@ fn failed(name: &str, reason: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The commit measured, and whether the files differ from it.
+/// The measured commit, and whether the files differ from it.
 fn tree() -> String {
     let git = |arguments: &str| {
         let mut words = program::words("-C");
@@ -152,18 +152,18 @@ fn comparison(title: &str, unit: &str, peer: &str, pairs: &Pairs, bar: Bar) -> (
     if let Some(met) = met {
         let _ = write!(text, "\n  bar: {bar}: {}", if met { "PASS" } else { "MISS" });
     }
-    if let Some(unrest) = pairs.peer_unrest() {
-        let _ = write!(text, "\n  {peer} differs from its own run before by {:.1} % (median)", unrest * 100.0);
-        if matches!(bar, Bar::RatioWithin(share) if unrest > share)
-            || matches!(bar, Bar::RatioAtMost(most) if 1.0 + unrest > most)
+    if let Some(variation) = pairs.peer_variation() {
+        let _ = write!(text, "\n  {peer} varies by {:.1} % from run to run (median)", variation * 100.0);
+        if matches!(bar, Bar::RatioWithin(share) if variation > share)
+            || matches!(bar, Bar::RatioAtMost(max) if 1.0 + variation > max)
         {
-            text.push_str(": more than the bar leaves, so run it again on a quieter machine");
+            text.push_str(", more than the bar allows: run this again on a quieter machine");
         }
     }
     (text, met)
 }
 
-/// A figure with the digits that matter.
+/// A figure with its significant digits.
 pub fn figure(value: f64) -> String {
     match value.abs() {
         size if size >= 1_000.0 => format!("{value:.0}"),
@@ -186,24 +186,24 @@ mod tests {
     #[test]
     fn a_comparison_states_medians_ratios_and_the_verdict() {
         let steady = pairs(&[(105.0, 100.0), (104.0, 101.0), (106.0, 100.0)]);
-        let (text, met) = comparison("p50", "us", "cyclictest", &steady, Bar::RatioWithin(0.1));
+        let (text, met) = comparison("p50", "µs", "cyclictest", &steady, Bar::RatioWithin(0.1));
         assert_eq!(met, Some(true));
         assert_eq!(
             text,
-            "\np50\n  ours 105.0 us, cyclictest 100.0 us (medians of 3 runs each)\n  ratio 1.050, 1.030..1.060 (median, \
-             min..max of the pairs); ours larger in 3 of 3\n  bar: ratio 0.90 to 1.10: PASS\n  cyclictest differs from its own run before by \
-             1.0 % (median)"
+            "\np50\n  ours 105.0 µs, cyclictest 100.0 µs (medians of 3 runs each)\n  ratio 1.050, 1.030..1.060 (median, \
+             min..max of the pairs); ours larger in 3 of 3\n  bar: ratio 0.90 to 1.10: PASS\n  cyclictest varies by 1.0 % \
+             from run to run (median)"
         );
-        let (text, met) = comparison("p50", "us", "cyclictest", &steady, Bar::RatioAtMost(1.04));
+        let (text, met) = comparison("p50", "µs", "cyclictest", &steady, Bar::RatioAtMost(1.04));
         assert!(met == Some(false) && text.contains("MISS"), "{text}");
     }
 
     #[test]
-    fn a_peer_that_differs_from_itself_by_more_than_the_bar_is_named() {
+    fn a_peer_that_varies_by_more_than_the_bar_is_noted() {
         let noisy = pairs(&[(100.0, 100.0), (150.0, 150.0), (100.0, 100.0)]);
-        assert!(comparison("p99", "us", "cyclictest", &noisy, Bar::RatioWithin(0.1)).0.contains("quieter"));
-        assert!(!comparison("p99", "us", "cyclictest", &noisy, Bar::None).0.contains("quieter"));
-        assert_eq!(comparison("p99", "us", "cyclictest", &pairs(&[]), Bar::RatioWithin(0.1)).1, None);
+        assert!(comparison("p99", "µs", "cyclictest", &noisy, Bar::RatioWithin(0.1)).0.contains("quieter"));
+        assert!(!comparison("p99", "µs", "cyclictest", &noisy, Bar::None).0.contains("quieter"));
+        assert_eq!(comparison("p99", "µs", "cyclictest", &pairs(&[]), Bar::RatioWithin(0.1)).1, None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Gives the shared library the name that programs linked with it look for at run time, which must change with
+//! Sets the name by which linked programs find the shared library at run time. It must change with
 //! `OVERSLEEP_ABI_VERSION`.
 
 fn main() {
@@ -7,7 +7,7 @@ fn main() {
         Ok("macos" | "ios") => {
             println!("cargo::rustc-cdylib-link-arg=-Wl,-install_name,@rpath/liboversleep.1.dylib");
         }
-        // The DLL is found by its file's name.
+        // Programs find a DLL by its file name.
         Ok("windows") | Err(_) => {}
         Ok(_) => println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,liboversleep.so.1"),
     }

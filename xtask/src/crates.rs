@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
+use crate::arrows::{CrateRules, NATIVE, pure_crates, rules_of};
 use crate::cross::{Prerequisites, can_build_for};
-use crate::tidy::arrows::{CrateRules, NATIVE, pure_crates, rules_of};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Where it is kept, from the project's root.
+/// The committed header, from the project's root.
 const PATH: &str = "crates/oversleep-capi/include/oversleep.h";
 const CRATE: &str = "crates/oversleep-capi";
-/// What every name in it begins with.
+/// How every name in it begins.
 #[cfg(test)]
 const PREFIX: &str = "oversleep_";
-/// The modules, in the order in which a reader needs them. What is named here must be there, and the other way round.
+/// The modules, in the order in which a reader needs them. Every module is in this list or the next.
 const MODULES: &[&str] =
     &["version", "status", "clock", "outcome", "sleep", "pacer", "backoff", "thread", "slack", "resolution"];
-/// Modules that show nothing to C. The root is one: given too, it would have all others read a second time.
+/// Modules that export nothing to C. The root is one, because cbindgen would read all others a second time through it.
 const INNER: &[&str] = &["lib", "boundary", "tests"];
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found it stale.
@@ -33,11 +33,11 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         println!("header: {PATH} is current");
         return Ok(ExitCode::SUCCESS);
     }
-    println!("{PATH} does not say what the interface says; run `cargo xtask header` and look at what changed");
+    println!("{PATH} is stale; run `cargo xtask header` and review what changed");
     Ok(ExitCode::from(1))
 }
 
-/// The header as it is kept.
+/// The header as it should be.
 fn document(root: &Path) -> Result<String, String> {
     let config = cbindgen::Config::from_file(root.join(CRATE).join("cbindgen.toml"))
         .map_err(|e| format!("could not read cbindgen.toml: {e}"))?;
@@ -58,7 +58,9 @@ fn sources(root: &Path) -> Result<Vec<PathBuf>, String> {
         let path = entry.path();
         let module = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
         if !MODULES.contains(&module.as_str()) && !INNER.contains(&module.as_str()) {
-            return Err(format!("the module `{module}` has no place in the header: name it in xtask/src/header.rs"));
+            return Err(format!(
+                "the module `{module}` has no place in the header; add it to MODULES or INNER in xtask/src/header.rs"
+            ));
         }
     }
     Ok(MODULES.iter().map(|module| src.join(format!("{module}.rs"))).collect())
@@ -70,13 +72,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_committed_header_says_what_the_interface_says() {
+    fn the_committed_header_is_current() {
         let root = crate::project_root();
         let committed = std::fs::read_to_string(root.join(PATH)).unwrap();
-        assert!(committed == document(&root).unwrap(), "run `cargo xtask header` and look at what changed in {PATH}");
+        assert!(committed == document(&root).unwrap(), "run `cargo xtask header` and review what changed in {PATH}");
     }
 
-    /// The names that a text defines or declares: words before `(` in Rust, and all of ours in C.
+    /// The names after `before` in a text.
     fn functions(text: &str, before: &str) -> BTreeSet<String> {
         let words = text.match_indices(before).map(|(at, _)| &text[at + before.len()..]);
         words.map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap().to_owned()).collect()

@@ -1,5 +1,5 @@
-//! `cargo xtask install-capi --prefix DIR`: the C interface as C programs expect to find it: header, both libraries, and
-//! what pkg-config reads.
+//! `cargo xtask install-capi --prefix DIR`: installs the C interface where C programs look for it: the header, both
+//! libraries, and the file that pkg-config reads.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -8,25 +8,26 @@ use serde_json::Value;
 
 const CRATE: &str = "crates/oversleep-capi";
 const PACKAGE: &str = "oversleep-capi";
-const USAGE: &str = "install-capi takes --prefix DIR, and --profile NAME, --destdir DIR if need be";
+const USAGE: &str = "install-capi takes --prefix DIR and, if you need them, --profile NAME and --destdir DIR";
 
-struct Wishes {
+/// What was typed.
+struct Options {
     /// Where programs will look for it.
     prefix: PathBuf,
-    /// What is put before the prefix while files are copied, for those who make packages.
+    /// The directory that stands for `/` while files are copied, for those who make packages.
     destination: Option<PathBuf>,
     profile: String,
 }
 
 /// Runs the chore. Exit code 0: installed.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    for file in install(root, &wishes(args)?)? {
+    for file in install(root, &options(args)?)? {
         println!("install-capi: {}", file.display());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn wishes(args: &[String]) -> Result<Wishes, String> {
+fn options(args: &[String]) -> Result<Options, String> {
     let (mut prefix, mut destination, mut profile) = (None, None, "release".to_owned());
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -44,10 +45,10 @@ fn wishes(args: &[String]) -> Result<Wishes, String> {
     }
     let prefix = prefix.ok_or(USAGE)?;
     let prefix = std::path::absolute(&prefix).map_err(|e| format!("{}: {e}", prefix.display()))?;
-    Ok(Wishes { prefix, destination, profile })
+    Ok(Options { prefix, destination, profile })
 }
 
-/// The libraries as built, and what the static one needs besides.
+/// The libraries as built, and the libraries that the static one needs.
 struct Built {
     fixed: PathBuf,
     shared: PathBuf,
@@ -55,25 +56,25 @@ struct Built {
     version: String,
 }
 
-fn install(root: &Path, wishes: &Wishes) -> Result<Vec<PathBuf>, String> {
+fn install(root: &Path, options: &Options) -> Result<Vec<PathBuf>, String> {
     let (shared, links) = match std::env::consts::OS {
         "windows" => {
             return Err(format!(
-                "install-capi knows the directories of Unix; on Windows take oversleep_capi.dll, oversleep_capi.dll.lib \
-                 and oversleep_capi.lib from `cargo build --release -p {PACKAGE}`, and the header from {CRATE}/include"
+                "install-capi installs on Unix only; on Windows copy oversleep_capi.dll, oversleep_capi.dll.lib \
+                 and oversleep_capi.lib from `cargo build --release -p {PACKAGE}`, and the header from {CRATE}/include to where your compiler looks"
             ));
         }
         "macos" => ("liboversleep.1.dylib", "liboversleep.dylib"),
         _ => ("liboversleep.so.1", "liboversleep.so"),
     };
-    let built = build(root, &wishes.profile)?;
+    let built = build(root, &options.profile)?;
     let source = root.join(CRATE);
-    let place = match &wishes.destination {
-        Some(destination) => destination.join(wishes.prefix.strip_prefix("/").unwrap_or(&wishes.prefix)),
-        None => wishes.prefix.clone(),
+    let place = match &options.destination {
+        Some(destination) => destination.join(options.prefix.strip_prefix("/").unwrap_or(&options.prefix)),
+        None => options.prefix.clone(),
     };
     let pc = read(&source.join("oversleep.pc.in"))?;
-    let prefix = wishes.prefix.to_str().ok_or("the prefix must be UTF-8, for pkg-config")?;
+    let prefix = options.prefix.to_str().ok_or("the prefix must be UTF-8, for pkg-config")?;
     let pc = pc.replace("@prefix@", prefix).replace("@version@", &built.version).replace("@private@", &built.private);
     let (lib, config) = (place.join("lib"), place.join("lib/pkgconfig"));
     let include = place.join("include");
@@ -92,7 +93,7 @@ fn install(root: &Path, wishes: &Wishes) -> Result<Vec<PathBuf>, String> {
 fn build(root: &Path, profile: &str) -> Result<Built, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    // The build inside another one: it must not take that one's package for its own.
+    // Cargo runs inside Cargo here, and must not inherit the outer package.
     command.env_remove("CARGO_MANIFEST_DIR").current_dir(root).stderr(Stdio::inherit());
     command.args(["rustc", "--quiet", "--package", PACKAGE, "--lib", "--profile", profile]);
     command.args(["--message-format=json", "--", "--print=native-static-libs"]);
@@ -100,10 +101,12 @@ fn build(root: &Path, profile: &str) -> Result<Built, String> {
     let (mut fixed, mut shared, mut private, mut version) = (None, None, None, None);
     for line in String::from_utf8_lossy(&output.stdout).lines() {
         let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
-        if let Some(said) = message["message"]["rendered"].as_str() {
-            match said.split_once("native-static-libs:") {
+        if let Some(rendered) = message["message"]["rendered"].as_str() {
+            match rendered.split_once("native-static-libs:") {
                 Some((_, needed)) => private = Some(needed.split_whitespace().collect::<Vec<_>>().join(" ")),
-                None if matches!(message["message"]["level"].as_str(), Some("error" | "warning")) => eprint!("{said}"),
+                None if matches!(message["message"]["level"].as_str(), Some("error" | "warning")) => {
+                    eprint!("{rendered}")
+                }
                 None => {}
             }
         }
@@ -123,7 +126,7 @@ fn build(root: &Path, profile: &str) -> Result<Built, String> {
     if !output.status.success() {
         return Err(format!("the C interface did not build ({})", output.status));
     }
-    let missing = |what: &str| format!("cargo did not say {what}");
+    let missing = |what: &str| format!("cargo's messages don't say {what}; run cargo build -p {PACKAGE} to see why");
     Ok(Built {
         fixed: fixed.ok_or_else(|| missing("where the static library is"))?,
         shared: shared.ok_or_else(|| missing("where the shared library is"))?,
@@ -188,7 +191,7 @@ mod tests {
         let root = crate::project_root();
         let prefix = std::env::temp_dir().join(format!("oversleep-install-{}", std::process::id()));
         let args = [format!("--prefix={}", prefix.display()), "--profile=dev".to_owned()];
-        let files = install(&root, &wishes(&args).unwrap()).unwrap();
+        let files = install(&root, &options(&args).unwrap()).unwrap();
         assert!(files.len() == 5 && files.iter().all(|file| file.exists()), "{files:?}");
 
         let told = |question: &[&str]| {
@@ -220,9 +223,9 @@ mod tests {
 
     #[test]
     fn a_prefix_is_needed_and_typing_errors_are_found() {
-        let wishes = |args: &[&str]| wishes(&args.iter().map(|&arg| arg.to_owned()).collect::<Vec<_>>());
-        assert!(wishes(&[]).is_err() && wishes(&["--prefix"]).is_err() && wishes(&["--prefx", "a"]).is_err());
-        let wished = wishes(&["--prefix", "/usr", "--destdir=stage"]).unwrap();
+        let typed = |args: &[&str]| options(&args.iter().map(|&arg| arg.to_owned()).collect::<Vec<_>>());
+        assert!(typed(&[]).is_err() && typed(&["--prefix"]).is_err() && typed(&["--prefx", "a"]).is_err());
+        let wished = typed(&["--prefix", "/usr", "--destdir=stage"]).unwrap();
         assert_eq!((wished.prefix, wished.destination), ("/usr".into(), Some("stage".into())));
     }
 }

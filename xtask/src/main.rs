@@ -5,13 +5,16 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod arrows;
 mod crates;
 mod cross;
 mod docs;
 mod header;
 mod install_capi;
+mod rust;
 mod schema;
 mod tidy;
+mod tree;
 
 struct Chore {
     name: &'static str,
@@ -22,22 +25,22 @@ struct Chore {
 const CHORES: &[Chore] = &[
     Chore {
         name: "crates",
-        about: "compile the pure crates for WebAssembly and check what they are built from; --no-install installs nothing",
+        about: "compile the pure crates for WebAssembly and check their dependencies; --no-install forbids installing",
         run: crates::command,
     },
     Chore {
         name: "cross",
-        about: "check Windows, aarch64 Linux and macOS from here, running what can be run; names limit it",
+        about: "check Windows, aarch64 Linux and macOS from Linux, and run what Wine and qemu can run; names limit it",
         run: cross::command,
     },
     Chore {
         name: "docs",
-        about: "write the pages and tables that the registries state; --check only says which are stale",
+        about: "write docs/ and generated tables from the registries; --check reports stale ones instead",
         run: docs::command,
     },
     Chore {
         name: "header",
-        about: "write the header of the C interface; --check only says whether the committed one is current",
+        about: "write the header of the C interface; --check reports a stale one instead",
         run: header::command,
     },
     Chore {
@@ -47,12 +50,12 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         name: "schema",
-        about: "write the JSON schemas of results and comparisons; --check only says whether the committed ones are current",
+        about: "write the JSON schemas of results and comparisons; --check reports stale ones instead",
         run: schema::command,
     },
     Chore {
         name: "tidy",
-        about: "check the source tree's rules; --list names them, --update lowers the file-length ratchet",
+        about: "check the rules of the source tree; --list names them, --update lowers the length ratchet",
         run: tidy::command,
     },
 ];
@@ -68,7 +71,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let Some(chore) = CHORES.iter().find(|chore| chore.name == name) else {
-        eprintln!("error: there is no chore `{name}`\n\n{}", usage());
+        eprintln!("error: no chore is named `{name}`\n\n{}", usage());
         return ExitCode::from(2);
     };
     match (chore.run)(&project_root(), &args[1..]) {
@@ -88,8 +91,8 @@ fn usage() -> String {
     text
 }
 
-/// The directory that holds the workspace: the parent of this package. Cargo says where that is at run time; what it
-/// said when this was compiled may name another checkout that shares the target directory.
+/// The directory of the workspace: the parent of this package. It is read at run time, because the binary may have been
+/// compiled in another checkout that shares the target directory.
 fn project_root() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     here.parent().unwrap_or(&here).to_path_buf()

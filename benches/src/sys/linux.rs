@@ -17,7 +17,7 @@ fn ns(time: libc::timespec) -> i64 {
     time.tv_sec * NANOS_PER_SEC + time.tv_nsec
 }
 
-/// A loop of that many reads of that clock, which tells how many ns it took.
+/// A function that reads this clock the given number of times and returns the duration in ns.
 pub(super) fn bare_loop(clock: &str) -> Option<fn(u64) -> i64> {
     match clock {
         "monotonic" => Some(monotonic_reads_ns),
@@ -27,28 +27,28 @@ pub(super) fn bare_loop(clock: &str) -> Option<fn(u64) -> i64> {
     }
 }
 
-/// As bare as it gets: the calls write one place, over and over. Handing each value on by itself would make this loop
-/// the slower one (27 against 23 ns on an EPYC under KVM), and hide what the interface adds.
+/// All calls write to the same place. Passing each value on would make this loop slower (27 instead of 23 ns on an EPYC
+/// under KVM), and hide what the interface adds.
 fn monotonic_reads_ns(reads: u64) -> i64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    let begun = ns(monotonic());
+    let start = ns(monotonic());
     for _ in 0..reads {
-        // SAFETY: as in `monotonic`. The call is opaque to the optimiser, so none is left out.
+        // SAFETY: as in `monotonic`. The call is opaque to the optimiser, so none is optimised away.
         unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     }
-    let took = ns(monotonic()) - begun;
+    let duration = ns(monotonic()) - start;
     black_box(now);
-    took
+    duration
 }
 
 #[cfg(target_arch = "x86_64")]
 fn counter_reads_ns(reads: u64) -> i64 {
-    let begun = ns(monotonic());
+    let start = ns(monotonic());
     for _ in 0..reads {
-        // SAFETY: every x86-64 has the instruction, and the caller asked the laboratory first whether it is disabled.
+        // SAFETY: every x86-64 has the instruction, and the caller has checked that the laboratory may read the clock.
         black_box(unsafe { core::arch::x86_64::_rdtsc() });
     }
-    ns(monotonic()) - begun
+    ns(monotonic()) - start
 }
 
 pub(super) fn thread_cpu_ns() -> Option<u64> {
@@ -64,7 +64,7 @@ pub(super) fn periodic_lateness_ns(interval_ns: i64, count: usize) -> Result<Vec
     let mut deadline_ns = ns(monotonic()) + interval_ns;
     for _ in 0..count {
         let deadline = libc::timespec { tv_sec: deadline_ns / NANOS_PER_SEC, tv_nsec: deadline_ns % NANOS_PER_SEC };
-        // SAFETY: `deadline` is a valid timespec; no remainder is asked for.
+        // SAFETY: `deadline` is a valid timespec; the remainder pointer may be null.
         // https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html
         let error = unsafe {
             libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &deadline, std::ptr::null_mut())
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_loop_takes_time_and_a_bare_wait_is_never_early() {
+    fn a_bare_loop_takes_time_and_bare_waits_are_never_early() {
         assert!(monotonic_reads_ns(1_000) > 0);
         let lateness = periodic_lateness_ns(10_000, 20).unwrap();
         assert_eq!(lateness.len(), 20);

@@ -1,4 +1,4 @@
-//! Where no bare loops are written.
+//! Platforms without bare loops.
 
 use crate::Reason;
 

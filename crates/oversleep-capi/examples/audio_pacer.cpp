@@ -1,5 +1,5 @@
-// An audio-style pacer: every block of samples is produced, the late ones at once, so that as many blocks are made as
-// periods pass. And how a handle becomes an object.
+// An audio-style pacer: it produces one block of samples per period, and catches up at once when it is late. It also
+// shows how to wrap a handle in an object.
 //
 //   c++ audio_pacer.cpp $(pkg-config --cflags --libs oversleep) -o audio_pacer && ./audio_pacer [BLOCKS]
 
@@ -55,21 +55,21 @@ private:
 int main(int argc, char **argv) {
     const std::uint64_t blocks = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100;
     try {
-        // 128 samples at 48 kHz are 375 blocks a second, which no whole number of nanoseconds is.
+        // 128 samples at 48 kHz are 375 blocks a second, a period that is no whole number of nanoseconds.
         Pacer pacer(375);
         pacer.on_missed(OVERSLEEP_MISSED_CATCH_UP);
-        std::uint64_t made = 0, last = 0, worst_ns = 0;
+        std::uint64_t made = 0, last = 0, max_ns = 0;
         while (made < blocks) {
             const oversleep_beat beat = pacer.wait();
             made += 1;
             last = beat.period;
-            worst_ns = std::max(worst_ns, beat.lateness_ns);
+            max_ns = std::max(max_ns, beat.lateness_ns);
             if (made == blocks / 2) {
-                // The thread is held up for five periods.
+                // Simulates a delay of five periods.
                 check(oversleep_sleep_ns(13400000));
             }
         }
-        std::cout << "made " << made << ", last period " << last << ", worst lateness " << worst_ns << " ns\n";
+        std::cout << "made " << made << ", last period " << last << ", max lateness " << max_ns << " ns\n";
     } catch (const std::exception &error) {
         std::cerr << error.what() << '\n';
         return EXIT_FAILURE;

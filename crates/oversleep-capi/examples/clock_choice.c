@@ -1,4 +1,4 @@
-/* Which clock is in use here and why, what a reading of each kind costs, and what finer timing this process may have.
+/* Prints which clock is in use here and why, what each kind of read costs, and which finer timing this process can get.
  *
  *   cc clock_choice.c $(pkg-config --cflags --libs oversleep) -o clock_choice && ./clock_choice
  */
@@ -37,7 +37,7 @@ int main(void) {
     cost("now", oversleep_clock_now_ns);
     cost("now, ordered", oversleep_clock_now_ordered_ns);
     cost("coarse", oversleep_clock_coarse_ns);
-    printf("step of the coarse reading: %" PRIu64 " ns\n", oversleep_clock_coarse_step_ns());
+    printf("coarse step: %" PRIu64 " ns\n", oversleep_clock_coarse_step_ns());
 
     if (oversleep_resolution_new(&resolution) != OVERSLEEP_STATUS_OK) {
         return EXIT_FAILURE;

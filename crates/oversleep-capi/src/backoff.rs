@@ -1,4 +1,4 @@
-//! What a worker does while it has nothing to do.
+//! An idle strategy for workers.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::boundary::{self, Place};
 use crate::outcome;
 use crate::status::Status;
 
-/// An idle strategy, spin, then yield, then park, that knows what parking costs on this machine.
+/// An idle strategy (spin, then yield, then park) that learns what parking costs on this machine.
 pub struct Backoff(Handle<oversleep::Backoff>);
 
 impl Opaque for Backoff {
@@ -26,14 +26,14 @@ impl Opaque for Backoff {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How many idle turns spin, before any yields.
+    /// How many idle turns spin before the first one yields.
     pub spins: u32,
-    /// How many idle turns yield to other threads, before any parks.
+    /// How many idle turns yield to other threads before the first one parks.
     pub yields: u32,
-    /// The first park that is asked for, in nanoseconds. Each further one is twice as long.
+    /// The requested duration of the first park, in nanoseconds. Each further request is twice as long.
     pub park_ns: u64,
-    /// How long a park may really take, lateness and all, in nanoseconds. On a machine where even the shortest takes
-    /// longer, the worker goes on yielding instead.
+    /// How long a park may take in total, including its lateness, in nanoseconds. If even the shortest park takes
+    /// longer on this machine, the worker keeps yielding instead.
     pub absence_ns: u64,
 }
 
@@ -54,11 +54,11 @@ impl From<Limits> for oversleep::backoff::Limits {
 pub enum Idled {
     /// Something that this version of the interface has no name for.
     Other = 0,
-    /// The processor's pause hint, some tens of nanoseconds.
+    /// It executed the processor's pause hint, a few tens of nanoseconds.
     Spun = 1,
-    /// Another thread was let in, if one wanted to run.
+    /// It yielded to another thread, if one was ready to run.
     Yielded = 2,
-    /// The thread was parked.
+    /// It parked the thread.
     Parked = 3,
 }
 
@@ -70,10 +70,10 @@ pub struct IdleTurn {
     pub idled: Idled,
     /// Zero.
     pub reserved: u32,
-    /// For how long it asked to be parked, in nanoseconds; `OVERSLEEP_UNKNOWN_NS` when it did not.
+    /// The requested duration of the park, in nanoseconds; `OVERSLEEP_UNKNOWN_NS` if it did not park.
     pub asked_ns: u64,
-    /// How long it was away, in nanoseconds, less than asked when it was unparked; `OVERSLEEP_UNKNOWN_NS` when it was
-    /// not parked.
+    /// The duration of the park, in nanoseconds, shorter than requested if another thread unparked this one;
+    /// `OVERSLEEP_UNKNOWN_NS` if it did not park.
     pub took_ns: u64,
 }
 
@@ -91,12 +91,13 @@ impl From<oversleep::backoff::Idled> for IdleTurn {
     }
 }
 
-/// Writes the default limits: 100 spins, 10 yields, then parks from 1 microsecond on that really take up to 1 ms.
-// SAFETY: the prefix is this library's own.
+/// Writes the default limits: 100 spins, 10 yields, then parks that start at a requested 1 microsecond and take up to
+/// 1 ms in total.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_default_limits(limits: *mut Limits) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to.
+        // SAFETY: the caller's pointer is null or writable.
         let place = unsafe { Place::required(limits)? };
         let default = oversleep::backoff::Limits::default();
         place.put(Limits {
@@ -109,8 +110,9 @@ pub unsafe extern "C" fn oversleep_backoff_default_limits(limits: *mut Limits) -
     })
 }
 
-/// Makes a back-off with these limits, or the default ones when `limits` is NULL. Free it with `oversleep_backoff_free`.
-// SAFETY: the prefix is this library's own.
+/// Creates a back-off with these limits, or the default ones if `limits` is NULL. Free it with
+/// `oversleep_backoff_free`.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_new(limits: *const Limits, backoff: *mut *mut Backoff) -> Status {
     let make = || {
@@ -123,17 +125,17 @@ pub unsafe extern "C" fn oversleep_backoff_new(limits: *const Limits, backoff: *
         // SAFETY: not null, aligned, and initialized by the caller; every value of its fields is valid.
         Ok(oversleep::Backoff::with_limits(unsafe { *limits }.into()))
     };
-    // SAFETY: the caller's pointer is null or can be written to.
+    // SAFETY: the caller's pointer is null or writable.
     boundary::status(|| unsafe { handle::create(backoff, make) })
 }
 
-/// There was no work: waits a little, the longer the more turns in a row there was none. Writes what it did, unless
-/// `turn` is NULL. Another thread ends a park at once by `oversleep_thread_unpark`.
-// SAFETY: the prefix is this library's own.
+/// Call this when there was no work: it waits briefly, and longer with each idle turn in a row. Writes what it did,
+/// unless `turn` is NULL. Another thread can end a park at once by `oversleep_thread_unpark`.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_idle(backoff: *mut Backoff, turn: *mut IdleTurn) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to.
+        // SAFETY: the caller's pointer is null or writable.
         let place = unsafe { Place::optional(turn)? };
         // SAFETY: the caller's handle is null or alive.
         let idled = unsafe { handle::with(backoff, |backoff| Ok(backoff.idle()))? };
@@ -144,8 +146,8 @@ pub unsafe extern "C" fn oversleep_backoff_idle(backoff: *mut Backoff, turn: *mu
     })
 }
 
-/// There was work: the next idle turn spins again. What was learned about parking stays.
-// SAFETY: the prefix is this library's own.
+/// Call this when there was work: the next idle turn spins again. What was learned about parking is kept.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_reset(backoff: *mut Backoff) -> Status {
     boundary::status(|| {
@@ -159,13 +161,13 @@ pub unsafe extern "C" fn oversleep_backoff_reset(backoff: *mut Backoff) -> Statu
     })
 }
 
-/// Writes how much longer than asked a park takes here, in nanoseconds: the longest seen lately.
-/// `OVERSLEEP_STATUS_NONE` before the first park.
-// SAFETY: the prefix is this library's own.
+/// Writes how much longer than requested a park takes on this machine, in nanoseconds: the longest recent lateness.
+/// Returns `OVERSLEEP_STATUS_NONE` before the first park.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_park_lateness_ns(backoff: *const Backoff, lateness_ns: *mut u64) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to.
+        // SAFETY: the caller's pointer is null or writable.
         let place = unsafe { Place::required(lateness_ns)? };
         // SAFETY: the caller's handle is null or alive.
         let lateness = unsafe { handle::with(backoff, |backoff| backoff.park_lateness().ok_or(Status::None))? };
@@ -174,8 +176,8 @@ pub unsafe extern "C" fn oversleep_backoff_park_lateness_ns(backoff: *const Back
     })
 }
 
-/// Frees a back-off. NULL is fine.
-// SAFETY: the prefix is this library's own.
+/// Frees a back-off. NULL is allowed.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_free(backoff: *mut Backoff) -> Status {
     // SAFETY: the caller's handle is null or alive.

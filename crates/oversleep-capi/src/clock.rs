@@ -13,11 +13,11 @@ use crate::status::Status;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// One that this version of the interface has no name for.
+    /// A clock that this version of the interface has no name for.
     Other = 0,
     /// The time-stamp counter of x86-64.
     Tsc = 1,
-    /// The virtual count of AArch64's generic timer.
+    /// The virtual counter of AArch64's generic timer.
     Cntvct = 2,
     /// The operating system's monotonic clock.
     Os = 3,
@@ -34,49 +34,49 @@ impl From<Chosen> for Source {
     }
 }
 
-/// Now, in nanoseconds on the operating system's monotonic time line, by the cheapest exact reading. On Linux that line
-/// is CLOCK_MONOTONIC: it counts from boot and stands still during suspend.
+/// Returns the time now, in nanoseconds on the operating system's monotonic time line, by the cheapest exact read. It
+/// never goes back within one thread; to compare times across threads use `oversleep_clock_now_ordered_ns`. On Linux
+/// the time line is CLOCK_MONOTONIC, which counts from boot and stops during suspend.
 ///
-/// Cost: a call, what reading the processor's counter costs, and about a nanosecond; with the operating system's clock,
-/// what that costs. The first call of the process chooses the clock: about 0.3 ms, not in a signal handler, and before
-/// a sandbox closes. Later calls may be made in signal handlers. Never goes back within one thread; to compare times
-/// across threads take `oversleep_clock_now_ordered_ns`.
+/// Cost: a call, a read of the processor's counter and about a nanosecond; or a read of the operating system's clock if
+/// that is in use. The process's first call chooses the clock, which takes about 0.3 ms: make it before you enter a
+/// sandbox, and not in a signal handler. Later calls may be made in signal handlers.
 ///
-/// `OVERSLEEP_CLOCK=os` in the environment, at first use, forces the operating system's clock.
+/// To force the operating system's clock, set `OVERSLEEP_CLOCK=os` in the environment before the first use.
 ///
 /// Returns `OVERSLEEP_UNKNOWN_NS` after an internal failure.
-// SAFETY: the prefix is this library's own.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub extern "C" fn oversleep_clock_now_ns() -> u64 {
     now(Clock::now)
 }
 
-/// Now, in nanoseconds, read after every load that precedes the call: never below a time that another thread read with
-/// this function before. Dearer than `oversleep_clock_now_ns` by a fence, about 10 ns.
+/// Returns the time now, in nanoseconds, read after every load that precedes the call: never below a time that any
+/// thread read with this function earlier. Cost: a fence more than `oversleep_clock_now_ns`, about 10 ns.
 ///
 /// Returns `OVERSLEEP_UNKNOWN_NS` after an internal failure.
-// SAFETY: the prefix is this library's own.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub extern "C" fn oversleep_clock_now_ordered_ns() -> u64 {
     now(Clock::now_ordered)
 }
 
-/// A past moment on the same time line, in nanoseconds, up to `oversleep_clock_coarse_step_ns` ago: the cheapest
-/// reading. On Linux it reads CLOCK_MONOTONIC_COARSE, about a quarter of the cost of `oversleep_clock_now_ns`; elsewhere
-/// it is the same as that.
+/// Returns a past moment on the same time line, in nanoseconds, up to `oversleep_clock_coarse_step_ns` ago: the
+/// cheapest read. On Linux it reads CLOCK_MONOTONIC_COARSE, at about a quarter of the cost of `oversleep_clock_now_ns`;
+/// elsewhere it is the same as that.
 ///
 /// Returns `OVERSLEEP_UNKNOWN_NS` after an internal failure.
-// SAFETY: the prefix is this library's own.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub extern "C" fn oversleep_clock_coarse_ns() -> u64 {
     now(Clock::coarse)
 }
 
-/// How far `oversleep_clock_coarse_ns` moves at a time, in nanoseconds: one timer tick, 1 to 10 ms, on Linux; elsewhere
-/// 1 ns.
+/// Returns the step of `oversleep_clock_coarse_ns`, in nanoseconds: one timer tick on Linux, 1 to 10 ms; 1 ns
+/// elsewhere.
 ///
 /// Returns `OVERSLEEP_UNKNOWN_NS` after an internal failure.
-// SAFETY: the prefix is this library's own.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub extern "C" fn oversleep_clock_coarse_step_ns() -> u64 {
     boundary::or(UNKNOWN_NS, || crate::outcome::ns(Clock::coarse_step()))
@@ -87,65 +87,66 @@ fn now(read: impl FnOnce() -> Instant) -> u64 {
     boundary::or(UNKNOWN_NS, || read().as_nanos())
 }
 
-/// Writes which clock is in use. Starts it, if this is the first use.
-// SAFETY: the prefix is this library's own.
+/// Writes which clock is in use. Starts it if this is the first use.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_clock_source(source: *mut Source) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to.
+        // SAFETY: the caller's pointer is null or writable.
         let place = unsafe { Place::required(source)? };
         place.put(Clock::source().into());
         Ok(Status::Ok)
     })
 }
 
-/// The short name of the clock in use: `tsc`, `cntvct` or `os`. Starts it, if this is the first use.
-// SAFETY: the prefix is this library's own.
+/// Writes the short name of the clock in use: `tsc`, `cntvct` or `os`. Starts it if this is the first use.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_clock_source_name(text: *mut c_char, capacity: usize, length: *mut usize) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller describes the buffer truthfully.
+        // SAFETY: the caller describes the buffer correctly.
         let text = unsafe { text::Buffer::new(text, capacity, length)? };
         Ok(text.put(Clock::source().name()))
     })
 }
 
-/// Which clock is in use, and which check each faster one failed, as a sentence in English. It is seldom longer than
-/// 300 bytes.
-// SAFETY: the prefix is this library's own.
+/// Writes which clock is in use, and which check each faster one failed, as an English sentence, rarely longer than 300
+/// bytes.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_clock_why(text: *mut c_char, capacity: usize, length: *mut usize) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller describes the buffer truthfully.
+        // SAFETY: the caller describes the buffer correctly.
         let text = unsafe { text::Buffer::new(text, capacity, length)? };
         Ok(text.put(&Clock::why().to_string()))
     })
 }
 
-/// Writes the measured frequency of the counter in use, in ticks per second; `OVERSLEEP_STATUS_NONE` when the operating
-/// system's clock is in use.
-// SAFETY: the prefix is this library's own.
+/// Writes the measured frequency of the counter in use, in ticks per second. Returns `OVERSLEEP_STATUS_NONE` if the
+/// operating system's clock is in use.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_clock_frequency_hz(hz: *mut u64) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to.
+        // SAFETY: the caller's pointer is null or writable.
         let place = unsafe { Place::required(hz)? };
         place.put(Clock::why().hz.ok_or(Status::None)?);
         Ok(Status::Ok)
     })
 }
 
-/// Checks the counter thoroughly, and takes it out of use when it fails: what the kernel thinks of it, its rate over
-/// 100 ms, and every core against the first. Takes a little over 100 ms; nothing else in this library calls it.
+/// Checks the counter thoroughly, and takes it out of use if a check fails: whether the kernel still trusts it, its
+/// rate over 100 ms, and every core against the first. Cost: a little over 100 ms; nothing else in this library calls
+/// it.
 ///
-/// Writes, unless `drift_ppm` is NULL, by how many parts per million the counter ran ahead of the rate in use.
-/// `OVERSLEEP_STATUS_REJECTED` when a check failed: `oversleep_clock_why` says which, and the operating system's clock
-/// is used from then on.
-// SAFETY: the prefix is this library's own.
+/// Writes the drift, unless `drift_ppm` is NULL: by how many parts per million the counter ran ahead of the rate in
+/// use. Returns `OVERSLEEP_STATUS_REJECTED` if a check failed. `oversleep_clock_why` then says which, and the operating
+/// system's clock is used from then on.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_clock_verify(drift_ppm: *mut f64) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to.
+        // SAFETY: the caller's pointer is null or writable.
         let place = unsafe { Place::optional(drift_ppm)? };
         let verified = Clock::verify().map_err(|_| Status::Rejected)?;
         if let Some(place) = place {

@@ -1,10 +1,10 @@
 //! The C interface of [`oversleep`]: opaque handles, status codes, and text copied into the caller's buffers.
 //!
-//! C and C++ programs see `include/oversleep.h`, which is made from the items and comments here by `cargo xtask header`;
-//! comments are therefore written for them. Every function runs inside `boundary`, which turns a panic into a status;
-//! that takes a library built with `panic = "unwind"`, as this workspace's profiles are. What the functions do is in the
-//! `oversleep` crate: here are only the types that C can hold, and the checks of what C can get wrong.
-#![allow(clippy::missing_safety_doc, reason = "what callers promise is said once, at the head of the header")]
+//! `cargo xtask header` generates `include/oversleep.h` from the items and comments here, so the comments address C and
+//! C++ programmers. Every function runs inside `boundary`, which turns a panic into a status. This needs `panic =
+//! "unwind"`, as in this workspace's profiles. The `oversleep` crate does the work; here are only the types that C can
+//! hold, and the checks of what C can get wrong.
+#![allow(clippy::missing_safety_doc, reason = "the head of the header states the callers' obligations once")]
 
 mod boundary;
 

@@ -8,8 +8,8 @@ use crate::boundary::handle::{self, Handle, Opaque};
 use crate::boundary::{self, Place};
 use crate::status::Status;
 
-/// Runs a loop at a fixed rate. Deadlines lie on a grid, start + k * period, worked out in exact integers, so that
-/// nothing accumulates.
+/// Runs a loop at a fixed rate. Deadlines lie on a grid, start + k * period, computed in exact integers, so no error
+/// accumulates.
 pub struct Pacer(Handle<oversleep::Pacer>);
 
 impl Opaque for Pacer {
@@ -24,18 +24,18 @@ impl Opaque for Pacer {
     }
 }
 
-/// What a pacer does when the caller comes back after one or more whole periods have passed.
+/// What a pacer does about whole periods that passed before you called it again.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missed {
-    /// Late periods but the latest are left out and counted, and the grid stays as it is: for frames and polls, of which
-    /// only the present one matters. This is what a new pacer does.
+    /// Delivers only the latest of the late periods and counts the others; the grid stays as it is. For frames and
+    /// polls, where only the current one matters. This is the default.
     Skip = 0,
-    /// Every period is delivered, the late ones at once, one after the other: for work that must be done as often as
-    /// periods pass, such as producing samples.
+    /// Delivers every period, the late ones immediately one after the other. For work that must be done once per
+    /// period, such as producing samples.
     CatchUp = 1,
-    /// The late period is delivered, and the grid starts anew from now, so that a whole period follows: for work that
-    /// needs time to recover. The loop falls behind by what was missed, which is counted.
+    /// Delivers the late period and restarts the grid from now, so that a whole period follows. For work that needs
+    /// time to recover. The loop falls behind by the periods it missed, which are counted.
     Delay = 2,
 }
 
@@ -51,17 +51,17 @@ impl Missed {
     }
 }
 
-/// A period that has come.
+/// A period that was delivered.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beat {
-    /// Which period this is, counted from the start; the first to be delivered is 1.
+    /// The number of this period, counted from the start; the first delivered is 1.
     pub period: u64,
-    /// When it was due, in nanoseconds on the line of `oversleep_clock_now_ns`.
+    /// When it was due, in nanoseconds on the time line of `oversleep_clock_now_ns`.
     pub deadline_ns: u64,
-    /// How long after that it was delivered, in nanoseconds.
+    /// How long after its deadline it was delivered, in nanoseconds.
     pub lateness_ns: u64,
-    /// Periods left out between the one delivered before and this one.
+    /// How many periods were skipped between the previously delivered one and this one.
     pub missed: u64,
     /// Zero.
     pub reserved: [u64; 2],
@@ -79,53 +79,53 @@ impl From<oversleep::Beat> for Beat {
     }
 }
 
-/// Makes a loop with a period of `period_ns` nanoseconds, 1 or more, that starts now: the first deadline is one period
-/// away. Free it with `oversleep_pacer_free`.
-// SAFETY: the prefix is this library's own.
+/// Creates a loop with a period of `period_ns` nanoseconds, at least 1, that starts now: the first deadline is one
+/// period away. Free it with `oversleep_pacer_free`.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_new_every_ns(period_ns: u64, pacer: *mut *mut Pacer) -> Status {
     let make = || match period_ns {
         0 => Err(Status::InvalidArgument),
         _ => Ok(oversleep::Pacer::every(Duration::from_nanos(period_ns))),
     };
-    // SAFETY: the caller's pointer is null or can be written to.
+    // SAFETY: the caller's pointer is null or writable.
     boundary::status(|| unsafe { handle::create(pacer, make) })
 }
 
-/// Makes a loop that runs `rate` times a second, 1 to 10^9, exactly, also where a second can't be divided by it. It
-/// starts now. Free it with `oversleep_pacer_free`.
-// SAFETY: the prefix is this library's own.
+/// Creates a loop that runs exactly `rate` times a second, 1 to 10^9, even if the rate does not divide a second into
+/// whole nanoseconds. It starts now. Free it with `oversleep_pacer_free`.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_new_per_second(rate: u32, pacer: *mut *mut Pacer) -> Status {
     let make = || match rate {
         1..=1_000_000_000 => Ok(oversleep::Pacer::per_second(rate)),
         _ => Err(Status::InvalidArgument),
     };
-    // SAFETY: the caller's pointer is null or can be written to.
+    // SAFETY: the caller's pointer is null or writable.
     boundary::status(|| unsafe { handle::create(pacer, make) })
 }
 
-/// Moves the grid's start: two loops with the same start and period keep step. Periods are counted anew from it, the missed
-/// ones, too, also in a loop that has run: the next to be delivered is period 1, or, where the start is past, what the policy
-/// makes of those that are due already.
-// SAFETY: the prefix is this library's own.
+/// Moves the start of the grid. Two loops with the same start and period stay in step. Counting begins again, for
+/// missed periods too, even in a loop that has run: the next period is 1, or, if the start is in the past, whichever
+/// the policy picks from the periods already due.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_set_start_ns(pacer: *mut Pacer, start_ns: u64) -> Status {
     // SAFETY: the caller's handle is null or alive.
     boundary::status(|| unsafe { change(pacer, |pacer| Ok(pacer.starting_at(Instant::from_nanos(start_ns)))) })
 }
 
-/// Chooses what happens to missed periods: an `oversleep_missed`.
-// SAFETY: the prefix is this library's own.
+/// Sets what happens to missed periods: an `oversleep_missed`.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_set_missed(pacer: *mut Pacer, policy: i32) -> Status {
     // SAFETY: the caller's handle is null or alive.
     boundary::status(|| unsafe { change(pacer, |pacer| Ok(pacer.on_missed(Missed::from_number(policy)?))) })
 }
 
-/// Changes how far the margin of what is spun reaches beyond the median lateness of wake-ups, from 16000 ns. What was
-/// learned about waits is forgotten.
-// SAFETY: the prefix is this library's own.
+/// Sets the budget of the pacer's sleeper: how far the margin may exceed the median lateness of wake-ups. The default
+/// is 16000 ns. What was learned about waits is forgotten.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_set_budget_ns(pacer: *mut Pacer, budget_ns: u64) -> Status {
     let sleeper = || oversleep::Sleeper::new().with_budget(Duration::from_nanos(budget_ns));
@@ -146,13 +146,13 @@ unsafe fn change(
     }
 }
 
-/// Waits for the next period, with the costs and promises of `oversleep_sleep_until_ns`; returns at once when it is due
-/// already. Writes which period came, how late, and what was missed, unless `beat` is NULL.
-// SAFETY: the prefix is this library's own.
+/// Waits for the next period, with the guarantees and costs of `oversleep_sleep_until_ns`. Returns at once if it is
+/// already due. Writes which period was delivered, how late, and what was missed, unless `beat` is NULL.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_wait(pacer: *mut Pacer, beat: *mut Beat) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to.
+        // SAFETY: the caller's pointer is null or writable.
         let place = unsafe { Place::optional(beat)? };
         // SAFETY: the caller's handle is null or alive.
         let came = unsafe { handle::with(pacer, |pacer| Ok(pacer.wait()))? };
@@ -163,13 +163,13 @@ pub unsafe extern "C" fn oversleep_pacer_wait(pacer: *mut Pacer, beat: *mut Beat
     })
 }
 
-/// Delivers the next period if it is due already, as `oversleep_pacer_wait` does, without waiting:
-/// `OVERSLEEP_STATUS_NONE` when it is not.
-// SAFETY: the prefix is this library's own.
+/// Delivers the next period if it is already due, as `oversleep_pacer_wait` does. Otherwise returns
+/// `OVERSLEEP_STATUS_NONE` without waiting.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_poll(pacer: *mut Pacer, beat: *mut Beat) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to.
+        // SAFETY: the caller's pointer is null or writable.
         let place = unsafe { Place::optional(beat)? };
         // SAFETY: the caller's handle is null or alive.
         let came = unsafe { handle::with(pacer, |pacer| pacer.poll().ok_or(Status::None))? };
@@ -181,31 +181,32 @@ pub unsafe extern "C" fn oversleep_pacer_poll(pacer: *mut Pacer, beat: *mut Beat
 }
 
 /// Writes when the next period is due, in nanoseconds.
-// SAFETY: the prefix is this library's own.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_next_deadline_ns(pacer: *const Pacer, deadline_ns: *mut u64) -> Status {
-    // SAFETY: the caller's handle is null or alive, and its pointer null or can be written to.
+    // SAFETY: the caller's handle is null or alive, and its pointer is null or writable.
     boundary::status(|| unsafe { ask(pacer, deadline_ns, |pacer| pacer.next_deadline().as_nanos()) })
 }
 
-/// Writes when the given period is due, in nanoseconds. Periods are counted from the grid's start, which is period 0 and
-/// never delivered.
-// SAFETY: the prefix is this library's own.
+/// Writes when the given period is due, in nanoseconds. Periods are counted from the start of the grid, which is period
+/// 0 and never delivered.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_deadline_of_ns(
     pacer: *const Pacer,
     period: u64,
     deadline_ns: *mut u64,
 ) -> Status {
-    // SAFETY: the caller's handle is null or alive, and its pointer null or can be written to.
+    // SAFETY: the caller's handle is null or alive, and its pointer is null or writable.
     boundary::status(|| unsafe { ask(pacer, deadline_ns, |pacer| pacer.deadline_of(period).as_nanos()) })
 }
 
-/// Writes how many periods were left out since the start. Together with the periods delivered they are those that have passed.
-// SAFETY: the prefix is this library's own.
+/// Writes how many periods were skipped since the start. Added to the delivered ones, they make all periods that have
+/// passed.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_missed(pacer: *const Pacer, missed: *mut u64) -> Status {
-    // SAFETY: the caller's handle is null or alive, and its pointer null or can be written to.
+    // SAFETY: the caller's handle is null or alive, and its pointer is null or writable.
     boundary::status(|| unsafe { ask(pacer, missed, |pacer| pacer.missed()) })
 }
 
@@ -214,14 +215,14 @@ unsafe fn ask(
     place: *mut u64,
     question: impl FnOnce(&oversleep::Pacer) -> u64,
 ) -> Result<Status, Status> {
-    // SAFETY: the caller's pointer is null or can be written to, and its handle null or alive.
+    // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
     let (place, answer) = unsafe { (Place::required(place)?, handle::with(pacer, |pacer| Ok(question(pacer)))?) };
     place.put(answer);
     Ok(Status::Ok)
 }
 
-/// Frees a pacer. NULL is fine.
-// SAFETY: the prefix is this library's own.
+/// Frees a pacer. NULL is allowed.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_free(pacer: *mut Pacer) -> Status {
     // SAFETY: the caller's handle is null or alive.

@@ -1,10 +1,10 @@
-//! Finer timing for as long as it is held.
+//! Finer timing, for as long as it is held.
 
 use std::ffi::c_char;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use oversleep::resolution::{Held, Setting as Became, What};
+use oversleep::resolution::{Held, Setting as SettingOutcome, What};
 
 use crate::UNKNOWN_NS;
 use crate::boundary::handle::{self, Handle, Opaque};
@@ -12,19 +12,19 @@ use crate::boundary::{self, Place, text};
 use crate::outcome::{Change, Outcome};
 use crate::status::Status;
 
-/// A request for finer timing, and what it holds.
+/// A request for finer timing, and the settings it holds.
 pub struct Resolution(Handle<Request>);
 
 #[derive(Default)]
 pub(crate) struct Request {
-    asked: oversleep::Resolution,
-    became: Vec<Became>,
+    requested: oversleep::Resolution,
+    outcomes: Vec<SettingOutcome>,
     held: Option<(Held, ThreadId)>,
 }
 
 impl Request {
     fn ask(&mut self, more: impl FnOnce(oversleep::Resolution) -> oversleep::Resolution) -> Result<Status, Status> {
-        self.asked = more(std::mem::take(&mut self.asked));
+        self.requested = more(std::mem::take(&mut self.requested));
         Ok(Status::Ok)
     }
 
@@ -39,9 +39,9 @@ impl Request {
         }
     }
 
-    fn setting(&self, setting: i32) -> Result<Option<&Became>, Status> {
+    fn setting(&self, setting: i32) -> Result<Option<&SettingOutcome>, Status> {
         let what = Setting::from_number(setting)?;
-        Ok(self.became.iter().find(|became| became.what == what))
+        Ok(self.outcomes.iter().find(|setting| setting.what == what))
     }
 }
 
@@ -57,19 +57,19 @@ impl Opaque for Resolution {
     }
 }
 
-/// The settings that can be asked for. One that the system lacks is denied with that reason, so one request serves all
-/// systems.
+/// The settings that a request can contain. A system denies the settings it lacks and says so, so one request works on
+/// every system.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// The thread's timer slack (Linux). It costs shared wake-ups.
+    /// The thread's timer slack (Linux). Cost: fewer wake-ups are combined.
     TimerSlack = 1,
-    /// The process's timer resolution (Windows). It costs power.
+    /// The process's timer resolution (Windows). Cost: power.
     Timer = 2,
     /// The thread's scheduling policy: SCHED_FIFO on Linux, time-critical priority on Windows, time constraints on
-    /// macOS. Other threads wait.
+    /// macOS. Cost: other threads wait.
     RealTime = 3,
-    /// The machine's limit on how long a processor takes to wake up: /dev/cpu_dma_latency on Linux. It costs power.
+    /// The machine's limit on how long a processor takes to wake up: /dev/cpu_dma_latency on Linux. Cost: power.
     CpuLatency = 4,
 }
 
@@ -86,80 +86,85 @@ impl Setting {
     }
 }
 
-/// Makes an empty request. Nothing happens until `oversleep_resolution_hold`. Free it with `oversleep_resolution_free`.
-// SAFETY: the prefix is this library's own.
+/// Creates an empty request. Nothing happens until `oversleep_resolution_hold`. Free it with
+/// `oversleep_resolution_free`.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_new(resolution: *mut *mut Resolution) -> Status {
-    // SAFETY: the caller's pointer is null or can be written to.
+    // SAFETY: the caller's pointer is null or writable.
     boundary::status(|| unsafe { handle::create(resolution, || Ok(Request::default())) })
 }
 
-/// Asks for what needs no rights: a timer slack of 1 ns, and a timer resolution of 1 ms. On Windows the machine's timer
-/// interrupt runs at 1 ms while it is held, about a thousand interrupts a second instead of 64, which costs power; and the
-/// process is exempted from the power throttling that would drop the request while its windows are hidden (Windows 11).
-/// Hold it while punctual waits matter.
-// SAFETY: the prefix is this library's own.
+/// Requests the settings that need no privileges: a timer slack of 1 ns and a timer resolution of 1 ms.
+///
+/// On Windows the machine's timer interrupts about 1000 times a second instead of 64 while this is held, which costs
+/// power. Windows 11 would also drop the request while the process's windows are hidden, so the process is exempted
+/// from that power throttling. Hold it while punctual waits matter.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_ask_harmless(resolution: *mut Resolution) -> Status {
-    let more =
-        |asked: oversleep::Resolution| asked.timer_slack(Duration::from_nanos(1)).timer(Duration::from_millis(1));
+    let more = |requested: oversleep::Resolution| {
+        requested.timer_slack(Duration::from_nanos(1)).timer(Duration::from_millis(1))
+    };
     // SAFETY: the caller's handle is null or alive.
     boundary::status(|| unsafe { handle::with(resolution, |request| request.ask(more)) })
 }
 
-/// Asks for this timer slack, in nanoseconds, in the thread that will hold the request. Zero is taken as 1 ns. Threads and
-/// programs that it starts meanwhile inherit it for good.
-// SAFETY: the prefix is this library's own.
+/// Requests this timer slack, in nanoseconds, for the thread that will hold the request. Zero means 1 ns. Threads and
+/// programs that it starts meanwhile inherit the slack permanently.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_ask_timer_slack_ns(resolution: *mut Resolution, slack_ns: u64) -> Status {
-    let more = |asked: oversleep::Resolution| asked.timer_slack(Duration::from_nanos(slack_ns));
+    let more = |requested: oversleep::Resolution| requested.timer_slack(Duration::from_nanos(slack_ns));
     // SAFETY: the caller's handle is null or alive.
     boundary::status(|| unsafe { handle::with(resolution, |request| request.ask(more)) })
 }
 
-/// Asks for timer ticks at least every `period_ns` nanoseconds, for the process.
-// SAFETY: the prefix is this library's own.
+/// Requests a timer resolution of `period_ns` nanoseconds for the process: whole milliseconds, rounded down, or less
+/// than one.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_ask_timer_ns(resolution: *mut Resolution, period_ns: u64) -> Status {
-    let more = |asked: oversleep::Resolution| asked.timer(Duration::from_nanos(period_ns));
+    let more = |requested: oversleep::Resolution| requested.timer(Duration::from_nanos(period_ns));
     // SAFETY: the caller's handle is null or alive.
     boundary::status(|| unsafe { handle::with(resolution, |request| request.ask(more)) })
 }
 
-/// Asks that the thread that will hold the request runs before every ordinary one. `priority` is 1 to 99. On Linux
-/// threads and programs that it starts meanwhile inherit that.
-// SAFETY: the prefix is this library's own.
+/// Requests that the thread that will hold the request run ahead of every ordinary one. `priority` is 1 to 99. On
+/// Linux, threads and programs that it starts meanwhile inherit the policy.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_ask_real_time(resolution: *mut Resolution, priority: i32) -> Status {
     boundary::status(|| {
         // SAFETY: the caller's handle is null or alive.
         unsafe {
             handle::with(resolution, |request| match u8::try_from(priority) {
-                Ok(priority @ 1..=99) => request.ask(|asked| asked.real_time(priority)),
+                Ok(priority @ 1..=99) => request.ask(|requested| requested.real_time(priority)),
                 _ => Err(Status::InvalidArgument),
             })
         }
     })
 }
 
-/// Asks that a sleeping processor wakes up within `latency_ns` nanoseconds, in whole microseconds; zero keeps it from
-/// sleeping at all.
-// SAFETY: the prefix is this library's own.
+/// Requests that an idle processor wake up within `latency_ns` nanoseconds, in whole microseconds. Zero keeps it out of
+/// idle states altogether.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_ask_cpu_latency_ns(
     resolution: *mut Resolution,
     latency_ns: u64,
 ) -> Status {
-    let more = |asked: oversleep::Resolution| asked.cpu_latency(Duration::from_nanos(latency_ns));
+    let more = |requested: oversleep::Resolution| requested.cpu_latency(Duration::from_nanos(latency_ns));
     // SAFETY: the caller's handle is null or alive.
     boundary::status(|| unsafe { handle::with(resolution, |request| request.ask(more)) })
 }
 
-/// Makes every change that was asked for, each on its own: a denied one does not keep the others from happening, and is
-/// an outcome, not an error. `oversleep_resolution_change` and `oversleep_resolution_text` say what became of each.
+/// Makes every requested change independently: one denial does not stop the others, and is an outcome, not an error.
+/// `oversleep_resolution_change` and `oversleep_resolution_text` give the outcome of each.
 ///
-/// What is asked for later takes effect with the next hold. `OVERSLEEP_STATUS_ALREADY_HELD` when it is held.
-// SAFETY: the prefix is this library's own.
+/// Later additions to the request take effect with the next hold. Returns `OVERSLEEP_STATUS_ALREADY_HELD` if it is
+/// already held.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_hold(resolution: *mut Resolution) -> Status {
     boundary::status(|| {
@@ -170,8 +175,8 @@ pub unsafe extern "C" fn oversleep_resolution_hold(resolution: *mut Resolution) 
                     return Err(Status::AlreadyHeld);
                 }
                 let owner = thread::current().id();
-                let held = request.asked.clone().hold();
-                request.became = held.settings().to_vec();
+                let held = request.requested.clone().hold();
+                request.outcomes = held.settings().to_vec();
                 request.held = Some((held, owner));
                 Ok(Status::Ok)
             })
@@ -179,9 +184,9 @@ pub unsafe extern "C" fn oversleep_resolution_hold(resolution: *mut Resolution) 
     })
 }
 
-/// Writes what became of a setting (an `oversleep_setting`) at the latest hold: `OVERSLEEP_OUTCOME_NOT_ASKED` for one
-/// that was not asked for, and before the first hold.
-// SAFETY: the prefix is this library's own.
+/// Writes the outcome of a setting (an `oversleep_setting`) at the latest hold: `OVERSLEEP_OUTCOME_NOT_ASKED` if it was
+/// not requested, or before the first hold.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_change(
     resolution: *const Resolution,
@@ -191,12 +196,12 @@ pub unsafe extern "C" fn oversleep_resolution_change(
     const NOT_ASKED: Change =
         Change { outcome: Outcome::NotAsked, reserved: 0, was_ns: UNKNOWN_NS, now_ns: UNKNOWN_NS };
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to.
+        // SAFETY: the caller's pointer is null or writable.
         let place = unsafe { Place::required(change)? };
         // SAFETY: the caller's handle is null or alive.
         let answer = unsafe {
             handle::with(resolution, |request| {
-                Ok(request.setting(setting)?.map_or(NOT_ASKED, |became| Change::of_value(&became.outcome)))
+                Ok(request.setting(setting)?.map_or(NOT_ASKED, |setting| Change::of_value(&setting.outcome)))
             })?
         };
         place.put(answer);
@@ -204,9 +209,9 @@ pub unsafe extern "C" fn oversleep_resolution_change(
     })
 }
 
-/// What became of a setting (an `oversleep_setting`) at the latest hold, as a sentence in English: its values, or why it
-/// was denied and how to allow it. `OVERSLEEP_STATUS_NONE` for one that was not asked for.
-// SAFETY: the prefix is this library's own.
+/// Writes the outcome of a setting (an `oversleep_setting`) at the latest hold as an English sentence: its values, or
+/// why it was denied and the next step. Returns `OVERSLEEP_STATUS_NONE` if it was not requested.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_text(
     resolution: *const Resolution,
@@ -216,7 +221,7 @@ pub unsafe extern "C" fn oversleep_resolution_text(
     length: *mut usize,
 ) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller describes the buffer truthfully.
+        // SAFETY: the caller describes the buffer correctly.
         let text = unsafe { text::Buffer::new(text, capacity, length)? };
         // SAFETY: the caller's handle is null or alive.
         let answer =
@@ -225,18 +230,18 @@ pub unsafe extern "C" fn oversleep_resolution_text(
     })
 }
 
-/// Puts everything back. `OVERSLEEP_STATUS_NONE` when nothing is held; `OVERSLEEP_STATUS_WRONG_THREAD`, and nothing
-/// happens, in another thread than the one that holds it. The request can be held again.
-// SAFETY: the prefix is this library's own.
+/// Restores everything. Returns `OVERSLEEP_STATUS_NONE` if nothing is held. In another thread than the one that holds
+/// the request, does nothing and returns `OVERSLEEP_STATUS_WRONG_THREAD`. The request can be held again.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_release(resolution: *mut Resolution) -> Status {
     // SAFETY: the caller's handle is null or alive.
     boundary::status(|| unsafe { handle::with(resolution, Request::release) })
 }
 
-/// Puts everything back, if it is held, and frees the request. NULL is fine. `OVERSLEEP_STATUS_WRONG_THREAD`, and
-/// nothing happens, when another thread holds it.
-// SAFETY: the prefix is this library's own.
+/// Restores everything that is held, and frees the request. NULL is allowed. If another thread holds it, does nothing
+/// and returns `OVERSLEEP_STATUS_WRONG_THREAD`.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_free(resolution: *mut Resolution) -> Status {
     // SAFETY: the caller's handle is null or alive.

@@ -14,7 +14,7 @@ use crate::status::Status;
 /// Holds a thread's timer slack until it is released.
 pub struct TimerSlack(Handle<Held>);
 
-/// The guard never leaves the thread that made it, which is checked here because a C pointer can go anywhere.
+/// The guard must stay in the thread that created it. A C pointer can go anywhere, so this is checked here.
 pub(crate) struct Held {
     guard: TimerSlackGuard,
     owner: ThreadId,
@@ -32,16 +32,16 @@ impl Opaque for TimerSlack {
     }
 }
 
-/// Writes the calling thread's timer slack in nanoseconds: how much later than asked the kernel may end its waits. Zero
-/// means that the thread runs under a real-time policy, which has no slack. One system call (Linux).
+/// Writes the calling thread's timer slack in nanoseconds: how much later than requested the kernel may end its waits.
+/// Zero means that the thread runs under a real-time policy, which has no slack. Cost: one system call (Linux).
 ///
-/// `OVERSLEEP_STATUS_DENIED` where the system has no timer slack, or a sandbox forbids reading it;
+/// Returns `OVERSLEEP_STATUS_DENIED` if the system has no timer slack or a sandbox forbids reading it;
 /// `oversleep_timer_slack_why` says which.
-// SAFETY: the prefix is this library's own.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_current_ns(slack_ns: *mut u64) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to.
+        // SAFETY: the caller's pointer is null or writable.
         let place = unsafe { Place::required(slack_ns)? };
         let slack = oversleep::TimerSlack::current().map_err(|_| Status::Denied)?;
         place.put(outcome::ns(slack));
@@ -49,12 +49,13 @@ pub unsafe extern "C" fn oversleep_timer_slack_current_ns(slack_ns: *mut u64) ->
     })
 }
 
-/// Why the timer slack can't be read here, and how to allow it; `OVERSLEEP_STATUS_NONE` where it can.
-// SAFETY: the prefix is this library's own.
+/// Writes why the timer slack is not available here, and the next step. Returns `OVERSLEEP_STATUS_NONE` if it is
+/// available.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_why(text: *mut c_char, capacity: usize, length: *mut usize) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller describes the buffer truthfully.
+        // SAFETY: the caller describes the buffer correctly.
         let text = unsafe { text::Buffer::new(text, capacity, length)? };
         match oversleep::TimerSlack::current() {
             Ok(_) => Ok(Status::None),
@@ -63,29 +64,29 @@ pub unsafe extern "C" fn oversleep_timer_slack_why(text: *mut c_char, capacity: 
     })
 }
 
-/// Sets the calling thread's timer slack, exactly, until `oversleep_timer_slack_release`. The finest is 1 ns, and zero
-/// is taken as that. Three system calls now, one on release (Linux). Threads and programs that this thread starts
-/// meanwhile inherit it for good: it becomes their default, too.
+/// Sets the calling thread's timer slack exactly, until `oversleep_timer_slack_release`. The finest is 1 ns; zero means
+/// 1 ns too. Threads and programs that this thread starts meanwhile inherit the slack permanently: it becomes their
+/// default as well. Cost: three system calls now, one on release (Linux).
 ///
-/// A denial is an outcome, not an error: the handle is made whatever happened, and `oversleep_timer_slack_change` says
-/// what did. Handles of one thread must be released by it, in the reverse order of their making.
-// SAFETY: the prefix is this library's own.
+/// A denial is an outcome, not an error: you get a handle either way, and `oversleep_timer_slack_change` says what
+/// happened. The thread must release its handles itself, in the reverse order of their creation.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_hold_ns(slack_ns: u64, held: *mut *mut TimerSlack) -> Status {
     let hold = || {
         let owner = thread::current().id();
         Ok(Held { guard: oversleep::TimerSlack::hold(Duration::from_nanos(slack_ns)), owner })
     };
-    // SAFETY: the caller's pointer is null or can be written to.
+    // SAFETY: the caller's pointer is null or writable.
     boundary::status(|| unsafe { handle::create(held, hold) })
 }
 
-/// Writes what became of the request.
-// SAFETY: the prefix is this library's own.
+/// Writes the outcome of the request.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_change(held: *const TimerSlack, change: *mut Change) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to, and its handle null or alive.
+        // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
         let (place, answer) = unsafe {
             (Place::required(change)?, handle::with(held, |held| Ok(Change::of_time(held.guard.outcome())))?)
         };
@@ -94,8 +95,8 @@ pub unsafe extern "C" fn oversleep_timer_slack_change(held: *const TimerSlack, c
     })
 }
 
-/// What became of the request, as a sentence in English: the values, or why it was denied and how to allow it.
-// SAFETY: the prefix is this library's own.
+/// Writes the outcome of the request as an English sentence: the values, or why it was denied and the next step.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_text(
     held: *const TimerSlack,
@@ -104,7 +105,7 @@ pub unsafe extern "C" fn oversleep_timer_slack_text(
     length: *mut usize,
 ) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller describes the buffer truthfully, and its handle is null or alive.
+        // SAFETY: the caller describes the buffer correctly, and its handle is null or alive.
         let (text, answer) = unsafe {
             (
                 text::Buffer::new(text, capacity, length)?,
@@ -115,9 +116,9 @@ pub unsafe extern "C" fn oversleep_timer_slack_text(
     })
 }
 
-/// Puts the former slack back and frees the handle. NULL is fine. `OVERSLEEP_STATUS_WRONG_THREAD`, and nothing happens,
-/// in another thread than the one that made it.
-// SAFETY: the prefix is this library's own.
+/// Restores the former slack and frees the handle. NULL is allowed. In another thread than the one that created the
+/// handle, does nothing and returns `OVERSLEEP_STATUS_WRONG_THREAD`.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_release(held: *mut TimerSlack) -> Status {
     let may = |held: &mut Held| match held.owner == thread::current().id() {

@@ -1,4 +1,4 @@
-//! What C programs can't provoke at will: panics inside every function, and handles that wander between threads.
+//! What C programs can't provoke at will: panics inside every function, and handles used in the wrong thread.
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
@@ -29,7 +29,7 @@ const SOURCES: &[&str] = &[
     include_str!("resolution.rs"),
 ];
 
-/// A handle that a function made.
+/// A handle that a function created.
 fn made<H>(make: impl FnOnce(*mut *mut H) -> Status) -> *mut H {
     let mut handle = null_mut();
     assert_eq!(make(&raw mut handle), Status::Ok);
@@ -37,13 +37,13 @@ fn made<H>(make: impl FnOnce(*mut *mut H) -> Status) -> *mut H {
     handle
 }
 
-/// Calls every function that answers with a status, correctly, and returns what each said.
+/// Calls every function that returns a status, correctly, and collects the statuses.
 ///
 /// # Safety
 ///
-/// The handles are alive. They are freed unless the call of the function that does so fails.
+/// The handles are alive. Each is freed unless the call that frees it fails.
 unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
-    let mut said = Vec::new();
+    let mut statuses = Vec::new();
     let mut text = [0 as c_char; 600];
     let (text, length) = ((&raw mut text).cast::<c_char>(), &raw mut *Box::leak(Box::new(0_usize)));
     let (mut number, mut ppm) = (0_u64, 0.0);
@@ -55,10 +55,10 @@ unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
     macro_rules! call {
         ($($function:ident($($argument:expr),*);)*) => {
             $(
-                // SAFETY: the arguments are valid and the handles alive, by this function's own promise.
+                // SAFETY: the arguments are valid, and the caller guarantees that the handles are alive.
                 #[allow(unused_unsafe, reason = "some functions are safe")]
                 let status = unsafe { $function($($argument),*) };
-                said.push((stringify!($function), status));
+                statuses.push((stringify!($function), status));
             )*
         };
     }
@@ -107,9 +107,9 @@ unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
         oversleep_timer_slack_release(slack);
         oversleep_resolution_free(resolution);
     }
-    // SAFETY: leaked above, and not used any more.
+    // SAFETY: leaked above and no longer used.
     drop(unsafe { Box::from_raw(length) });
-    said
+    statuses
 }
 
 #[derive(Clone, Copy)]
@@ -124,7 +124,7 @@ struct Handles {
 
 impl Handles {
     fn new() -> Self {
-        // SAFETY: the places can be written to.
+        // SAFETY: the places are writable.
         unsafe {
             Self {
                 sleeper: made(|place| oversleep_sleeper_new(place)),
@@ -138,7 +138,7 @@ impl Handles {
     }
 }
 
-/// The functions that make handles, as calls that must fail and leave a null pointer or the place as it was.
+/// Calls every function that creates a handle; each must fail and leave a null pointer or the place unchanged.
 fn every_making() -> Vec<(&'static str, Status)> {
     fn attempt<H>(make: impl FnOnce(*mut *mut H) -> Status) -> Status {
         let mut handle = null_mut();
@@ -146,7 +146,7 @@ fn every_making() -> Vec<(&'static str, Status)> {
         assert!(handle.is_null());
         status
     }
-    // SAFETY: the places can be written to.
+    // SAFETY: the places are writable.
     unsafe {
         vec![
             ("oversleep_sleeper_new", attempt(|place| oversleep_sleeper_new(place))),
@@ -164,7 +164,7 @@ fn every_making() -> Vec<(&'static str, Status)> {
 fn no_panic_leaves_any_function() {
     let handles = Handles::new();
     let mut names: Vec<&str> = Vec::new();
-    // SAFETY: the handles are alive; a function that panics does not free.
+    // SAFETY: the handles are alive; a function that panics doesn't free its handle.
     let (statuses, makings) = while_panicking(|| (unsafe { every_status(&handles) }, every_making()));
     for (name, status) in statuses.into_iter().chain(makings) {
         assert_eq!(status, Status::Panicked, "{name}");
@@ -185,7 +185,7 @@ fn no_panic_leaves_any_function() {
     assert_eq!(while_panicking(|| oversleep_abi_version()), 0);
     names.push("oversleep_abi_version");
 
-    // And the handles work as if nothing had happened. Here nothing is misuse, and nothing panics.
+    // The handles still work. Nothing here is misuse, and nothing panics.
     // SAFETY: the handles are still alive.
     for (name, status) in unsafe { every_status(&handles) } {
         assert!(status as i32 >= 0, "{name}: {status:?}");
@@ -196,13 +196,13 @@ fn no_panic_leaves_any_function() {
     let mut exported: Vec<&str> = exported.map(|rest| rest.split('(').next().unwrap_or_default()).collect();
     exported.sort_unstable();
     names.sort_unstable();
-    assert_eq!(names, exported, "every function is called here once");
+    assert_eq!(names, exported, "every function is called exactly once");
 }
 
-/// Lets a handle wander into another thread, as C does.
+/// Moves a handle into another thread, as C can.
 struct Anywhere<T>(T);
 
-// SAFETY: what is checked here is that the interface refuses what must not happen in another thread.
+// SAFETY: the tests check that the interface refuses what must not happen in another thread.
 unsafe impl<T> Send for Anywhere<T> {}
 
 impl<T> Anywhere<T> {
@@ -215,7 +215,7 @@ impl<T> Anywhere<T> {
 }
 
 #[test]
-fn what_belongs_to_a_thread_is_undone_by_it_alone() {
+fn only_the_owning_thread_can_release() {
     // SAFETY: the handles are alive until the last lines.
     unsafe {
         let slack = made(|place| oversleep_timer_slack_hold_ns(3, place));
@@ -230,7 +230,7 @@ fn what_belongs_to_a_thread_is_undone_by_it_alone() {
         let statuses = Anywhere(resolution)
             .elsewhere(|resolution| [oversleep_resolution_release(resolution), oversleep_resolution_free(resolution)]);
         assert_eq!(statuses, [Status::WrongThread; 2]);
-        // What became of it can be asked anywhere.
+        // Any thread can query the outcome.
         let outcome = Anywhere(resolution).elsewhere(|resolution| {
             let mut change = MaybeUninit::<Change>::uninit();
             assert_eq!(oversleep_resolution_change(resolution, 1, change.as_mut_ptr()), Status::Ok);
@@ -238,14 +238,14 @@ fn what_belongs_to_a_thread_is_undone_by_it_alone() {
         });
         assert_ne!(outcome, Outcome::NotAsked);
         assert_eq!(oversleep_resolution_release(resolution), Status::Ok);
-        // Nothing is held any more: any thread may end it.
+        // Nothing is held any more, so any thread may free it.
         assert_eq!(Anywhere(resolution).elsewhere(|resolution| oversleep_resolution_free(resolution)), Status::Ok);
         assert_eq!(oversleep_timer_slack_release(slack), Status::Ok);
     }
 }
 
 #[test]
-fn a_second_call_meanwhile_is_refused() {
+fn a_concurrent_call_is_refused() {
     // SAFETY: the pacer is alive until the last line.
     unsafe {
         let pacer = made(|place| oversleep_pacer_new_every_ns(1_000_000, place));

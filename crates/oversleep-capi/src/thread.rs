@@ -1,18 +1,18 @@
-//! Threads that can be unparked, for producers whose consumers idle in a back-off.
+//! Threads that producers can unpark while they idle in a back-off.
 
 use crate::boundary::{self, Place, handle};
 use crate::status::Status;
 
-/// A thread that others can unpark. Any number of threads may use it at a time.
+/// A thread that others can unpark. Any number of threads may use the handle at the same time.
 pub struct Thread(std::thread::Thread);
 
-/// Makes a handle of the calling thread. Free it with `oversleep_thread_free`, which does not end the thread; the
-/// thread may end before that.
-// SAFETY: the prefix is this library's own.
+/// Creates a handle of the calling thread. Free it with `oversleep_thread_free`, which does not end the thread; the
+/// thread may also end first.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_thread_current(thread: *mut *mut Thread) -> Status {
     boundary::status(|| {
-        // SAFETY: the caller's pointer is null or can be written to.
+        // SAFETY: the caller's pointer is null or writable.
         let place = unsafe { Place::required(thread)? };
         place.put(std::ptr::null_mut());
         place.put(Box::into_raw(Box::new(Thread(std::thread::current()))));
@@ -20,27 +20,27 @@ pub unsafe extern "C" fn oversleep_thread_current(thread: *mut *mut Thread) -> S
     })
 }
 
-/// Ends the thread's park in `oversleep_backoff_idle`, or keeps its next one from waiting. Memory written before this
-/// call is seen by the thread after its park.
-// SAFETY: the prefix is this library's own.
+/// Ends the thread's park in `oversleep_backoff_idle`, or makes its next one return at once. After its park the thread
+/// sees all memory written before this call.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_thread_unpark(thread: *const Thread) -> Status {
     boundary::status(|| {
-        // SAFETY: not null once `check` says so, and then alive by the caller's promise.
+        // SAFETY: `check` refuses null, and otherwise the caller guarantees that it is alive.
         let thread = unsafe { &*handle::check(thread)? };
         thread.0.unpark();
         Ok(Status::Ok)
     })
 }
 
-/// Frees a thread's handle. NULL is fine.
-// SAFETY: the prefix is this library's own.
+/// Frees a thread's handle. NULL is allowed.
+// SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_thread_free(thread: *mut Thread) -> Status {
     boundary::status(|| {
         if !thread.is_null() {
             handle::check(thread)?;
-            // SAFETY: from `oversleep_thread_current`, and not used any more, by the caller's promise.
+            // SAFETY: from `oversleep_thread_current`; the caller guarantees that nobody uses it any more.
             drop(unsafe { Box::from_raw(thread) });
         }
         Ok(Status::Ok)

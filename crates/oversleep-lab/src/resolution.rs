@@ -4,7 +4,7 @@ use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 
 use crate::session::Laboratory;
-use oversleep_system::{Reached, ResolutionHolders, ResolutionRow, Restore, Tunable};
+use oversleep_system::{NotASetting, Reached, ResolutionHolders, ResolutionRow, Restore, Tunable};
 
 /// What decides how exactly timers end here, where a program can change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,10 +56,10 @@ impl Laboratory {
     /// Holds a setting for the calling thread, or as far as the tunable reaches.
     ///
     /// # Errors
-    /// One sentence where it can't be meant here. A refusal is an outcome, not an error.
-    pub fn hold_resolution(&self, setting: &Setting) -> Result<HeldResolution, String> {
+    /// What is wrong with the setting. A refusal by the system is an outcome, not an error.
+    pub fn hold_resolution(&self, setting: &Setting) -> Result<HeldResolution, NotASetting> {
         let tunable = self.platform.resolution_tunable();
-        let tunable: &dyn Tunable = tunable.ok_or("no program can change the timer resolution of this system")?;
+        let tunable: &dyn Tunable = tunable.ok_or_else(|| NotASetting::no_such_tunable("resolution", setting))?;
         tunable.validate(setting)?;
         let (outcome, guard) = tunable.apply(setting);
         Ok(HeldResolution { outcome, reached: tunable.reached(), _guard: guard })
@@ -100,7 +100,7 @@ mod tests {
         for machine in ["windows-10-2004", "windows-11"] {
             let since = reached_on(machine);
             assert_eq!(since.programs, Some(false), "{machine}");
-            assert!(since.sentence.ends_with("the waits of all others keep to the default"), "{}", since.sentence);
+            assert!(since.sentence.ends_with("all other waits keep the default"), "{}", since.sentence);
         }
         assert_eq!(reached_on("windows-server-2022").programs, Some(true));
     }

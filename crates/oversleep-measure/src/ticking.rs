@@ -156,11 +156,10 @@ impl Tunable for Resolution {
         static INFO: TunableInfo = TunableInfo {
             name: "resolution",
             call: "model",
-            doc: "modelled",
+            doc: "Modelled.",
             scope: Scope::MachineWhileHeld,
             sets_resolution: true,
-            since: "",
-            page: "",
+            ..tunables::COMMON
         };
         &INFO
     }

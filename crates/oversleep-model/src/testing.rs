@@ -6,9 +6,11 @@ use oversleep_record::{FactName, Nanos};
 
 use crate::sim::{
     ClockModel, ClockSource, Machine, OnWake, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler,
-    SchedulerKind, Spread, Stall, Starving, Timing, TunableModel, WaitModel, Wake, systems,
+    SchedulerKind, Spread, Stall, Starving, Timing, WaitModel, Wake,
 };
-use oversleep_system::{ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, handoffs};
+use oversleep_system::{
+    ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, handoffs, loads, tunables,
+};
 
 /// Builds a machine step by step.
 #[derive(Clone)]
@@ -61,7 +63,7 @@ pub fn machine() -> MachineBuilder {
         wake: Wake { cost: fixed(0), real_time: fixed(0), idle_exits: Vec::new(), real_time_idle_exits: Vec::new() },
         reference_clock: "monotonic",
         relax_cost_ns: Nanos(500),
-        timer_load: systems::linux::SYSTEM.timer_load,
+        loads: loads::LINUX,
         timer_load_work_ns: Nanos(5_000),
         work_unit_cost_ns: Nanos(1_000),
         spawn_cost_ns: Nanos(15_000),
@@ -74,7 +76,7 @@ pub fn machine() -> MachineBuilder {
         ],
         waits: Vec::new(),
         handoffs: ["futex", "eventfd"].map(|name| (handoffs::named(handoffs::LINUX, name), None)).to_vec(),
-        tunables: vec![TunableModel::Slack, TunableModel::Policy, TunableModel::Pin],
+        tunables: tunables::LINUX[..3].iter().collect(),
         facts: facts(),
         stalls: Vec::new(),
     })

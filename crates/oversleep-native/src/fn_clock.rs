@@ -3,17 +3,11 @@
 use std::hint::black_box;
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::pairing::Made;
 use oversleep_system::{Clock, ClockInfo};
 
-/// Registry name of a description, and what makes a clock of it.
-pub(crate) type Read = (&'static str, fn(&'static ClockInfo) -> Box<dyn Clock>);
-
-/// The clocks of a catalogue in its order. [`assert_paired`](oversleep_system::pairing::assert_paired) ties the reads to
-/// it while compiling.
-pub(crate) fn registry(clocks: &'static [ClockInfo], reads: &[&[Read]]) -> Vec<Box<dyn Clock>> {
-    let read = |name| reads.iter().copied().flatten().find(|(known, _)| *known == name);
-    clocks.iter().filter_map(|info| read(info.name).map(|(_, clock)| clock(info))).collect()
-}
+/// Registry name of a clock, and what makes it of its description.
+pub(crate) type Read = Made<ClockInfo, dyn Clock>;
 
 /// A clock made of a function. Each has a type of its own, so that the loops around its read are compiled for it alone.
 pub(crate) struct FnClock<F> {

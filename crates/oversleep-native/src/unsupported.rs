@@ -6,14 +6,8 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
 
-use super::{fn_clock, neighbour_process, std_clocks, threads};
-use fn_clock::Read;
-use oversleep_system::pairing::assert_paired;
+use super::{neighbour_process, std_clocks, threads};
 use oversleep_system::*;
-
-const READS: &[&[Read]] = &[std_clocks::READS];
-
-const _: () = assert_paired(&names_of!(clocks::EVERYWHERE), READS);
 
 /// The machine this process runs on.
 pub struct Native {
@@ -24,7 +18,7 @@ pub struct Native {
 impl Native {
     /// This machine.
     pub fn new() -> Native {
-        Native { clocks: fn_clock::registry(clocks::EVERYWHERE, READS), waits: vec![Box::new(ThreadSleep)] }
+        Native { clocks: registry!(clocks::EVERYWHERE, &[std_clocks::READS]), waits: vec![Box::new(ThreadSleep)] }
     }
 }
 

@@ -3,6 +3,8 @@
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 use oversleep_record::{Nanos, Unavailable};
 
+use crate::pairing::Described;
+
 /// What is known of a clock before it is read. The catalogues are in [`crate::clocks`].
 #[derive(Clone, Copy, Debug)]
 pub struct ClockInfo {
@@ -45,6 +47,12 @@ impl ClockInfo {
     /// The same, absent from modelled machines.
     pub(crate) const fn not_modelled(self) -> ClockInfo {
         ClockInfo { is_modelled: false, ..self }
+    }
+}
+
+impl Described for ClockInfo {
+    fn name(&self) -> &'static str {
+        self.name
     }
 }
 

@@ -4,29 +4,33 @@
 //! must take time from the platform, start threads through it, and spin with [`Platform::relax`] in the loop.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod catalogue_tests;
 mod clock;
 pub mod clocks;
 mod handoff;
 pub mod handoffs;
 mod idle;
 mod load;
+pub mod loads;
 mod neighbour;
 mod observe;
 pub mod pairing;
 pub mod reference;
 pub mod resolution;
 mod tunable;
+pub mod tunables;
 mod wait;
 pub mod waits;
 
 pub use clock::{Clock, ClockInfo, ClockUnit, Follows};
 pub use handoff::{Handoff, HandoffInfo, HandoffKind};
 pub use idle::{IdleReading, IdleState, Package};
-pub use load::{HOGS_MAX, Load, LoadInfo, LoadKind, check_hogs};
+pub use load::{HOGS_MAX, HogTimer, Load, LoadInfo, LoadKind, check_hogs};
 pub use neighbour::Neighbour;
 pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn, processor_between};
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
-pub use tunable::{Reached, Restore, Scope, Tunable, TunableInfo};
+pub use tunable::{NotASetting, Problem, Reached, Restore, Scope, Tunable, TunableInfo};
 pub use wait::TICK_TOLERANCES;
 pub use wait::{Family, Granularity, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 

@@ -1,23 +1,44 @@
 //! Background load: hogs that compete with what is measured.
 
-use oversleep_record::Unavailable;
+use oversleep_record::{Nanos, Unavailable};
 
-/// What is known of a kind of load.
-#[derive(Clone, Debug)]
+use crate::pairing::Described;
+
+/// What is known of a kind of load. The catalogues are in [`crate::loads`].
+#[derive(Clone, Copy, Debug)]
 pub struct LoadInfo {
     /// Registry name: `spin`, `memory`, `syscalls`, `timers`.
     pub name: &'static str,
     /// One or two sentences: what it does to its neighbours.
     pub doc: &'static str,
+    /// What its hogs sleep by, where they sleep.
+    pub timer: Option<HogTimer>,
 }
 
-/// More hogs than this are a slip of the hand, not a load.
+impl Described for LoadInfo {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+/// The timer that hogs of the load `timers` live by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HogTimer {
+    /// Registry name of the wait that it resembles.
+    pub wait: &'static str,
+    /// From one wake-up to the next.
+    pub span: Nanos,
+    /// Whether the timer restarts itself.
+    pub is_periodic: bool,
+}
+
+/// More hogs than this are a typing mistake, not a load.
 pub const HOGS_MAX: u32 = 1024;
 
-/// Whether that many hogs make a load.
+/// Checks a number of hogs.
 ///
 /// # Errors
-/// The number, and the numbers that do.
+/// The number, and which numbers are accepted.
 pub fn check_hogs(hogs: u32) -> Result<(), Unavailable> {
     if (1..=HOGS_MAX).contains(&hogs) {
         return Ok(());
@@ -33,9 +54,9 @@ pub trait LoadKind: Send + Sync {
     /// Starts that many hogs and returns when all of them run. They stop when the guard is dropped.
     ///
     /// # Errors
-    /// Why they can't be started.
+    /// Why they can't start.
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable>;
 }
 
-/// Load that runs; stops, and waits until it has stopped, when dropped.
+/// A running load. Dropping it stops its hogs and waits until they have stopped.
 pub trait Load: Send {}

@@ -1,4 +1,24 @@
-//! Pairs descriptions with what a system adds to them, and checks while compiling that neither stands alone.
+//! Registries: descriptions paired with what one system adds to them. Whether each has the other is checked while
+//! compiling.
+
+/// What has a registry name.
+pub trait Described {
+    /// Registry name, as typed on the command line.
+    fn name(&self) -> &'static str;
+}
+
+/// Registry name of a description, and what makes an entry of it.
+pub type Made<I, T> = (&'static str, fn(&'static I) -> Box<T>);
+
+/// The entries of a catalogue, in its order: `registry!(clocks::LINUX, READS)`. A description without an entry, or an
+/// entry without a description, doesn't compile.
+#[macro_export]
+macro_rules! registry {
+    ($infos:path, $made:expr) => {{
+        const _: () = $crate::pairing::assert_paired(&$crate::names_of!($infos), $made);
+        $crate::pairing::registry($infos, $made)
+    }};
+}
 
 /// The registry names of a constant slice of descriptions.
 #[macro_export]
@@ -14,31 +34,66 @@ macro_rules! names_of {
     }};
 }
 
-/// Checks that each description has exactly one call, and each call a description.
+/// The description of that name, looked up while compiling: `describe!(tunables::LINUX, "slack")`.
+#[macro_export]
+macro_rules! describe {
+    ($infos:path, $name:expr) => {
+        &$infos[$crate::pairing::position(&$crate::names_of!($infos), $name)]
+    };
+}
+
+/// The entries of descriptions, in their order. [`registry!`](crate::registry) checks that none is missing.
+pub fn registry<I: Described, T: ?Sized>(infos: &'static [I], made: &[&[Made<I, T>]]) -> Vec<Box<T>> {
+    let of = |name| made.iter().copied().flatten().find(|(known, _)| *known == name);
+    infos.iter().filter_map(|info| of(info.name()).map(|(_, make)| make(info))).collect()
+}
+
+/// Checks that each description has exactly one entry, and each entry a description.
 ///
 /// # Panics
 /// With the name of the one that stands alone, or that occurs twice. In a constant, that stops the compiler.
-pub const fn assert_paired<T>(described: &[&str], added: &[&[(&str, T)]]) {
+pub const fn assert_paired<T>(described: &[&str], made: &[&[(&str, T)]]) {
     let mut at = 0;
     while at < described.len() {
-        assert_once(described[at], described);
-        if count(described[at], added) != 1 {
+        if count(described[at], made) != 1 {
             panic!("{}", described[at]);
         }
+        position(described, described[at]);
         at += 1;
     }
     let mut list = 0;
-    while list < added.len() {
+    while list < made.len() {
         let mut at = 0;
-        while at < added[list].len() {
-            assert_once(added[list][at].0, described);
+        while at < made[list].len() {
+            position(described, made[list][at].0);
             at += 1;
         }
         list += 1;
     }
 }
 
-/// Whether two names are the same; `==` is not for constants yet.
+/// Where that name is among the others.
+///
+/// # Panics
+/// With the name, where it is absent or occurs twice. In a constant, that stops the compiler.
+pub const fn position(names: &[&str], name: &str) -> usize {
+    let (mut at, mut found) = (0, None);
+    while at < names.len() {
+        if is_same(names[at], name) {
+            if found.is_some() {
+                panic!("{}", name);
+            }
+            found = Some(at);
+        }
+        at += 1;
+    }
+    match found {
+        Some(at) => at,
+        None => panic!("{}", name),
+    }
+}
+
+/// Whether two names are the same; constants can't use `==` on them yet.
 pub const fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let mut at = 0;
@@ -48,25 +103,12 @@ pub const fn is_same(one: &str, other: &str) -> bool {
     at == one.len() && at == other.len()
 }
 
-const fn assert_once(name: &str, names: &[&str]) {
-    let (mut at, mut count) = (0, 0);
-    while at < names.len() {
-        if is_same(names[at], name) {
-            count += 1;
-        }
-        at += 1;
-    }
-    if count != 1 {
-        panic!("{}", name);
-    }
-}
-
-const fn count<T>(name: &str, added: &[&[(&str, T)]]) -> usize {
+const fn count<T>(name: &str, made: &[&[(&str, T)]]) -> usize {
     let (mut list, mut count) = (0, 0);
-    while list < added.len() {
+    while list < made.len() {
         let mut at = 0;
-        while at < added[list].len() {
-            if is_same(added[list][at].0, name) {
+        while at < made[list].len() {
+            if is_same(made[list][at].0, name) {
                 count += 1;
             }
             at += 1;
@@ -83,23 +125,24 @@ mod tests {
     #[test]
     fn pairs_pass_in_any_order() {
         assert_paired(&["one", "two", "three"], &[&[("two", ())], &[("one", ()), ("three", ())]]);
+        assert_eq!(position(&["one", "two"], "two"), 1);
     }
 
     #[test]
     #[should_panic(expected = "two")]
-    fn a_description_needs_a_call() {
+    fn a_description_needs_an_entry() {
         assert_paired(&["one", "two"], &[&[("one", ())]]);
     }
 
     #[test]
     #[should_panic(expected = "tow")]
-    fn a_call_needs_a_description() {
+    fn an_entry_needs_a_description() {
         assert_paired(&["one"], &[&[("one", ()), ("tow", ())]]);
     }
 
     #[test]
     #[should_panic(expected = "one")]
-    fn two_calls_are_one_too_many() {
+    fn two_entries_are_one_too_many() {
         assert_paired(&["one"], &[&[("one", ())], &[("one", ())]]);
     }
 

@@ -1,16 +1,20 @@
 //! Tunables: what a measurement may change, always with the way back.
 
-use oversleep_record::Unavailable;
+use std::fmt;
+
 use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::{Nanos, Unavailable};
+
+use crate::pairing::Described;
 
 /// How far a change reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The calling thread; it ends with it at the latest.
+    /// The calling thread; the change ends with it at the latest.
     Thread,
-    /// This process; it ends with it at the latest.
+    /// This process; the change ends with it at the latest.
     Process,
-    /// The whole machine, for as long as this process holds it; the system takes it back when the process ends.
+    /// The whole machine while this process holds the change; the system undoes it when the process ends.
     MachineWhileHeld,
 }
 
@@ -19,23 +23,23 @@ pub enum Scope {
 pub struct Reached {
     /// In one sentence, without a full stop.
     pub sentence: String,
-    /// Whether the timers of a program that asks for nothing follow it while it is held; `None` where nobody can tell.
+    /// Whether the timers of a program that makes no request follow it while it is held; `None` where that is unknown.
     pub programs: Option<bool>,
 }
 
 impl Reached {
-    /// What follows from a scope, and from what inherits it.
+    /// What follows from a scope, and from what inherits the change.
     pub fn by_scope(scope: Scope, heirs: Option<&'static str>) -> Reached {
         let (sentence, programs) = match (scope, heirs) {
             (Scope::MachineWhileHeld, _) => return Reached::the_machine(),
             (Scope::Thread, Some(heirs)) => {
-                (format!("it reaches the thread that asks; {heirs} started from it inherit it"), true)
+                (format!("it reaches the thread that requests it; {heirs} started from that thread inherit it"), true)
             }
             (Scope::Thread, None) => {
-                ("it reaches the thread that asks, and no program: one must ask for it itself".to_owned(), false)
+                ("it reaches only the thread that requests it; a program must request it itself".to_owned(), false)
             }
             (Scope::Process, _) => {
-                ("it reaches the process that asks and no other: a program must ask for it itself".to_owned(), false)
+                ("it reaches only the process that requests it; a program must request it itself".to_owned(), false)
             }
         };
         Reached { sentence, programs: Some(programs) }
@@ -47,16 +51,16 @@ impl Reached {
         Reached { sentence, programs: Some(true) }
     }
 
-    /// The interrupt follows the shortest request of any process; waits follow it in processes that made one.
-    pub fn who_asks() -> Reached {
+    /// The interrupt follows the shortest request of any process; waits follow it only in processes that made one.
+    pub fn requesters() -> Reached {
         let sentence = "the tick, the clocks and the power draw of the whole machine follow it, but only the waits of \
-                        processes that ask for a resolution themselves: the waits of all others keep to the default";
+                        processes that request a resolution do: all other waits keep the default";
         Reached { sentence: sentence.to_owned(), programs: Some(false) }
     }
 }
 
-/// What is known of a tunable.
-#[derive(Clone, Debug)]
+/// What is known of a tunable. The catalogues are in [`crate::tunables`].
+#[derive(Clone, Copy, Debug)]
 pub struct TunableInfo {
     /// Registry name, also the command line's option: `slack`, `policy`, `pin`, `lock-memory`, `dma-latency`.
     pub name: &'static str,
@@ -64,14 +68,107 @@ pub struct TunableInfo {
     pub call: &'static str,
     /// One or two sentences: what it does to timing.
     pub doc: &'static str,
+    /// Which settings it accepts: what follows "give" in a message.
+    pub expected: &'static str,
     /// How far a change reaches.
     pub scope: Scope,
-    /// Whether it is what decides how exactly this system's timers end: slack, resolution, tier. At most one is.
+    /// What starts with the setting of the thread that starts it: `threads and programs`.
+    pub inherited_by: Option<&'static str>,
+    /// Whether it decides how exactly this system's timers end: slack, resolution, tier. At most one does.
     pub sets_resolution: bool,
+    /// Spans worth measuring side by side, the default first; empty where it takes none or there is nothing to compare.
+    pub compared: &'static [Nanos],
+    /// Whether modelled machines have it.
+    pub is_modelled: bool,
     /// Version of the system that introduced it.
     pub since: &'static str,
     /// The vendor's page.
     pub page: &'static str,
+}
+
+impl Described for TunableInfo {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl TunableInfo {
+    /// The error for a setting of the wrong kind, out of range or with an unknown name.
+    pub fn refuse(&self, given: &Setting) -> NotASetting {
+        NotASetting::expecting(self.name, given, self.expected)
+    }
+
+    /// [`TunableInfo::compared`] as settings.
+    pub fn spans_to_compare(&self) -> Vec<Setting> {
+        self.compared.iter().map(|&span| Setting::Nanos(span)).collect()
+    }
+}
+
+/// A setting that can't be applied, found before anything is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotASetting {
+    /// Registry name of the tunable.
+    pub tunable: String,
+    /// The setting.
+    pub given: Setting,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// What is wrong with a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// The tunable accepts these settings.
+    Expected(String),
+    /// This machine lacks what the setting needs.
+    Unavailable(Unavailable),
+    /// This platform has no such tunable.
+    NoSuchTunable,
+}
+
+impl NotASetting {
+    /// A setting of the wrong kind, out of range or with an unknown name, and which ones are accepted.
+    pub fn expecting(tunable: &str, given: &Setting, expected: impl Into<String>) -> NotASetting {
+        let problem = Problem::Expected(expected.into());
+        NotASetting { tunable: tunable.to_owned(), given: given.clone(), problem }
+    }
+
+    /// A setting that needs what this machine lacks.
+    pub fn unavailable(tunable: &str, given: &Setting, why: Unavailable) -> NotASetting {
+        NotASetting { tunable: tunable.to_owned(), given: given.clone(), problem: Problem::Unavailable(why) }
+    }
+
+    /// A setting of a tunable that this platform lacks.
+    pub fn no_such_tunable(tunable: &str, given: &Setting) -> NotASetting {
+        NotASetting { tunable: tunable.to_owned(), given: given.clone(), problem: Problem::NoSuchTunable }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Expected(expected) => write!(f, "give {expected}"),
+            Problem::Unavailable(why) => why.fmt(f),
+            Problem::NoSuchTunable => f.write_str("this platform has no such tunable"),
+        }
+    }
+}
+
+impl fmt::Display for NotASetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}: {}", self.tunable, self.given, self.problem)
+    }
+}
+
+impl std::error::Error for NotASetting {}
+
+impl From<NotASetting> for Unavailable {
+    fn from(error: NotASetting) -> Unavailable {
+        match error.problem {
+            Problem::Unavailable(why) => why,
+            _ => Unavailable::Nonsense { what: error.to_string() },
+        }
+    }
 }
 
 /// Puts back what was changed when dropped, on the thread that changed it.
@@ -88,28 +185,23 @@ pub trait Tunable: Send + Sync {
     /// Why it can't be read.
     fn current(&self) -> Result<Setting, Unavailable>;
 
-    /// What is wrong with a setting, before anything is changed: wrong kind, out of range, unknown name.
+    /// Checks a setting before anything is changed.
     ///
     /// # Errors
-    /// One sentence with what would be right.
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
+    /// What is wrong with it: wrong kind, out of range, unknown name, or lacking on this machine.
+    fn validate(&self, setting: &Setting) -> Result<(), NotASetting> {
         let _ = setting;
         Ok(())
     }
 
-    /// Changes it for the calling thread (or as far as its scope reaches). The guard, where there is one, restores
-    /// the former value when dropped, also while a panic unwinds. A setting of the wrong kind or out of range is
-    /// [`Outcome::Denied`] with what would be right.
+    /// Changes it for the calling thread, or as far as its scope reaches. The guard, where there is one, restores the
+    /// former value when dropped, also while a panic unwinds. A setting that [`Tunable::validate`] refuses is
+    /// [`Outcome::Denied`].
     fn apply(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>);
-
-    /// What begins with the setting of the thread that starts it: `threads and programs`; `None` where nothing does.
-    fn inherited_by(&self) -> Option<&'static str> {
-        None
-    }
 
     /// Whom a change reaches here: what its scope says, unless the system's version or a setting decides.
     fn reached(&self) -> Reached {
-        Reached::by_scope(self.info().scope, self.inherited_by())
+        Reached::by_scope(self.info().scope, self.info().inherited_by)
     }
 
     /// The rule by which it is what it is now, in a sentence. Models know theirs; a real system doesn't tell.
@@ -117,8 +209,8 @@ pub trait Tunable: Send + Sync {
         None
     }
 
-    /// Settings worth measuring side by side here, the plainest first; empty where there is nothing to compare.
+    /// Settings worth measuring side by side here, the default first; empty where there is nothing to compare.
     fn settings_to_compare(&self) -> Vec<Setting> {
-        Vec::new()
+        self.info().spans_to_compare()
     }
 }

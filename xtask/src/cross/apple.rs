@@ -1,5 +1,5 @@
-//! macOS on both processors. Nothing runs its programs here: they are checked, and for the first of them linked by zig. A
-//! second program would differ by its processor alone and take as long again.
+//! macOS on both processors. Nothing here can run its programs, so they are compiled, and one of them is linked by zig. A
+//! second link would take as long again and differ by the processor alone.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use super::Cross;
 use super::toolchain::Toolchain;
 use super::zig::Zig;
 
-/// The targets, with what a program for each begins with: the magic number of a 64-bit Mach-O file and the processor, as
+/// The targets, each with the first bytes of its programs: the magic number of a 64-bit Mach-O file and the processor, as
 /// `<mach-o/loader.h>` and `<mach/machine.h>` number them, low byte first.
 const TARGETS: &[(&str, [u8; 8])] = &[
     ("aarch64-apple-darwin", [0xcf, 0xfa, 0xed, 0xfe, 0x0c, 0, 0, 1]),
@@ -32,7 +32,7 @@ pub fn check(cross: &mut Cross) {
         cross.report.step(&format!("{target}: {verb}"), 8, &[0], &check);
     }
     let (target, begins) = TARGETS[0];
-    // After what is sure to be done, because it takes the longest where zig's cargo has to be built first.
+    // Last, because it takes longest where cargo-zigbuild has to be built first.
     match Toolchain::for_target(target, &mut cross.prerequisites) {
         Ok(toolchain) => link(cross, target, &toolchain, begins),
         Err(reason) => cross.report.skip(&format!("{target}: link the command"), &reason),
@@ -42,10 +42,10 @@ pub fn check(cross: &mut Cross) {
 fn link(cross: &mut Cross, target: &str, toolchain: &Toolchain, begins: [u8; 8]) {
     let name = format!("{target}: link the command");
     if !toolchain.is_rustups() {
-        return cross.report.skip(&name, "Debian's toolchain has no standard library of macOS to link with");
+        return cross.report.skip(&name, "Debian's toolchain has no standard library for macOS");
     }
     if cross.begun.elapsed() > super::LAST_EXTRA {
-        return cross.report.skip(&name, "too little is left of the 20 minutes; `cargo xtask cross macos` does it");
+        return cross.report.skip(&name, "too little is left of the 20 minutes; run `cargo xtask cross macos`");
     }
     let zig = match Zig::prepare(&cross.scratch, &mut cross.prerequisites) {
         Ok(zig) => zig,
@@ -54,13 +54,17 @@ fn link(cross: &mut Cross, target: &str, toolchain: &Toolchain, begins: [u8; 8])
     let build = zig.cargo_build(&cross.root, target, "oversleep-cli");
     if cross.report.step(&name, 6, &[0], &build) {
         let program = super::command_runs::target_directory(cross).join(target).join("debug/oversleep");
-        cross.report.check(&format!("{target}: what was linked is a program of it"), || is_program(&program, begins));
+        cross.report.check(&format!("{target}: the linked file is a program for it"), || is_program(&program, begins));
     }
 }
 
 fn is_program(file: &Path, begins: [u8; 8]) -> Result<(), String> {
     let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    if bytes.starts_with(&begins) { Ok(()) } else { Err(format!("{} is no program of that system", file.display())) }
+    if bytes.starts_with(&begins) {
+        Ok(())
+    } else {
+        Err(format!("{} is not a program for that system", file.display()))
+    }
 }
 
 #[cfg(test)]
@@ -68,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_told_by_its_first_bytes() {
+    fn a_program_is_known_by_its_first_bytes() {
         let file = std::env::temp_dir().join(format!("oversleep-xtask-macho-{}", std::process::id()));
         std::fs::write(&file, [TARGETS[0].1.as_slice(), &[0; 8]].concat()).unwrap();
         assert_eq!(is_program(&file, TARGETS[0].1), Ok(()));

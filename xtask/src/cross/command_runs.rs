@@ -1,5 +1,4 @@
-//! The command itself on another system: the runs a user makes first, and what they leave, opened, explained and compared
-//! here.
+//! Runs the command on another system as a user would first, then opens, explains and compares its results on this one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,10 +7,10 @@ use super::Cross;
 use super::results::{self, Allowed};
 use super::toolchain::Toolchain;
 
-/// The command's exit codes that are no defect: 4 says that the machine was too disturbed to conclude.
+/// The exit codes of the command that are no defect: 4 means that the machine was too disturbed to conclude.
 const FINE: &[i32] = &[0, 4];
 
-/// The runs, with the file each leaves.
+/// The runs, each with the file that it writes.
 const RUNS: &[(&[&str], Option<&str>)] = &[
     (&["--version"], None),
     (&["doctor"], None),
@@ -26,7 +25,7 @@ const RUNS: &[(&[&str], Option<&str>)] = &[
     NEIGHBOURS,
 ];
 
-/// The run that starts programs of its own kind.
+/// The run that starts this program again.
 const NEIGHBOURS: (&[&str], Option<&str>) =
     (&["resolution", "neighbours", "--quick", "--quiet"], Some("neighbours.json"));
 
@@ -34,23 +33,23 @@ const NEIGHBOURS: (&[&str], Option<&str>) =
 pub struct Carrier<'a> {
     /// Its name, for the report: `Wine`, `qemu-user`.
     pub name: &'static str,
-    /// What stands before the program.
+    /// The program that carries ours.
     pub program: &'a str,
-    /// Its arguments before the program's.
+    /// Its own arguments, before our program.
     pub arguments: &'a [&'a str],
-    /// Whether a program it runs can start programs of its own kind.
+    /// Whether a program under it can start itself again.
     pub starts_programs: bool,
-    /// What reports and comparisons say of results it carried, in lower case.
+    /// What reports and comparisons say about results taken under it, in lower case.
     pub caveat: &'a str,
     /// A program there that ends with exit code 7.
     pub ends_with_7: &'a [&'a str],
     /// Its environment.
     pub environment: &'a [(&'a str, &'a Path)],
-    /// What results under it must and mustn't hold.
+    /// What its results must and must not hold.
     pub allowed: Allowed,
 }
 
-/// Builds the command for the target, makes the runs, and opens what they left with this system's own build.
+/// Builds the command for the target, runs it, and opens its results with this system's own build.
 pub fn check(cross: &mut Cross, system: &str, toolchain: &Toolchain, carrier: &Carrier, prepared: &Command) {
     let mut build = toolchain.cargo("build", &cross.root);
     build.args(["-p", "oversleep-cli"]);
@@ -83,7 +82,7 @@ pub fn check(cross: &mut Cross, system: &str, toolchain: &Toolchain, carrier: &C
     let name = |arguments: &[&str]| format!("{system}: oversleep {} under {}", arguments.join(" "), carrier.name);
     for (arguments, left) in RUNS {
         if !carrier.starts_programs && *arguments == NEIGHBOURS.0 {
-            let reason = "what it runs can't start programs of its own kind, so there are no neighbours";
+            let reason = "a program under it can't start itself again, so there are no neighbours";
             cross.report.skip(&name(arguments), reason);
             continue;
         }
@@ -94,7 +93,7 @@ pub fn check(cross: &mut Cross, system: &str, toolchain: &Toolchain, carrier: &C
         let ran = cross.report.step(&name(arguments), 4, FINE, &run);
         if let (Some(file), true) = (left, ran) {
             let file = directory.join(file);
-            cross.report.check(&format!("{system}: {} holds what it should", shown(&file)), || {
+            cross.report.check(&format!("{system}: {} is complete", file_name(&file)), || {
                 results::check(&file, &carrier.allowed)
             });
             if has_own {
@@ -109,34 +108,34 @@ pub fn check(cross: &mut Cross, system: &str, toolchain: &Toolchain, carrier: &C
     cross.report.step(&name(&hold), 1, &[7], &start(&hold));
 }
 
-fn shown(file: &Path) -> String {
+fn file_name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A result recorded there opens and explains here, and says what carried it.
+/// A result taken there opens here, is explained, and says what carried it.
 fn open_here(cross: &mut Cross, system: &str, file: &Path, carrier: &Carrier) {
     let own = own_program(cross);
-    cross.report.check(&format!("{system}: {} opens here", shown(file)), || {
+    cross.report.check(&format!("{system}: {} opens here", file_name(file)), || {
         has_caveat(&prints(&own, &["report", "--full"], &[file])?, carrier)?;
         let document = prints(&own, &["report", "--json"], &[file])?;
-        // Findings of every system are judged wherever a result is read; what is absent or lacks data says so.
+        // Any system's findings are judged wherever a result is read; those that are absent or lack data say so.
         if !document.contains("\"verdict\"") {
-            return Err("nothing in it is explained".to_owned());
+            return Err("it holds no finding".to_owned());
         }
         Ok(())
     });
 }
 
-/// A result recorded there is held against one of this system, with what may not be concluded from it.
+/// A result taken there compares with one of this system, and the comparison says what it can't conclude.
 fn compare_here(cross: &mut Cross, system: &str, files: [&Path; 2], carrier: &Carrier) {
     let own = own_program(cross);
-    cross.report.check(&format!("{system}: {} compares with a result of this system", shown(files[1])), || {
+    cross.report.check(&format!("{system}: {} compares with a result of this system", file_name(files[1])), || {
         has_caveat(&prints(&own, &["compare"], &files)?, carrier)?;
         prints(&own, &["compare", "--json"], &files).map(drop)
     });
 }
 
-/// What this system's own command prints about files.
+/// The output of this system's own command.
 fn prints(own: &Path, arguments: &[&str], files: &[&Path]) -> Result<String, String> {
     let output = Command::new(own).args(arguments).args(files).output();
     let output = output.map_err(|error| format!("{}: {error}", own.display()))?;
@@ -163,16 +162,16 @@ pub fn target_directory(cross: &Cross) -> &Path {
     cross.scratch.parent().unwrap_or(&cross.scratch)
 }
 
-/// Where the command for that target is built to.
+/// Where the command for that target is.
 pub fn binary(cross: &Cross, toolchain: &Toolchain) -> PathBuf {
     let suffix = if toolchain.target().contains("windows") { ".exe" } else { "" };
     target_directory(cross).join(toolchain.target()).join("debug").join(format!("oversleep{suffix}"))
 }
 
 fn fresh_directory(directory: &Path) -> Result<(), String> {
-    let shown = |error: std::io::Error| format!("{}: {error}", directory.display());
+    let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
     if directory.exists() {
-        std::fs::remove_dir_all(directory).map_err(shown)?;
+        std::fs::remove_dir_all(directory).map_err(failed)?;
     }
-    std::fs::create_dir_all(directory).map_err(shown)
+    std::fs::create_dir_all(directory).map_err(failed)
 }

@@ -1,5 +1,5 @@
-//! What the Windows command asks for when it is loaded: a call that PLATFORM.md says is looked up when it is needed must
-//! not be among it, or systems without that call refuse to start the program.
+//! The calls that the Windows command imports. A call that PLATFORM.md says is looked up when needed must not be one of
+//! them, or systems without that call refuse to start the program.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,19 +8,22 @@ use std::process::Command;
 /// Lists what a program imports.
 const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
 
-/// Imported by Rust's standard library for this target; that for Windows 7 (`x86_64-win7-windows-gnu`) looks them up.
+/// Rust's standard library imports these for this target; its target for Windows 7 (`x86_64-win7-windows-gnu`) doesn't.
 const BY_STD: &[&str] = &["GetSystemTimePreciseAsFileTime", "WaitOnAddress", "WakeByAddressSingle"];
-/// Looked up because the vendor does not document it; ntdll has it since Windows 2000, and the library imports it.
+/// Looked up although every Windows since 2000 has it, because the vendor doesn't document it. The library imports it.
 const ALWAYS_THERE: &[&str] = &["NtSetTimerResolution"];
 
-/// Nothing that is looked up is imported by that program.
+/// Checks that a program imports nothing that is looked up.
 pub fn check(root: &Path, program: &Path) -> Result<(), String> {
     let platform =
         std::fs::read_to_string(root.join("PLATFORM.md")).map_err(|error| format!("PLATFORM.md: {error}"))?;
     let looked_up = looked_up(&platform);
     let newer = newer(&platform);
     if looked_up.is_empty() || newer.is_empty() {
-        return Err("PLATFORM.md names no call of Windows that is looked up, or none that is new".to_owned());
+        return Err(
+            "PLATFORM.md names no Windows call that is looked up, or none that is new; has its section been renamed?"
+                .to_owned(),
+        );
     }
     let listed =
         Command::new(OBJDUMP).arg("-p").arg(program).output().map_err(|error| format!("{OBJDUMP}: {error}"))?;
@@ -37,16 +40,19 @@ pub fn check(root: &Path, program: &Path) -> Result<(), String> {
     if both.is_empty() {
         return Ok(());
     }
-    Err(format!("imported, though by PLATFORM.md they are looked up or not on every Windows: {}", both.join(", ")))
+    Err(format!(
+        "the program imports calls that PLATFORM.md says are looked up or not on every Windows: {}",
+        both.join(", ")
+    ))
 }
 
-/// The calls in the first column of rows of the laboratory's tables for Windows that say so.
+/// The calls in the first column of the laboratory's tables for Windows that are looked up.
 fn looked_up(platform: &str) -> BTreeSet<String> {
     let rows = rows(platform).into_iter().filter(|(calls, _)| calls.contains("looked up"));
     rows.flat_map(|(calls, _)| names(calls)).collect()
 }
 
-/// Those that came with Windows 8 or later. A note after the version ("8; the bit 11") is about something else.
+/// The calls of Windows 8 and later. A note after the version ("8; the bit 11") is about something else.
 fn newer(platform: &str) -> BTreeSet<String> {
     let since = |version: &str| version.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok();
     // 95, 98 and 2000 are older.
@@ -55,7 +61,7 @@ fn newer(platform: &str) -> BTreeSet<String> {
     rows.flat_map(|(calls, _)| names(calls)).collect()
 }
 
-/// The rows of the laboratory's tables for Windows: what the first column says, and the third, the version.
+/// The rows of the laboratory's tables for Windows: the first column, and the third, which is the version.
 fn rows(platform: &str) -> Vec<(&str, &str)> {
     let windows = platform.split_once("\n## The laboratory on Windows").map_or("", |(_, after)| after);
     let windows = windows.split_once("\n## ").map_or(windows, |(section, _)| section);
@@ -67,7 +73,7 @@ fn rows(platform: &str) -> Vec<(&str, &str)> {
     .collect()
 }
 
-/// What stands between backquotes.
+/// The words in backquotes.
 fn names(calls: &str) -> Vec<String> {
     calls.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }

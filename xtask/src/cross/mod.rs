@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crate::tidy::arrows::CRATES;
+use crate::arrows::CRATES;
 pub use prerequisites::Prerequisites;
 use report::Report;
 pub use toolchain::can_build_for;

@@ -1,4 +1,4 @@
-//! What a cross check needs besides a Rust toolchain: looked for, installed where that is allowed, otherwise a reason.
+//! Finds what a cross check needs besides a Rust toolchain, installs it where that is allowed, or says why it can't.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,28 +15,28 @@ impl Prerequisites {
         Prerequisites { may_install, lists_updated: false }
     }
 
-    /// Makes sure that a program is there, if need be by installing Debian packages.
+    /// Makes sure that a program is installed, from Debian packages if it is missing.
     ///
     /// # Errors
-    /// What is missing and why it stays so.
+    /// What is missing, and why it could not be installed.
     pub fn program(&mut self, program: &str, packages: &[&str]) -> Result<(), String> {
         if on_path(program).is_some() {
             return Ok(());
         }
-        self.debian(packages).map_err(|reason| format!("no {program} here: {reason}"))?;
-        on_path(program).map(|_| ()).ok_or_else(|| format!("{} brought no {program}", packages.join(" ")))
+        self.debian(packages).map_err(|reason| format!("{program} is not installed: {reason}"))?;
+        on_path(program).map(|_| ()).ok_or_else(|| format!("{} did not install {program}", packages.join(" ")))
     }
 
-    /// Makes sure that a file is there.
+    /// Makes sure that a file exists, likewise.
     ///
     /// # Errors
-    /// What is missing and why it stays so.
+    /// What is missing, and why it could not be installed.
     pub fn file(&mut self, file: &Path, packages: &[&str]) -> Result<(), String> {
         if file.exists() {
             return Ok(());
         }
-        self.debian(packages).map_err(|reason| format!("no {} here: {reason}", file.display()))?;
-        if file.exists() { Ok(()) } else { Err(format!("{} brought no {}", packages.join(" "), file.display())) }
+        self.debian(packages).map_err(|reason| format!("{} does not exist: {reason}", file.display()))?;
+        if file.exists() { Ok(()) } else { Err(format!("{} did not install {}", packages.join(" "), file.display())) }
     }
 
     /// Installs Debian packages.
@@ -52,10 +52,10 @@ impl Prerequisites {
             return Err(format!("install {}", packages.join(" ")));
         }
         if on_path("apt-get").is_none() {
-            return Err(format!("this is no Debian to install {} on", packages.join(" ")));
+            return Err(format!("this is not Debian; install {} yourself", packages.join(" ")));
         }
         if !is_root() {
-            return Err(format!("only root may install {}", packages.join(" ")));
+            return Err(format!("run as root, or install {}", packages.join(" ")));
         }
         if !self.lists_updated {
             quietly(Command::new("apt-get").args(["-q", "update"]));
@@ -97,11 +97,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_needs_no_installing_and_what_is_missing_says_what_to_install() {
+    fn what_exists_needs_no_installing_and_what_is_missing_names_its_package() {
         let mut none = Prerequisites::new(false);
         assert_eq!(none.program("sh", &["dash"]), Ok(()));
         assert_eq!(none.file(Path::new("/"), &["base-files"]), Ok(()));
         let missing = none.program("no-such-program", &["such-a-package"]);
-        assert_eq!(missing, Err("no no-such-program here: install such-a-package".to_owned()));
+        assert_eq!(missing, Err("no-such-program is not installed: install such-a-package".to_owned()));
     }
 }

@@ -1,11 +1,11 @@
-//! The steps of a cross check: run with a limit, logged, and summed up at the end.
+//! The steps of a cross check: each runs with a time limit and a log, and the summary lists them.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// Lines of a failed step's log that are shown.
+/// How many lines of a failed step's log are printed.
 const TAIL_LINES: usize = 60;
 
 enum Outcome {
@@ -20,7 +20,7 @@ struct Line {
     took_s: u64,
 }
 
-/// What happened so far.
+/// The steps so far.
 pub struct Report {
     logs: PathBuf,
     lines: Vec<Line>,
@@ -33,8 +33,8 @@ impl Report {
         Ok(Report { logs, lines: Vec::new() })
     }
 
-    /// Runs a command for at most that many minutes, its output going to a log; the log's end is shown where it fails.
-    /// Exit codes in `fine` count as success. Returns whether it succeeded.
+    /// Runs a command for at most that many minutes and logs its output; prints the log's end if it fails. Exit codes in
+    /// `fine` count as success. Returns whether it succeeded.
     pub fn step(&mut self, name: &str, minutes_max: u32, fine: &[i32], command: &Command) -> bool {
         println!("=== {name}");
         let begun = Instant::now();
@@ -53,7 +53,7 @@ impl Report {
         fine
     }
 
-    /// Runs a check written here.
+    /// Runs a check in this process.
     pub fn check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String>) {
         println!("=== {name}");
         let begun = Instant::now();
@@ -61,28 +61,28 @@ impl Report {
         self.add(name, outcome, begun.elapsed().as_secs());
     }
 
-    /// Notes what can't be done here, and why.
+    /// Records a step that can't run here, with the reason.
     pub fn skip(&mut self, name: &str, reason: &str) {
         self.add(name, Outcome::Skipped(reason.to_owned()), 0);
     }
 
     fn add(&mut self, name: &str, outcome: Outcome, took_s: u64) {
         self.lines.push(Line { name: name.to_owned(), outcome, took_s });
-        println!("{}", shown(self.lines.last().expect("just added")));
+        println!("{}", row(self.lines.last().expect("just added")));
     }
 
     /// Prints the summary. Exit code 0 where nothing failed.
     pub fn close(self) -> ExitCode {
         println!("\n=== cross: summary");
         for line in &self.lines {
-            println!("{}", shown(line));
+            println!("{}", row(line));
         }
         let failed = self.lines.iter().any(|line| matches!(line.outcome, Outcome::Failed(_)));
         if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     }
 }
 
-fn shown(line: &Line) -> String {
+fn row(line: &Line) -> String {
     let (word, reason) = match &line.outcome {
         Outcome::Ok => ("ok", ""),
         Outcome::Failed(reason) => ("FAILED", reason.as_str()),
@@ -92,7 +92,8 @@ fn shown(line: &Line) -> String {
     format!("{word:<8} {:>5} s  {}{colon}{reason}", line.took_s, line.name)
 }
 
-/// Runs a command under `timeout`, which also ends what it started. The exit code, 124 or 137 where time was up.
+/// Runs a command under `timeout`, which also ends what the command started. Returns the exit code: 124 or 137 if the
+/// time ran out.
 pub fn run_limited(command: &Command, minutes_max: u32, log: &Path) -> Result<i32, String> {
     let output = File::create(log).map_err(|error| format!("{}: {error}", log.display()))?;
     let errors = output.try_clone().map_err(|error| error.to_string())?;
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_judged_by_its_exit_code_and_a_skip_is_no_failure() {
+    fn a_step_succeeds_by_its_exit_code_and_a_skipped_one_is_no_failure() {
         let logs = std::env::temp_dir().join(format!("oversleep-xtask-report-{}", std::process::id()));
         let mut report = Report::new(logs.clone()).unwrap();
         let exits = |code: &str| {
@@ -138,7 +139,7 @@ mod tests {
         report.skip("absent", "no such thing here");
         assert!(report.lines.iter().all(|line| !matches!(line.outcome, Outcome::Failed(_))));
         assert!(!report.step("bad", 1, &[0], &exits("3")));
-        assert_eq!(shown(report.lines.last().unwrap()), "FAILED       0 s  bad: exit code 3");
+        assert_eq!(row(report.lines.last().unwrap()), "FAILED       0 s  bad: exit code 3");
         fs::remove_dir_all(logs).unwrap();
     }
 }

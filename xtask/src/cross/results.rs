@@ -1,5 +1,5 @@
-//! What a result must hold that was taken under something that carries another system here: all that it can, and no
-//! conclusion about the system that isn't there.
+//! What a result taken under Wine or an emulator must hold: every value that can be measured there, and no conclusion
+//! about the system that isn't there.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use oversleep_record::finding::Verdict;
 use oversleep_record::series::Status;
 use oversleep_record::{ResultFile, Unavailable};
 
-/// What a carrier is known to lack, and what it mustn't be taken for.
+/// What a carrier is known to lack, and what its results must not conclude.
 pub struct Allowed {
-    /// What it lacks: the beginnings of the keys of series that can't be measured under it, each with why.
+    /// How the keys of series begin that can't be measured under it, each with the reason.
     pub lacks: &'static [(&'static str, &'static str)],
-    /// The finding that says what it is, where there is one.
-    pub told_by: Option<&'static str>,
-    /// Findings whose ids begin so are about the system it stands for, and conclude nothing.
+    /// The finding that names the carrier, where there is one.
+    pub named_by: Option<&'static str>,
+    /// How the ids of findings begin that must not conclude: they are about the system that isn't there.
     pub silent: Option<&'static str>,
 }
 
-/// Reads that result and holds it against what is allowed.
+/// Reads a result and compares it with what is allowed.
 pub fn check(file: &Path, allowed: &Allowed) -> Result<(), String> {
     let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let result = ResultFile::read(&bytes).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -29,23 +29,24 @@ fn judge(result: &ResultFile, allowed: &Allowed) -> Result<(), String> {
     for series in &result.series {
         let Status::Unavailable { reason } = &series.status else { continue };
         let is_known = allowed.lacks.iter().any(|(key, _)| series.key.as_str().starts_with(key));
-        // What this machine refuses, or another processor has, says nothing of the carrier.
+        // A refusal by this machine, or a call of another processor, says nothing about the carrier.
         let is_elsewhere = matches!(reason, Unavailable::NotOnThisPlatform | Unavailable::NotPermitted { .. });
         if !is_known && !is_elsewhere {
-            faults.push(format!("{} can't be had: {reason}", series.key));
+            faults.push(format!("{} is not available: {reason}", series.key));
         }
     }
     if !result.series.iter().any(|series| series.has_values()) {
         faults.push("no series has values".to_owned());
     }
     let concluded = |id: &str| result.findings.iter().any(|f| f.id == id && f.verdict == Verdict::Found);
-    if let Some(id) = allowed.told_by.filter(|id| !concluded(id)) {
-        faults.push(format!("{id} doesn't say what carried it"));
+    if let Some(id) = allowed.named_by.filter(|id| !concluded(id)) {
+        faults.push(format!("{id} doesn't name the carrier"));
     }
-    let told = result.findings.iter().filter(|finding| finding.verdict == Verdict::Found);
+    let found = result.findings.iter().filter(|finding| finding.verdict == Verdict::Found);
     let silent = allowed.silent.unwrap_or("-");
     faults.extend(
-        told.filter(|finding| finding.id.starts_with(silent) && Some(finding.id.as_str()) != allowed.told_by)
+        found
+            .filter(|finding| finding.id.starts_with(silent) && Some(finding.id.as_str()) != allowed.named_by)
             .map(|finding| format!("{} concludes: {}", finding.id, finding.sentence)),
     );
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
@@ -58,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    const WINE: Allowed = Allowed { lacks: &[("C6/", "no count")], told_by: Some("OVS-W012"), silent: Some("OVS-W") };
+    const WINE: Allowed = Allowed { lacks: &[("C6/", "no count")], named_by: Some("OVS-W012"), silent: Some("OVS-W") };
 
     fn found(id: &str) -> Finding {
         Finding {
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_and_what_is_concluded_is_told() {
+    fn missing_values_and_wrong_conclusions_are_faults() {
         let missing = || Unavailable::missing("a call");
         let mut result = Sheet::windows()
             .steady("B5/sleep/1ms", 2_000_000)
@@ -88,8 +89,8 @@ mod tests {
         let faults = judge(&result, &WINE).unwrap_err();
         let lines: Vec<&str> = faults.lines().collect();
         assert_eq!(lines.len(), 3, "{faults}");
-        assert!(lines[0].starts_with("B5/waitable-timer/1ms can't be had"), "{faults}");
-        assert_eq!(lines[1..], ["OVS-W012 doesn't say what carried it", "OVS-W001 concludes: so it is"]);
+        assert!(lines[0].starts_with("B5/waitable-timer/1ms is not available"), "{faults}");
+        assert_eq!(lines[1..], ["OVS-W012 doesn't name the carrier", "OVS-W001 concludes: so it is"]);
         assert!(judge(&Sheet::windows().file, &WINE).unwrap_err().starts_with("no series has values"));
     }
 }

@@ -1,5 +1,5 @@
-//! A Rust toolchain that can build for another target: rustup's where it brings the target's standard library, else
-//! Debian's newest one, which builds the standard library from its source package.
+//! A Rust toolchain that can build for another target: rustup's if it has the target's standard library, otherwise
+//! Debian's newest, which builds the standard library from its source package.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,10 +13,10 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// The way that works here.
+    /// The toolchain that works here.
     ///
     /// # Errors
-    /// Why neither does.
+    /// Why neither works.
     pub fn for_target(target: &'static str, prerequisites: &mut Prerequisites) -> Result<Toolchain, String> {
         if can_build_for(target, prerequisites).is_ok() {
             return Ok(Toolchain { target, from_debian: false });
@@ -33,19 +33,19 @@ impl Toolchain {
         let mut command = if self.from_debian { Command::new("/usr/bin/cargo") } else { Command::new("cargo") };
         command.current_dir(root).args([verb, "--target", self.target]);
         if self.from_debian {
-            // Building the standard library is a nightly feature; that of the source package fits this compiler.
+            // Building the standard library is a nightly feature; the source package fits this compiler.
             command.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
             command.env_remove("RUSTUP_TOOLCHAIN").arg("-Zbuild-std=std,panic_unwind,test");
         }
         command
     }
 
-    /// Whether lints can run: Debian's toolchain has none to fit.
+    /// Whether clippy can run: Debian's toolchain has none that fits.
     pub fn has_clippy(&self) -> bool {
         !self.from_debian && quietly(Command::new("cargo").args(["clippy", "--version"]))
     }
 
-    /// Whether rustup brings the target's standard library.
+    /// Whether it is rustup's.
     pub fn is_rustups(&self) -> bool {
         !self.from_debian
     }
@@ -61,7 +61,7 @@ impl Toolchain {
     }
 }
 
-/// Makes sure that the toolchain in use can build for a target, if need be by rustup.
+/// Makes sure that the toolchain in use can build for a target; asks rustup for it if it can't.
 ///
 /// # Errors
 /// Why it can't.

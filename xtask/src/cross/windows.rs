@@ -11,10 +11,10 @@ use super::toolchain::Toolchain;
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
 const LINKER: &str = "x86_64-w64-mingw32-gcc";
-/// Debian keeps the 64-bit loader here; the `wine` beside it on the path asks for a 32-bit one that is not needed.
+/// Debian's `wine` also wants a 32-bit loader; the programs here are 64-bit and don't need one.
 const WINE: &str = "wine";
 
-/// What can't be measured under Wine 8.
+/// Series that can't be measured under Wine 8, with the reason.
 const LACKS: &[(&str, &str)] = &[
     ("A1/interrupt-time", "kernelbase's functions of Windows 10"),
     ("A1/unbiased-interrupt-time-precise", "the same"),
@@ -24,7 +24,7 @@ const LACKS: &[(&str, &str)] = &[
     ("C6/waitable-timer-tolerant/tolerance=", "the same"),
 ];
 
-/// Rust's standard library takes its random numbers from here; Wine 8 has no such library. RtlGenRandom is the older name
+/// Rust's standard library takes its random numbers from ProcessPrng, which Wine 8 lacks. RtlGenRandom is the older name
 /// of the same source.
 const PROCESS_PRNG: &str = "\
 #include <stddef.h>
@@ -60,9 +60,9 @@ pub fn check(cross: &mut Cross) {
         .args(super::tested())
         .args(["-p", "oversleep-report", "-p", "oversleep-cli"])
         .arg("--no-fail-fast");
-    // The browser and the compilers of this system are out of reach there, whoever demands that they are used.
+    // Programs under Wine can't use this system's browser and compilers, whatever the caller demands.
     tests.env_remove("OVERSLEEP_REQUIRE_BROWSER").env_remove("OVERSLEEP_REQUIRE_CC");
-    // A program under Wine can't start the host's cargo, which would tell where snapshots are kept.
+    // A program under Wine can't start the host's cargo to find the snapshots.
     tests.env("INSTA_WORKSPACE_ROOT", format!("Z:{}", cross.root.display()));
     cross.report.step("windows: tests under Wine", 12, &[0], &tests);
     let environment = environment(&prefix);
@@ -74,20 +74,20 @@ pub fn check(cross: &mut Cross) {
         caveat: "measured under wine",
         ends_with_7: &["cmd", "/c", "exit 7"],
         environment: &environment,
-        allowed: Allowed { lacks: LACKS, told_by: Some("OVS-W012"), silent: Some("OVS-W") },
+        allowed: Allowed { lacks: LACKS, named_by: Some("OVS-W012"), silent: Some("OVS-W") },
     };
     command_runs::check(cross, "windows", &toolchain, &carrier, &tests);
     let (root, program) = (cross.root.clone(), command_runs::binary(cross, &toolchain));
-    cross.report.check("windows: what is imported", || super::imports::check(&root, &program));
+    cross.report.check("windows: imported calls", || super::imports::check(&root, &program));
     super::prerequisites::quietly(Command::new("wineserver").arg("-k").env("WINEPREFIX", &prefix));
 }
 
-/// What Wine needs to know: where its files are, that it shall keep its notes to itself, and that it needs no browser.
+/// Where Wine's files are, without its messages and without a browser.
 fn environment(prefix: &Path) -> [(&'static str, &Path); 3] {
     [("WINEPREFIX", prefix), ("WINEDEBUG", Path::new("-all")), ("WINEDLLOVERRIDES", Path::new("mscoree,mshtml="))]
 }
 
-/// A Wine prefix of its own, with what Wine lacks.
+/// A Wine prefix of its own, with the library that Wine lacks.
 fn wine_prefix(cross: &mut Cross) -> Result<PathBuf, String> {
     cross.prerequisites.program(WINE, &["wine", "wine64"])?;
     let prefix = cross.scratch.join("wine");

@@ -1,5 +1,6 @@
-//! A linker for macOS: zig, from the Python package index, called by cargo-zigbuild, from crates.io. Both are put below the
-//! target directory. Zig brings the stubs of macOS's C library; what else programs name of Apple's SDK is stated here.
+//! A linker for macOS: zig, from the Python package index, called by cargo-zigbuild, from crates.io. Both are installed
+//! below the target directory. Zig brings the stubs of macOS's C library; this file adds the other libraries of Apple's SDK
+//! that our programs name.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +8,7 @@ use std::process::Command;
 use super::prerequisites::{Prerequisites, quietly};
 use super::report::{run_limited, tail};
 
-/// Zig's version decides which linker flags it takes.
+/// Other versions of zig take other linker flags.
 const ZIG: &str = "ziglang==0.15.*";
 const ZIGBUILD: &str = "0.24.1";
 
@@ -31,11 +32,11 @@ impl Zig {
         let zigbuild = room.join("bin/cargo-zigbuild");
         if !zigbuild.exists() {
             if !prerequisites.may_install() {
-                return Err(format!("no cargo-zigbuild here: cargo install cargo-zigbuild@{ZIGBUILD}"));
+                return Err(format!("cargo-zigbuild is not installed; run `cargo install cargo-zigbuild@{ZIGBUILD}`"));
             }
             let mut install = Command::new(env!("CARGO"));
             install.args(["install", "--locked", "--version", ZIGBUILD, "--root"]).arg(&room).arg("cargo-zigbuild");
-            // Its own crates need no optimisation: it runs once.
+            // It runs once, so optimising it would take longer than it saves.
             install.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0").env("CARGO_TARGET_DIR", room.join("build"));
             succeed(&install, 5, &room.join("cargo-zigbuild.log"))?;
         }
@@ -60,10 +61,10 @@ fn zig(room: &Path, prerequisites: &mut Prerequisites) -> Result<PathBuf, String
         return Ok(zig);
     }
     if !prerequisites.may_install() {
-        return Err(format!("no zig here: pip install '{ZIG}'"));
+        return Err(format!("zig is not installed; run `pip install '{ZIG}'`"));
     }
     prerequisites.program("python3", &["python3"])?;
-    // Debian's python3 comes without what makes environments.
+    // Debian's python3 comes without the modules that make environments.
     if !quietly(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
         prerequisites.install(&["python3-venv"])?;
     }
@@ -73,7 +74,7 @@ fn zig(room: &Path, prerequisites: &mut Prerequisites) -> Result<PathBuf, String
     let mut install = Command::new(python.join("bin/python"));
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ZIG]);
     succeed(&install, 3, &room.join("pip.log"))?;
-    installed(&python).ok_or_else(|| format!("{ZIG} brought no zig into {}", python.display()))
+    installed(&python).ok_or_else(|| format!("{ZIG} installed no zig in {}", python.display()))
 }
 
 /// The program of the package `ziglang` in that environment.
@@ -90,7 +91,7 @@ fn succeed(command: &Command, minutes_max: u32, log: &Path) -> Result<(), String
 }
 
 fn last_line(text: &str) -> &str {
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no word of why")
+    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output")
 }
 
 /// A library of Apple's SDK: where its stub goes, its name on a Mac, and the symbols that programs of ours name.
@@ -146,7 +147,7 @@ mod tests {
     fn nothing_is_installed_unless_allowed_and_the_reason_says_what_would_be() {
         let scratch = std::env::temp_dir().join(format!("oversleep-xtask-zig-{}", std::process::id()));
         let reason = Zig::prepare(&scratch, &mut Prerequisites::new(false)).err();
-        assert_eq!(reason.as_deref(), Some("no zig here: pip install 'ziglang==0.15.*'"));
+        assert_eq!(reason.as_deref(), Some("zig is not installed; run `pip install 'ziglang==0.15.*'`"));
         assert!(scratch.join("zig/stubs/Foundation.framework/Foundation.tbd").exists());
         std::fs::remove_dir_all(scratch).unwrap();
     }
@@ -161,6 +162,6 @@ mod tests {
     #[test]
     fn a_failure_says_its_last_line() {
         assert_eq!(last_line("one\ntwo\n\n"), "two");
-        assert_eq!(last_line(""), "no word of why");
+        assert_eq!(last_line(""), "no output");
     }
 }

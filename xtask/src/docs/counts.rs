@@ -1,11 +1,15 @@
-//! How many there are of everything, for the README and `ARCHITECTURE.md`.
+//! What the project consists of, for the README and `ARCHITECTURE.md`: how many of everything, and the crates.
 
 use super::Part;
 use super::markdown::table;
-use crate::tidy::Tree;
+use crate::arrows::{CRATES, CrateRules};
+use crate::tree::Tree;
 
 pub fn parts(tree: &Tree) -> Vec<Part> {
-    vec![Part { path: "README.md", name: "counts", text: counts(tree) }]
+    vec![
+        Part { path: "README.md", name: "counts", text: counts(tree) },
+        Part { path: "ARCHITECTURE.md", name: "crates", text: crates() },
+    ]
 }
 
 fn counts(tree: &Tree) -> String {
@@ -18,4 +22,36 @@ fn counts(tree: &Tree) -> String {
         (files("crates/oversleep-model/profiles/", ".toml"), "modelled machines", "docs/guide.md#modelled-machines"),
     ];
     table(["count", "what"], rows.map(|(count, what, page)| [count.to_string(), format!("[{what}]({page})")]))
+}
+
+/// What each crate may depend on, as `arrows.rs` says.
+fn crates() -> String {
+    let row = |rules: &CrateRules| {
+        let names = |list: &[&str]| match list {
+            [] => "–".to_owned(),
+            list => list.iter().map(|name| name.trim_start_matches("oversleep-")).collect::<Vec<_>>().join(", "),
+        };
+        let pure = if rules.is_pure { "yes" } else { "–" };
+        [format!("`{}`", rules.name), names(rules.ours), names(rules.ours_in_tests), pure.to_owned()]
+    };
+    table(["crate", "may use", "and in tests", "pure"], CRATES.iter().map(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crate_is_listed_with_what_it_may_use() {
+        let table = crates();
+        assert!(table.contains("| `oversleep-measure` | record, system | model, native | yes |"), "{table}");
+        assert!(table.contains("| `oversleep` | – | – | – |"), "{table}");
+    }
+
+    #[test]
+    fn profiles_are_counted_by_their_files() {
+        let tree =
+            Tree::of(&[("crates/oversleep-model/profiles/a.toml", ""), ("crates/oversleep-model/profiles/b.md", "")]);
+        assert!(counts(&tree).contains("| 1 | [modelled machines]"), "{}", counts(&tree));
+    }
 }

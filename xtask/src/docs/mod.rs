@@ -1,17 +1,18 @@
 //! `cargo xtask docs`: the pages of `docs/` that the registries state, and such tables in other pages.
 //!
-//! A page is a whole file; a part stands between two markers of a page written by hand. `tidy` compares both with the
+//! A page is a whole file; a part is between two markers of a page written by hand. `tidy` compares both with the
 //! tree, so no page repeats by hand what a registry says.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::tidy::{Check, Findings, Tree};
+use crate::tree::Tree;
 
 mod counts;
 mod experiments;
 mod findings;
 mod markdown;
+mod platform;
 
 /// A file that the chore writes whole.
 struct Page {
@@ -19,7 +20,7 @@ struct Page {
     text: String,
 }
 
-/// What stands between `<!-- begin NAME … -->` and `<!-- end NAME -->` in a page written by hand.
+/// The text between `<!-- begin NAME … -->` and `<!-- end NAME -->` in a page written by hand.
 struct Part {
     path: &'static str,
     name: &'static str,
@@ -31,12 +32,9 @@ const DIRECTORIES: &[&str] = &["docs/findings/", "docs/experiments/"];
 /// How to mend a stale page.
 const REMEDY: &str = "run `cargo xtask docs` and commit what it wrote";
 
-pub const CHECK: Check =
-    Check { name: "docs", about: "docs/ and the tables between markers say what the registries say", run: check };
-
 /// A file that doesn't say what the registries say.
-struct Stale {
-    path: String,
+pub struct Stale {
+    pub path: String,
     mend: Mend,
 }
 
@@ -71,7 +69,8 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
 }
 
 impl Stale {
-    fn sentences(&self) -> (String, String) {
+    /// What is wrong with it, and how to mend it.
+    pub fn sentences(&self) -> (String, String) {
         match self.mend {
             Mend::Write(_) => ("it doesn't say what the registries say".to_owned(), REMEDY.to_owned()),
             Mend::Remove => ("no registry has an entry for it".to_owned(), REMEDY.to_owned()),
@@ -102,18 +101,8 @@ impl Stale {
     }
 }
 
-fn check(tree: &Tree, findings: &mut Findings) {
-    // Trees made up for tests of other checks hold no documents.
-    if !tree.has("docs") {
-        return;
-    }
-    for file in stale(tree) {
-        let (what, remedy) = file.sentences();
-        findings.add(&file.path, 1, what, remedy);
-    }
-}
-
-fn stale(tree: &Tree) -> Vec<Stale> {
+/// The files of a tree that are stale.
+pub fn stale(tree: &Tree) -> Vec<Stale> {
     let mut stale = Vec::new();
     let pages: Vec<Page> = findings::pages().into_iter().chain(experiments::pages()).collect();
     for file in tree.files().filter(|file| DIRECTORIES.iter().any(|directory| file.path.starts_with(directory))) {
@@ -126,7 +115,7 @@ fn stale(tree: &Tree) -> Vec<Stale> {
             stale.push(Stale { path: page.path, mend: Mend::Write(page.text) });
         }
     }
-    let parts = counts::parts(tree);
+    let parts: Vec<Part> = counts::parts(tree).into_iter().chain(platform::parts()).collect();
     let mut paths: Vec<&str> = parts.iter().map(|part| part.path).collect();
     paths.dedup();
     for path in paths {

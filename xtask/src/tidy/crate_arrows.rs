@@ -1,16 +1,16 @@
-//! Crates depend on one another one way only, as [`CRATES`](super::arrows::CRATES) says, and a pure crate forbids
+//! Crates depend on one another one way only, as [`CRATES`](crate::arrows::CRATES) says, and a pure crate forbids
 //! `unsafe`. Read from each `crates/*/Cargo.toml` and the crate's root.
 
 use super::Check;
-use super::arrows::{CARRIERS, NATIVE, rules_of};
 use super::finding::Findings;
 use super::manifest;
-use super::tree::Tree;
+use crate::arrows::{CARRIERS, NATIVE, rules_of};
+use crate::tree::Tree;
 
 pub const CHECK: Check =
     Check { name: "crate-arrows", about: "each crate depends only on what arrows.rs lets it", run };
 
-const TABLE: &str = "xtask/src/tidy/arrows.rs";
+const TABLE: &str = "xtask/src/arrows.rs";
 
 fn run(tree: &Tree, findings: &mut Findings) {
     for file in tree.files() {

@@ -1,14 +1,23 @@
-//! Relative links in Markdown lead to a file of the project, and their anchors to a heading in it.
+//! Relative links in Markdown lead to a file of the project, and their anchors to a heading in it. A path in backquotes
+//! that begins at a directory or a crate of the project names something that is there; `<os>` stands for any system.
 
 use super::Check;
 use super::finding::Findings;
-use super::tree::Tree;
+use crate::tree::Tree;
 
 pub const CHECK: Check =
-    Check { name: "doc-links", about: "relative links in *.md lead to files and headings that are there", run };
+    Check { name: "doc-links", about: "links and paths in *.md lead to files and headings that exist", run };
 
 fn run(tree: &Tree, findings: &mut Findings) {
     for file in tree.files().filter(|file| file.path.ends_with(".md")) {
+        for (line, path) in paths_in_code(&file.text).into_iter().filter(|(_, path)| !is_there(tree, path)) {
+            findings.add(
+                &file.path,
+                line,
+                format!("`{path}` doesn't exist"),
+                "correct the path, from the project's root",
+            );
+        }
         for (line, target) in links(&file.text) {
             if target.contains("://") || target.starts_with("mailto:") || target.starts_with("data:") {
                 continue;
@@ -31,6 +40,35 @@ fn run(tree: &Tree, findings: &mut Findings) {
             }
         }
     }
+}
+
+/// The paths in backquotes that begin at a directory of the project, or at a crate.
+fn paths_in_code(text: &str) -> Vec<(usize, String)> {
+    const BEGINS: &[&str] = &["crates/", "xtask/", "docs/", "schema/", "benches/", "fuzz/"];
+    const IN_CRATES: &[&str] = &["src", "tests", "profiles", "observations", "examples", "include"];
+    let is_in_a_crate = |code: &str| {
+        let mut parts = code.split('/');
+        parts.next().is_some_and(|name| name.starts_with("oversleep"))
+            && parts.next().is_some_and(|p| IN_CRATES.contains(&p))
+    };
+    let mut found = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        for code in line.split('`').skip(1).step_by(2) {
+            let is_path = is_in_a_crate(code) || BEGINS.iter().any(|begin| code.starts_with(begin));
+            let is_plain = code.replace("<os>", "").chars().all(|c| c.is_alphanumeric() || "/_-.".contains(c));
+            if is_path && is_plain {
+                found.push((i + 1, code.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+fn is_there(tree: &Tree, path: &str) -> bool {
+    ["linux", "windows", "macos"].iter().any(|os| {
+        let path = path.trim_end_matches('/').replace("<os>", os);
+        tree.has(&path) || tree.has(&format!("crates/{path}"))
+    })
 }
 
 /// `to` as seen from the directory of `from`; `None` where it leads out of the project.
@@ -181,6 +219,18 @@ mod tests {
         ] {
             assert!(page(text).is_empty(), "{text}: {:?}", page(text));
         }
+    }
+
+    #[test]
+    fn paths_in_backquotes_exist() {
+        for text in ["`docs/page.md`", "`docs/`", "`a/b`", "`oversleep`", "`crates/*/x`", "```\ncrates/gone\n```"] {
+            assert!(page(text).is_empty(), "{text}: {:?}", page(text));
+        }
+        assert_eq!(page("a\n`docs/gone.md`"), ["docs/page.md:2: `docs/gone.md` doesn't exist"]);
+        assert_eq!(page("`oversleep-gone/src/`").len(), 1);
+        let with_system =
+            [("a.md", "`oversleep-x/src/<os>/waits/`"), ("crates/oversleep-x/src/windows/waits/mod.rs", "")];
+        assert!(found_by(&CHECK, &with_system).is_empty());
     }
 
     #[test]

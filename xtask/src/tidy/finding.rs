@@ -1,4 +1,4 @@
-//! What a check says: where, what is wrong, and what to do about it. All three are required.
+//! What a check reports: where, what is wrong, and what to do about it. All three are required.
 
 use std::fmt;
 
@@ -38,11 +38,11 @@ impl Findings {
     }
 }
 
-/// Runs one check on files made up for a test, and returns what it said as `path:line: what`.
+/// Runs one check on made-up files and returns its findings as `path:line: what`.
 #[cfg(test)]
 pub fn found_by(check: &super::Check, files: &[(&str, &str)]) -> Vec<String> {
     let mut findings = Findings { check: check.name, ..Findings::default() };
-    (check.run)(&super::Tree::of(files), &mut findings);
+    (check.run)(&crate::tree::Tree::of(files), &mut findings);
     findings.sorted().iter().map(|f| format!("{}:{}: {}", f.path, f.line, f.what)).collect()
 }
 

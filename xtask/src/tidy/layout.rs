@@ -1,16 +1,16 @@
-//! How the text lies on the page: no white space at line ends, a newline at the file's end, and in Rust no tabs and no
-//! line that can't be read side by side with another file.
+//! Layout: no white space at line ends, a newline at the file's end, and in Rust no tabs and no line too long to be read
+//! beside another file.
 
 use super::Check;
 use super::finding::Findings;
-use super::tree::{File, Tree};
+use crate::tree::{File, Tree};
 
 pub const CHECK: Check =
-    Check { name: "layout", about: "no trailing white space, tabs (.rs), missing final newline, lines over 140", run };
+    Check { name: "layout", about: "no trailing white space, tabs (.rs), missing final newline, lines over 125", run };
 
-const CHARS_MAX: usize = 140;
+const CHARS_MAX: usize = 125;
 
-/// Recorded output, and texts kept as others wrote them.
+/// Recorded output, and texts as others wrote them.
 const VERBATIM: &[&str] = &["/fixtures/", "/golden/", "/snapshots/", "/corpus/"];
 
 fn run(tree: &Tree, findings: &mut Findings) {
@@ -26,7 +26,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
                 findings.add(&file.path, last, "white space at the line's end", "remove it");
             }
             if file.rust.is_some() {
-                look_at_rust(file, line, last, findings);
+                check_rust(file, line, last, findings);
             }
         }
         if !file.text.ends_with('\n') {
@@ -37,12 +37,12 @@ fn run(tree: &Tree, findings: &mut Findings) {
     }
 }
 
-fn look_at_rust(file: &File, line: &str, number: usize, findings: &mut Findings) {
+fn check_rust(file: &File, line: &str, number: usize, findings: &mut Findings) {
     if line.contains('\t') {
         findings.add(&file.path, number, "tab", "use spaces (`cargo fmt`)");
     }
     let chars = line.chars().count();
-    // An address can't be broken, and a long literal is broken only where its meaning allows.
+    // An address can't be broken, and a literal only where its meaning allows.
     let literal = file.source().literal_chars.get(number - 1).copied().unwrap_or(0);
     if chars - literal.min(chars) > CHARS_MAX && !line.contains("://") {
         findings.add(&file.path, number, format!("{chars} characters, more than {CHARS_MAX}"), "break the line");
@@ -64,8 +64,8 @@ mod tests {
         ] {
             assert_eq!(found_by(&CHECK, &[(path, text)]), [what], "{text:?}");
         }
-        let long = format!("// {}\n", "é".repeat(138));
-        assert_eq!(found_by(&CHECK, &[("a.rs", &long)]), ["a.rs:1: 141 characters, more than 140"]);
+        let long = format!("// {}\n", "é".repeat(123));
+        assert_eq!(found_by(&CHECK, &[("a.rs", &long)]), ["a.rs:1: 126 characters, more than 125"]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Files stay small: a file that has to be scrolled through has more than one subject. Longer files are listed with
-//! their present length in [`RATCHET`], and those lengths only ever go down.
+//! Files stay small: a file that you have to scroll through has more than one subject. Longer files are listed with
+//! their current length in [`RATCHET`], and those lengths only go down.
 
 use super::Check;
 use super::finding::Findings;
-use super::tree::{File, Tree};
+use crate::tree::{File, Tree};
 
 pub const CHECK: Check =
     Check { name: "length", about: "no .rs file over 400 lines, but those the ratchet lists, which only shrink", run };
@@ -42,14 +42,14 @@ fn run(tree: &Tree, findings: &mut Findings) {
         let entry = match entry {
             Ok(entry) => entry,
             Err(at) => {
-                findings.add(RATCHET, at, "not `<lines> <path>`", "write it so");
+                findings.add(RATCHET, at, "not a row of the ratchet", "write `<lines> <path>`");
                 continue;
             }
         };
         listed.push(entry.path);
         let lower = "run `cargo xtask tidy --update`";
         match tree.get(entry.path).map(lines_of) {
-            None => findings.add(RATCHET, entry.at, format!("{} is gone", entry.path), lower),
+            None => findings.add(RATCHET, entry.at, format!("{} no longer exists", entry.path), lower),
             Some(now) if now > entry.lines => findings.add(
                 entry.path,
                 now,
@@ -78,8 +78,8 @@ fn run(tree: &Tree, findings: &mut Findings) {
     }
 }
 
-/// The ratchet with every number lowered to the present length and every needless entry gone. Nothing is ever raised
-/// or added here: that is a decision, and made by hand. `None`: it is as low as it can be.
+/// The ratchet with every number lowered to the current length and every needless entry removed. Nothing is raised or
+/// added here, because that is a decision for a person. `None`: it is as low as it can be.
 pub fn lowered(tree: &Tree) -> Option<String> {
     let ratchet = &tree.get(RATCHET)?.text;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Reads from a Cargo.toml the two things the checks ask for: the package's name and its dependencies.
+//! Reads the package's name and its dependencies from a Cargo.toml.
 
 /// One line of a dependency table.
 #[derive(Debug, PartialEq, Eq)]

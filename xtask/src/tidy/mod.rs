@@ -7,13 +7,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use finding::Finding;
-pub use finding::Findings;
-pub use tree::Tree;
+use crate::tree::Tree;
+use finding::{Finding, Findings};
 
-pub mod arrows;
+mod circles;
 mod crate_arrows;
 mod doc_links;
+mod docs;
 mod finding;
 mod layout;
 mod length;
@@ -27,22 +27,21 @@ mod platform_page;
 mod prose;
 mod purity;
 mod room_arrows;
-mod rust;
 mod test_code;
-mod tree;
 mod unsafe_code;
 mod words;
 
 /// One rule of the tree.
-pub struct Check {
-    pub name: &'static str,
-    pub about: &'static str,
-    pub run: fn(&Tree, &mut Findings),
+struct Check {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Tree, &mut Findings),
 }
 
 const CHECKS: &[Check] = &[
     crate_arrows::CHECK,
     room_arrows::CHECK,
+    circles::CHECK,
     os_seam::CHECK,
     purity::CHECK,
     unsafe_code::CHECK,
@@ -53,7 +52,7 @@ const CHECKS: &[Check] = &[
     layout::CHECK,
     doc_links::CHECK,
     os_calls::CHECK,
-    crate::docs::CHECK,
+    docs::CHECK,
 ];
 
 /// Runs the chore. Exit code 0: tidy; 1: findings. An `Err` is a usage or read error.
@@ -68,7 +67,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
                 }
                 return Ok(ExitCode::SUCCESS);
             }
-            other => return Err(format!("tidy knows --update and --list, not `{other}`")),
+            other => return Err(format!("tidy takes --update and --list, not `{other}`")),
         }
     }
     if update {
@@ -97,7 +96,7 @@ fn update_ratchet(root: &Path) -> Result<(), String> {
     let Some(lowered) = length::lowered(&tree) else { return Ok(()) };
     let path = root.join(length::RATCHET);
     std::fs::write(&path, lowered).map_err(|e| format!("could not write {}: {e}", path.display()))?;
-    println!("{}: lowered to the present lengths", length::RATCHET);
+    println!("{}: lowered to the current lengths", length::RATCHET);
     Ok(())
 }
 
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_have_distinct_names_and_say_what_they_are_for() {
+    fn checks_have_distinct_names_and_a_description() {
         for (i, check) in CHECKS.iter().enumerate() {
             assert!(!check.about.is_empty());
             assert!(CHECKS[i + 1..].iter().all(|other| other.name != check.name), "{} twice", check.name);

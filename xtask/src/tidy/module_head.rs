@@ -1,9 +1,9 @@
-//! Every Rust file begins by saying what it is for and what may enter it. Fixtures are data, and a build script's
+//! Every Rust file begins by saying what it is for and what belongs in it. Fixtures are data, and a build script's
 //! purpose is its name.
 
 use super::Check;
 use super::finding::Findings;
-use super::tree::Tree;
+use crate::tree::Tree;
 
 pub const CHECK: Check = Check { name: "module-head", about: "every .rs file begins with a //! head", run };
 
@@ -11,8 +11,8 @@ fn run(tree: &Tree, findings: &mut Findings) {
     for file in tree.rust_files() {
         let exempt = file.path.contains("/fixtures/") || file.path.rsplit('/').next() == Some("build.rs");
         let head = file.text.lines().find(|line| !line.trim().is_empty());
-        let said = head.and_then(|line| line.strip_prefix("//!")).is_some_and(|text| text.trim().len() > 3);
-        if !exempt && !said {
+        let has_head = head.and_then(|line| line.strip_prefix("//!")).is_some_and(|text| text.trim().len() > 3);
+        if !exempt && !has_head {
             findings.add(&file.path, 1, "no module head", "begin with `//!` and what the file is for");
         }
     }

@@ -3,7 +3,7 @@
 
 use super::Check;
 use super::finding::Findings;
-use super::tree::Tree;
+use crate::tree::Tree;
 
 pub const CHECK: Check = Check {
     name: "module-style",
@@ -23,7 +23,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
         let holds_rust = |name: &str| tree.rust_files().any(|other| other.path.starts_with(name));
         if !is_program && holds_rust(&format!("{directory}/")) {
             let remedy = format!("move it to {directory}/mod.rs");
-            findings.add(&file.path, 1, format!("it stands beside {directory}/"), remedy);
+            findings.add(&file.path, 1, format!("it is beside {directory}/"), remedy);
         }
         let tokens = &file.source().tokens;
         for i in 0..tokens.len() {
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn a_file_beside_its_directory_is_found() {
         let files = [("x/src/a.rs", ""), ("x/src/a/b.rs", ""), ("x/src/a_more/c.rs", "")];
-        assert_eq!(found_by(&CHECK, &files), ["x/src/a.rs:1: it stands beside x/src/a/"]);
+        assert_eq!(found_by(&CHECK, &files), ["x/src/a.rs:1: it is beside x/src/a/"]);
         for files in [
             [("x/src/a/mod.rs", ""), ("x/src/a/b.rs", "")],
             [("x/src/a.rs", ""), ("x/src/ab/b.rs", "")],

@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Check;
-use super::arrows::is_os_place;
 use super::finding::Findings;
 use super::platform_page::{Lack, PAGE, PlatformPage, page_place};
-use super::rust::{Source, is_word_char};
-use super::tree::{File, Tree};
+use crate::arrows::is_os_place;
+use crate::rust::{Source, is_word_char};
+use crate::tree::{File, Tree};
 
 pub const CHECK: Check = Check { name: "os-calls", about: "PLATFORM.md names every call to the system", run };
 
-/// One call: its name, and where it first stands.
+/// One call: its name, and where it is made.
 struct Call {
     name: String,
     line: usize,
@@ -43,8 +43,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
         match lack {
             Lack::Row(sections) => {
                 let place = if sections.is_empty() { String::new() } else { format!(" below {sections}") };
-                let remedy =
-                    format!("add the call, why it is made and its minimum version to a table of {PAGE}{place}");
+                let remedy = format!("add the call, its reason and its minimum version to a table of {PAGE}{place}");
                 findings.add(path, line, format!("{PAGE} doesn't name `{name}`"), remedy);
             }
             Lack::VersionOrPage => {
@@ -59,14 +58,14 @@ fn run(tree: &Tree, findings: &mut Findings) {
 fn calls(file: &File) -> Vec<Call> {
     let source = file.source();
     let linux = linux_alone(file);
-    let mut found = called(source);
+    let mut found = names_of_calls(source);
     found.extend(looked_up(file));
     let on_linux_alone = |line: usize| linux.iter().any(|lines| lines.contains(&line));
     found.into_iter().map(|(name, line)| Call { on_linux_alone: on_linux_alone(line), name, line }).collect()
 }
 
-/// The names called, with the line of each call.
-fn called(source: &Source) -> Vec<(String, usize)> {
+/// The names of the functions that are called, with the line of each call.
+fn names_of_calls(source: &Source) -> Vec<(String, usize)> {
     let tokens = &source.tokens;
     let bound = imported(source);
     let mut found = Vec::new();
@@ -77,7 +76,7 @@ fn called(source: &Source) -> Vec<(String, usize)> {
         if let Some(name) = number {
             found.push((name.to_owned(), token.line));
         } else if i > 0 && (tokens[i - 1].is("::") || tokens[i - 1].is(".") || tokens[i - 1].is("fn")) {
-            // The end of a path was seen at its begin; a method and a definition only share the name.
+            // The path was read from its beginning; a method or a definition only shares the name.
         } else if is_binding(&token.text) || own_name.is_some() {
             let end = path_end(source, i);
             let is_call = source.reads(end + 1, &["("]);
@@ -99,19 +98,19 @@ fn is_binding(word: &str) -> bool {
     matches!(word, "libc" | "windows_sys")
 }
 
-/// `libc::CPU_SET(…)` and the like are C macros: no call is made. Nor does making a value of a type call anything.
+/// `libc::CPU_SET(…)` and the like are C macros and make no call, and neither does making a value of a type.
 fn is_function(name: &str) -> bool {
     const OF_TYPES: &[&str] = &["default", "from", "from_u128", "try_from", "zeroed"];
     name.chars().any(char::is_lowercase) && !is_in_memory(name) && !OF_TYPES.contains(&name)
 }
 
-/// Does the path stand where a value does: given to something, or bound? A function that is passed on is called elsewhere.
-/// Types of functions' arguments stand alike; libc's have names of their own kind.
+/// Is the path used as a value, passed on or bound? Then the function is called elsewhere. Types of arguments look alike;
+/// libc's are known by their names.
 fn is_value(source: &Source, begin: usize, end: usize) -> bool {
     let is_any =
         |at: usize, signs: &[&str]| source.tokens.get(at).is_some_and(|token| signs.contains(&token.text.as_str()));
     let name = source.tokens[end].text.as_str();
-    // Numbers of calls are seen as such; the others are an enumeration of Windows' and a type of libc's.
+    // Numbers of calls are read elsewhere; the other two are a Windows enumeration and the types of libc.
     let is_other = ["c_", "SYS_", "Relation"].iter().any(|begin| name.starts_with(begin));
     let is_type = is_other || name.ends_with("_t") || name == "sched_param";
     let in_import = source.tokens[..begin].iter().rev().find(|token| token.is("use") || token.is(";"));
@@ -148,7 +147,7 @@ fn imported(source: &Source) -> BTreeMap<&str, String> {
     names
 }
 
-/// Names of functions that are looked up: C strings that read as one, but for those of tests.
+/// Names of functions that are looked up: C strings that look like one, except in tests.
 fn looked_up(file: &File) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for (at, (text, code)) in file.text.lines().zip(file.source().code.lines()).enumerate() {
@@ -188,7 +187,7 @@ fn linux_alone(file: &File) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Functions of libc that only read or build a value in memory, and the one that is named by its argument.
+/// Functions of libc that only read or build a value in memory, and `syscall`, whose argument names the call.
 fn is_in_memory(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "__errno_location",
@@ -257,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_one_by_whatever_name() {
+    fn a_call_counts_by_any_name() {
         let path = "crates/oversleep-native/src/windows/a.rs";
         for text in [
             "use windows_sys::Win32::System::Threading::{\n    ExitThread, INFINITE,\n};\nfn f() { ExitThread(INFINITE) }",

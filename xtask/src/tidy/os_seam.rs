@@ -1,12 +1,12 @@
-//! The operating system is known in the places of [`OS_PLACES`](super::arrows::OS_PLACES) only; everything else is the
+//! The operating system is known in the places of [`OS_PLACES`](crate::arrows::OS_PLACES) only; everything else is the
 //! same code everywhere, and runs on modelled machines too. A condition on the system, a binding to it or a processor's
 //! own instruction elsewhere would be a second seam.
 
 use super::Check;
-use super::arrows::{ARCH_PLACES, is_in, is_os_place};
 use super::finding::Findings;
 use super::paths;
-use super::tree::Tree;
+use crate::arrows::{ARCH_PLACES, is_in, is_os_place};
+use crate::tree::Tree;
 
 pub const CHECK: Check =
     Check { name: "os-seam", about: "only oversleep-native and sys/ know the system and the processor", run };

@@ -1,7 +1,7 @@
 //! Finds the paths (`crate::a::b`, `use oversleep_record::{…}`) in a Rust file and writes them out from the crate's
 //! root: groups are spread, `self` and `super` resolved, also inside `mod name { … }`.
 
-use super::rust::{Source, Token};
+use crate::rust::{Source, Token};
 
 /// One path, from `crate` or from a crate's name.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
-//! What `PLATFORM.md` says of which system: the calls its tables name, by the section they stand in. A call is named in
-//! backticks, in a row that also says since when it is there and links the page that describes it.
+//! What `PLATFORM.md` says about each system: the calls that its tables name, by section. A call is named in backquotes, in
+//! a row that also states its first version and links the page that describes it.
 
-use super::arrows::is_in;
-use super::rust::is_word_char;
+use crate::arrows::is_in;
+use crate::rust::is_word_char;
 
 pub const PAGE: &str = "PLATFORM.md";
 
@@ -21,8 +21,8 @@ const LINUX: &[&str] = &[
 ];
 const MACOS: &[&str] = &["The laboratory on macOS"];
 
-/// The sections that describe a place, first match first. A call stands in one section of each group: what several
-/// systems compile, in each of theirs.
+/// The sections that describe a place; the first match counts. A call must be in one section of each group, so a call
+/// that several systems compile is described for each of them.
 const PLACES: &[(&str, &[&[&str]])] = &[
     ("crates/oversleep/src/sys/linux/", &[&["The library/Linux and Android"]]),
     ("crates/oversleep/src/sys/windows/", &[&["The library/Windows"]]),
@@ -44,7 +44,7 @@ struct Row {
     /// Heading of the second level, and the third's behind a slash.
     section: String,
     names: Vec<String>,
-    /// Whether it says since when, and where that is written; tables without such a column needn't.
+    /// Whether it states a version and a page; tables without a column for them need not.
     is_complete: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct PlatformPage {
     rows: Vec<Row>,
 }
 
-/// What the page lacks of a call.
+/// What the page lacks about a call.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Lack {
     /// No row of these sections names it.
@@ -79,7 +79,7 @@ impl PlatformPage {
                     columns = cells.iter().map(|&cell| cell.to_owned()).collect();
                     continue;
                 }
-                // The version stands between what it is for and the page, with remarks in a column of its own.
+                // The version is in a column between the reason and the page.
                 let has_page = columns.len() > 3 && columns.last().is_some_and(|column| column == "page");
                 let (page, before) = cells.split_last().unwrap_or((&"", &[]));
                 let has_version = before.iter().skip(2).any(|cell| !cell.is_empty());
@@ -92,7 +92,7 @@ impl PlatformPage {
         PlatformPage { rows }
     }
 
-    /// What it lacks of a call made in the file at `path`; `on_linux_alone` where only Linux compiles the call.
+    /// What it lacks about a call made in the file at `path`; `on_linux_alone` if only Linux compiles the call.
     pub fn lack(&self, path: &str, name: &str, on_linux_alone: bool) -> Option<Lack> {
         let groups = PLACES.iter().find(|(place, _)| is_in(path, &[place])).map_or(&[][..], |(_, groups)| groups);
         let groups = if on_linux_alone { &groups[..groups.len().min(1)] } else { groups };

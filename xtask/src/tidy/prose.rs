@@ -2,12 +2,12 @@
 //! phrase is found across a line break; code in backquotes is left out.
 
 use super::test_code::TestLines;
-use super::tree::File;
+use crate::tree::File;
 
-/// Ends a sentence or a cell for sure: no phrase reaches across it.
+/// No phrase reaches across it.
 const BOUNDARY: char = '\u{1}';
 
-/// A text with the line that each letter stands on. White space is one space, a number is `#`, a placeholder `{}`.
+/// A text in which white space is one space, a number `#` and a placeholder `{}`, with the lines it came from.
 #[derive(Default)]
 pub struct Prose {
     pub text: String,
@@ -22,7 +22,7 @@ impl Prose {
         after.checked_sub(1).map_or(1, |i| self.lines[i].1)
     }
 
-    /// Everything that people read of the file. Literals of tests are left out: they repeat what other code says.
+    /// Everything that people read of the file. Literals of tests repeat what other code says, so they are left out.
     pub fn of(file: &File, tests: &TestLines) -> Prose {
         let mut prose = Prose::default();
         match &file.rust {
@@ -199,8 +199,8 @@ fn kind_after(code: &str, chars: usize) -> CellKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::Tree;
     use crate::tidy::test_code::TestCode;
+    use crate::tree::Tree;
 
     fn prose(path: &str, text: &str) -> Prose {
         let tree = Tree::of(&[(path, text)]);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_told_by_their_place() {
+    fn heads_are_known_by_their_place() {
         let tree = Tree::of(&[
             ("a.rs", "fn f() { figures(\"late\", 1); g(\"late\") }\n"),
             ("a.md", "| late | a |\n|---|---|\n| most | b |\n"),

@@ -3,11 +3,11 @@
 //! threads are excepted; tests are free.
 
 use super::Check;
-use super::arrows::{CARRIERS, is_in, is_pure};
 use super::finding::Findings;
 use super::paths::{self, PathUse};
 use super::test_code::TestCode;
-use super::tree::Tree;
+use crate::arrows::{CARRIERS, is_in, is_pure};
+use crate::tree::Tree;
 
 pub const CHECK: Check =
     Check { name: "purity", about: "pure crates use no threads, files, processes, variables or clocks", run };

@@ -3,14 +3,14 @@
 //! room may use one of those.
 
 use super::Check;
-use super::arrows::{HOUSES, House, Room};
 use super::finding::Findings;
 use super::paths::{self, PathUse};
-use super::tree::{File, Tree};
+use crate::arrows::{HOUSES, House, Room};
+use crate::tree::{File, Tree};
 
 pub const CHECK: Check = Check { name: "room-arrows", about: "each room uses only the rooms arrows.rs lets it", run };
 
-const TABLE: &str = "xtask/src/tidy/arrows.rs";
+const TABLE: &str = "xtask/src/arrows.rs";
 
 fn run(tree: &Tree, findings: &mut Findings) {
     for house in HOUSES {

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::rust::Source;
-use super::tree::{File, Tree};
+use crate::rust::Source;
+use crate::tree::{File, Tree};
 
 /// The test code of a tree.
 #[derive(Default)]

@@ -1,15 +1,15 @@
-//! `unsafe` is written in the rooms [`UNSAFE_PLACES`] names and nowhere else, and each block, `impl`, `extern` block
-//! and attribute has a `// SAFETY:` comment directly above (or before it on its line) that says why it is sound.
-//! An `unsafe fn` is a promise asked of its callers: its place is checked, its `# Safety` section is clippy's to ask.
+//! `unsafe` is written in the places of [`UNSAFE_PLACES`] only, and each block, `impl`, `extern` block and attribute has a
+//! `// SAFETY:` comment directly above it (or before it on its line) that says why it is sound. An `unsafe fn` demands
+//! something of its callers: this check looks at its place, clippy at its `# Safety` section.
 
 use super::Check;
-use super::arrows::{UNSAFE_PLACES, is_in};
 use super::finding::Findings;
-use super::rust::Source;
-use super::tree::Tree;
+use crate::arrows::{UNSAFE_PLACES, is_in};
+use crate::rust::Source;
+use crate::tree::Tree;
 
 pub const CHECK: Check =
-    Check { name: "unsafe-code", about: "unsafe stays in its rooms, and each use says // SAFETY: why", run };
+    Check { name: "unsafe-code", about: "unsafe stays in its places, and each use says // SAFETY: why", run };
 
 fn run(tree: &Tree, findings: &mut Findings) {
     for file in tree.rust_files() {
@@ -22,8 +22,8 @@ fn run(tree: &Tree, findings: &mut Findings) {
                 findings.add(
                     &file.path,
                     token.line,
-                    "unsafe outside its rooms",
-                    "move it behind a safe function in a room of UNSAFE_PLACES (xtask/src/tidy/arrows.rs)",
+                    "unsafe outside its places",
+                    "move it behind a safe function in one of UNSAFE_PLACES (xtask/src/arrows.rs)",
                 );
             }
             if needs_reason(source, i) && !has_reason(source, token.line) {
@@ -31,7 +31,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
                     &file.path,
                     token.line,
                     "unsafe without a reason",
-                    "say directly above it, in a `// SAFETY:` comment, why it is sound",
+                    "add a `// SAFETY:` comment directly above it that says why it is sound",
                 );
             }
         }
@@ -39,13 +39,13 @@ fn run(tree: &Tree, findings: &mut Findings) {
 }
 
 fn needs_reason(source: &Source, at: usize) -> bool {
-    // `unsafe fn`, `unsafe extern "C" fn` and `unsafe trait` ask something of others.
+    // `unsafe fn`, `unsafe extern "C" fn` and `unsafe trait` demand something of others.
     let rest = source.tokens[at + 1..].iter().filter(|t| !t.is("\"") && !t.is("extern"));
     let next = rest.map(|t| t.text.as_str()).next();
     !matches!(next, Some("fn" | "trait"))
 }
 
-/// Looks from the line of the `unsafe` up through the statement it is in, its attributes and its comments.
+/// Looks for the reason from the line of the `unsafe` upwards, through its statement, attributes and comments.
 fn has_reason(source: &Source, line: usize) -> bool {
     let code: Vec<&str> = source.code.lines().collect();
     let comments: Vec<&str> = source.comments.lines().collect();
@@ -76,16 +76,16 @@ mod tests {
     const ROOM: &str = "crates/oversleep/src/sys/linux.rs";
 
     #[test]
-    fn unsafe_outside_its_rooms_is_found() {
+    fn unsafe_outside_its_places_is_found() {
         let text = "fn f() {\n    // SAFETY: sound.\n    unsafe { g() }\n}\n";
         assert!(found_by(&CHECK, &[(ROOM, text)]).is_empty());
         for path in ["crates/oversleep-record/src/lib.rs", "crates/oversleep-measure/src/a.rs", "fuzz/a.rs"] {
-            assert_eq!(found_by(&CHECK, &[(path, text)]), [format!("{path}:3: unsafe outside its rooms")]);
+            assert_eq!(found_by(&CHECK, &[(path, text)]), [format!("{path}:3: unsafe outside its places")]);
         }
     }
 
     #[test]
-    fn a_reason_is_asked_of_blocks_impls_externs_and_attributes() {
+    fn blocks_impls_externs_and_attributes_need_a_reason() {
         for text in [
             "fn f() {\n    unsafe { g() }\n}\n",
             "unsafe impl Send for A {}\n",
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_may_stand_above_the_whole_statement() {
+    fn a_reason_may_be_above_the_whole_statement() {
         for text in [
             "fn f() {\n    // SAFETY: sound,\n    // and said so at length.\n    let a =\n        b(unsafe { g() });\n}\n",
             "// SAFETY: sound.\n#[allow(dead_code)]\nunsafe impl Send for A {}\n",

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use super::Check;
 use super::finding::Findings;
 use super::prose::{Cell, CellKind, Prose, cells};
-use super::rust::is_word_char;
 use super::test_code::{TestCode, TestLines};
-use super::tree::{File, Tree};
+use crate::rust::is_word_char;
+use crate::tree::{File, Tree};
 
 pub const CHECK: Check = Check { name: "words", about: "none of the words in xtask/tidy/banned-words.txt", run };
 

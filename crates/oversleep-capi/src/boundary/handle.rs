@@ -1,4 +1,4 @@
-//! What an opaque handle points to: a value with one user at a time.
+//! The value behind an opaque handle, which has one user at a time.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Place;
 use crate::status::Status;
 
-/// A value behind a handle. A second call meanwhile, from another thread or from a signal handler, is refused.
+/// A value behind a handle. A concurrent second call, from another thread or a signal handler, is refused.
 pub(crate) struct Handle<T> {
     in_use: AtomicBool,
     value: UnsafeCell<T>,
 }
 
-/// Ends the use of a handle, also while a panic unwinds.
+/// Ends the use of a handle, even while a panic unwinds.
 struct Claim<'a>(&'a AtomicBool);
 
 impl Drop for Claim<'_> {
@@ -36,12 +36,12 @@ impl<T> Handle<T> {
     /// Uses the value, unless it is in use.
     pub(crate) fn with<R>(&self, body: impl FnOnce(&mut T) -> Result<R, Status>) -> Result<R, Status> {
         let _claim = self.claim()?;
-        // SAFETY: the claim is the only one, and lasts until the body has ended.
+        // SAFETY: this is the only claim, and it lasts until the body has ended.
         body(unsafe { &mut *self.value.get() })
     }
 }
 
-/// A type whose pointers are handed out: foreign callers know its name and nothing of its inside.
+/// A type of which foreign callers get pointers; they know its name but not its contents.
 pub(crate) trait Opaque: Sized {
     type Value;
 
@@ -50,7 +50,7 @@ pub(crate) trait Opaque: Sized {
     fn handle(&self) -> &Handle<Self::Value>;
 }
 
-/// Makes the value and hands out its handle, or null where that fails.
+/// Creates the value and writes its handle, or null if that fails.
 ///
 /// # Safety
 ///
@@ -71,21 +71,21 @@ pub(crate) unsafe fn create<H: Opaque>(
 ///
 /// # Safety
 ///
-/// `handle` is null, or from [`create`] and not freed before this ends.
+/// `handle` is null, or comes from [`create`] and isn't freed before this ends.
 pub(crate) unsafe fn with<H: Opaque, R>(
     handle: *const H,
     body: impl FnOnce(&mut H::Value) -> Result<R, Status>,
 ) -> Result<R, Status> {
-    // SAFETY: not null once `check` says so, and then alive by the caller's promise.
+    // SAFETY: `check` refuses null, and otherwise the caller guarantees that it is alive.
     let handle = unsafe { &*check(handle)? };
     handle.handle().with(body)
 }
 
-/// Ends a handle, unless it is in use or `may` refuses. Null is fine.
+/// Frees a handle, unless it is in use or `may` refuses. Null is allowed.
 ///
 /// # Safety
 ///
-/// As for [`with`]; afterwards it is freed, if the answer isn't an error.
+/// As for [`with`]; unless this returns an error, the handle is freed.
 pub(crate) unsafe fn free<H: Opaque>(
     handle: *mut H,
     may: impl FnOnce(&mut H::Value) -> Result<(), Status>,
@@ -95,12 +95,12 @@ pub(crate) unsafe fn free<H: Opaque>(
     }
     // SAFETY: the caller's promise.
     unsafe { with(handle.cast_const(), may)? };
-    // SAFETY: from `Box::into_raw` in `create`; nobody uses it any more, by the caller's promise.
+    // SAFETY: from `Box::into_raw` in `create`; the caller guarantees that nobody uses it any more.
     drop(unsafe { Box::from_raw(handle) });
     Ok(Status::Ok)
 }
 
-/// Refuses what can't be a handle, as far as a pointer shows it.
+/// Refuses null and misaligned pointers.
 pub(crate) fn check<H>(handle: *const H) -> Result<*const H, Status> {
     if handle.is_null() {
         return Err(Status::NullPointer);

@@ -1,4 +1,4 @@
-//! Where foreign callers come in: contains panics and checks pointers. Nothing here knows what the library does.
+//! The boundary to foreign callers: contains panics and checks pointers, whatever the library does.
 
 pub(crate) mod handle;
 pub(crate) mod text;
@@ -7,12 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::status::Status;
 
-/// Runs the body of a function that answers with a status.
+/// Runs the body of a function that returns a status.
 pub(crate) fn status(body: impl FnOnce() -> Result<Status, Status>) -> Status {
     or(Status::Panicked, || body().unwrap_or_else(|misuse| misuse))
 }
 
-/// Runs the body of a function, which answers with `failed` if it panics.
+/// Runs the body of a function, or returns `failed` if it panics.
 #[inline]
 pub(crate) fn or<T>(failed: T, body: impl FnOnce() -> T) -> T {
     let body = || {
@@ -20,7 +20,7 @@ pub(crate) fn or<T>(failed: T, body: impl FnOnce() -> T) -> T {
         forced::panic_if_asked();
         body()
     };
-    // Unwind safety: whatever a body was changing is plain data, valid after every step, and stays usable.
+    // Unwind safety: bodies change only plain data, which is valid after every step.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(answer) => answer,
         Err(payload) => {
@@ -31,7 +31,7 @@ pub(crate) fn or<T>(failed: T, body: impl FnOnce() -> T) -> T {
     }
 }
 
-/// A place of the caller's that an answer is written to.
+/// The caller's place for a result.
 pub(crate) struct Place<T>(*mut T);
 
 impl<T> Place<T> {
@@ -39,7 +39,7 @@ impl<T> Place<T> {
     ///
     /// # Safety
     ///
-    /// Unless it is null or misaligned, `place` can be written to until this is dropped.
+    /// Unless it is null or misaligned, `place` is writable until this is dropped.
     pub(crate) unsafe fn required(place: *mut T) -> Result<Self, Status> {
         if place.is_null() {
             return Err(Status::NullPointer);
@@ -50,7 +50,7 @@ impl<T> Place<T> {
         Ok(Self(place))
     }
 
-    /// Checks a pointer that may be null, when the caller has no use for the answer.
+    /// Checks a pointer that may be null, if the caller doesn't need the result.
     ///
     /// # Safety
     ///
@@ -59,18 +59,18 @@ impl<T> Place<T> {
         if place.is_null() {
             return Ok(None);
         }
-        // SAFETY: the same promise.
+        // SAFETY: the same guarantee.
         unsafe { Self::required(place) }.map(Some)
     }
 
     pub(crate) fn put(&self, answer: T) {
-        // SAFETY: not null, aligned, and writable by the promise of `required`. What is there may be uninitialized, and
-        // is not dropped: only plain data is written to foreign places.
+        // SAFETY: not null, aligned, and writable as `required` demands. The old content may be uninitialized and isn't
+        // dropped: only plain data is written to foreign places.
         unsafe { self.0.write(answer) }
     }
 }
 
-/// Panics on demand, at the one place where every function of the interface passes.
+/// Panics on demand, in the one place that every function of the interface passes through.
 #[cfg(test)]
 pub(crate) mod forced {
     use std::cell::Cell;
@@ -79,7 +79,7 @@ pub(crate) mod forced {
         static ASKED: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// What a forced panic carries. Its drop panics, too, which must not cross the boundary either.
+    /// The payload of a forced panic. Its drop panics too, which must not cross the boundary either.
     struct Payload;
 
     impl Drop for Payload {
@@ -94,7 +94,7 @@ pub(crate) mod forced {
         }
     }
 
-    /// Every call into the interface made by `calls`, in this thread, panics inside the boundary.
+    /// Runs `calls`, in which every call into the interface by this thread panics inside the boundary.
     pub(crate) fn while_panicking<R>(calls: impl FnOnce() -> R) -> R {
         ASKED.set(true);
         let answer = calls();

@@ -1,11 +1,11 @@
-//! Text for foreign callers: copied into their buffers, always ended by a NUL, never cut inside a character.
+//! Text for foreign callers: copied into their buffers, always NUL-terminated, never cut inside a character.
 
 use std::ffi::c_char;
 
 use super::Place;
 use crate::status::Status;
 
-/// A buffer of the caller's.
+/// The caller's buffer.
 pub(crate) struct Buffer {
     text: *mut u8,
     capacity: usize,
@@ -22,7 +22,7 @@ impl Buffer {
         if text.is_null() && capacity > 0 {
             return Err(Status::NullPointer);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's guarantee.
         let length = unsafe { Place::optional(length)? };
         let buffer = Self { text: text.cast(), capacity, length };
         buffer.put("");
@@ -39,8 +39,8 @@ impl Buffer {
         while !text.is_char_boundary(fitting) {
             fitting -= 1;
         }
-        // SAFETY: `fitting` and a NUL are at most `capacity` bytes, which are writable by the promise of `new`; a
-        // buffer of the caller's can't overlap with a string of ours.
+        // SAFETY: `fitting` and a NUL are at most `capacity` bytes, which are writable as `new` demands. The caller's
+        // buffer can't overlap with our string.
         unsafe {
             self.text.copy_from_nonoverlapping(text.as_ptr(), fitting);
             self.text.add(fitting).write(0);
@@ -53,11 +53,11 @@ impl Buffer {
 mod tests {
     use super::*;
 
-    /// Puts `text` into a buffer of `capacity` bytes, before a guard that must survive.
+    /// Puts `text` into a buffer of `capacity` bytes, followed by a guard byte that must survive.
     fn put(text: &str, capacity: usize) -> (Status, Vec<u8>, usize) {
         let mut bytes = vec![b'#'; capacity + 1];
         let mut length = usize::MAX;
-        // SAFETY: the vector has that many bytes, and one more.
+        // SAFETY: the vector has that many bytes and one more.
         let buffer = unsafe { Buffer::new(bytes.as_mut_ptr().cast(), capacity, &raw mut length) }.unwrap();
         let status = buffer.put(text);
         assert_eq!(bytes.pop(), Some(b'#'));
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_ended_and_cut_between_characters() {
+    fn text_is_terminated_and_cut_between_characters() {
         assert_eq!(put("tsc", 4), (Status::Ok, b"tsc\0".to_vec(), 3));
         assert_eq!(put("tsc", 3), (Status::Truncated, b"ts\0".to_vec(), 3));
         assert_eq!(put("aµs", 3), (Status::Truncated, b"a\0#".to_vec(), 4));

@@ -1,5 +1,5 @@
-/* A thread with a cancellation pending goes through the functions that wait, open files or join threads, and is ended
- * behind them: by none of them, for they can't be unwound. POSIX. */
+/* A thread with a pending cancellation calls the functions that wait, open files or join threads. None of them may be a
+ * cancellation point, because they can't be unwound; the thread ends after them. POSIX. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdio.h>
@@ -44,6 +44,7 @@ int main(void) {
     if (pthread_create(&thread, NULL, cancelled, NULL) != 0 || pthread_join(thread, &result) != 0) {
         return 1;
     }
-    printf("%s, %s\n", done == 1 ? "all calls returned" : "not so", result == PTHREAD_CANCELED ? "then it ended" : "not so");
+    printf("%s, %s\n", done == 1 ? "all calls returned" : "a call ended the thread",
+           result == PTHREAD_CANCELED ? "then it ended" : "it was not cancelled");
     return 0;
 }

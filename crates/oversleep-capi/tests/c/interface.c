@@ -1,5 +1,5 @@
-/* The whole interface as C and C++ see it: what is promised holds, and misuse is refused. Compiled as both. Only
- * relations are asserted, never how long anything took. */
+/* The whole interface as C and C++ see it: the guarantees hold, and misuse is refused. Compiled as both languages. Only
+ * relations are checked, never durations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #define CHECK(condition)                                                                                               \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
+            fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);                                    \
             exit(EXIT_FAILURE);                                                                                        \
         }                                                                                                              \
     } while (0)
@@ -25,7 +25,7 @@ static void clock_and_text(void) {
     uint64_t hz = 0;
 
     CHECK(oversleep_clock_now_ordered_ns() >= first_ns && first_ns != OVERSLEEP_UNKNOWN_NS);
-    /* Steered to the clock that the coarse one is of, not equal to it. */
+    /* The clock is steered to the one that the coarse clock shows, so the two may differ slightly. */
     CHECK(oversleep_clock_now_ordered_ns() + 50 * 1000 * 1000 >= coarse_ns);
     CHECK(oversleep_clock_now_ns() > 0);
     CHECK(oversleep_clock_coarse_step_ns() >= 1 && oversleep_clock_coarse_step_ns() != OVERSLEEP_UNKNOWN_NS);
@@ -201,7 +201,7 @@ static void paces(int32_t policy) {
     OK(oversleep_pacer_poll(pacer, NULL));
     OK(oversleep_pacer_set_start_ns(pacer, UINT64_MAX / 2));
     IS(NONE, oversleep_pacer_poll(pacer, &beat));
-    /* Periods are counted anew, of the same length as before. */
+    /* Counting begins again, with periods of the same length. */
     OK(oversleep_pacer_next_deadline_ns(pacer, &due_ns));
     CHECK(due_ns == UINT64_MAX / 2 + 500000);
     OK(oversleep_pacer_missed(pacer, &missed));
@@ -256,7 +256,7 @@ static void backs_off(void) {
     CHECK(turn.idled == OVERSLEEP_IDLED_PARKED && turn.asked_ns == 1000 && turn.took_ns != OVERSLEEP_UNKNOWN_NS);
     OK(oversleep_backoff_free(backoff));
 
-    /* An unparked thread does not wait: a park of an hour ends at once. */
+    /* An unparked thread does not wait, so a park of an hour ends at once. */
     limits.spins = limits.yields = 0;
     limits.park_ns = limits.absence_ns = UINT64_C(3600000000000);
     OK(oversleep_backoff_new(&limits, &backoff));
@@ -289,6 +289,6 @@ int main(void) {
     paces(OVERSLEEP_MISSED_DELAY);
     paces_badly();
     backs_off();
-    puts("all as promised");
+    puts("all checks passed");
     return EXIT_SUCCESS;
 }

@@ -1,13 +1,13 @@
-//! The C and C++ programs, compiled with this system's compilers against the header, linked with the static and with the
-//! shared library, and run. They assert relations themselves, never times.
+//! Compiles the C and C++ programs with this system's compilers, links them with the static and with the shared
+//! library, and runs them. They check relations, never times.
 //!
-//! Skipped, with the reason, where there is no compiler; `OVERSLEEP_REQUIRE_CC=1` makes that a failure.
+//! Without a compiler these tests are skipped with the reason; `OVERSLEEP_REQUIRE_CC=1` makes that a failure.
 
 mod toolchain;
 
 use toolchain::{Language, Linkage, Toolchain};
 
-/// Compiles and runs `source` in both ways of linking, and shows each output to `judge`.
+/// Compiles and runs `source` with both libraries, and passes each output to `judge`.
 fn each_linkage(language: Language, source: &str, arguments: &[&str], judge: impl Fn(&str)) {
     let Some(toolchain) = Toolchain::find(language) else { return };
     for linkage in [Linkage::Static, Linkage::Shared] {
@@ -17,7 +17,7 @@ fn each_linkage(language: Language, source: &str, arguments: &[&str], judge: imp
     }
 }
 
-/// The number that follows `label` in a line of output.
+/// The number after `label` in the output.
 fn figure(output: &str, label: &str) -> u64 {
     let rest = output.split_once(label).unwrap_or_else(|| panic!("no `{label}` in {output:?}")).1;
     let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
@@ -25,21 +25,21 @@ fn figure(output: &str, label: &str) -> u64 {
 }
 
 #[test]
-fn the_interface_holds_in_c() {
-    each_linkage(Language::C, "tests/c/interface.c", &[], |output| assert_eq!(output.trim(), "all as promised"));
+fn the_interface_works_in_c() {
+    each_linkage(Language::C, "tests/c/interface.c", &[], |output| assert_eq!(output.trim(), "all checks passed"));
 }
 
 #[test]
-fn the_interface_holds_in_cpp() {
-    each_linkage(Language::Cpp, "tests/c/interface.c", &[], |output| assert_eq!(output.trim(), "all as promised"));
+fn the_interface_works_in_cpp() {
+    each_linkage(Language::Cpp, "tests/c/interface.c", &[], |output| assert_eq!(output.trim(), "all checks passed"));
 }
 
 #[test]
-fn the_game_loop_counts_what_it_leaves_out() {
+fn the_game_loop_counts_the_frames_it_skips() {
     each_linkage(Language::C, "examples/game_loop.c", &["36"], |output| {
-        let (shown, left_out) = (figure(output, "shown"), figure(output, "left out"));
-        // The hard frame covers at least two others, unless it was the last.
-        assert!(shown + left_out >= 36 && left_out >= 2, "{output}");
+        let (shown, skipped) = (figure(output, "shown"), figure(output, "skipped"));
+        // The hard frame makes the loop miss at least two others, unless it was the last.
+        assert!(shown + skipped >= 36 && skipped >= 2, "{output}");
     });
 }
 
@@ -60,7 +60,7 @@ fn the_clock_choice_is_explained() {
 }
 
 #[test]
-fn the_shared_library_shows_nothing_else() {
+fn the_shared_library_exports_nothing_else() {
     let Some(names) = toolchain::exported_names() else { return };
     assert!(names.len() > 40, "{names:?}");
     for name in names {

@@ -1,5 +1,5 @@
-//! Finds this system's compilers and the two libraries, and builds programs with them. Says what it can't do, on the
-//! standard error that the test harness doesn't keep to itself.
+//! Finds this system's compilers and the two libraries, and builds programs with them. Prints what it can't do to
+//! standard error, past the test harness.
 
 use std::env;
 use std::io::Write;
@@ -24,7 +24,7 @@ pub struct Toolchain {
     compiler: String,
 }
 
-/// A program, and the directory that is removed with it.
+/// A program and its directory, which is removed on drop.
 pub struct Program {
     path: PathBuf,
     directory: PathBuf,
@@ -33,14 +33,14 @@ pub struct Program {
 const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
 const STEM: &str = "oversleep_capi";
 
-/// Says why something was not tested; a failure where that was asked for.
+/// Prints why something wasn't tested, or fails if `OVERSLEEP_REQUIRE_CC=1`.
 fn skip(why: &str) {
     assert!(env::var_os("OVERSLEEP_REQUIRE_CC").is_none_or(|asked| asked != "1"), "{why}");
-    // Not `eprintln!`, which is kept from view while the test passes.
+    // Not `eprintln!`, whose output the harness hides if the test passes.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
-/// The directory that holds the libraries: Cargo builds them into that of this test.
+/// The directory of the libraries: Cargo builds them next to this test.
 fn libraries() -> PathBuf {
     let test = env::current_exe().expect("a running program has a path");
     test.parent().expect("a file is in a directory").to_path_buf()
@@ -50,7 +50,7 @@ fn shared_name(stem: &str) -> String {
     format!("{}{stem}{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX)
 }
 
-/// The file that a program linked with the shared library looks for: see `build.rs`.
+/// The file that a program linked with the shared library looks for; see `build.rs`.
 fn runtime_name() -> String {
     match env::consts::OS {
         "macos" | "ios" => "liboversleep.1.dylib".to_owned(),
@@ -58,7 +58,7 @@ fn runtime_name() -> String {
     }
 }
 
-/// What the static library needs from the system, as the compiler states it.
+/// The system libraries that the static library needs, according to the compiler.
 fn system_libraries() -> Result<Vec<String>, String> {
     let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let mut command = Command::new(&rustc);
@@ -67,9 +67,9 @@ fn system_libraries() -> Result<Vec<String>, String> {
     let output =
         command.arg(&empty).stdin(Stdio::null()).output().map_err(|e| format!("{rustc} did not start: {e}"))?;
     let _ = std::fs::remove_dir_all(empty.parent().unwrap_or(&empty));
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let list = told.lines().find_map(|line| line.split_once("native-static-libs:"));
-    let list = list.ok_or_else(|| format!("{rustc} doesn't say what a static library needs:\n{told}"))?.1;
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let list = stderr.lines().find_map(|line| line.split_once("native-static-libs:"));
+    let list = list.ok_or_else(|| format!("{rustc} doesn't list the libraries a static library needs:\n{stderr}"))?.1;
     Ok(list.split_whitespace().map(str::to_owned).collect())
 }
 
@@ -77,16 +77,16 @@ fn scratch(name: &str) -> Result<PathBuf, String> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let directory = env::temp_dir().join(format!("oversleep-capi-{}-{count}-{name}", std::process::id()));
-    std::fs::create_dir_all(&directory).map_err(|e| format!("could not make {}: {e}", directory.display()))?;
+    std::fs::create_dir_all(&directory).map_err(|e| format!("could not create {}: {e}", directory.display()))?;
     Ok(directory)
 }
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 impl Toolchain {
-    /// The compiler that `CC` or `CXX` names, or else `cc` or `c++`.
+    /// The compiler that `CC` or `CXX` names, otherwise `cc` or `c++`.
     pub fn find(language: Language) -> Option<Self> {
         let (variable, usual) = match language {
             Language::C => ("CC", "cc"),
@@ -96,17 +96,17 @@ impl Toolchain {
         match Command::new(&compiler).arg("--version").output() {
             Ok(output) if output.status.success() => Some(Self { language, compiler }),
             Ok(output) => {
-                skip(&format!("`{compiler}` does not work: {}", said(&output)));
+                skip(&format!("`{compiler}` does not work: {}", printed(&output)));
                 None
             }
             Err(error) => {
-                skip(&format!("there is no `{compiler}` here ({error}); {variable} names another"));
+                skip(&format!("there is no `{compiler}` here ({error}); set {variable} to another compiler"));
                 None
             }
         }
     }
 
-    /// Compiles and links `source`, a path in this package. A warning is a failure.
+    /// Compiles and links `source`, a path in this package. Warnings are failures.
     pub fn build(&self, source: &str, linkage: Linkage) -> Option<Program> {
         let directory = scratch(Path::new(source).file_stem().unwrap().to_str().unwrap()).unwrap();
         let path = directory.join(format!("program{}", env::consts::EXE_SUFFIX));
@@ -117,12 +117,12 @@ impl Toolchain {
         };
         command.args(language).args(["-Wall", "-Wextra", "-Wpedantic", "-Wredundant-decls", "-Werror", "-O1", "-I"]);
         command.arg(Path::new(PACKAGE).join("include")).arg(Path::new(PACKAGE).join(source));
-        // The libraries are not in the language of the source.
+        // The libraries aren't in the language of the source.
         command.args(["-x", "none", "-o"]).arg(&path);
         match linkage {
             Linkage::Static => {
                 let library = libraries().join(format!("lib{STEM}.a"));
-                assert!(library.is_file(), "{} is not there", library.display());
+                assert!(library.is_file(), "{} is missing", library.display());
                 match system_libraries() {
                     Ok(needed) => command.arg(library).args(needed),
                     Err(why) => {
@@ -139,7 +139,7 @@ impl Toolchain {
             }
         }
         let output = command.output().unwrap();
-        assert!(output.status.success(), "{source} ({:?}, {linkage:?}):\n{}", self.language, said(&output));
+        assert!(output.status.success(), "{source} ({:?}, {linkage:?}):\n{}", self.language, printed(&output));
         Some(Program { path, directory })
     }
 }
@@ -148,7 +148,7 @@ impl Program {
     /// Runs the program and returns what it printed.
     pub fn run(&self, arguments: &[&str]) -> String {
         let output = Command::new(&self.path).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{}: {}", output.status, said(&output));
+        assert!(output.status.success(), "{}: {}", output.status, printed(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 }
@@ -159,7 +159,7 @@ impl Drop for Program {
     }
 }
 
-/// The names that the shared library shows to programs.
+/// The names that the shared library exports.
 pub fn exported_names() -> Option<Vec<String>> {
     let dynamic = if env::consts::OS == "macos" { "-gU" } else { "-D" };
     let library = libraries().join(shared_name(STEM));
@@ -170,7 +170,7 @@ pub fn exported_names() -> Option<Vec<String>> {
             Some(names.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect())
         }
         Ok(output) => {
-            skip(&format!("`nm` can't read the shared library: {}", said(&output)));
+            skip(&format!("`nm` can't read the shared library: {}", printed(&output)));
             None
         }
         Err(error) => {

@@ -1,4 +1,4 @@
-//! What C programs do that only some systems know: threads that are cancelled.
+//! C programs that only some systems support: cancelled threads.
 #![cfg(unix)]
 
 #[allow(dead_code, reason = "the other programs need more of it")]
@@ -8,7 +8,7 @@ mod toolchain;
 use toolchain::{Language, Linkage, Toolchain};
 
 #[test]
-fn a_cancelled_thread_ends_behind_the_calls() {
+fn a_cancelled_thread_ends_after_the_calls() {
     let Some(toolchain) = Toolchain::find(Language::C) else { return };
     for linkage in [Linkage::Static, Linkage::Shared] {
         if let Some(program) = toolchain.build("tests/c/cancelled.c", linkage) {

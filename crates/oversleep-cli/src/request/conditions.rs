@@ -4,6 +4,7 @@ use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
 use oversleep_record::Conditions;
 use oversleep_record::conditions::Setting;
+use oversleep_system::NotASetting;
 
 use super::names;
 use crate::args::ConditionArgs;
@@ -28,7 +29,7 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
     let mut conditions = Conditions::as_found();
     for (tunable, setting) in options {
         let Some(setting) = setting else { continue };
-        lab.validate(tunable, &setting).map_err(|why| refusal(tunable, &setting, &hinted(lab, tunable, why)))?;
+        lab.validate(tunable, &setting).map_err(|error| refusal(tunable, &error, &hint(lab, &error)))?;
         conditions = conditions.with(tunable, setting);
     }
     for tuned in &args.tune {
@@ -52,11 +53,7 @@ fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Se
     if let Some(other) = conditions.setting(name) {
         return Err(Failure::usage(format!("{name} is given twice, as {other} and as {setting}; give it once")));
     }
-    lab.validate(name, setting).map_err(|why| {
-        let stated = format!("{name}={setting}; ");
-        let why = why.strip_prefix(&stated).unwrap_or(&why);
-        Failure::usage(format!("can't use --tune {name}={setting}: {why}"))
-    })?;
+    lab.validate(name, setting).map_err(|error| Failure::usage(format!("can't use --tune {error}")))?;
     Ok(conditions.with(name, setting.clone()))
 }
 
@@ -64,52 +61,53 @@ fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Se
 pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setting>, Failure> {
     let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
     for setting in &settings {
-        let refused =
-            |why: String| refusal("hold", setting, why.strip_prefix(&format!("{name}={setting}; ")).unwrap_or(&why));
-        lab.validate(name, setting).map_err(refused)?;
+        lab.validate(name, setting).map_err(|error| refusal("hold", &error, ""))?;
     }
     Ok(super::distinct(settings))
 }
 
-/// Adds what this system calls the tunable that another calls `slack` or `resolution`.
-fn hinted(lab: &Laboratory, tunable: &str, why: String) -> String {
+/// What this system calls the tunable that another calls `slack` or `resolution`.
+fn hint(lab: &Laboratory, error: &NotASetting) -> String {
     match lab.resolution_tunable() {
-        Some(here) if ["slack", "resolution"].contains(&tunable) && here.name != tunable => {
+        Some(here) if ["slack", "resolution"].contains(&error.tunable.as_str()) && here.name != error.tunable => {
             match OPTIONS.contains(&here.name) {
-                true => format!("{why}; on this system, use --{}", here.name),
-                false => format!("{why}; on this system, use --tune {}=SETTING", here.name),
+                true => format!("; on this system, use --{}", here.name),
+                false => format!("; on this system, use --tune {}=SETTING", here.name),
             }
         }
-        _ => why,
+        _ => String::new(),
     }
 }
 
 /// Why a setting was refused, in the words of the command line.
-fn refusal(tunable: &str, setting: &Setting, why: &str) -> Failure {
-    let stated = format!("{tunable}={setting}; ");
-    let why = why.strip_prefix(&stated).unwrap_or(why);
-    let meant = match setting {
+fn refusal(option: &str, error: &NotASetting, hint: &str) -> Failure {
+    let NotASetting { given, problem, .. } = error;
+    let meant = match given {
         Setting::Policy { policy, .. } if !POLICIES.contains(&policy.as_str()) => names::nearest(policy, &POLICIES),
         _ => None,
     };
     Failure::usage(match meant {
-        Some(meant) => format!("can't use --{tunable} {setting}: did you mean '{meant}'? Otherwise {why}"),
-        None => format!("can't use --{tunable} {setting}: {why}"),
+        Some(meant) => format!("can't use --{option} {given}: did you mean '{meant}'? Otherwise {problem}{hint}"),
+        None => format!("can't use --{option} {given}: {problem}{hint}"),
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::Unavailable;
+
     use super::*;
 
     #[test]
     fn an_error_shows_what_would_be_right() {
-        let policy = |policy: &str, priority| Setting::Policy { policy: policy.to_owned(), priority };
-        let range = refusal("policy", &policy("fifo", 800), "policy=fifo:800; give fifo:1 to fifo:99");
-        assert_eq!(range.to_string(), "can't use --policy fifo:800: give fifo:1 to fifo:99");
-        let name = refusal("policy", &policy("fofo", 0), "give fifo");
-        assert_eq!(name.to_string(), "can't use --policy fofo: did you mean 'fifo'? Otherwise give fifo");
-        let cpu = refusal("pin", &Setting::Cpus(vec![7]), "no CPU 7 here");
+        let policy = |policy: &str, priority| {
+            let given = Setting::Policy { policy: policy.to_owned(), priority };
+            refusal("policy", &NotASetting::expecting("policy", &given, "fifo:1 to fifo:99"), "").to_string()
+        };
+        assert_eq!(policy("fifo", 800), "can't use --policy fifo:800: give fifo:1 to fifo:99");
+        assert_eq!(policy("fofo", 0), "can't use --policy fofo: did you mean 'fifo'? Otherwise give fifo:1 to fifo:99");
+        let missing = Unavailable::no_hardware("CPU 7");
+        let cpu = refusal("pin", &NotASetting::unavailable("pin", &Setting::Cpus(vec![7]), missing), "");
         assert_eq!(cpu.to_string(), "can't use --pin 7: no CPU 7 here");
     }
 }

@@ -5,7 +5,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::label::{self, ClockRole, JoinStyle};
 use oversleep_record::series::{Pace, Series};
 use oversleep_record::{ClockResult, ExperimentId, Nanos, ResultFile, Unavailable};
-use oversleep_system::{Neighbour, Platform, Restore};
+use oversleep_system::{Neighbour, NotASetting, Platform, Restore};
 
 use super::answer::{Answer, NoAnswer};
 use super::question::{Question, Subject};
@@ -63,8 +63,8 @@ fn unavailable(what: &str, reason: Unavailable) -> NoAnswer {
 
 fn check_tunable(platform: &dyn Platform, name: &str, setting: &Setting) -> Result<(), NoAnswer> {
     let tunable = platform.tunable(name).ok_or_else(|| unknown(platform, Kind::Tunable, name))?;
-    let refused = |why| unavailable(name, Unavailable::failed(format!("{name}={setting}"), why));
-    tunable.validate(setting).map_err(refused)
+    let refused = |error: NotASetting| Unavailable::failed(format!("{name}={setting}"), error.problem);
+    tunable.validate(setting).map_err(|error| unavailable(name, refused(error)))
 }
 
 /// The machine has that clock, and this process can read it.

@@ -3,7 +3,7 @@
 use oversleep_record::Environment;
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::PlatformId;
-use oversleep_system::{Ability, Platform, SharedPlatform};
+use oversleep_system::{Ability, NotASetting, Platform, SharedPlatform};
 
 use crate::catalogue::{self, Entry, Kind};
 
@@ -56,10 +56,10 @@ impl Laboratory {
     /// Checks a setting before anything is measured.
     ///
     /// # Errors
-    /// A sentence: unknown tunable, wrong kind of value, out of range.
-    pub fn validate(&self, tunable: &str, setting: &Setting) -> Result<(), String> {
+    /// Unknown tunable, wrong kind of value, out of range.
+    pub fn validate(&self, tunable: &str, setting: &Setting) -> Result<(), NotASetting> {
         match self.platform.tunable(tunable) {
-            None => Err(format!("'{tunable}' can't be changed on this platform")),
+            None => Err(NotASetting::no_such_tunable(tunable, setting)),
             Some(tunable) => tunable.validate(setting),
         }
     }

@@ -1,18 +1,16 @@
-//! Modelled loads: threads that compete for the CPUs, of the kinds real machines have. What a load does to caches and to
-//! the memory bus is not modelled, and a load that is about nothing else is refused with that reason.
+//! Modelled loads: threads that compete for the CPUs, of the kinds that real machines have. What a load does to caches and
+//! to the memory bus is not modelled; a load that does nothing else is refused with that reason.
 
 use std::sync::Arc;
 
-use oversleep_record::{Nanos, Unavailable};
+use oversleep_record::Unavailable;
 
 use super::kernel::{Hog, Kernel, Waking};
 use super::machine::Machine;
-use oversleep_system::{Load, LoadInfo, LoadKind, SlackRule, check_hogs};
-
-/// As many as real machines start at most.
+use oversleep_system::{HogTimer, Load, LoadInfo, LoadKind, SlackRule, check_hogs};
 
 struct SimLoad {
-    info: LoadInfo,
+    info: &'static LoadInfo,
     hog: Result<Hog, Unavailable>,
     kernel: Arc<Kernel>,
 }
@@ -32,7 +30,7 @@ impl Drop for Hogs {
 
 impl LoadKind for SimLoad {
     fn info(&self) -> &LoadInfo {
-        &self.info
+        self.info
     }
 
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
@@ -42,51 +40,32 @@ impl LoadKind for SimLoad {
     }
 }
 
-/// The timers by which the `timers` load of a system lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimerLoad {
-    /// Registry name of the wait it resembles: where a machine hasn't got that one, it is served by the tick.
-    pub wait: &'static str,
-    /// From one timer to the next.
-    pub span: Nanos,
-    /// Whether the timer counts on by itself.
-    pub is_periodic: bool,
-}
-
 pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn LoadKind>> {
-    let load = |name, doc, hog| -> Box<dyn LoadKind> {
-        Box::new(SimLoad { info: LoadInfo { name, doc }, hog, kernel: Arc::clone(kernel) })
+    let load = |info: &'static LoadInfo| -> Box<dyn LoadKind> {
+        Box::new(SimLoad { info, hog: hog(info, machine), kernel: Arc::clone(kernel) })
     };
-    let no_caches = Unavailable::failed("modelling memory hogs", "caches and the memory bus are not modelled");
-    vec![
-        load(
-            "spin",
-            "Modelled threads that never sleep: each takes a whole CPU while the scheduler lets it.",
-            Ok(Hog::Spins),
-        ),
-        load("memory", "Not modelled: what it does to caches and to the memory bus.", Err(no_caches)),
-        load(
-            "syscalls",
-            "Modelled threads that never sleep. The kernels modelled can be preempted, so one that is in a system call \
-             gives way as one that computes.",
-            Ok(Hog::Spins),
-        ),
-        load(
-            "timers",
-            "Modelled threads that live by timers, by the rules of their system: little CPU time, but many interrupts \
-             and switches.",
-            Ok(Hog::Wakes(waking(machine))),
-        ),
-    ]
+    machine.loads.iter().map(load).collect()
 }
 
-fn waking(machine: &Machine) -> Waking {
-    let load = machine.timer_load;
-    let wait = machine.waits.iter().find(|wait| wait.info.name == load.wait && wait.unavailable.is_none());
+/// What a hog of that kind does. The kernels modelled can be preempted, so one that is in a system call gives way as one
+/// that computes.
+fn hog(info: &LoadInfo, machine: &Machine) -> Result<Hog, Unavailable> {
+    match (info.timer, info.name) {
+        (Some(timer), _) => Ok(Hog::Wakes(waking(machine, timer))),
+        (None, "memory") => {
+            Err(Unavailable::failed("modelling memory hogs", "caches and the memory bus are not modelled"))
+        }
+        (None, _) => Ok(Hog::Spins),
+    }
+}
+
+/// A machine without the wait that the timer resembles ends its timers by the tick.
+fn waking(machine: &Machine, timer: HogTimer) -> Waking {
+    let wait = machine.waits.iter().find(|wait| wait.info.name == timer.wait && wait.unavailable.is_none());
     Waking {
         rule: wait.map_or(SlackRule::TimerResolution, |wait| wait.info.slack),
-        span: load.span,
-        is_periodic: load.is_periodic,
+        span: timer.span,
+        is_periodic: timer.is_periodic,
         work: machine.timer_load_work_ns,
         wake: machine.wake.cost.clone(),
     }

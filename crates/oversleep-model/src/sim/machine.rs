@@ -3,11 +3,10 @@
 use oversleep_record::{Environment, Nanos, Unavailable};
 
 use super::learned::Learned;
-use super::loads::TimerLoad;
 use super::scheduler::Scheduler;
 use super::spread::Spread;
 use super::timing::Timing;
-use oversleep_system::{ClockInfo, Cpu, HandoffInfo, WaitInfo};
+use oversleep_system::{ClockInfo, Cpu, HandoffInfo, LoadInfo, TunableInfo, WaitInfo};
 
 /// A machine in figures.
 #[derive(Clone, Debug)]
@@ -34,9 +33,9 @@ pub struct Machine {
     pub relax_cost_ns: Nanos,
     /// Cost of one unit of work.
     pub work_unit_cost_ns: Nanos,
-    /// The timers of the load that lives by them.
-    pub timer_load: TimerLoad,
-    /// What that load computes each time it wakes up, switches included.
+    /// The kinds of load.
+    pub loads: &'static [LoadInfo],
+    /// What a hog that lives by timers computes each time it wakes up, switches included.
     pub timer_load_work_ns: Nanos,
     /// From a thread's creation until it runs.
     pub spawn_cost_ns: Nanos,
@@ -50,8 +49,8 @@ pub struct Machine {
     pub waits: Vec<WaitModel>,
     /// Hand-offs, and why the machine hasn't got one.
     pub handoffs: Vec<(&'static HandoffInfo, Option<Unavailable>)>,
-    /// What can be changed, by name.
-    pub tunables: Vec<TunableModel>,
+    /// What can be changed.
+    pub tunables: Vec<&'static TunableInfo>,
     /// Facts about the machine.
     pub facts: Environment,
     /// Times in which nothing runs.
@@ -156,29 +155,6 @@ pub struct Wake {
     pub idle_exits: Vec<(Nanos, Spread)>,
     /// The same for a thread under a real-time policy.
     pub real_time_idle_exits: Vec<(Nanos, Spread)>,
-}
-
-/// Something a measurement may change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TunableModel {
-    /// Linux: timer slack of the thread.
-    Slack,
-    /// Windows: the timer resolution this process asks for.
-    Resolution,
-    /// macOS: the latency tier, which decides how far timers are put off.
-    LatencyTier,
-    /// macOS: the quality-of-service class.
-    Qos,
-    /// Scheduling policy and priority, in the words of this system.
-    Policy,
-    /// Windows 11: opting out of having a hidden program's request ignored.
-    PowerThrottling,
-    /// Affinity.
-    Pin,
-    /// Linux: the longest idle exit the machine may choose.
-    DmaLatency,
-    /// Accepted; no page of a model is ever absent.
-    LockMemory,
 }
 
 /// A time in which nothing runs: the process is stopped, or the machine is.

@@ -25,8 +25,7 @@ mod waits;
 mod wheel;
 
 pub use learned::Learned;
-pub use loads::TimerLoad;
-pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, TunableModel, WaitModel, Wake};
+pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, WaitModel, Wake};
 pub use scheduler::{OnWake, Policy, PriorityIs, Scheduler, SchedulerKind, Starving};
 pub use spread::Spread;
 pub use timing::{OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing};

@@ -4,9 +4,9 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 
 use super::kernel::Kernel;
-use super::machine::{Machine, TunableModel};
+use super::machine::Machine;
 use super::scheduler::{Policy, PriorityIs};
-use super::tunables::RESOLUTIONS;
+use oversleep_system::TunableInfo;
 
 /// What a tunable changes, with the words it takes.
 #[derive(Clone, Debug)]
@@ -35,23 +35,25 @@ const CLASSES: [(&str, &str); 5] = [
 ];
 
 impl Parameter {
-    pub(super) fn new(model: TunableModel, machine: &Machine) -> Parameter {
+    /// The parameter behind the tunable of that name; `None` where machines are modelled without it.
+    pub(super) fn named(name: &str, machine: &Machine) -> Option<Parameter> {
         let tiers = &machine.timing.tiers;
-        match model {
-            TunableModel::Slack => Parameter::Slack,
-            TunableModel::Resolution => Parameter::Resolution,
-            TunableModel::LatencyTier => Parameter::Tier(tiers.iter().map(|tier| tier.name.clone()).collect()),
-            TunableModel::Qos => {
+        Some(match name {
+            "slack" => Parameter::Slack,
+            "resolution" => Parameter::Resolution,
+            "latency" => Parameter::Tier(tiers.iter().map(|tier| tier.name.clone()).collect()),
+            "qos" => {
                 let tier = |name: &str| tiers.iter().position(|tier| tier.name == name);
                 let known = CLASSES.iter().filter_map(|&(class, name)| Some((class.to_owned(), tier(name)?)));
                 Parameter::Class(known.collect())
             }
-            TunableModel::Policy => Parameter::Policy(machine.scheduler.policies.clone()),
-            TunableModel::PowerThrottling => Parameter::PowerThrottling,
-            TunableModel::Pin => Parameter::Pin(machine.cpus.len() as u32),
-            TunableModel::DmaLatency => Parameter::DmaLatency,
-            TunableModel::LockMemory => Parameter::LockMemory,
-        }
+            "policy" => Parameter::Policy(machine.scheduler.policies.clone()),
+            "power-throttling" => Parameter::PowerThrottling,
+            "pin" => Parameter::Pin(machine.cpus.len() as u32),
+            "dma-latency" => Parameter::DmaLatency,
+            "lock-memory" => Parameter::LockMemory,
+            _ => return None,
+        })
     }
 
     pub(super) fn takes(&self, setting: &Setting) -> bool {
@@ -74,17 +76,16 @@ impl Parameter {
         }
     }
 
-    /// What would be right, for messages.
-    pub(super) fn right(&self) -> String {
+    /// Which settings it accepts, for messages, where that depends on the machine.
+    pub(super) fn expected(&self) -> Option<String> {
         match self {
-            Parameter::Slack => "a span from 1ns up (0 would stand for the thread's default)".to_owned(),
-            Parameter::Resolution => "a span from 100ns up".to_owned(),
-            Parameter::DmaLatency => "a span from 0ns up".to_owned(),
-            Parameter::PowerThrottling | Parameter::LockMemory => "on or off".to_owned(),
-            Parameter::Pin(count) => format!("CPU numbers from 0 to {}", count.saturating_sub(1).min(63)),
-            Parameter::Tier(names) => names.join(", "),
-            Parameter::Class(classes) => classes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
-            Parameter::Policy(policies) => policies.iter().map(Policy::range).collect::<Vec<_>>().join(", "),
+            Parameter::Pin(count) => Some(format!("CPU numbers from 0 to {}", count.saturating_sub(1).min(63))),
+            Parameter::Tier(names) => Some(names.join(", ")),
+            Parameter::Class(classes) => {
+                Some(classes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "))
+            }
+            Parameter::Policy(policies) => Some(policies.iter().map(Policy::range).collect::<Vec<_>>().join(", ")),
+            _ => None,
         }
     }
 
@@ -145,11 +146,12 @@ impl Parameter {
         Ok(())
     }
 
-    pub(super) fn to_compare(&self) -> Vec<Setting> {
+    pub(super) fn to_compare(&self, info: &TunableInfo) -> Vec<Setting> {
         let word = |policy: &str, priority| Setting::Policy { policy: policy.to_owned(), priority };
         match self {
-            Parameter::Slack => [1, 50_000, 200_000, 1_000_000, 5_000_000].map(|ns| Setting::Nanos(Nanos(ns))).to_vec(),
-            Parameter::Resolution => RESOLUTIONS.map(Setting::Nanos).to_vec(),
+            Parameter::Slack => info.spans_to_compare(),
+            // The shortest first, as the modelled figures are published.
+            Parameter::Resolution => info.spans_to_compare().into_iter().rev().collect(),
             Parameter::Tier(names) => names.iter().map(|name| word(name, 0)).collect(),
             Parameter::Class(classes) => classes.iter().map(|(name, _)| word(name, 0)).collect(),
             Parameter::Policy(policies) => {

@@ -44,7 +44,7 @@ fn machine() -> Machine {
         },
         reference_clock: "monotonic",
         relax_cost_ns: Nanos(500),
-        timer_load: systems::linux::SYSTEM.timer_load,
+        loads: oversleep_system::loads::LINUX,
         timer_load_work_ns: Nanos(5_000),
         work_unit_cost_ns: Nanos(1_000),
         spawn_cost_ns: Nanos(15_000),
@@ -53,7 +53,7 @@ fn machine() -> Machine {
         clocks: vec![clock_model(clock)],
         waits: vec![WaitModel::by_rule(waits::named(waits::LINUX, "nanosleep").clone())],
         handoffs: vec![(handoffs::named(handoffs::LINUX, "futex"), None)],
-        tunables: vec![TunableModel::Slack, TunableModel::Policy, TunableModel::Pin],
+        tunables: oversleep_system::tunables::LINUX[..3].iter().collect(),
         facts: Environment::default(),
         stalls: Vec::new(),
     }
@@ -223,6 +223,6 @@ fn a_real_time_policy_has_no_slack_and_gives_it_back() {
     assert!(late.0 > Nanos(1_054_000) && late.1 < Nanos(1_021_000) && late.2 > Nanos(1_054_000), "{late:?}");
     let refused = Setting::Policy { policy: "fifo".to_owned(), priority: 0 };
     let policy = sim.tunables().iter().find(|tunable| tunable.info().name == "policy").unwrap();
-    assert!(policy.validate(&refused).unwrap_err().contains("priority 1 to 99"));
+    assert!(policy.validate(&refused).unwrap_err().to_string().contains("priority 1 to 99"));
     assert!(!policy.apply(&refused).0.holds());
 }

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
+use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
-use oversleep_record::{Nanos, Unavailable};
 
 use super::kernel::Kernel;
-use super::machine::{Machine, TunableModel};
+use super::machine::Machine;
 use super::rules;
 use super::settings::{self, Parameter};
 use super::timing::Reach;
-use oversleep_system::{Reached, Restore, Scope, Tunable, TunableInfo};
+use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo};
 
 struct SimTunable {
-    info: TunableInfo,
+    info: &'static TunableInfo,
     parameter: Parameter,
     kernel: Arc<Kernel>,
 }
@@ -49,83 +49,36 @@ impl Drop for Request {
 }
 
 pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn Tunable>> {
-    let tunable = |&model: &TunableModel| -> Box<dyn Tunable> {
-        let parameter = Parameter::new(model, machine);
-        Box::new(SimTunable { info: info(model), parameter, kernel: Arc::clone(kernel) })
+    let tunable = |info: &&'static TunableInfo| -> Option<Box<dyn Tunable>> {
+        let parameter = Parameter::named(info.name, machine)?;
+        Some(Box::new(SimTunable { info, parameter, kernel: Arc::clone(kernel) }))
     };
-    machine.tunables.iter().map(tunable).collect()
-}
-
-fn info(model: TunableModel) -> TunableInfo {
-    let (name, call, doc, scope) = match model {
-        TunableModel::Slack => (
-            "slack",
-            "prctl(PR_SET_TIMERSLACK)",
-            "How much later than asked the kernel may wake this thread; none under a real-time policy.",
-            Scope::Thread,
-        ),
-        TunableModel::Resolution => (
-            "resolution",
-            "NtSetTimerResolution",
-            "The period of the timer interrupt this process asks for; the shortest request of all processes wins.",
-            Scope::Process,
-        ),
-        TunableModel::LatencyTier => (
-            "latency",
-            "thread_policy_set(THREAD_LATENCY_QOS_POLICY)",
-            "How far this thread's timers are put off: a share of the request, by tier.",
-            Scope::Thread,
-        ),
-        TunableModel::Qos => (
-            "qos",
-            "pthread_set_qos_class_self_np",
-            "The service class of this thread, which decides its latency tier.",
-            Scope::Thread,
-        ),
-        TunableModel::Policy => {
-            ("policy", "scheduling policy", "How the scheduler treats this thread against others.", Scope::Thread)
-        }
-        TunableModel::PowerThrottling => (
-            "power-throttling",
-            "SetProcessInformation(ProcessPowerThrottling)",
-            "Off keeps this process's requests for a resolution while its window can't be seen.",
-            Scope::Process,
-        ),
-        TunableModel::Pin => ("pin", "affinity", "The CPUs this thread may run on.", Scope::Thread),
-        TunableModel::DmaLatency => (
-            "dma-latency",
-            "/dev/cpu_dma_latency",
-            "The longest time the machine may take to leave an idle state.",
-            Scope::MachineWhileHeld,
-        ),
-        TunableModel::LockMemory => {
-            ("lock-memory", "mlockall", "Accepted: no page of a modelled machine is ever absent.", Scope::Process)
-        }
-    };
-    let sets_resolution = matches!(model, TunableModel::Slack | TunableModel::Resolution | TunableModel::LatencyTier);
-    TunableInfo { name, call, doc, scope, sets_resolution, since: "", page: "" }
+    machine.tunables.iter().filter_map(tunable).collect()
 }
 
 impl SimTunable {
-    fn refuse(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>) {
-        (Outcome::Denied { why: Unavailable::Nonsense { what: self.not_a_setting(setting) } }, None)
+    fn not_a_setting(&self, setting: &Setting) -> NotASetting {
+        match self.parameter.expected() {
+            Some(expected) => NotASetting::expecting(self.info.name, setting, expected),
+            None => self.info.refuse(setting),
+        }
     }
 
-    fn not_a_setting(&self, setting: &Setting) -> String {
-        format!("{}={setting}; give {}", self.info.name, self.parameter.right())
+    fn refuse(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>) {
+        (Outcome::Denied { why: self.not_a_setting(setting).into() }, None)
     }
 }
 
 impl Tunable for SimTunable {
     fn info(&self) -> &TunableInfo {
-        &self.info
+        self.info
     }
 
     fn current(&self) -> Result<Setting, Unavailable> {
         Ok(self.parameter.get(&self.kernel))
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
+    fn validate(&self, setting: &Setting) -> Result<(), NotASetting> {
         if self.parameter.takes(setting) { Ok(()) } else { Err(self.not_a_setting(setting)) }
     }
 
@@ -133,9 +86,9 @@ impl Tunable for SimTunable {
         match self.kernel.tick() {
             Some(tick) if matches!(self.parameter, Parameter::Resolution) => match tick.reach {
                 Reach::Everyone => Reached::the_machine(),
-                Reach::Asker => Reached::who_asks(),
+                Reach::Asker => Reached::requesters(),
             },
-            _ => Reached::by_scope(self.info.scope, self.inherited_by()),
+            _ => Reached::by_scope(self.info.scope, self.info.inherited_by),
         }
     }
 
@@ -151,7 +104,7 @@ impl Tunable for SimTunable {
     }
 
     fn settings_to_compare(&self) -> Vec<Setting> {
-        self.parameter.to_compare()
+        self.parameter.to_compare(self.info)
     }
 
     fn apply(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>) {
@@ -204,7 +157,7 @@ pub(super) fn neighbour(
 ) -> Result<Neighbourly, Unavailable> {
     let Some(setting) = setting else { return Ok(Neighbourly { outcome: None, _request: None }) };
     let tunable = tunable.ok_or(Unavailable::NotOnThisPlatform)?;
-    tunable.validate(setting).map_err(|what| Unavailable::Nonsense { what })?;
+    tunable.validate(setting)?;
     let held = match setting {
         Setting::Nanos(requested) => kernel.hold_resolution(*requested, false),
         _ => None,
@@ -219,15 +172,3 @@ pub(super) fn neighbour(
     let request = Request { number, kernel: Arc::clone(kernel) };
     Ok(Neighbourly { outcome: Some(Outcome::Applied { was, now }), _request: Some(request) })
 }
-
-/// The span settings a resolution is compared at: the shortest, the one just longer that serves 1 ms in two ticks, and
-/// round ones.
-pub(super) const RESOLUTIONS: [Nanos; 7] = [
-    Nanos(500_000),
-    Nanos(507_000),
-    Nanos(1_000_000),
-    Nanos(2_000_000),
-    Nanos(5_000_000),
-    Nanos(10_000_000),
-    Nanos(15_625_000),
-];

@@ -9,17 +9,13 @@ use oversleep_system::{Load, LoadInfo, LoadKind};
 
 /// The kind.
 pub struct Memory {
+    /// Its description.
+    pub info: &'static LoadInfo,
     /// How hogs are started.
     pub hogs: Starter,
     /// Asks the machine.
     pub sizes: fn() -> Sizes,
 }
-
-static INFO: LoadInfo = LoadInfo {
-    name: "memory",
-    doc: "Streams through a buffer larger than the last-level cache (16 to 64 MiB per hog): takes a CPU, empties the \
-          caches of its neighbours and fills the memory bus.",
-};
 
 const MIB: u64 = 1 << 20;
 const LINE_BYTES: usize = 64;
@@ -56,7 +52,7 @@ fn plan(hogs: u32, sizes: Sizes) -> Result<usize, Unavailable> {
 
 impl LoadKind for Memory {
     fn info(&self) -> &LoadInfo {
-        &INFO
+        self.info
     }
 
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {

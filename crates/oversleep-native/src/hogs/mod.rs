@@ -2,8 +2,8 @@
 //! system beyond the standard library.
 
 pub mod memory;
-mod spin;
-mod syscalls;
+pub mod spin;
+pub mod syscalls;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -11,7 +11,7 @@ use std::thread::{Builder, JoinHandle};
 
 use oversleep_record::Unavailable;
 
-use oversleep_system::{Load, LoadKind, check_hogs};
+use oversleep_system::{Load, check_hogs};
 
 /// How a platform starts hogs of one kind: what a hog needs is got on its own thread, which first leaves what it must
 /// not inherit.
@@ -36,16 +36,6 @@ impl Starter {
             prepare()
         })
     }
-}
-
-/// The kinds that every real machine has, whose hogs are started by `hogs` and use a call that enters the kernel and does
-/// next to nothing there.
-pub fn registry(hogs: Starter, sizes: fn() -> memory::Sizes, call: fn()) -> Vec<Box<dyn LoadKind>> {
-    vec![
-        Box::new(spin::Spin(hogs)),
-        Box::new(memory::Memory { hogs, sizes }),
-        Box::new(syscalls::Syscalls { hogs, call }),
-    ]
 }
 
 /// Running hogs.

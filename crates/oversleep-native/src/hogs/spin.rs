@@ -7,23 +7,23 @@ use crate::threads;
 use oversleep_system::{Load, LoadInfo, LoadKind};
 
 /// The kind.
-pub struct Spin(pub Starter);
-
-static INFO: LoadInfo = LoadInfo {
-    name: "spin",
-    doc: "Pure computation, without a pause: each hog takes a whole CPU while the scheduler lets it.",
-};
+pub struct Spin {
+    /// Its description.
+    pub info: &'static LoadInfo,
+    /// How hogs are started.
+    pub hogs: Starter,
+}
 
 /// A few µs, so that a hog stops soon.
 const TURN: u64 = 1_000;
 
 impl LoadKind for Spin {
     fn info(&self) -> &LoadInfo {
-        &INFO
+        self.info
     }
 
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
-        self.0.start(hogs, || {
+        self.hogs.start(hogs, || {
             Ok(|stopped: &dyn Fn() -> bool| {
                 while !stopped() {
                     threads::work(TURN);

@@ -9,21 +9,17 @@ use oversleep_system::{Load, LoadInfo, LoadKind};
 
 /// The kind.
 pub struct Syscalls {
+    /// Its description.
+    pub info: &'static LoadInfo,
     /// How hogs are started.
     pub hogs: Starter,
     /// A call that enters the kernel and does next to nothing there.
     pub call: fn(),
 }
 
-static INFO: LoadInfo = LoadInfo {
-    name: "syscalls",
-    doc: "Enters and leaves the kernel without a pause (a small call, and a byte through a pipe): takes a CPU, mostly in \
-          kernel mode, as a busy server does.",
-};
-
 impl LoadKind for Syscalls {
     fn info(&self) -> &LoadInfo {
-        &INFO
+        self.info
     }
 
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {

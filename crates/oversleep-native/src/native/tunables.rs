@@ -1,11 +1,11 @@
-//! What a tunable of a real machine states, and what follows from it.
+//! What a real machine adds to the description of a tunable, and what follows from it.
 
 use std::marker::PhantomData;
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 
-use oversleep_system::{Reached, Restore, Tunable, TunableInfo};
+use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo};
 
 /// What a change comes to.
 pub(crate) type Applied = (Outcome, Option<Box<dyn Restore>>);
@@ -13,50 +13,55 @@ pub(crate) type Applied = (Outcome, Option<Box<dyn Restore>>);
 /// Keeps a guard on its thread.
 pub(crate) type NotSend = PhantomData<*const ()>;
 
-/// An entry in a system's registry of tunables. Settings are understood in one place, so that what is found right before
-/// anything is changed is what can be applied.
-pub(crate) trait Entry: Send + Sync {
-    /// A setting as the system is told it.
-    type Asked;
+/// A tunable of a system: its description, and the change. Settings are parsed in one place, so that what passes the check
+/// is what can be applied.
+pub(crate) trait Entry: Send + Sync + 'static {
+    /// A setting as the system is given it.
+    type Request;
 
-    /// What is known of it.
+    /// Its description.
     const INFO: &'static TunableInfo;
-    /// Which settings are right: what follows "give" in a message.
-    const RIGHT: &'static str;
 
     /// `None` for a setting of another kind, out of range or with an unknown name.
-    fn understood(setting: &Setting) -> Option<Self::Asked>;
+    fn parse(setting: &Setting) -> Option<Self::Request>;
 
-    /// What this machine lacks for it, as far as that can be told before it is tried.
-    fn lacking(asked: &Self::Asked) -> Result<(), Unavailable> {
-        let _ = asked;
+    /// What this machine lacks for it, as far as that shows before a change.
+    fn check(request: &Self::Request) -> Result<(), Unavailable> {
+        let _ = request;
         Ok(())
     }
 
     /// Its value for the calling thread now.
     fn read() -> Result<Setting, Unavailable>;
 
-    /// Changes it to `asked`, which is what `setting` means; an error leaves it as it was.
-    fn change(asked: Self::Asked, setting: &Setting) -> Result<Applied, Unavailable>;
-
-    /// As [`Tunable::inherited_by`].
-    fn heirs() -> Option<&'static str> {
-        None
-    }
+    /// Changes it to `request`, which `setting` was parsed into; an error leaves it as it was.
+    fn change(request: Self::Request, setting: &Setting) -> Result<Applied, Unavailable>;
 
     /// Whom a change reaches, where more than the scope decides.
-    fn reaches() -> Option<Reached> {
+    fn reached() -> Option<Reached> {
         None
     }
 
     /// As [`Tunable::settings_to_compare`].
     fn compared() -> Vec<Setting> {
-        Vec::new()
+        Self::INFO.spans_to_compare()
     }
 }
 
 /// An entry as the interface has it.
 pub(crate) struct Of<E>(pub(crate) E);
+
+/// The entry of a unit type for a system's registry.
+macro_rules! of {
+    ($entry:path) => {
+        (<$entry as $crate::native::tunables::Entry>::INFO.name, |_| Box::new($crate::native::tunables::Of($entry)))
+    };
+}
+
+pub(crate) use of;
+
+/// What [`of`] makes.
+pub(crate) type Made = oversleep_system::pairing::Made<TunableInfo, dyn Tunable>;
 
 impl<E: Entry> Tunable for Of<E> {
     fn info(&self) -> &TunableInfo {
@@ -67,25 +72,21 @@ impl<E: Entry> Tunable for Of<E> {
         E::read()
     }
 
-    fn validate(&self, setting: &Setting) -> Result<(), String> {
-        let asked = E::understood(setting).ok_or_else(|| not_a_setting::<E>(setting))?;
-        E::lacking(&asked).map_err(|why| why.to_string())
+    fn validate(&self, setting: &Setting) -> Result<(), NotASetting> {
+        let request = E::parse(setting).ok_or_else(|| E::INFO.refuse(setting))?;
+        E::check(&request).map_err(|why| NotASetting::unavailable(E::INFO.name, setting, why))
     }
 
     fn apply(&self, setting: &Setting) -> Applied {
-        let changed = match E::understood(setting) {
-            Some(asked) => E::change(asked, setting),
-            None => Err(Unavailable::Nonsense { what: not_a_setting::<E>(setting) }),
+        let changed = match E::parse(setting) {
+            Some(request) => E::change(request, setting),
+            None => Err(E::INFO.refuse(setting).into()),
         };
         changed.unwrap_or_else(|why| (Outcome::Denied { why }, None))
     }
 
-    fn inherited_by(&self) -> Option<&'static str> {
-        E::heirs()
-    }
-
     fn reached(&self) -> Reached {
-        E::reaches().unwrap_or_else(|| Reached::by_scope(E::INFO.scope, E::heirs()))
+        E::reached().unwrap_or_else(|| Reached::by_scope(E::INFO.scope, E::INFO.inherited_by))
     }
 
     fn settings_to_compare(&self) -> Vec<Setting> {
@@ -93,11 +94,7 @@ impl<E: Entry> Tunable for Of<E> {
     }
 }
 
-fn not_a_setting<E: Entry>(setting: &Setting) -> String {
-    format!("{}={setting}; give {}", E::INFO.name, E::RIGHT)
-}
-
-/// What is asked for held already, by nobody's doing here.
+/// The setting held already; nothing was changed.
 pub(crate) fn already(is: Setting) -> Applied {
     (Outcome::AlreadySo { is }, None)
 }
@@ -107,12 +104,12 @@ pub(crate) fn changed(was: Setting, now: Setting, guard: impl Restore + 'static)
     (Outcome::Applied { was: Some(was), now }, Some(Box::new(guard)))
 }
 
-/// As [`changed`], and held where that was so before too: whoever else asked for it may let go.
+/// As [`changed`]. The guard is kept also where the setting held before: whoever else requested it may release it.
 pub(crate) fn held(was: Setting, now: Setting, guard: impl Restore + 'static) -> Applied {
     if was == now { (Outcome::AlreadySo { is: now }, Some(Box::new(guard))) } else { changed(was, now, guard) }
 }
 
-/// [`Entry::understood`] of what is on or off.
+/// [`Entry::parse`] of what is on or off.
 pub(crate) fn flag(setting: &Setting) -> Option<bool> {
     match setting {
         &Setting::Flag(on) => Some(on),
@@ -120,7 +117,7 @@ pub(crate) fn flag(setting: &Setting) -> Option<bool> {
     }
 }
 
-/// [`Entry::understood`] of CPUs: at least one, in order and each once.
+/// [`Entry::parse`] of CPUs: at least one, in order and each once.
 pub(crate) fn cpus(setting: &Setting) -> Option<Vec<u32>> {
     let Setting::Cpus(cpus) = setting else { return None };
     let mut asked = cpus.clone();
@@ -137,7 +134,7 @@ pub(crate) fn word(word: &str, number: i32) -> Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oversleep_system::Scope;
+    use oversleep_system::tunables;
 
     /// Takes on where the machine has it, and fails with off.
     struct Switch<const HERE: bool>;
@@ -147,24 +144,15 @@ mod tests {
     impl Restore for Guard {}
 
     impl<const HERE: bool> Entry for Switch<HERE> {
-        type Asked = bool;
+        type Request = bool;
 
-        const INFO: &'static TunableInfo = &TunableInfo {
-            name: "switch",
-            call: "none",
-            doc: "None.",
-            scope: Scope::Process,
-            sets_resolution: false,
-            since: "",
-            page: "",
-        };
-        const RIGHT: &'static str = "on or off";
+        const INFO: &'static TunableInfo = &TunableInfo { name: "switch", expected: "on or off", ..tunables::COMMON };
 
-        fn understood(setting: &Setting) -> Option<bool> {
+        fn parse(setting: &Setting) -> Option<bool> {
             flag(setting)
         }
 
-        fn lacking(_: &bool) -> Result<(), Unavailable> {
+        fn check(_: &bool) -> Result<(), Unavailable> {
             if HERE { Ok(()) } else { Err(Unavailable::missing("a switch")) }
         }
 
@@ -172,26 +160,27 @@ mod tests {
             Ok(Setting::Flag(false))
         }
 
-        fn change(asked: bool, setting: &Setting) -> Result<Applied, Unavailable> {
-            if asked { Ok(changed(Self::read()?, setting.clone(), Guard)) } else { Err(Unavailable::NotAsked) }
+        fn change(request: bool, setting: &Setting) -> Result<Applied, Unavailable> {
+            if request { Ok(changed(Self::read()?, setting.clone(), Guard)) } else { Err(Unavailable::NotAsked) }
         }
     }
 
     #[test]
-    fn what_is_not_understood_is_refused_in_the_same_words_before_and_after() {
+    fn what_does_not_parse_is_refused_in_the_same_words_before_and_after() {
         let (here, wrong) = (Of(Switch::<true>), word("on", 1));
-        let words = "switch=on:1; give on or off".to_owned();
-        assert_eq!(here.validate(&wrong), Err(words.clone()));
+        let error = NotASetting::expecting("switch", &wrong, "on or off");
+        assert_eq!(error.to_string(), "switch=on:1: give on or off");
+        assert_eq!(here.validate(&wrong), Err(error.clone()));
         let (outcome, guard) = here.apply(&wrong);
-        assert_eq!(outcome, Outcome::Denied { why: Unavailable::Nonsense { what: words } });
+        assert_eq!(outcome, Outcome::Denied { why: error.into() });
         assert!(guard.is_none());
     }
 
     #[test]
-    fn what_is_understood_is_changed_or_says_why_not() {
+    fn what_parses_is_changed_or_says_why_not() {
         let (on, off) = (Setting::Flag(true), Setting::Flag(false));
         assert_eq!([Of(Switch::<true>).validate(&on), Of(Switch::<true>).validate(&off)], [Ok(()), Ok(())]);
-        assert!(Of(Switch::<false>).validate(&on).is_err_and(|why| why.contains("a switch")));
+        assert!(Of(Switch::<false>).validate(&on).is_err_and(|why| why.to_string().contains("a switch")));
         let (outcome, guard) = Of(Switch::<true>).apply(&on);
         assert_eq!(outcome, Outcome::Applied { was: Some(off.clone()), now: on });
         assert!(guard.is_some());

@@ -69,7 +69,7 @@ pub(super) fn reached() -> Reached {
 
 fn reached_by(per_process: Result<bool, Unavailable>) -> Reached {
     match per_process {
-        Ok(true) => Reached::who_asks(),
+        Ok(true) => Reached::requesters(),
         Ok(false) => Reached::the_machine(),
         Err(why) => Reached { sentence: format!("whom it reaches is unknown: {why}"), programs: None },
     }

@@ -6,7 +6,7 @@ use oversleep_record::environment::{Fact, FactValue};
 use oversleep_record::file::Floor;
 use oversleep_record::series::Status;
 use oversleep_record::testing::{Sheet, differed, good_clock};
-use oversleep_record::{FactName, Nanos, ResultFile, Unavailable, label};
+use oversleep_record::{FactName, Nanos, ResultFile, SeriesKey, Unavailable, label};
 
 /// A result with every kind of series, steady figures throughout.
 pub fn rich() -> Sheet {
@@ -88,6 +88,11 @@ pub fn hostile() -> ResultFile {
         "</script><script>alert('x')</script><img src=http://evil.invalid/ onerror=alert(1)>\"'&\u{1b}[31m\u{202e}";
     let mut file = rich().file;
     let bad = |text: &mut String| text.push_str(BAD);
+    let bad_key = |key: &mut SeriesKey| {
+        let mut text = key.to_string();
+        bad(&mut text);
+        *key = text.into();
+    };
     bad(&mut file.tool.name);
     bad(&mut file.tool.version);
     bad(&mut file.command);
@@ -105,12 +110,12 @@ pub fn hostile() -> ResultFile {
     file.environment.facts.insert(BAD.into(), bad_fact);
     file.floor.iter_mut().for_each(|floor| bad(&mut floor.clock));
     for clock in &mut file.clocks {
-        clock.cost_series.iter_mut().for_each(|key| *key = BAD.into());
+        clock.cost_series.iter_mut().for_each(bad_key);
         clock.unavailable.iter_mut().for_each(|reason| *reason = Unavailable::missing(BAD));
         [&mut clock.name, &mut clock.call, &mut clock.unit].into_iter().for_each(bad);
     }
     for series in &mut file.series {
-        series.key = BAD.into();
+        bad_key(&mut series.key);
         [&mut series.subject, &mut series.clock].into_iter().for_each(bad);
         if let Status::Unavailable { reason } = &mut series.status {
             *reason = Unavailable::failed(BAD, BAD);
@@ -124,7 +129,7 @@ pub fn hostile() -> ResultFile {
     }
     for trial in &mut file.trials {
         bad(&mut trial.remedy);
-        trial.pairs.iter_mut().flat_map(|pair| [&mut pair.before, &mut pair.after]).for_each(|key| *key = BAD.into());
+        trial.pairs.iter_mut().flat_map(|pair| [&mut pair.before, &mut pair.after]).for_each(bad_key);
     }
     file
 }

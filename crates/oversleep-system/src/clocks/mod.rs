@@ -7,10 +7,10 @@ mod linux;
 mod macos;
 mod windows;
 
-pub use everywhere::EVERYWHERE;
-pub use linux::LINUX;
-pub use macos::MACOS;
-pub use windows::WINDOWS;
+pub use self::everywhere::EVERYWHERE;
+pub use self::linux::LINUX;
+pub use self::macos::MACOS;
+pub use self::windows::WINDOWS;
 
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
@@ -42,21 +42,6 @@ pub fn of(os: &str) -> &'static [ClockInfo] {
         "macos" => MACOS,
         _ => EVERYWHERE,
     }
-}
-
-/// The description of that name, looked up while compiling.
-///
-/// # Panics
-/// Without such a description.
-pub const fn named(clocks: &'static [ClockInfo], name: &str) -> &'static ClockInfo {
-    let mut at = 0;
-    while at < clocks.len() {
-        if crate::pairing::is_same(clocks[at].name, name) {
-            return &clocks[at];
-        }
-        at += 1;
-    }
-    panic!("{}", name)
 }
 
 #[cfg(test)]

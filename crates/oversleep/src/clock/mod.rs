@@ -141,7 +141,7 @@ impl Clock {
         Instant::from_nanos(crate::sys::coarse_ns().unwrap_or_else(state::now_ns))
     }
 
-    /// The step of [`Clock::coarse`]: one timer tick on Linux, 1–10 ms; 1 ns elsewhere.
+    /// The step of [`Clock::coarse`]: one tick on Linux, 1–10 ms; 1 ns elsewhere.
     ///
     /// ```
     /// assert!(oversleep::Clock::coarse_step() >= std::time::Duration::from_nanos(1));

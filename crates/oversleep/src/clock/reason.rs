@@ -170,7 +170,7 @@ impl fmt::Display for Reason {
             ),
             Self::KernelPrefers { clocksource } => write!(f, "the kernel keeps time by {} instead", clocksource.name()),
             Self::Unverifiable => {
-                write!(f, "the kernel's clock source can't be read here, and the cores couldn't be compared")
+                write!(f, "neither the kernel's clock source nor a comparison of the cores is available")
             }
             Self::CrossCoreSkew { ticks } => write!(f, "one core's counter is {ticks} ticks behind another's"),
             Self::FrequencyImplausible { hz } => write!(f, "its measured frequency of {hz} Hz is implausible"),

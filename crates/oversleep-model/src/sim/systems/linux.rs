@@ -1,12 +1,8 @@
 //! Linux as programs see it, WSL included.
 
-use oversleep_record::Nanos;
-
 use super::System;
-use crate::sim::loads::TimerLoad;
-use crate::sim::machine::TunableModel;
 use crate::sim::scheduler::{OnWake, Policy, PriorityIs};
-use oversleep_system::{clocks, handoffs, waits};
+use oversleep_system::{clocks, handoffs, loads, tunables, waits};
 
 /// Linux.
 pub static SYSTEM: System = System {
@@ -16,14 +12,8 @@ pub static SYSTEM: System = System {
     waits: waits::LINUX,
     policies,
     handoffs: handoffs::LINUX,
-    timer_load: TimerLoad { wait: "timerfd", span: Nanos(100_000), is_periodic: true },
-    tunables: &[
-        TunableModel::Slack,
-        TunableModel::Policy,
-        TunableModel::Pin,
-        TunableModel::LockMemory,
-        TunableModel::DmaLatency,
-    ],
+    loads: loads::LINUX,
+    tunables: tunables::LINUX,
 };
 
 fn policies() -> Vec<Policy> {

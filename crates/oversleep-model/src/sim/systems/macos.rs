@@ -1,12 +1,8 @@
 //! macOS as programs see it.
 
-use oversleep_record::Nanos;
-
 use super::System;
-use crate::sim::loads::TimerLoad;
-use crate::sim::machine::TunableModel;
 use crate::sim::scheduler::{OnWake, Policy, PriorityIs};
-use oversleep_system::{clocks, handoffs, waits};
+use oversleep_system::{clocks, handoffs, loads, tunables, waits};
 
 /// macOS.
 pub static SYSTEM: System = System {
@@ -16,8 +12,8 @@ pub static SYSTEM: System = System {
     waits: waits::MACOS,
     policies,
     handoffs: handoffs::MACOS,
-    timer_load: TimerLoad { wait: "thread-sleep", span: Nanos(100_000), is_periodic: false },
-    tunables: &[TunableModel::LatencyTier, TunableModel::Qos, TunableModel::Policy, TunableModel::LockMemory],
+    loads: loads::MACOS,
+    tunables: tunables::MACOS,
 };
 
 fn policies() -> Vec<Policy> {

@@ -5,10 +5,8 @@ pub mod linux;
 pub mod macos;
 pub mod windows;
 
-use super::loads::TimerLoad;
-use super::machine::TunableModel;
 use super::scheduler::Policy;
-use oversleep_system::{ClockInfo, HandoffInfo, WaitInfo};
+use oversleep_system::{ClockInfo, HandoffInfo, LoadInfo, TunableInfo, WaitInfo};
 
 /// A system as far as programs see it.
 #[derive(Debug)]
@@ -25,16 +23,21 @@ pub struct System {
     pub policies: fn() -> Vec<Policy>,
     /// Its hand-offs.
     pub handoffs: &'static [HandoffInfo],
-    /// The timers of its load that lives by them, as in its platform.
-    pub timer_load: TimerLoad,
-    /// What it lets programs change.
-    pub tunables: &'static [TunableModel],
+    /// Its loads.
+    pub loads: &'static [LoadInfo],
+    /// What it lets programs change, what no model has included.
+    pub tunables: &'static [TunableInfo],
 }
 
 impl System {
     /// The clocks that its models have, whatever their architecture.
     pub fn modelled_clocks(&self) -> impl Iterator<Item = &'static ClockInfo> + use<> {
         self.clocks.iter().filter(|info| info.is_modelled)
+    }
+
+    /// What programs can change on its models.
+    pub fn modelled_tunables(&self) -> impl Iterator<Item = &'static TunableInfo> + use<> {
+        self.tunables.iter().filter(|info| info.is_modelled)
     }
 
     /// The waits that its models have.
@@ -54,7 +57,9 @@ mod tests {
     fn what_a_system_is_said_to_have_is_described() {
         for system in SYSTEMS {
             assert!(system.modelled_clocks().any(|info| info.name == system.reference_clock), "{}", system.os);
-            assert!(system.modelled_waits().any(|info| info.name == system.timer_load.wait), "{}", system.os);
+            for timer in system.loads.iter().filter_map(|load| load.timer) {
+                assert!(system.modelled_waits().any(|info| info.name == timer.wait), "{}", system.os);
+            }
         }
     }
 }

@@ -1,12 +1,8 @@
 //! Windows as programs see it.
 
-use oversleep_record::Nanos;
-
 use super::System;
-use crate::sim::loads::TimerLoad;
-use crate::sim::machine::TunableModel;
 use crate::sim::scheduler::{OnWake, Policy, PriorityIs};
-use oversleep_system::{clocks, handoffs, waits};
+use oversleep_system::{clocks, handoffs, loads, tunables, waits};
 
 /// Windows.
 pub static SYSTEM: System = System {
@@ -16,8 +12,8 @@ pub static SYSTEM: System = System {
     waits: waits::WINDOWS,
     policies,
     handoffs: handoffs::WINDOWS,
-    timer_load: TimerLoad { wait: "waitable-timer-high-resolution", span: Nanos(500_000), is_periodic: false },
-    tunables: &[TunableModel::Resolution, TunableModel::PowerThrottling, TunableModel::Policy, TunableModel::Pin],
+    loads: loads::WINDOWS,
+    tunables: tunables::WINDOWS,
 };
 
 /// Thread priorities of a process of normal class, and its class raised.

@@ -5,10 +5,9 @@ mod syscall;
 
 pub(in crate::linux) use syscall::monotonic_ns_by_syscall;
 
-use oversleep_system::pairing::assert_paired;
-use oversleep_system::{Clock, clocks, names_of};
+use oversleep_system::{Clock, clocks, registry};
 
-use crate::fn_clock::{self, FnClock, Read};
+use crate::fn_clock::{FnClock, Read};
 use crate::processor::clocks::Rules;
 use crate::unix::clocks::posix_clock;
 use crate::unix::os;
@@ -32,11 +31,9 @@ const OWN: &[Read] = &[
 
 const READS: &[&[Read]] = &[OWN, counters::LinuxRules::READS, std_clocks::READS, library::READS];
 
-const _: () = assert_paired(&names_of!(clocks::LINUX), READS);
-
 /// All clocks, available or not.
 pub fn registry() -> Vec<Box<dyn Clock>> {
-    fn_clock::registry(clocks::LINUX, READS)
+    registry!(clocks::LINUX, READS)
 }
 
 #[cfg(test)]

@@ -9,19 +9,14 @@ use oversleep_record::Unavailable;
 use crate::linux::os;
 use oversleep_system::{Load, LoadInfo, LoadKind};
 
-pub(super) struct Timers;
-
-static INFO: LoadInfo = LoadInfo {
-    name: "timers",
-    doc: "Wakes up 10,000 times a second per hog by a periodic timer and goes back to sleep: little CPU time, but many \
-          interrupts and switches, as from other programs' timers.",
-};
+/// The kind, by its description.
+pub(super) struct Timers(pub &'static LoadInfo);
 
 const PERIOD_NS: libc::c_long = 100_000;
 
 impl LoadKind for Timers {
     fn info(&self) -> &LoadInfo {
-        &INFO
+        self.0
     }
 
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {

@@ -8,26 +8,15 @@ use oversleep_record::{Nanos, Unavailable};
 
 use crate::linux::os;
 use crate::native::tunables::{Applied, Entry, NotSend};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct DmaLatency;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "dma-latency",
-    call: "write to /dev/cpu_dma_latency, held open",
-    doc: "Forbids idle states that take longer to leave than this, on all CPUs, while held. Zero means polling instead \
-          of idling: wake-ups are fastest, and the machine draws power as if busy.",
-    scope: Scope::MachineWhileHeld,
-    sets_resolution: false,
-    since: "2.6.25",
-    page: "https://docs.kernel.org/power/pm_qos_interface.html",
-};
-
+const INFO: &TunableInfo = describe!(tunables::LINUX, "dma-latency");
 /// The device.
 pub const DEVICE: &str = "/dev/cpu_dma_latency";
 const ALLOW: &str = "run as root, or `sudo setfacl -m u:USER:rw /dev/cpu_dma_latency`; \
     in a container `--device /dev/cpu_dma_latency`";
-const RIGHT: &str = "whole microseconds from 0us to 2000s";
 /// Beyond this the kernel has no bound.
 const LONGEST_US: i64 = 2_000_000_000;
 
@@ -47,23 +36,22 @@ fn bound(mut device: &File) -> Result<Nanos, Unavailable> {
 }
 
 impl Entry for DmaLatency {
-    type Asked = (Nanos, i64);
+    type Request = (Nanos, i64);
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
     /// With the same in whole microseconds.
-    fn understood(setting: &Setting) -> Option<(Nanos, i64)> {
-        let &Setting::Nanos(asked) = setting else { return None };
-        let whole_us = asked.0 / 1_000;
-        (asked.0 % 1_000 == 0 && (0..=LONGEST_US).contains(&whole_us)).then_some((asked, whole_us))
+    fn parse(setting: &Setting) -> Option<(Nanos, i64)> {
+        let &Setting::Nanos(requested) = setting else { return None };
+        let whole_us = requested.0 / 1_000;
+        (requested.0 % 1_000 == 0 && (0..=LONGEST_US).contains(&whole_us)).then_some((requested, whole_us))
     }
 
     fn read() -> Result<Setting, Unavailable> {
         bound(&open(false)?).map(Setting::Nanos)
     }
 
-    fn change((asked, whole_us): (Nanos, i64), setting: &Setting) -> Result<Applied, Unavailable> {
+    fn change((requested, whole_us): (Nanos, i64), setting: &Setting) -> Result<Applied, Unavailable> {
         let mut device = open(true)?;
         let was = bound(&device).ok();
         // Four bytes are taken as a number; any other length is read as hexadecimal text.
@@ -72,7 +60,7 @@ impl Entry for DmaLatency {
             .map_err(|error| os::refused(&format!("writing {DEVICE}"), &error, ALLOW))?;
         // Held also where another request is as strict: that one may be withdrawn meanwhile.
         let outcome = match was {
-            Some(was) if was <= asked => Outcome::AlreadySo { is: Setting::Nanos(was) },
+            Some(was) if was <= requested => Outcome::AlreadySo { is: Setting::Nanos(was) },
             _ => Outcome::Applied { was: was.map(Setting::Nanos), now: setting.clone() },
         };
         Ok((outcome, Some(Box::new(DmaGuard { _device: device, _thread: NotSend::default() }))))
@@ -104,11 +92,11 @@ mod tests {
     #[test]
     fn a_bound_is_in_force_while_held() {
         let Ok(Setting::Nanos(before)) = Of(DmaLatency).current() else { return };
-        let asked = Nanos::from_millis(100);
-        let (outcome, guard) = Of(DmaLatency).apply(&Setting::Nanos(asked));
+        let requested = Nanos::from_millis(100);
+        let (outcome, guard) = Of(DmaLatency).apply(&Setting::Nanos(requested));
         if outcome.holds() {
             let Ok(Setting::Nanos(held)) = Of(DmaLatency).current() else { panic!("was readable") };
-            assert!(held <= asked && held <= before, "{held}");
+            assert!(held <= requested && held <= before, "{held}");
         }
         drop(guard);
     }

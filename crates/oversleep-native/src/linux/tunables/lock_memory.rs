@@ -7,26 +7,15 @@ use oversleep_record::conditions::Setting;
 
 use crate::linux::os::{self, Resource, capability};
 use crate::native::tunables::{Applied, Entry, NotSend, already, flag, held};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct LockMemory;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "lock-memory",
-    call: "mlockall(MCL_CURRENT | MCL_FUTURE)",
-    doc: "Keeps all memory of this process resident, so that no page fault that waits for a disk falls into a \
-          measurement. Whole-process locks are not inherited, so before the first one memory counts as unlocked.",
-    scope: Scope::Process,
-    sets_resolution: false,
-    since: "2.0",
-    page: "https://man7.org/linux/man-pages/man2/mlockall.2.html",
-};
-
+const INFO: &TunableInfo = describe!(tunables::LINUX, "lock-memory");
 /// How it is allowed, for messages.
 pub const ALLOW: &str = "`ulimit -l unlimited`, granted by a line like `USER - memlock unlimited` in \
     /etc/security/limits.d/99-memlock.conf and a new login; or `sudo setcap cap_ipc_lock+ep $(command -v oversleep)`; \
     in a container `--cap-add IPC_LOCK --ulimit memlock=-1`";
-const RIGHT: &str = "on or off";
 
 /// How many guards hold the lock; the last one releases it.
 static HOLDERS: Mutex<usize> = Mutex::new(0);
@@ -47,12 +36,11 @@ pub fn permitted() -> Result<(), Unavailable> {
 }
 
 impl Entry for LockMemory {
-    type Asked = bool;
+    type Request = bool;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<bool> {
+    fn parse(setting: &Setting) -> Option<bool> {
         flag(setting)
     }
 
@@ -60,10 +48,10 @@ impl Entry for LockMemory {
         Ok(Setting::Flag(*holders() > 0))
     }
 
-    fn change(asked: bool, setting: &Setting) -> Result<Applied, Unavailable> {
+    fn change(requested: bool, setting: &Setting) -> Result<Applied, Unavailable> {
         let mut holders = holders();
         let was = *holders > 0;
-        match (asked, was) {
+        match (requested, was) {
             (false, false) => return Ok(already(setting.clone())),
             (false, true) => {
                 return Err(Unavailable::failed(INFO.call, "another part of this process holds its memory locked"));

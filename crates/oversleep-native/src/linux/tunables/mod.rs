@@ -1,5 +1,5 @@
-//! What a measurement may change on Linux, each an entry with its way back. What an entry states
-//! is [`Entry`](crate::native::tunables::Entry).
+//! What a measurement may change on Linux, each with its way back: the changes
+//! ([`Entry`](crate::native::tunables::Entry)) of what [`oversleep_system::tunables`] describes.
 //!
 //! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, so a panic that unwinds restores
 //! too. Guards of one thread are dropped in reverse order.
@@ -10,18 +10,20 @@ mod pin;
 pub mod policy;
 mod slack;
 
-use crate::native::tunables::Of;
-use oversleep_system::Tunable;
+use crate::native::tunables::{Made, of};
+use oversleep_system::{Tunable, registry, tunables};
+
+const CHANGES: &[Made] = &[
+    of!(slack::Slack),
+    of!(policy::PolicyTunable),
+    of!(pin::Pin),
+    of!(lock_memory::LockMemory),
+    of!(dma_latency::DmaLatency),
+];
 
 /// All tunables.
 pub fn registry() -> Vec<Box<dyn Tunable>> {
-    vec![
-        Box::new(Of(slack::Slack)),
-        Box::new(Of(policy::PolicyTunable)),
-        Box::new(Of(pin::Pin)),
-        Box::new(Of(lock_memory::LockMemory)),
-        Box::new(Of(dma_latency::DmaLatency)),
-    ]
+    registry!(tunables::LINUX, &[CHANGES])
 }
 
 #[cfg(test)]

@@ -5,38 +5,26 @@ use oversleep_record::conditions::Setting;
 
 use crate::linux::os;
 use crate::native::tunables::{Applied, Entry, NotSend, already, changed, cpus};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct Pin;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "pin",
-    call: "sched_setaffinity",
-    doc: "Keeps this thread on the given CPUs: no migration, one core's caches and idle states, and no escape from \
-          what else runs there.",
-    scope: Scope::Thread,
-    sets_resolution: false,
-    since: "2.6",
-    page: "https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html",
-};
-
-const RIGHT: &str = "one or more CPU numbers";
+const INFO: &TunableInfo = describe!(tunables::LINUX, "pin");
 const ALLOW: &str = "allow the call in the sandbox's filter";
 
 impl Entry for Pin {
-    type Asked = Vec<u32>;
+    type Request = Vec<u32>;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<Vec<u32>> {
+    fn parse(setting: &Setting) -> Option<Vec<u32>> {
         cpus(setting)
     }
 
-    fn lacking(asked: &Vec<u32>) -> Result<(), Unavailable> {
+    fn check(request: &Vec<u32>) -> Result<(), Unavailable> {
         // Without the mask nothing is known to be wrong; applying will tell.
         let Ok(allowed) = os::affinity() else { return Ok(()) };
-        let lacking = not_among(asked, &allowed);
+        let lacking = not_among(request, &allowed);
         if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed)) }
     }
 
@@ -44,21 +32,21 @@ impl Entry for Pin {
         os::affinity().map(Setting::Cpus).map_err(unreadable)
     }
 
-    fn change(asked: Vec<u32>, _: &Setting) -> Result<Applied, Unavailable> {
+    fn change(requested: Vec<u32>, _: &Setting) -> Result<Applied, Unavailable> {
         let was = os::affinity().map_err(unreadable)?;
-        if was == asked {
+        if was == requested {
             return Ok(already(Setting::Cpus(was)));
         }
-        let result = os::set_affinity(&asked);
+        let result = os::set_affinity(&requested);
         let guard = PinGuard { was, _thread: NotSend::default() };
         result.map_err(|error| match error.raw_os_error() {
-            Some(libc::EINVAL) => not_here(&asked, &guard.was),
+            Some(libc::EINVAL) => not_here(&requested, &guard.was),
             _ => os::refused(INFO.call, &error, ALLOW),
         })?;
         // The kernel drops CPUs that don't exist or aren't allowed without a word.
         match os::affinity() {
-            Ok(now) if now == asked => Ok(changed(Setting::Cpus(guard.was.clone()), Setting::Cpus(now), guard)),
-            Ok(now) => Err(not_here(&not_among(&asked, &now), &guard.was)),
+            Ok(now) if now == requested => Ok(changed(Setting::Cpus(guard.was.clone()), Setting::Cpus(now), guard)),
+            Ok(now) => Err(not_here(&not_among(&requested, &now), &guard.was)),
             Err(error) => Err(Unavailable::failed("sched_getaffinity", error)),
         }
     }
@@ -68,8 +56,8 @@ fn unreadable(error: std::io::Error) -> Unavailable {
     os::refused("sched_getaffinity", &error, ALLOW)
 }
 
-fn not_among(asked: &[u32], allowed: &[u32]) -> Vec<u32> {
-    asked.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect()
+fn not_among(requested: &[u32], allowed: &[u32]) -> Vec<u32> {
+    requested.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect()
 }
 
 fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {

@@ -7,22 +7,11 @@ use oversleep_record::conditions::Setting;
 
 use crate::linux::os;
 use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct PolicyTunable;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "policy",
-    call: "sched_setattr",
-    doc: "How the scheduler treats this thread. fifo and rr run before all others and have no timer slack; other, batch \
-          and idle share the rest by nice value. Without privileges nice can only be raised and idle not left again, so \
-          the way back may be refused: measure on a thread that ends.",
-    scope: Scope::Thread,
-    sets_resolution: false,
-    since: "3.14",
-    page: "https://man7.org/linux/man-pages/man2/sched_setattr.2.html",
-};
-
+const INFO: &TunableInfo = describe!(tunables::LINUX, "policy");
 /// How real-time policies are allowed, for messages.
 pub const ALLOW_REAL_TIME: &str = "`ulimit -r 99`, granted by a line like `USER - rtprio 99` in \
     /etc/security/limits.d/99-rtprio.conf and a new login; or `sudo setcap cap_sys_nice+ep $(command -v oversleep)`; \
@@ -33,7 +22,6 @@ pub const ALLOW_NICE: &str = "a line like `USER - nice -20` in /etc/security/lim
 /// What is left to say to somebody who has the privilege.
 pub const PRIVILEGED_BUT_REFUSED: &str = "CAP_SYS_NICE is there: the cgroup has no real-time budget \
     (write one to cpu.rt_runtime_us) or a sandbox refuses the call";
-const RIGHT: &str = "other, batch (nice -20 to 19), idle, fifo or rr (priority 1 to 99), as in fifo:80 or other:5";
 
 /// `struct sched_attr` of the first version of the call.
 /// <https://man7.org/linux/man-pages/man2/sched_setattr.2.html>
@@ -116,13 +104,13 @@ fn wanted(policy: &str, priority: i32) -> Option<SchedAttr> {
     }
 }
 
-fn explain(asked: &Setting, real_time: bool, error: &io::Error) -> Unavailable {
+fn explain(requested: &Setting, real_time: bool, error: &io::Error) -> Unavailable {
     let allow = match (os::has_capability(os::capability::SYS_NICE), real_time) {
         (Some(true), _) => PRIVILEGED_BUT_REFUSED,
         (_, true) => ALLOW_REAL_TIME,
         (_, false) => ALLOW_NICE,
     };
-    os::refused(&format!("sched_setattr({asked})"), error, allow)
+    os::refused(&format!("sched_setattr({requested})"), error, allow)
 }
 
 fn unreadable(error: io::Error) -> Unavailable {
@@ -130,12 +118,11 @@ fn unreadable(error: io::Error) -> Unavailable {
 }
 
 impl Entry for PolicyTunable {
-    type Asked = SchedAttr;
+    type Request = SchedAttr;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<SchedAttr> {
+    fn parse(setting: &Setting) -> Option<SchedAttr> {
         let Setting::Policy { policy, priority } = setting else { return None };
         wanted(policy, *priority)
     }
@@ -204,14 +191,14 @@ mod tests {
 
     #[test]
     fn every_outcome_leaves_the_thread_as_found_or_says_what_holds() {
-        for asked in [word("other", 5), word("batch", 0), word("idle", 0), word("fifo", 1), word("rr", 99)] {
+        for requested in [word("other", 5), word("batch", 0), word("idle", 0), word("fifo", 1), word("rr", 99)] {
             std::thread::spawn(move || {
                 let Ok(before) = Of(PolicyTunable).current() else { return };
-                let (outcome, guard) = Of(PolicyTunable).apply(&asked);
+                let (outcome, guard) = Of(PolicyTunable).apply(&requested);
                 match outcome {
                     Outcome::Applied { was, now } => {
-                        assert_eq!((was, now), (Some(before.clone()), asked.clone()));
-                        assert_eq!(Of(PolicyTunable).current(), Ok(asked));
+                        assert_eq!((was, now), (Some(before.clone()), requested.clone()));
+                        assert_eq!(Of(PolicyTunable).current(), Ok(requested));
                         drop(guard);
                         if os::has_capability(os::capability::SYS_NICE) == Some(true) {
                             assert_eq!(Of(PolicyTunable).current(), Ok(before));

@@ -5,23 +5,11 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 
 use crate::native::tunables::{Applied, Entry, already, changed};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct Slack;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "slack",
-    call: "prctl(PR_SET_TIMERSLACK)",
-    doc: "How much later than asked the kernel may wake this thread from a timed wait, so that it can serve several \
-          timers at once. 50 µs by default, none under a real-time policy; poll and select use the larger of it and a \
-          share of their timeout.",
-    scope: Scope::Thread,
-    sets_resolution: true,
-    since: "2.6.28",
-    page: "https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html",
-};
-
-const RIGHT: &str = "a span from 1ns up (0 would stand for the thread's default)";
+const INFO: &TunableInfo = describe!(tunables::LINUX, "slack");
 
 fn nanos(slack: std::time::Duration) -> Nanos {
     Nanos(i64::try_from(slack.as_nanos()).unwrap_or(i64::MAX))
@@ -37,40 +25,30 @@ fn reason(denied: &oversleep::Denied) -> Unavailable {
 }
 
 impl Entry for Slack {
-    type Asked = (Nanos, std::time::Duration);
+    type Request = (Nanos, std::time::Duration);
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<(Nanos, std::time::Duration)> {
-        let &Setting::Nanos(asked) = setting else { return None };
-        Some((asked, asked.to_std().filter(|span| !span.is_zero())?))
+    fn parse(setting: &Setting) -> Option<(Nanos, std::time::Duration)> {
+        let &Setting::Nanos(requested) = setting else { return None };
+        Some((requested, requested.to_std().filter(|span| !span.is_zero())?))
     }
 
     fn read() -> Result<Setting, Unavailable> {
         TimerSlack::current().map(|slack| Setting::Nanos(nanos(slack))).map_err(|denied| reason(&denied))
     }
 
-    fn heirs() -> Option<&'static str> {
-        Some("threads and programs")
-    }
-
-    fn compared() -> Vec<Setting> {
-        // From none to a whole request of 1 ms and beyond; the second is the kernel's default.
-        [1, 50_000, 200_000, 1_000_000, 5_000_000].map(|ns| Setting::Nanos(Nanos(ns))).to_vec()
-    }
-
-    fn change((asked, span): (Nanos, std::time::Duration), _: &Setting) -> Result<Applied, Unavailable> {
+    fn change((requested, span): (Nanos, std::time::Duration), _: &Setting) -> Result<Applied, Unavailable> {
         let guard = TimerSlack::hold(span);
         match *guard.outcome() {
-            oversleep::Outcome::Applied { was, now } if nanos(now) == asked => {
+            oversleep::Outcome::Applied { was, now } if nanos(now) == requested => {
                 Ok(changed(Setting::Nanos(nanos(was)), Setting::Nanos(nanos(now)), Held { _guard: guard }))
             }
             oversleep::Outcome::Applied { now, .. } => {
                 Err(Unavailable::failed(INFO.call, format!("the slack became {} instead", nanos(now))))
             }
-            // A thread under a real-time policy has none, which stands for the finest that can be asked for only.
-            oversleep::Outcome::AlreadyFiner { is } if nanos(is) == asked || asked == Nanos(1) => {
+            // A thread under a real-time policy has none, which stands for the finest that can be requested for only.
+            oversleep::Outcome::AlreadyFiner { is } if nanos(is) == requested || requested == Nanos(1) => {
                 Ok(already(Setting::Nanos(nanos(is))))
             }
             oversleep::Outcome::AlreadyFiner { .. } => {
@@ -103,11 +81,11 @@ mod tests {
     fn is_applied_and_restored_also_while_unwinding() {
         on_a_new_thread(|| {
             let Ok(before) = Of(Slack).current() else { return };
-            let asked = Setting::Nanos(Nanos(123_456));
-            let (outcome, guard) = Of(Slack).apply(&asked);
-            assert_eq!(outcome, Outcome::Applied { was: Some(before.clone()), now: asked.clone() });
-            assert_eq!(Of(Slack).current(), Ok(asked.clone()));
-            assert_eq!(Of(Slack).apply(&asked).0, Outcome::AlreadySo { is: asked });
+            let requested = Setting::Nanos(Nanos(123_456));
+            let (outcome, guard) = Of(Slack).apply(&requested);
+            assert_eq!(outcome, Outcome::Applied { was: Some(before.clone()), now: requested.clone() });
+            assert_eq!(Of(Slack).current(), Ok(requested.clone()));
+            assert_eq!(Of(Slack).apply(&requested).0, Outcome::AlreadySo { is: requested });
             let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
                 let _guard = guard;
                 std::panic::resume_unwind(Box::new("unwinds"));

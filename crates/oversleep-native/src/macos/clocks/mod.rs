@@ -4,10 +4,9 @@ mod mach;
 mod posix;
 
 use oversleep_record::Unavailable;
-use oversleep_system::pairing::assert_paired;
-use oversleep_system::{Clock, clocks, names_of};
+use oversleep_system::{Clock, clocks, registry};
 
-use crate::fn_clock::{self, Read};
+use crate::fn_clock::Read;
 use crate::processor::clocks::Rules;
 use crate::{library, std_clocks};
 
@@ -26,11 +25,9 @@ impl Rules for MacRules {
 
 const READS: &[&[Read]] = &[posix::READS, mach::READS, MacRules::READS, std_clocks::READS, library::READS];
 
-const _: () = assert_paired(&names_of!(clocks::MACOS), READS);
-
 /// All clocks, available or not.
 pub fn registry() -> Vec<Box<dyn Clock>> {
-    fn_clock::registry(clocks::MACOS, READS)
+    registry!(clocks::MACOS, READS)
 }
 
 #[cfg(test)]

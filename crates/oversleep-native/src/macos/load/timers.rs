@@ -7,19 +7,14 @@ use oversleep_record::Unavailable;
 use super::HOGS;
 use oversleep_system::{Load, LoadInfo, LoadKind};
 
-pub(super) struct Timers;
-
-static INFO: LoadInfo = LoadInfo {
-    name: "timers",
-    doc: "Sleeps 100 µs at a time, up to 10,000 times a second per hog: little CPU time, but many interrupts and switches, \
-          as from other programs' timers.",
-};
+/// The kind, by its description.
+pub(super) struct Timers(pub &'static LoadInfo);
 
 const SPAN: Duration = Duration::from_micros(100);
 
 impl LoadKind for Timers {
     fn info(&self) -> &LoadInfo {
-        &INFO
+        self.0
     }
 
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {

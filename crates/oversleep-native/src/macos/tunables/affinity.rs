@@ -6,22 +6,11 @@ use oversleep_record::conditions::Setting;
 use super::thread_policy::{self, FormerClass};
 use crate::macos::os::{self, KernReturn};
 use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct Affinity;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "affinity",
-    call: "thread_policy_set(THREAD_AFFINITY_POLICY)",
-    doc: "A hint: threads with the same tag shall share a cache, those with different ones shall not. It names no CPU and \
-          holds nothing in place; Apple silicon doesn't take it.",
-    scope: Scope::Thread,
-    sets_resolution: false,
-    since: "Mac OS X 10.5, Intel",
-    page: "https://developer.apple.com/library/archive/releasenotes/Performance/RN-AffinityAPI/index.html",
-};
-
-const RIGHT: &str = "tag with a number above 0, as in tag:1";
+const INFO: &TunableInfo = describe!(tunables::MACOS, "affinity");
 const TAG: &str = "tag";
 
 fn reason(call: &str, error: KernReturn) -> Unavailable {
@@ -39,12 +28,11 @@ fn tag() -> Result<i32, Unavailable> {
 }
 
 impl Entry for Affinity {
-    type Asked = i32;
+    type Request = i32;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<i32> {
+    fn parse(setting: &Setting) -> Option<i32> {
         match setting {
             Setting::Policy { policy, priority: tag @ 1.. } if policy == TAG => Some(*tag),
             _ => None,
@@ -55,13 +43,13 @@ impl Entry for Affinity {
         tag().map(|tag| word(TAG, tag))
     }
 
-    fn change(asked: i32, setting: &Setting) -> Result<Applied, Unavailable> {
+    fn change(requested: i32, setting: &Setting) -> Result<Applied, Unavailable> {
         let was = tag()?;
-        if was == asked {
+        if was == requested {
             return Ok(already(setting.clone()));
         }
         let class = FormerClass::note();
-        match thread_policy::set(libc::THREAD_AFFINITY_POLICY, &[asked]) {
+        match thread_policy::set(libc::THREAD_AFFINITY_POLICY, &[requested]) {
             os::SUCCESS => {
                 let guard = Guard { was, _class: class, _thread: NotSend::default() };
                 Ok(changed(word(TAG, was), setting.clone(), guard))

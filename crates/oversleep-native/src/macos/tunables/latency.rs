@@ -6,24 +6,11 @@ use oversleep_record::conditions::Setting;
 use super::thread_policy::{self, FormerClass};
 use crate::macos::os;
 use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct Latency;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "latency",
-    call: "thread_policy_set(THREAD_LATENCY_QOS_POLICY)",
-    doc: "How much later than asked the kernel may wake this thread from a timed wait: by default an eighth of the request \
-          up to 1 ms in tier 0, a quarter up to 5 ms in tier 1, half up to 20 ms in tier 2, four times it up to 75 ms in \
-          tier 3, and up to 10 s in tiers 4 and 5. Setting it takes the thread out of its service class, whose tier would \
-          count too.",
-    scope: Scope::Thread,
-    sets_resolution: true,
-    since: "OS X 10.10",
-    page: "https://developer.apple.com/library/archive/documentation/Performance/Conceptual/power_efficiency_guidelines_osx/Timers.html",
-};
-
-const RIGHT: &str = "tier-0 to tier-5, or unspecified";
+const INFO: &TunableInfo = describe!(tunables::MACOS, "latency");
 const UNSPECIFIED: &str = "unspecified";
 /// `LATENCY_QOS_TIER_0` to `LATENCY_QOS_TIER_5` of `<mach/thread_policy.h>` follow this, which is no tier.
 const BASE: i32 = 0xFF << 16;
@@ -58,12 +45,11 @@ pub fn tier() -> Result<&'static str, Unavailable> {
 }
 
 impl Entry for Latency {
-    type Asked = i32;
+    type Request = i32;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<i32> {
+    fn parse(setting: &Setting) -> Option<i32> {
         match setting {
             Setting::Policy { policy, priority: 0 } => number(policy),
             _ => None,
@@ -79,13 +65,13 @@ impl Entry for Latency {
         [UNSPECIFIED, "tier-0", "tier-1", "tier-2", "tier-3"].map(|tier| word(tier, 0)).to_vec()
     }
 
-    fn change(asked: i32, setting: &Setting) -> Result<Applied, Unavailable> {
+    fn change(requested: i32, setting: &Setting) -> Result<Applied, Unavailable> {
         let was = tier()?;
         if word(was, 0) == *setting {
             return Ok(already(setting.clone()));
         }
         let class = FormerClass::note();
-        match thread_policy::set(libc::THREAD_LATENCY_QOS_POLICY, &[asked]) {
+        match thread_policy::set(libc::THREAD_LATENCY_QOS_POLICY, &[requested]) {
             os::SUCCESS => {}
             error => return Err(os::mach_failed(INFO.call, error)),
         }

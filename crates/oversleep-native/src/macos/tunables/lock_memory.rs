@@ -7,22 +7,11 @@ use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
 
 use crate::native::tunables::{Applied, Entry, NotSend, already, flag, held};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct LockMemory;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "lock-memory",
-    call: "mlockall(MCL_CURRENT | MCL_FUTURE)",
-    doc: "Keeps all memory of this process resident. macOS declares the call and answers that it is not implemented; single \
-          ranges can be locked, a whole process can't.",
-    scope: Scope::Process,
-    sets_resolution: false,
-    since: "no version of macOS so far",
-    page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/mlock.2.html",
-};
-
-const RIGHT: &str = "on or off";
+const INFO: &TunableInfo = describe!(tunables::MACOS, "lock-memory");
 
 /// How many guards hold the lock, should a system grant it; the last one releases it.
 static HOLDERS: AtomicUsize = AtomicUsize::new(0);
@@ -44,12 +33,11 @@ fn lock() -> Result<(), Unavailable> {
 }
 
 impl Entry for LockMemory {
-    type Asked = bool;
+    type Request = bool;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<bool> {
+    fn parse(setting: &Setting) -> Option<bool> {
         flag(setting)
     }
 
@@ -57,8 +45,8 @@ impl Entry for LockMemory {
         Ok(Setting::Flag(HOLDERS.load(Ordering::Relaxed) > 0))
     }
 
-    fn change(asked: bool, setting: &Setting) -> Result<Applied, Unavailable> {
-        match (asked, HOLDERS.load(Ordering::Relaxed)) {
+    fn change(requested: bool, setting: &Setting) -> Result<Applied, Unavailable> {
+        match (requested, HOLDERS.load(Ordering::Relaxed)) {
             (false, 0) => Ok(already(setting.clone())),
             (false, _) => Err(Unavailable::failed(INFO.call, "another part of this process holds its memory locked")),
             (true, _) => {

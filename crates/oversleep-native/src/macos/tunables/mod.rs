@@ -1,5 +1,5 @@
-//! What a measurement may change on macOS, each an entry with its way back. What an entry states
-//! is [`Entry`](crate::native::tunables::Entry).
+//! What a measurement may change on macOS, each with its way back: the changes
+//! ([`Entry`](crate::native::tunables::Entry)) of what [`oversleep_system::tunables`] describes.
 //!
 //! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, so a panic that unwinds restores
 //! too. Guards of one thread are dropped in reverse order.
@@ -19,19 +19,21 @@ use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 
 use crate::native::tunables::Applied;
-use crate::native::tunables::Of;
-use oversleep_system::Tunable;
+use crate::native::tunables::{Made, of};
+use oversleep_system::{Tunable, registry, tunables};
+
+const CHANGES: &[Made] = &[
+    of!(latency::Latency),
+    of!(qos::Qos),
+    of!(policy::Policy),
+    of!(pin::Pin),
+    of!(affinity::Affinity),
+    of!(lock_memory::LockMemory),
+];
 
 /// All tunables.
 pub fn registry() -> Vec<Box<dyn Tunable>> {
-    vec![
-        Box::new(Of(latency::Latency)),
-        Box::new(Of(qos::Qos)),
-        Box::new(Of(policy::Policy)),
-        Box::new(Of(pin::Pin)),
-        Box::new(Of(affinity::Affinity)),
-        Box::new(Of(lock_memory::LockMemory)),
-    ]
+    registry!(tunables::MACOS, &[CHANGES])
 }
 
 /// What becomes of a setting, undone at once.
@@ -81,17 +83,6 @@ mod tests {
                 assert!(!outcome.holds() && guard.is_none(), "{} took {setting}", tunable.info().name);
             }
         }
-    }
-
-    #[test]
-    fn one_tunable_decides_how_exactly_timers_end() {
-        let deciding: Vec<&str> = registry()
-            .iter()
-            .map(|tunable| tunable.info())
-            .filter(|info| info.sets_resolution)
-            .map(|i| i.name)
-            .collect();
-        assert_eq!(deciding, ["latency"]);
     }
 
     #[test]

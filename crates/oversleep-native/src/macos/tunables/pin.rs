@@ -4,30 +4,18 @@ use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
 
 use crate::native::tunables::{Applied, Entry, cpus};
-use oversleep_system::{Scope, TunableInfo};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Pin;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "pin",
-    call: "none",
-    doc: "Not on macOS: no call holds a thread on a CPU. The tunable qos moves threads between kinds of cores, and affinity \
-          asks Intel Macs to let threads share a cache.",
-    scope: Scope::Thread,
-    sets_resolution: false,
-    since: "no version of macOS",
-    page: "https://developer.apple.com/library/archive/releasenotes/Performance/RN-AffinityAPI/index.html",
-};
-
-const RIGHT: &str = "one or more CPU numbers";
+const INFO: &TunableInfo = describe!(tunables::MACOS, "pin");
 
 impl Entry for Pin {
-    type Asked = ();
+    type Request = ();
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<()> {
+    fn parse(setting: &Setting) -> Option<()> {
         cpus(setting).map(drop)
     }
 

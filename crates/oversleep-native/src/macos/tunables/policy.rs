@@ -8,24 +8,11 @@ use oversleep_record::conditions::Setting;
 use super::thread_policy::{self, FormerClass};
 use crate::macos::os::{self, KernReturn};
 use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct Policy;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "policy",
-    call: "thread_policy_set(THREAD_TIME_CONSTRAINT_POLICY), pthread_setschedparam",
-    doc: "How the scheduler treats this thread. time-constraint is the real-time policy (1 ms of work in every 5 ms, as for \
-          audio): its waits aren't coalesced, and it needs no privilege. fifo and rr only fix the priority and leave the \
-          coalescing. Each takes the thread out of its service class; fifo, rr and other for good, so measure on a thread \
-          that ends.",
-    scope: Scope::Thread,
-    sets_resolution: false,
-    since: "Mac OS X 10.0",
-    page: "https://developer.apple.com/library/archive/technotes/tn2169/_index.html",
-};
-
-const RIGHT: &str = "time-constraint, or other, rr or fifo (priority 15 to 47), as in fifo:47";
+const INFO: &TunableInfo = describe!(tunables::MACOS, "policy");
 const TIME_CONSTRAINT: &str = "time-constraint";
 
 /// Period, computation and constraint in µs: those of the library's real-time guard.
@@ -99,12 +86,11 @@ pub fn current() -> Result<Setting, Unavailable> {
 }
 
 impl Entry for Policy {
-    type Asked = Wanted;
+    type Request = Wanted;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<Wanted> {
+    fn parse(setting: &Setting) -> Option<Wanted> {
         let Setting::Policy { policy, priority } = setting else { return None };
         let number = match policy.as_str() {
             TIME_CONSTRAINT if *priority == 0 => return Some(Wanted::TimeConstraint),
@@ -186,13 +172,10 @@ mod tests {
 
     #[test]
     fn knows_every_policy_and_its_range() {
-        assert_eq!(Policy::understood(&word("time-constraint", 0)), Some(Wanted::TimeConstraint));
-        assert_eq!(
-            Policy::understood(&word("fifo", 47)),
-            Some(Wanted::Posix { policy: libc::SCHED_FIFO, priority: 47 })
-        );
+        assert_eq!(Policy::parse(&word("time-constraint", 0)), Some(Wanted::TimeConstraint));
+        assert_eq!(Policy::parse(&word("fifo", 47)), Some(Wanted::Posix { policy: libc::SCHED_FIFO, priority: 47 }));
         for wrong in [word("time-constraint", 1), word("fifo", 200), word("rr", -1), word("idle", 0)] {
-            assert_eq!(Policy::understood(&wrong), None, "{wrong}");
+            assert_eq!(Policy::parse(&wrong), None, "{wrong}");
         }
     }
 }

@@ -8,28 +8,15 @@ use oversleep_record::conditions::Setting;
 use super::thread_policy::Class;
 use crate::macos::os;
 use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct Qos;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "qos",
-    call: "pthread_set_qos_class_self_np",
-    doc: "How much the user waits for this thread: it decides priority, how much timers are coalesced (user-interactive least, \
-          utility and background most) and, on machines with two kinds of cores, where the thread runs (background on the \
-          thrifty ones).",
-    scope: Scope::Thread,
-    sets_resolution: false,
-    since: "OS X 10.10",
-    page: "https://developer.apple.com/library/archive/documentation/Performance/Conceptual/power_efficiency_guidelines_osx/PrioritizeWorkAtTheTaskLevel.html",
-};
-
-const RIGHT: &str = "user-interactive, user-initiated, default, utility or background (relative priority 0 to -15), as in \
-    utility:-1";
+const INFO: &TunableInfo = describe!(tunables::MACOS, "qos");
 const ALLOW: &str = "set the class on a thread that was never given a scheduling policy: one that was has left the classes \
     for good";
 
-/// Numbers of `<sys/qos.h>`. The last two can be found, not asked for.
+/// Numbers of `<sys/qos.h>`. The last two can be found, not requested for.
 const CLASSES: [(&str, u32); 7] = [
     ("user-interactive", 0x21),
     ("user-initiated", 0x19),
@@ -72,12 +59,11 @@ fn refused(error: c_int) -> Unavailable {
 }
 
 impl Entry for Qos {
-    type Asked = Class;
+    type Request = Class;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<Class> {
+    fn parse(setting: &Setting) -> Option<Class> {
         let Setting::Policy { policy, priority } = setting else { return None };
         let (_, number) = CLASSES[..CAN_BE_ASKED_FOR].iter().find(|(name, _)| name == policy)?;
         (-15..=0).contains(priority).then_some(Class { number: *number, relative: *priority })
@@ -91,12 +77,12 @@ impl Entry for Qos {
         CLASSES[..CAN_BE_ASKED_FOR].iter().map(|(name, _)| word(name, 0)).collect()
     }
 
-    fn change(asked: Class, setting: &Setting) -> Result<Applied, Unavailable> {
+    fn change(requested: Class, setting: &Setting) -> Result<Applied, Unavailable> {
         let was = Class::current().map_err(unreadable)?;
-        if was == asked {
+        if was == requested {
             return Ok(already(setting.clone()));
         }
-        asked.enter().map_err(refused)?;
+        requested.enter().map_err(refused)?;
         Ok(changed(was.setting(), setting.clone(), Guard { was, _thread: NotSend::default() }))
     }
 }
@@ -122,11 +108,11 @@ mod tests {
     #[test]
     fn classes_by_name_and_number() {
         for (known, number) in &CLASSES[..CAN_BE_ASKED_FOR] {
-            assert_eq!(Qos::understood(&word(known, -15)), Some(Class { number: *number, relative: -15 }));
+            assert_eq!(Qos::parse(&word(known, -15)), Some(Class { number: *number, relative: -15 }));
             assert_eq!(name(*number), *known);
         }
         for wrong in [word("maintenance", 0), word("utility", 1), word("utility", -16), Setting::Flag(true)] {
-            assert_eq!(Qos::understood(&wrong), None, "{wrong}");
+            assert_eq!(Qos::parse(&wrong), None, "{wrong}");
         }
         assert_eq!(name(0x7), "class-0x7");
     }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{Ordering, fence};
 
-use oversleep_system::clocks::{self, WINDOWS};
 use oversleep_system::pairing::is_same;
+use oversleep_system::{ClockInfo, clocks, describe};
 use windows_sys::Win32::System::WindowsProgramming::QueryUnbiasedInterruptTime;
 
 use super::step::timer_period;
@@ -18,7 +18,7 @@ macro_rules! looked_up {
     ($name:literal, $call:literal $(, $step:ident)?) => {
         ($name, |info| {
             const SINCE: &str = {
-                let info = clocks::named(WINDOWS, $name);
+                let info: &ClockInfo = describe!(clocks::WINDOWS, $name);
                 match $call.to_str() {
                     Ok(call) => assert!(is_same(call, info.call), "looked up by another name than described"),
                     Err(_) => panic!("not a name"),
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_call_is_named_as_its_page_is() {
-        for clock in WINDOWS.iter().filter(|info| info.since == "Windows 10") {
+        for clock in clocks::WINDOWS.iter().filter(|info| info.since == "Windows 10") {
             assert!(clock.page.ends_with(&format!("-{}", clock.call.to_lowercase())), "{} {}", clock.call, clock.page);
         }
     }

@@ -9,12 +9,11 @@ mod system_time;
 
 pub(super) use step::clock_interrupt_period;
 
-use oversleep_system::pairing::assert_paired;
-use oversleep_system::{Clock, clocks, names_of};
+use oversleep_system::{Clock, clocks, registry};
 use windows_sys::Win32::Media::timeGetTime;
 use windows_sys::Win32::System::SystemInformation::{GetTickCount, GetTickCount64};
 
-use crate::fn_clock::{self, FnClock, Read};
+use crate::fn_clock::{FnClock, Read};
 use crate::processor::clocks::Rules;
 use crate::windows::os;
 use crate::{library, std_clocks};
@@ -46,11 +45,9 @@ const READS: &[&[Read]] = &[
     library::READS,
 ];
 
-const _: () = assert_paired(&names_of!(clocks::WINDOWS), READS);
-
 /// All clocks, available or not.
 pub(super) fn registry() -> Vec<Box<dyn Clock>> {
-    fn_clock::registry(clocks::WINDOWS, READS)
+    registry!(clocks::WINDOWS, READS)
 }
 
 #[cfg(test)]

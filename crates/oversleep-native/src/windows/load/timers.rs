@@ -10,13 +10,8 @@ use windows_sys::Win32::System::Threading::{
 use crate::windows::os;
 use oversleep_system::{Load, LoadInfo, LoadKind};
 
-pub(super) struct Timers;
-
-static INFO: LoadInfo = LoadInfo {
-    name: "timers",
-    doc: "Waits without a pause for a high-resolution timer of 0.5 ms, about 2,000 wake-ups a second per hog (64 before \
-          Windows 10 1803, which has no such timers): little CPU time, but many interrupts and switches.",
-};
+/// The kind, by its description.
+pub(super) struct Timers(pub &'static LoadInfo);
 
 /// Relative, in units of 100 ns.
 static DUE: i64 = -5_000;
@@ -25,7 +20,7 @@ const LONGEST_WAIT_MS: u32 = 100;
 
 impl LoadKind for Timers {
     fn info(&self) -> &LoadInfo {
-        &INFO
+        self.0
     }
 
     fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {

@@ -8,23 +8,11 @@ use oversleep_record::conditions::Setting;
 
 use crate::native::tunables::{Applied, Entry, NotSend, already, changed, flag};
 use crate::windows::os::{self, Newer};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct Mmcss;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "mmcss",
-    call: "AvSetMmThreadCharacteristicsA(Pro Audio)",
-    doc: "Puts this thread into the task Pro Audio, which a service of the system runs at high priority (up to 26) within a \
-          share of the CPU time: what audio engines do. The task's clock rate in the registry is a hint to that service; \
-          on Windows Vista it also bounds the period of the timer interrupt.",
-    scope: Scope::Thread,
-    sets_resolution: false,
-    since: "Windows Vista",
-    page: "https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avsetmmthreadcharacteristicsw",
-};
-
-const RIGHT: &str = "on or off";
+const INFO: &TunableInfo = describe!(tunables::WINDOWS, "mmcss");
 const TASK: &CStr = c"Pro Audio";
 
 type Join = unsafe extern "system" fn(task: *const u8, index: *mut u32) -> isize;
@@ -36,17 +24,16 @@ static JOIN: Newer<Join> = unsafe { Newer::new(c"avrt.dll", c"AvSetMmThreadChara
 static LEAVE: Newer<Leave> = unsafe { Newer::new(c"avrt.dll", c"AvRevertMmThreadCharacteristics", "Windows Vista") };
 
 thread_local! {
-    /// Whether this thread was put into the task here; the system can't be asked.
+    /// Whether this thread was put into the task here; the system can't be requested.
     static JOINED: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Entry for Mmcss {
-    type Asked = bool;
+    type Request = bool;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<bool> {
+    fn parse(setting: &Setting) -> Option<bool> {
         flag(setting)
     }
 
@@ -58,11 +45,11 @@ impl Entry for Mmcss {
         vec![Setting::Flag(false), Setting::Flag(true)]
     }
 
-    fn change(asked: bool, setting: &Setting) -> Result<Applied, Unavailable> {
-        if asked == JOINED.get() {
+    fn change(requested: bool, setting: &Setting) -> Result<Applied, Unavailable> {
+        if requested == JOINED.get() {
             return Ok(already(setting.clone()));
         }
-        if !asked {
+        if !requested {
             return Err(Unavailable::failed(
                 INFO.call,
                 "another part of this measurement holds the thread in the task",

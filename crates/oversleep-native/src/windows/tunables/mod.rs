@@ -1,5 +1,5 @@
-//! What a measurement may change on Windows, each an entry with its way back. What an entry states
-//! is [`Entry`](crate::native::tunables::Entry).
+//! What a measurement may change on Windows, each with its way back: the changes
+//! ([`Entry`](crate::native::tunables::Entry)) of what [`oversleep_system::tunables`] describes.
 //!
 //! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, so a panic that unwinds restores
 //! too. Guards of one thread are dropped in reverse order.
@@ -13,46 +13,38 @@ mod power_throttling;
 mod resolution;
 mod time_begin_period;
 
-use crate::native::tunables::Of;
-use oversleep_system::Tunable;
+use crate::native::tunables::{Made, of};
+use oversleep_system::{Tunable, registry, tunables};
 
 #[cfg(test)]
 pub(super) use resolution::{outstanding, take_back};
 
+const CHANGES: &[Made] = &[
+    of!(resolution::Resolution),
+    of!(time_begin_period::TimeBeginPeriod),
+    of!(power_throttling::PowerThrottling),
+    of!(policy::PolicyTunable),
+    of!(mmcss::Mmcss),
+    of!(pin::Pin),
+];
+
 /// All tunables.
 pub(super) fn registry() -> Vec<Box<dyn Tunable>> {
-    vec![
-        Box::new(Of(resolution::Resolution)),
-        Box::new(Of(time_begin_period::TimeBeginPeriod)),
-        Box::new(Of(power_throttling::PowerThrottling)),
-        Box::new(Of(policy::PolicyTunable)),
-        Box::new(Of(mmcss::Mmcss)),
-        Box::new(Of(pin::Pin)),
-    ]
+    registry!(tunables::WINDOWS, &[CHANGES])
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use oversleep_record::Nanos;
     use oversleep_record::conditions::Setting;
 
     use super::*;
 
     #[test]
-    fn every_tunable_is_described_under_its_own_name() {
-        let registry = registry();
-        let names: BTreeSet<&str> = registry.iter().map(|tunable| tunable.info().name).collect();
-        let listed = ["mmcss", "pin", "policy", "power-throttling", "resolution", "time-begin-period"];
-        assert_eq!(names.into_iter().collect::<Vec<_>>(), listed);
-        for tunable in &registry {
-            let info = tunable.info();
-            assert!(info.call.len() > 4 && info.doc.ends_with('.'), "{}", info.name);
-            assert!(info.since.starts_with("Windows ") && info.page.starts_with("https://"), "{}", info.name);
-            assert_eq!(info.sets_resolution, info.name == "resolution");
+    fn what_is_compared_is_accepted() {
+        for tunable in registry() {
             for setting in tunable.settings_to_compare() {
-                assert_eq!(tunable.validate(&setting), Ok(()), "{}={setting}", info.name);
+                assert_eq!(tunable.validate(&setting), Ok(()), "{}={setting}", tunable.info().name);
             }
         }
     }

@@ -8,22 +8,11 @@ use windows_sys::Win32::System::Threading::{GetCurrentThread, SetThreadGroupAffi
 use crate::native::tunables::{Applied, Entry, NotSend, already, changed, cpus};
 use crate::windows::os;
 use crate::windows::processors::{self, GROUP_CPUS};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct Pin;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "pin",
-    call: "SetThreadGroupAffinity",
-    doc: "Keeps this thread on the given CPUs: no migration, one core's caches and idle states, and no escape from \
-          what else runs there. The CPUs must be of one group of 64.",
-    scope: Scope::Thread,
-    sets_resolution: false,
-    since: "Windows 7",
-    page: "https://learn.microsoft.com/windows/win32/api/processtopologyapi/nf-processtopologyapi-setthreadgroupaffinity",
-};
-
-const RIGHT: &str = "one or more CPU numbers of one group of 64";
+const INFO: &TunableInfo = describe!(tunables::WINDOWS, "pin");
 
 /// The affinity that means these CPUs; `None` for none, or of several groups.
 fn affinity_of(cpus: &[u32]) -> Option<GROUP_AFFINITY> {
@@ -55,29 +44,28 @@ fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
 }
 
 /// Refuses CPUs that this thread's group lacks. Another group's can't be told here: the call will.
-fn lacking(asked: &[u32], allowed: &[u32]) -> Vec<u32> {
+fn lacking(requested: &[u32], allowed: &[u32]) -> Vec<u32> {
     let groups = |cpus: &[u32]| cpus.first().map(|cpu| cpu / GROUP_CPUS);
-    if groups(asked) == groups(allowed) {
-        asked.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect()
+    if groups(requested) == groups(allowed) {
+        requested.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect()
     } else {
         Vec::new()
     }
 }
 
 impl Entry for Pin {
-    type Asked = Vec<u32>;
+    type Request = Vec<u32>;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<Vec<u32>> {
-        cpus(setting).filter(|asked| affinity_of(asked).is_some())
+    fn parse(setting: &Setting) -> Option<Vec<u32>> {
+        cpus(setting).filter(|requested| affinity_of(requested).is_some())
     }
 
-    fn lacking(asked: &Vec<u32>) -> Result<(), Unavailable> {
+    fn check(request: &Vec<u32>) -> Result<(), Unavailable> {
         // Without the mask nothing is known to be wrong; applying will tell.
         let Ok(allowed) = processors::allowed() else { return Ok(()) };
-        let lacking = lacking(asked, &allowed);
+        let lacking = lacking(request, &allowed);
         if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed)) }
     }
 
@@ -85,19 +73,19 @@ impl Entry for Pin {
         processors::allowed().map(Setting::Cpus)
     }
 
-    fn change(asked: Vec<u32>, _: &Setting) -> Result<Applied, Unavailable> {
+    fn change(requested: Vec<u32>, _: &Setting) -> Result<Applied, Unavailable> {
         let was = processors::allowed()?;
-        if was == asked {
+        if was == requested {
             return Ok(already(Setting::Cpus(was)));
         }
         let guard = PinGuard { was, _thread: NotSend::default() };
-        if let Err(why) = set(&asked) {
-            let lacking = lacking(&asked, &guard.was);
+        if let Err(why) = set(&requested) {
+            let lacking = lacking(&requested, &guard.was);
             return Err(if lacking.is_empty() { why } else { not_here(&lacking, &guard.was) });
         }
         let now = processors::allowed()?;
-        if now != asked {
-            let missing: Vec<u32> = asked.into_iter().filter(|cpu| !now.contains(cpu)).collect();
+        if now != requested {
+            let missing: Vec<u32> = requested.into_iter().filter(|cpu| !now.contains(cpu)).collect();
             return Err(not_here(&missing, &guard.was));
         }
         Ok(changed(Setting::Cpus(guard.was.clone()), Setting::Cpus(now), guard))

@@ -11,24 +11,11 @@ use windows_sys::Win32::System::Threading::{
 
 use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
 use crate::windows::os;
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct PolicyTunable;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "policy",
-    call: "SetThreadPriority and SetPriorityClass",
-    doc: "Who runs first where threads compete. idle to time-critical is this thread's priority; high and realtime are \
-          classes of the whole process, whose other threads rise with it. None of them changes by which interrupt a wait \
-          ends.",
-    scope: Scope::Process,
-    sets_resolution: false,
-    since: "Windows XP",
-    page: "https://learn.microsoft.com/windows/win32/procthread/scheduling-priorities",
-};
-
-const RIGHT: &str = "idle, lowest, below-normal, normal, above-normal, highest or time-critical for the thread, high or \
-    realtime for the process, each without a number";
+const INFO: &TunableInfo = describe!(tunables::WINDOWS, "policy");
 const ALLOW_REALTIME: &str = "the privilege SeIncreaseBasePriorityPrivilege, which an administrator's elevated prompt has; \
     without it Windows grants the class high instead";
 
@@ -42,7 +29,7 @@ const THREAD: [(&str, i32); 7] = [
     ("highest", THREAD_PRIORITY_HIGHEST),
     ("time-critical", THREAD_PRIORITY_TIME_CRITICAL),
 ];
-/// The words for the classes of a process that can be asked for.
+/// The words for the classes of a process that can be requested for.
 const CLASS: [(&str, u32); 2] = [("high", HIGH_PRIORITY_CLASS), ("realtime", REALTIME_PRIORITY_CLASS)];
 
 /// What a word asks for.
@@ -121,12 +108,11 @@ impl Priority {
 }
 
 impl Entry for PolicyTunable {
-    type Asked = Word;
+    type Request = Word;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<Word> {
+    fn parse(setting: &Setting) -> Option<Word> {
         Word::of(setting)
     }
 
@@ -139,9 +125,9 @@ impl Entry for PolicyTunable {
         names.map(|name| word(name, 0)).collect()
     }
 
-    fn change(asked: Word, _: &Setting) -> Result<Applied, Unavailable> {
+    fn change(requested: Word, _: &Setting) -> Result<Applied, Unavailable> {
         let was = get()?;
-        let wanted = was.with(asked);
+        let wanted = was.with(requested);
         if was == wanted {
             return Ok(already(was.setting()));
         }
@@ -185,12 +171,12 @@ mod tests {
     fn every_word_means_one_priority_and_back() {
         let plain = Priority { class: NORMAL_PRIORITY_CLASS, thread: THREAD_PRIORITY_NORMAL };
         for setting in Of(PolicyTunable).settings_to_compare() {
-            let asked = Word::of(&setting).expect("a word of ours");
-            let priority = plain.with(asked);
+            let requested = Word::of(&setting).expect("a word of ours");
+            let priority = plain.with(requested);
             assert_eq!(priority.setting(), setting);
             // From a special class the same word means the same.
             let special = Priority { class: REALTIME_PRIORITY_CLASS, ..plain };
-            assert_eq!(special.with(asked).setting(), setting);
+            assert_eq!(special.with(requested).setting(), setting);
         }
         assert_eq!(Priority { thread: -7, ..plain }.setting().to_string(), "unnamed:-7");
         assert_eq!([Word::of(&word("fifo", 0)), Word::of(&word("highest", 2))], [None; 2]);
@@ -199,22 +185,22 @@ mod tests {
 
     #[test]
     fn every_outcome_leaves_thread_and_process_as_found_or_says_what_holds() {
-        for asked in Of(PolicyTunable).settings_to_compare() {
+        for requested in Of(PolicyTunable).settings_to_compare() {
             let before = get().expect("readable");
-            let (outcome, guard) = Of(PolicyTunable).apply(&asked);
+            let (outcome, guard) = Of(PolicyTunable).apply(&requested);
             match outcome {
                 Outcome::Applied { now, .. } => {
-                    assert_eq!(now, asked);
-                    assert_eq!(Of(PolicyTunable).current().as_ref(), Ok(&asked));
+                    assert_eq!(now, requested);
+                    assert_eq!(Of(PolicyTunable).current().as_ref(), Ok(&requested));
                 }
                 Outcome::AlreadySo { is } => assert_eq!(is, before.setting()),
                 Outcome::Denied { why } => {
-                    println!("{asked}: {why}");
+                    println!("{requested}: {why}");
                     assert!(guard.is_none());
                 }
             }
             drop(guard);
-            assert_eq!(get(), Ok(before), "{asked}");
+            assert_eq!(get(), Ok(before), "{requested}");
         }
     }
 }

@@ -12,22 +12,11 @@ use windows_sys::Win32::System::Threading::{
 
 use crate::native::tunables::{Applied, Entry, NotSend, already, changed, flag};
 use crate::windows::os::{self, Newer};
-use oversleep_system::{Restore, Scope, TunableInfo};
+use oversleep_system::{Restore, TunableInfo, describe, tunables};
 
 pub(super) struct PowerThrottling;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "power-throttling",
-    call: "SetProcessInformation(ProcessPowerThrottling, PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION)",
-    doc: "On, as found: Windows 11 drops the timer resolution of a process while its windows are hidden or minimised and it \
-          is silent. Off: it keeps what the process asked for.",
-    scope: Scope::Process,
-    sets_resolution: false,
-    since: "Windows 11",
-    page: "https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-setprocessinformation",
-};
-
-const RIGHT: &str = "on (the system decides) or off (it keeps its hands off)";
+const INFO: &TunableInfo = describe!(tunables::WINDOWS, "power-throttling");
 const BIT: u32 = PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION;
 const STATE_SIZE: u32 = size_of::<PROCESS_POWER_THROTTLING_STATE>() as u32;
 
@@ -93,12 +82,11 @@ fn with(state: State, on: bool) -> State {
 }
 
 impl Entry for PowerThrottling {
-    type Asked = bool;
+    type Request = bool;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    fn understood(setting: &Setting) -> Option<bool> {
+    fn parse(setting: &Setting) -> Option<bool> {
         flag(setting)
     }
 

@@ -8,25 +8,11 @@ use oversleep_record::{Nanos, Unavailable};
 use crate::native::tunables::{Applied, Entry, NotSend, held};
 use crate::windows::os::{self, Newer};
 use crate::windows::resolution;
-use oversleep_system::{Reached, Restore, Scope, TunableInfo};
+use oversleep_system::{Reached, Restore, TunableInfo, describe, tunables};
 
 pub(super) struct Resolution;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "resolution",
-    call: "NtSetTimerResolution",
-    doc: "Asks for a period of the timer interrupt, by which timed waits end: 15.625 ms if nobody asks. The shortest that \
-          any process asks for holds for the machine and its power draw; since Windows 10 2004 only processes that asked \
-          have their waits ended by it. Asking for a longer one than holds changes nothing, and the machine grants what \
-          its hardware can: the outcome tells the period that was in effect. A process has one request, the \
-          last that was made, by this call or by timeBeginPeriod.",
-    scope: Scope::MachineWhileHeld,
-    sets_resolution: true,
-    since: "Windows XP",
-    page: "https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod",
-};
-
-const RIGHT: &str = "a span from 100ns to 1s, such as 1ms; the machine grants the nearest it can";
+const INFO: &TunableInfo = describe!(tunables::WINDOWS, "resolution");
 
 type NtSetTimerResolution = unsafe extern "system" fn(desired: u32, set: u8, current: *mut u32) -> i32;
 
@@ -70,20 +56,20 @@ impl Requests {
         self.0.iter().min().copied()
     }
 
-    /// The period in effect as the system answered; `None` where one as short stood already and it was not asked.
-    fn add(&mut self, system: &mut dyn System, asked: u32) -> Result<Option<u32>, Unavailable> {
+    /// The period in effect as the system answered; `None` where one as short stood already and it was not requested.
+    fn add(&mut self, system: &mut dyn System, requested: u32) -> Result<Option<u32>, Unavailable> {
         let before = self.shortest();
         let now = match before {
-            Some(before) if before <= asked => None,
-            _ => Some(system.replace(before, Some(asked))?),
+            Some(before) if before <= requested => None,
+            _ => Some(system.replace(before, Some(requested))?),
         };
-        self.0.push(asked);
+        self.0.push(requested);
         Ok(now)
     }
 
-    fn remove(&mut self, system: &mut dyn System, asked: u32) {
+    fn remove(&mut self, system: &mut dyn System, requested: u32) {
         let before = self.shortest();
-        if let Some(index) = self.0.iter().position(|&other| other == asked) {
+        if let Some(index) = self.0.iter().position(|&other| other == requested) {
             self.0.swap_remove(index);
         }
         let after = self.shortest();
@@ -118,45 +104,37 @@ pub(in crate::windows) fn take_back() -> bool {
 }
 
 impl Entry for Resolution {
-    type Asked = u32;
+    type Request = u32;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
-    /// In units of 100 ns, rounded down, so that what is asked for is never longer than what is wanted.
-    fn understood(setting: &Setting) -> Option<u32> {
-        let &Setting::Nanos(asked) = setting else { return None };
-        u32::try_from(asked.0 / 100).ok().filter(|units| (1..=10_000_000).contains(units))
+    /// In units of 100 ns, rounded down, so that what is requested for is never longer than what is wanted.
+    fn parse(setting: &Setting) -> Option<u32> {
+        let &Setting::Nanos(requested) = setting else { return None };
+        u32::try_from(requested.0 / 100).ok().filter(|units| (1..=10_000_000).contains(units))
     }
 
     fn read() -> Result<Setting, Unavailable> {
         resolution::in_effect()
     }
 
-    fn reaches() -> Option<Reached> {
+    fn reached() -> Option<Reached> {
         Some(resolution::reached())
     }
 
-    fn compared() -> Vec<Setting> {
-        // From the default to the shortest. 0.507 ms is beside it because exactly 0.5 ms can take a tick more.
-        [15_625_000, 10_000_000, 5_000_000, 2_000_000, 1_000_000, 507_000, 500_000]
-            .map(|ns| Setting::Nanos(Nanos(ns)))
-            .to_vec()
-    }
-
-    fn change(asked: u32, _: &Setting) -> Result<Applied, Unavailable> {
+    fn change(requested: u32, _: &Setting) -> Result<Applied, Unavailable> {
         let was = Self::read()?;
-        let answered = requests().add(&mut Windows, asked)?;
-        let guard = Held { asked, _thread: NotSend::default() };
+        let answered = requests().add(&mut Windows, requested)?;
+        let guard = Held { requested, _thread: NotSend::default() };
         let now = answered.map_or_else(|| was.clone(), |units| Setting::Nanos(Nanos(i64::from(units) * 100)));
-        // Where it is as it was, somebody else asked for as short a one, or the machine has none shorter; and since 2004
+        // Where it is as it was, somebody else requested for as short a one, or the machine has none shorter; and since 2004
         // each process must ask itself.
         Ok(held(was, now, guard))
     }
 }
 
 struct Held {
-    asked: u32,
+    requested: u32,
     _thread: NotSend,
 }
 
@@ -164,7 +142,7 @@ impl Restore for Held {}
 
 impl Drop for Held {
     fn drop(&mut self) {
-        requests().remove(&mut Windows, self.asked);
+        requests().remove(&mut Windows, self.requested);
     }
 }
 
@@ -176,21 +154,21 @@ mod tests {
 
     #[test]
     fn requests_are_in_the_systems_unit_and_never_longer_than_wanted() {
-        let units = |ns| Resolution::understood(&Setting::Nanos(Nanos(ns)));
+        let units = |ns| Resolution::parse(&Setting::Nanos(Nanos(ns)));
         assert_eq!([units(500_000), units(507_000), units(1_000_050)], [Some(5_000), Some(5_070), Some(10_000)]);
         assert_eq!([units(0), units(99), units(-1), units(i64::MAX)], [None; 4]);
     }
 
-    /// Notes what is asked of it; grants what it is told to.
+    /// Notes what is requested of it; grants what it is told to.
     #[derive(Default)]
     struct Noted {
-        asked: Vec<(Option<u32>, Option<u32>)>,
+        requested: Vec<(Option<u32>, Option<u32>)>,
         refuses: bool,
     }
 
     impl System for Noted {
         fn replace(&mut self, held: Option<u32>, wanted: Option<u32>) -> Result<u32, Unavailable> {
-            self.asked.push((held, wanted));
+            self.requested.push((held, wanted));
             if self.refuses { Err(Unavailable::NotAsked) } else { Ok(wanted.unwrap_or(156_250)) }
         }
     }
@@ -205,7 +183,7 @@ mod tests {
         requests.remove(&mut system, 5_000);
         requests.remove(&mut system, 10_000);
         let [ms, half] = [Some(10_000), Some(5_000)];
-        assert_eq!(system.asked, [(None, ms), (ms, half), (half, ms), (ms, None)]);
+        assert_eq!(system.requested, [(None, ms), (ms, half), (half, ms), (ms, None)]);
     }
 
     #[test]
@@ -217,11 +195,11 @@ mod tests {
 
     #[test]
     fn is_held_until_dropped_also_while_unwinding() {
-        let asked = Setting::Nanos(Nanos::from_millis(3));
+        let requested = Setting::Nanos(Nanos::from_millis(3));
         let mine = || requests().0.iter().filter(|&&units| units == 30_000).count();
-        let (outcome, guard) = Of(Resolution).apply(&asked);
+        let (outcome, guard) = Of(Resolution).apply(&requested);
         assert!(outcome.holds() && guard.is_some(), "{outcome:?}");
-        let (_, second) = Of(Resolution).apply(&asked);
+        let (_, second) = Of(Resolution).apply(&requested);
         assert_eq!(mine(), 2);
         drop(second);
         assert_eq!(mine(), 1);

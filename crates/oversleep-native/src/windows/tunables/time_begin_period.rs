@@ -6,34 +6,21 @@ use windows_sys::Win32::Media::{TIMERR_NOERROR, timeBeginPeriod, timeEndPeriod};
 
 use crate::native::tunables::{Applied, Entry, NotSend, held};
 use crate::windows::resolution;
-use oversleep_system::{Reached, Restore, Scope, TunableInfo};
+use oversleep_system::{Reached, Restore, TunableInfo, describe, tunables};
 
 pub(super) struct TimeBeginPeriod;
 
-static INFO: TunableInfo = TunableInfo {
-    name: "time-begin-period",
-    call: "timeBeginPeriod, timeEndPeriod",
-    doc: "Asks for a period of the timer interrupt as most programs do. The multimedia library counts these requests of a \
-          process and passes the shortest on, by the call that the tunable resolution makes. The system keeps one request \
-          per process, the last that was made, so hold one of the two at a time.",
-    scope: Scope::MachineWhileHeld,
-    sets_resolution: false,
-    since: "Windows 95",
-    page: "https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod",
-};
-
-const RIGHT: &str = "whole milliseconds from 1ms to 1s";
+const INFO: &TunableInfo = describe!(tunables::WINDOWS, "time-begin-period");
 
 impl Entry for TimeBeginPeriod {
-    type Asked = u32;
+    type Request = u32;
 
-    const INFO: &'static TunableInfo = &INFO;
-    const RIGHT: &'static str = RIGHT;
+    const INFO: &'static TunableInfo = INFO;
 
     /// In milliseconds.
-    fn understood(setting: &Setting) -> Option<u32> {
-        let &Setting::Nanos(asked) = setting else { return None };
-        let ms = (asked.0 % 1_000_000 == 0).then_some(asked.0 / 1_000_000)?;
+    fn parse(setting: &Setting) -> Option<u32> {
+        let &Setting::Nanos(requested) = setting else { return None };
+        let ms = (requested.0 % 1_000_000 == 0).then_some(requested.0 / 1_000_000)?;
         u32::try_from(ms).ok().filter(|ms| (1..=1_000).contains(ms))
     }
 
@@ -41,12 +28,8 @@ impl Entry for TimeBeginPeriod {
         resolution::in_effect()
     }
 
-    fn reaches() -> Option<Reached> {
+    fn reached() -> Option<Reached> {
         Some(resolution::reached())
-    }
-
-    fn compared() -> Vec<Setting> {
-        [15, 10, 5, 2, 1].map(|ms| Setting::Nanos(Nanos::from_millis(ms))).to_vec()
     }
 
     fn change(ms: u32, _: &Setting) -> Result<Applied, Unavailable> {
@@ -87,7 +70,7 @@ mod tests {
 
     #[test]
     fn whole_milliseconds_are_taken() {
-        let ms = |ns| TimeBeginPeriod::understood(&Setting::Nanos(Nanos(ns)));
+        let ms = |ns| TimeBeginPeriod::parse(&Setting::Nanos(Nanos(ns)));
         assert_eq!([ms(1_000_000), ms(15_000_000), ms(1_000_000_000)], [Some(1), Some(15), Some(1_000)]);
         assert_eq!([ms(0), ms(-1_000_000), ms(500_000), ms(1_500_000), ms(1_001_000_000)], [None; 5]);
     }

@@ -58,12 +58,12 @@ fn timespec(ns: u64) -> libc::timespec {
     libc::timespec { tv_sec, tv_nsec: (ns % 1_000_000_000) as _ }
 }
 
-/// Nanoseconds on `CLOCK_MONOTONIC_COARSE`: the time of the last timer tick.
+/// Nanoseconds on `CLOCK_MONOTONIC_COARSE`: the time of the last tick.
 pub(crate) fn coarse_ns() -> Option<u64> {
     Some(clock_ns(libc::CLOCK_MONOTONIC_COARSE))
 }
 
-/// The length of a timer tick.
+/// The period of the tick.
 pub(crate) fn coarse_step_ns() -> Option<u64> {
     let mut step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `step` is a valid timespec for the kernel to fill.

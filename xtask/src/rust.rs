@@ -1,5 +1,5 @@
-//! Just enough of Rust's grammar to tell code from comments and literals, so that no check trips over a word in a
-//! string. It doesn't parse; it blanks what isn't code and cuts the rest into words and signs.
+//! Enough of Rust's grammar to separate code, comments and literals, so that no check trips over a word in a string. It
+//! doesn't parse: it blanks what isn't code and cuts the rest into words and signs.
 
 /// A scanned Rust file.
 pub struct Source {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use super::rust::Source;
+use crate::rust::Source;
 
 /// A text file; Rust files carry their scanned form as well.
 pub struct File {
@@ -25,7 +25,7 @@ impl File {
 #[derive(Default)]
 pub struct Tree {
     files: BTreeMap<String, File>,
-    /// Files that are there but aren't UTF-8 text: a link may point to them, nothing else looks at them.
+    /// Files that aren't UTF-8 text: links may point to them, and no check reads them.
     opaque: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl Tree {
         let mut tree = Self::default();
         for path in paths {
             let on_disk = root.join(&path);
-            // A tracked file may be deleted in the working tree, and a link's target is listed itself.
+            // A tracked file may be deleted in the working tree, and a link's target is in the list itself.
             if !std::fs::symlink_metadata(&on_disk).is_ok_and(|meta| meta.is_file()) {
                 continue;
             }

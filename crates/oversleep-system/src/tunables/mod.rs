@@ -1,0 +1,50 @@
+//! Everything that a measurement may change, described once for each system, in the order in which it is listed.
+//!
+//! A system's room adds the change to a description, a model the parameter.
+
+mod linux;
+mod macos;
+mod windows;
+
+pub use self::linux::LINUX;
+pub use self::macos::MACOS;
+pub use self::windows::WINDOWS;
+
+use crate::tunable::{Scope, TunableInfo};
+
+/// What most tunables have in common; an entry states what differs.
+pub const COMMON: TunableInfo = TunableInfo {
+    name: "",
+    call: "",
+    doc: "",
+    expected: "",
+    scope: Scope::Thread,
+    inherited_by: None,
+    sets_resolution: false,
+    compared: &[],
+    is_modelled: true,
+    since: "",
+    page: "",
+};
+
+/// The tunables of a system by its name in results; none where it has no room of its own.
+pub fn of(os: &str) -> &'static [TunableInfo] {
+    match os {
+        "linux" => LINUX,
+        "windows" => WINDOWS,
+        "macos" => MACOS,
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_system_has_one_tunable_that_sets_the_resolution() {
+        for tunables in [LINUX, WINDOWS, MACOS] {
+            assert_eq!(tunables.iter().filter(|info| info.sets_resolution).count(), 1);
+        }
+    }
+}
