@@ -8,7 +8,7 @@ use oversleep_record::{Nanos, Unavailable};
 
 use super::clock_scale::ClockScale;
 use super::composed_waits::find_wait;
-use oversleep_system::{Platform, SharedPlatform, Target, Waiter};
+use oversleep_system::{Family, Platform, SharedPlatform, Target, Waiter};
 
 /// Ctrl-C raises it, and every loop checks it between two samples.
 #[derive(Clone, Debug, Default)]
@@ -105,7 +105,7 @@ impl Bench {
     /// # Errors
     /// Why it can't be used here.
     pub fn open_plainest_sleep(&self) -> Result<Box<dyn Waiter>, Unavailable> {
-        self.platform().plainest_sleep().ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
+        self.platform().plainest(Family::Sleep).ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
     }
 
     /// Registry name of the clock that takes timestamps.

@@ -18,6 +18,7 @@ mod observe;
 pub mod pairing;
 pub mod reference;
 pub mod resolution;
+pub mod rules;
 mod tunable;
 pub mod tunables;
 mod wait;
@@ -171,14 +172,9 @@ impl dyn Platform + '_ {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().name == name)
     }
 
-    /// The platform's first wait of that family.
-    pub fn first_wait(&self, family: Family) -> Option<&dyn Wait> {
+    /// The plainest wait of a family: the first in the list.
+    pub fn plainest(&self, family: Family) -> Option<&dyn Wait> {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == family)
-    }
-
-    /// The platform's plainest sleep, which stands first among its sleeps.
-    pub fn plainest_sleep(&self) -> Option<&dyn Wait> {
-        self.first_wait(Family::Sleep)
     }
 
     /// The tunable of that name.

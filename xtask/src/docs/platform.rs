@@ -1,7 +1,7 @@
-//! The tables of `PLATFORM.md` that descriptions state: clocks, waits and hand-offs of each system, what zero means to
-//! its waits and which slack applies.
+//! The tables of `PLATFORM.md` that descriptions state: clocks, waits, hand-offs, tunables and loads of each system, what
+//! zero means to its waits and which slack applies.
 
-use oversleep_system::{ClockInfo, ClockUnit, clocks, reference};
+use oversleep_system::{ClockInfo, ClockUnit, LoadInfo, Scope, TunableInfo, clocks, loads, reference, tunables};
 
 use super::Part;
 use super::markdown::{cell, page_link, table};
@@ -9,24 +9,19 @@ use super::markdown::{cell, page_link, table};
 const PAGE: &str = "PLATFORM.md";
 
 pub fn parts() -> Vec<Part> {
-    let part = |name, text| Part { path: PAGE, name, text };
-    vec![
-        part("zero-linux", reference::waits_by_zero("linux")),
-        part("slack-linux", reference::waits_by_slack("linux")),
-        part("zero-windows", reference::waits_by_zero("windows")),
-        part("slack-windows", reference::waits_by_slack("windows")),
-        part("zero-macos", reference::waits_by_zero("macos")),
-        part("slack-macos", reference::waits_by_slack("macos")),
-        part("clocks-linux", of_clocks("linux")),
-        part("waits-linux", reference::waits("linux")),
-        part("handoffs-linux", reference::handoffs("linux")),
-        part("clocks-windows", of_clocks("windows")),
-        part("waits-windows", reference::waits("windows")),
-        part("handoffs-windows", reference::handoffs("windows")),
-        part("clocks-macos", of_clocks("macos")),
-        part("waits-macos", reference::waits("macos")),
-        part("handoffs-macos", reference::handoffs("macos")),
-    ]
+    let of_system = |os: &'static str| {
+        [
+            ("zero", reference::waits_by_zero(os)),
+            ("slack", reference::waits_by_slack(os)),
+            ("clocks", of_clocks(os)),
+            ("waits", reference::waits(os)),
+            ("handoffs", reference::handoffs(os)),
+            ("tunables", of_tunables(os)),
+            ("loads", of_loads(os)),
+        ]
+        .map(|(kind, text)| Part { path: PAGE, name: format!("{kind}-{os}"), text })
+    };
+    ["linux", "windows", "macos"].into_iter().flat_map(of_system).collect()
 }
 
 fn of_clocks(os: &str) -> String {
@@ -40,16 +35,36 @@ fn of_clocks(os: &str) -> String {
     table(["clock", "call", "what it is", "unit", "since", "page"], clocks::of(os).iter().map(row))
 }
 
+fn of_tunables(os: &str) -> String {
+    let row = |info: &TunableInfo| {
+        let reaches = match info.scope {
+            Scope::Thread => "the thread",
+            Scope::Process => "the process",
+            Scope::MachineWhileHeld => "the machine, while held",
+        };
+        let call = format!("`{}`", info.call).replace('|', "\\|");
+        [format!("`{}`", info.name), call, cell(info.doc), reaches.to_owned(), cell(info.since), page_link(info.page)]
+    };
+    table(["tunable", "call", "what it does", "reaches", "since", "page"], tunables::of(os).iter().map(row))
+}
+
+fn of_loads(os: &str) -> String {
+    let row = |info: &LoadInfo| [format!("`{}`", info.name), cell(info.doc)];
+    table(["load", "what it does"], loads::of(os).iter().map(row))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_clock_has_a_whole_row() {
+    fn every_description_has_a_whole_row() {
         for os in ["linux", "windows", "macos"] {
-            let text = of_clocks(os);
-            assert_eq!(text.lines().count(), clocks::of(os).len() + 2);
-            assert!(text.lines().all(|line| !line.contains("|  |")), "{text}");
+            let counts = [clocks::of(os).len(), tunables::of(os).len(), loads::of(os).len()];
+            for (text, count) in [of_clocks(os), of_tunables(os), of_loads(os)].iter().zip(counts) {
+                assert_eq!(text.lines().count(), count + 2);
+                assert!(text.lines().all(|line| !line.contains("|  |")), "{text}");
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
-//! `explain`: every finding there is, and each one's cause, evidence and cure.
+//! `explain`: every finding there is, and what each one means, how oversleep knows, and what to do.
 
 use clap::Args;
-use oversleep_explain::{self as explain, FindingEntry, Harmless, RemedyEntry, remedies};
+use oversleep_explain::{self as explain, FindingEntry, RemedyEntry, Trial};
 use oversleep_record::finding::Severity;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::request::names;
 use crate::width::width;
 use oversleep_report::listing::{Page, STRONG};
 
-/// List the findings, or explain one: cause, how we know, cure
+/// List the findings, or explain one: what it means, how we know, what to do
 #[derive(Args, Debug)]
 #[command(before_help = help::EXPLAIN)]
 pub struct Explain {
@@ -31,7 +31,9 @@ impl Explain {
         match (one, self.json) {
             (None, false) => stdout::text(&list(width()))?,
             (Some(entry), false) => stdout::text(&page(entry, width()))?,
-            (None, true) => stdout::json(&Value::Array(explain::registry().iter().map(document).collect()))?,
+            (None, true) => {
+                stdout::json(&Value::Array(explain::registry().iter().map(|entry| document(entry)).collect()))?
+            }
             (Some(entry), true) => stdout::json(&document(entry))?,
         }
         Ok(Exit::Fine)
@@ -67,29 +69,39 @@ fn page(entry: &FindingEntry, width: usize) -> String {
     page.gap();
     page.hanging("Applies to:", 12, entry.applies_to);
     page.hanging("Severity:", 12, severity(entry.severity));
-    for paragraph in entry.explanation.split("\n\n") {
+    page.gap();
+    page.paragraph(0, entry.meaning);
+    for (title, text) in [("How we know:", entry.how_we_know), ("What to do:", entry.what_to_do)] {
         page.gap();
-        page.paragraph(0, paragraph);
+        page.hanging(title, 13, text);
     }
-    let remedies: Vec<&RemedyEntry> = entry.remedies.iter().filter_map(|id| remedies::get(id)).collect();
-    if !remedies.is_empty() {
+    if !entry.sources.is_empty() {
+        page.gap();
+        page.hanging("Documented:", 13, &entry.sources.join(" "));
+    }
+    if !entry.remedies.is_empty() {
         page.heading("Remedies");
     }
-    for remedy in remedies {
+    for remedy in entry.remedies {
         page.gap();
         page.line(&format!("  {STRONG}{}{STRONG:#}", remedy.id));
         page.paragraph(4, remedy.summary);
         page.paragraph(4, remedy.how);
-        // Those that experiments measure anyway have a reason for one report, not in general.
-        if let (Harmless::NotTriedBecause(why), None) = (remedy.harmless, remedy.compare) {
-            page.paragraph(4, &format!("Not tried by `check`: {why}"));
-        }
+        page.paragraph(4, &trial(remedy));
         if let Some(example) = remedy.example {
             page.gap();
             page.code(8, example);
         }
     }
     page.finish()
+}
+
+fn trial(remedy: &RemedyEntry) -> String {
+    match remedy.trial {
+        Trial::Here { .. } => "`check` tries it and shows what it gains.".to_owned(),
+        Trial::ByExperiment { experiment, .. } => format!("Experiment {experiment} measures what it gains."),
+        Trial::Never(why) => format!("`check` does not try it: {why}."),
+    }
 }
 
 fn severity(severity: Severity) -> &'static str {
@@ -107,17 +119,20 @@ fn document(entry: &FindingEntry) -> Value {
             "summary": remedy.summary,
             "how": remedy.how,
             "example": remedy.example,
-            "tried_by_check": matches!(remedy.harmless, Harmless::TryHere(_)),
+            "tried_by_check": matches!(remedy.trial, Trial::Here { .. }),
         })
     };
-    let remedies: Vec<Value> = entry.remedies.iter().filter_map(|id| remedies::get(id)).map(remedy).collect();
+    let remedies: Vec<Value> = entry.remedies.iter().map(|entry| remedy(entry)).collect();
     json!({
         "id": entry.id,
         "name": entry.name,
         "summary": entry.summary,
         "applies_to": entry.applies_to,
         "severity": entry.severity,
-        "explanation": entry.explanation,
+        "meaning": entry.meaning,
+        "how_we_know": entry.how_we_know,
+        "what_to_do": entry.what_to_do,
+        "sources": entry.sources,
         "remedies": remedies,
     })
 }

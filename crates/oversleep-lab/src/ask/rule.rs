@@ -19,7 +19,7 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
     let _loads: Vec<_> = loads.filter_map(|load| platform.load(&load.kind)?.start(load.hogs).ok()).collect();
     match &question.subject {
         Subject::Wait { name, request } => {
-            let wait = find_wait(platform, name).or_else(|| platform.plainest_sleep())?;
+            let wait = find_wait(platform, name).or_else(|| platform.plainest(Family::Sleep))?;
             let wait = wait.rule(*request).or_else(|| of_spinning(platform, wait.info()))?;
             Some(wait + &of_stamps(platform, question.clock.as_deref()) + &of_neighbours(platform, question))
         }
@@ -39,7 +39,7 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
             match clock {
                 Some(clock) => Some(format!("{} times the fork-join: {}", clock.info().name, clock.rule()?)),
                 None => {
-                    let sleep = platform.plainest_sleep()?.rule(POLL_PAUSE)?;
+                    let sleep = platform.plainest(Family::Sleep)?.rule(POLL_PAUSE)?;
                     Some(of_fork_join(platform, *style, computing(question), &sleep))
                 }
             }
@@ -160,12 +160,15 @@ mod tests {
     #[test]
     fn the_rule_names_the_grant_and_whose_request_won() {
         let (lab, mut question) = asked("windows-10-2004", &[], "resolution()");
-        assert!(rule_of(&lab, &question).starts_with("no process asks for a shorter period than the default, 15.6"));
+        assert!(rule_of(&lab, &question).starts_with("no process requests a shorter period than the default, 15.6"));
         question.neighbours = vec![setting("2ms").unwrap()];
-        assert!(rule_of(&lab, &question).starts_with("the shortest period that any process asks for holds, 2 ms now"));
+        assert!(
+            rule_of(&lab, &question)
+                .starts_with("the shortest period that any process requests is in effect, 2 ms now")
+        );
         question.conditions = question.conditions.with("resolution", setting("501.3us").unwrap());
         let rule = rule_of(&lab, &question);
-        assert!(rule.contains("holds, 500 µs now") || rule.contains("holds, 500.4 µs now"), "{rule}");
+        assert!(rule.contains("in effect, 500 µs now") || rule.contains("in effect, 500.4 µs now"), "{rule}");
         assert!(rule.contains("multiple of 1.28 µs"), "{rule}");
     }
 
@@ -174,7 +177,7 @@ mod tests {
         let (lab, mut question) = asked("windows-11", &["window-hidden=true"], "sleep(1ms)");
         assert!(!rule_of(&lab, &question).contains("window"), "it requests nothing");
         question.conditions = question.conditions.with("resolution", setting("1ms").unwrap());
-        assert!(rule_of(&lab, &question).contains("is ignored while its window can't be seen"));
+        assert!(rule_of(&lab, &question).contains("is ignored while its window is hidden"));
         let opted_out = question.conditions.clone().with("power-throttling", setting("off").unwrap());
         assert!(!rule_of(&lab, &Question { conditions: opted_out, ..question }).contains("window"));
         let (lab, mut question) = asked("windows-11", &[], "sleep(1ms)");
@@ -222,14 +225,14 @@ mod tests {
                 "windows-11",
                 "lowest",
                 16,
-                "it ranks below them, so it has a slice when it has waited for 4 s (looked at every 1 s)",
+                "it ranks below them, so it gets a slice only after waiting for 4 s (the system checks every 1 s)",
             ),
             ("linux-hz250", "fifo:50", 8, "it ranks above them"),
-            ("linux-hz250", "other:0", 8, "protected until its slice of 2.1 ms is over, at a tick (4 ms each)"),
-            ("linux-hz250", "other:19", 8, "it weighs 15 against 1024"),
-            ("linux-hz250", "batch:0", 8, "a thread of this policy displaces none by waking up"),
-            ("linux-hz250", "idle:0", 8, "it weighs 3 against 1024"),
-            ("wsl2", "other:0", 8, "credited 9 ms, and displaces one that has had more than it by 3 ms"),
+            ("linux-hz250", "other:0", 8, "protected until their slice of 2.1 ms ends, at a tick (4 ms each)"),
+            ("linux-hz250", "other:19", 8, "its weight is 15 against a plain thread's 1024"),
+            ("linux-hz250", "batch:0", 8, "a thread of this policy displaces no other by waking up"),
+            ("linux-hz250", "idle:0", 8, "its weight is 3 against a plain thread's 1024"),
+            ("wsl2", "other:0", 8, "credited 9 ms and displaces one that has had 3 ms more than it"),
             ("macos-14-m1", "time-constraint:0", 16, "it ranks above them"),
             ("macos-14-m1", "other:31", 16, "it runs at once while it has had less than its share"),
             ("macos-14-m1", "fifo:31", 16, "divided by 8, at most 1 ms (tier-0)"),
@@ -251,15 +254,15 @@ mod tests {
         };
         let hidden = &["window-hidden=true"][..];
         for ((lab, question), part) in [
-            (asked("linux-hz250", &[], "poll(300us)"), "the call takes whole milliseconds: 300 µs is 1 ms"),
-            (asked("linux-hz250", &[], "select(1500ns)"), "the call takes whole microseconds: 1.5 µs is 2 µs"),
-            (holding(asked("windows-11", &[], "sleep(1500us)"), "1ms"), "whole milliseconds: 1.5 ms is 2 ms"),
-            (holding(asked("windows-11", &[], "sleep(1ms)"), "1ms"), "every 1 ms, as this process asks"),
-            (asked("windows-11", &[], "time-set-event(1ms)"), "every 1 ms, as this process asks"),
-            (asked("windows-11", hidden, "time-set-event(1ms)"), "is ignored while its window can't be seen"),
-            (neighbour(asked("windows-7", &[], "sleep(1ms)"), "2ms"), "every 2 ms because another process asks"),
-            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "10ms"), "every 10 ms because another process asks"),
-            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "5ms"), "every 3rd only, each 15 ms; of neighbours"),
+            (asked("linux-hz250", &[], "poll(300us)"), "the call takes whole milliseconds: 300 µs becomes 1 ms"),
+            (asked("linux-hz250", &[], "select(1500ns)"), "the call takes whole microseconds: 1.5 µs becomes 2 µs"),
+            (holding(asked("windows-11", &[], "sleep(1500us)"), "1ms"), "whole milliseconds: 1.5 ms becomes 2 ms"),
+            (holding(asked("windows-11", &[], "sleep(1ms)"), "1ms"), "every 1 ms, as this process requests"),
+            (asked("windows-11", &[], "time-set-event(1ms)"), "every 1 ms, as this process requests"),
+            (asked("windows-11", hidden, "time-set-event(1ms)"), "is ignored while its window is hidden"),
+            (neighbour(asked("windows-7", &[], "sleep(1ms)"), "2ms"), "every 2 ms because another process requests"),
+            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "10ms"), "every 10 ms because another process requests"),
+            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "5ms"), "every 3rd only, each 15 ms; for neighbours"),
             (neighbour(asked("linux-hz250", &[], "sleep(1ms)"), "1ms"), "slack belongs to each thread here"),
             (asked("linux-hz250", &[], "resolution()"), "timer slack is each thread's own, 50 µs for a new one"),
             (asked("linux-hz250", &[], "so-rcvtimeo(300ms)"), "in steps of 32 ms"),
