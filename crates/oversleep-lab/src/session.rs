@@ -123,7 +123,7 @@ impl Laboratory {
         let taken_unix_s = self.platform.unix_time_s();
         let environment = self.platform.environment();
         let mut floor = floor(&bench);
-        floor.chosen = Some(if plan.clock.is_some() { Chosen::AskedFor } else { Chosen::OfTheDeadlines });
+        floor.chosen = Some(if plan.clock.is_some() { Chosen::Requested } else { Chosen::DeadlineClock });
         let watch = Watch::begin(&bench);
         let mut measured = Measured::default();
         measure(&bench, self.probes(request).collect(), self.time_max(plan), progress, &mut measured);
@@ -147,7 +147,7 @@ impl Laboratory {
             self.try_remedies(&bench, plan, progress, &mut file);
         }
         if let Some(floor) = &mut file.floor {
-            floor.witness = watch.and_then(|watch| watch.end(&bench));
+            floor.cross_check = watch.and_then(|watch| watch.end(&bench));
         }
         file.findings = explain::findings(&file);
         file.duration_ns = self.platform.now() - begun;
@@ -260,7 +260,7 @@ mod tests {
         ]);
         assert_eq!(file.platform.modelled.as_deref(), Some("test"));
         assert_eq!(file.taken_unix_s, None);
-        assert_eq!(file.floor.as_ref().and_then(|floor| floor.chosen), Some(Chosen::OfTheDeadlines));
+        assert_eq!(file.floor.as_ref().and_then(|floor| floor.chosen), Some(Chosen::DeadlineClock));
         let back = ResultFile::read(&file.write()).expect("it reads back");
         assert_eq!(back.write(), file.write());
     }

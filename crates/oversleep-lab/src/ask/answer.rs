@@ -143,7 +143,7 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     let platform = machine.platform();
     let (question, translated) = calls::in_registry_names(platform, question);
     let question = &question;
-    for (name, setting) in &question.conditions.asked {
+    for (name, setting) in &question.conditions.requested {
         check_tunable(platform, name, setting)?;
     }
     let mut neighbours: Vec<Box<dyn Neighbour>> = Vec::new();
@@ -170,7 +170,7 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
 
 /// Holds what the asking process and thread hold, on the calling thread.
 pub(super) fn hold(platform: &dyn Platform, question: &Question) -> Vec<Option<Box<dyn Restore>>> {
-    let wishes = question.conditions.asked.iter();
+    let wishes = question.conditions.requested.iter();
     wishes.filter_map(|(name, setting)| Some(platform.tunable(name)?.apply(setting).1)).collect()
 }
 
@@ -253,7 +253,7 @@ fn is_there(platform: &dyn Platform, clock: &str) -> Result<(), NoAnswer> {
 
 /// A series' values: lateness as what the call took where each call is its own deadline, costs in ns.
 fn answer_of(series: Option<&Series>, what: &str) -> Result<Answer, NoAnswer> {
-    let Some(series) = series else { return Err(unavailable(what, Unavailable::NotAsked)) };
+    let Some(series) = series else { return Err(unavailable(what, Unavailable::NotMeasured)) };
     if let Status::Unavailable { reason } = &series.status {
         return Err(unavailable(what, reason.clone()));
     }

@@ -43,10 +43,10 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     (1..=15)
         .map(Nanos::from_millis)
         .map(|requested| -> Box<dyn Probe> {
-            let mut series = Series::new(ExperimentId::B2, sleep.name, Quantity::Elapsed, Unit::Ns);
+            let mut series = Series::new(ExperimentId::B2, sleep.name, Quantity::Duration, Unit::Ns);
             series.key = series.key.span(requested);
             series.requested_ns = Some(requested);
-            series.asked_ns = Some(sleep.rounded(requested));
+            series.rounded_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
             series.conditions = plan.conditions.clone();
             Box::new(ElapsedProbe::new(sleep.name, series, amount))

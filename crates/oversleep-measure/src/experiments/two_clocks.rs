@@ -51,10 +51,10 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         .into_iter()
         .map(|requested| -> Box<dyn Probe> {
             let recorder = |role| {
-                let mut series = Series::new(ExperimentId::B1, sleep.name, Quantity::Elapsed, Unit::Ns);
+                let mut series = Series::new(ExperimentId::B1, sleep.name, Quantity::Duration, Unit::Ns);
                 series.key = series.key.span(requested).word(role);
                 series.requested_ns = Some(requested);
-                series.asked_ns = Some(sleep.rounded(requested));
+                series.rounded_ns = Some(sleep.rounded(requested));
                 series.pace = Some(Pace::BackToBack);
                 series.labels.set(label::CLOCK_ROLE, role);
                 series.conditions = plan.conditions.clone();

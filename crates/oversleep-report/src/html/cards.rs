@@ -104,7 +104,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, told: &mut 
                     for evidence in &finding.evidence {
                         m.element("li", &[], |m| {
                             m.leaf("code", &[], &evidence.source);
-                            m.text(&format!(": {}", evidence.says));
+                            m.text(&format!(": {}", evidence.text));
                         });
                     }
                 });
@@ -151,7 +151,7 @@ fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
     let lists = [
         (Verdict::TooDisturbed, "Too disturbed to conclude", true),
         (Verdict::NotEnoughData, "Not enough data", false),
-        (Verdict::Absent, "Looked for and not so here", false),
+        (Verdict::NotFound, "Looked for and not so here", false),
     ];
     for (verdict, title, is_open) in lists {
         let all: Vec<&Finding> = findings.with(verdict).collect();

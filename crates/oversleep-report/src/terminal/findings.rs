@@ -74,7 +74,7 @@ fn brief<'a>(page: &mut Page, finding: &'a Finding, told: &mut Vec<&'a str>) {
 fn found<'a>(page: &mut Page, finding: &'a Finding, told: &mut Vec<&'a str>) {
     title(page, finding);
     let evidence: Vec<String> =
-        finding.evidence.iter().map(|evidence| format!("{}: {}", evidence.source, evidence.says)).collect();
+        finding.evidence.iter().map(|evidence| format!("{}: {}", evidence.source, evidence.text)).collect();
     if !evidence.is_empty() {
         let rest = evidence.len().saturating_sub(EVIDENCE_MAX);
         let more = if rest > 0 { format!("; and {rest} more") } else { String::new() };
@@ -133,7 +133,7 @@ fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
             );
         }
     }
-    let lists = [(Verdict::NotEnoughData, "Not enough data"), (Verdict::Absent, "Looked for and not so here")];
+    let lists = [(Verdict::NotEnoughData, "Not enough data"), (Verdict::NotFound, "Looked for and not so here")];
     let mut first = true;
     // A command that measures one part lacks data for all the others by intention.
     let looks_at_everything = file.command == "check";

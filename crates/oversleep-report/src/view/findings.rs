@@ -39,7 +39,7 @@ impl Findings {
             all => all.join(""),
         };
         let rest = [
-            (Verdict::Absent, "looked for and not so here"),
+            (Verdict::NotFound, "looked for and not so here"),
             (Verdict::NotEnoughData, "without enough data"),
             (Verdict::TooDisturbed, "too disturbed to conclude"),
         ];

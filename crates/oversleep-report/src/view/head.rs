@@ -122,21 +122,21 @@ pub fn warnings(file: &ResultFile) -> Vec<String> {
 pub fn floor(file: &ResultFile) -> Option<String> {
     let floor = file.floor.as_ref()?;
     let chosen = match floor.chosen {
-        Some(Chosen::OfTheDeadlines) => ", the clock that deadlines are on",
-        Some(Chosen::AskedFor) => ", as asked for",
+        Some(Chosen::DeadlineClock) => ", the clock that deadlines are on",
+        Some(Chosen::Requested) => ", as asked for",
         None => "",
     };
-    let witness = floor.witness.as_ref().map(|witness| {
-        let moved_ns = Nanos(witness.moved_ns.0.saturating_abs());
+    let witness = floor.cross_check.as_ref().map(|witness| {
+        let difference_ns = Nanos(witness.difference_ns.0.saturating_abs());
         // What the readings leave open is not a movement.
-        let moved = if moved_ns <= witness.known_within_ns {
-            format!("kept to it within {}", witness.known_within_ns)
-        } else if witness.moved_ns > Nanos::ZERO {
-            format!("went {moved_ns} further")
+        let moved = if difference_ns <= witness.uncertainty_ns {
+            format!("kept to it within {}", witness.uncertainty_ns)
+        } else if witness.difference_ns > Nanos::ZERO {
+            format!("went {difference_ns} further")
         } else {
-            format!("fell {moved_ns} behind it")
+            format!("fell {difference_ns} behind it")
         };
-        format!(" Over {} {} {moved}.", witness.over_ns, witness.clock)
+        format!(" Over {} {} {moved}.", witness.window_ns, witness.clock)
     });
     Some(format!(
         "Stamps ({}{chosen}) cost {} and step {}; never subtracted.{}",
@@ -186,7 +186,8 @@ pub fn timers(file: &ResultFile) -> Option<String> {
 pub fn missing(file: &ResultFile) -> Vec<String> {
     let mut sentences = Vec::new();
     let is_refusal = |reason: &Unavailable| matches!(reason, Unavailable::NotPermitted { .. });
-    let of_interest = |reason: &Unavailable| !matches!(reason, Unavailable::NotAsked | Unavailable::NotOnThisPlatform);
+    let of_interest =
+        |reason: &Unavailable| !matches!(reason, Unavailable::NotMeasured | Unavailable::NotOnThisPlatform);
     let plain: Vec<&str> = file
         .environment
         .unknown()
@@ -241,7 +242,7 @@ pub fn fact_text(name: &str, value: &FactValue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oversleep_record::file::{Floor, Witness};
+    use oversleep_record::file::{CrossCheck, Floor};
     use oversleep_record::testing::Sheet;
 
     #[test]
@@ -288,12 +289,12 @@ mod tests {
 
     #[test]
     fn the_floor_says_why_that_clock_stamps_and_how_another_saw_it() {
-        let said = |chosen, moved_ns| {
-            let witness = Witness {
+        let said = |chosen, difference_ns| {
+            let witness = CrossCheck {
                 clock: "oversleep-ordered".to_owned(),
-                moved_ns: Nanos(moved_ns),
-                known_within_ns: Nanos(40),
-                over_ns: Nanos::from_secs(17),
+                difference_ns: Nanos(difference_ns),
+                uncertainty_ns: Nanos(40),
+                window_ns: Nanos::from_secs(17),
             };
             let mut sheet = Sheet::linux();
             sheet.file.floor = Some(Floor {
@@ -301,19 +302,19 @@ mod tests {
                 read_cost_ps: 24_000,
                 step_ns: Nanos(1),
                 chosen: Some(chosen),
-                witness: Some(witness),
+                cross_check: Some(witness),
             });
             floor(&sheet.file).expect("there is one")
         };
         assert_eq!(
-            said(Chosen::OfTheDeadlines, -7),
+            said(Chosen::DeadlineClock, -7),
             "Stamps (monotonic, the clock that deadlines are on) cost 24 ns and step 1 ns; never subtracted. Over 17 s \
              oversleep-ordered kept to it within 40 ns."
         );
-        let asked_for = said(Chosen::AskedFor, 41);
+        let asked_for = said(Chosen::Requested, 41);
         assert!(asked_for.starts_with("Stamps (monotonic, as asked for) cost"), "{asked_for}");
         assert!(asked_for.ends_with("Over 17 s oversleep-ordered went 41 ns further."), "{asked_for}");
-        assert!(said(Chosen::AskedFor, -2_000).ends_with("fell 2 µs behind it."));
+        assert!(said(Chosen::Requested, -2_000).ends_with("fell 2 µs behind it."));
     }
 
     #[test]

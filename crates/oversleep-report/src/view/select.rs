@@ -59,7 +59,7 @@ pub fn conditions(conditions: &Conditions) -> Option<String> {
     if conditions.is_as_found() {
         return None;
     }
-    let tunables = conditions.asked.iter().map(|(name, asked)| match conditions.outcomes.get(name) {
+    let tunables = conditions.requested.iter().map(|(name, asked)| match conditions.outcomes.get(name) {
         Some(Outcome::Applied { was: Some(was), now }) => format!("{name} {now} (was {was})"),
         Some(Outcome::Applied { was: None, now }) => format!("{name} {now}"),
         Some(Outcome::AlreadySo { is }) => format!("{name} {is} (it was so already)"),
@@ -80,7 +80,7 @@ pub fn denials(file: &ResultFile) -> Vec<String> {
     for series in &file.series {
         for (name, outcome) in &series.conditions.outcomes {
             if let (Outcome::Denied { why }, true) = (outcome, asked_by_all(name, series)) {
-                let asked = series.conditions.asked.get(name).map(|asked| format!(" {asked}")).unwrap_or_default();
+                let asked = series.conditions.requested.get(name).map(|asked| format!(" {asked}")).unwrap_or_default();
                 all.insert(format!("{name}{asked}: {why}"));
             }
         }

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_program_that_nothing_reaches_is_told_of() {
         let granted = Outcome::AlreadySo { is: Setting::Nanos(Nanos::from_millis(1)) };
-        let refused = Outcome::Denied { why: Unavailable::NotAsked };
+        let refused = Outcome::Denied { why: Unavailable::NotMeasured };
         let told = |outcome, programs| {
             let reached = Reached { sentence: String::new(), programs };
             left_out("resolution", OsStr::new("app.exe"), outcome, &reached)

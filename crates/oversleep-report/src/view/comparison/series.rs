@@ -24,7 +24,7 @@ const PLACES: [Place; 8] = [
     ("lateness", "Waits: how late they end", |series| series.quantity == Quantity::Lateness),
     ("cost", "Clocks: what a read costs", |series| series.quantity == Quantity::Cost && series.unit == Unit::Ps),
     ("step", "Clocks: the steps of coarse ones", |series| series.quantity == Quantity::Step),
-    ("elapsed", "Sleeps, as a clock shows them", |series| series.quantity == Quantity::Elapsed),
+    ("elapsed", "Sleeps, as a clock shows them", |series| series.quantity == Quantity::Duration),
     ("handoff", "Hand-offs: until the other thread runs", |series| series.quantity == Quantity::HandoffLatency),
     ("fork-join", "Fork-joins", |series| series.quantity == Quantity::ForkJoin),
     ("yield", "Yields: what a call costs", |series| series.quantity == Quantity::Cost),
@@ -58,7 +58,7 @@ const ALIKE: u8 = 1;
 fn rank(judged: &Judgement) -> u8 {
     match judged.verdict {
         Verdict::Differs => 0,
-        Verdict::NotToldApart => ALIKE,
+        Verdict::Overlap => ALIKE,
         Verdict::TooDisturbed { .. } => 2,
         Verdict::NotComparable { .. } => 3,
         Verdict::TooFew { .. } => 4,
@@ -197,7 +197,7 @@ fn said(against: &AgainstBase) -> String {
 fn verdict(judged: &Judgement, with_interval: bool) -> String {
     match &judged.verdict {
         Verdict::Differs => "differs".to_owned(),
-        Verdict::NotToldApart => match judged.ratio_interval.filter(|_| with_interval) {
+        Verdict::Overlap => match judged.ratio_interval.filter(|_| with_interval) {
             Some([least, most]) => format!("not told apart ({} to {})", times(least), times(most)),
             None => "not told apart".to_owned(),
         },

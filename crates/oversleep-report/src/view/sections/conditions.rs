@@ -96,7 +96,7 @@ fn idle_twin<'a>(file: &'a ResultFile, series: &Series) -> Option<&'a Series> {
     let same = |other: &&Series| {
         other.subject == series.subject
             && other.requested_ns.unwrap_or(Nanos::ZERO) == series.requested_ns.unwrap_or(Nanos::ZERO)
-            && other.conditions.asked == series.conditions.asked
+            && other.conditions.requested == series.conditions.requested
             && other.conditions.load.is_empty()
     };
     file.series

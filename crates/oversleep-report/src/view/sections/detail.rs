@@ -93,7 +93,7 @@ fn story(series: &Series) -> String {
         (counts.interrupted > 0).then(|| format!("{} ended by a signal, not counted", grouped(counts.interrupted))),
     );
     parts.extend((counts.backward > 0).then(|| format!("the clock went backwards {} times", grouped(counts.backward))));
-    if let (Some(requested), Some(asked)) = (series.requested_ns, series.asked_ns) {
+    if let (Some(requested), Some(asked)) = (series.requested_ns, series.rounded_ns) {
         parts.extend((requested != asked).then(|| format!("{requested} was rounded to {asked} by the call")));
     }
     parts.extend(series.pace.map(|pace| pace.to_string()));

@@ -14,7 +14,7 @@ use crate::view::words::{UNKNOWN, median_of, or_dash, value};
 /// The tunable an experiment is about: the one its keys name.
 pub fn tunable<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Option<&'a str> {
     let of_series = |series: &'a Series| {
-        let mut asked = series.conditions.asked.keys();
+        let mut asked = series.conditions.requested.keys();
         asked.find(|name| series.key.names_tunable(name)).map(String::as_str)
     };
     file.experiment(experiment).find_map(of_series)
@@ -81,7 +81,7 @@ pub(crate) fn slack(file: &ResultFile) -> Option<Section> {
 
 /// What the interrupts of an experiment's series were, as a column is called.
 pub fn interrupts_counted<'a>(mut series: impl Iterator<Item = &'a Series>) -> &'static str {
-    if series.any(|series| series.label(label::COUNTED_OF) == Some(label::InterruptKind::AllKinds)) {
+    if series.any(|series| series.label(label::INTERRUPT_KIND) == Some(label::InterruptKind::AllKinds)) {
         "interrupts of all kinds"
     } else {
         "timer interrupts"
@@ -161,7 +161,7 @@ mod tests {
                 .steady("C6/nanosleep/slack=1ns/interrupts", 8_000)
                 .steady("C6/nanosleep/slack=1ns/wakeups", 7_400);
             if let Some(kind) = kind {
-                sheet.file.series[0].labels.set(label::COUNTED_OF, kind);
+                sheet.file.series[0].labels.set(label::INTERRUPT_KIND, kind);
             }
             sheet.file
         };

@@ -47,7 +47,7 @@ pub fn waits(file: &ResultFile) -> Option<Section> {
         let mut row = vec![Cell::from(wait)];
         for &ask in &asked {
             let cell = find(file, wait, ask).and_then(|series| {
-                let rounded = series.asked_ns.is_some() && series.asked_ns != series.requested_ns;
+                let rounded = series.rounded_ns.is_some() && series.rounded_ns != series.requested_ns;
                 let text = median(series.unit, &series.distribution)?;
                 few |= text.starts_with('~');
                 Some(Cell::from(text).toned(if rounded { Tone::Warn } else { Tone::Plain }))
@@ -66,7 +66,7 @@ pub fn waits(file: &ResultFile) -> Option<Section> {
 pub fn roundings(file: &ResultFile) -> Option<String> {
     let mut by_wait: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for series in measured(file, ExperimentId::B5) {
-        if let (Some(requested), Some(asked)) = (series.requested_ns, series.asked_ns)
+        if let (Some(requested), Some(asked)) = (series.requested_ns, series.rounded_ns)
             && requested != asked
         {
             by_wait.entry(&series.subject).or_default().push(format!("{requested:#} → {asked:#}"));
@@ -143,7 +143,7 @@ pub fn at_one_request(file: &ResultFile) -> Option<Section> {
 
 fn close_row(series: &Series) -> Vec<Cell> {
     let (counts, all) = (&series.counts, &series.distribution);
-    let got = series.asked_ns.filter(|_| series.asked_ns != series.requested_ns);
+    let got = series.rounded_ns.filter(|_| series.rounded_ns != series.requested_ns);
     let q = |share| Cell::from(or_dash(quantile(series.unit, all, share)));
     let noticed = |count: u64| Cell::from(grouped(count)).toned(if count > 0 { Tone::Warn } else { Tone::Soft });
     let missed = counts.expected.map(|_| noticed(counts.missed)).unwrap_or_else(|| UNKNOWN.into());
