@@ -1,8 +1,8 @@
-//! Words for figures.
+//! How figures are written: one spelling of durations, shares, counts and dates for every table, page and picture.
 
 use oversleep_record::date::Utc;
 use oversleep_record::series::Unit;
-pub use oversleep_record::words::{cost, counted, counted_series, grouped, percent};
+pub use oversleep_record::words::{cost, counted, grouped, list, percent};
 use oversleep_record::{Distribution, Nanos, Series};
 
 /// What stands where a figure is not known.
@@ -24,16 +24,16 @@ pub fn value(unit: Unit, value: i64) -> String {
 }
 
 /// Fewest values a median is shown of without a mark: ten lie on either side.
-const MEDIAN_MIN: u64 = 20;
+pub const MEDIAN_MIN: u64 = 20;
 
-/// The median, marked `~` where fewer than twenty values stand behind it.
+/// The median, marked `~` where it rests on fewer than twenty values.
 pub fn median(unit: Unit, distribution: &Distribution) -> Option<String> {
     let text = value(unit, distribution.p50()?);
     Some(if distribution.count() < MEDIAN_MIN { format!("~{text}") } else { text })
 }
 
-/// What `~` means; to be said wherever a median may carry it.
-pub const FEW_VALUES: &str = "~ marks medians of fewer than 20 values";
+/// What `~` means. Every table that may show the mark needs it.
+pub const FEW_VALUES: &str = "~ marks a median of fewer than 20 values.";
 
 /// A quantile that has at least ten values beyond it.
 pub fn quantile(unit: Unit, distribution: &Distribution, quantile: f64) -> Option<String> {
@@ -45,15 +45,20 @@ pub fn median_of(series: &Series) -> String {
     or_dash(median(series.unit, &series.distribution))
 }
 
-/// A sentence with a capital, unless it begins with a name: words that are written with `-`, `_`, `(` or `::`.
+/// The text with a capital.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// The text as a sentence: with a full stop, and with a capital unless it begins with a name, which has `-`, `_`, `(` or
+/// `::` in it or stands in the list of names.
 pub fn sentence(text: &str) -> String {
+    let text = text.trim_end_matches('.');
     let first = text.split_whitespace().next().unwrap_or_default();
     let is_name = first.contains(|c: char| !c.is_alphabetic()) || NAMES.contains(&first);
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(letter) if !is_name => letter.to_uppercase().chain(letters).collect(),
-        _ => text.to_owned(),
-    }
+    let start = if is_name { text.to_owned() } else { capitalised(text) };
+    if start.is_empty() { start } else { start + "." }
 }
 
 /// A blank at which no line is broken.
@@ -96,7 +101,7 @@ const NAMES: [&str; 14] = [
     "realtime",
 ];
 
-/// Seconds since 1970 as a date in UTC: `2025-11-21 07:13 UTC`; `None` outside of the years 1 to 9999.
+/// Seconds since 1970 as a date: `2025-11-21 07:13 UTC`.
 pub fn date(unix_s: i64) -> Option<String> {
     Utc::of_unix(unix_s).map(Utc::to_minute)
 }
@@ -104,11 +109,6 @@ pub fn date(unix_s: i64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_not_known_is_a_dash() {
-        assert_eq!(or_dash(None::<i64>), "–");
-    }
 
     #[test]
     fn few_values_are_marked() {
@@ -123,9 +123,9 @@ mod tests {
 
     #[test]
     fn sentences_begin_with_a_capital_and_names_do_not() {
-        assert_eq!(sentence("every sleep is late"), "Every sleep is late");
-        assert_eq!(sentence("sched-yield returns"), "sched-yield returns");
-        assert_eq!(sentence("nanosleep is late"), "nanosleep is late");
+        assert_eq!(sentence("every sleep is late"), "Every sleep is late.");
+        assert_eq!(sentence("sched-yield returns."), "sched-yield returns.");
+        assert_eq!(sentence("nanosleep is late"), "nanosleep is late.");
         assert_eq!(sentence(""), "");
     }
 }
