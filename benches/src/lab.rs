@@ -67,7 +67,7 @@ impl Conditions {
     pub fn apply(&self) -> Result<Vec<Box<dyn Restore>>, Reason> {
         let native = oversleep_native::here();
         let mut guards = Vec::new();
-        for (name, setting) in &self.requested().asked {
+        for (name, setting) in &self.requested().requested {
             let tunable = native.tunable(name).ok_or_else(|| format!("no {name} on this platform"))?;
             let (outcome, guard) = tunable.apply(setting);
             if let Outcome::Denied { why } = outcome {
