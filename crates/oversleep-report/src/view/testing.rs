@@ -124,7 +124,8 @@ pub fn hostile() -> ResultFile {
         for outcome in series.conditions.outcomes.values_mut() {
             *outcome = Outcome::Denied { why: Unavailable::not_permitted(BAD, BAD) };
         }
-        series.labels = [(BAD, BAD), (label::STYLE.name(), BAD), (label::REMEDY.name(), BAD)].into_iter().collect();
+        let bad_labels = [(BAD, BAD), (label::STYLE.name(), BAD), (label::REMEDY.name(), BAD)];
+        series.labels = series.labels.iter().chain(bad_labels).collect();
         series.split.iter_mut().for_each(|split| bad(&mut split.method));
     }
     for trial in &mut file.trials {
