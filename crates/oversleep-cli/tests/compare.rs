@@ -11,7 +11,7 @@ use support::{Ended, Home};
 
 /// Leaves a measurement on a model in that file.
 fn measure(home: &Home, file: &str, args: &[&str]) {
-    let waits = ["waits", "--ask", "1ms", "--count", "200", "--quiet", "--out", file];
+    let waits = ["waits", "--request", "1ms", "--count", "200", "--quiet", "--out", file];
     home.run(waits.iter().chain(args)).fine();
 }
 
@@ -68,7 +68,8 @@ fn the_same_machine_again_is_not_told_apart() {
 fn few_values_conclude_nothing_and_the_exit_code_says_so() {
     let home = Home::new();
     for file in ["a.json", "b.json"] {
-        home.run(["waits", "nanosleep", "--ask", "1ms", "--count", "3", "--on", "linux-hz250", "--out", file]).fine();
+        home.run(["waits", "nanosleep", "--request", "1ms", "--count", "3", "--on", "linux-hz250", "--out", file])
+            .fine();
     }
     let ended = home.run(["compare", "a.json", "b.json"]).with_code(4);
     assert!(

@@ -1,160 +1,170 @@
-//! What an entry of the registry of findings is, and what its check can come to.
+//! What an entry of the registries is, and what a check comes to. Types only: no entry and no reading of results.
 
 use oversleep_record::finding::{Evidence, Severity, Verdict};
-use oversleep_record::series::Status;
-use oversleep_record::{FactName, Nanos, ResultFile, Series, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, FactName, ResultFile, Series};
 
-use super::read::is_real_time;
+/// What a check comes to: `Ok` once it has compared what it wanted to compare, `Err` where the result can't carry it.
+pub type Checked<T = Conclusion> = Result<T, Conclusion>;
 
-/// Which results a finding is looked for in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which results a finding is checked in, or a remedy advised in.
+#[derive(Clone, Copy, Debug)]
 pub enum Scope {
     /// Every operating system.
     Anywhere,
-    /// Results taken on (or modelled after) this one: `linux`, `windows`, `macos`.
+    /// Results taken on this one or on a model of it: `linux`, `windows`, `macos`.
     Os(&'static str),
-    /// Results of a Linux kernel: not of WSL 1, which translates Linux calls into those of Windows.
-    LinuxKernel,
-    /// The same, of a program that ran under no real-time policy: one that did is preferred already.
-    LinuxOrdinary,
-    /// The same, of a program whose timers had slack.
-    LinuxSlack,
+    /// Results of this system for which a condition holds.
+    OsWhere(&'static str, fn(&ResultFile) -> bool),
     /// Results of every other system than this one.
     Except(&'static str),
-    /// Results of this system, but for those that say it is too old for this wait.
-    Having(&'static str, &'static str),
+    /// Results of Windows that were taken under Wine.
+    Wine,
 }
 
 impl Scope {
-    /// Whether it covers a result.
-    pub fn covers(self, file: &ResultFile) -> bool {
+    /// Whether the result was taken on a system of this scope, whatever else it must fulfil.
+    pub fn includes_os_of(self, file: &ResultFile) -> bool {
         match self {
             Scope::Anywhere => true,
-            Scope::Os(os) => file.platform.os == os,
-            Scope::LinuxKernel => {
-                file.platform.os == "linux" && file.environment.text(FactName::VirtualisationWsl) != Some("wsl1")
-            }
-            Scope::LinuxOrdinary => {
-                let is_real_time_already = file.environment.text(FactName::SchedPolicy).is_some_and(is_real_time);
-                Scope::LinuxKernel.covers(file) && !is_real_time_already
-            }
-            Scope::LinuxSlack => {
-                let has_none = file.environment.nanos(FactName::TimerSlack).is_some_and(|slack| slack <= Nanos(1));
-                Scope::LinuxOrdinary.covers(file) && !has_none
-            }
+            Scope::Os(os) | Scope::OsWhere(os, _) => file.platform.os == os,
             Scope::Except(os) => file.platform.os != os,
-            Scope::Having(os, wait) => file.platform.os == os && !lacks(file, wait),
+            Scope::Wine => file.platform.os == "windows",
         }
+    }
+
+    /// Whether it covers a result.
+    pub fn covers(self, file: &ResultFile) -> bool {
+        let holds = match self {
+            Scope::OsWhere(_, condition) => condition(file),
+            Scope::Wine => file.environment.text(FactName::OsWineVersion).is_some(),
+            Scope::Anywhere | Scope::Os(_) | Scope::Except(_) => true,
+        };
+        self.includes_os_of(file) && holds
     }
 }
 
-/// Whether a result says that its system is too old for a wait: by the series of it, or by the fact about the one wait that
-/// has a fact of its own.
-fn lacks(file: &ResultFile, wait: &str) -> bool {
-    let is_too_old = |series: &Series| {
-        series.subject == wait && matches!(series.status, Status::Unavailable { reason: Unavailable::TooOld { .. } })
-    };
-    let has_fact = wait == "waitable-timer-high-resolution";
-    file.series.iter().any(is_too_old)
-        || (has_fact && file.environment.flag(FactName::TimerHighResolution) == Some(false))
-}
-
-/// What a check says about one result.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Statement {
-    /// This instance, with its figures.
+/// What a check came to, with the figures it rests on.
+#[derive(Clone, Debug)]
+pub struct Conclusion {
+    /// Whether it is so here.
+    pub verdict: Verdict,
+    /// This instance with its figures; for an inconclusive check the reason, ending with what would help.
     pub sentence: String,
     /// What it rests on.
     pub evidence: Vec<Evidence>,
     /// How much it matters here, where that differs from the entry's rule.
     pub severity: Option<Severity>,
-    /// Remedies that fit this instance, where the entry's own don't all.
-    pub remedies: Option<&'static [&'static str]>,
+    /// Remedies that fit this instance, where not all of the entry's do.
+    pub remedies: Option<&'static [&'static RemedyEntry]>,
 }
 
-impl Statement {
-    /// A sentence without evidence yet.
-    pub fn new(sentence: impl Into<String>) -> Statement {
-        Statement { sentence: sentence.into(), ..Statement::default() }
+impl Conclusion {
+    fn of(verdict: Verdict, sentence: impl Into<String>) -> Conclusion {
+        Conclusion { verdict, sentence: sentence.into(), evidence: Vec::new(), severity: None, remedies: None }
+    }
+
+    /// It is so here.
+    pub fn found(sentence: impl Into<String>) -> Conclusion {
+        Conclusion::of(Verdict::Found, sentence)
+    }
+
+    /// It was checked and is not so here.
+    pub fn absent(sentence: impl Into<String>) -> Conclusion {
+        Conclusion::of(Verdict::Absent, sentence)
+    }
+
+    /// Found or absent, by what the comparison says.
+    pub fn found_if(found: bool, sentence: impl Into<String>) -> Conclusion {
+        Conclusion::of(if found { Verdict::Found } else { Verdict::Absent }, sentence)
+    }
+
+    /// Inconclusive: the result does not hold what the check needs.
+    pub fn lacks(reason: impl Into<String>) -> Conclusion {
+        Conclusion::of(Verdict::NotEnoughData, reason)
+    }
+
+    /// Inconclusive: the figures disagree with themselves.
+    pub fn disturbed(reason: impl Into<String>) -> Conclusion {
+        Conclusion::of(Verdict::TooDisturbed, reason)
     }
 
     /// With one more figure it rests on.
-    pub fn rests_on(mut self, source: impl Into<String>, says: impl Into<String>) -> Statement {
+    pub fn rests_on(mut self, source: impl Into<String>, says: impl Into<String>) -> Conclusion {
         self.evidence.push(Evidence { source: source.into(), says: says.into() });
         self
     }
 
-    /// With all of these figures.
-    pub fn rests_on_all(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Statement {
-        self.evidence.extend(evidence);
+    /// With a fact of the machine as evidence, where it is known.
+    pub fn rests_on_fact(self, name: impl Into<String>, value: Option<impl ToString>) -> Conclusion {
+        match value {
+            Some(value) => self.rests_on(name, value.to_string()),
+            None => self,
+        }
+    }
+
+    /// With these series as evidence.
+    pub fn rests_on_series<'a>(self, series: impl IntoIterator<Item = &'a Series>) -> Conclusion {
+        series.into_iter().fold(self, |all, one| all.rests_on(&one.key, crate::figures::summary(one)))
+    }
+
+    /// With one more clause at the end of the sentence.
+    pub fn and(mut self, clause: impl AsRef<str>) -> Conclusion {
+        self.sentence.push_str(clause.as_ref());
         self
     }
 
     /// With remedies of its own.
-    pub fn cured_by(mut self, remedies: &'static [&'static str]) -> Statement {
+    pub fn cured_by(mut self, remedies: &'static [&'static RemedyEntry]) -> Conclusion {
         self.remedies = Some(remedies);
         self
     }
 
     /// With a severity of its own.
-    pub fn matters(mut self, severity: Severity) -> Statement {
+    pub fn matters(mut self, severity: Severity) -> Conclusion {
         self.severity = Some(severity);
         self
     }
 }
 
-/// What a check came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Conclusion {
-    /// It is no question for this result (another architecture); it is not listed.
-    NotApplicable,
-    /// It is so here.
-    Found(Statement),
-    /// It was looked for and is not so.
-    Absent(Statement),
-    /// The result does not hold what the check needs.
-    NotEnoughData(Statement),
-    /// The figures disagree with themselves.
-    TooDisturbed(Statement),
-}
-
-impl Conclusion {
-    /// "Not enough data", with what is missing.
-    pub fn lacks(sentence: impl Into<String>) -> Conclusion {
-        Conclusion::NotEnoughData(Statement::new(sentence))
-    }
-
-    /// The verdict and the statement; `None` where the check does not apply.
-    pub fn into_parts(self) -> Option<(Verdict, Statement)> {
-        match self {
-            Conclusion::NotApplicable => None,
-            Conclusion::Found(statement) => Some((Verdict::Found, statement)),
-            Conclusion::Absent(statement) => Some((Verdict::Absent, statement)),
-            Conclusion::NotEnoughData(statement) => Some((Verdict::NotEnoughData, statement)),
-            Conclusion::TooDisturbed(statement) => Some((Verdict::TooDisturbed, statement)),
-        }
-    }
-}
-
-/// One finding of the registry.
+/// One remedy.
 #[derive(Debug)]
-pub struct FindingEntry {
-    /// Stable id: `OVS-`, a letter (L Linux, W Windows, M macOS, G general), three digits. Never reused.
+pub struct RemedyEntry {
+    /// Stable id: `lower-timer-slack`.
     pub id: &'static str,
-    /// Short name: `timer-slack`.
-    pub name: &'static str,
-    /// The finding in general, in one sentence.
-    pub summary: &'static str,
-    /// Systems, versions and runtimes it holds for.
-    pub applies_to: &'static str,
-    /// Results it is looked for in.
+    /// Results it is advised in.
     pub scope: Scope,
-    /// How much it matters as a rule; a check may judge an instance differently.
-    pub severity: Severity,
-    /// Cause, how we know, cure: paragraphs separated by empty lines.
-    pub explanation: &'static str,
-    /// Ids of the remedies, best first.
-    pub remedies: &'static [&'static str],
-    /// Looks for it in a result.
-    pub check: fn(&ResultFile) -> Conclusion,
+    /// What it gains, in general.
+    pub summary: &'static str,
+    /// What to do, in a sentence or two.
+    pub how: &'static str,
+    /// Code or commands that do it.
+    pub example: Option<&'static str>,
+    /// Whether and how it is measured.
+    pub trial: Trial,
+}
+
+/// Whether and how a remedy is measured.
+#[derive(Clone, Copy, Debug)]
+pub enum Trial {
+    /// `check` tries it after the first pass: its conditions concern oversleep's own threads and are undone afterwards.
+    Here {
+        /// The conditions that the remedy consists of.
+        conditions: fn() -> Conditions,
+        /// Kinds of waits to try it on: of each kind the first that was measured, by registry name.
+        waits: &'static [&'static [&'static str]],
+        /// Whether this result gives a reason to try it. A remedy that the system may refuse is tried all the same:
+        /// the refusal is an answer too.
+        is_worth_it: fn(&ResultFile) -> bool,
+    },
+    /// An experiment measures it anyway, as one of these waits.
+    ByExperiment {
+        /// The experiment's id.
+        experiment: ExperimentId,
+        /// Registry names of the waits it needs there.
+        waits: &'static [&'static str],
+        /// The series without the remedy and with it.
+        compare: fn(&ResultFile) -> Option<(&Series, &Series)>,
+    },
+    /// It is never tried, for this reason.
+    Never(&'static str),
 }

@@ -1,30 +1,47 @@
-//! Findings and remedies: what a result file says in sentences, how we know, what to do, and what that gained here.
+//! Findings and remedies: what a result file says in sentences, how oversleep knows, what to do, and what that gained here.
 //!
-//! Reads records only. No clock is read and no system call made in this room, so that a result taken on one machine is
-//! explained the same on any other. `findings` holds the registry of findings, one file per close family, each entry
-//! with its documentation and its tests beside it; `remedies` the registry of what can be done; `verdicts` the table of
-//! clocks; `split` the parts of each wait's lateness. A figure that can't carry a conclusion ends in "not enough data"
-//! or "too disturbed to conclude", never in a sentence that sounds sure.
+//! The crate reads records only. It reads no clock and makes no system call, so a result taken on one machine is explained
+//! the same on any other. A figure that can't carry a conclusion ends in a reason, never in a sentence that sounds sure.
+//!
+//! Each layer uses only those above it:
+//!
+//! | layer | what it holds |
+//! |---|---|
+//! | `text`, `names` | figures in words; the registry names that checks look for |
+//! | `figures` | the figures of a series |
+//! | `entry` | what an entry is: its scope, what a check comes to, a remedy |
+//! | `read` | series and facts of a result, or the reason why they can't carry a conclusion |
+//! | [`split`], [`verdicts`] | the parts of each wait's lateness; the table of clocks |
+//! | `finding` | what a finding is, and the steps of comparing two series |
+//! | `remedies`, `tried` | what can be done, one entry each; what that gained, and what to try |
+//! | `findings` | what is checked, one entry each, naming its remedies |
+//! | `registry` | all entries, and what is asked of them |
+//!
+//! [`compare`] holds results against one another and uses `text`, `figures` and `read` only.
 #![forbid(unsafe_code)]
 
-mod advice;
 pub mod compare;
-pub mod entry;
-pub mod findings;
-#[cfg(any(test, feature = "testing"))]
+mod entry;
+mod figures;
+mod finding;
+mod findings;
+#[cfg(feature = "testing")]
 pub mod names;
+#[cfg(not(feature = "testing"))]
+mod names;
 mod read;
-pub mod remedies;
+mod registry;
+mod remedies;
 #[cfg(test)]
 mod robustness;
 pub mod split;
 #[cfg(test)]
 mod testing;
 mod text;
-mod trials;
+mod tried;
 pub mod verdicts;
 
-pub use entry::{Conclusion, FindingEntry, Scope, Statement};
-pub use findings::{entry, findings, registry};
-pub use remedies::{Harmless, RemedyEntry};
-pub use trials::{RemedyTrialSpec, remedies_to_try};
+pub use entry::{Checked, Conclusion, RemedyEntry, Scope, Trial};
+pub use finding::{Check, FindingEntry, Pair, PairCheck};
+pub use registry::{entry, findings, registry, remedies_to_try, remedy};
+pub use tried::RemedyTrialSpec;

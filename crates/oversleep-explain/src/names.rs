@@ -1,11 +1,73 @@
-//! What findings and remedies look for by name, for the test that every system has it: a name that no registry knows would
+//! The registry names that findings and remedies look for in results of any system: a name that no registry knows would
 //! make them say "not measured" for ever.
 
-use super::findings::{EXACT_WAITS, names_on_windows};
-use super::read::sleeps_of_system;
-use super::remedies::STRICT;
+/// The high-resolution waitable timer of Windows.
+pub(crate) const HIGH_RESOLUTION_TIMER: &str = "waitable-timer-high-resolution";
+/// The waitable timer of Windows with a tolerance.
+pub(crate) const TOLERANT_TIMER: &str = "waitable-timer-tolerant";
+/// The waitable timer of Windows.
+pub(crate) const WAITABLE_TIMER: &str = "waitable-timer";
+/// The library's wait for a deadline.
+pub(crate) const OVERSLEEP: &str = "oversleep-sleep-until";
+/// A receive timeout of a socket.
+pub(crate) const SOCKET_TIMEOUT: &str = "so-rcvtimeo";
+/// The wait that sleeps first and spins at the end.
+pub(crate) const HYBRID: &str = "hybrid";
+
+/// Waits that do nothing but sleep on the system's ordinary timer, plainest first. The standard library's sleep is one of
+/// them except on Windows, where it uses a high-resolution timer since Rust 1.75.
+pub(crate) const LINUX_SLEEPS: &[&str] =
+    &["nanosleep", "clock-nanosleep", "clock-nanosleep-abs", "thread-sleep", "usleep"];
+/// The same of Windows.
+pub(crate) const WINDOWS_SLEEPS: &[&str] = &["sleep", "sleep-ex", "nt-delay-execution"];
+/// The same of macOS.
+pub(crate) const MACOS_SLEEPS: &[&str] = &["nanosleep", "usleep", "thread-sleep"];
+
+/// Waits of Windows that end on the same ticks as the plainest sleep.
+pub(crate) const WINDOWS_TICK_WAITS: &[&str] =
+    &["sleep", "sleep-ex", "nt-delay-execution", "wait-for-single-object", "wait-for-multiple-objects"];
+
+/// Waits of Linux that ignore timer slack, plainest first.
+pub(crate) const EXACT_WAITS: &[&str] = &["timerfd", "timer-create", "setitimer", "mq-timedreceive", "io-uring"];
+/// Waits of Linux on a lock or a condition.
+pub(crate) const LOCK_WAITS: &[&str] = &["futex", "cond-timedwait"];
+/// Waits of Linux for descriptors, those that take nanoseconds first.
+pub(crate) const POLL_WAITS: &[&str] = &["epoll-pwait2", "ppoll", "poll"];
+/// Waits of Linux whose slack grows with the timeout.
+pub(crate) const TIMEOUT_SHARE_WAITS: &[&str] = &["poll", "ppoll", "select", "pselect", "epoll-wait", "epoll-pwait2"];
+/// Waits of Linux whose timeout is a whole number of milliseconds.
+pub(crate) const MILLISECOND_WAITS: &[&str] = &["poll", "epoll-wait"];
+/// Each of them that has a successor, beside the call that takes nanoseconds instead.
+pub(crate) const FINER_CALLS: &[(&str, &str)] = &[("epoll-wait", "epoll-pwait2"), ("poll", "ppoll")];
+/// Timers of macOS that are exempt from coalescing.
+pub(crate) const STRICT_TIMERS: &[&str] = &["dispatch-source-strict", "kevent-timer-critical"];
+
+/// The clock of the standard library.
+pub(crate) const STD_INSTANT: &str = "std-instant";
+/// Clocks that read a bare counter without a fence, each with the ordered reads of the same counter.
+pub(crate) const ORDERED_READS: &[(&str, &[&str])] =
+    &[("tsc", &["tsc-fenced", "tscp"]), ("oversleep", &["oversleep-ordered"])];
+/// Clocks of Windows that keep to the default tick.
+pub(crate) const TICK_COUNTS: &[&str] = &["get-tick-count-64", "get-tick-count"];
+/// Clocks of Windows that the clock interrupt advances, each beside a precise one.
+pub(crate) const INTERRUPT_CLOCKS: &[(&str, &str)] = &[
+    ("system-time", "system-time-precise"),
+    ("time-get-time", "qpc"),
+    ("interrupt-time", "interrupt-time-precise"),
+    ("unbiased-interrupt-time", "unbiased-interrupt-time-precise"),
+];
+
+/// The plain sleeps of a system, plainest first.
+pub(crate) fn plain_sleeps(os: &str) -> &'static [&'static str] {
+    match os {
+        "windows" => WINDOWS_SLEEPS,
+        "macos" => MACOS_SLEEPS,
+        _ => LINUX_SLEEPS,
+    }
+}
 
 /// Names by the registry that must hold them.
+#[cfg(feature = "testing")]
 pub struct Names {
     /// Clocks.
     pub clocks: Vec<&'static str>,
@@ -16,15 +78,20 @@ pub struct Names {
 }
 
 /// What is looked for in results of that system.
+#[cfg(feature = "testing")]
 pub fn looked_for(os: &str) -> Names {
-    let (clocks, mut waits, tunables) = match os {
+    let (clocks, waits, tunables): (Vec<&str>, Vec<&[&str]>, Vec<&str>) = match os {
         "windows" => {
-            let (clocks, waits) = names_on_windows();
-            (clocks, waits, vec!["resolution"])
+            let clocks = INTERRUPT_CLOCKS.iter().flat_map(|&(coarse, precise)| [coarse, precise]);
+            let timers: &[&str] = &[HIGH_RESOLUTION_TIMER, TOLERANT_TIMER, WAITABLE_TIMER];
+            (clocks.chain(TICK_COUNTS.iter().copied()).collect(), vec![WINDOWS_TICK_WAITS, timers], vec!["resolution"])
         }
-        "macos" => (vec![], STRICT.to_vec(), vec!["policy"]),
-        _ => (vec!["std-instant"], EXACT_WAITS.to_vec(), vec!["slack", "policy"]),
+        "macos" => (vec![], vec![STRICT_TIMERS], vec!["policy"]),
+        _ => {
+            let waits = vec![EXACT_WAITS, LOCK_WAITS, POLL_WAITS, TIMEOUT_SHARE_WAITS, &[SOCKET_TIMEOUT]];
+            (vec![STD_INSTANT], waits, vec!["slack", "policy"])
+        }
     };
-    waits.extend(sleeps_of_system(os));
+    let waits = waits.into_iter().chain([plain_sleeps(os)]).flatten().copied().collect();
     Names { clocks, waits, tunables }
 }

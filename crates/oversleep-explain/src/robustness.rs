@@ -7,8 +7,8 @@ use oversleep_record::split::LatenessSplit;
 use oversleep_record::{FactName, Nanos, Series, Unavailable};
 use proptest::prelude::*;
 
-use super::testing::{Sheet, good_clock, rounds};
-use super::{findings, remedies_to_try, split, verdicts};
+use crate::testing::{Sheet, good_clock, rounds};
+use crate::{findings, remedies_to_try, split, verdicts};
 
 /// Keys as the experiments write them, of every experiment a finding reads.
 const KEYS: &[&str] = &[

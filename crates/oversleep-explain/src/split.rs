@@ -1,28 +1,28 @@
-//! Where each wait's lateness went, as rows for bars and tables.
+//! Where the lateness of each wait went, as rows for bars and tables.
 
 use oversleep_record::series::Quantity;
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::stats::VALUES_MIN;
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
-use super::read::{sleeps_of, wait_series};
-use super::text::list;
+use crate::read::{sleeps_of, wait_series};
+use oversleep_record::words::list;
 
-/// One figure per part of the lateness.
+/// One figure per part of a wait's lateness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts {
     /// Of the whole lateness.
     pub total: Nanos,
     /// From the deadline until the thread was runnable: rounding, slack, timer, waking.
     pub timer: Nanos,
-    /// Runnable and waiting for a CPU.
+    /// While the thread was runnable and waited for a CPU.
     pub run_queue: Nanos,
-    /// From the switch-in (or from the deadline, where the thread was awake by then) to the program's own clock read.
+    /// From the switch-in (or from the deadline, where the thread was awake by then) to the program's clock read.
     pub wake_return: Nanos,
 }
 
 impl Parts {
-    /// What the parts leave of the total: zero for means (to the rounding), not for medians, which don't add up.
+    /// What is left of the total without the parts. Means leave nothing but rounding; medians don't add up.
     pub fn remainder(&self) -> Nanos {
         self.total - self.timer - self.run_queue - self.wake_return
     }
@@ -35,19 +35,20 @@ pub struct SplitRow {
     pub series: SeriesKey,
     /// Registry name of the wait.
     pub wait: String,
-    /// What was asked for.
+    /// What was requested.
     pub requested_ns: Option<Nanos>,
-    /// Median of each part.
+    /// The median of each part.
     pub medians: Parts,
-    /// Mean of each part; these add up to the mean total.
+    /// The mean of each part; they add up to the mean total.
     pub means: Parts,
-    /// Median time awake before the deadline, of a wait that usually is: it ends by spinning. No part of the lateness.
+    /// The median time awake before the deadline, for a wait that usually is, because it ends by spinning. It is no part
+    /// of the lateness.
     pub awake_before: Option<Nanos>,
-    /// Waits of which all parts were seen.
+    /// Waits whose parts are all known.
     pub attributed_count: u64,
-    /// Waits of which a part was not seen; they are in none of the figures.
+    /// Waits with an unknown part; none of the figures includes them.
     pub unattributed_count: u64,
-    /// How it was seen.
+    /// How it was observed.
     pub method: String,
 }
 
@@ -91,9 +92,9 @@ fn usual_spin(split: &LatenessSplit) -> Option<Nanos> {
     split.awake_before.p50().filter(|_| is_usual).map(Nanos)
 }
 
-/// The split of the plainest sleep; where it was seen too few times, that of all plain sleeps together, which take the
-/// same way through the kernel.
-pub(super) fn of_sleeps(file: &ResultFile) -> Option<SplitRow> {
+/// The split of the plainest sleep; where too few of its waits were split, that of all plain sleeps together, which take
+/// the same path through the kernel.
+pub(crate) fn of_sleeps(file: &ResultFile) -> Option<SplitRow> {
     let split: Vec<&Series> = sleeps_of(file)
         .iter()
         .filter_map(|wait| wait_series(file, wait))
@@ -120,13 +121,13 @@ pub(super) fn of_sleeps(file: &ResultFile) -> Option<SplitRow> {
     row_of(&pool, &keys, name, split[0].requested_ns)
 }
 
-/// Every series with a split, least late first; those that [`barely_seen`] names apart.
+/// Every series with a split, by lateness, without those of [`barely_seen`].
 pub fn rows(file: &ResultFile) -> Vec<SplitRow> {
     sorted(file, |row| !row.is_barely_seen())
 }
 
-/// Series of whose waits so few could be split that those are no sample of them: of a wait that spins at its end they are
-/// the ones that overslept.
+/// Series with so few waits split that those are no sample: in a wait that spins at its end, only the ones that overslept
+/// are split.
 pub fn barely_seen(file: &ResultFile) -> Vec<SplitRow> {
     sorted(file, SplitRow::is_barely_seen)
 }
@@ -140,8 +141,8 @@ fn sorted(file: &ResultFile, belongs: fn(&SplitRow) -> bool) -> Vec<SplitRow> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Sheet, rounds};
     use super::*;
+    use crate::testing::{Sheet, rounds};
 
     /// A series whose split has these parts in every one of 80 waits.
     fn with_split(key: &str, timer: i64, run_queue: i64, wake_return: i64) -> Series {
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_hold_the_parts_least_late_first() {
+    fn rows_hold_the_parts_by_lateness() {
         let sheet = Sheet::linux()
             .series(with_split("B5/nanosleep/1ms", 52_000, 3_000, 11_000))
             .series(with_split("B5/timerfd/1ms", 2_000, 3_000, 11_000))
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_of_many_waits_are_not_told_as_all() {
+    fn a_few_of_many_waits_do_not_stand_for_all() {
         let mut few = with_split("B5/oversleep-sleep-until/1ms", 580_000, 0, 7_000);
         few.split.as_mut().unwrap().attributed_count = 2;
         few.split.as_mut().unwrap().unattributed_count = 16;

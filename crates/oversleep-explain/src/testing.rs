@@ -1,35 +1,78 @@
-//! What the findings say of results with exact figures, for the tests of this room.
+//! What the findings say about results with exact figures, for the tests of this crate.
 
-use oversleep_record::Finding;
 use oversleep_record::conditions::Conditions;
-pub(super) use oversleep_record::testing::{Sheet, differed, good_clock, rounds};
+use oversleep_record::finding::{Finding, Verdict};
+pub(crate) use oversleep_record::testing::{Sheet, differed, good_clock, rounds};
 
-use super::remedies;
+use crate::entry::Trial;
+use crate::registry::{findings, remedy};
 
 /// A result file under construction that is explained.
-pub(super) trait Explained {
-    /// A trial of a remedy on a wait at 1 ms, under the conditions that the remedy asks for.
+pub(crate) trait Explained {
+    /// A trial of a remedy on a wait at 1 ms, under the conditions that the remedy consists of.
     fn trial(self, remedy: &str, wait: &str, before: i64, after: i64) -> Sheet;
     /// What a finding comes to in this file; panics where it isn't listed.
     fn finding(&self, id: &str) -> Finding;
+    /// Whether the finding is listed for this file.
     fn lists(&self, id: &str) -> bool;
+
+    /// What a finding comes to and says.
+    fn says(&self, id: &str) -> (Verdict, String) {
+        let finding = self.finding(id);
+        (finding.verdict, finding.sentence)
+    }
+
+    /// What a finding comes to.
+    fn verdict(&self, id: &str) -> Verdict {
+        self.finding(id).verdict
+    }
+
+    /// Asserts that a finding is found, and says so.
+    #[track_caller]
+    fn finds(&self, id: &str, sentence: &str) {
+        assert_eq!(self.says(id), (Verdict::Found, sentence.to_owned()));
+    }
+
+    /// Asserts that a finding was checked and not found, and says so.
+    #[track_caller]
+    fn finds_no(&self, id: &str, sentence: &str) {
+        assert_eq!(self.says(id), (Verdict::Absent, sentence.to_owned()));
+    }
+
+    /// Asserts that a check lacks data, and says so.
+    #[track_caller]
+    fn lacks(&self, id: &str, reason: &str) {
+        assert_eq!(self.says(id), (Verdict::NotEnoughData, reason.to_owned()));
+    }
+
+    /// Asserts that a check lacks data, for whatever reason.
+    #[track_caller]
+    fn lacks_data(&self, id: &str) {
+        assert_eq!(self.verdict(id), Verdict::NotEnoughData);
+    }
+
+    /// Asserts that a check is too disturbed to conclude.
+    #[track_caller]
+    fn is_disturbed(&self, id: &str) {
+        assert_eq!(self.verdict(id), Verdict::TooDisturbed);
+    }
 }
 
 impl Explained for Sheet {
-    fn trial(self, remedy: &str, wait: &str, before: i64, after: i64) -> Sheet {
-        let conditions = match remedies::get(remedy).map(|entry| &entry.harmless) {
-            Some(remedies::Harmless::TryHere(conditions)) => conditions(),
+    fn trial(self, id: &str, wait: &str, before: i64, after: i64) -> Sheet {
+        let conditions = match remedy(id).map(|entry| entry.trial) {
+            Some(Trial::Here { conditions, .. }) => conditions(),
             _ => Conditions::as_found(),
         };
-        self.trial_under(remedy, wait, conditions, before, after)
+        self.trial_under(id, wait, conditions, before, after)
     }
 
     fn finding(&self, id: &str) -> Finding {
-        let all = super::findings(&self.file);
+        let all = findings(&self.file);
         all.into_iter().find(|finding| finding.id == id).unwrap_or_else(|| panic!("{id} is not listed"))
     }
 
     fn lists(&self, id: &str) -> bool {
-        super::findings(&self.file).iter().any(|finding| finding.id == id)
+        findings(&self.file).iter().any(|finding| finding.id == id)
     }
 }

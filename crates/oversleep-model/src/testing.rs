@@ -54,7 +54,7 @@ pub fn machine() -> MachineBuilder {
         },
         timing: Timing {
             default_slack_ns: Nanos(50_000),
-            poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, most_ns: Nanos::from_millis(100) },
+            poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, max_ns: Nanos::from_millis(100) },
             tick: None,
             one_shot: OneShot { grid_ns: Nanos(1), p_late: 0.0 },
             wheel_ns: Nanos::from_millis(4),

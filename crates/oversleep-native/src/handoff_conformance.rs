@@ -1,5 +1,5 @@
-//! What every hand-off must do, on every system: the test beneath each entry calls [`check`]. A failure is a thread that
-//! sleeps for ever, so each part runs under a limit.
+//! What every hand-off must do on every system: the test beneath each calls [`check`]. A hand-off that fails leaves a
+//! thread asleep for ever, so each part has a time limit.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -23,7 +23,7 @@ pub(super) fn check(open: fn() -> Result<Arc<dyn Handoff>, Unavailable>) {
         let waiter = waiting(&handoff, POSTS);
         (0..POSTS).for_each(|_| handoff.post());
         waiter.join().unwrap();
-        // Nothing is left: one wait needs one more post, and a stray notice is none.
+        // No post is left: another wait needs another post, and a stray notice doesn't count as one.
         let waiter = waiting(&handoff, 1);
         std::thread::sleep(Duration::from_millis(2));
         waiter.thread().unpark();
@@ -56,12 +56,12 @@ fn waiting(handoff: &Arc<dyn Handoff>, times: usize) -> std::thread::JoinHandle<
     std::thread::spawn(move || (0..times).for_each(|_| handoff.wait()))
 }
 
-/// Runs a part of a check; one that doesn't end is a failure.
+/// Runs a part of a check, and fails if it doesn't end.
 pub(super) fn within_limit(what: &str, body: impl FnOnce() + Send + 'static) {
     let (done, wait_done) = mpsc::channel();
     let thread = std::thread::spawn(move || {
         body();
-        // The receiver is gone only where the limit has passed.
+        // The receiver is only gone when the limit has passed.
         let _ = done.send(());
     });
     if wait_done.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout) {

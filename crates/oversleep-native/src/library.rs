@@ -1,4 +1,4 @@
-//! The library this laboratory serves, measured like everything else: its clock and its sleep as rows of every platform.
+//! The oversleep library, measured like everything else: its clocks and its sleep stand in every system's lists.
 
 use oversleep::{Clock as LibraryClock, Instant, Sleeper};
 use oversleep_record::{Nanos, Unavailable};

@@ -27,7 +27,7 @@ pub trait HandoffKind: Send + Sync {
     /// A new one, unsignalled.
     ///
     /// # Errors
-    /// Why it can't be had here.
+    /// Why it is not available here.
     fn open(&self) -> Result<Arc<dyn Handoff>, Unavailable>;
 }
 

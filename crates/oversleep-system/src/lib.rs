@@ -8,6 +8,7 @@
 mod catalogue_tests;
 mod clock;
 pub mod clocks;
+mod described;
 mod handoff;
 pub mod handoffs;
 mod idle;
@@ -18,12 +19,14 @@ mod observe;
 pub mod pairing;
 pub mod reference;
 pub mod resolution;
+pub mod rules;
 mod tunable;
 pub mod tunables;
 mod wait;
 pub mod waits;
 
 pub use clock::{Clock, ClockInfo, ClockUnit, Follows};
+pub use described::Described;
 pub use handoff::{Handoff, HandoffInfo, HandoffKind};
 pub use idle::{IdleReading, IdleState, Package};
 pub use load::{HOGS_MAX, HogTimer, Load, LoadInfo, LoadKind, check_hogs};
@@ -169,6 +172,11 @@ impl dyn Platform + '_ {
     /// The wait of that name.
     pub fn wait(&self, name: &str) -> Option<&dyn Wait> {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().name == name)
+    }
+
+    /// The plainest wait of a family: the first in the list.
+    pub fn plainest(&self, family: Family) -> Option<&dyn Wait> {
+        self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == family)
     }
 
     /// The tunable of that name.

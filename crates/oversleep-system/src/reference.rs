@@ -2,7 +2,53 @@
 
 use std::fmt::Write;
 
-use crate::{HandoffInfo, SlackRule, Takes, WaitInfo, ZeroMeans, handoffs, waits};
+use crate::{
+    HandoffInfo, LoadInfo, SlackRule, Takes, TunableInfo, WaitInfo, ZeroMeans, clocks, handoffs, loads, tunables, waits,
+};
+
+/// The clocks of a system, a row each: name, call, what it is, unit, by what it moves, across suspend, version, page.
+pub fn clocks(os: &str) -> String {
+    let head = "| clock | call | what it is | unit | its steps | across suspend | since | page |";
+    let mut table = format!("{head}\n|---|---|---|---|---|---|---|---|\n");
+    for info in clocks::of(os) {
+        let since = info.architecture.map_or(info.since.to_owned(), |only| format!("{only}, {}", info.since));
+        row(
+            &mut table,
+            &[
+                &format!("`{}`", info.name),
+                &code(info.call),
+                info.doc,
+                info.unit.symbol(),
+                info.follows.words(),
+                info.across_suspend.words(),
+                &since,
+                &page(info.page),
+            ],
+        );
+    }
+    table
+}
+
+/// The tunables of a system, a row each: name, call, what it does, which settings it takes, whom it reaches, version,
+/// page.
+pub fn tunables(os: &str) -> String {
+    let head = "| tunable | call | what it does | settings | reaches | since | page |";
+    let mut table = format!("{head}\n|---|---|---|---|---|---|---|\n");
+    for &TunableInfo { name, call, doc, expected, scope, since, page: address, .. } in tunables::of(os) {
+        let cells = [&format!("`{name}`"), &code(call), doc, expected, scope.words(), since, &page(address)];
+        row(&mut table, &cells);
+    }
+    table
+}
+
+/// The kinds of load of a system, a row each.
+pub fn loads(os: &str) -> String {
+    let mut table = "| load | what it does |\n|---|---|\n".to_owned();
+    for LoadInfo { name, doc, .. } in loads::of(os) {
+        row(&mut table, &[&format!("`{name}`"), doc]);
+    }
+    table
+}
 
 /// The waits of a system, a row each: name, call, what it takes, zero, slack, version, page.
 pub fn waits(os: &str) -> String {
@@ -35,7 +81,7 @@ pub fn waits_by_zero(os: &str) -> String {
 pub fn waits_by_slack(os: &str) -> String {
     use SlackRule::{ClassShare, NoTimer, None, ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution};
     let groups = [ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution, ClassShare, None, NoTimer];
-    grouped(os, "slack", groups.map(|slack| (slack.words(), move |info: &WaitInfo| info.slack == slack)))
+    grouped(os, "slack", groups.map(|slack| (rule(slack), move |info: &WaitInfo| info.slack == slack)))
 }
 
 /// The hand-offs of a system, a row each.
@@ -48,11 +94,34 @@ pub fn handoffs(os: &str) -> String {
 }
 
 fn takes(info: &WaitInfo) -> String {
-    match info.takes {
-        Takes::Span => format!("a span in {}", info.granularity),
-        Takes::Deadline => format!("a deadline in {}", info.granularity),
-        Takes::TimeOfDay => format!("a time of day in {}", info.granularity),
-        Takes::Nothing => "nothing".to_owned(),
+    let what = match info.takes {
+        Takes::Span => "a span",
+        Takes::Deadline => "a deadline",
+        Takes::TimeOfDay => "a time of day",
+        Takes::Nothing => return "nothing".to_owned(),
+    };
+    let unit = match info.granularity.step.0 {
+        1 => return format!("{what} in ns"),
+        1_000 => "µs",
+        1_000_000 => "ms",
+        _ => &format!("units of {}", info.granularity.step),
+    };
+    format!("{what} in {unit}, rounded {}", if info.granularity.rounds_up { "up" } else { "down" })
+}
+
+/// The rule in full, where [`SlackRule::words`] is what fits a list.
+fn rule(slack: SlackRule) -> &'static str {
+    match slack {
+        SlackRule::ThreadSlack => "the thread's timer slack: 50 µs unless changed",
+        SlackRule::ThreadSlackOrShare => {
+            "the larger of the thread's timer slack and a share of the timeout: 0.1 %, 0.5 % for a positive nice value, \
+             at most 100 ms"
+        }
+        SlackRule::None => "none: the timer is programmed exactly",
+        SlackRule::Tick => "the scheduler's tick: rounded up to ticks, whatever the slack",
+        SlackRule::TimerResolution => "the timer interrupt: the next one at the timer resolution that the process has",
+        SlackRule::ClassShare => "a share of the request up to a cap, which the thread's latency tier decides",
+        SlackRule::NoTimer => "no timer",
     }
 }
 
@@ -79,10 +148,12 @@ fn code(call: &str) -> String {
     format!("`{call}`")
 }
 
-/// A link whose text is the last part of the address: the page's own name.
+/// A link whose text is the last part of the address, which is the page's own name. Microsoft's pages begin with the kind
+/// of page and the header.
 fn page(address: &str) -> String {
     let last = address.trim_end_matches(".html").rsplit('/').find(|part| !part.starts_with('_')).unwrap_or(address);
-    format!("[{last}]({address})")
+    let name = last.strip_prefix("nf-").and_then(|rest| rest.split_once('-')).map_or(last, |(_, function)| function);
+    format!("[{name}]({address})")
 }
 
 #[cfg(test)]
@@ -105,8 +176,23 @@ mod tests {
     }
 
     #[test]
+    fn every_clock_tunable_and_load_has_a_whole_row() {
+        for os in ["linux", "windows", "macos"] {
+            let counts = [clocks::of(os).len(), tunables::of(os).len(), loads::of(os).len()];
+            for (table, count) in [clocks(os), tunables(os), loads(os)].iter().zip(counts) {
+                assert_eq!(table.lines().count(), count + 2);
+                assert!(table.lines().all(|line| !line.contains("|  |")), "{table}");
+            }
+        }
+        let coarse = "| `realtime-coarse` | `clock_gettime(CLOCK_REALTIME_COARSE)` | Time of day as of the last tick, in steps \
+                      of 1/HZ: good enough for log lines. | ns | the kernel's tick, 1/HZ | continues | \
+                      Linux 2.6.32 | [clock_gettime.2](https://man7.org/linux/man-pages/man2/clock_gettime.2.html) |";
+        assert!(clocks("linux").lines().any(|line| line == coarse), "{}", clocks("linux"));
+    }
+
+    #[test]
     fn a_row_says_what_the_description_says() {
-        let poll = "| `poll` | `poll(NULL, 0, timeout)` | a span in 1 ms, rounded up | returns at once | thread's slack, or \
+        let poll = "| `poll` | `poll(NULL, 0, timeout)` | a span in ms, rounded up | returns at once | thread's slack, or \
                     0.1 % of the timeout | Linux 2.2 | [poll.2](https://man7.org/linux/man-pages/man2/poll.2.html) |";
         assert!(waits("linux").lines().any(|line| line == poll), "{}", waits("linux"));
         assert!(waits("macos").contains("NOTE_NSECONDS \\| NOTE_CRITICAL"), "a bar in a call ends no cell");

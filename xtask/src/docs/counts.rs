@@ -7,8 +7,8 @@ use crate::tree::Tree;
 
 pub fn parts(tree: &Tree) -> Vec<Part> {
     vec![
-        Part { path: "README.md", name: "counts", text: counts(tree) },
-        Part { path: "ARCHITECTURE.md", name: "crates", text: crates() },
+        Part { path: "README.md", name: "counts".to_owned(), text: counts(tree) },
+        Part { path: "ARCHITECTURE.md", name: "crates".to_owned(), text: crates() },
     ]
 }
 

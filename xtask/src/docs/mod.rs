@@ -23,7 +23,7 @@ struct Page {
 /// The text between `<!-- begin NAME … -->` and `<!-- end NAME -->` in a page written by hand.
 struct Part {
     path: &'static str,
-    name: &'static str,
+    name: String,
     text: String,
 }
 
@@ -42,7 +42,7 @@ enum Mend {
     Write(String),
     Remove,
     /// The marker of this part is missing.
-    AddMarker(&'static str),
+    AddMarker(String),
 }
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found something stale.
@@ -71,7 +71,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
 impl Stale {
     /// What is wrong with it, and how to mend it.
     pub fn sentences(&self) -> (String, String) {
-        match self.mend {
+        match &self.mend {
             Mend::Write(_) => ("it doesn't say what the registries say".to_owned(), REMEDY.to_owned()),
             Mend::Remove => ("no registry has an entry for it".to_owned(), REMEDY.to_owned()),
             Mend::AddMarker(name) => {
@@ -124,7 +124,7 @@ pub fn stale(tree: &Tree) -> Vec<Stale> {
         for part in parts.iter().filter(|part| part.path == path) {
             match with_part(&text, part) {
                 Some(with) => text = with,
-                None => stale.push(Stale { path: path.to_owned(), mend: Mend::AddMarker(part.name) }),
+                None => stale.push(Stale { path: path.to_owned(), mend: Mend::AddMarker(part.name.clone()) }),
             }
         }
         if text != file.text {
@@ -136,7 +136,7 @@ pub fn stale(tree: &Tree) -> Vec<Stale> {
 
 /// The page with the part between its markers; `None` where they are missing.
 fn with_part(text: &str, part: &Part) -> Option<String> {
-    let [begin, end] = markers(part.name);
+    let [begin, end] = markers(&part.name);
     let (before, rest) = text.split_once(&begin)?;
     let (_, after) = rest.split_once(&end)?;
     Some(format!("{before}{begin}\n{}\n{end}{after}", part.text.trim_end()))
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_part_is_written_between_its_markers_and_nowhere_else() {
-        let part = Part { path: "README.md", name: "x", text: "| a |\n".to_owned() };
+        let part = Part { path: "README.md", name: "x".to_owned(), text: "| a |\n".to_owned() };
         let [begin, end] = markers("x");
         let page = format!("# A\n{begin}\nold\n{end}\ntext\n");
         let with = with_part(&page, &part).unwrap();

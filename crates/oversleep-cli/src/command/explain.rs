@@ -1,4 +1,4 @@
-//! `explain`: the findings, and the cause, evidence and remedies of each.
+//! `explain`: the findings: what each means, how oversleep knows, and what to do.
 
 use clap::Args;
 use oversleep_explain::{self as explain, FindingEntry};
@@ -10,7 +10,7 @@ use crate::output::stdout;
 use crate::request::names;
 use crate::width::width;
 
-/// List the findings, or explain one: cause, evidence, cure
+/// List the findings, or explain one: what it means, how we know, what to do
 #[derive(Args, Debug)]
 #[command(before_help = help::EXPLAIN)]
 pub struct Explain {
@@ -29,7 +29,7 @@ impl Explain {
         match (one, self.json) {
             (None, false) => stdout::text(&list(width()))?,
             (Some(entry), false) => stdout::text(&text(entry, width()))?,
-            (None, true) => stdout::json(&explain::registry().iter().map(document).collect())?,
+            (None, true) => stdout::json(&explain::registry().iter().map(|entry| document(entry)).collect())?,
             (Some(entry), true) => stdout::json(&document(entry))?,
         }
         Ok(Exit::Fine)

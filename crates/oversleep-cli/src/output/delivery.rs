@@ -4,12 +4,12 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use oversleep_record::ResultFile;
+use oversleep_record::date::Utc;
 
 use super::{file, pages, stdout};
 use crate::args::{Document, OutputArgs};
 use crate::exit::Failure;
 use crate::message;
-use oversleep_record::date::Utc;
 use oversleep_record::words::counted;
 use oversleep_report::terminal::Detail;
 use oversleep_report::view::overview;
@@ -234,7 +234,7 @@ fn stem(result: &ResultFile) -> String {
         i64::try_from(since.as_secs()).ok()
     };
     let taken = result.taken_unix_s.or_else(now).and_then(Utc::of_unix);
-    format!("oversleep-{}", taken.map_or_else(|| "result".to_owned(), Utc::for_file_name))
+    format!("oversleep-{}", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name))
 }
 
 #[cfg(test)]

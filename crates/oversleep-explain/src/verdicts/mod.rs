@@ -1,25 +1,27 @@
-//! The table of clocks (A6): what each costs, whether it is valid for measuring time that passes, and the one answer.
+//! The table of clocks (A6): what each costs, whether it is valid for measuring elapsed time, and which one to use.
 
-use oversleep_record::clock::{AcrossSuspend, Counts, Drift, Epoch, is_coarse};
+use oversleep_record::clock::{AcrossSuspend, Counts, Drift, Epoch};
 use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, Unavailable};
 
-use super::text::{cost, counted, percent};
+use crate::names::{ORDERED_READS, STD_INSTANT};
+use oversleep_record::clock::is_coarse;
+use oversleep_record::words::{cost, counted, percent};
 
 /// Share by which a clock's reading of the reference wait may differ from it.
 const RATIO_TOLERANCE: f64 = 0.02;
 /// Coarsest step of a clock that can time what programs time: 1 ms, with room for the rounding of a median.
 const STEP_MAX: Nanos = Nanos(1_001_000);
-/// A clock that starts again sooner can't time an hour.
+/// A clock that wraps sooner can't time an hour.
 const WRAP_MIN: Nanos = Nanos::from_secs(3_600);
 /// Rate error beyond what a disciplined clock is ever slewed by (500 ppm), with room for the frequency's own error.
 const DRIFT_MAX_PPM: f64 = 1_000.0;
 
-/// Whether a clock is valid for measuring time that passes.
+/// Whether a clock is valid for measuring elapsed time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Validity {
     /// All checks passed.
     Valid,
-    /// Nothing speaks against it, but a check lacked data; the reasons say which.
+    /// No check failed, but one lacked data; the reasons say which.
     Unproven,
     /// A check failed; the reasons say which.
     Invalid,
@@ -32,46 +34,46 @@ pub struct ClockVerdict {
     pub name: String,
     /// The call as a programmer writes it.
     pub call: String,
-    /// Whether it is valid for measuring time that passes; `None` where it can't be read here.
+    /// Whether it is valid for measuring elapsed time; `None` where it is not available.
     pub validity: Option<Validity>,
-    /// What speaks against it, or what is unproven; empty for a valid clock.
+    /// Which checks failed or lacked data, in a few words each; empty for a valid clock.
     pub reasons: Vec<String>,
-    /// What a valid clock asks of its user.
+    /// Where a valid clock is valid only.
     pub caution: Option<String>,
-    /// Why it can't be read here.
+    /// Why it is not available.
     pub unavailable: Option<Unavailable>,
-    /// Median cost of a call.
+    /// The median cost of a read.
     pub cost_ps: Option<i64>,
-    /// Its cost by the cost of the cheapest clock here, valid or not.
+    /// Its cost, as a multiple of the cheapest clock's, valid or not.
     pub ratio_to_fastest: Option<f64>,
     /// The step it was seen to move by.
     pub step_ns: Option<Nanos>,
-    /// The step the system states for it, which is not always the one it moves by.
+    /// The step that the system states for it, which is not always the one it moves by.
     pub stated_step_ns: Option<Nanos>,
-    /// Share of the reference waits it indicated.
+    /// The share of the reference waits that it showed.
     pub indicated_ratio: Option<f64>,
-    /// Parts per million it runs fast (or slow) against the reference.
+    /// How fast (or slow) it runs against the reference, in parts per million.
     pub drift_ppm: Option<f64>,
     /// What it counts.
     pub counts: Counts,
-    /// From when.
+    /// Since when.
     pub epoch: Epoch,
-    /// Unit of the raw value.
+    /// The unit of the raw value.
     pub unit: String,
-    /// When it starts again from zero.
+    /// After how long it wraps to zero.
     pub wraps_after_ns: Option<Nanos>,
-    /// Across suspend.
+    /// What it does across suspend.
     pub across_suspend: AcrossSuspend,
 }
 
-/// The table and its answer.
+/// The table, and which clock to use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClockTable {
-    /// Valid clocks first, each group cheapest first; clocks that can't be read here last.
+    /// Valid clocks first, each group by cost; clocks that are not available last.
     pub rows: Vec<ClockVerdict>,
-    /// Registry name of the cheapest valid clock.
+    /// The registry name of the cheapest valid clock.
     pub fastest_valid: Option<String>,
-    /// The answer in a sentence; says what is missing where there is none.
+    /// Which one that is, in a sentence; what is missing where there is none.
     pub sentence: String,
 }
 
@@ -94,43 +96,48 @@ pub fn clock_table(file: &ResultFile) -> ClockTable {
     ClockTable { fastest_valid: answer.map(|row| row.name.clone()), sentence: sentence(&rows, answer), rows }
 }
 
-fn sentence(rows: &[ClockVerdict], answer: Option<&ClockVerdict>) -> String {
-    let Some(answer) = answer else {
+fn sentence(rows: &[ClockVerdict], fastest: Option<&ClockVerdict>) -> String {
+    let Some((fastest, own)) = fastest.and_then(|row| Some((row, row.cost_ps?))) else {
         return if rows.iter().all(|row| row.cost_ps.is_none()) {
-            "no clock's cost was measured in this run".to_owned()
+            "no clock's cost was measured: run `oversleep clocks`".to_owned()
         } else {
-            "no clock here passed every check for measuring time that passes".to_owned()
+            "no clock here passed every check for measuring elapsed time".to_owned()
         };
     };
-    let own = cost(answer.cost_ps.unwrap_or_default());
-    let standard = rows.iter().find(|row| row.name == "std-instant").and_then(|row| row.cost_ps);
-    // A clock that is early on another CPU is no answer to whoever times across threads.
-    let across = answer.caution.as_ref().map_or(String::new(), |_| {
-        let fits = |row: &&ClockVerdict| row.validity == Some(Validity::Valid) && row.caution.is_none();
-        let also = rows.iter().filter(fits).find_map(|row| Some((called(&row.name), cost(row.cost_ps?))));
-        let also = also.map_or(String::new(), |(name, cost)| format!(", across threads {name} at {cost}"));
-        format!(", on one thread only{also}")
-    });
-    let found = format!("the fastest valid clock here is {} at {own} per call{across}", called(&answer.name));
-    match standard.filter(|_| !found.contains(STD_INSTANT)) {
-        Some(standard) => format!("{found}; {STD_INSTANT} costs {}", cost(standard)),
-        None => found,
+    let mut others = Vec::new();
+    // A clock that is early on another CPU can't be used to measure across threads.
+    if fastest.caution.is_some() {
+        let is_unrestricted = |row: &&ClockVerdict| row.validity == Some(Validity::Valid) && row.caution.is_none();
+        let across = rows.iter().filter(is_unrestricted).find_map(|row| Some((&row.name, row.cost_ps?)));
+        others.extend(across.map(|(name, ps)| (ps, format!("{}, across threads too", name_in_code(name)))));
     }
+    let standard = rows.iter().find(|row| row.name == STD_INSTANT).and_then(|row| row.cost_ps);
+    let is_named = fastest.name == STD_INSTANT || others.iter().any(|(_, name)| name.starts_with(STD_IN_CODE));
+    others.extend(standard.filter(|_| !is_named).map(|ps| (ps, STD_IN_CODE.to_owned())));
+    let others: Vec<String> = others.into_iter().map(|(ps, name)| format!("{} for {name}", cost(ps))).collect();
+    format!(
+        "the fastest valid clock here is {}{}: {} per read{}{}",
+        name_in_code(&fastest.name),
+        if fastest.caution.is_some() { ", on one thread only" } else { "" },
+        cost(own),
+        if others.is_empty() { "" } else { ", against " },
+        others.join(", and ")
+    )
 }
 
-const STD_INSTANT: &str = "std::time::Instant";
+const STD_IN_CODE: &str = "std::time::Instant";
 
-fn called(name: &str) -> &str {
-    if name == "std-instant" { STD_INSTANT } else { name }
+fn name_in_code(name: &str) -> &str {
+    if name == STD_INSTANT { STD_IN_CODE } else { name }
 }
 
-/// A step in words. A clock of whole milliseconds on a tick that is none moves by either neighbour of it, and which of them
-/// is the median of a few steps is chance.
+/// A step in words. A clock of whole milliseconds that follows a tick of another length moves by either neighbour of the
+/// tick; which of the two is the median of a few steps is chance.
 pub fn step_in_words(seen: Nanos, tick: Option<Nanos>) -> String {
     let ms = Nanos::from_millis(1);
-    let is_whole = |span: Nanos, off: i64| {
+    let is_whole = |span: Nanos, tolerance: i64| {
         let over = span.0.rem_euclid(ms.0);
-        over.min(ms.0 - over) <= off
+        over.min(ms.0 - over) <= tolerance
     };
     match tick {
         // Distributions keep three digits.
@@ -143,10 +150,10 @@ pub fn step_in_words(seen: Nanos, tick: Option<Nanos>) -> String {
 
 fn verdict(file: &ResultFile, clock: &ClockResult) -> ClockVerdict {
     let series = clock.cost_series.as_ref().and_then(|key| file.series(key));
-    let unfenced = only_unfenced(file, clock).then(|| {
+    let unfenced = is_only_unfenced(file, clock).then(|| {
         let early = clock.steps.and_then(|steps| steps.backward_across_cpus_ns);
         let by = early.map(|early| format!(" (up to {early} early across CPUs)")).unwrap_or_default();
-        format!("on one thread only: no fence{by}")
+        format!("on one thread only, because it has no fence{by}")
     });
     let (validity, reasons) = match &clock.unavailable {
         Some(_) => (None, Vec::new()),
@@ -173,76 +180,69 @@ fn verdict(file: &ResultFile, clock: &ClockResult) -> ClockVerdict {
     }
 }
 
-/// The step a clock moves by: what was seen, else what the system states.
-pub(super) fn step(clock: &ClockResult) -> Option<Nanos> {
+/// The step a clock moves by: as seen, else as the system states it.
+pub(crate) fn step(clock: &ClockResult) -> Option<Nanos> {
     seen_step(clock).or(clock.stated_step_ns)
 }
 
 fn seen_step(clock: &ClockResult) -> Option<Nanos> {
-    // Not of a copy: of one that has no steps, rustc 1.95 read past its end in some builds (LLVM makes the choice of the two
-    // an index, and of what isn't there it is any number).
     let steps = clock.steps.as_ref()?;
     steps.median_ns.or(steps.smallest_ns)
 }
 
-/// The most a clock may move by at once. One that states a step on Windows follows the timer interrupt, whose period is
-/// whatever some process asks for at the moment: the step stated and seen may be that of another moment than the one when a
-/// wait was timed with it, and the default is the longest there is.
+/// Whether a clock states a step so long that it must follow a timer interrupt.
+fn states_a_tick(clock: &ClockResult) -> bool {
+    clock.stated_step_ns.is_some_and(is_coarse)
+}
+
+/// The most a clock may move by at once. On Windows a clock that states a step follows the timer interrupt, whose period
+/// changes with the requests of all processes: the step stated and seen may be another one than while a wait was timed,
+/// and the default period is the longest there is.
 fn step_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
     let known = step(clock).unwrap_or_default();
-    let follows_a_tick = clock.stated_step_ns.is_some_and(is_coarse);
-    let longest = file.environment.nanos(FactName::TimerPeriodDefault).filter(|_| follows_a_tick);
+    let longest = file.environment.nanos(FactName::TimerPeriodDefault).filter(|_| states_a_tick(clock));
     known.max(longest.unwrap_or_default())
 }
 
-/// What a clock counts, where that is not time that passes.
-pub(super) fn counts_otherwise(counts: Counts) -> Option<&'static str> {
-    match counts {
-        Counts::ElapsedTime => None,
-        Counts::TimeOfDay => Some("time of day: it can be set and stepped"),
-        Counts::ProcessCpuTime => Some("CPU time of the process"),
-        Counts::ThreadCpuTime => Some("CPU time of the thread"),
-    }
-}
-
 fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<String>) {
-    let mut against = Vec::new();
-    let mut unproven = Vec::new();
-    against.extend(counts_otherwise(clock.counts).map(|counts| format!("counts {counts}")));
+    let (mut failed, mut unproven) = (Vec::new(), Vec::new());
     let is_elapsed = clock.counts == Counts::ElapsedTime;
-    match off_ratio(file, clock) {
-        Some(Ok(())) => {}
-        // What a clock of CPU time or time of day indicates says nothing new.
-        Some(Err(ratio)) if is_elapsed => against.push(format!("showed {} of the reference wait", percent(ratio))),
-        Some(Err(_)) => {}
-        None => unproven.push("not compared with the reference clock".to_owned()),
+    failed.extend(match clock.counts {
+        Counts::ElapsedTime => None,
+        Counts::TimeOfDay => Some("time of day, can be set".to_owned()),
+        Counts::ProcessCpuTime => Some("process CPU time".to_owned()),
+        Counts::ThreadCpuTime => Some("thread CPU time".to_owned()),
+    });
+    match ratio_check(file, clock) {
+        // What a clock of CPU time or time of day shows says nothing new.
+        Some(Err(ratio)) if is_elapsed => failed.push(format!("shows {} of elapsed time", percent(ratio))),
+        Some(_) => {}
+        None => unproven.push("not compared with the reference".to_owned()),
     }
     match clock.steps {
-        None => unproven.push("its steps were not observed".to_owned()),
+        None => unproven.push("steps not observed".to_owned()),
         Some(steps) => {
-            if seen_step(clock).is_none() && clock.stated_step_ns.is_some_and(is_coarse) {
-                unproven.push("it was not seen to move while it was looked at".to_owned());
+            if seen_step(clock).is_none() && states_a_tick(clock) {
+                unproven.push("did not move while observed".to_owned());
             }
             if steps.backward_on_one_thread > 0 {
-                against.push(format!("went backwards {} on one thread", counted(steps.backward_on_one_thread, "time")));
+                failed.push(format!("went backwards {} on one thread", counted(steps.backward_on_one_thread, "time")));
             }
-            // An unordered read does not make a clock wrong; it is told as a caution.
-            if steps.backward_across_cpus > 0 && !only_unfenced(file, clock) {
+            // A read without a fence does not make a clock wrong; it is a caution.
+            if steps.backward_across_cpus > 0 && !is_only_unfenced(file, clock) {
                 let far = steps.backward_across_cpus_ns.map(|far| format!(" (by up to {far})")).unwrap_or_default();
                 let times = counted(steps.backward_across_cpus, "time");
-                against.push(format!("went backwards {times} between CPUs{far}"));
+                failed.push(format!("went backwards {times} across CPUs{far}"));
             }
         }
     }
     match (seen_step(clock), clock.stated_step_ns) {
-        (Some(step), _) if step > STEP_MAX => {
-            against.push(format!("moves in steps of {}", step_in_words(step, clock.stated_step_ns)))
-        }
-        (None, Some(step)) if step > STEP_MAX => against.push(format!("states steps of {step}")),
+        (Some(step), stated) if step > STEP_MAX => failed.push(format!("{} steps", step_in_words(step, stated))),
+        (None, Some(step)) if step > STEP_MAX => failed.push(format!("{step} steps, as stated")),
         _ => {}
     }
     if let Some(wrap) = clock.wraps_after_ns.filter(|&wrap| wrap < WRAP_MIN) {
-        against.push(format!("starts again from zero every {wrap}"));
+        failed.push(format!("wraps every {wrap}"));
     }
     // The first and the last reading may each be a step old.
     let uncertain = |drift: &Drift| {
@@ -250,58 +250,54 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
         drift.uncertainty_ppm.max(steps)
     };
     if let Some(drift) = clock.drift.filter(|drift| is_elapsed && drift.ppm.abs() - uncertain(drift) > DRIFT_MAX_PPM) {
-        against.push(format!("runs {:.0} ppm off the reference", drift.ppm));
+        failed.push(format!("drifts {:.0} ppm", drift.ppm));
     }
     if clock.name.starts_with("tsc") {
-        counter_doubts(file, &mut against, &mut unproven);
+        counter_doubts(file, &mut failed, &mut unproven);
     }
-    let validity = match (against.is_empty(), unproven.is_empty()) {
+    let validity = match (failed.is_empty(), unproven.is_empty()) {
         (false, _) => Validity::Invalid,
         (true, false) => Validity::Unproven,
         (true, true) => Validity::Valid,
     };
-    against.extend(unproven);
-    (Some(validity), against)
+    failed.extend(unproven);
+    (Some(validity), failed)
 }
 
-/// Whether it indicated the reference wait, or the share it indicated. A clock of large steps is given one step more
-/// per wait.
-pub(super) fn off_ratio(file: &ResultFile, clock: &ClockResult) -> Option<Result<(), f64>> {
+/// Whether a clock showed the reference waits as they were; the share that it showed where it didn't, `None` where that
+/// was not tested. A clock of large steps may be a step off per wait.
+pub(crate) fn ratio_check(file: &ResultFile, clock: &ClockResult) -> Option<Result<(), f64>> {
     let ratio = clock.indicated_ratio()?;
     let waits = &clock.differences;
     let off: Nanos = waits.iter().map(|wait| wait.indicated_ns - wait.reference_ns).sum();
     let total: Nanos = waits.iter().map(|wait| wait.reference_ns).sum();
-    let of_steps = step_at_most(file, clock) * waits.len() as i64;
-    let allowed = of_steps.max(Nanos((total.0 as f64 * RATIO_TOLERANCE) as i64));
+    let by_steps = step_at_most(file, clock) * waits.len() as i64;
+    let allowed = by_steps.max(Nanos((total.0 as f64 * RATIO_TOLERANCE) as i64));
     Some(if off.0.saturating_abs() <= allowed.0 { Ok(()) } else { Err(ratio) })
 }
 
-/// Whether a bare counter went backwards between CPUs only because the processor moved its read ahead of the hand-over:
-/// the ordered reads of the same counter never did.
-pub(super) fn only_unfenced(file: &ResultFile, clock: &ClockResult) -> bool {
+/// Whether a bare counter went backwards across CPUs only because the processor moved its read ahead of the hand-over: the
+/// ordered reads of the same counter never did.
+pub(crate) fn is_only_unfenced(file: &ResultFile, clock: &ClockResult) -> bool {
     let is_ordered = |name: &&str| {
         let steps = file.clock(name).and_then(|clock| clock.steps);
         steps.is_some_and(|steps| steps.cross_cpu_reads > 0 && steps.backward_across_cpus == 0)
     };
-    let went_on_one_thread = clock.steps.is_some_and(|steps| steps.backward_on_one_thread > 0);
-    let went = clock.steps.is_some_and(|steps| steps.backward_across_cpus > 0);
-    let ordered_reads: &[&str] = match clock.name.as_str() {
-        "tsc" => &["tsc-fenced", "tscp"],
-        "oversleep" => &["oversleep-ordered"],
-        _ => &[],
-    };
-    went && !went_on_one_thread && ordered_reads.iter().any(is_ordered)
+    let is_backward_on_one_thread = clock.steps.is_some_and(|steps| steps.backward_on_one_thread > 0);
+    let is_backward = clock.steps.is_some_and(|steps| steps.backward_across_cpus > 0);
+    let ordered = ORDERED_READS.iter().find(|(bare, _)| *bare == clock.name).map_or(&[][..], |(_, ordered)| *ordered);
+    is_backward && !is_backward_on_one_thread && ordered.iter().any(is_ordered)
 }
 
 /// The bare counter needs the hardware's promise, and the kernel's trust.
-fn counter_doubts(file: &ResultFile, against: &mut Vec<String>, unproven: &mut Vec<String>) {
+fn counter_doubts(file: &ResultFile, failed: &mut Vec<String>, unproven: &mut Vec<String>) {
     match file.environment.flag(FactName::CpuTscInvariant) {
         Some(true) => {}
-        Some(false) => against.push("the TSC is not invariant here: its rate may change".to_owned()),
-        None => unproven.push("not known whether the TSC is invariant".to_owned()),
+        Some(false) => failed.push("TSC not invariant: its rate may change".to_owned()),
+        None => unproven.push("unknown whether the TSC is invariant".to_owned()),
     }
     if file.environment.flag(FactName::CpuTscKernelUnstable) == Some(true) {
-        against.push("the kernel found the TSC unstable".to_owned());
+        failed.push("the kernel marked the TSC unstable".to_owned());
     }
 }
 

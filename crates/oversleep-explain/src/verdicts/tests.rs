@@ -1,10 +1,10 @@
-//! What speaks against a clock, and which is the fastest valid one.
+//! Which checks a clock fails, and which is the fastest valid one.
 
 use oversleep_record::FactName;
 use oversleep_record::clock::Steps;
 
-use super::super::testing::{Sheet, differed, good_clock};
 use super::*;
+use crate::testing::{Sheet, differed, good_clock};
 
 fn verdict_of(sheet: Sheet, clock: ClockResult) -> (Option<Validity>, String) {
     let name = clock.name.clone();
@@ -28,7 +28,7 @@ fn answers_with_the_fastest_valid_clock() {
     let table = clock_table(&sheet.file);
     assert_eq!(
         table.sentence,
-        "the fastest valid clock here is tsc at 18 ns per call; std::time::Instant costs 31.5 ns"
+        "the fastest valid clock here is tsc: 18 ns per read, against 31.5 ns for std::time::Instant"
     );
     assert_eq!(table.fastest_valid.as_deref(), Some("tsc"));
     let order: Vec<&str> = table.rows.iter().map(|row| row.name.as_str()).collect();
@@ -37,7 +37,7 @@ fn answers_with_the_fastest_valid_clock() {
 }
 
 #[test]
-fn a_clock_for_one_thread_is_no_answer_for_several() {
+fn a_clock_for_one_thread_is_not_recommended_for_several() {
     let unfenced = Steps { cross_cpu_reads: 400, backward_across_cpus: 8, ..Steps::default() };
     let sheet = Sheet::linux()
         .flag(FactName::CpuTscInvariant, true)
@@ -49,11 +49,14 @@ fn a_clock_for_one_thread_is_no_answer_for_several() {
         .steady("A1/std-instant", 47_200);
     assert_eq!(
         clock_table(&sheet.file).sentence,
-        "the fastest valid clock here is tsc at 20.7 ns per call, on one thread only, across threads tscp at 26.4 ns; \
-         std::time::Instant costs 47.2 ns"
+        "the fastest valid clock here is tsc, on one thread only: 20.7 ns per read, against 26.4 ns for tscp, across \
+         threads too, and 47.2 ns for std::time::Instant"
     );
     let without = sheet.clock(ClockResult { unavailable: None, ..good_clock("tsc-fenced") });
-    assert!(clock_table(&without.file).sentence.contains("across threads tscp"), "a clock without a cost is no answer");
+    assert!(
+        clock_table(&without.file).sentence.contains("for tscp, across threads too"),
+        "a clock without a cost is not recommended"
+    );
 }
 
 #[test]
@@ -74,25 +77,25 @@ fn a_clock_of_whole_milliseconds_moves_by_either_neighbour_of_its_tick() {
 }
 
 #[test]
-fn says_what_speaks_against_a_clock() {
+fn says_which_checks_a_clock_fails() {
     use Validity::*;
     let linux = Sheet::linux;
     assert_eq!(verdict_of(linux(), good_clock("monotonic")), (Some(Valid), String::new()));
 
     let cpu_time = ClockResult { counts: Counts::ProcessCpuTime, ..good_clock("clock") };
-    assert_eq!(verdict_of(linux(), cpu_time), (Some(Invalid), "counts CPU time of the process".into()));
+    assert_eq!(verdict_of(linux(), cpu_time), (Some(Invalid), "process CPU time".into()));
 
     let slow = ClockResult { differences: vec![differed(90_000_000)], ..good_clock("monotonic") };
-    assert_eq!(verdict_of(linux(), slow), (Some(Invalid), "showed 90 % of the reference wait".into()));
+    assert_eq!(verdict_of(linux(), slow), (Some(Invalid), "shows 90 % of elapsed time".into()));
 
     let wraps = ClockResult { wraps_after_ns: Some(Nanos::from_secs(71)), ..good_clock("cntvct") };
-    assert_eq!(verdict_of(linux(), wraps), (Some(Invalid), "starts again from zero every 71 s".into()));
+    assert_eq!(verdict_of(linux(), wraps), (Some(Invalid), "wraps every 71 s".into()));
 
     let steps = Steps { backward_across_cpus: 3, backward_across_cpus_ns: Some(Nanos(420)), ..Steps::default() };
     let skewed = ClockResult { steps: Some(steps), ..good_clock("tsc") };
     assert_eq!(
         verdict_of(linux().flag(FactName::CpuTscInvariant, true), skewed),
-        (Some(Invalid), "went backwards 3 times between CPUs (by up to 420 ns)".into())
+        (Some(Invalid), "went backwards 3 times across CPUs (by up to 420 ns)".into())
     );
 
     let unfenced = linux().flag(FactName::CpuTscInvariant, true).clock(ClockResult {
@@ -102,30 +105,33 @@ fn says_what_speaks_against_a_clock() {
     let table = clock_table(&unfenced.clock(ClockResult { steps: Some(steps), ..good_clock("tsc") }).file);
     let row = table.row("tsc").unwrap();
     assert_eq!(row.validity, Some(Valid), "the fenced reads show that the counters are in step");
-    assert_eq!(row.caution.as_deref(), Some("on one thread only: no fence (up to 420 ns early across CPUs)"));
+    assert_eq!(
+        row.caution.as_deref(),
+        Some("on one thread only, because it has no fence (up to 420 ns early across CPUs)")
+    );
 
     let drift = Drift { ppm: -16_000.0, window_ns: Nanos::from_secs(1), uncertainty_ppm: 1.0 };
     let drifting = ClockResult { drift: Some(drift), ..good_clock("cntvct") };
-    assert_eq!(verdict_of(linux(), drifting), (Some(Invalid), "runs -16000 ppm off the reference".into()));
+    assert_eq!(verdict_of(linux(), drifting), (Some(Invalid), "drifts -16000 ppm".into()));
 }
 
 #[test]
 fn unproven_is_neither_valid_nor_invalid() {
     let unseen = ClockResult { steps: None, ..good_clock("monotonic") };
-    assert_eq!(verdict_of(Sheet::linux(), unseen), (Some(Validity::Unproven), "its steps were not observed".into()));
+    assert_eq!(verdict_of(Sheet::linux(), unseen), (Some(Validity::Unproven), "steps not observed".into()));
     assert_eq!(
         verdict_of(Sheet::linux(), good_clock("tsc")),
-        (Some(Validity::Unproven), "not known whether the TSC is invariant".into())
+        (Some(Validity::Unproven), "unknown whether the TSC is invariant".into())
     );
 }
 
 #[test]
-fn a_stated_step_does_not_pass_for_a_seen_one() {
+fn a_stated_step_is_not_taken_for_a_seen_one() {
     let stated = ClockResult { steps: None, stated_step_ns: Some(Nanos(4_000_000)), ..good_clock("monotonic-coarse") };
     let table = clock_table(&Sheet::linux().clock(stated.clone()).file);
     let row = table.row("monotonic-coarse").unwrap();
     assert_eq!((row.step_ns, row.stated_step_ns), (None, Some(Nanos(4_000_000))));
-    assert_eq!(row.reasons, ["states steps of 4 ms", "its steps were not observed"]);
+    assert_eq!(row.reasons, ["4 ms steps, as stated", "steps not observed"]);
     let seen = ClockResult { steps: Some(Steps { median_ns: Some(Nanos(10)), ..Steps::default() }), ..stated };
     assert_eq!(clock_table(&Sheet::linux().clock(seen).file).row("monotonic-coarse").unwrap().step_ns, Some(Nanos(10)));
 }
@@ -136,7 +142,7 @@ fn a_clock_of_milliseconds_times_milliseconds() {
         let steps = Steps { median_ns: Some(Nanos(median)), ..Steps::default() };
         verdict_of(Sheet::linux(), ClockResult { steps: Some(steps), ..good_clock("time-get-time") }).0
     };
-    // What a distribution of three digits says of steps of 1 ms beside longer ones.
+    // How a distribution of three digits records steps of 1 ms beside longer ones.
     assert_eq!(stepping(1_000_447), Some(Validity::Valid));
     assert_eq!(stepping(1_002_000), Some(Validity::Invalid));
 }
@@ -147,12 +153,12 @@ fn a_step_explains_a_ratio_off_by_a_step() {
     let mut coarse = good_clock("monotonic-coarse");
     coarse.steps = Some(Steps { median_ns: Some(Nanos(4_000_000)), ..Steps::default() });
     coarse.differences = vec![differed(96_000_000)];
-    assert_eq!(off_ratio(&file, &coarse), Some(Ok(())));
+    assert_eq!(ratio_check(&file, &coarse), Some(Ok(())));
     coarse.differences = vec![differed(92_000_000)];
-    assert_eq!(off_ratio(&file, &coarse), Some(Err(0.92)));
+    assert_eq!(ratio_check(&file, &coarse), Some(Err(0.92)));
 }
 
-/// A neighbour that takes back its request between the statement and the wait makes no clock wrong.
+/// A neighbour may release its request between the statement and the wait; that makes no clock wrong.
 #[test]
 fn a_clock_that_follows_the_interrupt_may_be_a_default_period_off() {
     let windows = || Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000);
@@ -163,7 +169,7 @@ fn a_clock_that_follows_the_interrupt_may_be_a_default_period_off() {
         drift: Some(Drift { ppm: drift, window_ns: Nanos::from_secs(8), uncertainty_ppm: 125.0 }),
         ..good_clock("unbiased-interrupt-time")
     };
-    let unmoved = "it was not seen to move while it was looked at";
+    let unmoved = "did not move while observed";
     assert_eq!(verdict_of(windows(), unseen(93_000_000, 2_069.0)), (Some(Validity::Unproven), unmoved.into()));
     assert_eq!(verdict_of(windows(), unseen(80_000_000, 0.0)).0, Some(Validity::Invalid));
     assert_eq!(verdict_of(windows(), unseen(100_000_000, 3_100.0)).0, Some(Validity::Invalid));
@@ -173,9 +179,9 @@ fn a_clock_that_follows_the_interrupt_may_be_a_default_period_off() {
 }
 
 #[test]
-fn no_cost_no_answer() {
+fn without_costs_no_clock_is_the_fastest() {
     let table = clock_table(&Sheet::linux().clock(good_clock("monotonic")).file);
-    assert_eq!(table.sentence, "no clock's cost was measured in this run");
+    assert_eq!(table.sentence, "no clock's cost was measured: run `oversleep clocks`");
     assert_eq!(table.fastest_valid, None);
     assert_eq!(clock_table(&Sheet::linux().file).rows, []);
 }

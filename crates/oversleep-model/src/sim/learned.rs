@@ -3,7 +3,6 @@
 use oversleep_record::Nanos;
 
 use super::spread::{Random, Spread};
-use super::timing::{Grid, Tick};
 
 /// How late one wait was, by request.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,43 +83,9 @@ fn late_at(spread: &Spread) -> impl Iterator<Item = Nanos> + '_ {
     (0..=SHARES).map(|share| spread.quantile(f64::from(share) / f64::from(SHARES)))
 }
 
-impl Tick {
-    /// How long a wait of that span takes at the default period when calls follow one another, each entered right after a
-    /// tick: with the luck that a near miss ends it, and without.
-    pub fn back_to_back(&self, span: Nanos, tolerance: Nanos) -> [Nanos; 2] {
-        const AFTER_TICK: Nanos = Nanos(2_000);
-        let grid = Grid { origin: Nanos::ZERO, period: self.default_ns };
-        let entered = self.default_ns * 1_000 + AFTER_TICK;
-        [0.0, 1.0].map(|p_two_tick| {
-            let certain = Tick { p_two_tick, ..self.clone() };
-            // The thread runs as long after the tick that ends it.
-            certain.end(grid, entered, span, tolerance, &Random::seeded(0)) - entered + AFTER_TICK
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::timing::{Reach, TickBase};
     use super::*;
-
-    #[test]
-    fn the_rule_of_calls_back_to_back() {
-        let tick = Tick {
-            default_ns: Nanos(1_000_000),
-            shortest_ns: Nanos(500_000),
-            timer_hz: None,
-            base: TickBase::Call,
-            p_two_tick: 0.5,
-            margin_ns: Nanos(10_000),
-            reach: Reach::Asker,
-            drops_hidden: false,
-            is_hidden: false,
-        };
-        assert_eq!(tick.back_to_back(Nanos(1_000_000), Nanos::ZERO), [Nanos(1_000_000), Nanos(2_000_000)]);
-        assert_eq!(tick.back_to_back(Nanos(1_500_000), Nanos::ZERO), [Nanos(2_000_000); 2]);
-        assert_eq!(tick.back_to_back(Nanos(1_000_000), Nanos(10_000_000)), [Nanos(10_000_000); 2]);
-    }
 
     #[test]
     fn requests_between_the_measured_ones_lie_between_them() {
@@ -154,7 +119,7 @@ mod tests {
         is_near(lates(1_000_000, 50_000), (38_000, 70_000));
         is_near(lates(1_000_000, 1_050_000), (1_038_000, 1_070_000));
         is_near(lates(500_000_000, 50_000), (488_000, 520_000));
-        // 0.1 % of 1 ms are left; the least wake-up seen beyond the slack took 0.8 us.
+        // 0.1 % of 1 ms are left; the least wake-up seen beyond the slack took 0.8 µs.
         is_near(lates(1_000_000, 1), (800, 21_000));
     }
 }

@@ -5,7 +5,7 @@ use oversleep_record::{Environment, Nanos, Unavailable};
 use super::learned::Learned;
 use super::scheduler::Scheduler;
 use super::spread::Spread;
-use super::timing::Timing;
+use oversleep_system::rules::Timing;
 use oversleep_system::{ClockInfo, Cpu, HandoffInfo, LoadInfo, TunableInfo, WaitInfo};
 
 /// A machine in figures.

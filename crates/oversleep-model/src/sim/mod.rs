@@ -2,8 +2,8 @@
 //!
 //! Experiments run on it unchanged and exactly: a clock read costs what the model says, a wait ends when the model
 //! says, and nothing takes real time. `machine` says what is modelled. `kernel` is the event loop with its CPUs,
-//! `timing` and `resolution` are the rules by which systems end timers, `scheduler` how CPUs are shared out, `systems`
-//! what each system offers; the other files put the model behind each part of the interface.
+//! `resolution` the timer interrupt, `scheduler` how CPUs are shared out, `systems` what each system offers; the other
+//! files put the model behind each part of the interface. By which rules timers end is [`oversleep_system::rules`].
 
 mod clocks;
 mod handoffs;
@@ -19,16 +19,14 @@ mod spread;
 pub mod systems;
 #[cfg(test)]
 mod tests;
-mod timing;
 mod tunables;
 mod waits;
-mod wheel;
 
 pub use learned::Learned;
 pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, WaitModel, Wake};
+pub use oversleep_system::rules::{OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing};
 pub use scheduler::{OnWake, Policy, PriorityIs, Scheduler, SchedulerKind, Starving};
 pub use spread::Spread;
-pub use timing::{OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -9,7 +9,7 @@ use oversleep_record::conditions::Setting;
 use super::*;
 use oversleep_system::{ClockInfo, CpuKind, Target, handoffs, waits};
 
-/// Two CPUs shared fairly, slack of 50 us, wake-ups of 4 to 20 us.
+/// Two CPUs shared fairly, slack of 50 µs, wake-ups of 4 to 20 µs.
 fn machine() -> Machine {
     let fixed = |ns| Spread::fixed(Nanos(ns));
     let clock = systems::linux::SYSTEM.clocks[0];
@@ -30,7 +30,7 @@ fn machine() -> Machine {
         },
         timing: Timing {
             default_slack_ns: Nanos(50_000),
-            poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, most_ns: Nanos::from_millis(100) },
+            poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, max_ns: Nanos::from_millis(100) },
             tick: None,
             one_shot: OneShot { grid_ns: Nanos(1), p_late: 0.0 },
             wheel_ns: Nanos::from_millis(4),

@@ -9,7 +9,7 @@ use super::kernel::Kernel;
 use super::machine::Machine;
 use super::rules;
 use super::settings::{self, Parameter};
-use super::timing::Reach;
+use oversleep_system::rules::Reach;
 use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo};
 
 struct SimTunable {
@@ -86,7 +86,7 @@ impl Tunable for SimTunable {
         match self.kernel.tick() {
             Some(tick) if matches!(self.parameter, Parameter::Resolution) => match tick.reach {
                 Reach::Everyone => Reached::the_machine(),
-                Reach::Asker => Reached::requesters(),
+                Reach::Requesters => Reached::requesters(),
             },
             _ => Reached::by_scope(self.info.scope, self.info.inherited_by),
         }

@@ -10,7 +10,7 @@ use super::learned::{Learned, When};
 use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
-use super::timing::{Asker, Expiry, Grid};
+use oversleep_system::rules::{Expiry, Grid, SleepingThread};
 use oversleep_system::{Family, SharedPlatform, SlackRule, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 /// A wait and the machine it is of.
@@ -115,19 +115,19 @@ impl Shared {
         let (kernel, info) = (&*self.kernel, &self.model.info);
         let now = kernel.now();
         let due = if info.takes.is_absolute() { target.deadline.max(now) } else { now + asked };
-        let asker = state.asker(me);
+        let thread = state.sleeping_thread(me);
         let exactly = |late: Nanos| Sleep { expiry: Expiry::at(due + late), wake: Nanos::ZERO };
-        match in_force(&self.model, state, &asker) {
+        match rules::in_force(&self.model, state, &thread) {
             Overshoot::Fixed(late) => exactly(*late),
-            Overshoot::SlackPlus(wake) => Sleep { expiry: Expiry { soft: due, hard: due + asker.slack }, wake: *wake },
+            Overshoot::SlackPlus(wake) => Sleep { expiry: Expiry { soft: due, hard: due + thread.slack }, wake: *wake },
             Overshoot::Cycle(spans) => exactly(spans[self.turn.fetch_add(1, Ordering::Relaxed) % spans.len()]),
             Overshoot::Learned(learned) => {
                 // Its lateness is against what was requested, rounding included.
                 let deadline = if info.takes.is_absolute() { due } else { now + target.remaining };
-                let was = asker_with(learned.slack().unwrap_or(asker.slack));
+                let was = thread_with(learned.slack().unwrap_or(thread.slack));
                 let late = learned.draw(target.remaining, &kernel.random, |when, span| match when {
                     When::Learned => self.put_off(&was, now, span),
-                    When::Now => self.put_off(&asker, now, span),
+                    When::Now => self.put_off(&thread, now, span),
                 }) + self.deeper_idle(state, learned, target.remaining);
                 Sleep { expiry: Expiry::at(deadline + late), wake: Nanos::ZERO }
             }
@@ -137,21 +137,22 @@ impl Shared {
                     period if period > Nanos::ZERO && info.slack != SlackRule::Tick => {
                         Expiry::at(Grid { origin: Nanos::ZERO, period }.at_or_after(due))
                     }
-                    _ => kernel.timer_expiry(state, info.slack, &asker, (now, due), tolerance),
+                    _ => kernel.timer_expiry(state, info.slack, &thread, (now, due), tolerance),
                 };
-                Sleep { expiry, wake: self.wake_cost(state, &asker, due - now) }
+                Sleep { expiry, wake: self.wake_cost(state, &thread, due - now) }
             }
         }
     }
 
     /// By how much the rule puts off a wait of that length that is entered now, where a rule does that.
-    fn put_off(&self, asker: &Asker, now: Nanos, span: Nanos) -> Nanos {
+    fn put_off(&self, thread: &SleepingThread, now: Nanos, span: Nanos) -> Nanos {
         let rule = self.model.info.slack;
         if let SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution = rule {
             return Nanos::ZERO;
         }
         let due = now + self.model.info.rounded(span);
-        self.kernel.timing().expiry(rule, asker, now, due, &self.kernel.random).hard - now - span
+        let happens = |probability| self.kernel.random.happens(probability);
+        self.kernel.timing().expiry(rule, thread, now, due, happens).hard - now - span
     }
 
     /// What leaving an idle state takes longer than it did at the longest request that was learned.
@@ -169,9 +170,9 @@ impl Shared {
 
     /// From the timer until the thread could run. A CPU that idles leaves an idle state first, the deeper the longer
     /// it was to idle.
-    fn wake_cost(&self, state: &State, asker: &Asker, span: Nanos) -> Nanos {
+    fn wake_cost(&self, state: &State, thread: &SleepingThread, span: Nanos) -> Nanos {
         let random = &self.kernel.random;
-        let (cost, exits) = match asker.is_real_time {
+        let (cost, exits) = match thread.is_real_time {
             true => (&self.wake.real_time, &self.wake.real_time_idle_exits),
             false => (&self.wake.cost, &self.wake.idle_exits),
         };
@@ -187,21 +188,7 @@ impl Shared {
     }
 }
 
-/// What was learned holds for a machine as found: where a resolution is held or a service class was changed since, the
-/// rules say what comes of it.
-pub(super) fn in_force<'a>(model: &'a WaitModel, state: &State, asker: &Asker) -> &'a Overshoot {
-    let is_as_found = match model.info.slack {
-        SlackRule::TimerResolution => state.holds_no_resolution(),
-        SlackRule::ClassShare => asker.tier == 0 && !asker.is_real_time,
-        _ => true,
-    };
-    match &model.overshoot {
-        Overshoot::Learned(_) if !is_as_found => &Overshoot::ByRule,
-        other => other,
-    }
-}
-
 /// An ordinary thread with that slack, as waits are learned from.
-fn asker_with(slack: Nanos) -> Asker {
-    Asker { slack, is_real_time: false, is_nice: false, tier: 0 }
+fn thread_with(slack: Nanos) -> SleepingThread {
+    SleepingThread { slack, is_real_time: false, is_nice: false, tier: 0 }
 }

@@ -4,7 +4,7 @@
 use oversleep_record::Nanos;
 use oversleep_system::WaitInfo;
 
-/// What the call of `info` is given for such a request; nothing below zero, which calls refuse or take for ever.
+/// What the call of `info` is given for such a request. It is never below zero, which calls refuse or take as for ever.
 #[inline]
 pub(crate) fn rounded(info: &WaitInfo, requested: Nanos) -> Nanos {
     info.rounded(requested.max(Nanos::ZERO))

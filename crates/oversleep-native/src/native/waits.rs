@@ -57,7 +57,7 @@ pub(crate) fn registry(
     described.iter().filter_map(paired).collect()
 }
 
-/// A wait that holds nothing. The call is a type of its own, so that it is inlined and [`Waiter::wait`] stays the only
+/// A wait that holds nothing. The call is a type parameter, so that it is inlined and [`Waiter::wait`] stays the only
 /// indirection.
 pub(crate) struct Stateless<F>(pub(crate) F);
 
@@ -74,8 +74,8 @@ pub(crate) fn thread_sleep(target: Target) -> WaitEnd {
     WaitEnd::TimedOut
 }
 
-/// Boxes `waiter` after one wait of `remaining`, so that a call which can't work here (an older system, a sandbox) says
-/// so when it is opened and not in the middle of a measurement.
+/// Boxes `waiter` after one wait of `remaining`. A call that doesn't work here (an older system, a sandbox) fails then,
+/// and not in the middle of a measurement.
 pub(crate) fn proved_by<S: System>(mut waiter: impl Waiter + 'static, remaining: Nanos) -> Opened {
     match waiter.wait(Target { remaining, deadline: S::now() + remaining }) {
         WaitEnd::Failed(reason) => Err(reason),

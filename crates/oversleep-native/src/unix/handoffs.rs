@@ -1,5 +1,5 @@
-//! Hand-offs that Rust's standard library offers, which each system describes as it makes them there. Windows has others:
-//! what the library's rest on has no public interface there.
+//! Hand-offs of Rust's standard library, for Linux and macOS. On Windows the library's rest on calls without a public
+//! interface, so Windows has others.
 
 use std::io::{Error, ErrorKind};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use std::thread::Thread;
 use crate::native::handoffs::take;
 use oversleep_system::Handoff;
 
-/// A mutex, a state and a condition variable, Rust's.
+/// Rust's mutex and condition variable, with a count.
 #[derive(Default)]
 pub(crate) struct Condition {
     count: Mutex<u64>,
@@ -29,7 +29,7 @@ impl Handoff for Condition {
     }
 }
 
-/// A number of this thread's that no other thread has or will have; never 0.
+/// This thread's number, which no other thread has or will have; never 0.
 fn thread_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local! {
@@ -38,9 +38,9 @@ fn thread_number() -> u64 {
     NUMBER.with(|number| *number)
 }
 
-/// Rust's parking. The waiting thread enters its handle on its first wait, then looks at the count; a post raises the count, then looks
-/// for the handle. Both take the same lock in between (the waiter when it is new), so one of them sees the other: a
-/// post that found no handle was counted before the waiter looked.
+/// Rust's parking. The waiting thread enters its handle on its first wait and then looks at the count. A post raises the
+/// count and then looks for the handle. Both take the same lock in between (the waiter when it is new), so one of them
+/// sees the other: a post that found no handle was counted before the waiter looked.
 #[derive(Default)]
 pub(crate) struct Park {
     count: AtomicU32,
@@ -52,7 +52,7 @@ pub(crate) struct Park {
 impl Handoff for Park {
     fn post(&self) {
         self.count.fetch_add(1, Ordering::Release);
-        // Unparked with the lock free, or the woken thread might meet it.
+        // The lock is free by now, or the woken thread would wait for it.
         let waiter = self.waiter.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(thread) = waiter {
             thread.unpark();
@@ -66,14 +66,14 @@ impl Handoff for Park {
             self.waiter_id.store(number, Ordering::Relaxed);
         }
         while !take(&self.count) {
-            // A notice for this or for anything else of the thread's; the count decides.
+            // The notice may be for something else in this thread; the count decides.
             std::thread::park();
         }
     }
 }
 
-/// Whether the last call of this thread was ended by a signal; any other error is a bug here or a closed descriptor,
-/// and going on would leave the other thread asleep for ever.
+/// Whether a signal ended the last call of this thread. Any other error means a bug here or a descriptor that somebody
+/// closed, and stops the program: going on would leave the other thread asleep for ever.
 pub(crate) fn interrupted(call: &str) -> bool {
     let error = Error::last_os_error();
     assert!(error.kind() == ErrorKind::Interrupted, "{call}: {error}");

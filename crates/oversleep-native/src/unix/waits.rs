@@ -1,6 +1,6 @@
 //! Spans and deadlines in the forms the calls of every Unix take, rounded as the description of each says, and what is
-//! alike in how they end. Nothing here
-//! allocates, formats or fails where a wait goes well: it runs inside what is measured.
+//! alike in how they end. Nothing here allocates, formats or fails where a wait goes well: it runs inside what is
+//! measured.
 
 use std::io::Error;
 
@@ -54,7 +54,7 @@ pub(crate) fn errno() -> i32 {
     Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-/// The end of a wait whose span exceeds what its argument can say: it is not begun rather than cut.
+/// The end of a wait whose span its argument can't hold: the wait is refused, because a shorter one would be early.
 #[cold]
 pub(crate) fn too_long(info: &'static WaitInfo) -> WaitEnd {
     WaitEnd::Failed(Unavailable::failed(info.call, Error::from_raw_os_error(libc::EOVERFLOW)))

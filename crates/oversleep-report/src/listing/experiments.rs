@@ -24,7 +24,7 @@ pub fn text(experiment: &Experiment, width: usize) -> String {
     page.line(&format!("{STRONG}{} {}{STRONG:#}", experiment.id, experiment.title));
     page.paragraph(0, experiment.question);
     page.heading("Method");
-    page.paragraph(2, experiment.doc);
+    page.paragraph(2, experiment.method);
     if !experiment.published.is_empty() {
         page.heading("Published by others");
     }
@@ -46,7 +46,7 @@ pub fn document(experiment: &Experiment) -> Value {
         "id": experiment.id,
         "title": experiment.title,
         "question": experiment.question,
-        "method": experiment.doc,
+        "method": experiment.method,
         "published": published.collect::<Value>(),
     })
 }

@@ -1,6 +1,6 @@
 //! The findings: cause, evidence and remedies.
 
-use oversleep_explain::{FindingEntry, Harmless, RemedyEntry, registry, remedies};
+use oversleep_explain::{FindingEntry, RemedyEntry, Trial, registry};
 use oversleep_record::finding::Severity;
 use serde_json::{Value, json};
 
@@ -27,22 +27,25 @@ pub fn text(entry: &FindingEntry, width: usize) -> String {
     page.gap();
     page.hanging("Applies to:", 12, entry.applies_to);
     page.hanging("Severity:", 12, severity(entry.severity));
-    for paragraph in entry.explanation.split("\n\n") {
+    page.gap();
+    page.paragraph(0, entry.meaning);
+    for (title, text) in [("How we know:", entry.how_we_know), ("What to do:", entry.what_to_do)] {
         page.gap();
-        page.paragraph(0, paragraph);
+        page.hanging(title, 13, text);
     }
-    if remedies_of(entry).next().is_some() {
+    if !entry.sources.is_empty() {
+        page.gap();
+        page.hanging("Documented:", 13, &entry.sources.join(" "));
+    }
+    if !entry.remedies.is_empty() {
         page.heading("Remedies");
     }
-    for remedy in remedies_of(entry) {
+    for remedy in entry.remedies {
         page.gap();
         page.line(&format!("  {STRONG}{}{STRONG:#}", remedy.id));
         page.paragraph(4, remedy.summary);
         page.paragraph(4, remedy.how);
-        // For those that experiments measure anyway, the reason is one of a report, not a general one.
-        if let (Harmless::NotTriedBecause(why), None) = (remedy.harmless, remedy.compare) {
-            page.paragraph(4, &format!("`check` does not try it: {why}"));
-        }
+        page.paragraph(4, &trial(remedy));
         if let Some(example) = remedy.example {
             page.gap();
             page.code(8, example);
@@ -51,8 +54,12 @@ pub fn text(entry: &FindingEntry, width: usize) -> String {
     page.finish()
 }
 
-fn remedies_of(entry: &FindingEntry) -> impl Iterator<Item = &'static RemedyEntry> {
-    entry.remedies.iter().filter_map(|id| remedies::get(id))
+fn trial(remedy: &RemedyEntry) -> String {
+    match remedy.trial {
+        Trial::Here { .. } => "`check` tries it and shows what it gains.".to_owned(),
+        Trial::ByExperiment { experiment, .. } => format!("Experiment {experiment} measures what it gains."),
+        Trial::Never(why) => format!("`check` does not try it: {why}."),
+    }
 }
 
 fn severity(severity: Severity) -> &'static str {
@@ -71,7 +78,7 @@ pub fn document(entry: &FindingEntry) -> Value {
             "summary": remedy.summary,
             "how": remedy.how,
             "example": remedy.example,
-            "tried_by_check": matches!(remedy.harmless, Harmless::TryHere(_)),
+            "tried_by_check": matches!(remedy.trial, Trial::Here { .. }),
         })
     };
     json!({
@@ -80,7 +87,10 @@ pub fn document(entry: &FindingEntry) -> Value {
         "summary": entry.summary,
         "applies_to": entry.applies_to,
         "severity": entry.severity,
-        "explanation": entry.explanation,
-        "remedies": remedies_of(entry).map(remedy).collect::<Value>(),
+        "meaning": entry.meaning,
+        "how_we_know": entry.how_we_know,
+        "what_to_do": entry.what_to_do,
+        "sources": entry.sources,
+        "remedies": entry.remedies.iter().map(|entry| remedy(entry)).collect::<Value>(),
     })
 }

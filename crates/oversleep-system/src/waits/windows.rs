@@ -68,18 +68,18 @@ pub const WINDOWS: &[WaitInfo] = &[
     },
     WaitInfo {
         name: "wait-for-single-object",
-        call: "WaitForSingleObject(event, timeout)",
-        doc: "It waits for an event, thread or process. Java's LockSupport.parkNanos and C run-times end in it. Its \
-              timeout ends at a timer interrupt, like Sleep's.",
+        call: "WaitForSingleObject",
+        doc: "It waits for an event, thread or process; here for an event that nobody sets. Java's \
+              LockSupport.parkNanos and C run-times end in it. Its timeout ends at a timer interrupt, like Sleep's.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitforsingleobject",
         ..LOCKS
     },
     WaitInfo {
         name: "wait-for-multiple-objects",
-        call: "WaitForMultipleObjects(2 events, any, timeout)",
-        doc: "Event loops of services and of old game engines wait for up to 64 objects at once with it. Its timeout \
-              ends at a timer interrupt, like Sleep's.",
+        call: "WaitForMultipleObjects",
+        doc: "Event loops of services and of old game engines wait for up to 64 objects at once with it; here for \
+              two events. Its timeout ends at a timer interrupt, like Sleep's.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitformultipleobjects",
         ..LOCKS
@@ -113,7 +113,7 @@ pub const WINDOWS: &[WaitInfo] = &[
     },
     WaitInfo {
         name: "select",
-        call: "select(1 socket, timeout)",
+        call: "select",
         doc: "Portable network programs use it. Its timeout is in microseconds but ends at a timer interrupt. Without \
               a socket it fails, so it can't serve as a sleep; oversleep waits for a socket that receives nothing.",
         granularity: Granularity::MICROSECOND,
@@ -123,7 +123,7 @@ pub const WINDOWS: &[WaitInfo] = &[
     },
     WaitInfo {
         name: "wsapoll",
-        call: "WSAPoll(1 socket, timeout)",
+        call: "WSAPoll",
         doc: "Network programs ported from Unix use it as poll(). It needs a socket, counts in whole milliseconds and \
               ends at a timer interrupt.",
         since: "Windows Vista",
@@ -150,7 +150,7 @@ pub const WINDOWS: &[WaitInfo] = &[
     },
     WaitInfo {
         name: "waitable-timer-tolerant",
-        call: "SetWaitableTimerEx(tolerable delay 32 ms) + WaitForSingleObject",
+        call: "SetWaitableTimerEx(TolerableDelay) + WaitForSingleObject",
         doc: "Programs that save power use it: the system may add up to the tolerance, here 32 ms, so that several \
               timers share one interrupt. Windows hardly uses a tolerance below two default ticks. Otherwise it \
               behaves like a waitable timer.",
@@ -189,7 +189,7 @@ pub const WINDOWS: &[WaitInfo] = &[
     },
     WaitInfo {
         name: "time-set-event",
-        call: "timeSetEvent(resolution 1 ms) + SetEvent in its callback + WaitForSingleObject",
+        call: "timeSetEvent + SetEvent in its callback + WaitForSingleObject",
         doc: "The multimedia timer of players and sequencers, in whole milliseconds from 1. While armed it requests a \
               timer resolution of 1 ms in the one request that the system keeps per process: this process's other \
               waits are finer meanwhile, and a finer resolution that was held is gone afterwards. A thread of its own \

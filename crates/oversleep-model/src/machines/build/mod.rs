@@ -2,6 +2,7 @@
 
 mod facts;
 mod figures;
+mod turns;
 
 pub(super) use figures::Figures;
 
@@ -53,7 +54,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         arch: figures.text("machine.arch").to_owned(),
         seed,
         cpus: cpus(&figures, count),
-        scheduler: super::turns::scheduler(&figures, system)?,
+        scheduler: turns::scheduler(&figures, system)?,
         wake: Wake {
             cost: figures.spread("wake.cost"),
             real_time: figures.spread("wake.real-time"),
@@ -102,7 +103,7 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
         poll_share: PollShare {
             plain_ppm: figures.share_ppm("timers.poll-share"),
             nice_ppm: figures.share_ppm("timers.poll-share-nice"),
-            most_ns: figures.span("timers.poll-share-most"),
+            max_ns: figures.span("timers.poll-share-most"),
         },
         tick: tick(figures)?,
         one_shot: OneShot {
@@ -110,7 +111,7 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
             p_late: figures.share("timers.grid-p-late"),
         },
         wheel_ns: if hz > 0 { Nanos(1_000_000_000 / hz) } else { Nanos::ZERO },
-        tiers: tiers.into_iter().map(|(name, shift, most_ns)| Tier { name, shift, most_ns }).collect(),
+        tiers: tiers.into_iter().map(|(name, shift, max_ns)| Tier { name, shift, max_ns }).collect(),
     })
 }
 
@@ -135,7 +136,7 @@ fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
         base: if figures.text("timers.base") == "last-tick" { TickBase::LastTick } else { TickBase::Call },
         p_two_tick: figures.share("timers.p-two-tick"),
         margin_ns: figures.span("timers.margin"),
-        reach: if figures.text("timers.requests-reach") == "asker" { Reach::Asker } else { Reach::Everyone },
+        reach: if figures.text("timers.requests-reach") == "asker" { Reach::Requesters } else { Reach::Everyone },
         drops_hidden: figures.flag("timers.drops-hidden"),
         is_hidden: figures.flag("timers.window-hidden"),
     }))

@@ -4,7 +4,7 @@ use oversleep_record::Nanos;
 
 use super::Kernel;
 use super::state::{Hog, Phase, Slot, State, Thread, Waking};
-use crate::sim::timing::Grid;
+use oversleep_system::rules::Grid;
 
 impl Kernel {
     /// Starts competitors of the plain policy; they stop with [`Kernel::remove_hogs`].
@@ -65,8 +65,8 @@ impl Kernel {
     }
 
     fn rest_since(&self, state: &mut State, slot: Slot, waking: &Waking, begun: Nanos) {
-        let (asker, due) = (state.asker(slot), begun + waking.span);
-        let expiry = self.timer_expiry(state, waking.rule, &asker, (begun, due), Nanos::ZERO);
+        let (thread, due) = (state.sleeping_thread(slot), begun + waking.span);
+        let expiry = self.timer_expiry(state, waking.rule, &thread, (begun, due), Nanos::ZERO);
         let (now, wake) = (self.now(), waking.wake.draw(&self.random));
         let thread = &mut state.threads[slot];
         thread.timer_due = due;

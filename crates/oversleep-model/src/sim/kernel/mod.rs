@@ -31,7 +31,7 @@ use super::machine::Stall;
 use super::resolution::HardwareGrid;
 use super::scheduler::Scheduler;
 use super::spread::{Random, Spread};
-use super::timing::{Expiry, Tick, Timing};
+use oversleep_system::rules::{Expiry, Tick, Timing};
 use oversleep_system::{CounterReading, SwitchIn};
 
 static NEXT_KERNEL: AtomicU64 = AtomicU64::new(1);
@@ -279,7 +279,7 @@ impl Kernel {
         let thread = &state.threads[me];
         let interrupts = match self.tick() {
             Some(_) => {
-                let of_one_cpu = state.requests.interrupts(&self.hardware_grid, self.now());
+                let of_one_cpu = state.arbiter.interrupts(&self.hardware_grid, self.now());
                 of_one_cpu * u64::from(self.model.cpu_count)
             }
             None => state.timer_interrupts,

@@ -5,17 +5,17 @@ use oversleep_record::Nanos;
 use super::Kernel;
 use super::state::{Slot, State};
 use crate::sim::scheduler::Standing;
-use crate::sim::timing::{Asker, Expiry, Grid};
 use oversleep_system::SlackRule;
+use oversleep_system::rules::{Expiry, Grid, SleepingThread};
 
 /// Whose priority is fixed has its timers put off as the second of the tiers, tier-0, whatever its class.
 const FIXED_TIER: usize = 1;
 
 impl State {
     /// The thread as far as it decides about timers.
-    pub(in crate::sim) fn asker(&self, slot: Slot) -> Asker {
+    pub(in crate::sim) fn sleeping_thread(&self, slot: Slot) -> SleepingThread {
         let thread = &self.threads[slot];
-        Asker {
+        SleepingThread {
             slack: if thread.standing.is_real_time { Nanos::ZERO } else { thread.slack },
             is_real_time: thread.standing.is_real_time,
             is_nice: !thread.standing.is_real_time && thread.standing.priority > 0,
@@ -36,7 +36,7 @@ impl State {
 impl Kernel {
     pub(in crate::sim) fn slack(&self) -> Nanos {
         let me = self.me();
-        self.lock().asker(me).slack
+        self.lock().sleeping_thread(me).slack
     }
 
     pub(in crate::sim) fn set_slack(&self, slack: Nanos) {
@@ -100,25 +100,25 @@ impl Kernel {
         self.lock().idle_exit_max = most;
     }
 
-    /// Asks for a period of the tick, for this process or for another one. `None` on a machine without a tick.
+    /// Requests a period of the tick, for this process or for another one. `None` on a machine without a tick.
     pub(in crate::sim) fn hold_resolution(&self, requested: Nanos, is_own: bool) -> Option<(u64, Nanos)> {
         let tick = self.tick()?;
         let mut state = self.lock();
-        let held = state.requests.hold(tick, requested, is_own);
-        state.requests.arbitrate(tick, &self.hardware_grid, self.now());
+        let held = state.arbiter.requests.hold(tick, requested, is_own);
+        state.arbiter.arbitrate(tick, &self.hardware_grid, self.now());
         Some(held)
     }
 
     pub(in crate::sim) fn release_resolution(&self, number: u64) {
         let Some(tick) = self.tick() else { return };
         let mut state = self.lock();
-        state.requests.release(number);
-        state.requests.arbitrate(tick, &self.hardware_grid, self.now());
+        state.arbiter.requests.release(number);
+        state.arbiter.arbitrate(tick, &self.hardware_grid, self.now());
     }
 
     /// The grid this process's waits end on.
     pub(in crate::sim) fn process_grid(&self, state: &State) -> Option<Grid> {
-        Some(state.requests.process_grid(self.tick()?, &self.hardware_grid))
+        Some(state.arbiter.requests.process_grid(self.tick()?, self.hardware_grid.grid()))
     }
 
     /// When a timer set at `from` for `due` may and must end.
@@ -126,28 +126,27 @@ impl Kernel {
         &self,
         state: &State,
         rule: SlackRule,
-        asker: &Asker,
+        thread: &SleepingThread,
         (from, due): (Nanos, Nanos),
         tolerance: Nanos,
     ) -> Expiry {
+        let happens = |probability| self.random.happens(probability);
         let on_tick = matches!(rule, SlackRule::Tick | SlackRule::TimerResolution);
         match (self.tick(), self.process_grid(state)) {
-            (Some(tick), Some(grid)) if on_tick => {
-                Expiry::at(tick.end(grid, from, due - from, tolerance, &self.random))
-            }
-            _ => self.timing().expiry(rule, asker, from, due, &self.random),
+            (Some(tick), Some(grid)) if on_tick => Expiry::at(tick.end(grid, from, due - from, tolerance, happens)),
+            _ => self.timing().expiry(rule, thread, from, due, happens),
         }
     }
 
     /// Whether this process opted out of having its requests ignored.
     pub(in crate::sim) fn opted_out(&self) -> bool {
-        self.lock().requests.opted_out
+        self.lock().arbiter.requests.has_opted_out
     }
 
     pub(in crate::sim) fn set_opted_out(&self, opted_out: bool) {
         let Some(tick) = self.tick() else { return };
         let mut state = self.lock();
-        state.requests.opted_out = opted_out;
-        state.requests.arbitrate(tick, &self.hardware_grid, self.now());
+        state.arbiter.requests.has_opted_out = opted_out;
+        state.arbiter.arbitrate(tick, &self.hardware_grid, self.now());
     }
 }

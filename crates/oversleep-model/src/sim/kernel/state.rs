@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use oversleep_record::Nanos;
 
 use super::carriers::Carrier;
-use crate::sim::resolution::{Requests, Whose};
+use crate::sim::resolution::Arbiter;
 use crate::sim::scheduler::Standing;
 use crate::sim::spread::Spread;
-use crate::sim::timing::{Expiry, Tick};
+use oversleep_system::rules::{Expiry, Requester, Tick};
 use oversleep_system::{SlackRule, SwitchIn};
 
 /// Where a thread stands in the table. Slots of threads that ended are used again: a run starts thousands.
@@ -182,7 +182,7 @@ pub(in crate::sim) struct State {
     pub(super) ended_cpu_time: Nanos,
     /// Interrupts of one-shot timers.
     pub(super) timer_interrupts: u64,
-    pub(super) requests: Requests,
+    pub(super) arbiter: Arbiter,
     /// The longest idle exit a program allows; `None` where none does.
     pub(super) idle_exit_max: Option<Nanos>,
 }
@@ -206,7 +206,7 @@ impl State {
             cpu_shares,
             ended_cpu_time: Nanos::ZERO,
             timer_interrupts: 0,
-            requests: Requests::default(),
+            arbiter: Arbiter::default(),
             idle_exit_max: None,
         }
     }
@@ -245,16 +245,16 @@ impl State {
 
     /// Whether nobody, this process or another, holds a resolution.
     pub(in crate::sim) fn holds_no_resolution(&self) -> bool {
-        self.requests.is_empty()
+        self.arbiter.requests.is_empty()
     }
 
     /// Whose request the timer interrupt follows.
-    pub(in crate::sim) fn whose_period(&self, tick: &Tick) -> Whose {
-        self.requests.whose(tick)
+    pub(in crate::sim) fn requester(&self, tick: &Tick) -> Requester {
+        self.arbiter.requests.in_force(tick)
     }
 
-    /// Whether this process asks for a resolution that is ignored.
+    /// Whether this process requests a resolution and is ignored.
     pub(in crate::sim) fn requests_are_ignored(&self, tick: &Tick) -> bool {
-        self.requests.are_own_ignored(tick)
+        self.arbiter.requests.are_own_ignored(tick)
     }
 }

@@ -1,4 +1,4 @@
-//! What a hand-off of Linux must do besides what every one must: signals don't end its wait.
+//! What a hand-off of Linux must do in addition to every other: go on waiting after signals.
 
 use std::sync::Arc;
 use std::sync::mpsc;

@@ -30,7 +30,7 @@ pub(super) const CALLS: &[Call] = &[
     }),
 ];
 
-/// Writes all of a few bytes that the kernel takes as a whole.
+/// Writes a few bytes, which the kernel takes as a whole.
 fn write(fd: &OwnedFd, bytes: &[u8], call: &str) {
     // SAFETY: the bytes are readable. https://man7.org/linux/man-pages/man2/write.2.html
     while unsafe { libc::write(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) } < 0 && interrupted(call) {}

@@ -28,7 +28,7 @@ impl Handoff for Futex {
 
     fn wait(&self) {
         while !take(&self.0) {
-            // Whatever ended it, the count decides.
+            // The count decides, whatever ended the wait.
             let _ = futex::wait(&self.0, 0, Until::Woken);
         }
     }

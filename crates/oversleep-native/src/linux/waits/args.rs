@@ -7,11 +7,11 @@ use crate::linux::os;
 pub(super) use crate::linux::os::monotonic_now;
 pub(super) use crate::unix::waits::{exact_timespec, micros, millis, timespec, timeval};
 
-/// The same moment on `CLOCK_REALTIME`, for calls that take nothing else.
+/// The same moment on `CLOCK_REALTIME`, for calls that take no other clock.
 ///
-/// The offset of the clocks is read between two reads of the monotonic one; the tightest of up to three brackets
-/// counts. Measured from the earlier end, it is never too small, so the wait is never early by it, and too large by
-/// no more than the bracket, some tens of nanoseconds. A step of the wall clock during the wait moves its end.
+/// It reads the wall clock between two reads of the monotonic one, up to three times, and uses the tightest bracket.
+/// The offset counts from the bracket's beginning: it is never too small, so the wait is never early, and it is too
+/// large by no more than the bracket, some tens of nanoseconds. Setting the wall clock during the wait moves its end.
 pub(super) fn realtime_deadline(deadline: Nanos) -> Nanos {
     const TIGHT_ENOUGH: Nanos = Nanos(1_000);
     let mut tightest = Nanos::MAX;

@@ -1,7 +1,8 @@
 //! What every wait must do, whatever it is: the test beneath each calls [`check`].
 //!
-//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, ends by signals as it says, returns at once where there
-//! is nothing to wait for, and leaves neither descriptors nor a changed signal mask behind.
+//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, ends by
+//! signals as it says, returns at once where there is nothing to wait for, and leaves neither descriptors nor a changed
+//! signal mask behind.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,18 +18,18 @@ use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 /// Whether the wait's end is at or after its deadline on the monotonic clock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NeverEarly {
-    /// By the system's promise.
+    /// The system promises it.
     Holds,
-    /// Not: another clock or the tick decides, or there is no deadline.
+    /// The system promises nothing: another clock or the tick decides, or there is no deadline.
     NotPromised,
 }
 
-/// What a signal does.
+/// What signals do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signals {
-    /// Ends the wait as interrupted.
+    /// They end the wait as interrupted.
     Interrupt,
-    /// Nothing that is seen: the library waits on.
+    /// The library hides them and waits on.
     AreRetried,
 }
 
@@ -42,7 +43,7 @@ pub(super) fn check(info: &'static WaitInfo, never_early: NeverEarly, signals: S
         let (descriptors, mask) = (alone.then(open_descriptors), blocked_signals());
         match open() {
             Ok(waiter) => exercise(info, open, waiter, never_early, signals),
-            // A sandbox without the call; the reason is the entry's answer.
+            // A sandbox may forbid the call; the reason is then the wait's answer.
             Err(reason) => println!("{}: not here: {reason:?}", info.name),
         }
         assert_eq!(alone.then(open_descriptors), descriptors, "{} leaves a descriptor open", info.name);
@@ -72,22 +73,22 @@ fn exercise(
     ] {
         assert!(matches!(waiter.wait(target), WaitEnd::TimedOut | WaitEnd::Interrupted), "{target:?}");
     }
-    // A second one in the same thread takes nothing away from the first (where the process can have two).
+    // A second one in the same thread leaves the first as it was (where the process can have two).
     drop(open());
     wait_out(waiter.as_mut(), Nanos::from_micros(10), never_early);
     match signals {
         Signals::Interrupt => interrupt(waiter.as_mut()),
         Signals::AreRetried => under_signals(|| wait_out(waiter.as_mut(), Nanos::from_millis(3), never_early)),
     }
-    // Nothing of the interrupted wait is left to end this one.
+    // The interrupted wait leaves nothing that ends this one.
     wait_out(waiter.as_mut(), Nanos::from_micros(100), never_early);
-    // Dropped with an interrupted wait behind it, it leaves nothing either.
+    // A waiter dropped after an interrupted wait leaves nothing behind either.
     if signals == Signals::Interrupt {
         interrupt(waiter.as_mut());
     }
 }
 
-/// Begins a wait of a minute and ends it by a signal.
+/// Interrupts a wait of a minute by a signal.
 pub(super) fn interrupt(waiter: &mut dyn Waiter) {
     under_signals(|| assert_eq!(waiter.wait(from_now(Nanos::from_secs(60))), WaitEnd::Interrupted));
 }
@@ -96,7 +97,7 @@ fn from_now(remaining: Nanos) -> Target {
     Target { remaining, deadline: monotonic_now() + remaining }
 }
 
-/// Waits until it ends by its timer; the SIGALRM of a test running beside may interrupt it.
+/// Waits until the timer ends the wait; the SIGALRM of a test that runs at the same time may interrupt it.
 fn wait_out(waiter: &mut dyn Waiter, remaining: Nanos, never_early: NeverEarly) {
     for _ in 0..1_000 {
         let target = from_now(remaining);
@@ -113,7 +114,7 @@ fn wait_out(waiter: &mut dyn Waiter, remaining: Nanos, never_early: NeverEarly) 
     panic!("interrupted a thousand times");
 }
 
-/// Runs `body` while this thread is sent a signal every half millisecond, whose handler does nothing.
+/// Runs `body` while a signal, whose handler does nothing, reaches this thread every half millisecond.
 fn under_signals(body: impl FnOnce()) {
     extern "C" fn ignore(_signal: libc::c_int) {}
     static HANDLER: Once = Once::new();
@@ -137,7 +138,7 @@ fn under_signals(body: impl FnOnce()) {
                 std::thread::sleep(Duration::from_micros(500));
             }
         });
-        /// Ends the signals when the body panics, too.
+        /// Stops the signals, also when the body panics.
         struct End<'a>(&'a AtomicBool);
         impl Drop for End<'_> {
             fn drop(&mut self) {

@@ -1,4 +1,4 @@
-//! By which wait an entry of the table is proved when it is opened.
+//! How a wait is tried once when it is opened, so that a call which doesn't work here says so before it is measured.
 
 use oversleep_record::{Nanos, Unavailable};
 
@@ -12,12 +12,12 @@ pub(super) const fn described(name: &str) -> &'static WaitInfo {
     waits::named(waits::LINUX, name)
 }
 
-/// By one of a microsecond.
+/// Opens `waiter` after one wait of a microsecond.
 pub(super) fn proved(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {
     proved_by::<Linux>(waiter, Nanos::from_micros(1))
 }
 
-/// [`proved`] for waits in whole milliseconds: by a wait of nothing, which takes the same way in and out.
+/// As [`proved`], for waits in whole milliseconds: after a wait of zero, which runs the same code and takes no tick.
 pub(super) fn proved_at_once(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {
     proved_by::<Linux>(waiter, Nanos::ZERO)
 }

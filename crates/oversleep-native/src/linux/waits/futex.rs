@@ -1,4 +1,4 @@
-//! The futex system call, which no C library wraps. Shared by the waits and the hand-offs.
+//! The futex system call, which no C library wraps; waits and hand-offs use it.
 
 use std::sync::atomic::AtomicU32;
 
@@ -9,14 +9,14 @@ use super::reason::errno;
 pub(in crate::linux) enum Until<'a> {
     /// Until woken.
     Woken,
-    /// That long, on `CLOCK_MONOTONIC`.
+    /// At most that long, on `CLOCK_MONOTONIC`.
     Span(&'a libc::timespec),
-    /// Until then, on `CLOCK_MONOTONIC`.
+    /// Until that time at the latest, on `CLOCK_MONOTONIC`.
     Deadline(&'a libc::timespec),
 }
 
-/// Sleeps while `word` holds `expected`. `Ok` when woken (maybe for nothing), else the error number: `EAGAIN` if the
-/// word held another value, `ETIMEDOUT`, `EINTR`.
+/// Sleeps while `word` holds `expected`. It returns `Ok` when it is woken, maybe for no reason, and else the error
+/// number: `EAGAIN` if the word held another value, `ETIMEDOUT`, `EINTR`.
 pub(in crate::linux) fn wait(word: &AtomicU32, expected: u32, until: Until<'_>) -> Result<(), i32> {
     // The plain operation takes a span, the bitset one a deadline; both wake on any bit.
     let (operation, time) = match until {

@@ -27,7 +27,7 @@ fn not_available(call: &str, errno: i32) -> Unavailable {
             call,
             "sysctl kernel.io_uring_disabled=0, and a seccomp profile that allows io_uring (container defaults don't)",
         ),
-        // Charged to RLIMIT_MEMLOCK before 5.12.
+        // Linux before 5.12 charges the ring to RLIMIT_MEMLOCK.
         libc::ENOMEM => Unavailable::not_permitted(call, "a higher limit of locked memory (ulimit -l)"),
         errno => refused(IO_URING, call, errno),
     }
@@ -51,7 +51,7 @@ impl RingTimer {
         None
     }
 
-    /// What stops timer `number`.
+    /// The submission that stops timer `number`.
     fn removal(&self) -> Submission {
         Submission {
             opcode: OP_TIMEOUT_REMOVE,
@@ -62,8 +62,8 @@ impl RingTimer {
         }
     }
 
-    /// Stops the running timer and takes both completions, its own and the removal's: each comes once, whether or not
-    /// the removal found the timer. Nothing is left to wake the next wait.
+    /// Stops the running timer and takes both completions, the timer's and the removal's, so that neither wakes the
+    /// next wait. Each comes once, whether or not the removal found the timer.
     fn remove(&mut self) {
         let mut outstanding = if self.ring.push(self.removal()) { 2_i32 } else { 0 };
         while outstanding > 0 {
@@ -73,7 +73,7 @@ impl RingTimer {
             }
             while let Some(completion) = self.ring.take() {
                 outstanding -= 1;
-                // Linux 5.4 can't remove timers: it runs on, and may end a later wait as interrupted.
+                // Linux 5.4 can't remove timers: this one runs on and may end a later wait as interrupted.
                 if completion.user_data == REMOVAL && completion.result == -libc::EINVAL {
                     return;
                 }
@@ -102,7 +102,7 @@ impl Waiter for RingTimer {
         match self.result() {
             Some(result) if result == -libc::ETIME => WaitEnd::TimedOut,
             Some(result) => WaitEnd::Failed(not_available("IORING_OP_TIMEOUT", -result)),
-            // It submitted and then slept for nothing, which it reports as success.
+            // A signal that comes after the submission ends the call as a success.
             None => {
                 self.remove();
                 ended(IO_URING, entered.err().unwrap_or(libc::EINTR), 0)

@@ -1,13 +1,13 @@
 //! The process's own timer, `ITIMER_REAL`, and its SIGALRM.
 //!
-//! The signal goes to the process, not to a thread: the kernel gives it to any thread that doesn't block it, the main
-//! thread first. So the thread that waits can't wait for the signal. A handler, whichever thread runs it, sets a word
-//! and wakes the waiting thread from a futex. Where every other thread blocks SIGALRM the handler runs in the waiting
-//! thread itself and the way is the usual one of `pause`; elsewhere the relay from the other thread is part of the
-//! measured wait, as it is for any program that uses this call.
+//! The signal goes to the process: the kernel gives it to any thread that doesn't block it, the main thread first. So
+//! the waiting thread can't wait for the signal itself. A handler, whichever thread runs it, sets a word and wakes the
+//! waiting thread from a futex. Where every other thread blocks SIGALRM, the handler runs in the waiting thread, as with
+//! `pause`. Elsewhere another thread relays it, and the relay is part of the measured wait, as it is for any program
+//! that uses this call.
 //!
-//! The wait never hangs: the futex has a guard of a second beyond the timer, for the case that something in the
-//! process replaces our handler.
+//! The wait never hangs: the futex gives up a second after the timer, in case something in the process replaces our
+//! handler.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -25,7 +25,7 @@ const SETITIMER: &WaitInfo = described("setitimer");
 
 pub(super) const CALLS: &[Call] = &[(SETITIMER.name, || IntervalTimer::open().and_then(proved))];
 
-/// Beyond the timer, until the wait gives up on its signal.
+/// How long after its timer the wait gives up on the signal.
 const GUARD: Nanos = Nanos::from_secs(1);
 
 /// Whether a thread of this process has the timer.
@@ -34,8 +34,8 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// 0 while the signal is outstanding, 1 once the handler ran.
 static NOTICE: AtomicU32 = AtomicU32::new(0);
 
-/// Runs in any thread, in the middle of anything: one store, one system call, and the interrupted code's error number
-/// put back.
+/// Runs in any thread, in the middle of anything, so it does little: it stores a word, makes one system call and restores
+/// the error number of the code it interrupts.
 extern "C" fn on_alarm(_signal: libc::c_int) {
     // SAFETY: the address of this thread's error number is always valid. https://man7.org/linux/man-pages/man3/errno.3.html
     let errno = unsafe { libc::__errno_location() };
@@ -73,7 +73,7 @@ struct IntervalTimer {
     _taken: Taken,
 }
 
-/// Arms the timer once for `after`, or disarms it with a zero; what was left on it.
+/// Arms the timer once for `after`, or disarms it with a zero; returns what was left on it.
 fn set(after: libc::timeval) -> Result<libc::timeval, i32> {
     let zero = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let once = libc::itimerval { it_interval: zero, it_value: after };
@@ -85,7 +85,7 @@ fn set(after: libc::timeval) -> Result<libc::timeval, i32> {
     }
 }
 
-/// Whether the timer runs on somebody's behalf.
+/// Whether somebody in the process uses the timer.
 fn is_running() -> Result<bool, i32> {
     let mut now = MaybeUninit::<libc::itimerval>::uninit();
     // SAFETY: the place is writable. https://man7.org/linux/man-pages/man2/getitimer.2.html
@@ -124,18 +124,18 @@ impl IntervalTimer {
         Ok(timer)
     }
 
-    /// Sleeps until the handler ran (`Ok`) or a signal of somebody else's or the guard ends it.
+    /// Sleeps until the handler has run (`Ok`), or until another signal or the guard ends the sleep.
     fn sleep(&self, longest: Nanos) -> Result<(), i32> {
         let guard = args::exact_timespec(longest);
         let slept = futex::wait(&NOTICE, 0, Until::Span(&guard));
         if NOTICE.load(Ordering::Acquire) == 1 { Ok(()) } else { slept.and(Err(libc::EINTR)) }
     }
 
-    /// Stops the timer and lets a signal already sent arrive, so that none meets the next wait, or the handler that
-    /// was there before ours (whose default ends the process).
-    fn settle(&mut self) {
+    /// Stops the timer and waits for a signal that is already sent, so that it meets neither the next wait nor the
+    /// handler that was there before ours, whose default ends the process.
+    fn disarm(&mut self) {
         if let Ok(left) = set(libc::timeval { tv_sec: 0, tv_usec: 0 }) {
-            // With time left on it, it was stopped before it fired.
+            // A timer with time left has not fired.
             if left.tv_sec != 0 || left.tv_usec != 0 {
                 self.outstanding = false;
             }
@@ -163,7 +163,7 @@ impl Waiter for IntervalTimer {
                 WaitEnd::TimedOut
             }
             Err(errno) => {
-                self.settle();
+                self.disarm();
                 match errno {
                     libc::EINTR => WaitEnd::Interrupted,
                     libc::ETIMEDOUT => {
@@ -178,8 +178,8 @@ impl Waiter for IntervalTimer {
 
 impl Drop for IntervalTimer {
     fn drop(&mut self) {
-        self.settle();
-        // A signal that still is under way must find our handler.
+        self.disarm();
+        // A signal that is still on its way must find our handler.
         if !self.outstanding {
             // SAFETY: puts back what sigaction gave. https://man7.org/linux/man-pages/man2/sigaction.2.html
             unsafe { libc::sigaction(libc::SIGALRM, &self.handler_before, std::ptr::null_mut()) };
@@ -218,7 +218,7 @@ mod tests {
         drop(timer);
         assert_eq!(handler(), before);
 
-        // Dropped with the timer running, as by a panic in the middle of a wait.
+        // A panic in the middle of a wait drops it while the timer runs.
         let mut timer = IntervalTimer::open().unwrap();
         NOTICE.store(0, Ordering::Release);
         set(libc::timeval { tv_sec: 0, tv_usec: 1 }).unwrap();

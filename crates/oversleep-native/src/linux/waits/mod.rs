@@ -1,9 +1,7 @@
 //! The calls behind the waits of Linux, which [`oversleep_system::waits::LINUX`] describes.
 //!
-//! An entry names a description and opens its call, with its test beneath. Files go by family; what several entries
-//! need (argument conversion, error reasons, blocked signals, the futex call) has a file of its own.
-//!
-//! Every span and deadline is counted on `CLOCK_MONOTONIC`.
+//! An entry names a description and opens its call; its test stands beneath. There is a file per family, and one each
+//! for what several entries need: argument conversion, error reasons, blocked signals, the futex call.
 
 mod args;
 #[cfg(test)]
@@ -31,7 +29,7 @@ use crate::{library, native};
 use oversleep_system::pairing::assert_paired;
 use oversleep_system::{Wait, names_of, waits};
 
-/// The calls by family; their order here doesn't matter.
+/// All calls, in any order: lists follow the order of the descriptions.
 const CALLS: &[&[Call]] = &[
     sleep::CALLS,
     poll::CALLS,

@@ -95,7 +95,7 @@ impl Waiter for EpollPwait2 {
     fn wait(&mut self, target: Target) -> WaitEnd {
         let span = args::timespec(EPOLL_PWAIT2, target.remaining);
         let mut event = libc::epoll_event { events: 0, u64: 0 };
-        // A raw call: glibc wraps it only since 2.35, and the binary shall start on older ones.
+        // A raw call, because glibc wraps it only since 2.35 and the binary must start on older systems.
         // SAFETY: there is room for the one event that is allowed, the timeout is valid (on 64-bit machines in the
         // kernel's layout), and no mask is passed. https://man7.org/linux/man-pages/man2/epoll_pwait2.2.html
         let events = unsafe {

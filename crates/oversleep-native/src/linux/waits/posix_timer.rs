@@ -15,7 +15,7 @@ pub(super) const CALLS: &[Call] = &[(TIMER_CREATE.name, || PosixTimer::open().an
 struct PosixTimer {
     timer: libc::timer_t,
     set: libc::sigset_t,
-    /// Released after the timer is deleted, and takes a signal that is still pending.
+    /// Takes a signal that is still pending when it is released, after the timer is deleted.
     blocked: Blocked,
 }
 
@@ -64,7 +64,7 @@ impl Waiter for PosixTimer {
             return WaitEnd::TimedOut;
         }
         let errno = errno();
-        // Not left running, nor its signal pending: the next wait would end by it.
+        // A running timer or a pending signal would end the next wait.
         let _ = self.arm(args::exact_timespec(Nanos::ZERO));
         signals::drain(self.blocked.signal());
         ended(TIMER_CREATE, errno, 0)

@@ -1,11 +1,10 @@
-//! What the entries say where the system refuses their calls: tried in a thread with a seccomp filter, as containers
-//! have.
+//! What waits say where the system refuses their calls, tried in a thread with a seccomp filter like a container's.
 
 use oversleep_record::Unavailable;
 
 use crate::native::waits::call_of;
 
-/// Filters the calling thread for the rest of its life: `call` fails with `errno`. False where the thread may not.
+/// Makes `call` fail with `errno` for the rest of the calling thread's life. False where the thread may not do that.
 fn forbid(call: libc::c_long, errno: i32) -> bool {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;

@@ -1,7 +1,7 @@
-//! The least of an io_uring: one submission at a time, completions taken one by one.
+//! The least of an io_uring: it submits one entry at a time and takes completions one by one.
 //!
-//! Written here and not taken from a crate: one operation of the interface's sixty is needed, and a dependency for it
-//! would be many times this file. Layouts and numbers are those of `linux/io_uring.h`.
+//! No crate is used for it, because one operation of the interface's sixty is needed and a dependency would be many times
+//! this file. Layouts and numbers are those of `linux/io_uring.h`.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
@@ -144,7 +144,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// A new ring; the call that failed and its error number where there is none.
+    /// A new ring, or the call that failed and its error number.
     pub(super) fn new() -> Result<Ring, (&'static str, i32)> {
         let mut params = Params::default();
         // SAFETY: the parameters are valid and writable, in the kernel's layout.
@@ -159,7 +159,7 @@ impl Ring {
     }
 
     fn map(fd: OwnedFd, params: &Params) -> Result<Ring, i32> {
-        // Two mappings instead of three; came with the timeout operation's own release, 5.4.
+        // Two mappings instead of three: since 5.4, the release that brought the timeout operation.
         if params.features & FEATURE_SINGLE_MMAP == 0 {
             return Err(libc::ENOSYS);
         }
@@ -210,8 +210,8 @@ impl Ring {
         true
     }
 
-    /// Submits what was put and sleeps until `complete` completions are there. A signal ends it: as success if it
-    /// submitted anything, else as `EINTR`.
+    /// Submits what was put and sleeps until `complete` completions are there. A signal ends the sleep: as a success if
+    /// anything was submitted, else as `EINTR`.
     pub(super) fn enter(&mut self, complete: u32) -> Result<(), i32> {
         // SAFETY: the descriptor is a ring's; no signal mask is passed. What the entries point to, the caller keeps.
         // https://man7.org/linux/man-pages/man2/io_uring_enter.2.html

@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 
 use oversleep_record::Unavailable;
 
-/// Which real-time signal [`super::message::SIGTIMEDWAIT`] waits for, counted from the first the C library leaves.
+/// Which real-time signal `sigtimedwait` waits for, counted from the first that the C library leaves.
 pub(super) const FOR_SIGTIMEDWAIT: libc::c_int = 5;
-/// Which one [`super::posix_timer::TIMER_CREATE`] is told by.
+/// Which one the POSIX timer sends.
 pub(super) const FOR_TIMER_CREATE: libc::c_int = 6;
 
 thread_local! {
@@ -57,8 +57,8 @@ pub(super) fn drain(signal: libc::c_int) {
 
 /// Keeps a real-time signal blocked in this thread. The last holder takes what is pending and restores the mask.
 ///
-/// Counted, so that two waits of one thread may be dropped in any order: the default action of these signals ends the
-/// process.
+/// It counts its holders, so that two waits of one thread may be dropped in any order: the default action of these
+/// signals ends the process.
 pub(super) struct Blocked {
     signal: libc::c_int,
     /// A signal mask belongs to its thread.

@@ -16,7 +16,7 @@ pub(super) const CALLS: &[Call] =
 
 struct Receive {
     socket: OwnedFd,
-    /// Kept open: the other end's closing would end the wait.
+    /// The other end stays open, because closing it would end the wait.
     _peer: OwnedFd,
     /// The timeout the socket has; 0 before the first.
     set_us: i64,
@@ -33,7 +33,7 @@ impl Receive {
         // SAFETY: two descriptors just made, owned by nobody else.
         let (socket, peer) = unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
         let mut waiter = Receive { socket, _peer: peer, set_us: 0 };
-        // Proved without a wait, which would take two ticks.
+        // Tried without a wait, which would take two ticks.
         waiter.set_timeout(1).map_err(|errno| refused(SO_RCVTIMEO, "setsockopt(SO_RCVTIMEO)", errno))?;
         match waiter.receive(libc::MSG_DONTWAIT) {
             libc::EAGAIN => Ok(waiter),
@@ -61,7 +61,7 @@ impl Receive {
         Ok(())
     }
 
-    /// The error number the receive ended with; 0 if it received, which nobody makes it do.
+    /// The error number that the receive ended with; 0 if it received something, which nobody sends.
     fn receive(&self, flags: libc::c_int) -> i32 {
         let mut byte = 0_u8;
         // SAFETY: there is room for the one byte asked for. https://man7.org/linux/man-pages/man2/recv.2.html

@@ -52,7 +52,7 @@ impl Waiter for TimerFd {
             return WaitEnd::TimedOut;
         }
         let errno = errno();
-        // Not left running: its interrupt would disturb what comes next. Arming also takes back an expiry not read.
+        // Its interrupt would disturb what comes next. Disarming also takes back an expiry that nobody has read.
         let _ = self.arm(args::exact_timespec(Nanos::ZERO));
         ended(TIMERFD, errno, 0)
     }

@@ -20,7 +20,7 @@ pub(super) const CALLS: &[Call] = &[
     }),
     ("kevent-user", || {
         let user = KeventUser { queue: queue()?, count: AtomicU32::new(0) };
-        // Cleared by being seen, so that each notice is told once.
+        // The queue tells each notice once, because telling it clears it.
         let add = event(libc::EV_ADD | libc::EV_CLEAR, 0);
         if user.change(&add) != 0 {
             return Err(os::failed("kevent(EVFILT_USER)"));
@@ -36,7 +36,7 @@ struct Pipe {
 
 impl Handoff for Pipe {
     fn post(&self) {
-        // One byte, so it is written or not; the library begins again after a signal.
+        // One byte is written or not, never in part; the library starts again after a signal.
         let written = (&self.writer).write_all(&[1]);
         assert!(written.is_ok(), "write to a pipe: {written:?}");
     }
@@ -77,7 +77,7 @@ impl Handoff for KeventUser {
             let events = unsafe {
                 libc::kevent(self.queue.as_raw_fd(), std::ptr::null(), 0, &raw mut seen, 1, std::ptr::null())
             };
-            // Whatever ended it, the count decides.
+            // The count decides, whatever ended the wait.
             let _ = events >= 0 || interrupted("kevent");
         }
     }

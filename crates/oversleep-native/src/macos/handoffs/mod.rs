@@ -9,7 +9,7 @@ use crate::unix::handoffs::interrupted;
 use oversleep_system::pairing::assert_paired;
 use oversleep_system::{HandoffKind, handoffs, names_of};
 
-/// The calls by family; their order here doesn't matter.
+/// All calls, in any order: lists follow the order of the descriptions.
 const CALLS: &[&[Call]] = &[lock::CALLS, file::CALLS];
 
 const _: () = assert_paired(&names_of!(handoffs::MACOS), CALLS);

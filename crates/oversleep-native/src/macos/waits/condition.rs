@@ -62,7 +62,7 @@ impl Condition {
 impl Waiter for Condition {
     fn wait(&mut self, target: Target) -> WaitEnd {
         let (cond, mutex) = (self.parts.cond.get(), self.parts.mutex.get());
-        // A span of zero is no wait; the library takes it for one that never ends in some versions.
+        // Some versions of the library take a span of zero for a wait that never ends.
         if target.remaining.0 <= 0 {
             return WaitEnd::TimedOut;
         }

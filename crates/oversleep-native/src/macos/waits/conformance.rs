@@ -1,7 +1,7 @@
 //! What every wait must do, whatever it is: the test beneath each calls [`check`].
 //!
-//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, returns at once where there is nothing to wait for, and
-//! leaves no descriptor behind.
+//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, returns at
+//! once where there is nothing to wait for, and leaves no descriptor behind.
 
 use oversleep_record::{Nanos, Unavailable};
 
@@ -13,9 +13,9 @@ use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 /// Whether the wait's end is at or after its deadline on the reference clock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NeverEarly {
-    /// By the system's promise.
+    /// The system promises it.
     Holds,
-    /// Not: another clock decides, or there is no deadline.
+    /// The system promises nothing: another clock decides, or there is no deadline.
     NotPromised,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn check(info: &'static WaitInfo, never_early: NeverEarly) {
     }
 }
 
-/// Fails where the system is no older than the call: a misspelt name looks like an older system otherwise.
+/// Fails where the system is new enough for the call: without this, a misspelt name would look like an older system.
 fn may_lack(info: &WaitInfo, reason: &Unavailable) {
     let numbers = |version: &str| -> Vec<u32> {
         version.split(|sign: char| !sign.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
@@ -53,7 +53,7 @@ fn exercise(info: &'static WaitInfo, open: Open, mut waiter: Box<dyn Waiter>, ne
     ] {
         assert_eq!(waiter.wait(target), WaitEnd::TimedOut, "{}: {target:?}", info.name);
     }
-    // A second one in the same thread takes nothing away from the first.
+    // A second one in the same thread leaves the first as it was.
     drop(open());
     wait_out(waiter.as_mut(), Nanos::from_micros(10), never_early);
 }

@@ -1,4 +1,4 @@
-//! By which wait an entry of the table is proved when it is opened.
+//! How a wait is tried once when it is opened, so that a call which doesn't work here says so before it is measured.
 
 use oversleep_record::{Nanos, Unavailable};
 
@@ -12,7 +12,7 @@ pub(super) const fn described(name: &str) -> &'static WaitInfo {
     waits::named(waits::MACOS, name)
 }
 
-/// By one of a microsecond.
+/// Opens `waiter` after one wait of a microsecond.
 pub(super) fn proved(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {
     proved_by::<MacOs>(waiter, Nanos::from_micros(1))
 }

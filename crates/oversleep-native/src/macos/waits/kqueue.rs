@@ -54,7 +54,7 @@ struct Timer {
     queue: OwnedFd,
     info: &'static WaitInfo,
     notes: u32,
-    /// Which part of the span the system may take as leeway.
+    /// By what the span is divided to give the leeway.
     leeway_part: Option<i64>,
 }
 
@@ -90,11 +90,11 @@ impl Waiter for Timer {
         };
         match events {
             1 if event.flags & libc::EV_ERROR == 0 => WaitEnd::TimedOut,
-            // The change itself was refused: the event carries the error's number.
+            // The kernel refused the change: the event carries the error number.
             1 => ended(self.info, i32::try_from(event.data).unwrap_or(libc::EINVAL), 0),
             _ => {
                 let errno = errno();
-                // Not left running: it would end the next wait. Whether it fired meanwhile doesn't matter.
+                // A running timer would end the next wait. It doesn't matter whether it fired meanwhile.
                 let disarm = self.change(libc::EV_DELETE, Nanos::ZERO);
                 let at_once = args::exact_timespec(Nanos::ZERO);
                 // SAFETY: one change is passed and no event is asked for.

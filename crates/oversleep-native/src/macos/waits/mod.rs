@@ -1,6 +1,6 @@
 //! The calls behind the waits of macOS, which [`oversleep_system::waits::MACOS`] describes.
 //!
-//! An entry names a description and opens its call, with its test beneath. Files go by family.
+//! An entry names a description and opens its call; its test stands beneath. There is a file per family.
 
 mod address;
 mod args;
@@ -23,7 +23,7 @@ use crate::{library, native};
 use oversleep_system::pairing::assert_paired;
 use oversleep_system::{Wait, names_of, waits};
 
-/// The calls by family; their order here doesn't matter.
+/// All calls, in any order: lists follow the order of the descriptions.
 const CALLS: &[&[Call]] = &[
     sleep::CALLS,
     poll::CALLS,

@@ -4,7 +4,7 @@ use crate::macos::os::{self, KernReturn};
 pub(super) use crate::unix::waits::{errno, too_long};
 use oversleep_system::{WaitEnd, WaitInfo};
 
-/// How a wait ended that failed with `errno`, where `timed_out` is the number that means it worked.
+/// How a wait ended whose call failed with `errno`; `timed_out` is the number that means it worked.
 pub(super) fn ended(info: &'static WaitInfo, errno: i32, timed_out: i32) -> WaitEnd {
     if errno == timed_out {
         WaitEnd::TimedOut
@@ -15,7 +15,7 @@ pub(super) fn ended(info: &'static WaitInfo, errno: i32, timed_out: i32) -> Wait
     }
 }
 
-/// How a wait ended that says 0 when its time is up and −1 otherwise.
+/// How a wait ended whose call returns 0 when its time is up and −1 otherwise.
 pub(super) fn ended_by_zero(info: &'static WaitInfo, returned: i32) -> WaitEnd {
     if returned == 0 { WaitEnd::TimedOut } else { ended(info, errno(), 0) }
 }
@@ -24,7 +24,7 @@ pub(super) fn ended_by_zero(info: &'static WaitInfo, returned: i32) -> WaitEnd {
 pub(super) fn mach_ended(info: &'static WaitInfo, returned: KernReturn, timed_out: KernReturn) -> WaitEnd {
     match returned {
         _ if returned == timed_out => WaitEnd::TimedOut,
-        // Something came before the time was up, or a signal did.
+        // Something woke it before the time was up, or a signal did.
         os::SUCCESS | os::ABORTED => WaitEnd::Interrupted,
         error => WaitEnd::Failed(os::mach_failed(info.call, error)),
     }

@@ -33,7 +33,7 @@ pub(super) const CALLS: &[Call] = &[
 struct Condition {
     lock: UnsafeCell<SRWLOCK>,
     condition: UnsafeCell<CONDITION_VARIABLE>,
-    /// Touched under the lock only.
+    /// Only touched under the lock.
     count: UnsafeCell<u64>,
 }
 

@@ -10,7 +10,7 @@ use crate::native::handoffs::{Call, take};
 use oversleep_system::pairing::assert_paired;
 use oversleep_system::{HandoffKind, handoffs, names_of};
 
-/// The calls by family; their order here doesn't matter.
+/// All calls, in any order: lists follow the order of the descriptions.
 const CALLS: &[&[Call]] = &[object::CALLS, lock::CALLS];
 
 const _: () = assert_paired(&names_of!(handoffs::WINDOWS), CALLS);
@@ -20,8 +20,8 @@ pub(super) fn registry() -> Vec<Box<dyn HandoffKind>> {
     native::handoffs::registry(handoffs::WINDOWS, CALLS)
 }
 
-/// Such a call fails only by a bug here or a handle closed by somebody else, and going on would leave the other thread
-/// asleep for ever.
+/// Stops the program where a call failed: only a bug here or a handle that somebody else closed makes it fail, and going
+/// on would leave the other thread asleep for ever.
 fn expect(worked: bool, call: &str) {
     assert!(worked, "{call}: {}", Error::last_os_error());
 }

@@ -38,7 +38,7 @@ impl Handoff for Counted {
     }
 
     fn wait(&self) {
-        // A set that was left by a post taken already only makes it look again.
+        // A set left by a post that was already taken makes this thread look at the count once more.
         while !take(&self.count) {
             expect(self.event.wait(), "WaitForSingleObject");
         }

@@ -1,7 +1,7 @@
 //! The timer resolution by the documented call, in whole milliseconds.
 
+use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Nanos, Unavailable};
 use windows_sys::Win32::Media::{TIMERR_NOERROR, timeBeginPeriod, timeEndPeriod};
 
 use crate::native::tunables::{Applied, Entry, NotSend, held};
@@ -64,6 +64,8 @@ impl Drop for Begun {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::Nanos;
+
     use super::*;
     use crate::native::tunables::Of;
     use oversleep_system::Tunable;

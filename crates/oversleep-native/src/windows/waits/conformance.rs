@@ -1,7 +1,8 @@
 //! What every wait must do, whatever it is: the test beneath each calls [`check`].
 //!
-//! Nothing here judges how late a wait is. Its call is given what its description says. It ends by its timer after what was asked, but for the tick by which Windows 7
-//! may end one early; returns where there is nothing to wait for; and works again after that and beside another one.
+//! Nothing here judges how late a wait is. Its call is given what its description says. It ends by its timer, early by
+//! no more than the tick by which Windows 7 may end one early. It returns where there is nothing to wait for, and works
+//! again after that and beside another one.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use crate::native::waits::{Open, call_of};
 use crate::windows::{expected, os};
 use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-/// Checks the wait of `info` in a thread of its own, which must come back.
+/// Checks the wait of `info` in a thread of its own, which must end.
 pub(super) fn check(info: &'static WaitInfo) {
     let open = call_of(super::CALLS, info.name).expect("paired");
     let (done, is_done) = mpsc::channel();
@@ -22,7 +23,7 @@ pub(super) fn check(info: &'static WaitInfo) {
             Ok(waiter) => exercise(info, open, waiter),
             Err(reason) => expected::may_lack(info.name, &reason),
         }
-        // The receiver is gone only where the limit has passed.
+        // The receiver is only gone when the limit has passed.
         let _ = done.send(());
     });
     if is_done.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout) {
@@ -50,13 +51,13 @@ fn exercise(info: &'static WaitInfo, open: Open, mut waiter: Box<dyn Waiter>) {
     if info.is_timed() {
         lasts(info, waiter.as_mut());
     }
-    // A second one in the same thread takes nothing away from the first.
+    // A second one in the same thread leaves the first as it was.
     drop(open());
     wait_out(info, waiter.as_mut(), Nanos::from_micros(10));
 }
 
-/// A wait of some ticks takes about that long: a wrong unit would make it ten times shorter or more, or a thousand times
-/// longer.
+/// Checks that a wait of some ticks takes about that long: a wrong unit would make it ten times shorter or a thousand
+/// times longer.
 fn lasts(info: &WaitInfo, waiter: &mut dyn Waiter) {
     let (asked, tick, far_too_long) = (Nanos::from_millis(40), Nanos::from_millis(16), Nanos::from_secs(20));
     let begun = os::now();
@@ -69,7 +70,7 @@ fn assert_ends(info: &WaitInfo, end: &WaitEnd) {
     assert!(matches!(end, WaitEnd::TimedOut | WaitEnd::Interrupted), "{}: {end:?}", info.name);
 }
 
-/// Waits until it ends by its timer; a condition may wake for nothing.
+/// Waits until the timer ends the wait; a condition may wake for no reason.
 fn wait_out(info: &WaitInfo, waiter: &mut dyn Waiter, remaining: Nanos) {
     for _ in 0..100 {
         let end = waiter.wait(Target { remaining, deadline: os::now() + remaining });

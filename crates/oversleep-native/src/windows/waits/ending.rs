@@ -1,6 +1,7 @@
-//! Ending waits in progress from another thread, where the call knows how: an event is set, an alertable sleep gets a call.
+//! Ends waits in progress from another thread, where the call allows it: it sets the event, or queues a call to the
+//! alertable sleep.
 //!
-//! `Sleep`, timers and waits for sockets or messages know no such way; they are finished.
+//! `Sleep`, timers and waits for sockets or messages can't be ended that way and run until they end by themselves.
 
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -12,7 +13,7 @@ use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetCurrentThread,
 use super::event::Event;
 use crate::windows::os;
 
-/// How the wait of one waiter is ended; forgotten when that is dropped.
+/// How the wait of one waiter can be ended, until the waiter is dropped.
 pub(super) struct Ender(By);
 
 enum By {
@@ -32,12 +33,12 @@ fn listed(by: By) -> Arc<Ender> {
     ender
 }
 
-/// An event to wait for, which is set to end the wait.
+/// An event to wait for; setting it ends the wait.
 pub(super) fn event() -> Result<Arc<Ender>, Unavailable> {
     Ok(listed(By::Event(Event::new()?)))
 }
 
-/// For alertable waits of the calling thread.
+/// The calling thread; a call queued to it ends its alertable waits.
 pub(super) fn this_thread() -> Result<Arc<Ender>, Unavailable> {
     let mut handle = std::ptr::null_mut();
     // SAFETY: both pseudo-handles need no closing, and the handle is valid to write to.
@@ -54,7 +55,7 @@ pub(super) fn this_thread() -> Result<Arc<Ender>, Unavailable> {
 }
 
 impl Ender {
-    /// The event's handle; the thread's is of no use to a wait.
+    /// The event's handle, for the wait. Waits don't use the thread's.
     pub(super) fn handle(&self) -> HANDLE {
         match &self.0 {
             By::Event(event) => event.handle(),
@@ -109,7 +110,7 @@ mod tests {
         });
     }
 
-    // Other tests' waits may end by this, too: they allow for that.
+    // This may also end waits of other tests, which allow for it.
     #[test]
     fn an_hour_is_cut_short() {
         for name in ["sleep-ex", "wait-for-single-object", "wait-for-multiple-objects"] {

@@ -1,4 +1,5 @@
-//! By which wait an entry of the table is proved when it is opened, and how its calls end.
+//! How a wait is tried once when it is opened, so that a call which doesn't work here says so before it is measured, and
+//! how calls end.
 
 use oversleep_record::{Nanos, Unavailable};
 use windows_sys::Win32::Foundation::{ERROR_TIMEOUT, GetLastError, WAIT_FAILED, WAIT_TIMEOUT};
@@ -13,12 +14,12 @@ pub(super) const fn described(name: &str) -> &'static WaitInfo {
     waits::named(waits::WINDOWS, name)
 }
 
-/// By one of nothing, which takes the same way in and out and no tick.
+/// Opens `waiter` after a wait of zero, which runs the same code and takes no tick.
 pub(super) fn proved_at_once(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {
     proved_by::<Windows>(waiter, Nanos::ZERO)
 }
 
-/// [`proved_at_once`] for waits that don't begin where there is nothing to wait for: by the shortest there is.
+/// As [`proved_at_once`], for calls that are not made for a span of zero: after the shortest wait there is.
 pub(super) fn proved(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {
     proved_by::<Windows>(waiter, Nanos(1))
 }
@@ -51,7 +52,7 @@ pub(super) fn failed(info: &'static WaitInfo) -> WaitEnd {
     WaitEnd::Failed(os::failed(info.call))
 }
 
-/// The end of a wait whose span exceeds what its argument can say: it is not begun rather than cut.
+/// The end of a wait whose span its argument can't hold: the wait is refused, because a shorter one would be early.
 #[cold]
 pub(super) fn too_long(info: &'static WaitInfo) -> WaitEnd {
     WaitEnd::Failed(Unavailable::failed(info.call, "the span is longer than its argument can say"))

@@ -12,7 +12,7 @@ use crate::windows::os;
 pub(in crate::windows) struct Event(OwnedHandle);
 
 impl Event {
-    /// A new one, not set.
+    /// A new event, not set.
     pub(in crate::windows) fn new() -> Result<Event, Unavailable> {
         // SAFETY: no attributes and no name are allowed.
         // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createeventw
@@ -29,19 +29,19 @@ impl Event {
         self.0.as_raw_handle()
     }
 
-    /// Lets one wait pass; whether it did.
+    /// Lets one wait pass; returns whether that worked.
     pub(in crate::windows) fn set(&self) -> bool {
         // SAFETY: the handle is open. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setevent
         unsafe { SetEvent(self.handle()) != 0 }
     }
 
-    /// Blocks until it is set; whether it was.
+    /// Blocks until the event is set; returns whether that worked.
     pub(in crate::windows) fn wait(&self) -> bool {
         wait_for(self.handle())
     }
 }
 
-/// Blocks until the object is signalled; whether it was.
+/// Blocks until the object is signalled; returns whether that worked.
 pub(in crate::windows) fn wait_for(object: HANDLE) -> bool {
     // SAFETY: the caller holds the handle open. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitforsingleobject
     unsafe { WaitForSingleObject(object, INFINITE) == WAIT_OBJECT_0 }

@@ -102,7 +102,7 @@ impl Waiter for WithSlimLock {
     }
 }
 
-/// Waits while the words at both addresses are alike.
+/// Waits while the words at both addresses are equal.
 pub(in crate::windows) type WaitOnAddress =
     unsafe extern "system" fn(address: *const c_void, compare: *const c_void, size: usize, millis: u32) -> i32;
 

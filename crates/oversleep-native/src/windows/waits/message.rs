@@ -22,7 +22,7 @@ pub(super) const CALLS: &[Call] = &[(SET_TIMER.name, || {
 /// A queue belongs to its thread.
 struct ThreadTimer(PhantomData<*const ()>);
 
-/// An armed timer of this thread's; disarmed on drop.
+/// An armed timer of this thread, which is disarmed on drop.
 struct Armed(usize);
 
 impl Armed {
@@ -43,8 +43,8 @@ impl Drop for Armed {
     }
 }
 
-/// Looks for timer messages, which makes the thread's queue where there is none; with `PM_REMOVE` takes those of
-/// timers gone, which KillTimer leaves, so that none ends the next wait.
+/// Looks for timer messages, which creates the thread's queue if it has none. With `PM_REMOVE` it takes the messages that
+/// KillTimer leaves of earlier timers, so that none of them ends the next wait.
 fn take_stale(remove: u32) {
     let mut message = MSG::default();
     // SAFETY: the message is valid to write to. https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-peekmessagew
@@ -54,7 +54,7 @@ fn take_stale(remove: u32) {
 
 impl Waiter for ThreadTimer {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        // Above this SetTimer would take it for a mistake and choose the least.
+        // SetTimer takes a longer span for a mistake and uses the shortest.
         const LONGEST_MS: u32 = 0x7fff_ffff;
         let info = SET_TIMER;
         let Some(millis) = args::millis(info, target.remaining).filter(|&millis| millis <= LONGEST_MS) else {

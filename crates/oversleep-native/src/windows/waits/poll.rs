@@ -46,7 +46,7 @@ impl Silent {
     }
 }
 
-/// How a wait for sockets ended, by the number of those ready.
+/// How a wait for sockets ended, by how many are ready.
 fn ended_by_count(info: &'static WaitInfo, ready: i32) -> WaitEnd {
     match ready {
         0 => WaitEnd::TimedOut,
@@ -88,11 +88,11 @@ impl Waiter for Poll {
     }
 }
 
-/// A completion port of this process's own.
+/// A completion port of this process.
 pub(in crate::windows) struct CompletionPort(OwnedHandle);
 
 impl CompletionPort {
-    /// A new one, for one thread at a time.
+    /// A new port, for one thread at a time.
     pub(in crate::windows) fn new() -> Result<CompletionPort, Unavailable> {
         // SAFETY: without a file it makes a new port.
         // https://learn.microsoft.com/windows/win32/api/ioapiset/nf-ioapiset-createiocompletionport
@@ -108,14 +108,14 @@ impl CompletionPort {
         self.0.as_raw_handle()
     }
 
-    /// Queues one completion; whether it did.
+    /// Queues one completion; returns whether that worked.
     pub(in crate::windows) fn post(&self) -> bool {
         // SAFETY: the port is open, and what is passed is handed on without being looked at.
         // https://learn.microsoft.com/windows/win32/api/ioapiset/nf-ioapiset-postqueuedcompletionstatus
         unsafe { PostQueuedCompletionStatus(self.handle(), 0, 0, std::ptr::null()) != 0 }
     }
 
-    /// Blocks until one is queued and takes it; whether it did.
+    /// Blocks until a completion is queued and takes it; returns whether that worked.
     pub(in crate::windows) fn take(&self) -> bool {
         self.get(INFINITE) != 0
     }

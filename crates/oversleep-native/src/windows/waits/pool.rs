@@ -29,13 +29,13 @@ pub(super) const CALLS: &[Call] = &[
     (TIME_SET_EVENT.name, || proved(Multimedia(Event::new()?))),
 ];
 
-/// Sets the event that a timer was given. Whoever closes the event first makes sure that no call is left.
+/// Sets the event that a timer was given. Before the event is closed, its owner makes sure that no call is left.
 fn notify(event: HANDLE) {
     // SAFETY: the handle is open. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setevent
     unsafe { SetEvent(event) };
 }
 
-/// Waits for the notice of a timer just armed.
+/// Waits until the callback of an armed timer sets the event.
 fn noticed(info: &'static WaitInfo, event: &Event) -> WaitEnd {
     if event.wait() { WaitEnd::TimedOut } else { failed(info) }
 }
@@ -81,7 +81,7 @@ impl Drop for PoolTimer {
     }
 }
 
-/// A queue of its own, so that all it took is given back with it.
+/// A queue of this waiter's own, which frees all its timers when it is deleted.
 struct QueueTimer {
     queue: HANDLE,
     event: Event,

@@ -19,7 +19,7 @@ pub(super) const CALLS: &[Call] = &[
     (SLEEP_EX.name, || {
         let by_call = ending::this_thread()?;
         proved_at_once(Stateless(move |target| {
-            // Lives as long as the waiter.
+            // The closure owns it, so it lives as long as the waiter.
             let _ = &by_call;
             sleep_ex(target)
         }))
@@ -59,7 +59,7 @@ fn nt_delay_execution(delay: NtDelayExecution, target: Target) -> WaitEnd {
     match unsafe { delay(0, &raw const interval) } {
         STATUS_SUCCESS => WaitEnd::TimedOut,
         status if status < 0 => WaitEnd::Failed(os::failed_status(NT_DELAY_EXECUTION.call, status)),
-        // A yield with nobody to yield to, and what ends it early, are told by statuses above zero.
+        // Statuses above zero tell a yield that found no other thread, and what ended the wait early.
         _ if target.remaining <= Nanos::ZERO => WaitEnd::TimedOut,
         _ => WaitEnd::Interrupted,
     }

@@ -29,7 +29,7 @@ pub(super) const CALLS: &[Call] = &[
     }),
 ];
 
-/// What the tolerant timer allows to be added: two default ticks, the least that the vendor says is of use.
+/// The delay that the tolerant timer allows: two default ticks, the least that Microsoft recommends.
 /// <https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kesetcoalescabletimer>, remarks.
 const TOLERABLE: Nanos = Nanos::from_millis(32);
 
@@ -38,19 +38,19 @@ pub(super) const TOLERATING: &[TolerantCall] = &[(WAITABLE_TIMER_TOLERANT.name, 
 
 fn tolerating(tolerance: Nanos) -> Result<Box<dyn Waiter>, Unavailable> {
     let info = WAITABLE_TIMER_TOLERANT;
-    // Less may be added than was allowed, never more.
+    // The system may add less than was allowed, never more, so this rounds down.
     let millis = u32::try_from(tolerance.0 / 1_000_000).unwrap_or(u32::MAX);
     proved_at_once(Waitable { timer: new(0)?, tolerance: Some(millis), info })
 }
 
 struct Waitable {
     timer: OwnedHandle,
-    /// ms that may be added.
+    /// Milliseconds that the system may add.
     tolerance: Option<u32>,
     info: &'static WaitInfo,
 }
 
-/// A timer without a name that lets one wait pass each time it is due.
+/// A timer without a name, which lets one wait pass each time it is due.
 fn new(flags: u32) -> Result<OwnedHandle, Unavailable> {
     // SAFETY: no attributes and no name are allowed.
     // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createwaitabletimerexw
@@ -61,7 +61,7 @@ fn new(flags: u32) -> Result<OwnedHandle, Unavailable> {
     }
     // SAFETY: takes nothing. https://learn.microsoft.com/windows/win32/api/errhandlingapi/nf-errhandlingapi-getlasterror
     match unsafe { GetLastError() } {
-        // A flag that this version doesn't know.
+        // This version doesn't know the flag.
         ERROR_INVALID_PARAMETER if flags != 0 => {
             Err(Unavailable::TooOld { needs: WAITABLE_TIMER_HIGH_RESOLUTION.since.to_owned() })
         }

@@ -1,0 +1,161 @@
+//! The figures of a series that sentences are made of. Reads series only; whether they can carry a conclusion is
+//! decided in `read`.
+
+use oversleep_record::disturbance::Disturbance;
+use oversleep_record::series::{Quantity, Unit, distinct_rounds};
+use oversleep_record::stats::{median, share_of_rounds_lower};
+use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series};
+
+use oversleep_record::words::{cost, counted, list};
+
+/// Share of the pairs of rounds that must agree before a remedy is said to help.
+const ROUNDS_AGREE_MIN: f64 = 0.75;
+/// Smallest gain that counts, as a share of the lateness without it.
+const GAIN_SHARE_MIN: f64 = 0.1;
+/// Smallest gain that counts.
+const GAIN_MIN: Nanos = Nanos(1_000);
+
+/// The values a sentence about a wait rests on: those of its calls. A deadline that had passed before the call could be
+/// made shows how late the schedule was, and nothing about the call.
+pub(crate) fn values(series: &Series) -> &Distribution {
+    match series.quantity {
+        Quantity::Lateness => series.calls(),
+        _ => &series.distribution,
+    }
+}
+
+/// The median of a series that has values.
+pub(crate) fn median_of(series: &Series) -> i64 {
+    values(series).p50().unwrap_or_default()
+}
+
+/// The median of a series in ns.
+pub(crate) fn p50(series: &Series) -> Nanos {
+    Nanos(median_of(series))
+}
+
+/// What was requested of a wait; zero where there is no request.
+pub(crate) fn requested(series: &Series) -> Nanos {
+    series.requested_ns.unwrap_or_default()
+}
+
+/// The median duration of a wait: what was requested and its lateness.
+pub(crate) fn duration(series: &Series) -> Nanos {
+    requested(series) + p50(series)
+}
+
+/// A value in the unit of its series.
+pub(crate) fn value_text(series: &Series, value: i64) -> String {
+    match series.unit {
+        Unit::Ns => Nanos(value).to_string(),
+        Unit::Ps => cost(value),
+        Unit::Hz => format!("{value}/s"),
+        Unit::Mw => format!("{value} mW"),
+    }
+}
+
+/// `p50 66.1 µs, p99 115 µs (2000 values)`, p99 only where enough values lie beyond it. A wait that missed deadlines is
+/// told by its calls, with all deadlines beside them.
+pub(crate) fn summary(series: &Series) -> String {
+    let figures = |distribution: &Distribution| {
+        let tail = match distribution.safe_quantile(0.99) {
+            Some(p99) => format!(", p99 {}", value_text(series, p99)),
+            None => String::new(),
+        };
+        format!("p50 {}{tail}", value_text(series, distribution.p50().unwrap_or_default()))
+    };
+    let (used, all) = (values(series), &series.distribution);
+    match all.count().saturating_sub(used.count()) {
+        0 => format!("{} ({})", figures(used), counted(used.count(), "value")),
+        missed => format!(
+            "{} ({}; with {} missed {})",
+            figures(used),
+            counted(used.count(), "call"),
+            counted(missed, "deadline"),
+            figures(all)
+        ),
+    }
+}
+
+/// Several series of one rule as one, for requests so long that each alone has too few values.
+pub(crate) fn pooled(name: &str, members: &[&Series]) -> Option<Series> {
+    let first = members.first()?;
+    let mut pool = Series::new(first.experiment, name, first.quantity, first.unit);
+    pool.key = list(&members.iter().map(|series| series.key.as_str()).collect::<Vec<_>>()).into();
+    pool.requested_ns = first.requested_ns;
+    pool.conditions = first.conditions.clone();
+    for member in members {
+        pool.distribution.merge(values(member));
+    }
+    pool.counts.recorded = pool.distribution.count();
+    pool.rounds = members.iter().flat_map(|series| series.rounds.iter().cloned()).collect();
+    Some(pool)
+}
+
+/// Whether the lateness fell by enough to matter, and did so round by round.
+pub(crate) fn helped(before: &Series, after: &Series) -> bool {
+    let (before_p50, after_p50) = (median_of(before), median_of(after));
+    let gain = before_p50.saturating_sub(after_p50);
+    let is_large = gain >= GAIN_MIN.0 && gain as f64 >= before_p50.unsigned_abs() as f64 * GAIN_SHARE_MIN;
+    is_large && share_of_rounds_lower(before, after).is_some_and(|share| share >= ROUNDS_AGREE_MIN)
+}
+
+/// The sum of one counter over the windows that could see it, and those windows' length; `None` where none could.
+pub(crate) fn observed<'a>(
+    series: impl IntoIterator<Item = &'a Series>,
+    counter: impl Fn(&Disturbance) -> Option<Nanos>,
+) -> Option<(Nanos, Nanos)> {
+    let seen: Vec<(Nanos, Nanos)> = distinct_rounds(series)
+        .into_iter()
+        .filter_map(|round| Some((counter(&round.disturbance)?, round.disturbance.window_ns)))
+        .filter(|&(_, window)| window > Nanos::ZERO)
+        .collect();
+    (!seen.is_empty()).then(|| (seen.iter().map(|pair| pair.0).sum(), seen.iter().map(|pair| pair.1).sum()))
+}
+
+/// A figure of the median round, from what the machine did meanwhile and the number of values; `None` where a round could
+/// not see it. The median round decides, so that one stall in one round does not.
+pub(crate) fn in_median_round(series: &Series, figure: impl Fn(&Disturbance, u64) -> Option<i64>) -> Option<i64> {
+    let rounds = series.rounds.iter().filter(|round| round.count > 0);
+    median(&mut rounds.map(|round| figure(&round.disturbance, round.count)).collect::<Option<Vec<i64>>>()?)
+}
+
+/// What a counter of the machine comes to for each value of a series, in the median round.
+pub(crate) fn per_value(series: &Series, counter: fn(&Disturbance) -> Option<Nanos>) -> Option<Nanos> {
+    let share = |meanwhile: &Disturbance, count| Some(counter(meanwhile)?.0 / i64::try_from(count).unwrap_or(i64::MAX));
+    in_median_round(series, share).map(Nanos)
+}
+
+/// How many CPUs the machine has, where that is known and makes sense.
+pub(crate) fn cpus(file: &ResultFile) -> Option<i64> {
+    file.environment.integer(FactName::CpuCount).filter(|&cpus| cpus > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::testing::rounds;
+
+    use super::*;
+
+    #[test]
+    fn a_sentence_about_a_wait_rests_on_its_calls() {
+        let mut series = rounds("B5/poll/300us", &[760_000; 4], 20);
+        series.calls_only = Some(series.distribution.clone());
+        (0..160).for_each(|_| series.distribution.record(160_000));
+        assert_eq!(p50(&series).round_down_to(Nanos(1_000)), Nanos(760_000));
+        assert_eq!(summary(&series), "p50 760 µs (80 calls; with 160 deadlines missed p50 160 µs)");
+        let mut step = rounds("B3/monotonic-coarse", &[4_000_000; 4], 20);
+        step.calls_only = Some(Distribution::new());
+        assert_eq!(summary(&step), "p50 4 ms (80 values)", "only waits miss deadlines");
+    }
+
+    #[test]
+    fn a_small_or_inconsistent_gain_is_no_help() {
+        let steady = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
+        assert!(!helped(&steady, &rounds("B5/nanosleep/1ms", &[65_200; 4], 20)), "under a microsecond");
+        assert!(!helped(&steady, &rounds("B5/nanosleep/1ms", &[62_000; 4], 20)), "under a tenth");
+        let in_rounds = |values: &[i64]| helped(&steady, &rounds("B5/nanosleep/1ms", values, 20));
+        assert!(!in_rounds(&[20_000, 20_000, 70_000, 70_000]), "half the rounds");
+        assert!(in_rounds(&[20_000, 20_000, 20_000, 70_000]));
+    }
+}

@@ -1,0 +1,156 @@
+//! What one finding of the registry is, and how its check is run.
+
+use std::borrow::Cow;
+
+use oversleep_record::finding::{Evidence, Severity};
+use oversleep_record::{Nanos, ResultFile, Series};
+
+use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
+use crate::figures::{p50, requested, summary};
+use crate::read::{quiet_enough, sound};
+
+/// One finding of the registry: its documentation, where it holds, how it is checked and what cures it.
+#[derive(Debug)]
+pub struct FindingEntry {
+    /// Stable id: `OVS-`, a letter (L Linux, W Windows, M macOS, G general), three digits. Never reused.
+    pub id: &'static str,
+    /// Short name: `timer-slack`.
+    pub name: &'static str,
+    /// The finding in general, in one sentence.
+    pub summary: &'static str,
+    /// Systems, versions and runtimes it holds for.
+    pub applies_to: &'static str,
+    /// Results it is checked in.
+    pub scope: Scope,
+    /// How much it matters as a rule; a check may judge an instance differently.
+    pub severity: Severity,
+    /// What happens, and why.
+    pub meaning: &'static str,
+    /// How oversleep knows.
+    pub how_we_know: &'static str,
+    /// What a program or an administrator can do about it.
+    pub what_to_do: &'static str,
+    /// Pages that document it.
+    pub sources: &'static [&'static str],
+    /// Its remedies, best first.
+    pub remedies: &'static [&'static RemedyEntry],
+    /// How it is checked in a result.
+    pub check: Check,
+}
+
+/// How a finding is checked.
+#[derive(Debug)]
+pub enum Check {
+    /// By a rule of its own.
+    Rule(fn(&ResultFile) -> Checked),
+    /// By comparing two series.
+    Pair(PairCheck),
+}
+
+impl Check {
+    /// What the check comes to in a result.
+    pub fn run(&self, file: &ResultFile) -> Conclusion {
+        let checked = match self {
+            Check::Rule(check) => check(file),
+            Check::Pair(pair) => pair.run(file),
+        };
+        checked.unwrap_or_else(|refusal| refusal)
+    }
+}
+
+/// One series against another, alike but for what is in question. The steps are the same for all such findings: find
+/// both, check that they hold enough data, check that the machine was quiet enough, compare, say what came of it.
+#[derive(Debug)]
+pub struct PairCheck {
+    /// Finds both series, or says what is missing.
+    pub find: fn(&ResultFile) -> Checked<Pair<'_>>,
+    /// Whether both can carry a conclusion: [`Pair::both_sound`] as a rule.
+    pub enough: fn(&ResultFile, &Pair<'_>) -> Checked<()>,
+    /// How large the effect is that the machine's interference must leave visible; `None` where nothing interferes.
+    pub effect: Option<fn(&ResultFile, &Pair<'_>) -> Nanos>,
+    /// Whether the worse is worse by enough.
+    pub differs: fn(&ResultFile, &Pair<'_>) -> bool,
+    /// What is said where it is.
+    pub found: fn(&ResultFile, &Pair<'_>) -> Conclusion,
+    /// What is said where it isn't.
+    pub absent: fn(&ResultFile, &Pair<'_>) -> String,
+}
+
+impl PairCheck {
+    fn run(&self, file: &ResultFile) -> Checked {
+        let pair = (self.find)(file)?;
+        (self.enough)(file, &pair)?;
+        if let Some(effect) = self.effect {
+            quiet_enough(file, &pair.worse, effect(file, &pair))?;
+        }
+        let mut conclusion = match (self.differs)(file, &pair) {
+            true => (self.found)(file, &pair),
+            false => Conclusion::absent((self.absent)(file, &pair)),
+        };
+        conclusion.evidence.splice(..0, pair.evidence);
+        Ok(conclusion)
+    }
+}
+
+/// Two series to compare.
+pub struct Pair<'a> {
+    /// The one that the finding says is worse.
+    pub worse: Cow<'a, Series>,
+    /// The other one.
+    pub better: Cow<'a, Series>,
+    /// What the conclusion rests on, both series among it.
+    pub evidence: Vec<Evidence>,
+}
+
+impl<'a> Pair<'a> {
+    /// Two series of a result, cited in this order.
+    pub fn new(worse: &'a Series, better: &'a Series) -> Pair<'a> {
+        Pair { worse: Cow::Borrowed(worse), better: Cow::Borrowed(better), evidence: cited([worse, better]) }
+    }
+
+    /// Two pools of several series each, cited in this order.
+    pub fn of_pools(worse: Series, better: Series) -> Pair<'a> {
+        Pair { evidence: cited([&worse, &better]), worse: Cow::Owned(worse), better: Cow::Owned(better) }
+    }
+
+    /// With these series cited instead.
+    pub fn citing<'b>(mut self, series: impl IntoIterator<Item = &'b Series>) -> Pair<'a> {
+        self.evidence = cited(series);
+        self
+    }
+
+    /// Both can carry a conclusion.
+    pub fn both_sound(_: &ResultFile, pair: &Pair<'_>) -> Checked<()> {
+        sound(&pair.worse)?;
+        sound(&pair.better).map(|_| ())
+    }
+
+    /// The request of both.
+    pub fn requested(&self) -> Nanos {
+        requested(&self.worse)
+    }
+
+    /// The median lateness of both, the worse first.
+    pub fn lateness(&self) -> (Nanos, Nanos) {
+        (p50(&self.worse), p50(&self.better))
+    }
+
+    /// By how much the median of the worse is worse.
+    pub fn difference(&self) -> Nanos {
+        p50(&self.worse) - p50(&self.better)
+    }
+
+    /// Whether that is at least half of an effect: what the rule says it must be is nearer than none.
+    pub fn differs_by_half_of(&self, effect: Nanos) -> bool {
+        self.difference().0.saturating_mul(2) >= effect.0
+    }
+
+    /// Whether the worse is at least so many times as late.
+    pub fn differs_by_factor(&self, factor: i64) -> bool {
+        p50(&self.better).0.saturating_mul(factor) <= p50(&self.worse).0
+    }
+}
+
+fn cited<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<Evidence> {
+    series.into_iter().map(|series| Evidence { source: (&series.key).into(), says: summary(series) }).collect()
+}

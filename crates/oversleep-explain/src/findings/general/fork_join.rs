@@ -1,0 +1,140 @@
+//! The join that seems to take a tick: the clock or the polling takes it.
+
+use oversleep_record::clock::{COARSE_STEP_MIN, is_coarse};
+use oversleep_record::finding::Severity;
+use oversleep_record::label::{ClockRole, JoinStyle};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
+
+use crate::entry::{Checked, Conclusion, Scope};
+use crate::figures::p50;
+use crate::finding::{Check, FindingEntry};
+use crate::read::{is_sound, needed, not_measured, tick};
+use crate::remedies::program::{BLOCK_INSTEAD_OF_POLLING, USE_PRECISE_CLOCK};
+use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
+
+/// What polling must add before it can be told from the noise of a join.
+const POLLING_MIN: Nanos = Nanos(200_000);
+/// By so much a clock in whole milliseconds shows a step too long or too short.
+const WHOLE_MS: i64 = 1_000_000;
+
+pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
+    id: "OVS-G005",
+    name: "fork-join-by-clock",
+    summary: "A fork-join that seems to take whole ticks is timed by a coarse clock or joined by polling.",
+    applies_to: "every operating system; the published case is Windows with GetTickCount64",
+    scope: Scope::Anywhere,
+    severity: Severity::Note,
+    meaning: "It is often said that a fork-join can't be finer than 16 ms because the scheduler works in slices of that \
+              length. But a thread that blocks until the last worker is done is woken at once when a CPU is free; the slice \
+              plays no part. The 16 ms come from elsewhere: from a clock that moves once per tick, from a join that polls with \
+              a timed sleep, or from more threads than CPUs.",
+    how_we_know: "oversleep joins the same calibrated work blocked, spinning, and polling with 1 ms sleeps, and times each join \
+                  with the precise and with the coarse clock at once. What only the coarse clock shows is the clock's; what \
+                  only polling shows is polling's.",
+    what_to_do: "Block in the join, and time it with the precise clock.",
+    sources: &["https://learn.microsoft.com/windows/win32/api/sysinfoapi/nf-sysinfoapi-gettickcount64"],
+    remedies: &[&BLOCK_INSTEAD_OF_POLLING, &USE_PRECISE_CLOCK, &USE_PRECISE_SYSTEM_CLOCK],
+    check: Check::Rule(fork_join),
+}];
+
+fn joined(file: &ResultFile, style: JoinStyle, role: ClockRole) -> Option<&Series> {
+    file.experiment(ExperimentId::D1).find(|series| {
+        series.has_values()
+            && series.label(label::STYLE) == Some(style)
+            && series.label(label::CLOCK_ROLE) == Some(role)
+    })
+}
+
+fn fork_join(file: &ResultFile) -> Checked {
+    let blocked =
+        needed(file, ExperimentId::D1, "D1/blocked/precise", joined(file, JoinStyle::Blocked, ClockRole::Precise))?;
+    let polling = joined(file, JoinStyle::Polling, ClockRole::Precise).filter(|series| is_sound(series));
+    let coarse = joined(file, JoinStyle::Blocked, ClockRole::Coarse);
+    if polling.is_none() && coarse.is_none() {
+        return Err(not_measured(file, ExperimentId::D1, "the polling join and the coarse clock"));
+    }
+    let added = polling.map(|series| p50(series) - p50(blocked)).filter(|&added| added >= POLLING_MIN);
+    let step = coarse.and_then(|series| coarse_step(series, tick(file)));
+    let threads = blocked.label(label::THREADS).map(|threads| format!(" of {threads} threads")).unwrap_or_default();
+    let took = format!("a fork-join{threads} took {} with the main thread blocked", p50(blocked));
+    let clauses: Vec<String> = [
+        added.map(|added| format!("polling added {added}")),
+        step.map(|step| format!("the coarse clock showed it in steps of {step}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let conclusion = match clauses.as_slice() {
+        [] => Conclusion::absent(format!("{took}; neither polling nor the coarse clock adds to it")),
+        [one] => Conclusion::found(format!("{took}; {one}, which is no part of the join")),
+        both => Conclusion::found(format!("{took}; {}, neither of which is part of the join", both.join(" and "))),
+    };
+    Ok(conclusion.rests_on_series([Some(blocked), polling, coarse].into_iter().flatten()))
+}
+
+/// The coarse clock's grid: the smallest gap between two different readings. A clock in whole milliseconds on a tick of
+/// 15.6 ms counts 15 or 16 at a time, so readings less than half a tick apart show the same step, and the tick is what
+/// it moves by.
+fn coarse_step(series: &Series, tick: Option<Nanos>) -> Option<Nanos> {
+    let half = Nanos(tick.map_or(0, |tick| tick.0 / 2)).max(COARSE_STEP_MIN);
+    let values: Vec<i64> = series.distribution.buckets().map(|(value, _)| value).collect();
+    let gaps = values.windows(2).map(|pair| Nanos(pair[1].saturating_sub(pair[0])));
+    let step = gaps.filter(|&gap| gap >= half).min();
+    match (step, tick) {
+        (Some(step), Some(tick)) if (step - tick).0.abs() > WHOLE_MS => Some(step),
+        (_, Some(tick)) => Some(tick).filter(|&tick| is_coarse(tick)),
+        (step, None) => step,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Explained, Sheet, rounds};
+
+    fn join(style: &str, role: &str, values: &[i64]) -> Series {
+        rounds(&format!("D1/{style}/{role}"), values, 20)
+    }
+
+    #[test]
+    fn the_tick_is_the_clocks_and_pollings() {
+        let sheet = Sheet::linux()
+            .series(join("blocked", "precise", &[40_200_000; 4]))
+            .series(join("blocked", "coarse", &[40_000_000, 44_000_000, 40_000_000, 40_000_000]))
+            .series(join("polling", "precise", &[40_900_000; 4]));
+        sheet.finds(
+            "OVS-G005",
+            "a fork-join of 8 threads took 40.2 ms with the main thread blocked; polling added 700 µs and the coarse clock \
+             showed it in steps of 4 ms, neither of which is part of the join",
+        );
+    }
+
+    #[test]
+    fn a_clock_in_whole_milliseconds_moves_by_the_tick_all_the_same() {
+        let tick = Some(Nanos(15_625_000));
+        let step = |values: &[i64], tick| coarse_step(&join("blocked", "coarse", values), tick).map(|step| step.0);
+        assert_eq!(step(&[0, 15_000_000, 16_000_000, 31_000_000, 16_000_000], tick), Some(15_625_000));
+        // Every reading the same: the system says how the clock moves.
+        assert_eq!(step(&[16_000_000; 3], tick), Some(15_625_000));
+        // A clock that follows a resolution in force, and one whose tick isn't known.
+        assert_eq!(step(&[40_000_000, 50_000_000], Some(Nanos(4_000_000))).map(|ns| ns / 100_000), Some(99));
+        assert_eq!(step(&[40_000_000, 44_000_000], None).map(|ns| (ns + 50_000) / 100_000), Some(40));
+        // The shortest period that Windows grants.
+        assert_eq!(step(&[0, 499_200], None).map(|ns| ns / 1_000), Some(499));
+    }
+
+    #[test]
+    fn nothing_added_nothing_measured_nothing_sure() {
+        let blocked = || Sheet::linux().series(join("blocked", "precise", &[40_200_000; 4]));
+        let coarse = blocked().series(join("blocked", "coarse", &[40_200_000; 4]));
+        coarse.series(join("polling", "precise", &[40_250_000; 4])).finds_no(
+            "OVS-G005",
+            "a fork-join of 8 threads took 40.2 ms with the main thread blocked; neither polling nor the coarse clock adds \
+             to it",
+        );
+        Sheet::linux().lacks("OVS-G005", "D1/blocked/precise was not measured: run `oversleep check --only D1`");
+        blocked().lacks_data("OVS-G005");
+        let wild = [40_000_000, 400_000_000, 4_000_000, 900_000_000];
+        Sheet::linux().series(join("blocked", "precise", &wild)).is_disturbed("OVS-G005");
+    }
+}

@@ -1,0 +1,25 @@
+//! Findings about every system.
+
+use crate::finding::FindingEntry;
+
+mod backward_clock;
+mod coarse_clock;
+mod cpu_time;
+mod early;
+mod fastest_clock;
+mod fork_join;
+mod heat;
+mod spin;
+mod sweep;
+
+pub(super) static FAMILIES: &[&[FindingEntry]] = &[
+    backward_clock::FINDINGS,
+    coarse_clock::FINDINGS,
+    cpu_time::FINDINGS,
+    early::FINDINGS,
+    fastest_clock::FINDINGS,
+    fork_join::FINDINGS,
+    heat::FINDINGS,
+    spin::FINDINGS,
+    sweep::FINDINGS,
+];

@@ -1,0 +1,92 @@
+//! Tests of the findings on contention.
+
+use oversleep_record::finding::Verdict;
+use oversleep_record::{Disturbance, FactName};
+
+use super::*;
+use crate::testing::{Explained, Sheet, rounds};
+
+/// A sleep during which the machine did this in each of its four rounds of 20 ms.
+fn disturbed(meanwhile: fn(&mut Disturbance)) -> Sheet {
+    let mut sheet = Sheet::linux().integer(FactName::CpuCount, 2).steady("B5/nanosleep/1ms", 66_000).unseen();
+    sheet.file.series[0].rounds.iter_mut().for_each(|round| meanwhile(&mut round.disturbance));
+    sheet
+}
+
+#[test]
+fn steal() {
+    let stolen = disturbed(|during| during.steal_ns = Some(Nanos(1_000_000)));
+    stolen.finds(
+        "OVS-L011",
+        "the hypervisor ran something else for 2.5 % of the CPU time during this run (4 ms in 80 ms on 2 CPUs)",
+    );
+    let finding = stolen.finding("OVS-L011");
+    assert_eq!((finding.severity, finding.evidence[0].says.as_str()), (Severity::Cost, "2.5 % stolen meanwhile"));
+    let robbed = disturbed(|during| during.steal_ns = Some(Nanos(4_000_000)));
+    assert_eq!(robbed.finding("OVS-L011").severity, Severity::Fault);
+    disturbed(|during| during.steal_ns = Some(Nanos::ZERO))
+        .finds_no("OVS-L011", "the hypervisor took next to nothing (0 ns in 80 ms on 2 CPUs)");
+    disturbed(|_| ()).lacks_data("OVS-L011");
+    disturbed(|_| ())
+        .text(FactName::VirtualisationHypervisor, "none")
+        .finds_no("OVS-L011", "there is no hypervisor, so there is no steal");
+}
+
+#[test]
+fn pressure() {
+    let pressed = disturbed(|during| {
+        during.cpu_pressure_ns = Some(Nanos(4_600_000));
+        during.run_delay_ns = Some(Nanos(200_000));
+    });
+    pressed.finds(
+        "OVS-L014",
+        "during 23 % of the time some task here waited for a CPU, although oversleep put no load on the machine (18.4 ms of \
+         80 ms)",
+    );
+    assert_eq!(pressed.finding("OVS-L014").evidence[0].says, "800 µs in 80 ms");
+    disturbed(|during| during.cpu_pressure_ns = Some(Nanos(200_000)))
+        .finds_no("OVS-L014", "some task waited for a CPU during only 1 % of the time (800 µs of 80 ms)");
+    disturbed(|_| ()).lacks_data("OVS-L014");
+}
+
+#[test]
+fn a_load_of_our_own_is_not_pressure() {
+    let mut loaded = rounds("B9/nanosleep/1ms/load=spin:4", &[66_000; 4], 20);
+    loaded.rounds.iter_mut().for_each(|round| round.disturbance.cpu_pressure_ns = Some(Nanos(19_000_000)));
+    Sheet::linux().series(loaded).lacks_data("OVS-L014");
+}
+
+#[test]
+fn oversubscription() {
+    let with_split = |run_queue| {
+        let sheet = Sheet::linux().steady("B5/nanosleep/1ms", 66_000);
+        sheet.split(65_000 - run_queue, run_queue, 1_000)
+    };
+    with_split(40_000).finds(
+        "OVS-L017",
+        "woken threads queue for a CPU here: nanosleep is 66 µs late and spends 40 µs of that in the run queue",
+    );
+    with_split(3_000).finds_no("OVS-L017", "nanosleep spends 3 µs of its lateness in the run queue");
+    let loaded = |load| Sheet::linux().integer(FactName::CpuCount, 2).real(FactName::LoadAverage1min, load);
+    loaded(5.25).finds(
+        "OVS-L017",
+        "more threads were runnable than there are CPUs when the run began: the load average was 5.25 on 2 CPUs",
+    );
+    loaded(0.5).finds_no("OVS-L017", "the load average was 0.5 on 2 CPUs");
+    Sheet::linux().lacks_data("OVS-L017");
+}
+
+#[test]
+fn a_load_of_our_own_that_makes_sleeps_queue() {
+    let under = |late| {
+        Sheet::linux()
+            .integer(FactName::CpuCount, 2)
+            .real(FactName::LoadAverage1min, 0.5)
+            .steady("B5/nanosleep/1ms", 66_000)
+            .steady("B9/nanosleep/1ms/load=spin:4", late)
+    };
+    under(3_900_000)
+        .finds("OVS-L017", "under load spin:4, nanosleep was 3.9 ms late (p50) instead of 66 µs: it queues for a CPU");
+    assert_eq!(under(3_900_000).finding("OVS-L017").severity, Severity::Note);
+    assert_eq!(under(90_000).verdict("OVS-L017"), Verdict::Absent);
+}

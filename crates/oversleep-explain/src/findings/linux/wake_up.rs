@@ -1,0 +1,120 @@
+//! Why a wait that nothing disturbs is late all the same: its lateness in three parts.
+
+use oversleep_record::finding::Severity;
+use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::{ExperimentId, FactName, ResultFile};
+
+use crate::entry::{Checked, Conclusion, Scope};
+use crate::finding::{Check, FindingEntry};
+use crate::read::{not_measured, reference_sleep};
+use crate::remedies::linux::{LOWER_TIMER_SLACK, REAL_TIME_POLICY};
+use crate::remedies::program::{HYBRID_WAIT, SLEEP_WITH_OVERSLEEP};
+use crate::split;
+use oversleep_record::words::percent;
+
+/// Share of waits without a split beyond which the rest may not stand for all.
+const UNATTRIBUTED_MAX: f64 = 0.2;
+
+pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
+    id: "OVS-L018",
+    name: "wake-up-baseline",
+    summary: "Every wait is late by the sum of slack and timer, the run queue, and the way back to the program.",
+    applies_to: "Linux with perf_event_open for one's own threads (perf_event_paranoid 2 or lower)",
+    scope: Scope::Os("linux"),
+    severity: Severity::Note,
+    meaning: "The time between the deadline and the program's next clock read has three parts. First the timer: slack, the \
+              interrupt, leaving an idle state, marking the thread runnable. Then the run queue: the thread is runnable and \
+              waits for a CPU. Then the way back: the context switch, the end of the system call, the clock read.",
+    how_we_know: "A software perf event of the thread records when it was switched in, and schedstat how long it was runnable \
+                  before. Both need no privilege beyond one's own threads. The parts are differences of timestamps of one \
+                  clock, so for each wait they add up to its lateness exactly; the medians shown need not. oversleep counts \
+                  waits whose switch-in it did not see as unattributed and does not guess their parts.",
+    what_to_do: "The first part shrinks with the timer slack and the idle states, the second with a real-time policy or a \
+                 free CPU, the third with a faster processor. In a guest, the hypervisor's share is inside the first and the \
+                 third.",
+    sources: &["https://man7.org/linux/man-pages/man2/perf_event_open.2.html"],
+    remedies: &[&LOWER_TIMER_SLACK, &REAL_TIME_POLICY, &SLEEP_WITH_OVERSLEEP, &HYBRID_WAIT],
+    check: Check::Rule(wake_up_baseline),
+}];
+
+fn wake_up_baseline(file: &ResultFile) -> Checked {
+    let series = reference_sleep(file)?;
+    let row = split::of_sleeps(file).ok_or_else(|| match file.environment.flag(FactName::PerfSwitchTimes) {
+        Some(false) => Conclusion::lacks(
+            "switch-in times are not available here (perf.switch_times): `oversleep doctor` says how to allow them",
+        ),
+        _ => not_measured(file, ExperimentId::B5, &format!("the split of {}", series.key)),
+    })?;
+    let (seen, unseen) = (row.attributed_count, row.unattributed_count);
+    if seen < VALUES_MIN {
+        return Err(Conclusion::lacks(format!(
+            "all parts are known for only {seen} waits of {} and a conclusion needs {VALUES_MIN}: use --thorough",
+            row.series
+        )));
+    }
+    let all = seen + unseen;
+    let share = unseen as f64 / all as f64;
+    if share > UNATTRIBUTED_MAX {
+        let disturbed = Conclusion::disturbed(format!(
+            "the switch-in of {} of the waits of {} was not seen, so the rest may not stand for all: use --thorough",
+            percent(share),
+            row.series
+        ));
+        return Err(disturbed.rests_on(&row.series, format!("{unseen} of {all} unattributed")));
+    }
+    let parts = row.medians;
+    let found = Conclusion::found(format!(
+        "{} is {} late: {} for timer, slack and waking, {} in the run queue, {} for the return to the program",
+        row.wait, parts.total, parts.timer, parts.run_queue, parts.wake_return
+    ));
+    Ok(found.rests_on(&row.series, format!("medians of {seen} waits, {unseen} unattributed; {}", row.method)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Explained, Sheet};
+    use oversleep_record::FactName;
+
+    fn split_waits(seen: u64, unseen: u64) -> Sheet {
+        let mut sheet = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).split(52_000, 3_000, 11_000);
+        let split = sheet.file.series[0].split.as_mut().unwrap();
+        (split.attributed_count, split.unattributed_count) = (seen, unseen);
+        sheet
+    }
+
+    #[test]
+    fn the_baseline_in_three_parts() {
+        let sheet = split_waits(80, 3);
+        sheet.finds(
+            "OVS-L018",
+            "nanosleep is 66 µs late: 52 µs for timer, slack and waking, 3 µs in the run queue, 11 µs for the return to the \
+             program",
+        );
+        assert_eq!(sheet.finding("OVS-L018").evidence[0].says, "medians of 80 waits, 3 unattributed; test");
+    }
+
+    #[test]
+    fn few_splits_of_each_sleep_are_pooled() {
+        let mut sheet = split_waits(20, 0);
+        let mut usleep = sheet.file.series[0].clone();
+        (usleep.key, usleep.subject) = ("B5/usleep/1ms".into(), "usleep".into());
+        sheet = sheet.series(usleep);
+        let finding = sheet.finding("OVS-L018");
+        assert!(finding.sentence.starts_with("a plain sleep is 66 µs late: 52 µs for timer"), "{}", finding.sentence);
+        assert_eq!(finding.evidence[0].source, "B5/nanosleep/1ms and B5/usleep/1ms");
+    }
+
+    #[test]
+    fn no_split_no_explanation() {
+        Sheet::linux().steady("B5/nanosleep/1ms", 66_000).flag(FactName::PerfSwitchTimes, false).lacks(
+            "OVS-L018",
+            "switch-in times are not available here (perf.switch_times): `oversleep doctor` says how to allow them",
+        );
+        split_waits(12, 0).lacks(
+            "OVS-L018",
+            "all parts are known for only 12 waits of B5/nanosleep/1ms and a conclusion needs 30: use --thorough",
+        );
+        split_waits(80, 40).is_disturbed("OVS-L018");
+        Sheet::linux().wild("B5/nanosleep/1ms", 66_000).is_disturbed("OVS-L018");
+    }
+}

@@ -1,0 +1,220 @@
+//! Findings about macOS: the leeway that timers get by the class of their thread, and the policy that removes it.
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::finding::Severity;
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
+
+use crate::entry::{Checked, Conclusion, Scope};
+use crate::figures::{p50, requested};
+use crate::finding::{Check, FindingEntry, Pair, PairCheck};
+use crate::read::{
+    COMMON_REQUEST, is_sound, not_measured, quiet_enough, reference_sleep, refusal, sound, sound_pairs, waits_of,
+};
+use crate::remedies::macos::{STRICT_TIMER, TIME_CONSTRAINT_POLICY};
+use crate::remedies::program::HYBRID_WAIT;
+use oversleep_record::words::percent;
+
+/// Longest request of the comparison: at a share of an eighth the leeway stops growing at 8 ms.
+const LONGEST: Nanos = Nanos::from_millis(8);
+/// Share of the request from which a wait's lateness grows with it.
+const SHARE_MIN: f64 = 0.06;
+/// How far a share may be from a class's to be that class's.
+const SHARE_TOLERANCE: f64 = 0.25;
+/// How many times as late a wait with leeway is at least.
+const LEEWAY_FACTOR: i64 = 2;
+
+pub(super) static FINDINGS: &[FindingEntry] = &[
+    FindingEntry {
+        id: "OVS-M001",
+        name: "timer-leeway",
+        summary: "macOS ends a wait late by a share of its length, a quarter for threads of the default class.",
+        applies_to: "macOS 10.9 and later; threads without a real-time policy",
+        scope: Scope::Os("macos"),
+        severity: Severity::Cost,
+        meaning: "macOS coalesces timers to let processors idle longer: a wait may end late by a share of its request. The \
+                  share depends on the quality-of-service class of the thread: an eighth, at most 1 ms, for user-interactive \
+                  threads and those without a class; a quarter, at most 5 ms, for the default and user-initiated classes; \
+                  more for utility and background, up to tens of milliseconds. On a quiet machine there is nothing to share \
+                  an interrupt with, and the wait ends when its leeway is used up: 1 ms takes 1.25 ms, 20 ms takes 25 ms.",
+        how_we_know: "oversleep measures the plainest sleep at several requests. The lateness that grows with the request is \
+                      the leeway, the rest is the wake-up.",
+        what_to_do: "Give the thread a time-constraint policy, or use a strict timer (DISPATCH_TIMER_STRICT, NOTE_CRITICAL) \
+                     for one wait.",
+        sources: &[
+            "https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/kern/timer_call.c",
+            "https://developer.apple.com/library/archive/technotes/tn2169/_index.html",
+        ],
+        remedies: &[&TIME_CONSTRAINT_POLICY, &STRICT_TIMER, &HYBRID_WAIT],
+        check: Check::Rule(timer_leeway),
+    },
+    FindingEntry {
+        id: "OVS-M002",
+        name: "time-constraint",
+        summary: "A time-constraint policy frees a thread's waits from the leeway of timer coalescing.",
+        applies_to: "macOS, every version; it takes no privilege",
+        scope: Scope::Os("macos"),
+        severity: Severity::Note,
+        meaning: "Threads under THREAD_TIME_CONSTRAINT_POLICY tell the kernel a period, the computation in it and its \
+                  constraint, as audio threads do. Their timers have no leeway, and they run ahead of all time-sharing \
+                  threads. A thread that computes for longer than it stated is demoted.",
+        how_we_know: "oversleep measures the plainest sleep with and without the policy, in alternating rounds.",
+        what_to_do: "Use the policy for threads that must be on time and do little each time. Everything else keeps its \
+                     class, which saves power.",
+        sources: &["https://developer.apple.com/library/archive/technotes/tn2169/_index.html"],
+        remedies: &[&TIME_CONSTRAINT_POLICY],
+        check: Check::Pair(PairCheck {
+            find: without_and_with,
+            enough: Pair::both_sound,
+            effect: None,
+            differs: |_, pair| pair.differs_by_factor(LEEWAY_FACTOR),
+            found: |_, pair| Conclusion::found(format!("{}: its waits have no leeway", with_policy(pair))),
+            absent: |_, pair| format!("{}: it gains nothing here", with_policy(pair)),
+        }),
+    },
+];
+
+/// The families of macOS.
+pub(super) static FAMILIES: &[&[FindingEntry]] = &[FINDINGS];
+
+/// A share in words where it is that of a class.
+fn share_in_words(share: f64) -> String {
+    let of_class = [(0.5, "a half"), (0.25, "a quarter"), (0.125, "an eighth")];
+    let near = of_class.iter().find(|(whole, _)| (share - whole).abs() <= whole * SHARE_TOLERANCE);
+    near.map_or_else(|| percent(share), |(_, words)| (*words).to_owned())
+}
+
+fn timer_leeway(file: &ResultFile) -> Checked {
+    let plain = reference_sleep(file)?;
+    let mut waits: Vec<&Series> = waits_of(file, &plain.subject)
+        .filter(|series| series.requested_ns >= Some(COMMON_REQUEST) && series.requested_ns <= Some(LONGEST))
+        .filter(|series| series.has_values())
+        .collect();
+    waits.sort_by_key(|series| series.requested_ns);
+    // The longest that can carry it; where none can, the longest there is says why.
+    let longest = waits.iter().skip(1).rfind(|series| is_sound(series)).or(waits.last());
+    let (Some(&short), Some(&long)) = (waits.first(), longest) else {
+        return Err(not_measured(file, ExperimentId::B5, "a sleep of 1 ms to 8 ms"));
+    };
+    let further = requested(long) - requested(short);
+    if further <= Nanos::ZERO {
+        return Err(Conclusion::lacks(format!(
+            "this run measured only {} and a share needs two requests: use --ask 1ms,5ms",
+            requested(short)
+        )));
+    }
+    sound(short)?;
+    sound(long)?;
+    quiet_enough(file, long, Nanos((further.0 as f64 * SHARE_MIN) as i64))?;
+    let share = (p50(long) - p50(short)).0 as f64 / further.0 as f64;
+    let both = format!(
+        "{} of {} was {} late, of {} {}",
+        plain.subject,
+        requested(short),
+        p50(short),
+        requested(long),
+        p50(long)
+    );
+    let class =
+        file.environment.text(FactName::SchedQosClass).map(|class| format!(" (class {class})")).unwrap_or_default();
+    let conclusion = if share >= SHARE_MIN {
+        let share = share_in_words(share);
+        Conclusion::found(format!("{both}: macOS lets this thread's waits be late by {share} of the request{class}"))
+    } else {
+        Conclusion::absent(format!("{both}: the lateness does not grow with the request{class}"))
+    };
+    Ok(conclusion.rests_on_series([short, long]))
+}
+
+/// The plain sleep without and with the policy: of the trial, else of the policies experiment.
+fn without_and_with(file: &ResultFile) -> Checked<Pair<'_>> {
+    if let Some((without, with)) = sound_pairs(file, TIME_CONSTRAINT_POLICY.id).into_iter().next() {
+        return Ok(Pair::new(without, with));
+    }
+    let plain = reference_sleep(file)?;
+    let is_real_time = |series: &&Series| {
+        let policy = series.conditions.setting("policy");
+        matches!(policy, Some(Setting::Policy { policy, .. }) if policy == "time-constraint")
+    };
+    let is_like = |series: &&Series| series.subject == plain.subject && series.requested_ns == plain.requested_ns;
+    let mut like = file.experiment(ExperimentId::B8).filter(is_real_time).filter(is_like);
+    let with = like.find(|series| series.has_values());
+    let with = with.ok_or_else(|| not_measured(file, ExperimentId::B8, "a sleep under a time-constraint policy"))?;
+    if !with.conditions.all_held() {
+        let why = refusal(with).unwrap_or_else(|| "its outcome is unknown".to_owned());
+        return Err(Conclusion::lacks(format!("the policy that {} requested was refused: {why}", with.key)));
+    }
+    Ok(Pair::new(plain, with))
+}
+
+fn with_policy(pair: &Pair<'_>) -> String {
+    let ((late, still_late), wait) = (pair.lateness(), &pair.worse.subject);
+    format!("under a time-constraint policy {wait} of {} was {still_late} late instead of {late}", pair.requested())
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::conditions::Outcome;
+    use oversleep_record::finding::Verdict;
+    use oversleep_record::{FactName, Unavailable};
+
+    use crate::testing::{Explained, Sheet};
+
+    fn sleeping(at_one: i64, at_five: i64) -> Sheet {
+        Sheet::macos().steady("B5/nanosleep/1ms", at_one).steady("B5/nanosleep/5ms", at_five)
+    }
+
+    #[test]
+    fn leeway_is_a_share_of_the_request() {
+        sleeping(262_000, 1_262_000).text(FactName::SchedQosClass, "default").finds(
+            "OVS-M001",
+            "nanosleep of 1 ms was 262 µs late, of 5 ms 1.26 ms: macOS lets this thread's waits be late by a quarter of the \
+             request (class default)",
+        );
+        let interactive = sleeping(137_000, 637_000).says("OVS-M001").1;
+        assert!(interactive.ends_with("be late by an eighth of the request"), "{interactive}");
+        let odd = sleeping(1_000_000, 5_000_000).says("OVS-M001").1;
+        assert!(odd.ends_with("be late by 100 % of the request"), "{odd}");
+    }
+
+    #[test]
+    fn no_leeway_no_data_no_peace() {
+        sleeping(12_000, 13_000).finds_no(
+            "OVS-M001",
+            "nanosleep of 1 ms was 12 µs late, of 5 ms 13 µs: the lateness does not grow with the request",
+        );
+        let one = || Sheet::macos().steady("B5/nanosleep/1ms", 262_000);
+        one().lacks("OVS-M001", "this run measured only 1 ms and a share needs two requests: use --ask 1ms,5ms");
+        one().wild("B5/nanosleep/5ms", 1_262_000).is_disturbed("OVS-M001");
+    }
+
+    #[test]
+    fn the_longest_request_that_can_be_judged_is_compared() {
+        let one = || Sheet::macos().steady("B5/nanosleep/1ms", 262_000);
+        one().steady("B5/nanosleep/2ms", 512_000).scarce("B5/nanosleep/5ms", 1_262_000).finds(
+            "OVS-M001",
+            "nanosleep of 1 ms was 262 µs late, of 2 ms 512 µs: macOS lets this thread's waits be late by a quarter of the \
+             request",
+        );
+        let (verdict, reason) = one().scarce("B5/nanosleep/5ms", 1_262_000).says("OVS-M001");
+        assert_eq!(verdict, Verdict::NotEnoughData);
+        assert!(reason.starts_with("B5/nanosleep/5ms has 3 values"), "{reason}");
+    }
+
+    #[test]
+    fn a_time_constraint_removes_the_leeway() {
+        let both = |with| sleeping(262_000, 1_262_000).steady("B8/nanosleep/1ms/policy=time-constraint", with);
+        both(14_000).finds(
+            "OVS-M002",
+            "under a time-constraint policy nanosleep of 1 ms was 14 µs late instead of 262 µs: its waits have no leeway",
+        );
+        assert_eq!(both(255_000).verdict("OVS-M002"), Verdict::Absent);
+        let tried = Sheet::macos().trial("time-constraint-policy", "nanosleep", 262_000, 14_000);
+        assert_eq!(tried.verdict("OVS-M002"), Verdict::Found);
+        sleeping(262_000, 1_262_000).lacks_data("OVS-M002");
+        let mut refused = both(14_000);
+        let with = refused.file.series.last_mut().unwrap();
+        let why = Unavailable::not_permitted("thread_policy_set", "run it outside the sandbox");
+        with.conditions.outcomes.insert("policy".into(), Outcome::Denied { why });
+        refused.lacks_data("OVS-M002");
+    }
+}

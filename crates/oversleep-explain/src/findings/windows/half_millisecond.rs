@@ -1,0 +1,123 @@
+//! Half a millisecond, which can be worse than a little more.
+
+use oversleep_record::finding::Severity;
+use oversleep_record::{Nanos, Series};
+
+use crate::entry::{Conclusion, Scope};
+use crate::figures::duration;
+use crate::finding::{Check, FindingEntry, Pair, PairCheck};
+use crate::read::windows::{half_and_above, in_effect, requested_resolution};
+use crate::remedies::windows::{REQUEST_JUST_ABOVE_HALF, USE_HIGH_RESOLUTION_TIMER};
+
+/// A difference that is a tick's, not the noise of wake-ups.
+const TICK_MIN: Nanos = Nanos(200_000);
+
+pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
+    id: "OVS-W005",
+    name: "half-millisecond",
+    summary: "Requesting exactly 0.5 ms can make a 1 ms wait longer than requesting 0.507 ms does.",
+    applies_to: "Windows 10 and 11 where 0.5 ms is granted, exactly or rounded down by the timer's hardware",
+    scope: Scope::Os("windows"),
+    severity: Severity::Note,
+    meaning: "A program that waits again and again makes each call some microseconds after a tick, so its deadline of 1 ms \
+              lies as far behind the end of that millisecond. Two ticks of 0.5 ms are over just before the deadline, and a \
+              wait, which never ends early, takes three. That is so where 0.5 ms is granted exactly, and more so where the \
+              grid of the hardware makes it 0.4992 ms. Two ticks of 0.507 ms, 1.014 ms, are over just after the deadline. It \
+              does not help that 1 ms is a whole multiple of 0.5 ms.",
+    how_we_know: "oversleep measures the plain sleep of 1 ms while this process holds 0.5 ms and 0.507 ms, in alternating \
+                  rounds.",
+    what_to_do: "Measure a few values around 0.5 ms on the hardware that matters and request the best, or wait on a \
+                 high-resolution timer.",
+    sources: &["https://github.com/valleyofdoom/PC-Tuning"],
+    remedies: &[&REQUEST_JUST_ABOVE_HALF, &USE_HIGH_RESOLUTION_TIMER],
+    check: Check::Pair(PairCheck {
+        find: |file| half_and_above(file).map(|(half, above)| Pair::new(half, above)),
+        enough: Pair::both_sound,
+        effect: None,
+        differs: |_, pair| duration(&pair.worse) - duration(&pair.better) >= TICK_MIN,
+        found: |_, pair| Conclusion::found(format!("{}: the finer request costs a tick more", both(pair))),
+        absent: |_, pair| format!("{}: the finer request is no worse here", both(pair)),
+    }),
+}];
+
+fn both(pair: &Pair<'_>) -> String {
+    let in_effect = |series: &Series| in_effect(series).map(|is| format!(" ({is} in effect)")).unwrap_or_default();
+    format!(
+        "{} of 1 ms took {} with 0.5 ms requested{} and {} with 0.{} ms{}",
+        pair.worse.subject,
+        duration(&pair.worse),
+        in_effect(&pair.worse),
+        duration(&pair.better),
+        requested_resolution(&pair.better).unwrap_or_default().0 / 1_000,
+        in_effect(&pair.better)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::conditions::{Outcome, Setting};
+    use oversleep_record::finding::{Tried, Verdict};
+
+    use super::*;
+    use crate::testing::{Explained, Sheet};
+    use oversleep_record::FactName;
+
+    fn held(half: i64, above: i64) -> Sheet {
+        let sheet = Sheet::windows().steady("C2/sleep/1ms/resolution=500us", half);
+        sheet.steady("C2/sleep/1ms/resolution=507us", above)
+    }
+
+    #[test]
+    fn the_finer_request_is_the_worse_one() {
+        let sheet = held(496_000, 21_000);
+        sheet.finds(
+            "OVS-W005",
+            "sleep of 1 ms took 1.5 ms with 0.5 ms requested (500 µs in effect) and 1.02 ms with 0.507 ms (507 µs in \
+             effect): the finer request costs a tick more",
+        );
+        let tried = &sheet.finding("OVS-W005").advice[0].tried;
+        assert!(matches!(tried, Tried::Measured { before_p50_ns: 496_000, after_p50_ns: 21_000, helped: true, .. }));
+    }
+
+    /// Published figures have 1.4968 ms with exactly 0.5 ms in effect, and with 0.4992 ms.
+    #[test]
+    fn it_needs_no_grid_that_misses_half_a_millisecond() {
+        let entry = &FINDINGS[0];
+        assert!(!entry.applies_to.contains("does not hold"), "{}", entry.applies_to);
+        assert!(entry.meaning.contains("That is so where 0.5 ms is granted exactly"));
+    }
+
+    #[test]
+    fn requests_that_changed_nothing_are_not_compared() {
+        let neighbour = held(15_000, 15_000).span(FactName::TimerPeriodNow, 500_000);
+        neighbour.lacks(
+            "OVS-W005",
+            "another process held 500 µs already, so this process's waits ended on that: close it and run this again",
+        );
+        assert_eq!(
+            held(496_000, 21_000).span(FactName::TimerPeriodNow, 15_625_000).verdict("OVS-W005"),
+            Verdict::Found
+        );
+
+        let mut coarse = held(950_000, 950_000);
+        for series in &mut coarse.file.series {
+            let is = Setting::Nanos(Nanos::from_millis(1));
+            series.conditions.outcomes.insert("resolution".into(), Outcome::AlreadySo { is });
+        }
+        let (verdict, reason) = coarse.says("OVS-W005");
+        assert_eq!(verdict, Verdict::NotEnoughData);
+        assert!(reason.starts_with("the period was 1 ms with either request"), "{reason}");
+    }
+
+    #[test]
+    fn no_worse_not_measured_or_disturbed() {
+        held(15_000, 21_000).finds_no(
+            "OVS-W005",
+            "sleep of 1 ms took 1.01 ms with 0.5 ms requested (500 µs in effect) and 1.02 ms with 0.507 ms (507 µs in \
+             effect): the finer request is no worse here",
+        );
+        Sheet::windows().steady("C2/sleep/1ms/resolution=500us", 15_000).lacks_data("OVS-W005");
+        let wild = Sheet::windows().wild("C2/sleep/1ms/resolution=500us", 496_000);
+        wild.steady("C2/sleep/1ms/resolution=507us", 21_000).is_disturbed("OVS-W005");
+    }
+}

@@ -1,0 +1,136 @@
+//! What a result says about its machine, beyond a fact as it stands.
+
+use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::environment::FactValue;
+use oversleep_record::series::Status;
+use oversleep_record::{FactName, Nanos, ResultFile, Series, Unavailable};
+
+use crate::entry::{Checked, Conclusion};
+use crate::names::HIGH_RESOLUTION_TIMER;
+
+/// Inconclusive for want of a fact, with the reason where the result holds one: `what` is the fact in words.
+pub(crate) fn unknown(file: &ResultFile, name: FactName, what: &str) -> Conclusion {
+    let reason = match file.environment.facts.get(name.as_str()).map(|fact| &fact.value) {
+        Some(FactValue::Unknown(reason)) => reason.to_string(),
+        _ => "this result does not record it".to_owned(),
+    };
+    Conclusion::lacks(format!("{what} is not available ({name}): {reason}"))
+}
+
+/// A fact that a check can't do without.
+pub(crate) fn known<T>(file: &ResultFile, name: FactName, what: &str, value: Option<T>) -> Checked<T> {
+    value.ok_or_else(|| unknown(file, name, what))
+}
+
+/// The version of Wine a result for Windows was taken under. Its figures are those of Wine on its host.
+pub(crate) fn wine_version(file: &ResultFile) -> Option<&str> {
+    file.environment.text(FactName::OsWineVersion)
+}
+
+/// Whether a policy (with or without its priority) is a real-time one.
+pub(crate) fn is_real_time(policy: &str) -> bool {
+    matches!(policy.split(':').next(), Some("fifo" | "rr" | "deadline"))
+}
+
+/// Whether the process that measured ran under a real-time policy by itself.
+pub(crate) fn is_real_time_as_found(file: &ResultFile) -> bool {
+    file.environment.text(FactName::SchedPolicy).is_some_and(is_real_time)
+}
+
+/// Whether the kernel is Linux: not so under WSL 1, which translates Linux calls into those of Windows.
+pub(crate) fn is_linux_kernel(file: &ResultFile) -> bool {
+    file.environment.text(FactName::VirtualisationWsl) != Some("wsl1")
+}
+
+/// The same for a program that runs under no real-time policy already.
+pub(crate) fn is_ordinary_thread(file: &ResultFile) -> bool {
+    is_linux_kernel(file) && !is_real_time_as_found(file)
+}
+
+/// The same for a program whose timers have slack, as far as is known.
+pub(crate) fn may_have_slack(file: &ResultFile) -> bool {
+    is_ordinary_thread(file) && file.environment.nanos(FactName::TimerSlack).is_none_or(|slack| slack > Nanos(1))
+}
+
+/// Whether nothing says that this Windows is too old for high-resolution timers: neither the fact nor a series of one.
+pub(crate) fn may_have_high_resolution_timers(file: &ResultFile) -> bool {
+    let is_too_old = |series: &Series| {
+        series.subject == HIGH_RESOLUTION_TIMER
+            && matches!(series.status, Status::Unavailable { reason: Unavailable::TooOld { .. } })
+    };
+    file.environment.flag(FactName::TimerHighResolution) != Some(false) && !file.series.iter().any(is_too_old)
+}
+
+/// The timer slack of the measuring thread as found.
+pub(crate) fn slack_as_found(file: &ResultFile) -> Option<Nanos> {
+    file.environment.nanos(FactName::TimerSlack)
+}
+
+/// The timer slack that held while a series was measured: requested, or as found; zero under a real-time policy.
+pub(crate) fn slack_during(file: &ResultFile, series: &Series) -> Option<Nanos> {
+    let held = |name: &str| series.conditions.outcomes.get(name).is_some_and(Outcome::holds);
+    let policy = match series.conditions.setting("policy") {
+        Some(Setting::Policy { policy, .. }) if held("policy") => policy.as_str(),
+        _ => file.environment.text(FactName::SchedPolicy).unwrap_or("other"),
+    };
+    if is_real_time(policy) {
+        return Some(Nanos::ZERO);
+    }
+    match series.conditions.setting("slack") {
+        Some(Setting::Nanos(slack)) if held("slack") => Some(*slack),
+        _ => slack_as_found(file),
+    }
+}
+
+/// The system's tick: the step of the coarse clock, else 1/HZ, else the default timer period of Windows.
+pub(crate) fn tick(file: &ResultFile) -> Option<Nanos> {
+    let of_hz = || hz(file).map(|hz| Nanos(1_000_000_000 / hz));
+    let environment = &file.environment;
+    environment
+        .nanos(FactName::TimerCoarseStep)
+        .or_else(of_hz)
+        .or_else(|| environment.nanos(FactName::TimerPeriodDefault))
+}
+
+/// The kernel's HZ, where that makes sense.
+pub(crate) fn hz(file: &ResultFile) -> Option<i64> {
+    file.environment.integer(FactName::TimerHz).filter(|&hz| hz > 0)
+}
+
+/// Major and minor of the kernel's release: `6.18.5-cloud` → (6, 18).
+pub(crate) fn kernel_version(file: &ResultFile) -> Option<(u32, u32)> {
+    let mut numbers = file.environment.text(FactName::KernelRelease)?.split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Sheet, rounds};
+
+    #[test]
+    fn slack_is_what_held_not_what_was_found() {
+        let sheet = Sheet::linux().span(FactName::TimerSlack, 50_000);
+        let during = |key: &str| slack_during(&sheet.file, &rounds(key, &[1; 4], 20));
+        assert_eq!(during("B5/nanosleep/1ms"), Some(Nanos(50_000)));
+        assert_eq!(during("C2/nanosleep/1ms/slack=1ns"), Some(Nanos(1)));
+        assert_eq!(during("B8/nanosleep/1ms/policy=fifo:1"), Some(Nanos::ZERO));
+    }
+
+    #[test]
+    fn reads_the_kernel_version() {
+        let version = |release: &str| kernel_version(&Sheet::linux().text(FactName::KernelRelease, release).file);
+        assert_eq!(version("6.18.5-cloud-amd64"), Some((6, 18)));
+        assert_eq!(version("6.1-rc3"), Some((6, 1)));
+        assert_eq!(version("mystery"), None);
+    }
+
+    #[test]
+    fn a_missing_fact_says_why_it_is_missing() {
+        let says = |sheet: Sheet| unknown(&sheet.file, FactName::TimerHz, "the kernel's HZ").sentence;
+        assert_eq!(says(Sheet::linux()), "the kernel's HZ is not available (timer.hz): this result does not record it");
+        let hidden =
+            Sheet::linux().fact(FactName::TimerHz, FactValue::Unknown(Unavailable::missing("/proc/config.gz")));
+        assert_eq!(says(hidden), "the kernel's HZ is not available (timer.hz): /proc/config.gz is missing here");
+    }
+}

@@ -1,0 +1,123 @@
+//! Whether a series can carry a conclusion: enough values, rounds that agree, a machine that was quiet enough.
+
+use oversleep_record::series::{Quantity, Status, Unit};
+use oversleep_record::stats::{ROUNDS_MIN, Steadiness, VALUES_MIN, steadiness};
+use oversleep_record::{Nanos, ResultFile, Series};
+
+use crate::entry::{Checked, Conclusion};
+use crate::figures::{cpus, median_of, per_value, value_text, values};
+use oversleep_record::words::{counted, percent};
+
+/// Fewest batches a cost rests on. A batch averages thousands of calls, so fewer do than of single waits.
+const BATCHES_MIN: u64 = 10;
+/// Share of an effect that the machine's interference with each wait may reach before the two can't be told apart.
+const INTERFERENCE_MAX: f64 = 0.5;
+
+/// The series itself, where it can carry a conclusion: it is there, has enough values, and its rounds agree.
+pub(crate) fn sound(series: &Series) -> Checked<&Series> {
+    let key = &series.key;
+    if let Status::Unavailable { reason } = &series.status {
+        return Err(Conclusion::lacks(format!("{key} is not available: {reason}")));
+    }
+    let count = values(series).count();
+    let is_batched = series.quantity == Quantity::Cost && series.unit == Unit::Ps;
+    let needed = if is_batched { BATCHES_MIN } else { VALUES_MIN };
+    if count < needed {
+        let cut = if series.status == Status::Partial { ", because it was stopped early," } else { "" };
+        return Err(Conclusion::lacks(format!(
+            "{key} has {}{cut} and a conclusion needs {needed}: use --thorough, or --count for more values",
+            counted(count, "value")
+        )));
+    }
+    match steadiness(series) {
+        Steadiness::Disturbed(spread) => {
+            let refusal = Conclusion::disturbed(format!(
+                "the rounds of {key} disagree (their medians spread by {} around {}), so something else was using the \
+                 machine: close other programs, or use --thorough",
+                percent(spread),
+                value_text(series, median_of(series))
+            ));
+            Err(refusal.rests_on(key, format!("the round medians spread by {}", percent(spread))))
+        }
+        Steadiness::TooFew if !is_batched => Err(Conclusion::lacks(format!(
+            "{key} was measured in {} and a conclusion needs {ROUNDS_MIN} that agree: use --thorough",
+            counted(series.rounds.iter().filter(|round| round.median.is_some()).count() as u64, "round")
+        ))),
+        _ => Ok(series),
+    }
+}
+
+/// Whether a series can carry a conclusion.
+pub(crate) fn is_sound(series: &Series) -> bool {
+    sound(series).is_ok()
+}
+
+/// Refuses a conclusion about an effect of that size per wait where the machine took as much from each wait by itself:
+/// steal, and waiting for a CPU.
+pub(crate) fn quiet_enough(file: &ResultFile, series: &Series, effect: Nanos) -> Checked<()> {
+    // The thread's own run delay says it exactly; pressure is any task's, and stands in where the delay is not recorded.
+    let delay = per_value(series, |meanwhile| meanwhile.run_delay_ns).map(|each| ("waiting for a CPU", each));
+    let pressure = || per_value(series, |meanwhile| meanwhile.cpu_pressure_ns).map(|each| ("CPU pressure (PSI)", each));
+    let steal = per_value(series, |meanwhile| meanwhile.steal_ns)
+        .map(|each| ("the hypervisor (steal)", Nanos(each.0 / cpus(file).unwrap_or(1))));
+    for (what, share) in [delay.or_else(pressure), steal].into_iter().flatten() {
+        if share.0 as f64 >= effect.0.saturating_abs() as f64 * INTERFERENCE_MAX && share > Nanos::ZERO {
+            let refusal = Conclusion::disturbed(format!(
+                "{what} took {share} of each wait of {}, too much to see an effect of {effect}: run this again on a \
+                 quieter machine",
+                series.key
+            ));
+            return Err(refusal.rests_on(&series.key, format!("{what}: {share} per wait")));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Sheet, rounds};
+    use oversleep_record::FactName;
+
+    fn reason(refused: Checked<impl std::fmt::Debug>) -> String {
+        refused.expect_err("it is refused").sentence
+    }
+
+    #[test]
+    fn refuses_series_that_carry_no_conclusion() {
+        let of = |values: &[i64], count| rounds("B5/nanosleep/1ms", values, count);
+        assert_eq!(
+            reason(sound(&of(&[66_000, 66_000, 66_000], 9))),
+            "B5/nanosleep/1ms has 27 values and a conclusion needs 30: use --thorough, or --count for more values"
+        );
+        assert_eq!(
+            reason(sound(&of(&[66_000], 40))),
+            "B5/nanosleep/1ms was measured in 1 round and a conclusion needs 3 that agree: use --thorough"
+        );
+        let wild = of(&[66_000, 400_000, 9_000, 900_000], 20);
+        assert!(reason(sound(&wild)).starts_with("the rounds of B5/nanosleep/1ms disagree (their medians spread by "));
+        assert!(is_sound(&of(&[66_000; 4], 20)));
+    }
+
+    #[test]
+    fn interference_as_large_as_the_effect_forbids_the_conclusion() {
+        let file = Sheet::linux().integer(FactName::CpuCount, 2).file;
+        let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
+        assert!(quiet_enough(&file, &series, Nanos(50_000)).is_ok());
+        for round in &mut series.rounds {
+            round.disturbance.window_ns = Nanos(20_000_000);
+            round.disturbance.steal_ns = Some(Nanos(1_200_000));
+        }
+        // 1.2 ms on two CPUs over 20 waits: 30 µs each.
+        assert_eq!(
+            reason(quiet_enough(&file, &series, Nanos(50_000))),
+            "the hypervisor (steal) took 30 µs of each wait of B5/nanosleep/1ms, too much to see an effect of 50 µs: run \
+             this again on a quieter machine"
+        );
+        assert!(quiet_enough(&file, &series, Nanos(500_000)).is_ok());
+        for round in &mut series.rounds[1..] {
+            round.disturbance.steal_ns = Some(Nanos::ZERO);
+        }
+        assert!(quiet_enough(&file, &series, Nanos(50_000)).is_ok(), "one stalled round of four");
+    }
+}

@@ -1,0 +1,153 @@
+//! Remedies that a program applies on Linux.
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::{Conditions, ExperimentId, FactName, Nanos};
+
+use crate::entry::{RemedyEntry, Scope, Trial};
+use crate::names::{EXACT_WAITS, FINER_CALLS, LINUX_SLEEPS, LOCK_WAITS, POLL_WAITS, SOCKET_TIMEOUT};
+use crate::read;
+
+/// Slack below which lowering it can't be told from noise.
+const SLACK_MIN: Nanos = Nanos(1_000);
+/// Shortest timeout that shows the slack of long ones.
+const LONG_TIMEOUT_MIN: Nanos = Nanos::from_millis(20);
+
+pub(crate) static LOWER_TIMER_SLACK: RemedyEntry = RemedyEntry {
+    id: "lower-timer-slack",
+    scope: Scope::OsWhere("linux", read::may_have_slack),
+    summary: "The thread's sleeps and timeouts end on time, without the delay that the kernel adds to batch wake-ups.",
+    how: "Set the timer slack of each thread that waits to 1 ns. A value of 0 means the default, and a new thread \
+          inherits the slack of the thread that creates it.",
+    example: Some(
+        "/* C */\n#include <sys/prctl.h>\nprctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);\n\n\
+         // Rust\nunsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };",
+    ),
+    trial: Trial::Here {
+        conditions: || Conditions::as_found().with("slack", Setting::Nanos(Nanos(1))),
+        waits: &[LINUX_SLEEPS, LOCK_WAITS, POLL_WAITS],
+        is_worth_it: |file| read::slack_as_found(file).is_none_or(|slack| slack >= SLACK_MIN),
+    },
+};
+
+pub(crate) static REAL_TIME_POLICY: RemedyEntry = RemedyEntry {
+    id: "real-time-policy",
+    scope: Scope::OsWhere("linux", read::is_ordinary_thread),
+    summary: "The thread runs as soon as its timer fires, ahead of every ordinary task, and its waits have no slack.",
+    how: "Run the thread that must be on time under SCHED_FIFO, and keep the work between two of its waits short.",
+    example: Some(
+        "/* C */\n#include <sched.h>\nstruct sched_param p = { .sched_priority = 1 };\n\
+         sched_setscheduler(0, SCHED_FIFO, &p);\n\n\
+         // Rust\nlet p = libc::sched_param { sched_priority: 1 };\n\
+         unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &p) };\n\n\
+         # command\nchrt --fifo 1 ./app",
+    ),
+    trial: Trial::Here {
+        conditions: || Conditions::as_found().with("policy", Setting::Policy { policy: "fifo".into(), priority: 1 }),
+        waits: &[LINUX_SLEEPS],
+        is_worth_it: |file| file.environment.flag(FactName::SchedRtPermitted) == Some(true),
+    },
+};
+
+pub(crate) static FORBID_DEEP_IDLE: RemedyEntry = RemedyEntry {
+    id: "forbid-deep-idle",
+    scope: Scope::OsWhere("linux", read::is_linux_kernel),
+    summary: "Idle processors stay in states that they leave within a latency you choose.",
+    how: "Open /dev/cpu_dma_latency, write the longest exit latency you accept (0 µs: no idle states), and hold the file \
+          open for as long as wake-ups must be punctual. It costs power.",
+    example: Some(
+        "/* C */\n#include <fcntl.h>\n#include <stdint.h>\n#include <unistd.h>\n\
+         int fd = open(\"/dev/cpu_dma_latency\", O_WRONLY);\n\
+         int32_t us = 0;\nwrite(fd, &us, sizeof us); /* in force until fd is closed */\n\n\
+         // Rust\nlet mut bound = std::fs::OpenOptions::new().write(true).open(\"/dev/cpu_dma_latency\")?;\n\
+         std::io::Write::write_all(&mut bound, &0_i32.to_ne_bytes())?; // in force until dropped",
+    ),
+    trial: Trial::Never("it keeps every CPU of the machine awake; `oversleep check --dma-latency 0` measures it"),
+};
+
+pub(crate) static CHOOSE_EXACT_PRIMITIVE: RemedyEntry = RemedyEntry {
+    id: "choose-exact-primitive",
+    scope: Scope::Os("linux"),
+    summary: "The kernel programs these timers for their exact expiry; the thread's slack does not apply to them.",
+    how: "Wait on a timerfd instead of on the timeout of a call. In an event loop, add it to the other descriptors.",
+    example: Some(
+        "/* C */\n#include <sys/timerfd.h>\n#include <unistd.h>\n\
+         int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);\n\
+         struct itimerspec in_1ms = { .it_value = { .tv_nsec = 1000000 } }; /* zero would disarm it */\n\
+         timerfd_settime(fd, 0, &in_1ms, NULL);\n\
+         uint64_t expirations;\nread(fd, &expirations, sizeof expirations);",
+    ),
+    trial: Trial::ByExperiment {
+        experiment: ExperimentId::B5,
+        waits: EXACT_WAITS,
+        compare: |file| Some((read::sound_wait(file, LINUX_SLEEPS[0])?, read::first_wait(file, EXACT_WAITS)?)),
+    },
+};
+
+pub(crate) static FINER_TIMEOUT_CALL: RemedyEntry = RemedyEntry {
+    id: "finer-timeout-call",
+    scope: Scope::Os("linux"),
+    summary: "The call takes its timeout in nanoseconds instead of whole milliseconds.",
+    how: "Call epoll_pwait2 (Linux 5.11, glibc 2.35) instead of epoll_wait, and ppoll instead of poll.",
+    example: Some(
+        "/* C */\n#define _GNU_SOURCE\n#include <sys/epoll.h>\n\
+         struct timespec timeout = { .tv_nsec = 300000 };\n\
+         epoll_pwait2(epoll_fd, events, 64, &timeout, NULL);",
+    ),
+    trial: Trial::ByExperiment {
+        experiment: ExperimentId::B5,
+        waits: &["epoll-pwait2", "ppoll"],
+        compare: |file| {
+            let shortest = |&(coarse, fine)| read::common_requests(file, coarse, fine).into_iter().next();
+            FINER_CALLS.iter().find_map(shortest)
+        },
+    },
+};
+
+pub(crate) static POLL_BEFORE_RECEIVE: RemedyEntry = RemedyEntry {
+    id: "poll-before-receive",
+    scope: Scope::Os("linux"),
+    summary: "The receive timeout runs on a high-resolution timer instead of on the kernel's tick.",
+    how: "Leave SO_RCVTIMEO unset. Wait for the socket with ppoll or epoll_pwait2, then receive without blocking.",
+    example: Some(
+        "/* C */\n#define _GNU_SOURCE\n#include <poll.h>\n#include <sys/socket.h>\n\
+         struct pollfd ready = { .fd = socket_fd, .events = POLLIN };\n\
+         struct timespec timeout = { .tv_nsec = 1000000 };\n\
+         if (ppoll(&ready, 1, &timeout, NULL) == 1)\n    recv(socket_fd, buffer, sizeof buffer, MSG_DONTWAIT);",
+    ),
+    trial: Trial::ByExperiment {
+        experiment: ExperimentId::B5,
+        waits: &[SOCKET_TIMEOUT, "ppoll"],
+        compare: |file| read::two_waits(file, SOCKET_TIMEOUT, "ppoll"),
+    },
+};
+
+pub(crate) static TIMERFD_FOR_LONG_TIMEOUTS: RemedyEntry = RemedyEntry {
+    id: "absolute-timerfd-for-long-timeouts",
+    scope: Scope::Os("linux"),
+    summary: "A long timeout ends on time: the kernel adds no share of it as slack.",
+    how: "Add a timerfd that is set to the deadline to the descriptors that select, poll or epoll waits for, and give the \
+          call no timeout of its own.",
+    example: Some(
+        "/* C */\nint fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);\n\
+         timerfd_settime(fd, TFD_TIMER_ABSTIME, &deadline, NULL);\n\
+         epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &readable);\nepoll_wait(epoll_fd, events, 64, -1);",
+    ),
+    trial: Trial::ByExperiment {
+        experiment: ExperimentId::B5,
+        waits: &["timerfd"],
+        compare: |file| {
+            let longest = read::common_requests(file, "poll", "timerfd").into_iter().next_back();
+            longest.filter(|(poll, _)| poll.requested_ns >= Some(LONG_TIMEOUT_MIN))
+        },
+    },
+};
+
+pub(crate) static KEEP_NICE_AT_ZERO: RemedyEntry = RemedyEntry {
+    id: "keep-nice-at-zero",
+    scope: Scope::Os("linux"),
+    summary: "Timeouts of select, poll and epoll keep a slack of 0.1 % instead of 0.5 %.",
+    how: "Don't start a program with punctual timeouts under nice. Limit its CPU time with a cgroup weight instead, or \
+          wait on a timerfd.",
+    example: Some("# command\nsystemd-run --property=CPUWeight=50 ./app"),
+    trial: Trial::Never("lowering a nice value again takes CAP_SYS_NICE"),
+};

@@ -1,0 +1,127 @@
+//! What a remedy gained in this run, or why it was not measured; and which remedies are worth trying after the first pass.
+
+use oversleep_record::finding::{Advice, Tried};
+use oversleep_record::series::{Quantity, Status};
+use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, Series, Trial as TrialRecord};
+
+use crate::entry::{RemedyEntry, Trial};
+use crate::figures::{helped, median_of, values};
+use crate::read::{COMMON_REQUEST, pairs, refusal, sound, trial_of, wait_series};
+use oversleep_record::words::counted;
+
+/// A remedy as advice for this result.
+pub(crate) fn advice(file: &ResultFile, entry: &RemedyEntry) -> Advice {
+    Advice {
+        remedy: entry.id.to_owned(),
+        sentence: entry.how.to_owned(),
+        example: entry.example.map(str::to_owned),
+        tried: tried(file, entry),
+    }
+}
+
+/// What came of a remedy in this run.
+pub(crate) fn tried(file: &ResultFile, entry: &RemedyEntry) -> Tried {
+    if let Some(trial) = trial_of(file, entry.id) {
+        return of_trial(file, trial);
+    }
+    let why = match entry.trial {
+        Trial::Here { .. } => "this run did not try it".to_owned(),
+        Trial::Never(why) => why.to_owned(),
+        Trial::ByExperiment { experiment, waits, compare } => match compare(file) {
+            Some((before, after)) => return measured(before, after),
+            None => not_compared(file, experiment, waits),
+        },
+    };
+    Tried::NotTried { why }
+}
+
+/// Why the series of an experiment that measures a remedy can't be compared: it did not run, or what came of it.
+fn not_compared(file: &ResultFile, experiment: ExperimentId, waits: &[&str]) -> String {
+    if file.experiment(experiment).next().is_none() {
+        return format!(
+            "experiment {experiment} measures it and was not run: run `oversleep check --only {experiment}`"
+        );
+    }
+    let of_remedy = file
+        .experiment(experiment)
+        .filter(|series| series.quantity == Quantity::Lateness && waits.contains(&series.subject.as_str()));
+    let Some(best) = of_remedy.max_by_key(|series| values(series).count()) else {
+        return format!("experiment {experiment} measures it, but did not include {} in this run", waits[0]);
+    };
+    match sound(best) {
+        Err(refusal) => refusal.sentence,
+        Ok(_) => format!("this run has nothing comparable beside {}", best.key),
+    }
+}
+
+fn of_trial(file: &ResultFile, trial: &TrialRecord) -> Tried {
+    let pairs = pairs(file, trial);
+    if let Some(why) = pairs.iter().find_map(|(_, after)| refusal(after)) {
+        return Tried::Refused { why };
+    }
+    let is_enough = |series: &Series| values(series).count() >= VALUES_MIN;
+    match pairs.iter().find(|(before, after)| is_enough(before) && is_enough(after)) {
+        Some((before, after)) => measured(before, after),
+        None => Tried::NotTried { why: too_few(&pairs) },
+    }
+}
+
+fn too_few(pairs: &[(&Series, &Series)]) -> String {
+    let Some((before, after)) = pairs.first() else { return "the trial has no series".to_owned() };
+    match [before, after].map(|series| &series.status) {
+        [Status::Unavailable { reason }, _] | [_, Status::Unavailable { reason }] => reason.to_string(),
+        _ => {
+            let fewest = values(before).count().min(values(after).count());
+            format!("the trial has only {} and needs {VALUES_MIN}: use --thorough", counted(fewest, "value"))
+        }
+    }
+}
+
+/// Before and after as figures, and whether the rounds agree that it helped.
+fn measured(before: &Series, after: &Series) -> Tried {
+    let p99 = |series: &Series| values(series).safe_quantile(0.99);
+    Tried::Measured {
+        subject: after.subject.clone(),
+        instead_of: (before.subject != after.subject).then(|| before.subject.clone()),
+        requested_ns: after.requested_ns.filter(|_| before.requested_ns == after.requested_ns),
+        before_p50_ns: median_of(before),
+        after_p50_ns: median_of(after),
+        before_p99_ns: p99(before),
+        after_p99_ns: p99(after),
+        helped: helped(before, after),
+    }
+}
+
+/// One remedy to try: its waits are measured without it and with it, round by round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemedyTrialSpec {
+    /// The remedy's id.
+    pub remedy: &'static str,
+    /// The conditions it consists of.
+    pub conditions: Conditions,
+    /// Registry names of the waits to try it on.
+    pub waits: Vec<String>,
+    /// What to request of them.
+    pub requested: Nanos,
+}
+
+/// How to try a remedy on the waits of this result; `None` where it can't be tried or there is no reason to.
+pub(crate) fn trial_spec(file: &ResultFile, entry: &'static RemedyEntry) -> Option<RemedyTrialSpec> {
+    let Trial::Here { conditions, waits, is_worth_it } = entry.trial else { return None };
+    if !entry.scope.covers(file) || !is_worth_it(file) {
+        return None;
+    }
+    let is_measured = |wait: &&&str| wait_series(file, wait).is_some();
+    let first_measured = |kind: &&[&str]| kind.iter().find(is_measured).map(|&wait| wait.to_owned());
+    let waits: Vec<String> = waits.iter().filter_map(first_measured).collect();
+    (!waits.is_empty()).then(|| RemedyTrialSpec {
+        remedy: entry.id,
+        conditions: conditions(),
+        waits,
+        requested: COMMON_REQUEST,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,24 @@
+//! Moments at even distances.
+
+use oversleep_record::Nanos;
+
+/// A grid of moments: the tick as one process sees it, the multiples of a timer's period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// One of its moments.
+    pub origin: Nanos,
+    /// From one moment to the next.
+    pub period: Nanos,
+}
+
+impl Grid {
+    /// The last moment at or before that one.
+    pub fn at_or_before(&self, moment: Nanos) -> Nanos {
+        self.origin + (moment - self.origin).round_down_to(self.period)
+    }
+
+    /// The first moment at or after that one.
+    pub fn at_or_after(&self, moment: Nanos) -> Nanos {
+        self.origin + (moment - self.origin).round_up_to(self.period)
+    }
+}

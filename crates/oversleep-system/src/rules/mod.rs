@@ -1,0 +1,128 @@
+//! The rules by which systems decide when a timer ends: pure functions of typed parameters.
+//!
+//! A model fills the parameters with a machine's figures and draws the chances; sentences about a wait read the same
+//! functions. How a call rounds its argument is [`Granularity`](crate::Granularity).
+
+mod grid;
+mod one_shot;
+mod requests;
+mod sentences;
+mod slack;
+mod tick;
+mod wheel;
+
+pub use grid::Grid;
+pub use one_shot::OneShot;
+pub use requests::{Requester, Requests};
+pub use sentences::{IGNORED_REQUEST, by_request, by_tick, by_timer};
+pub use slack::{PollShare, SleepingThread, Tier};
+pub use tick::{Reach, Tick, TickBase};
+pub use wheel::{wheel_end, wheel_step};
+
+use oversleep_record::Nanos;
+
+use crate::SlackRule;
+
+/// What decides when timers end on a machine.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    /// Timer slack of every new thread.
+    pub default_slack_ns: Nanos,
+    /// What `select` and `poll` add by themselves.
+    pub poll_share: PollShare,
+    /// A periodic interrupt that ends waits, where the system has one.
+    pub tick: Option<Tick>,
+    /// One-shot timers.
+    pub one_shot: OneShot,
+    /// Period of the scheduler's tick, for timeouts in whole ticks; zero where no wait depends on it.
+    pub wheel_ns: Nanos,
+    /// Shares of the request by which timers are postponed, by class; the first is every thread's own.
+    pub tiers: Vec<Tier>,
+}
+
+/// When a timer may and when it must end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expiry {
+    /// When it may end, together with others.
+    pub soft: Nanos,
+    /// When it must end.
+    pub hard: Nanos,
+}
+
+impl Expiry {
+    /// Exactly then.
+    pub fn at(moment: Nanos) -> Expiry {
+        Expiry { soft: moment, hard: moment }
+    }
+}
+
+impl Timing {
+    /// When a wait ends that is entered `now` and due at `due`, where the timer interrupt doesn't decide
+    /// ([`Tick::end`]). `happens` draws a chance: whether something of that probability happens this time.
+    pub fn expiry(
+        &self,
+        rule: SlackRule,
+        thread: &SleepingThread,
+        now: Nanos,
+        due: Nanos,
+        happens: impl FnOnce(f64) -> bool,
+    ) -> Expiry {
+        let span = (due - now).max(Nanos::ZERO);
+        let within = |late: Nanos| Expiry { soft: due, hard: due + late };
+        match rule {
+            SlackRule::ThreadSlack => within(thread.slack_in_force()),
+            SlackRule::ThreadSlackOrShare => within(self.poll_share.slack(thread, span)),
+            SlackRule::ClassShare => match self.tiers.get(thread.tier) {
+                Some(tier) if !thread.is_real_time => within(tier.leeway(span)),
+                _ => Expiry::at(due),
+            },
+            SlackRule::Tick if self.wheel_ns > Nanos(1) => Expiry::at(wheel_end(self.wheel_ns, now, span)),
+            SlackRule::None | SlackRule::NoTimer | SlackRule::Tick | SlackRule::TimerResolution => {
+                Expiry::at(self.one_shot.end(due, happens))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linux_slack_and_shares_and_leeways_of_macos() {
+        let tier = |shift, max| Tier { name: String::new(), shift, max_ns: Nanos::from_millis(max) };
+        let timing = Timing {
+            default_slack_ns: Nanos(50_000),
+            poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, max_ns: Nanos::from_millis(100) },
+            tick: None,
+            one_shot: OneShot { grid_ns: Nanos(1), p_late: 0.0 },
+            wheel_ns: Nanos::from_millis(4),
+            tiers: vec![tier(2, 5), tier(3, 1), tier(-2, 75)],
+        };
+        let never = |_| false;
+        let thread = SleepingThread { slack: Nanos(50_000), is_real_time: false, is_nice: false, tier: 0 };
+        let wheel = timing.expiry(SlackRule::Tick, &thread, Nanos(4_000_001), Nanos(5_000_001), never);
+        assert_eq!(wheel, Expiry::at(Nanos::from_millis(12)), "1 ms takes 4 to 8 ms at 250 Hz");
+        let late = |rule, thread: SleepingThread, span: i64| {
+            let expiry = timing.expiry(rule, &thread, Nanos(7), Nanos(7 + span), never);
+            assert_eq!(expiry.soft, Nanos(7 + span));
+            (expiry.hard - expiry.soft).0
+        };
+        use SlackRule::{ClassShare, ThreadSlack, ThreadSlackOrShare};
+        assert_eq!(late(ThreadSlack, thread, 1_000_000), 50_000);
+        assert_eq!(late(SlackRule::None, thread, 1_000_000), 0);
+        assert_eq!(late(ThreadSlackOrShare, thread, 1_000_000), 50_000);
+        assert_eq!(late(ThreadSlackOrShare, thread, 300_000_000), 300_000);
+        let nice = SleepingThread { is_nice: true, ..thread };
+        assert_eq!(late(ThreadSlackOrShare, nice, 100_000_000), 500_000);
+        assert_eq!(late(ThreadSlackOrShare, nice, 86_400_000_000_000), 100_000_000, "capped");
+        let real_time = SleepingThread { is_real_time: true, ..thread };
+        for rule in [ThreadSlack, ThreadSlackOrShare, ClassShare] {
+            assert_eq!(late(rule, real_time, 500_000_000), 0);
+        }
+        assert_eq!(late(ClassShare, thread, 1_000_000), 250_000);
+        assert_eq!(late(ClassShare, thread, 100_000_000), 5_000_000);
+        assert_eq!(late(ClassShare, SleepingThread { tier: 1, ..thread }, 1_000_000), 125_000);
+        assert_eq!(late(ClassShare, SleepingThread { tier: 2, ..thread }, 1_000_000), 4_000_000);
+    }
+}

@@ -1,0 +1,192 @@
+//! The rules in sentences: why a wait ends when it does. Clauses without a full stop, for others to follow.
+
+use oversleep_record::Nanos;
+
+use super::{Requester, SleepingThread, Tick, TickBase, Timing, wheel_step};
+use crate::SlackRule;
+
+/// What follows where this process's request is ignored.
+pub const IGNORED_REQUEST: &str =
+    "; this process's request is ignored while its window is hidden, unless it opts out (power-throttling=off)";
+
+/// Why the timer interrupt comes as often as it does, and what a request would be granted.
+pub fn by_request(tick: &Tick, hardware: Nanos) -> String {
+    let holds = if hardware < tick.default_ns {
+        format!("the shortest period that any process requests is in effect, {hardware} now")
+    } else {
+        format!("no process requests a shorter period than the default, {hardware}")
+    };
+    let granted = match tick.timer_hz {
+        Some(hz) => format!(
+            "a request is rounded down to a multiple of {} (128 cycles of a timer of {} MHz)",
+            Nanos((128_000_000_000 / i128::from(hz.max(1))) as i64),
+            hz as f64 / 1e6
+        ),
+        None => "a request is granted in units of 100 ns".to_owned(),
+    };
+    format!("{holds}; {granted}, and one for less than {0} counts as one for {0}", tick.shortest_ns)
+}
+
+/// Why a wait on the timer interrupt ends when it does: the hardware's period, whose request that is, and the period at
+/// which this process is served.
+pub fn by_tick(tick: &Tick, requester: Requester, hardware: Nanos, own: Nanos) -> String {
+    let from = match tick.base {
+        TickBase::Call => "it ends at the first timer interrupt after its span has passed",
+        TickBase::LastTick => {
+            "its span counts from the last timer interrupt before the call, so it can end early by up to one interrupt"
+        }
+    };
+    let served = if own == hardware {
+        let because = match requester {
+            Requester::Nobody => "",
+            Requester::This => ", as this process requests",
+            Requester::Other => " because another process requests it",
+        };
+        format!("interrupts come every {hardware}{because}")
+    } else {
+        let nth = ordinal(own.0 / hardware.0.max(1));
+        let disputed = match DISPUTED_RANGE.contains(&hardware) {
+            true => "; for neighbours at 4 to 8 ms, published figures differ by one such interrupt",
+            false => "",
+        };
+        format!(
+            "interrupts come every {hardware} because another process requests it, but this process, which has no request \
+             that counts, is served at every {nth} only, each {own}{disputed}"
+        )
+    };
+    let chance = if tick.p_two_tick < 1.0 {
+        let share = tick.p_two_tick * 100.0;
+        format!("; where an interrupt misses the end of the span by a hair, {share:.0} % of waits take one more")
+    } else {
+        String::new()
+    };
+    format!("{from}; {served}{chance}")
+}
+
+/// Where measurements of a process without a request beside a neighbour scatter from one multiple to the next.
+const DISPUTED_RANGE: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(4)..=Nanos::from_millis(8);
+
+/// Why a wait that the timer interrupt doesn't decide ends when it does.
+pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span: Nanos) -> String {
+    let exact = "a timer of its own ends it when it is due; then the thread has to wake up";
+    match rule {
+        SlackRule::ThreadSlack | SlackRule::ThreadSlackOrShare | SlackRule::ClassShare if thread.is_real_time => {
+            format!("a real-time thread has no slack: {exact}")
+        }
+        SlackRule::ThreadSlack => {
+            format!("it ends within {} of timer slack after it is due, plus the wake-up", thread.slack)
+        }
+        SlackRule::ThreadSlackOrShare => format!(
+            "it ends within {} of timer slack after it is due, or within {} % of its span where that is more, plus the \
+             wake-up",
+            thread.slack,
+            timing.poll_share.ppm(thread) as f64 / 10_000.0
+        ),
+        SlackRule::ClassShare => match timing.tiers.get(thread.tier) {
+            Some(tier) => format!(
+                "it is postponed by its span {} {}, at most {} ({}), plus the wake-up",
+                if tier.shift >= 0 { "divided by" } else { "times" },
+                1_i64 << tier.shift.unsigned_abs().min(62),
+                tier.max_ns,
+                tier.name
+            ),
+            None => exact.to_owned(),
+        },
+        SlackRule::Tick => {
+            let (tick, step) = (timing.wheel_ns, wheel_step(timing.wheel_ns, span));
+            match step > tick {
+                true => format!(
+                    "its span is rounded up to scheduler ticks of {tick}, and it ends at the next step of the timer wheel, \
+                     which keeps timeouts of that length in steps of {step}"
+                ),
+                false => format!("its span is rounded up to scheduler ticks of {tick}, plus one more"),
+            }
+        }
+        SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution if timing.one_shot.grid_ns > Nanos(1) => {
+            let late = match timing.one_shot.p_late {
+                share if share > 0.0 => format!("; {:.0} % of waits take one step more", share * 100.0),
+                _ => String::new(),
+            };
+            let grid = timing.one_shot.grid_ns;
+            format!("a timer of its own ends it on the timer's next multiple of {grid}, whatever the resolution{late}")
+        }
+        SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution => exact.to_owned(),
+    }
+}
+
+/// `1st`, `2nd`, `8th`, `31st`.
+fn ordinal(number: i64) -> String {
+    let ending = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{OneShot, PollShare, Reach, Tier};
+    use super::*;
+
+    fn tick() -> Tick {
+        Tick { timer_hz: None, reach: Reach::Requesters, ..super::super::tick::tests::tick() }
+    }
+
+    #[test]
+    fn the_tick_and_whom_it_serves() {
+        let (two, sixteen) = (Nanos::from_millis(2), Nanos::from_millis(16));
+        assert_eq!(
+            by_tick(&tick(), Requester::Nobody, two, two),
+            "it ends at the first timer interrupt after its span has passed; interrupts come every 2 ms"
+        );
+        let beside = |hardware, own| by_tick(&tick(), Requester::Other, hardware, own);
+        assert!(beside(two, sixteen).contains("served at every 8th only, each 16 ms"));
+        assert!(beside(Nanos(499_200), Nanos(15_475_200)).contains("every 31st only, each 15.5 ms"));
+        assert!(
+            beside(Nanos::from_millis(6), Nanos::from_millis(12))
+                .ends_with("published figures differ by one such interrupt")
+        );
+        assert!(beside(two, two).ends_with("interrupts come every 2 ms because another process requests it"));
+        assert!(by_tick(&tick(), Requester::This, two, two).ends_with("every 2 ms, as this process requests"));
+        assert_eq!([1, 2, 3, 11, 13, 22].map(ordinal), ["1st", "2nd", "3rd", "11th", "13th", "22nd"]);
+        let old = Tick { base: TickBase::LastTick, p_two_tick: 0.68, ..tick() };
+        let sentence = by_tick(&old, Requester::This, two, two);
+        assert!(sentence.contains("can end early") && sentence.ends_with("68 % of waits take one more"), "{sentence}");
+    }
+
+    #[test]
+    fn what_a_request_is_granted() {
+        let fast = Tick { timer_hz: Some(100_000_000), ..tick() };
+        assert_eq!(
+            by_request(&fast, Nanos::from_millis(2)),
+            "the shortest period that any process requests is in effect, 2 ms now; a request is rounded down to a multiple \
+             of 1.28 µs (128 cycles of a timer of 100 MHz), and one for less than 500 µs counts as one for 500 µs"
+        );
+        let sentence = by_request(&tick(), tick().default_ns);
+        assert!(sentence.starts_with("no process requests") && sentence.contains("in units of 100 ns"), "{sentence}");
+    }
+
+    #[test]
+    fn slack_shares_and_grids() {
+        let timing = Timing {
+            default_slack_ns: Nanos(50_000),
+            poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, max_ns: Nanos::from_millis(100) },
+            tick: None,
+            one_shot: OneShot { grid_ns: Nanos(500_000), p_late: 0.0 },
+            wheel_ns: Nanos::from_millis(4),
+            tiers: vec![Tier { name: "default".to_owned(), shift: 2, max_ns: Nanos::from_millis(5) }],
+        };
+        let thread = SleepingThread { slack: Nanos(50_000), is_real_time: false, is_nice: true, tier: 0 };
+        let sentence = |rule, thread: &SleepingThread| by_timer(&timing, rule, thread, Nanos::from_millis(300));
+        assert!(sentence(SlackRule::Tick, &thread).ends_with("in steps of 32 ms"));
+        assert!(sentence(SlackRule::ThreadSlack, &thread).contains("within 50 µs of timer slack"));
+        assert!(sentence(SlackRule::ThreadSlackOrShare, &thread).contains("0.5 % of its span"));
+        assert!(sentence(SlackRule::ClassShare, &thread).contains("divided by 4, at most 5 ms (default)"));
+        assert!(sentence(SlackRule::None, &thread).contains("multiple of 500 µs"));
+        let real_time = SleepingThread { is_real_time: true, ..thread };
+        assert!(sentence(SlackRule::ThreadSlack, &real_time).starts_with("a real-time thread has no slack"));
+    }
+}
