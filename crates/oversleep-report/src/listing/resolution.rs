@@ -43,7 +43,8 @@ impl Resolution {
     }
 }
 
-/// As one JSON document, without the names of processes: those are for the terminal alone, as they say what somebody runs.
+/// As one JSON document, without the names of processes: those are for the terminal alone, as they say what somebody
+/// runs.
 pub fn document(found: &Resolution) -> Value {
     let tunable = found.tunable.as_ref().map(|tunable| {
         json!({

@@ -23,7 +23,8 @@ pub fn emulated(file: &ResultFile) -> Option<String> {
     file.environment.emulated(&file.platform)
 }
 
-/// What a result was taken on where that is no real machine: `modelled: windows-11`, `under Wine 8.0`, `under an emulator`.
+/// What a result was taken on where that is no real machine: `modelled: windows-11`, `under Wine 8.0`, `under an
+/// emulator`.
 pub fn mark(modelled: Option<&str>, wine: Option<&str>, is_emulated: bool) -> Option<String> {
     match (modelled, wine) {
         (Some(profile), _) => Some(format!("modelled: {profile}")),
@@ -177,7 +178,7 @@ pub fn timers(file: &ResultFile) -> (Vec<String>, Vec<String>) {
     });
     let deciding = [
         beside_default("timer slack", FactName::TimerSlack, FactName::TimerDefaultSlack),
-        beside_default("timer period", FactName::TimerPeriodNow, FactName::TimerPeriodDefault),
+        beside_default("timer resolution", FactName::TimerPeriodNow, FactName::TimerPeriodDefault),
         facts.integer(FactName::TimerHz).map(|hz| format!("HZ {hz}")),
         clocksource,
     ];
@@ -322,7 +323,7 @@ mod tests {
     fn the_period_stands_beside_the_default() {
         let raised =
             Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000).span(FactName::TimerPeriodNow, 1_000_000);
-        assert_eq!(timers(&raised.file).0, ["timer period 1 ms (default 15.6 ms)"]);
+        assert_eq!(timers(&raised.file).0, ["timer resolution 1 ms (default 15.6 ms)"]);
     }
 
     #[test]

@@ -130,7 +130,7 @@ pub fn hostile() -> ResultFile {
             *outcome = Outcome::Denied { why: Unavailable::not_permitted(BAD, BAD) };
         }
         let bad_labels = [(BAD, BAD), (label::STYLE.name(), BAD), (label::REMEDY.name(), BAD)];
-        series.labels = series.labels.clone().iter().chain(bad_labels).collect();
+        series.labels = series.labels.iter().chain(bad_labels).collect();
         series.split.iter_mut().for_each(|split| bad(&mut split.method));
     }
     for trial in &mut file.trials {

@@ -15,8 +15,8 @@ use crate::words::{MEDIAN_MIN, UNKNOWN, counted, list, value};
 
 /// Most rows of a table that a brief report shows with inconclusive ones among them.
 const BRIEF_ROWS_MAX: usize = 16;
-/// Factor between two steps of a clock from which a brief report shows them: those of fine clocks vary with the cost of a
-/// read.
+/// Factor between two steps of a clock from which a brief report shows them: those of fine clocks vary with the cost of
+/// a read.
 const STEP_FACTOR_MIN: f64 = 2.0;
 
 type Place = (&'static str, &'static str, fn(&SeriesComparison) -> bool);

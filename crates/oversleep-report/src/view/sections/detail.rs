@@ -1,5 +1,5 @@
-//! A close-up of few series (B5): whole percentiles, the schedule as expected and as recorded, and the views that hide or
-//! restore missed deadlines, side by side.
+//! A close-up of few series (B5): whole percentiles, the schedule as expected and as recorded, and the views that hide
+//! or restore missed deadlines, side by side.
 
 use oversleep_record::stats::{Steadiness, steadiness};
 use oversleep_record::{Distribution, ExperimentId, ResultFile, Series};
