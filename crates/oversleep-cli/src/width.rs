@@ -1,4 +1,4 @@
-//! How wide text may be on this terminal.
+//! The width of text on this terminal.
 
 /// Longer lines are hard to read, however wide the terminal is.
 const WIDTH_MAX: usize = 120;

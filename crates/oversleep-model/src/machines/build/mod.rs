@@ -2,6 +2,7 @@
 
 mod facts;
 mod figures;
+mod turns;
 
 pub(super) use figures::Figures;
 
@@ -53,7 +54,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         arch: figures.text("machine.arch").to_owned(),
         seed,
         cpus: cpus(&figures, count),
-        scheduler: super::turns::scheduler(&figures, system)?,
+        scheduler: turns::scheduler(&figures, system)?,
         wake: Wake {
             cost: figures.spread("wake.cost"),
             real_time: figures.spread("wake.real-time"),
