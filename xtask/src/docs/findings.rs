@@ -100,7 +100,11 @@ mod tests {
         for entry in registry() {
             let page = pages.iter().find(|page| page.path.ends_with(&format!("/{}.md", entry.id))).unwrap();
             assert!(page.text.contains(&prose(entry.summary)), "{}", entry.id);
-            assert!(entry.remedies.iter().all(|remedy| page.text.contains(&format!("### {}\n", remedy.id))), "{}", entry.id);
+            assert!(
+                entry.remedies.iter().all(|remedy| page.text.contains(&format!("### {}\n", remedy.id))),
+                "{}",
+                entry.id
+            );
             assert!(index.text.contains(&format!("[{0}]({0}.md)", entry.id)), "{}", entry.id);
         }
     }

@@ -31,7 +31,9 @@ impl Explain {
         match (one, self.json) {
             (None, false) => stdout::text(&list(width()))?,
             (Some(entry), false) => stdout::text(&page(entry, width()))?,
-            (None, true) => stdout::json(&Value::Array(explain::registry().iter().map(|entry| document(entry)).collect()))?,
+            (None, true) => {
+                stdout::json(&Value::Array(explain::registry().iter().map(|entry| document(entry)).collect()))?
+            }
             (Some(entry), true) => stdout::json(&document(entry))?,
         }
         Ok(Exit::Fine)
