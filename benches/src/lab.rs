@@ -122,7 +122,7 @@ pub fn clock_cost_ns(clock: &str) -> Result<f64, Reason> {
 pub fn periodic(wait: &str, conditions: &Conditions, count: u64) -> Result<crate::ours::Run, Reason> {
     let plan = Plan {
         subjects: vec![wait.to_owned()],
-        asks: vec![Nanos::from_millis(1)],
+        requests: vec![Nanos::from_millis(1)],
         limit: Some(Limit::Count(count)),
         pace: Some(Pace::Periodic),
         conditions: conditions.asked(),

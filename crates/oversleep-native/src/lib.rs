@@ -56,9 +56,9 @@ use app as native_app;
 #[cfg(not(unix))]
 pub mod interruption;
 
-pub use examples::{Examples, HERE as EXAMPLES};
+pub use examples::{PROGRAM as EXAMPLE_PROGRAM, here as examples};
 pub use native_app::run as run_app;
-pub use neighbour_process::run_if_asked as run_if_neighbour;
+pub use neighbour_process::run_if_neighbour;
 
 use std::sync::Arc;
 

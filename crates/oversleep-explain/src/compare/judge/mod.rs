@@ -4,6 +4,7 @@ use oversleep_record::comparison::{AgainstBase, Estimate, Interval, Judgement, S
 use oversleep_record::conditions::Outcome;
 use oversleep_record::series::{Quantity, Status, Unit};
 use oversleep_record::stats::{self, ROUNDS_MIN, SPREAD_FLOOR, SPREAD_MAX, Steadiness, VALUES_MIN};
+use oversleep_record::words::counted;
 use oversleep_record::{Distribution, Disturbance, FactName, Nanos, ResultFile, Series};
 
 use super::caveats::BUSY_SHARE;
@@ -250,10 +251,6 @@ fn concentration(later: &Measured<'_>, bound: i64) -> Option<Verdict> {
     let why =
         || format!("{most} of the {all} late values of {} come from one of {} rounds", later.named(), rounds.len());
     (most * 2 > all).then(|| Verdict::TooDisturbed { why: why() })
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
