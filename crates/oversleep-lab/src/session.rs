@@ -242,8 +242,7 @@ mod tests {
         assert_eq!(slack.verdict, Verdict::Found);
         assert_eq!(
             slack.sentence,
-            "every sleep here is 50 µs late because of timer slack; with slack 1 ns nanosleep was 14 µs late instead of \
-             64 µs"
+            "timer slack makes every sleep here 50 µs late: with a slack of 1 ns, nanosleep was 14 µs late instead of 64 µs"
         );
     }
 
