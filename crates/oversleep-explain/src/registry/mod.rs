@@ -94,7 +94,7 @@ fn finding(file: &ResultFile, entry: &FindingEntry) -> Option<Finding> {
 
 /// What every finding about Windows comes to under Wine.
 fn not_of_windows(version: &str) -> Conclusion {
-    let reason = format!("figures taken under Wine {version} say nothing about Windows: run oversleep on Windows");
+    let reason = format!("figures taken under Wine {version} say nothing about Windows. Run oversleep on Windows");
     Conclusion::lacks(reason).rests_on(FactName::OsWineVersion, version)
 }
 

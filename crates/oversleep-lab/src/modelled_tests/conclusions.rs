@@ -41,7 +41,7 @@ fn a_default_look_at_the_neighbours_tells_whose_request_counts() {
     for name in ["windows-7", "windows-10-1909", "windows-server-2022"] {
         let (verdict, sentence) = finding(name, "neighbour-raised-tick");
         assert_eq!(verdict, Verdict::Found, "{name}: {sentence}");
-        assert!(sentence.ends_with("here a request of any process serves all of them"), "{name}: {sentence}");
+        assert!(sentence.ends_with("here one process's request serves all processes"), "{name}: {sentence}");
     }
     assert_eq!(finding("windows-11", "neighbour-raised-tick").0, Verdict::NotFound);
 }
@@ -78,7 +78,7 @@ fn a_quick_look_tells_whose_request_counts_or_what_it_lacks() {
             assert_eq!(verdict, Verdict::NotEnoughData, "{name}: {sentence}");
             assert_eq!(
                 sentence,
-                "a sleep beside a process that holds 1 ms was not measured: run `oversleep check --only C3`"
+                "a sleep while another process holds 1 ms was not measured. Run `oversleep check --only C3`"
             );
         } else {
             assert_eq!(verdict, Verdict::NotFound, "{name}: {sentence}");

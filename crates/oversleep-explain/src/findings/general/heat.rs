@@ -75,7 +75,7 @@ fn heat(file: &ResultFile) -> Checked {
     }
     if throttles.is_none() && gauges.thermal_pressure.is_none() && gauges.limit_min_permille.is_none() {
         return Err(Conclusion::lacks(
-            "nothing here reports that heat slows the processor down, or no series was measured: `oversleep doctor` says \
+            "nothing here reports that heat slows the processor down, or no series was measured. `oversleep doctor` says \
              what can be read",
         ));
     }

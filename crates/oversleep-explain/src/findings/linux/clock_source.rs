@@ -67,7 +67,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 fn clock_is_system_call(file: &ResultFile) -> Checked {
     if let Some(how) = file.environment.emulated(&file.platform) {
         return Err(Conclusion::lacks(format!(
-            "under an emulator ({how}) the cost of a clock read says nothing about the machine: run a native build"
+            "under an emulator ({how}) the cost of a clock read says nothing about the machine. Run a native build"
         )));
     }
     let source = file.environment.text(CLOCKSOURCE);

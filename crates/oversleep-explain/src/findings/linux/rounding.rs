@@ -4,7 +4,7 @@ use oversleep_record::finding::Severity;
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
-use crate::figures::{duration, p50, requested, summary};
+use crate::figures::{a_wait, duration, p50, requested, summary};
 use crate::finding::{Check, FindingEntry};
 use crate::names::{MILLISECOND_WAITS, SOCKET_TIMEOUT};
 use crate::read::{hz, known, needed, not_measured, quiet_enough, sound, tick, wait_series, waits_of};
@@ -73,7 +73,7 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
     let fractional: Vec<&Series> = measured.iter().copied().filter(is_fractional).collect();
     if fractional.is_empty() {
         return Err(Conclusion::lacks(
-            "this run requested only whole milliseconds of poll and epoll_wait: use --ask 300us",
+            "this run requested only whole milliseconds of poll and epoll_wait. Use --request 300us",
         ));
     }
     let rounded: Vec<(&Series, Nanos)> =
@@ -88,10 +88,9 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
     };
     quiet_enough(file, sound(worst)?, added)?;
     let found = Conclusion::found(format!(
-        "{} of {} took {}, because poll and epoll_wait take whole milliseconds: rounding up to {} caused {added} of the {} \
-         by which it was late",
-        worst.subject,
-        requested(worst),
+        "{} took {}, because poll and epoll_wait take whole milliseconds: rounding up to {} caused {added} of the {} by \
+         which it was late",
+        a_wait(worst),
         duration(worst),
         worst.rounded_ns.unwrap_or_default(),
         p50(worst)
@@ -142,7 +141,7 @@ mod tests {
             .series(passed("B5/epoll-wait/1ms", 66_000, 1_000_000));
         sheet.finds(
             "OVS-L004",
-            "epoll-wait of 300 µs took 1.06 ms, because poll and epoll_wait take whole milliseconds: rounding up to 1 ms \
+            "a 300 µs epoll-wait took 1.06 ms, because poll and epoll_wait take whole milliseconds: rounding up to 1 ms \
              caused 700 µs of the 760 µs by which it was late",
         );
         let evidence = sheet.finding("OVS-L004").evidence;
@@ -159,7 +158,7 @@ mod tests {
         }
         periodic.counts.missed = 160;
         let (_, sentence) = Sheet::linux().series(periodic).says("OVS-L004");
-        assert!(sentence.starts_with("poll of 300 µs took 1.06 ms, because "), "{sentence}");
+        assert!(sentence.starts_with("a 300 µs poll took 1.06 ms, because "), "{sentence}");
     }
 
     #[test]
@@ -167,9 +166,10 @@ mod tests {
         Sheet::linux()
             .series(passed("B5/poll/300us", 60_000, 300_000))
             .finds_no("OVS-L004", "poll and epoll_wait were passed exactly what was requested");
-        Sheet::linux()
-            .series(passed("B5/poll/1ms", 66_000, 1_000_000))
-            .lacks("OVS-L004", "this run requested only whole milliseconds of poll and epoll_wait: use --ask 300us");
+        Sheet::linux().series(passed("B5/poll/1ms", 66_000, 1_000_000)).lacks(
+            "OVS-L004",
+            "this run requested only whole milliseconds of poll and epoll_wait. Use --request 300us",
+        );
         Sheet::linux().lacks_data("OVS-L004");
         let mut wild = rounds("B5/poll/300us", &[760_000, 9_000_000, 100_000, 4_000_000], 20);
         wild.rounded_ns = Some(Nanos(1_000_000));

@@ -281,7 +281,7 @@ mod tests {
         );
         sheet().lacks(
             "OVS-L005",
-            "a wait without slack (B5/timerfd/1ms) was not measured: run `oversleep check --only B5`",
+            "a wait without slack (B5/timerfd/1ms) was not measured. Run `oversleep check --only B5`",
         );
         let wild = default_slack().wild("B5/nanosleep/1ms", 66_100).steady("B5/timerfd/1ms", 14_900);
         wild.is_disturbed("OVS-L005");

@@ -207,8 +207,8 @@ fn polls_and_sleeps(file: &ResultFile) -> Checked<Pair<'_>> {
     let Share { slack, part, extra, .. } = share_of(file, &calls);
     if slack > Nanos::ZERO && extra < EXTRA_MIN {
         return Err(Conclusion::lacks(format!(
-            "the longest timeout measured, {longest}, is too short for its share to exceed the timer slack of {slack}: \
-             use --ask 100ms"
+            "the longest timeout measured, {longest}, is too short for its share to exceed the timer slack of {slack}. \
+             Use --request 100ms"
         )));
     }
     let is_covered = |series: &&Series| {
@@ -353,8 +353,8 @@ mod tests {
     fn long_timeouts_without_data_or_peace() {
         default_slack().steady("B5/poll/1ms", 66_000).steady("B5/nanosleep/1ms", 66_000).lacks(
             "OVS-L003",
-            "the longest timeout measured, 1 ms, is too short for its share to exceed the timer slack of 50 µs: use --ask \
-             100ms",
+            "the longest timeout measured, 1 ms, is too short for its share to exceed the timer slack of 50 µs. Use \
+             --request 100ms",
         );
         let wild = default_slack().wild("B5/poll/100ms", 116_000).steady("B5/nanosleep/100ms", 66_000);
         wild.is_disturbed("OVS-L003");

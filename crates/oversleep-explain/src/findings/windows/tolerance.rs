@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn both_must_be_measured() {
         let one = Sheet::windows().steady("B5/waitable-timer-tolerant/1ms", 14_600_000);
-        one.lacks("OVS-W010", "B5/waitable-timer/1ms was not measured: run `oversleep check --only B5`");
+        one.lacks("OVS-W010", "B5/waitable-timer/1ms was not measured. Run `oversleep check --only B5`");
         let wild = beside(14_600_000).wild("B5/poll/1ms", 1);
         assert_eq!(wild.verdict("OVS-W010"), Verdict::NotFound, "another wait's trouble");
     }
