@@ -114,7 +114,7 @@ fn foreign_clocks(profile: &Profile) -> Vec<&'static str> {
     let stated = |path: &str| profile.stated.get(path).map_or("", |stated| stated.text.as_str());
     let (os, arch) = (stated("machine.os"), stated("machine.arch"));
     let system = SYSTEMS.iter().find(|system| system.os == os);
-    let clocks = system.into_iter().flat_map(|system| system.modelled_clocks());
+    let clocks = system.into_iter().flat_map(|system| system.clocks());
     clocks.filter(|info| !info.is_on(arch)).map(|info| info.name).collect()
 }
 

@@ -147,14 +147,14 @@ impl Profile {
             return Err(format!("'{path}' is a figure of {owner}; it changes nothing on {}", self.name));
         }
         let Some((family, name)) = path.split_once('.') else { return Ok(()) };
-        let clocks = || system.modelled_clocks().map(|info| info.name).collect::<Vec<_>>();
-        let waits = || system.modelled_waits().map(|info| info.name).collect::<Vec<_>>();
+        let clocks = || system.clocks().map(|info| info.name).collect::<Vec<_>>();
+        let waits = || system.waits().map(|info| info.name).collect::<Vec<_>>();
         let known = match family {
             "costs" if name == "other" => return Ok(()),
             "costs" | "steps" | "frequencies" => clocks(),
             "extra" | "shortest" | "tolerance" | "grids" | "raises" => waits(),
             "since" => {
-                clocks().into_iter().chain(waits()).chain(system.handoffs.iter().map(|info| info.name)).collect()
+                clocks().into_iter().chain(waits()).chain(system.handoffs().iter().map(|info| info.name)).collect()
             }
             _ => return Ok(()),
         };

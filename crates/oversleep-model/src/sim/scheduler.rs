@@ -167,17 +167,6 @@ impl Policy {
             has_fixed_priority: self.priority_is == PriorityIs::FixedRank,
         }
     }
-
-    /// Which priorities it takes, for messages.
-    pub(super) fn range(&self) -> String {
-        match self.priority_is {
-            PriorityIs::Nothing => self.name.clone(),
-            PriorityIs::Rank | PriorityIs::FixedRank => {
-                format!("{} (priority {} to {})", self.name, self.priority.0, self.priority.1)
-            }
-            PriorityIs::Nice => format!("{} (nice {} to {})", self.name, self.priority.0, self.priority.1),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -214,6 +203,5 @@ mod tests {
         assert_eq!(scheduler.standing("fifo", 80).unwrap().rank, 180);
         assert_eq!(scheduler.standing("fifo", 0), None);
         assert_eq!(scheduler.standing("batch", 0), None);
-        assert_eq!(scheduler.policies[1].range(), "fifo (priority 1 to 99)");
     }
 }

@@ -84,7 +84,6 @@ impl Parameter {
             Parameter::Class(classes) => {
                 Some(classes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "))
             }
-            Parameter::Policy(policies) => Some(policies.iter().map(Policy::range).collect::<Vec<_>>().join(", ")),
             _ => None,
         }
     }

@@ -8,7 +8,7 @@ use crate::sim::systems::System;
 use crate::sim::{Scheduler, SchedulerKind, Starving};
 use oversleep_record::Nanos;
 
-pub(super) fn scheduler(figures: &Figures<'_>, system: &System) -> Result<Scheduler, MachineError> {
+pub(super) fn scheduler(figures: &Figures<'_>, system: System) -> Result<Scheduler, MachineError> {
     if figures.span("scheduler.slice") < SLICE_MIN {
         return Err(figures.wrong("scheduler.slice", format!("a slice takes at least {SLICE_MIN}")));
     }
@@ -23,7 +23,7 @@ pub(super) fn scheduler(figures: &Figures<'_>, system: &System) -> Result<Schedu
         _ => 1,
     };
     let slice_ns = figures.span("scheduler.slice") * times;
-    let policies = (system.policies)();
+    let policies = system.policies();
     let first = policies.first().map(|policy| (policy.name.clone(), policy.priority.0.max(0)));
     let initial = match figures.value("scheduler.policy") {
         Some(Value::Policy(name, priority)) => (name.clone(), *priority),

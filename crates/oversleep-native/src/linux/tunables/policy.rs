@@ -92,14 +92,15 @@ impl SchedAttr {
 }
 
 /// The attributes for a policy, or `None` for one that the kernel doesn't know.
-fn attributes(policy: &str, priority: i32) -> Option<SchedAttr> {
+fn attributes(policy: &str, number: i32) -> Option<SchedAttr> {
     let attr = |policy: i32| SchedAttr { policy: policy as u32, ..SchedAttr::default() };
-    match (policy, priority) {
-        ("other", -20..=19) => Some(SchedAttr { nice: priority, ..attr(libc::SCHED_OTHER) }),
-        ("batch", -20..=19) => Some(SchedAttr { nice: priority, ..attr(libc::SCHED_BATCH) }),
-        ("idle", 0) => Some(attr(libc::SCHED_IDLE)),
-        ("fifo", 1..=99) => Some(SchedAttr { priority: priority as u32, ..attr(libc::SCHED_FIFO) }),
-        ("rr", 1..=99) => Some(SchedAttr { priority: priority as u32, ..attr(libc::SCHED_RR) }),
+    let real_time = |policy| SchedAttr { priority: number as u32, ..attr(policy) };
+    match policy {
+        "other" => Some(SchedAttr { nice: number, ..attr(libc::SCHED_OTHER) }),
+        "batch" => Some(SchedAttr { nice: number, ..attr(libc::SCHED_BATCH) }),
+        "idle" => Some(attr(libc::SCHED_IDLE)),
+        "fifo" => Some(real_time(libc::SCHED_FIFO)),
+        "rr" => Some(real_time(libc::SCHED_RR)),
         _ => None,
     }
 }
@@ -123,8 +124,8 @@ impl Entry for PolicyTunable {
     const INFO: &'static TunableInfo = INFO;
 
     fn parse(setting: &Setting) -> Option<SchedAttr> {
-        let Setting::Policy { policy, priority } = setting else { return None };
-        attributes(policy, *priority)
+        let (policy, number) = INFO.word(setting)?;
+        attributes(policy, number)
     }
 
     fn read() -> Result<Setting, Unavailable> {
@@ -176,16 +177,15 @@ mod tests {
 
     #[test]
     fn knows_every_policy_and_its_range() {
-        for (name, from, to) in [("other", -20, 19), ("batch", -20, 19), ("idle", 0, 0), ("fifo", 1, 99), ("rr", 1, 99)]
-        {
-            for priority in [from, to] {
-                let attr = attributes(name, priority).expect("in range");
-                assert_eq!(attr.setting(), word(name, priority));
+        for info in INFO.words {
+            for number in [info.numbers.0, info.numbers.1] {
+                let attr = PolicyTunable::parse(&word(info.name, number)).expect("in range");
+                assert_eq!(attr.setting(), word(info.name, number));
             }
-            assert_eq!(attributes(name, from - 1), None, "{name}");
-            assert_eq!(attributes(name, to + 1), None, "{name}");
+            assert_eq!(PolicyTunable::parse(&word(info.name, info.numbers.0 - 1)), None, "{}", info.name);
+            assert_eq!(PolicyTunable::parse(&word(info.name, info.numbers.1 + 1)), None, "{}", info.name);
         }
-        assert_eq!(attributes("realtime", 1), None);
+        assert_eq!(PolicyTunable::parse(&word("realtime", 1)), None);
         assert_eq!(size_of::<SchedAttr>(), 48);
     }
 

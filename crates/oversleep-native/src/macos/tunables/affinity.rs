@@ -33,10 +33,7 @@ impl Entry for Affinity {
     const INFO: &'static TunableInfo = INFO;
 
     fn parse(setting: &Setting) -> Option<i32> {
-        match setting {
-            Setting::Policy { policy, priority: tag @ 1.. } if policy == TAG => Some(*tag),
-            _ => None,
-        }
+        INFO.word(setting).map(|(_, tag)| tag)
     }
 
     fn read() -> Result<Setting, Unavailable> {

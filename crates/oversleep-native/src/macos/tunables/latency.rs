@@ -50,10 +50,7 @@ impl Entry for Latency {
     const INFO: &'static TunableInfo = INFO;
 
     fn parse(setting: &Setting) -> Option<i32> {
-        match setting {
-            Setting::Policy { policy, priority: 0 } => number(policy),
-            _ => None,
-        }
+        INFO.word(setting).and_then(|(tier, _)| number(tier))
     }
 
     fn read() -> Result<Setting, Unavailable> {
