@@ -1,16 +1,16 @@
-//! What there is to measure with, to wait with and to change, as a list for help, suggestions and documentation.
+//! The clocks, waits, hand-offs, tunables and loads of a platform as lists, for the command and its suggestions.
 
 use oversleep_record::Unavailable;
 
 use oversleep_measure as measure;
 use oversleep_system::{Described, Platform, SharedPlatform, Tunable};
 
-/// The kinds of things that have names.
+/// The kinds of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Clocks.
     Clock,
-    /// Waits with a deadline, the composed ones included.
+    /// Waits, the composed ones included.
     Wait,
     /// Ways of waking a thread.
     Handoff,
@@ -35,7 +35,7 @@ pub struct Entry {
     pub since: &'static str,
     /// The vendor's page.
     pub page: &'static str,
-    /// Why it can't be used here, where that is known without measuring.
+    /// Why it is not available here, where that is known without measuring.
     pub unavailable: Option<Unavailable>,
 }
 
@@ -52,7 +52,7 @@ impl Entry {
         }
     }
 
-    /// What can be changed is described once; whom a change reaches and what holds now depend on the machine.
+    /// A tunable, with what depends on the machine: whom a change reaches, and what holds now.
     fn of_tunable(tunable: &dyn Tunable) -> Entry {
         let now = tunable.current().map_or_else(|why| why.to_string(), |setting| setting.to_string());
         let properties = vec![("reaches", tunable.reaches()), ("now", now)];
@@ -72,7 +72,7 @@ pub(crate) fn entries(platform: &SharedPlatform, kind: Kind) -> Vec<Entry> {
     }
 }
 
-/// All names of a kind, without opening anything to see whether it works here.
+/// All names of a kind, without checking whether each works here.
 pub(crate) fn names(platform: &dyn Platform, kind: Kind) -> Vec<&'static str> {
     match kind {
         Kind::Clock => platform.clocks().iter().map(|clock| clock.info().name).collect(),
