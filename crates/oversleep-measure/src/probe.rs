@@ -16,8 +16,8 @@ pub struct Measured {
     pub clocks: BTreeMap<String, ClockResult>,
 }
 
-/// One thing to measure. Its rounds are interleaved with those of the other probes, so that a passing disturbance touches one
-/// round of many series instead of all rounds of one.
+/// One thing to measure. Its rounds are interleaved with those of the other probes, so that a passing disturbance
+/// touches one round of many series instead of all rounds of one.
 pub trait Probe: Send {
     /// What to show while it runs: `nanosleep 1 ms`.
     fn label(&self) -> String;

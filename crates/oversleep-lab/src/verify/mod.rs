@@ -1,4 +1,4 @@
-//! Every published observation held against the models: reproduced, off, or not covered and why.
+//! Every published observation compared with the models: reproduced, off, or not covered and why.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ pub struct Row {
 /// How many observations became what; one with several rows is reproduced when all of them are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Held against a model.
+    /// Compared with a model.
     pub covered: usize,
     /// Of these, within tolerance.
     pub reproduced: usize,

@@ -24,7 +24,8 @@ struct Followed {
 }
 
 /// Polls the clocks at those indices until each has moved that far, and at least once. Every change is one value of its
-/// series. The clocks are read in bursts, one after the other: some microseconds in all, against steps of half a millisecond.
+/// series. The clocks are read in bursts, one after the other: some microseconds in all, against steps of half a
+/// millisecond.
 pub(super) fn record_steps(bench: &Bench, clocks: &mut [(usize, SeriesRecorder)], distance: Nanos) {
     let platform = bench.platform();
     let begin = |&(index, _): &(usize, SeriesRecorder)| Followed {

@@ -90,7 +90,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-/// Those the user named; else those worth comparing, and in a thorough run every millisecond of a timer that processes share.
+/// Those the user named; else those worth comparing, and in a thorough run every millisecond of a timer that processes
+/// share.
 fn settings(resolution: &dyn Tunable, plan: &Plan) -> Vec<Setting> {
     if !plan.settings.is_empty() {
         return plan.settings.clone();
