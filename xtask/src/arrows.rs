@@ -59,7 +59,7 @@ pub const CRATES: &[CrateRules] = &[
         ours_in_tests: &["oversleep-model", "oversleep-native"],
         ..PURE
     },
-    CrateRules { name: "oversleep-explain", ours: &["oversleep-record"], ..PURE },
+    CrateRules { name: "oversleep-explain", ours: &["oversleep-record", "oversleep-system"], ..PURE },
     CrateRules {
         name: "oversleep-lab",
         ours: &["oversleep-record", "oversleep-system", "oversleep-model", "oversleep-measure", "oversleep-explain"],

@@ -1,6 +1,7 @@
 //! The examples that help opens with, and the exit codes that it ends with.
 
-use oversleep_native::{EXAMPLES, Examples};
+use oversleep_native::EXAMPLE_PROGRAM;
+use oversleep_system::examples::Examples;
 
 pub use crate::exit::CODES;
 
@@ -14,7 +15,7 @@ fn block(rows: &[(String, &str)]) -> String {
 
 /// At the head of `oversleep --help`. Lines are short, so that none wraps.
 pub fn examples() -> String {
-    let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = EXAMPLES;
+    let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = oversleep_native::examples();
     block(&[
         ("oversleep".to_owned(), "find what is wrong here, and what helps"),
         ("oversleep check --quick".to_owned(), "the same in about 5 s"),
@@ -35,7 +36,7 @@ Examples:
 
 /// At the head of `clocks`.
 pub fn clocks() -> String {
-    let [one, other] = EXAMPLES.clocks;
+    let [one, other] = oversleep_native::examples().clocks;
     block(&[
         ("oversleep clocks".to_owned(), "every clock: cost, step, and whether it is valid"),
         (format!("oversleep clocks {one} {other}"), "two of them"),
@@ -45,7 +46,7 @@ pub fn clocks() -> String {
 
 /// At the head of `waits`.
 pub fn waits() -> String {
-    let Examples { waits: [sleep, other], policy, .. } = EXAMPLES;
+    let Examples { waits: [sleep, other], policy, .. } = oversleep_native::examples();
     block(&[
         ("oversleep waits".to_owned(), "every wait"),
         (format!("oversleep waits {sleep} {other} --request 1ms"), "two of them, for 1 ms"),
@@ -62,7 +63,7 @@ Examples:
 
 /// At the head of `handoff`.
 pub fn handoff() -> String {
-    let [one, other] = EXAMPLES.handoffs;
+    let [one, other] = oversleep_native::examples().handoffs;
     block(&[
         ("oversleep handoff".to_owned(), "every way to wake a thread"),
         (format!("oversleep handoff {one} {other}"), "two of them"),
@@ -74,7 +75,7 @@ pub fn handoff() -> String {
 pub fn resolution() -> String {
     block(&[
         ("oversleep resolution show".to_owned(), "what the system grants, and who inherits it"),
-        (format!("oversleep resolution hold 1ms -- {}", EXAMPLES.program), "run a program while 1 ms is held"),
+        (format!("oversleep resolution hold 1ms -- {}", EXAMPLE_PROGRAM), "run a program while 1 ms is held"),
         ("oversleep resolution sweep".to_owned(), "what each setting does to this process"),
         ("oversleep resolution neighbours".to_owned(), "what other processes' settings do to it"),
     ])
@@ -89,7 +90,7 @@ Examples:
 /// At the head of `resolution hold`.
 pub fn resolution_hold() -> String {
     block(&[
-        (format!("oversleep resolution hold 1ms -- {}", EXAMPLES.program), "while a program runs"),
+        (format!("oversleep resolution hold 1ms -- {}", EXAMPLE_PROGRAM), "while a program runs"),
         ("oversleep resolution hold 1ms".to_owned(), "until Ctrl-C"),
     ])
 }
@@ -109,7 +110,7 @@ Examples:
 
 /// At the head of `ask`. Every shell understands double quotes, those of Windows too.
 pub fn ask() -> String {
-    let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = EXAMPLES;
+    let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = oversleep_native::examples();
     block(&[
         ("oversleep ask \"sleep(1ms)\" --on windows-10-2004 --neighbour 2ms".to_owned(), "beside another process"),
         ("oversleep ask \"sleep(1ms)\" --on windows-7,windows-11,linux-hz250".to_owned(), "side by side"),

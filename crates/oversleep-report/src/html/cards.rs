@@ -102,7 +102,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
                     for evidence in &finding.evidence {
                         m.element("li", &[], |m| {
                             m.leaf("code", &[], &evidence.source);
-                            m.text(&format!(": {}", evidence.says));
+                            m.text(&format!(": {}", evidence.text));
                         });
                     }
                 });
@@ -149,7 +149,7 @@ fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
     let lists = [
         (Verdict::TooDisturbed, "Inconclusive, because the rounds disagree", true),
         (Verdict::NotEnoughData, "Inconclusive for lack of data", false),
-        (Verdict::Absent, "Checked, not found", false),
+        (Verdict::NotFound, "Checked, not found", false),
     ];
     for (verdict, title, is_open) in lists {
         let all: Vec<&Finding> = findings.with(verdict).collect();

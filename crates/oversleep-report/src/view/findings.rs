@@ -37,7 +37,7 @@ impl Findings {
             .collect();
         let found = if counts.is_empty() { "Nothing found".to_owned() } else { list(&counts) };
         let rest = [
-            (self.with(Verdict::Absent).count(), "checked, not found"),
+            (self.with(Verdict::NotFound).count(), "checked, not found"),
             (self.with(Verdict::NotEnoughData).count() + self.with(Verdict::TooDisturbed).count(), "inconclusive"),
         ];
         let rest = rest.into_iter().filter(|&(count, _)| count > 0).map(|(count, what)| format!("; {count} {what}"));

@@ -183,7 +183,7 @@ mod tests {
              change its rate with the processor",
         );
         assert_eq!(guest.finding("OVS-L010").severity, Severity::Cost);
-        assert_eq!(Sheet::linux().flag(FactName::CpuTscInvariant, true).verdict("OVS-L010"), Verdict::Absent);
+        assert_eq!(Sheet::linux().flag(FactName::CpuTscInvariant, true).verdict("OVS-L010"), Verdict::NotFound);
         Sheet::linux().lacks_data("OVS-L010");
     }
 

@@ -91,7 +91,7 @@ fn story(series: &Series) -> String {
     ];
     parts
         .extend(more.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", grouped(*count))));
-    if let (Some(requested), Some(rounded)) = (series.requested_ns, series.asked_ns) {
+    if let (Some(requested), Some(rounded)) = (series.requested_ns, series.rounded_ns) {
         parts.extend((requested != rounded).then(|| format!("{requested} rounded to {rounded} by the call")));
     }
     parts.extend(series.pace.map(|pace| pace.to_string()));
