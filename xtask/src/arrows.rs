@@ -68,7 +68,7 @@ pub const CRATES: &[CrateRules] = &[
     },
     CrateRules {
         name: "oversleep-report",
-        ours: &["oversleep-record", "oversleep-measure", "oversleep-explain", "oversleep-lab"],
+        ours: &["oversleep-record", "oversleep-system", "oversleep-measure", "oversleep-explain", "oversleep-lab"],
         ..PURE
     },
     CrateRules {
@@ -139,7 +139,7 @@ pub const HOUSES: &[House] = &[
             Room { name: "html", rooms: &["view", "picture"], uses_crates: true },
             Room { name: "terminal", rooms: &["view"], uses_crates: true },
         ],
-        shared: &["listing"],
+        shared: &["words"],
     },
 ];
 

@@ -139,7 +139,7 @@ fn an_unwritable_directory_is_no_reason_not_to_measure() {
     let mut command = home.command();
     command.current_dir(nowhere).args(["--only", "B5", "--request", "1ms", "--count", "3", "--no-remedies"]);
     let ended = Ended::of(command.output().expect("it starts")).fine();
-    assert!(ended.stderr.starts_with("warning: the current directory can't be written; "), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("warning: the current directory is not writable; "), "{}", ended.stderr);
     assert_eq!(home.temporary_files().len(), 2, "{:?}", home.temporary_files());
     let named = home.run(SHORT.iter().chain(&["--out", "/proc/r.json"])).with_code(1);
     assert!(named.stderr.starts_with("error: can't write '/proc/r.json': "), "{}", named.stderr);

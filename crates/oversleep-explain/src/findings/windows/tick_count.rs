@@ -84,7 +84,7 @@ fn tick_count(file: &ResultFile) -> Checked {
     let Some(Polled { seen, period, read_from }) = ways.iter().find_map(|way| way(file)) else {
         return Err(match TICK_COUNTS.iter().find_map(|clock| step_seen(file, clock)) {
             Some(seen) => Conclusion::lacks(format!(
-                "{} moved in steps of {}, but no process held a finer timer resolution than the default meanwhile: run \
+                "{} moved in steps of {}, but no process held a finer timer resolution than the default meanwhile. Run \
                  `oversleep check --only C3`",
                 seen.clock, seen.step
             )),
@@ -142,9 +142,9 @@ mod tests {
         default.steady("B3/get-tick-count-64", 15_600_000).lacks(
             "OVS-W006",
             "get-tick-count-64 moved in steps of 15.6 ms, but no process held a finer timer resolution than the default \
-             meanwhile: run `oversleep check --only C3`",
+             meanwhile. Run `oversleep check --only C3`",
         );
         Sheet::windows()
-            .lacks("OVS-W006", "the step of get-tick-count-64 was not measured: run `oversleep check --only B3`");
+            .lacks("OVS-W006", "the step of get-tick-count-64 was not measured. Run `oversleep check --only B3`");
     }
 }

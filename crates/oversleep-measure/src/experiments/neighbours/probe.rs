@@ -138,7 +138,7 @@ impl Step {
         let sleep_of = |requested: Nanos| {
             let mut series = series(sleep.name, Quantity::Lateness, &requested.as_typed());
             series.requested_ns = Some(requested);
-            series.asked_ns = Some(sleep.rounded(requested));
+            series.rounded_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
             (requested, SeriesRecorder::new(series, planned))
         };

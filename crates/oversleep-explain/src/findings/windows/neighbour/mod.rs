@@ -83,7 +83,8 @@ fn raised_by_ours(file: &ResultFile) -> Checked<Option<Conclusion>> {
         return Ok(None);
     }
     let sentence = format!(
-        "beside a process that held {held}, {} instead of {was}: here a request of any process serves all of them",
+        "while another process held a {held} timer resolution, {} instead of {was}: here one process's request serves all \
+         processes",
         took(beside)
     );
     Ok(Some(Conclusion::found(sentence).rests_on_series([beside, alone])))
@@ -123,7 +124,7 @@ fn own_request(file: &ResultFile) -> Checked {
     let build = build(file)?;
     if build < BUILD_2004 {
         let sentence = format!(
-            "on build {build} a request of any process serves all of them (until build {BUILD_2004}, Windows 10 2004)"
+            "on build {build} one process's request serves all processes (until build {BUILD_2004}, Windows 10 2004)"
         );
         return Ok(Conclusion::absent(sentence).rests_on(BUILD, build.to_string()));
     }
@@ -137,13 +138,13 @@ fn own_request(file: &ResultFile) -> Checked {
     let beside = beside.or(by_chance).filter(|(_, sleep)| is_sound(sleep) || !requests_are_shared(file));
     if beside.is_none() && requests_are_shared(file) {
         let absent = Conclusion::absent(format!(
-            "on build {build}, as it is set up, a request of any process serves all of them"
+            "on build {build}, as it is set up, one process's request serves all processes"
         ));
         return Ok(absent.rests_on(BUILD, build.to_string()).rests_on(FactName::TimerRequestsPerProcess, "no"));
     }
     let (held, sleep) =
-        beside.ok_or_else(|| not_measured(file, ExperimentId::C3, "a sleep beside a process that holds 1 ms"))?;
-    let beside = format!("beside a process that held {held}, {}", took(sound(sleep)?));
+        beside.ok_or_else(|| not_measured(file, ExperimentId::C3, "a sleep while another process holds 1 ms"))?;
+    let beside = format!("while another process held a {held} timer resolution, {}", took(sound(sleep)?));
     let resting = |conclusion: Conclusion| conclusion.rests_on(BUILD, build.to_string()).rests_on_series([sleep]);
     if !is_default_tick(file, duration(sleep)) {
         let set = match file.environment.flag(FactName::TimerGlobalRequests) {
