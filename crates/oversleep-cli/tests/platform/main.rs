@@ -239,7 +239,7 @@ fn every_example_of_the_help_runs() {
     }
 }
 
-/// A model answers the same everywhere, so what the README shows of one can be held against it.
+/// A model answers the same everywhere, so what the README shows of one can be compared with it.
 #[test]
 fn the_answer_in_the_readme_is_the_one_that_is_given() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");

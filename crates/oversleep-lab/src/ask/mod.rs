@@ -1,7 +1,9 @@
-//! Questions about one wait, clock or fork-join, and their answers: the measured values, and on a model the rule behind them.
+//! Questions about one wait, clock or fork-join, and their answers: the measured values, and on a model the rule behind
+//! them.
 
 mod answer;
 mod calls;
+mod held;
 mod measured;
 pub(crate) mod question;
 mod rule;
