@@ -5,9 +5,10 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::label::{self, ClockRole, JoinStyle};
 use oversleep_record::series::{Pace, Series};
 use oversleep_record::{ClockResult, ExperimentId, Nanos, ResultFile, Unavailable};
-use oversleep_system::{Neighbour, NotASetting, Platform, Restore};
+use oversleep_system::{Neighbour, NotASetting, Platform};
 
 use super::answer::{Answer, NoAnswer};
+use super::held::hold;
 use super::question::{Question, Subject};
 use super::{calls, rule};
 use crate::catalogue::Kind;

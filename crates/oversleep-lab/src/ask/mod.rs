@@ -2,6 +2,7 @@
 
 mod answer;
 mod calls;
+mod held;
 mod measured;
 pub(crate) mod question;
 mod rule;

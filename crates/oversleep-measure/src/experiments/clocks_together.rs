@@ -1,5 +1,5 @@
-//! Several coarse clocks polled for their steps in one loop: each is followed as far as alone, in the time that the slowest
-//! takes.
+//! Several coarse clocks polled for their steps in one loop: each is followed as far as alone, in the time that the
+//! slowest takes.
 
 use oversleep_record::Nanos;
 

@@ -6,9 +6,9 @@ use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::amount::Amount;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use crate::registry::{Column, Command, Experiment, Published};
 use crate::wait_probe::WaitProbe;
 use oversleep_system::{Family, Platform, Scope, Tunable};
 
