@@ -47,12 +47,6 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     Ok(answer?.explained(rule))
 }
 
-/// Holds on the calling thread what the question says that the process and thread hold.
-pub(super) fn hold(platform: &dyn Platform, question: &Question) -> Vec<Option<Box<dyn Restore>>> {
-    let settings = question.conditions.requested.iter();
-    settings.filter_map(|(name, setting)| Some(platform.tunable(name)?.apply(setting).1)).collect()
-}
-
 fn unknown(platform: &dyn Platform, kind: Kind, name: &str) -> NoAnswer {
     let id = platform.id();
     NoAnswer::Unknown { machine: id.modelled.unwrap_or(id.os), kind, name: name.to_owned() }
