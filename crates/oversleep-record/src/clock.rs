@@ -180,7 +180,7 @@ pub struct ClockResult {
     /// When its value starts again from zero; `None` where not within a century.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wraps_after_ns: Option<Nanos>,
-    /// Why it can't be read here.
+    /// Why this machine can't read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<Unavailable>,
     /// Key of the series with its cost per call, in ps.

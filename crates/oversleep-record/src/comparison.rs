@@ -18,7 +18,7 @@ use crate::units::Nanos;
 /// The schema this crate writes.
 pub const SCHEMA: &str = "oversleep-comparison/2";
 
-/// Results held against the first of them, the base.
+/// Results compared with the first of them, the base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
@@ -90,7 +90,7 @@ pub struct Caveat {
 pub enum CaveatKind {
     /// The machine is a model.
     Modelled,
-    /// The system is played by Wine.
+    /// The system is emulated by Wine.
     Wine,
     /// The processor is an emulator's.
     Emulated,
@@ -218,7 +218,7 @@ pub struct Side {
     /// The largest value. Nothing is concluded from it: it grows with the number of values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<i64>,
-    /// Held against the base; left out for the base itself, and where the base has no such series.
+    /// Compared with the base; left out for the base itself, and where the base has no such series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against_base: Option<AgainstBase>,
 }
@@ -287,7 +287,7 @@ pub enum Verdict {
         /// What is missing.
         why: String,
     },
-    /// Something else was going on.
+    /// Something else was using the machine.
     TooDisturbed {
         /// What.
         why: String,
@@ -307,7 +307,7 @@ impl Verdict {
 }
 
 impl Comparison {
-    /// The results held against the base.
+    /// The results compared with the base.
     pub fn others(&self) -> impl Iterator<Item = u32> + use<> {
         1..u32::try_from(self.results.len()).unwrap_or(u32::MAX)
     }

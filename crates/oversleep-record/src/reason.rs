@@ -1,4 +1,4 @@
-//! Why something can't be had here. Unavailable is a reason that the user sees, never an error and never a zero.
+//! Why something is not available here: a reason that the user sees, never an error and never a zero.
 
 use std::fmt;
 
