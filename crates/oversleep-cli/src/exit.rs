@@ -96,7 +96,7 @@ fn is_too_disturbed(file: &ResultFile) -> bool {
     for finding in &file.findings {
         match finding.verdict {
             Verdict::TooDisturbed => disturbed = true,
-            Verdict::Found | Verdict::Absent => {
+            Verdict::Found | Verdict::NotFound => {
                 if finding.evidence.iter().any(|evidence| was_measured(&evidence.source)) {
                     return false;
                 }
@@ -122,7 +122,7 @@ mod tests {
             severity: Severity::Note,
             verdict,
             sentence: String::new(),
-            evidence: vec![Evidence { source: source.to_owned(), says: String::new() }],
+            evidence: vec![Evidence { source: source.to_owned(), text: String::new() }],
             advice: Vec::new(),
         }
     }
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn one_conclusion_from_a_measurement_is_enough() {
         let disturbed = finding(Verdict::TooDisturbed, "B5/nanosleep/1ms");
-        let fact = finding(Verdict::Absent, FactName::CgroupCpuQuotaCpus.as_str());
+        let fact = finding(Verdict::NotFound, FactName::CgroupCpuQuotaCpus.as_str());
         assert_eq!(exit_with(vec![]), Exit::Fine);
         assert_eq!(exit_with(vec![fact.clone()]), Exit::Fine);
         assert_eq!(exit_with(vec![disturbed.clone(), fact.clone()]), Exit::TooDisturbed);

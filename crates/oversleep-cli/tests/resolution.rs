@@ -14,7 +14,9 @@ use support::{Home, os};
 fn show_says_what_decides_and_names_nobody_unasked() {
     let home = Home::new();
     let text = home.run(["resolution", "show"]).fine().stdout;
-    for heading in ["What decides how exactly timers end", "What the system says", "Who holds what"] {
+    for heading in
+        ["What decides how exactly timers end", "What the system states", "Which processes hold which setting"]
+    {
         assert!(text.contains(heading), "{heading}: {text}");
     }
     let json = home.run(["resolution", "show", "--json"]).fine().stdout;
@@ -113,7 +115,7 @@ fn neighbours_are_measured_beside_and_shown() {
     let home = Home::new();
     let args = ["resolution", "neighbours", "--quick", "--count", "2", "--out", "r.json", "--html", "r.html"];
     let ended = home.run(args).fine();
-    assert!(ended.stdout.contains("Neighbours and their resolution"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("Neighbours: settings that other processes hold"), "{}", ended.stdout);
     let bytes = fs::read(home.path().join("r.json")).expect("written");
     let result = oversleep_record::ResultFile::read(&bytes).expect("a result");
     for experiment in [ExperimentId::C3, ExperimentId::C4] {

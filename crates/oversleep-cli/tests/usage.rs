@@ -182,7 +182,7 @@ fn results_that_can_not_be_read_are_named() {
     write("empty", "");
     write("text", "hello");
     write("other", r#"{"schema":"oversleep-result/99"}"#);
-    write("short", r#"{"schema":"oversleep-result/1"}"#);
+    write("short", r#"{"schema":"oversleep-result/2"}"#);
     for (name, what) in [
         ("nothing", "error: can't read 'nothing': "),
         ("temp", "error: can't read 'temp': "),

@@ -44,6 +44,14 @@ pub(crate) fn duration(series: &Series) -> Nanos {
     requested(series) + p50(series)
 }
 
+/// A wait with its request: `a 1 ms nanosleep`, `an 8 ms poll`.
+pub(crate) fn a_wait(series: &Series) -> String {
+    let request = requested(series).to_string();
+    let number: String = request.chars().take_while(char::is_ascii_digit).collect();
+    let article = if number.starts_with('8') || number == "11" || number == "18" { "an" } else { "a" };
+    format!("{article} {request} {}", series.subject)
+}
+
 /// A value in the unit of its series.
 pub(crate) fn value_text(series: &Series, value: i64) -> String {
     match series.unit {
@@ -147,6 +155,15 @@ mod tests {
         let mut step = rounds("B3/monotonic-coarse", &[4_000_000; 4], 20);
         step.calls_only = Some(Distribution::new());
         assert_eq!(summary(&step), "p50 4 ms (80 values)", "only waits miss deadlines");
+    }
+
+    #[test]
+    fn requests_are_read_aloud() {
+        let read = |key: &str| a_wait(&rounds(key, &[1; 4], 20));
+        assert_eq!(
+            ["1ms", "8ms", "11ms", "110us", "18us"].map(|request| read(&format!("B5/poll/{request}"))),
+            ["a 1 ms poll", "an 8 ms poll", "an 11 ms poll", "a 110 µs poll", "an 18 µs poll"]
+        );
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub fn floor(bench: &Bench) -> Floor {
     // A clock that didn't move meanwhile moves by the step that it states, or by more than all of this took.
     let stated = || bench.platform().clock(bench.clock_name()).and_then(|clock| clock.stated_step_ns());
     let step_ns = if smallest < Nanos::MAX { smallest } else { stated().unwrap_or(duration) };
-    Floor { clock: bench.clock_name().to_owned(), read_cost_ps, step_ns, chosen: None, witness: None }
+    Floor { clock: bench.clock_name().to_owned(), read_cost_ps, step_ns, chosen: None, cross_check: None }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The experiments: they take a platform and produce series, and know nothing of the operating system behind it.
 //!
-//! `experiment` says what an experiment is; `experiments/` has an entry for each, and `registry` finds them. The rest
-//! is what they share: `bench` (time and the stop flag), `recorder` (a series being filled), `wait_loop` (the paces),
-//! `rounds` (interleaving, conditions, disturbance), `plan` (how much, under which conditions).
+//! `experiments/` has one file per family, and `registry` says what an experiment is. The rest is what they share:
+//! `bench` (time and the stop flag), `recorder` (a series being filled), `wait_loop` (the paces), `rounds`
+//! (interleaving, conditions, disturbance), `plan` (how much, under which conditions).
 #![forbid(unsafe_code)]
 
 mod amount;

@@ -86,7 +86,7 @@ impl Plan {
     /// The user's conditions and the experiment's own, which win where both set the same: the experiment is about them.
     pub fn conditions_and(&self, own: Conditions) -> Conditions {
         let mut conditions = self.conditions.clone();
-        conditions.asked.extend(own.asked);
+        conditions.requested.extend(own.requested);
         conditions.load.extend(own.load);
         conditions
     }

@@ -160,7 +160,7 @@ impl Drop for Guards {
 fn apply(platform: &dyn Platform, conditions: &Conditions) -> (BTreeMap<String, Outcome>, Guards) {
     let mut guards = Guards::default();
     let mut outcomes = BTreeMap::new();
-    for (name, setting) in &conditions.asked {
+    for (name, setting) in &conditions.requested {
         let outcome = match platform.tunable(name) {
             None => Outcome::Denied { why: Unavailable::NotOnThisPlatform },
             Some(tunable) => {

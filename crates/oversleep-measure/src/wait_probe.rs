@@ -42,7 +42,7 @@ impl WaitProbe {
         let mut series = Series::new(experiment, wait, Quantity::Lateness, Unit::Ns);
         series.key = series.key.span(requested);
         series.requested_ns = Some(requested);
-        series.asked_ns = Some(info.as_ref().map_or(requested, |info| info.rounded(requested)));
+        series.rounded_ns = Some(info.as_ref().map_or(requested, |info| info.rounded(requested)));
         let pace = info.as_ref().map_or(Pace::Periodic, natural_pace);
         series.pace = Some(pace);
         let task = WaitTask {
@@ -168,7 +168,8 @@ impl Probe for WaitProbe {
     }
 
     fn round_estimate(&self) -> Nanos {
-        let per_wait = self.task.requested.max(self.recorder.series().asked_ns.unwrap_or(Nanos::ZERO)) + Nanos(70_000);
+        let per_wait =
+            self.task.requested.max(self.recorder.series().rounded_ns.unwrap_or(Nanos::ZERO)) + Nanos(70_000);
         let phase =
             if self.task.pace == Pace::RandomPhase { Nanos(self.task.phase_range().0 / 2) } else { Nanos::ZERO };
         let count = i64::try_from(self.task.count_max).unwrap_or(i64::MAX);

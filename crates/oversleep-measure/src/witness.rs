@@ -3,7 +3,7 @@
 //! how closely they agreed.
 
 use oversleep_record::Nanos;
-use oversleep_record::file::Witness;
+use oversleep_record::file::CrossCheck;
 
 use super::Bench;
 
@@ -34,13 +34,13 @@ impl Watch {
     }
 
     /// The result of the comparison.
-    pub fn end(self, bench: &Bench) -> Option<Witness> {
+    pub fn end(self, bench: &Bench) -> Option<CrossCheck> {
         let last = Reading::take(bench)?;
-        Some(Witness {
+        Some(CrossCheck {
             clock: NAME.to_owned(),
-            moved_ns: last.ahead - self.first.ahead,
-            known_within_ns: last.within + self.first.within,
-            over_ns: last.stamp - self.first.stamp,
+            difference_ns: last.ahead - self.first.ahead,
+            uncertainty_ns: last.within + self.first.within,
+            window_ns: last.stamp - self.first.stamp,
         })
     }
 }
@@ -96,7 +96,7 @@ mod tests {
         // As if the stamping clock had been set forward by 1 s since.
         watch.first.ahead += Nanos::from_secs(1);
         let witness = watch.end(&bench).expect("it was there before");
-        assert!((witness.moved_ns + Nanos::from_secs(1)).0.abs() < 500_000_000, "{witness:?}");
-        assert!(witness.over_ns >= Nanos::ZERO && witness.known_within_ns > Nanos::ZERO, "{witness:?}");
+        assert!((witness.difference_ns + Nanos::from_secs(1)).0.abs() < 500_000_000, "{witness:?}");
+        assert!(witness.window_ns >= Nanos::ZERO && witness.uncertainty_ns > Nanos::ZERO, "{witness:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Every call the laboratory makes to a real operating system, behind the platform interface of `oversleep-system`.
 //!
-//! Each folder is one system; the files beside them are what systems share. Nothing outside this crate knows which one
-//! it runs on. Descriptions of clocks and waits are in `oversleep-system`: an entry here adds the call.
+//! Each folder is one system, and the files next to them are what systems share. Nothing outside this crate knows which
+//! system it runs on. Descriptions are in `oversleep-system`; an entry here adds the call.
 
 mod cpu_list;
 mod examples;

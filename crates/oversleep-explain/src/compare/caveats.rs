@@ -27,7 +27,7 @@ pub(super) fn all(results: &[ResultFile]) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     let base_clock = results.first().and_then(|base| Some((&base.platform.os, base.floor.as_ref()?.clock.as_str())));
     for (index, file) in results.iter().enumerate() {
-        let mut add = |kind, says: String| caveats.push(Caveat { result: place(index), kind, says });
+        let mut add = |kind, sentence: String| caveats.push(Caveat { result: place(index), kind, sentence });
         if let Some(profile) = &file.platform.modelled {
             add(
                 CaveatKind::Modelled,
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(kinds(&[busy_with(9_900_000, false)]), []);
         assert_eq!(kinds(&[busy_with(10_000_000, false)]), [(0, CaveatKind::Busy)]);
         assert_eq!(
-            all(&[busy_with(30_000_000, false)])[0].says,
+            all(&[busy_with(30_000_000, false)])[0].sentence,
             "other programs used 75 % of its CPU time meanwhile: a difference may be theirs"
         );
         assert_eq!(kinds(&[busy_with(30_000_000, true)]), [], "a load of our own is what was asked for");

@@ -5,7 +5,7 @@ use oversleep_record::finding::Severity;
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
-use crate::figures::{p50, requested};
+use crate::figures::{a_wait, p50, requested};
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
 use crate::read::{
     COMMON_REQUEST, is_sound, not_measured, quiet_enough, reference_sleep, refusal, sound, sound_pairs, waits_of,
@@ -98,7 +98,7 @@ fn timer_leeway(file: &ResultFile) -> Checked {
     let further = requested(long) - requested(short);
     if further <= Nanos::ZERO {
         return Err(Conclusion::lacks(format!(
-            "this run measured only {} and a share needs two requests: use --ask 1ms,5ms",
+            "this run measured only {} and a share needs two requests. Use --request 1ms,5ms",
             requested(short)
         )));
     }
@@ -106,19 +106,12 @@ fn timer_leeway(file: &ResultFile) -> Checked {
     sound(long)?;
     quiet_enough(file, long, Nanos((further.0 as f64 * SHARE_MIN) as i64))?;
     let share = (p50(long) - p50(short)).0 as f64 / further.0 as f64;
-    let both = format!(
-        "{} of {} was {} late, of {} {}",
-        plain.subject,
-        requested(short),
-        p50(short),
-        requested(long),
-        p50(long)
-    );
+    let both = format!("{} was {} late and one of {} {}", a_wait(short), p50(short), requested(long), p50(long));
     let class =
         file.environment.text(FactName::SchedQosClass).map(|class| format!(" (class {class})")).unwrap_or_default();
     let conclusion = if share >= SHARE_MIN {
         let share = share_in_words(share);
-        Conclusion::found(format!("{both}: macOS lets this thread's waits be late by {share} of the request{class}"))
+        Conclusion::found(format!("{both}: macOS lets this thread's waits end late by {share} of the request{class}"))
     } else {
         Conclusion::absent(format!("{both}: the lateness does not grow with the request{class}"))
     };
@@ -147,8 +140,8 @@ fn without_and_with(file: &ResultFile) -> Checked<Pair<'_>> {
 }
 
 fn with_policy(pair: &Pair<'_>) -> String {
-    let ((late, still_late), wait) = (pair.lateness(), &pair.worse.subject);
-    format!("under a time-constraint policy {wait} of {} was {still_late} late instead of {late}", pair.requested())
+    let (late, still_late) = pair.lateness();
+    format!("under a time-constraint policy {} was {still_late} late instead of {late}", a_wait(&pair.worse))
 }
 
 #[cfg(test)]
@@ -167,23 +160,23 @@ mod tests {
     fn leeway_is_a_share_of_the_request() {
         sleeping(262_000, 1_262_000).text(FactName::SchedQosClass, "default").finds(
             "OVS-M001",
-            "nanosleep of 1 ms was 262 µs late, of 5 ms 1.26 ms: macOS lets this thread's waits be late by a quarter of the \
+            "a 1 ms nanosleep was 262 µs late and one of 5 ms 1.26 ms: macOS lets this thread's waits end late by a quarter of the \
              request (class default)",
         );
         let interactive = sleeping(137_000, 637_000).says("OVS-M001").1;
-        assert!(interactive.ends_with("be late by an eighth of the request"), "{interactive}");
+        assert!(interactive.ends_with("end late by an eighth of the request"), "{interactive}");
         let odd = sleeping(1_000_000, 5_000_000).says("OVS-M001").1;
-        assert!(odd.ends_with("be late by 100 % of the request"), "{odd}");
+        assert!(odd.ends_with("end late by 100 % of the request"), "{odd}");
     }
 
     #[test]
     fn no_leeway_no_data_no_peace() {
         sleeping(12_000, 13_000).finds_no(
             "OVS-M001",
-            "nanosleep of 1 ms was 12 µs late, of 5 ms 13 µs: the lateness does not grow with the request",
+            "a 1 ms nanosleep was 12 µs late and one of 5 ms 13 µs: the lateness does not grow with the request",
         );
         let one = || Sheet::macos().steady("B5/nanosleep/1ms", 262_000);
-        one().lacks("OVS-M001", "this run measured only 1 ms and a share needs two requests: use --ask 1ms,5ms");
+        one().lacks("OVS-M001", "this run measured only 1 ms and a share needs two requests. Use --request 1ms,5ms");
         one().wild("B5/nanosleep/5ms", 1_262_000).is_disturbed("OVS-M001");
     }
 
@@ -192,7 +185,7 @@ mod tests {
         let one = || Sheet::macos().steady("B5/nanosleep/1ms", 262_000);
         one().steady("B5/nanosleep/2ms", 512_000).scarce("B5/nanosleep/5ms", 1_262_000).finds(
             "OVS-M001",
-            "nanosleep of 1 ms was 262 µs late, of 2 ms 512 µs: macOS lets this thread's waits be late by a quarter of the \
+            "a 1 ms nanosleep was 262 µs late and one of 2 ms 512 µs: macOS lets this thread's waits end late by a quarter of the \
              request",
         );
         let (verdict, reason) = one().scarce("B5/nanosleep/5ms", 1_262_000).says("OVS-M001");
@@ -205,9 +198,9 @@ mod tests {
         let both = |with| sleeping(262_000, 1_262_000).steady("B8/nanosleep/1ms/policy=time-constraint", with);
         both(14_000).finds(
             "OVS-M002",
-            "under a time-constraint policy nanosleep of 1 ms was 14 µs late instead of 262 µs: its waits have no leeway",
+            "under a time-constraint policy a 1 ms nanosleep was 14 µs late instead of 262 µs: its waits have no leeway",
         );
-        assert_eq!(both(255_000).verdict("OVS-M002"), Verdict::Absent);
+        assert_eq!(both(255_000).verdict("OVS-M002"), Verdict::NotFound);
         let tried = Sheet::macos().trial("time-constraint-policy", "nanosleep", 262_000, 14_000);
         assert_eq!(tried.verdict("OVS-M002"), Verdict::Found);
         sleeping(262_000, 1_262_000).lacks_data("OVS-M002");

@@ -14,8 +14,8 @@ use oversleep_record::words::list;
 /// "… was not measured", with the run that would measure it.
 pub(crate) fn not_measured(file: &ResultFile, experiment: ExperimentId, what: &str) -> Conclusion {
     Conclusion::lacks(match file.completion {
-        Completion::Interrupted => format!("the run was interrupted before it measured {what}: run it again"),
-        Completion::Complete => format!("{what} was not measured: run `oversleep check --only {experiment}`"),
+        Completion::Interrupted => format!("the run was interrupted before it measured {what}. Run it again"),
+        Completion::Complete => format!("{what} was not measured. Run `oversleep check --only {experiment}`"),
     })
 }
 
@@ -183,8 +183,8 @@ mod tests {
     fn what_was_not_measured_says_what_would() {
         let mut file = Sheet::linux().file;
         let reason = |file: &ResultFile| of_key(file, ExperimentId::B3, "monotonic-coarse").unwrap_err().sentence;
-        assert_eq!(reason(&file), "B3/monotonic-coarse was not measured: run `oversleep check --only B3`");
+        assert_eq!(reason(&file), "B3/monotonic-coarse was not measured. Run `oversleep check --only B3`");
         file.completion = Completion::Interrupted;
-        assert_eq!(reason(&file), "the run was interrupted before it measured B3/monotonic-coarse: run it again");
+        assert_eq!(reason(&file), "the run was interrupted before it measured B3/monotonic-coarse. Run it again");
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn sound(series: &Series) -> Checked<&Series> {
     if count < needed {
         let cut = if series.status == Status::Partial { ", because it was stopped early," } else { "" };
         return Err(Conclusion::lacks(format!(
-            "{key} has {}{cut} and a conclusion needs {needed}: use --thorough, or --count for more values",
+            "{key} has {}{cut} and a conclusion needs {needed}. Use --thorough or --count",
             counted(count, "value")
         )));
     }
@@ -33,14 +33,14 @@ pub(crate) fn sound(series: &Series) -> Checked<&Series> {
         Steadiness::Disturbed(spread) => {
             let refusal = Conclusion::disturbed(format!(
                 "the rounds of {key} disagree (their medians spread by {} around {}), so something else was using the \
-                 machine: close other programs, or use --thorough",
+                 machine. Close other programs or use --thorough",
                 percent(spread),
                 value_text(series, median_of(series))
             ));
             Err(refusal.rests_on(key, format!("the round medians spread by {}", percent(spread))))
         }
         Steadiness::TooFew if !is_batched => Err(Conclusion::lacks(format!(
-            "{key} was measured in {} and a conclusion needs {ROUNDS_MIN} that agree: use --thorough",
+            "{key} was measured in {} and a conclusion needs {ROUNDS_MIN} that agree. Use --thorough",
             counted(series.rounds.iter().filter(|round| round.median.is_some()).count() as u64, "round")
         ))),
         _ => Ok(series),
@@ -63,7 +63,7 @@ pub(crate) fn quiet_enough(file: &ResultFile, series: &Series, effect: Nanos) ->
     for (what, share) in [delay.or_else(pressure), steal].into_iter().flatten() {
         if share.0 as f64 >= effect.0.saturating_abs() as f64 * INTERFERENCE_MAX && share > Nanos::ZERO {
             let refusal = Conclusion::disturbed(format!(
-                "{what} took {share} of each wait of {}, too much to see an effect of {effect}: run this again on a \
+                "{what} took {share} of each wait of {}, too much to see an effect of {effect}. Run this again on a \
                  quieter machine",
                 series.key
             ));
@@ -88,11 +88,11 @@ mod tests {
         let of = |values: &[i64], count| rounds("B5/nanosleep/1ms", values, count);
         assert_eq!(
             reason(sound(&of(&[66_000, 66_000, 66_000], 9))),
-            "B5/nanosleep/1ms has 27 values and a conclusion needs 30: use --thorough, or --count for more values"
+            "B5/nanosleep/1ms has 27 values and a conclusion needs 30. Use --thorough or --count"
         );
         assert_eq!(
             reason(sound(&of(&[66_000], 40))),
-            "B5/nanosleep/1ms was measured in 1 round and a conclusion needs 3 that agree: use --thorough"
+            "B5/nanosleep/1ms was measured in 1 round and a conclusion needs 3 that agree. Use --thorough"
         );
         let wild = of(&[66_000, 400_000, 9_000, 900_000], 20);
         assert!(reason(sound(&wild)).starts_with("the rounds of B5/nanosleep/1ms disagree (their medians spread by "));
@@ -111,7 +111,7 @@ mod tests {
         // 1.2 ms on two CPUs over 20 waits: 30 µs each.
         assert_eq!(
             reason(quiet_enough(&file, &series, Nanos(50_000))),
-            "the hypervisor (steal) took 30 µs of each wait of B5/nanosleep/1ms, too much to see an effect of 50 µs: run \
+            "the hypervisor (steal) took 30 µs of each wait of B5/nanosleep/1ms, too much to see an effect of 50 µs. Run \
              this again on a quieter machine"
         );
         assert!(quiet_enough(&file, &series, Nanos(500_000)).is_ok());

@@ -5,7 +5,7 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion};
-use crate::figures::{duration, pooled, requested};
+use crate::figures::{a_wait, duration, pooled, requested};
 use crate::names::WINDOWS_TICK_WAITS;
 use crate::read::{COMMON_REQUEST, is_sound, known, not_measured, reference_sleep, sleeps_of, sound, wait_series};
 
@@ -29,7 +29,7 @@ pub(crate) fn build(file: &ResultFile) -> Checked<i64> {
     known(file, FactName::OsBuild, "the build of Windows", file.environment.integer(FactName::OsBuild))
 }
 
-/// The default timer period.
+/// The default timer resolution.
 pub(crate) fn default_period(file: &ResultFile) -> Nanos {
     file.environment
         .nanos(FactName::TimerPeriodDefault)
@@ -37,7 +37,7 @@ pub(crate) fn default_period(file: &ResultFile) -> Nanos {
         .unwrap_or(DEFAULT_PERIOD)
 }
 
-/// The timer period in force when the run began.
+/// The timer resolution in force when the run began.
 pub(crate) fn period_as_found(file: &ResultFile) -> Option<Nanos> {
     file.environment.nanos(FactName::TimerPeriodNow)
 }
@@ -47,9 +47,9 @@ pub(crate) fn is_default_tick(file: &ResultFile, duration: Nanos) -> bool {
     duration.0 as f64 >= default_period(file).0 as f64 * TICK_SHARE
 }
 
-/// `sleep of 1 ms took 15.6 ms`.
+/// `a 1 ms sleep took 15.6 ms`.
 pub(crate) fn took(series: &Series) -> String {
-    format!("{} of {} took {}", series.subject, requested(series), duration(series))
+    format!("{} took {}", a_wait(series), duration(series))
 }
 
 /// The plainest sleep of 1 ms, while this process requested no resolution.
@@ -58,12 +58,12 @@ pub(crate) fn sleep_as_found(file: &ResultFile) -> Checked<&Series> {
     if series.conditions.setting("resolution").is_some() {
         let key = &series.key;
         return Err(Conclusion::lacks(format!(
-            "{key} was measured while this process held a timer resolution: measure it without --resolution"
+            "{key} was measured while this process held a timer resolution. Measure it without --resolution"
         )));
     }
     if requested(series) > COMMON_REQUEST * 2 {
         return Err(Conclusion::lacks(format!(
-            "a sleep of {} is too long to show the tick: use --ask 1ms",
+            "a sleep of {} is too long to show the tick. Use --request 1ms",
             requested(series)
         )));
     }
@@ -161,13 +161,13 @@ pub(crate) fn half_and_above(file: &ResultFile) -> Checked<(&Series, &Series)> {
     // Both requests may be granted and change nothing: the machine has one period, the shortest that anybody holds.
     if let Some(found) = period_as_found(file).filter(|&found| found < ABOVE_HALF_MAX) {
         return Err(Conclusion::lacks(format!(
-            "another process held {found} already, so this process's waits ended on that: close it and run this again"
+            "another process held {found} already, so this process's waits ended on that. Close it and run this again"
         )));
     }
     match (in_effect(half), in_effect(above)) {
         (Some(one), Some(other)) if one == other => Err(Conclusion::lacks(format!(
-            "the period was {one} with either request, so another process held it or the machine has none shorter: \
-             `oversleep resolution` shows who holds what"
+            "the period was {one} with either request, so another process held it or the machine has none shorter. \
+             `oversleep resolution show` names the holders where Windows does"
         ))),
         _ => Ok((half, above)),
     }

@@ -52,7 +52,7 @@ pub fn findings(file: &ResultFile) -> Vec<Finding> {
         Verdict::Found => (0, finding.severity),
         Verdict::TooDisturbed => (1, Severity::Note),
         Verdict::NotEnoughData => (2, Severity::Note),
-        Verdict::Absent => (3, Severity::Note),
+        Verdict::NotFound => (3, Severity::Note),
     });
     findings
 }
@@ -94,7 +94,7 @@ fn finding(file: &ResultFile, entry: &FindingEntry) -> Option<Finding> {
 
 /// What every finding about Windows comes to under Wine.
 fn not_of_windows(version: &str) -> Conclusion {
-    let reason = format!("figures taken under Wine {version} say nothing about Windows: run oversleep on Windows");
+    let reason = format!("figures taken under Wine {version} say nothing about Windows. Run oversleep on Windows");
     Conclusion::lacks(reason).rests_on(FactName::OsWineVersion, version)
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn tried(file: &ResultFile, entry: &RemedyEntry) -> Tried {
 fn not_compared(file: &ResultFile, experiment: ExperimentId, waits: &[&str]) -> String {
     if file.experiment(experiment).next().is_none() {
         return format!(
-            "experiment {experiment} measures it and was not run: run `oversleep check --only {experiment}`"
+            "experiment {experiment} measures it and was not run. Run `oversleep check --only {experiment}`"
         );
     }
     let of_remedy = file
@@ -73,7 +73,7 @@ fn too_few(pairs: &[(&Series, &Series)]) -> String {
         [Status::Unavailable { reason }, _] | [_, Status::Unavailable { reason }] => reason.to_string(),
         _ => {
             let fewest = values(before).count().min(values(after).count());
-            format!("the trial has only {} and needs {VALUES_MIN}: use --thorough", counted(fewest, "value"))
+            format!("the trial has only {} and needs {VALUES_MIN}. Use --thorough", counted(fewest, "value"))
         }
     }
 }

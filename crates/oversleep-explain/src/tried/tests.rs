@@ -46,7 +46,7 @@ fn what_was_not_tried_says_why() {
     for series in &mut sheet.file.series {
         *series = rounds(&series.key, &[1; 3], 3);
     }
-    assert_eq!(slack_trial(&sheet), not_tried("the trial has only 9 values and needs 30: use --thorough"));
+    assert_eq!(slack_trial(&sheet), not_tried("the trial has only 9 values and needs 30. Use --thorough"));
     let root = tried(&sheet.file, &remedies::machine::PERFORMANCE_GOVERNOR);
     assert_eq!(root, not_tried("it changes the whole machine and needs root"));
 }
@@ -58,7 +58,7 @@ fn what_could_not_be_compared_says_why_it_could_not() {
         other => panic!("{other:?}"),
     };
     let key = "B5/waitable-timer-high-resolution/1ms";
-    assert_eq!(why(&Sheet::windows()), "experiment B5 measures it and was not run: run `oversleep check --only B5`");
+    assert_eq!(why(&Sheet::windows()), "experiment B5 measures it and was not run. Run `oversleep check --only B5`");
     let without = || Sheet::windows().steady("B5/sleep/1ms", 14_600_000);
     assert_eq!(
         why(&without()),
@@ -66,7 +66,7 @@ fn what_could_not_be_compared_says_why_it_could_not() {
     );
     let few = without().series(rounds(key, &[500_000; 3], 4));
     assert!(why(&few).starts_with(&format!("{key} has 12 values and a conclusion needs 30")), "{}", why(&few));
-    let missing = without().unavailable(key, Unavailable::NotAsked);
+    let missing = without().unavailable(key, Unavailable::NotMeasured);
     assert!(why(&missing).starts_with(&format!("{key} is not available: ")), "{}", why(&missing));
     let alone = Sheet::windows().steady(key, 500_000);
     assert_eq!(why(&alone), format!("this run has nothing comparable beside {key}"));

@@ -99,7 +99,7 @@ pub fn clock_table(file: &ResultFile) -> ClockTable {
 fn sentence(rows: &[ClockVerdict], fastest: Option<&ClockVerdict>) -> String {
     let Some((fastest, own)) = fastest.and_then(|row| Some((row, row.cost_ps?))) else {
         return if rows.iter().all(|row| row.cost_ps.is_none()) {
-            "no clock's cost was measured: run `oversleep clocks`".to_owned()
+            "no clock's cost was measured. Run `oversleep clocks`".to_owned()
         } else {
             "no clock here passed every check for measuring elapsed time".to_owned()
         };

@@ -181,7 +181,7 @@ fn a_clock_that_follows_the_interrupt_may_be_a_default_period_off() {
 #[test]
 fn without_costs_no_clock_is_the_fastest() {
     let table = clock_table(&Sheet::linux().clock(good_clock("monotonic")).file);
-    assert_eq!(table.sentence, "no clock's cost was measured: run `oversleep clocks`");
+    assert_eq!(table.sentence, "no clock's cost was measured. Run `oversleep clocks`");
     assert_eq!(table.fastest_valid, None);
     assert_eq!(clock_table(&Sheet::linux().file).rows, []);
 }

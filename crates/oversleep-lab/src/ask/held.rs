@@ -6,6 +6,6 @@ use super::question::Question;
 
 /// Holds it on the calling thread until the guards are dropped.
 pub(super) fn hold(platform: &dyn Platform, question: &Question) -> Vec<Option<Box<dyn Restore>>> {
-    let settings = question.conditions.asked.iter();
+    let settings = question.conditions.requested.iter();
     settings.filter_map(|(name, setting)| Some(platform.tunable(name)?.apply(setting).1)).collect()
 }

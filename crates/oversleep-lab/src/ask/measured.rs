@@ -22,7 +22,7 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     let platform = machine.platform();
     let (question, translation) = calls::in_registry_names(platform, question);
     let question = &question;
-    for (name, setting) in &question.conditions.asked {
+    for (name, setting) in &question.conditions.requested {
         check_tunable(platform, name, setting)?;
     }
     let start = |setting: &Setting| {
@@ -88,7 +88,7 @@ fn plan(question: &Question, subject: &str) -> Plan {
 
 /// The values of the first series that fits.
 fn answer(file: &ResultFile, what: &str, fits: impl Fn(&Series) -> bool) -> Result<Answer, NoAnswer> {
-    let series = file.series.iter().find(|series| fits(series)).ok_or(Unavailable::NotAsked);
+    let series = file.series.iter().find(|series| fits(series)).ok_or(Unavailable::NotMeasured);
     series.and_then(Answer::of_series).map_err(|reason| unavailable(what, reason))
 }
 

@@ -1,5 +1,4 @@
-//! Questions about one wait, clock or fork-join, and their answers: the measured values, and on a model the rule behind
-//! them.
+//! Questions about one wait, clock or fork-join, and their answers: the measured values, and on a model their rule.
 
 mod answer;
 mod calls;

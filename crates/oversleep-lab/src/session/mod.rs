@@ -79,7 +79,7 @@ impl Laboratory {
             file.trials = trials;
         }
         if let Some(floor) = &mut file.floor {
-            floor.witness = watch.and_then(|watch| watch.end(&bench));
+            floor.cross_check = watch.and_then(|watch| watch.end(&bench));
         }
         file.findings = explain::findings(&file);
         file.duration_ns = self.platform.now() - begun;
@@ -93,7 +93,7 @@ impl Laboratory {
     fn blank_result(&self, request: &Request, bench: &Bench) -> ResultFile {
         let taken_unix_s = self.platform.unix_time_s();
         let environment = self.platform.environment();
-        let chosen = if request.plan.clock.is_some() { Chosen::AskedFor } else { Chosen::OfTheDeadlines };
+        let chosen = if request.plan.clock.is_some() { Chosen::Requested } else { Chosen::DeadlineClock };
         ResultFile {
             schema: SCHEMA.to_owned(),
             tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
@@ -185,7 +185,7 @@ mod tests {
         ]);
         assert_eq!(file.platform.modelled.as_deref(), Some("test"));
         assert_eq!(file.taken_unix_s, None);
-        assert_eq!(file.floor.as_ref().and_then(|floor| floor.chosen), Some(Chosen::OfTheDeadlines));
+        assert_eq!(file.floor.as_ref().and_then(|floor| floor.chosen), Some(Chosen::DeadlineClock));
         let back = ResultFile::read(&file.write()).expect("it reads back");
         assert_eq!(back.write(), file.write());
     }

@@ -1,4 +1,4 @@
-//! Compares every published observation with the models: reproduced, off, or not covered and why.
+//! Every published observation compared with the models: reproduced, off, or not covered and why.
 
 use std::collections::BTreeMap;
 

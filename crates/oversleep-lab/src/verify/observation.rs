@@ -201,7 +201,7 @@ pub struct Judged {
     pub model: String,
 }
 
-/// How closely a row is compared with its model.
+/// How a row is compared with its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tolerance {
     /// A mean, a median or a rate, within 2 %.
@@ -230,7 +230,7 @@ impl Tolerance {
 }
 
 impl Expect {
-    /// How closely it is compared with a model.
+    /// How it is compared with a model.
     pub fn tolerance(&self) -> Tolerance {
         match self {
             Expect::Mean { within, .. }
@@ -264,15 +264,15 @@ impl Expect {
         let close = |value: f64, wanted: f64, share: f64| (value - wanted).abs() <= share * wanted.abs();
         let (reproduced, model) = match self {
             Expect::Mean { mean, within } => {
-                (close(answer.mean_ns(), mean.0, *within), format!("mean {}", span(answer.mean_ns())))
+                (close(answer.mean_ns(), mean.0, *within), format!("mean {}", in_words(answer.mean_ns())))
             }
             Expect::P50 { p50, within } => {
                 let median = answer.quantile_ns(0.5);
-                (close(median, p50.0, *within), format!("p50 {}", span(median)))
+                (close(median, p50.0, *within), format!("p50 {}", in_words(median)))
             }
             Expect::Overshoot { overshoot_p50, within } => {
                 let over = answer.quantile_ns(0.5) - request.map_or(0.0, |request| request.0 as f64);
-                (close(over, overshoot_p50.0, *within), format!("overshoot p50 {}", span(over)))
+                (close(over, overshoot_p50.0, *within), format!("overshoot p50 {}", in_words(over)))
             }
             Expect::Rate { wakeups_per_second, within } => {
                 let rate = 1e9 / answer.mean_ns();
@@ -298,7 +298,9 @@ impl Expect {
                 whole.dedup();
                 (whole.len() >= *different_milliseconds, format!("{} different whole ms", whole.len()))
             }
-            Expect::AtMost { at_most } => (answer.max_ns() <= at_most.0, format!("at most {}", span(answer.max_ns()))),
+            Expect::AtMost { at_most } => {
+                (answer.max_ns() <= at_most.0, format!("at most {}", in_words(answer.max_ns())))
+            }
             Expect::Absent { .. } => (false, "it is there".to_owned()),
             // [`Expect::agree`] compares two answers.
             Expect::Agrees { .. } => (false, "one answer alone".to_owned()),
@@ -313,13 +315,13 @@ fn multiples(answer: &Answer, grid: f64, mostly: f64) -> (bool, String) {
     let usual = answer.values_ns().iter().filter(|&&value| near(value, mostly)).count();
     let share = usual as f64 / answer.values_ns().len() as f64;
     let on = if on_grid { "all on the grid" } else { "off the grid" };
-    (on_grid && share > 0.5, format!("{on}, {:.0} % at {}", share * 100.0, span(mostly)))
+    (on_grid && share > 0.5, format!("{on}, {:.0} % at {}", share * 100.0, in_words(mostly)))
 }
 
 fn range(answer: &Answer) -> String {
-    format!("{} to {}", span(answer.min_ns()), span(answer.max_ns()))
+    format!("{} to {}", in_words(answer.min_ns()), in_words(answer.max_ns()))
 }
 
-fn span(ns: f64) -> String {
+fn in_words(ns: f64) -> String {
     if ns.abs() < 1_000.0 { format!("{ns:.1} ns") } else { Nanos(ns as i64).to_string() }
 }

@@ -52,6 +52,7 @@ pub(super) fn described(clock: &dyn Clock) -> ClockResult {
     let info = clock.info();
     ClockResult {
         name: info.name.to_owned(),
+        runtime: None,
         call: info.call.to_owned(),
         counts: info.counts,
         epoch: info.epoch,

@@ -35,7 +35,7 @@ pub(super) static C6: Experiment = Experiment {
             meaning: "Timer interrupts of all CPUs, or wake-ups of the eight threads.",
         },
         Column {
-            name: label::COUNTED_OF.name(),
+            name: label::INTERRUPT_KIND.name(),
             meaning: "all-kinds where the system counts interrupts of every kind together.",
         },
         Column { name: label::THREADS.name(), meaning: "How many threads sleep." },

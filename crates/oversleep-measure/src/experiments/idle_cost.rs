@@ -32,7 +32,7 @@ pub(super) static C5: Experiment = Experiment {
             meaning: "Timer interrupts, wake-ups, time in an idle state (residency), or power.",
         },
         Column {
-            name: label::COUNTED_OF.name(),
+            name: label::INTERRUPT_KIND.name(),
             meaning: "all-kinds where the system counts interrupts of every kind together.",
         },
     ],

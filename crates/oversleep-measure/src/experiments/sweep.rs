@@ -18,7 +18,7 @@ pub(super) static B2: Experiment = Experiment {
     method: "The plainest sleep is requested for 1, 2 … 15 ms, pass after pass, and timed by the precise clock. On a system \
              that programs a timer for each wait the points lie on the diagonal; on one that looks at its waits only on a \
              tick of 15.625 ms they form a tube at 16 ms, whatever was requested.",
-    quantities: &[Quantity::Elapsed],
+    quantities: &[Quantity::Duration],
     columns: &[Column { name: "duration", meaning: "From before the call until after it." }],
     published: &[
         Published {
@@ -45,10 +45,10 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     (1..=15)
         .map(Nanos::from_millis)
         .map(|requested| -> Box<dyn Probe> {
-            let mut series = Series::new(B2.id, sleep.name, Quantity::Elapsed, Unit::Ns);
+            let mut series = Series::new(B2.id, sleep.name, Quantity::Duration, Unit::Ns);
             series.key = series.key.span(requested);
             series.requested_ns = Some(requested);
-            series.asked_ns = Some(sleep.rounded(requested));
+            series.rounded_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
             series.conditions = plan.conditions.clone();
             Box::new(ElapsedProbe::new(sleep.name, series, amount))

@@ -22,7 +22,7 @@ pub(super) static B1: Experiment = Experiment {
              precise one inside. In one chart the coarse clock is red and the precise one blue: what the coarse clock shows \
              is a multiple of its own step and says nothing about the sleep. A program that measures with the coarse clock \
              sees 0 or one step.",
-    quantities: &[Quantity::Elapsed],
+    quantities: &[Quantity::Duration],
     columns: &[Column {
         name: label::CLOCK_ROLE.name(),
         meaning: "coarse or precise: the clock that timed the sleep.",
@@ -56,10 +56,10 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         .into_iter()
         .map(|requested| -> Box<dyn Probe> {
             let recorder = |role| {
-                let mut series = Series::new(B1.id, sleep.name, Quantity::Elapsed, Unit::Ns);
+                let mut series = Series::new(B1.id, sleep.name, Quantity::Duration, Unit::Ns);
                 series.key = series.key.span(requested).word(role);
                 series.requested_ns = Some(requested);
-                series.asked_ns = Some(sleep.rounded(requested));
+                series.rounded_ns = Some(sleep.rounded(requested));
                 series.pace = Some(Pace::BackToBack);
                 series.labels.set(label::CLOCK_ROLE, role);
                 series.conditions = plan.conditions.clone();

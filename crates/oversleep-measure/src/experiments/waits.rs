@@ -136,11 +136,11 @@ mod tests {
         let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
         let series = |key: &str| measured.series.iter().find(|series| series.key == key).expect(key);
         let rounded = series("B5/epoll-wait/300us");
-        assert_eq!(rounded.asked_ns, Some(Nanos::from_millis(1)));
+        assert_eq!(rounded.rounded_ns, Some(Nanos::from_millis(1)));
         assert_eq!(rounded.pace, Some(Pace::BackToBack));
         assert_eq!(rounded.distribution.min(), Some(768_020));
         let exact = series("B5/nanosleep/300us");
-        assert_eq!(exact.asked_ns, Some(Nanos::from_micros(300)));
+        assert_eq!(exact.rounded_ns, Some(Nanos::from_micros(300)));
         assert_eq!(exact.pace, Some(Pace::Periodic));
         assert_eq!(exact.distribution.min(), Some(64_020));
         assert!(series("B5/nanosleep/1ms").split.is_some());

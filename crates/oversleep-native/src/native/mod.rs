@@ -23,7 +23,7 @@ pub(super) trait System: Default + Send + Sync + 'static {
     /// Its name in results.
     const NAME: &'static str;
 
-    /// The clock that deadlines are on, [`clocks::reference`].
+    /// The time on the clock that deadlines are on, [`clocks::reference`].
     fn now() -> Nanos;
     fn clocks() -> Vec<Box<dyn Clock>>;
     fn waits() -> Vec<Box<dyn Wait>>;

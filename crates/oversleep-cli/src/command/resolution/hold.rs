@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_program_that_the_setting_does_not_reach_is_warned_about() {
         let granted = Outcome::AlreadySo { is: Setting::Nanos(Nanos::from_millis(1)) };
-        let refused = Outcome::Denied { why: Unavailable::NotAsked };
+        let refused = Outcome::Denied { why: Unavailable::NotMeasured };
         let warning_for = |outcome, programs| {
             let reached = Reached { sentence: String::new(), programs };
             left_out("resolution", OsStr::new("app.exe"), outcome, &reached)

@@ -1,5 +1,4 @@
-//! `resolution`: what decides how exactly timers end here. It shows it, holds a setting, and measures settings and
-//! neighbours.
+//! `resolution`: shows what decides how exactly timers end here, holds a setting, and measures settings and neighbours.
 
 mod hold;
 mod show;

@@ -24,7 +24,7 @@ struct Measured<'a> {
     called: &'static str,
 }
 
-/// A group's series side by side, held against the base where the base is among them.
+/// A group's series side by side, compared with the base if the base is one of them.
 pub(super) fn comparison(results: &[ResultFile], group: &Group<'_>) -> SeriesComparison {
     let members: Vec<(usize, Measured)> = group
         .members
@@ -37,6 +37,7 @@ pub(super) fn comparison(results: &[ResultFile], group: &Group<'_>) -> SeriesCom
         key: first.key.clone(),
         experiment: first.experiment.clone(),
         subject: first.subject.clone(),
+        runtime: first.runtime.clone(),
         quantity: first.quantity,
         unit: first.unit,
         requested_ns: first.requested_ns,
@@ -83,7 +84,7 @@ impl<'a> Measured<'a> {
                 Status::Unavailable { reason } => Some(reason.clone()),
                 _ => None,
             },
-            asked_ns: self.series.asked_ns,
+            rounded_ns: self.series.rounded_ns,
             count: values(self.series).count(),
             rounds: self.rounds() as u64,
             missed: self.series.counts.missed,
@@ -107,7 +108,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Why its figures can't be relied on, whatever they are held against.
+    /// Why its figures can't be relied on, whatever they are compared with.
     fn weakness(&self) -> Option<Verdict> {
         if let Steadiness::Disturbed(spread) = stats::steadiness(self.series) {
             let why = format!("the rounds of {} disagree by {:.0} %", self.named(), spread * 100.0);
@@ -121,7 +122,7 @@ impl<'a> Measured<'a> {
         if self.called == "it" { "this one" } else { self.called }
     }
 
-    /// Why it was not told apart where a narrower interval might have done it.
+    /// Why it was inconclusive where a narrower interval might have been enough.
     fn vagueness(&self) -> Option<Verdict> {
         let p50 = self.p50?;
         let Interval { low, high } = p50.interval?;
@@ -200,7 +201,7 @@ fn judgement(base: Option<Estimate>, other: Option<Estimate>, verdict: Verdict) 
 fn conditions_differ(base: &Measured<'_>, other: &Measured<'_>) -> Option<Verdict> {
     let held =
         |measured: &Measured, name: &str| measured.series.conditions.outcomes.get(name).is_some_and(Outcome::holds);
-    let name = base.series.conditions.asked.keys().find(|name| held(base, name) != held(other, name))?;
+    let name = base.series.conditions.requested.keys().find(|name| held(base, name) != held(other, name))?;
     let without = if held(base, name) { other } else { base };
     Some(Verdict::NotComparable { why: format!("{name} did not hold for {}", without.named()) })
 }
@@ -216,7 +217,7 @@ fn of_medians(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
         let effect = (from.value as f64 - to.value as f64).abs();
         return base.interference(effect).or_else(|| other.interference(effect)).unwrap_or(Verdict::Differs);
     }
-    base.vagueness().or_else(|| other.vagueness()).unwrap_or(Verdict::NotToldApart)
+    base.vagueness().or_else(|| other.vagueness()).unwrap_or(Verdict::Overlap)
 }
 
 fn of_tails(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
@@ -224,7 +225,7 @@ fn of_tails(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
         return base.too_few();
     };
     if !apart(one, two) {
-        return Verdict::NotToldApart;
+        return Verdict::Overlap;
     }
     let (later, bound) = if one.high < two.low { (other, one.high) } else { (base, two.high) };
     concentration(later, bound).unwrap_or(Verdict::Differs)

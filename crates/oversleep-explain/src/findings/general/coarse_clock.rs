@@ -101,10 +101,10 @@ fn sleeps_in_words(coarse: &Series) -> String {
     // What it shows, not its step: a clock that was polled in a bad moment seems to take longer ones.
     let least = readings.buckets().map(|(value, _)| value).find(|&value| value > NOTHING_MAX).map(Nanos);
     match (nothing, least) {
-        (0, Some(least)) => format!("it shows none of the sleeps of {requested} as less than {least}"),
-        (_, None) => format!("it shows every sleep of {requested} as 0"),
+        (0, Some(least)) => format!("it shows none of the {requested} sleeps as less than {least}"),
+        (_, None) => format!("it shows every {requested} sleep as 0"),
         (_, Some(least)) => format!(
-            "it shows {} of the sleeps of {requested} as 0 and the others as {least} or more",
+            "it shows {} of the {requested} sleeps as 0 and the others as {least} or more",
             percent(nothing as f64 / readings.count() as f64)
         ),
     }
@@ -144,13 +144,13 @@ mod tests {
         };
         timed(polled(4_000_000), &[0, 0, 0, 4_000_000]).finds(
             "OVS-G002",
-            "monotonic-coarse moves in steps of 4 ms (1/HZ, HZ 250): it shows 75 % of the sleeps of 1 ms as 0 and the \
+            "monotonic-coarse moves in steps of 4 ms (1/HZ, HZ 250): it shows 75 % of the 1 ms sleeps as 0 and the \
              others as 4 ms or more, while the precise clock shows 1.07 ms",
         );
         // What it shows of sleeps is not always a step that was seen when the clock was polled.
         timed(polled(8_000_000), &[0, 8_000_000, 4_000_000, 8_000_000]).finds(
             "OVS-G002",
-            "monotonic-coarse moves in steps of 8 ms: it shows 25 % of the sleeps of 1 ms as 0 and the others as 4 ms or \
+            "monotonic-coarse moves in steps of 8 ms: it shows 25 % of the 1 ms sleeps as 0 and the others as 4 ms or \
              more, while the precise clock shows 1.07 ms",
         );
     }
@@ -166,7 +166,7 @@ mod tests {
             .series(role("B1/sleep/1ms/precise", "qpc", &[15_600_000; 4]))
             .finds(
                 "OVS-G002",
-                "get-tick-count-64 moves in steps of 15 or 16 ms: it shows none of the sleeps of 1 ms as less than 15 ms, \
+                "get-tick-count-64 moves in steps of 15 or 16 ms: it shows none of the 1 ms sleeps as less than 15 ms, \
                  while the precise clock shows 15.6 ms",
             );
     }

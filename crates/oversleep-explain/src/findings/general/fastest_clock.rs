@@ -89,7 +89,7 @@ mod tests {
         clocks(30_000)
             .finds_no("OVS-G009", "std::time::Instant is as fast as any valid clock here (31.5 ns; tsc 30 ns)");
         clocks(40_000).finds_no("OVS-G009", "the fastest valid clock here is std::time::Instant: 31.5 ns per read");
-        Sheet::windows().lacks("OVS-G009", "no clock's cost was measured: run `oversleep clocks`");
+        Sheet::windows().lacks("OVS-G009", "no clock's cost was measured. Run `oversleep clocks`");
         Sheet::linux().clock(good_clock("monotonic")).wild("A1/monotonic", 30_000).is_disturbed("OVS-G009");
     }
 }

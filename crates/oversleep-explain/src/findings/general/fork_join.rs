@@ -66,7 +66,7 @@ fn fork_join(file: &ResultFile) -> Checked {
     .collect();
     let conclusion = match clauses.as_slice() {
         [] => Conclusion::absent(format!("{took}; neither polling nor the coarse clock adds to it")),
-        [one] => Conclusion::found(format!("{took}; {one}, which is no part of the join")),
+        [one] => Conclusion::found(format!("{took}; {one}, which is not part of the join")),
         both => Conclusion::found(format!("{took}; {}, neither of which is part of the join", both.join(" and "))),
     };
     Ok(conclusion.rests_on_series([Some(blocked), polling, coarse].into_iter().flatten()))
@@ -132,7 +132,7 @@ mod tests {
             "a fork-join of 8 threads took 40.2 ms with the main thread blocked; neither polling nor the coarse clock adds \
              to it",
         );
-        Sheet::linux().lacks("OVS-G005", "D1/blocked/precise was not measured: run `oversleep check --only D1`");
+        Sheet::linux().lacks("OVS-G005", "D1/blocked/precise was not measured. Run `oversleep check --only D1`");
         blocked().lacks_data("OVS-G005");
         let wild = [40_000_000, 400_000_000, 4_000_000, 900_000_000];
         Sheet::linux().series(join("blocked", "precise", &wild)).is_disturbed("OVS-G005");

@@ -49,7 +49,7 @@ fn sweep(file: &ResultFile) -> Checked<Vec<&Series>> {
     sweep.sort_by_key(|series| series.requested_ns);
     if sweep.len() < REQUESTS_MIN {
         return Err(Conclusion::lacks(format!(
-            "the sweep has {} requests and a shape needs {REQUESTS_MIN}: run `oversleep check --only B2`",
+            "the sweep has {} requests and a shape needs {REQUESTS_MIN}. Run `oversleep check --only B2`",
             sweep.len()
         )));
     }
@@ -57,8 +57,8 @@ fn sweep(file: &ResultFile) -> Checked<Vec<&Series>> {
     let (values, fewest) = (counts().sum::<u64>(), counts().min().unwrap_or_default());
     if values < VALUES_MIN || fewest < PASSES_MIN {
         return Err(Conclusion::lacks(format!(
-            "the sweep has {values} values, {fewest} at one request, and a shape needs {VALUES_MIN}, {PASSES_MIN} at each: \
-             use --thorough"
+            "the sweep has {values} values, {fewest} at one request, and a shape needs {VALUES_MIN}, {PASSES_MIN} at each. \
+             Use --thorough"
         )));
     }
     Ok(sweep)
@@ -82,16 +82,16 @@ fn sleep_grid(file: &ResultFile) -> Checked {
              the wake-up (OVS-M001)"
         ))
     } else if ticks * 2 <= sweep.len() {
-        let where_to =
-            if ticks == 1 { format!("at about {first}") } else { format!("at {ticks} points from {first} to {last}") };
+        let took =
+            if ticks == 1 { format!("about {first}") } else { format!("one of {ticks} durations, {first} to {last}") };
         Conclusion::found(format!(
-            "the sweep {span} is flat: {} requests of {wait} end {where_to}, on the tick, up to {most} late",
+            "the sweep {span} follows the tick, not the request: {} requests of {wait} took {took}, up to {most} late",
             sweep.len()
         ))
     } else {
         Conclusion::disturbed(format!(
-            "the sweep {span} is neither a line nor flat ({wait} was {least} to {most} late), so something else was using \
-             the machine: close other programs, or use --thorough"
+            "the sweep {span} is neither a line nor on a tick ({wait} was {least} to {most} late), so something else was using \
+             the machine. Close other programs or use --thorough"
         ))
     };
     Ok(conclusion.rests_on_series(sweep))
@@ -139,13 +139,13 @@ mod tests {
             .finds_no("OVS-G006", "the sweep from 1 ms to 15 ms is a line: every nanosleep was 60 µs to 74 µs late");
         swept(|_| 15_600_000).finds(
             "OVS-G006",
-            "the sweep from 1 ms to 15 ms is flat: 15 requests of nanosleep end at about 15.6 ms, on the tick, up to \
-             14.6 ms late",
+            "the sweep from 1 ms to 15 ms follows the tick, not the request: 15 requests of nanosleep took about 15.6 ms, \
+             up to 14.6 ms late",
         );
         swept(|asked| (asked / 4_000_000 + 2) * 4_000_000).finds(
             "OVS-G006",
-            "the sweep from 1 ms to 15 ms is flat: 15 requests of nanosleep end at 4 points from 8 ms to 20 ms, on the \
-             tick, up to 8 ms late",
+            "the sweep from 1 ms to 15 ms follows the tick, not the request: 15 requests of nanosleep took one of 4 \
+             durations, 8 ms to 20 ms, up to 8 ms late",
         );
         swept(|asked| asked + asked / 1_000_000 % 2 * 1_500_000).is_disturbed("OVS-G006");
     }
@@ -174,7 +174,7 @@ mod tests {
     fn too_little_of_a_sweep() {
         Sheet::linux().lacks_data("OVS-G006");
         let two = Sheet::linux().steady("B2/nanosleep/1ms", 1_066_000).steady("B2/nanosleep/2ms", 2_066_000);
-        two.lacks("OVS-G006", "the sweep has 2 requests and a shape needs 5: run `oversleep check --only B2`");
+        two.lacks("OVS-G006", "the sweep has 2 requests and a shape needs 5. Run `oversleep check --only B2`");
         let one_pass = (1..=15).fold(Sheet::linux(), |sheet, ms| {
             sheet.series(rounds(&format!("B2/nanosleep/{ms}ms"), &[ms * 1_000_000 + 66_000], 1))
         });

@@ -67,7 +67,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 fn clock_is_system_call(file: &ResultFile) -> Checked {
     if let Some(how) = file.environment.emulated(&file.platform) {
         return Err(Conclusion::lacks(format!(
-            "under an emulator ({how}) the cost of a clock read says nothing about the machine: run a native build"
+            "under an emulator ({how}) the cost of a clock read says nothing about the machine. Run a native build"
         )));
     }
     let source = file.environment.text(CLOCKSOURCE);
@@ -183,7 +183,7 @@ mod tests {
              change its rate with the processor",
         );
         assert_eq!(guest.finding("OVS-L010").severity, Severity::Cost);
-        assert_eq!(Sheet::linux().flag(FactName::CpuTscInvariant, true).verdict("OVS-L010"), Verdict::Absent);
+        assert_eq!(Sheet::linux().flag(FactName::CpuTscInvariant, true).verdict("OVS-L010"), Verdict::NotFound);
         Sheet::linux().lacks_data("OVS-L010");
     }
 

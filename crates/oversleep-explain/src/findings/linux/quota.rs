@@ -80,7 +80,7 @@ fn throttled(file: &ResultFile) -> Checked {
         return match quota {
             Some(None) => Ok(Conclusion::absent("there is no CPU quota to throttle anything").rests_on(QUOTA, "none")),
             _ => Err(Conclusion::lacks(
-                "throttling counters are not available here, or no series was measured: `oversleep doctor` says why",
+                "throttling counters are not available here, or no series was measured. `oversleep doctor` says why",
             )),
         };
     };

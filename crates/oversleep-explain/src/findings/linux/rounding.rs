@@ -4,7 +4,7 @@ use oversleep_record::finding::Severity;
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
-use crate::figures::{duration, p50, requested, summary};
+use crate::figures::{a_wait, duration, p50, requested, summary};
 use crate::finding::{Check, FindingEntry};
 use crate::names::{MILLISECOND_WAITS, SOCKET_TIMEOUT};
 use crate::read::{hz, known, needed, not_measured, quiet_enough, sound, tick, wait_series, waits_of};
@@ -52,7 +52,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 
 /// What rounding alone adds to a request; `None` where it adds nothing or is not known.
 fn rounded_by(series: &Series) -> Option<Nanos> {
-    let added = series.asked_ns? - series.requested_ns?;
+    let added = series.rounded_ns? - series.requested_ns?;
     (added > Nanos::ZERO).then_some(added)
 }
 
@@ -60,7 +60,7 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
     let measured: Vec<&Series> = MILLISECOND_WAITS
         .iter()
         .flat_map(|wait| waits_of(file, wait))
-        .filter(|series| series.has_values() && series.asked_ns.is_some())
+        .filter(|series| series.has_values() && series.rounded_ns.is_some())
         .collect();
     if measured.is_empty() {
         return Err(not_measured(
@@ -73,7 +73,7 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
     let fractional: Vec<&Series> = measured.iter().copied().filter(is_fractional).collect();
     if fractional.is_empty() {
         return Err(Conclusion::lacks(
-            "this run requested only whole milliseconds of poll and epoll_wait: use --ask 300us",
+            "this run requested only whole milliseconds of poll and epoll_wait. Use --request 300us",
         ));
     }
     let rounded: Vec<(&Series, Nanos)> =
@@ -88,12 +88,11 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
     };
     quiet_enough(file, sound(worst)?, added)?;
     let found = Conclusion::found(format!(
-        "{} of {} took {}, because poll and epoll_wait take whole milliseconds: rounding up to {} caused {added} of the {} \
-         by which it was late",
-        worst.subject,
-        requested(worst),
+        "{} took {}, because poll and epoll_wait take whole milliseconds: rounding up to {} caused {added} of the {} by \
+         which it was late",
+        a_wait(worst),
         duration(worst),
-        worst.asked_ns.unwrap_or_default(),
+        worst.rounded_ns.unwrap_or_default(),
         p50(worst)
     ));
     Ok(rounded.iter().fold(found, |found, (series, added)| {
@@ -131,7 +130,7 @@ mod tests {
     use crate::testing::{Explained, Sheet, rounds};
 
     fn passed(key: &str, late: i64, passed: i64) -> Series {
-        Series { asked_ns: Some(Nanos(passed)), ..rounds(key, &[late; 4], 20) }
+        Series { rounded_ns: Some(Nanos(passed)), ..rounds(key, &[late; 4], 20) }
     }
 
     #[test]
@@ -142,7 +141,7 @@ mod tests {
             .series(passed("B5/epoll-wait/1ms", 66_000, 1_000_000));
         sheet.finds(
             "OVS-L004",
-            "epoll-wait of 300 µs took 1.06 ms, because poll and epoll_wait take whole milliseconds: rounding up to 1 ms \
+            "a 300 µs epoll-wait took 1.06 ms, because poll and epoll_wait take whole milliseconds: rounding up to 1 ms \
              caused 700 µs of the 760 µs by which it was late",
         );
         let evidence = sheet.finding("OVS-L004").evidence;
@@ -159,7 +158,7 @@ mod tests {
         }
         periodic.counts.missed = 160;
         let (_, sentence) = Sheet::linux().series(periodic).says("OVS-L004");
-        assert!(sentence.starts_with("poll of 300 µs took 1.06 ms, because "), "{sentence}");
+        assert!(sentence.starts_with("a 300 µs poll took 1.06 ms, because "), "{sentence}");
     }
 
     #[test]
@@ -167,12 +166,13 @@ mod tests {
         Sheet::linux()
             .series(passed("B5/poll/300us", 60_000, 300_000))
             .finds_no("OVS-L004", "poll and epoll_wait were passed exactly what was requested");
-        Sheet::linux()
-            .series(passed("B5/poll/1ms", 66_000, 1_000_000))
-            .lacks("OVS-L004", "this run requested only whole milliseconds of poll and epoll_wait: use --ask 300us");
+        Sheet::linux().series(passed("B5/poll/1ms", 66_000, 1_000_000)).lacks(
+            "OVS-L004",
+            "this run requested only whole milliseconds of poll and epoll_wait. Use --request 300us",
+        );
         Sheet::linux().lacks_data("OVS-L004");
         let mut wild = rounds("B5/poll/300us", &[760_000, 9_000_000, 100_000, 4_000_000], 20);
-        wild.asked_ns = Some(Nanos(1_000_000));
+        wild.rounded_ns = Some(Nanos(1_000_000));
         Sheet::linux().series(wild).is_disturbed("OVS-L004");
     }
 

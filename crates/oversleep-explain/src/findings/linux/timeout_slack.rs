@@ -207,12 +207,12 @@ fn polls_and_sleeps(file: &ResultFile) -> Checked<Pair<'_>> {
     let Share { slack, part, extra, .. } = share_of(file, &calls);
     if slack > Nanos::ZERO && extra < EXTRA_MIN {
         return Err(Conclusion::lacks(format!(
-            "the longest timeout measured, {longest}, is too short for its share to exceed the timer slack of {slack}: \
-             use --ask 100ms"
+            "the longest timeout measured, {longest}, is too short for its share to exceed the timer slack of {slack}. \
+             Use --request 100ms"
         )));
     }
     let is_covered = |series: &&Series| {
-        series.asked_ns == series.requested_ns
+        series.rounded_ns == series.requested_ns
             && series.requested_ns <= Some(slack * part)
             && series.requested_ns < Some(longest)
     };
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(few(&[166_000, 170_000, 160_000], &[566_000, 560_000, 590_000]), Verdict::Found);
         assert_eq!(few(&[166_000, 470_000, 160_000], &[566_000, 560_000, 590_000]), Verdict::NotEnoughData);
         assert_eq!(few(&[166_000, 170_000], &[566_000, 560_000]), Verdict::NotEnoughData);
-        assert_eq!(few(&[166_000, 170_000, 160_000], &[168_000, 161_000, 190_000]), Verdict::Absent);
+        assert_eq!(few(&[166_000, 170_000, 160_000], &[168_000, 161_000, 190_000]), Verdict::NotFound);
     }
 
     fn default_slack() -> Sheet {
@@ -344,17 +344,17 @@ mod tests {
         );
         // Waits of 100 ms are late here whatever they are: a deeper idle state, not a share.
         let verdict = |sleeps: &[i64], polls, shorter| survey(polls, sleeps, shorter).verdict("OVS-L003");
-        assert_eq!(verdict(&[116_000, 117_000, 300_000], 116_000, 66_000), Verdict::Absent);
+        assert_eq!(verdict(&[116_000, 117_000, 300_000], 116_000, 66_000), Verdict::NotFound);
         assert_eq!(verdict(&[80_000, 110_000, 115_000], 116_000, 66_000), Verdict::NotEnoughData);
-        assert_eq!(verdict(&[66_000, 66_000, 68_000], 67_000, 66_000), Verdict::Absent);
+        assert_eq!(verdict(&[66_000, 66_000, 68_000], 67_000, 66_000), Verdict::NotFound);
     }
 
     #[test]
     fn long_timeouts_without_data_or_peace() {
         default_slack().steady("B5/poll/1ms", 66_000).steady("B5/nanosleep/1ms", 66_000).lacks(
             "OVS-L003",
-            "the longest timeout measured, 1 ms, is too short for its share to exceed the timer slack of 50 µs: use --ask \
-             100ms",
+            "the longest timeout measured, 1 ms, is too short for its share to exceed the timer slack of 50 µs. Use \
+             --request 100ms",
         );
         let wild = default_slack().wild("B5/poll/100ms", 116_000).steady("B5/nanosleep/100ms", 66_000);
         wild.is_disturbed("OVS-L003");

@@ -1,4 +1,4 @@
-//! The floor of a guest comes from its hypervisor.
+//! Guests, whose hypervisor limits how exact their timing can be.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::{ExperimentId, FactName, ResultFile};
@@ -17,7 +17,7 @@ const HYPERVISOR: FactName = FactName::VirtualisationHypervisor;
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-L019",
     name: "virtual-machine",
-    summary: "This is a guest: the shortest lateness and clock cost it can have are the hypervisor's, not the processor's.",
+    summary: "This is a guest: the hypervisor, not the processor, limits how exact its waits and how cheap its clocks are.",
     applies_to: "Linux under KVM, Hyper-V (WSL2 too), VMware, Xen and others",
     scope: Scope::Os("linux"),
     severity: Severity::Note,
@@ -43,19 +43,19 @@ fn guest(file: &ResultFile) -> Checked {
     let pairs = sound_pairs(file, LOWER_TIMER_SLACK.id);
     let exact = pairs.first().map(|(_, exact)| *exact);
     let read = of_key(file, ExperimentId::A1, "monotonic").ok();
-    let floor: Vec<String> = [
+    let best: Vec<String> = [
         exact.map(|exact| format!("{} {} late without slack", exact.subject, p50(exact))),
         read.map(|read| format!("a clock read {}", cost(median_of(read)))),
     ]
     .into_iter()
     .flatten()
     .collect();
-    let floor = if floor.is_empty() { String::new() } else { format!(" ({})", floor.join(", ")) };
+    let best = if best.is_empty() { String::new() } else { format!(" ({})", best.join(", ")) };
     let named = match environment.text(FactName::VirtualisationWsl).filter(|&wsl| wsl != "none") {
         Some(wsl) => format!("{wsl} under {kind}"),
         None => format!("a {kind} guest"),
     };
-    let sentence = format!("this is {named}: its floor{floor} is the hypervisor's, not the processor's");
+    let sentence = format!("this is {named}: the hypervisor, not the processor, limits its best figures{best}");
     let found = Conclusion::found(sentence).rests_on(HYPERVISOR, kind);
     Ok(found.rests_on_series([exact, read].into_iter().flatten()))
 }
@@ -66,18 +66,21 @@ mod tests {
     use oversleep_record::FactName;
 
     #[test]
-    fn a_guest_names_its_floor() {
+    fn a_guest_names_its_best_figures() {
         let guest = || Sheet::linux().text(FactName::VirtualisationHypervisor, "kvm");
         guest().trial("lower-timer-slack", "nanosleep", 66_100, 14_200).steady("A1/monotonic", 31_500).finds(
             "OVS-L019",
-            "this is a kvm guest: its floor (nanosleep 14.2 µs late without slack, a clock read 31.5 ns) is the \
-             hypervisor's, not the processor's",
+            "this is a kvm guest: the hypervisor, not the processor, limits its best figures (nanosleep 14.2 µs late without \
+             slack, a clock read 31.5 ns)",
         );
-        guest().finds("OVS-L019", "this is a kvm guest: its floor is the hypervisor's, not the processor's");
+        guest().finds("OVS-L019", "this is a kvm guest: the hypervisor, not the processor, limits its best figures");
         Sheet::linux()
             .text(FactName::VirtualisationHypervisor, "hyper-v")
             .text(FactName::VirtualisationWsl, "wsl2")
-            .finds("OVS-L019", "this is wsl2 under hyper-v: its floor is the hypervisor's, not the processor's");
+            .finds(
+                "OVS-L019",
+                "this is wsl2 under hyper-v: the hypervisor, not the processor, limits its best figures",
+            );
     }
 
     #[test]

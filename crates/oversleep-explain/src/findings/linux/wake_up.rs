@@ -41,14 +41,14 @@ fn wake_up_baseline(file: &ResultFile) -> Checked {
     let series = reference_sleep(file)?;
     let row = split::of_sleeps(file).ok_or_else(|| match file.environment.flag(FactName::PerfSwitchTimes) {
         Some(false) => Conclusion::lacks(
-            "switch-in times are not available here (perf.switch_times): `oversleep doctor` says how to allow them",
+            "switch-in times are not available here (perf.switch_times). `oversleep doctor` says how to allow them",
         ),
         _ => not_measured(file, ExperimentId::B5, &format!("the split of {}", series.key)),
     })?;
     let (seen, unseen) = (row.attributed_count, row.unattributed_count);
     if seen < VALUES_MIN {
         return Err(Conclusion::lacks(format!(
-            "all parts are known for only {seen} waits of {} and a conclusion needs {VALUES_MIN}: use --thorough",
+            "all parts are known for only {seen} waits of {} and a conclusion needs {VALUES_MIN}. Use --thorough",
             row.series
         )));
     }
@@ -56,7 +56,7 @@ fn wake_up_baseline(file: &ResultFile) -> Checked {
     let share = unseen as f64 / all as f64;
     if share > UNATTRIBUTED_MAX {
         let disturbed = Conclusion::disturbed(format!(
-            "the switch-in of {} of the waits of {} was not seen, so the rest may not stand for all: use --thorough",
+            "the switch-in of {} of the waits of {} was not seen, so the rest may not stand for all. Use --thorough",
             percent(share),
             row.series
         ));
@@ -90,7 +90,7 @@ mod tests {
             "nanosleep is 66 µs late: 52 µs for timer, slack and waking, 3 µs in the run queue, 11 µs for the return to the \
              program",
         );
-        assert_eq!(sheet.finding("OVS-L018").evidence[0].says, "medians of 80 waits, 3 unattributed; test");
+        assert_eq!(sheet.finding("OVS-L018").evidence[0].text, "medians of 80 waits, 3 unattributed; test");
     }
 
     #[test]
@@ -108,11 +108,11 @@ mod tests {
     fn no_split_no_explanation() {
         Sheet::linux().steady("B5/nanosleep/1ms", 66_000).flag(FactName::PerfSwitchTimes, false).lacks(
             "OVS-L018",
-            "switch-in times are not available here (perf.switch_times): `oversleep doctor` says how to allow them",
+            "switch-in times are not available here (perf.switch_times). `oversleep doctor` says how to allow them",
         );
         split_waits(12, 0).lacks(
             "OVS-L018",
-            "all parts are known for only 12 waits of B5/nanosleep/1ms and a conclusion needs 30: use --thorough",
+            "all parts are known for only 12 waits of B5/nanosleep/1ms and a conclusion needs 30. Use --thorough",
         );
         split_waits(80, 40).is_disturbed("OVS-L018");
         Sheet::linux().wild("B5/nanosleep/1ms", 66_000).is_disturbed("OVS-L018");

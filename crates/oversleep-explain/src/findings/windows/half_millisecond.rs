@@ -6,7 +6,7 @@ use oversleep_record::{Nanos, Series};
 use crate::entry::{Conclusion, Scope};
 use crate::figures::duration;
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
-use crate::read::windows::{half_and_above, in_effect, requested_resolution};
+use crate::read::windows::{half_and_above, in_effect, requested_resolution, took};
 use crate::remedies::windows::{REQUEST_JUST_ABOVE_HALF, USE_HIGH_RESOLUTION_TIMER};
 
 /// A difference that is a tick's, not the noise of wake-ups.
@@ -35,7 +35,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
         enough: Pair::both_sound,
         effect: None,
         differs: |_, pair| duration(&pair.worse) - duration(&pair.better) >= TICK_MIN,
-        found: |_, pair| Conclusion::found(format!("{}: the finer request costs a tick more", both(pair))),
+        found: |_, pair| Conclusion::found(format!("{}: the finer request costs one more tick", both(pair))),
         absent: |_, pair| format!("{}: the finer request is no worse here", both(pair)),
     }),
 }];
@@ -43,9 +43,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 fn both(pair: &Pair<'_>) -> String {
     let in_effect = |series: &Series| in_effect(series).map(|is| format!(" ({is} in effect)")).unwrap_or_default();
     format!(
-        "{} of 1 ms took {} with 0.5 ms requested{} and {} with 0.{} ms{}",
-        pair.worse.subject,
-        duration(&pair.worse),
+        "{} with a timer resolution of 0.5 ms requested{}, and {} with 0.{} ms{}",
+        took(&pair.worse),
         in_effect(&pair.worse),
         duration(&pair.better),
         requested_resolution(&pair.better).unwrap_or_default().0 / 1_000,
@@ -72,8 +71,8 @@ mod tests {
         let sheet = held(496_000, 21_000);
         sheet.finds(
             "OVS-W005",
-            "sleep of 1 ms took 1.5 ms with 0.5 ms requested (500 µs in effect) and 1.02 ms with 0.507 ms (507 µs in \
-             effect): the finer request costs a tick more",
+            "a 1 ms sleep took 1.5 ms with a timer resolution of 0.5 ms requested (500 µs in effect), and 1.02 ms with \
+             0.507 ms (507 µs in effect): the finer request costs one more tick",
         );
         let tried = &sheet.finding("OVS-W005").advice[0].tried;
         assert!(matches!(tried, Tried::Measured { before_p50_ns: 496_000, after_p50_ns: 21_000, helped: true, .. }));
@@ -92,7 +91,7 @@ mod tests {
         let neighbour = held(15_000, 15_000).span(FactName::TimerPeriodNow, 500_000);
         neighbour.lacks(
             "OVS-W005",
-            "another process held 500 µs already, so this process's waits ended on that: close it and run this again",
+            "another process held 500 µs already, so this process's waits ended on that. Close it and run this again",
         );
         assert_eq!(
             held(496_000, 21_000).span(FactName::TimerPeriodNow, 15_625_000).verdict("OVS-W005"),
@@ -113,8 +112,8 @@ mod tests {
     fn no_worse_not_measured_or_disturbed() {
         held(15_000, 21_000).finds_no(
             "OVS-W005",
-            "sleep of 1 ms took 1.01 ms with 0.5 ms requested (500 µs in effect) and 1.02 ms with 0.507 ms (507 µs in \
-             effect): the finer request is no worse here",
+            "a 1 ms sleep took 1.01 ms with a timer resolution of 0.5 ms requested (500 µs in effect), and 1.02 ms with \
+             0.507 ms (507 µs in effect): the finer request is no worse here",
         );
         Sheet::windows().steady("C2/sleep/1ms/resolution=500us", 15_000).lacks_data("OVS-W005");
         let wild = Sheet::windows().wild("C2/sleep/1ms/resolution=500us", 496_000);

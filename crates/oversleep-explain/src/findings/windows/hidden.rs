@@ -131,7 +131,7 @@ mod tests {
         let ignored = swept(14_600_000, 14_600_000);
         ignored.finds(
             "OVS-W004",
-            "with 500 µs granted, sleep of 1 ms took 15.6 ms all the same: on build 22631 this process's request does not \
+            "with 500 µs granted, a 1 ms sleep took 15.6 ms all the same: on build 22631 this process's request does not \
              count while none of its windows is visible, it seems",
         );
         let known = ignored.flag(FactName::TimerWindowHidden, true).says("OVS-W004").1;
@@ -150,7 +150,7 @@ mod tests {
             sheet.says("OVS-W004").1
         };
         let coarser = in_effect(1);
-        assert!(coarser.starts_with("with 500 µs requested and 1 ms in effect, sleep of 1 ms took"), "{coarser}");
+        assert!(coarser.starts_with("with 500 µs requested and 1 ms in effect, a 1 ms sleep took"), "{coarser}");
         assert!(in_effect(15).ends_with("(documented, not measured here)"), "it never was in effect");
     }
 

@@ -2,6 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
+use oversleep_record::words::grouped;
 use oversleep_record::{ExperimentId, FactName, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -48,12 +49,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
             let battery =
                 if file.environment.flag(FactName::PowerOnBattery) == Some(true) { ", on battery" } else { "" };
             Conclusion::found(format!(
-                "holding {} costs {} {} per second{} instead of {} while nothing waits{battery}",
+                "holding {} causes {} {} per second{} instead of {} while nothing waits{battery}",
                 held_in_words(&pair.worse),
-                median_of(&pair.worse),
+                grouped(median_of(&pair.worse)),
                 interrupts(&pair.worse),
                 on_cpus(file),
-                median_of(&pair.better)
+                grouped(median_of(&pair.better))
             ))
         },
         absent: |file, pair| {
@@ -61,9 +62,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
                 "holding {} did not clearly raise the {}: {} per second{} instead of {}",
                 held_in_words(&pair.worse),
                 interrupts(&pair.worse),
-                median_of(&pair.worse),
+                grouped(median_of(&pair.worse)),
                 on_cpus(file),
-                median_of(&pair.better)
+                grouped(median_of(&pair.better))
             )
         },
     }),
@@ -91,7 +92,7 @@ fn with_and_without(file: &ResultFile) -> Checked<Pair<'_>> {
 fn enough_windows(_: &ResultFile, pair: &Pair<'_>) -> Checked<()> {
     match [&pair.better, &pair.worse].into_iter().find(|series| series.distribution.count() < WINDOWS_MIN) {
         Some(series) => Err(Conclusion::lacks(format!(
-            "{} was counted in one window and a conclusion needs {WINDOWS_MIN}: use --thorough",
+            "{} was counted in one window and a conclusion needs {WINDOWS_MIN}. Use --thorough",
             series.key
         ))),
         None => Ok(()),
@@ -101,13 +102,13 @@ fn enough_windows(_: &ResultFile, pair: &Pair<'_>) -> Checked<()> {
 fn held_in_words(series: &Series) -> String {
     let held = requested_resolution(series).unwrap_or_default();
     match other_in_effect(held, series) {
-        Some(is) => format!("a request for {held}, with {is} in effect,"),
-        None => held.to_string(),
+        Some(is) => format!("a timer resolution of {held} ({is} in effect)"),
+        None => format!("a timer resolution of {held}"),
     }
 }
 
 fn interrupts(series: &Series) -> &'static str {
-    if series.label(label::COUNTED_OF) == Some(label::InterruptKind::AllKinds) {
+    if series.label(label::INTERRUPT_KIND) == Some(label::InterruptKind::AllKinds) {
         "interrupts"
     } else {
         "timer interrupts"
@@ -148,13 +149,13 @@ mod tests {
 
     #[test]
     fn holding_costs_interrupts() {
-        const COSTS: &str = "holding 500 µs costs 2000 timer interrupts per second instead of 64 while nothing waits";
+        const COSTS: &str = "holding a timer resolution of 500 µs causes 2,000 timer interrupts per second instead of 64 while nothing waits";
         counts(&[2_000, 2_003], &[64, 66]).finds("OVS-W011", COSTS);
         let on_battery = counts(&[2_000, 2_003], &[64, 66]).flag(FactName::PowerOnBattery, true);
         on_battery.finds("OVS-W011", &format!("{COSTS}, on battery"));
         counts(&[2_000, 2_003], &[64, 1_900]).finds_no(
             "OVS-W011",
-            "holding 500 µs did not clearly raise the timer interrupts: 2000 per second instead of 64",
+            "holding a timer resolution of 500 µs did not clearly raise the timer interrupts: 2,000 per second instead of 64",
         );
     }
 
@@ -166,7 +167,7 @@ mod tests {
             series.conditions.outcomes.insert("resolution".into(), Outcome::AlreadySo { is });
         }
         let says = sheet.says("OVS-W011").1;
-        let begins = "holding a request for 500 µs, with 1 ms in effect, costs 1000 timer interrupts per second";
+        let begins = "holding a timer resolution of 500 µs (1 ms in effect) causes 1,000 timer interrupts per second";
         assert!(says.starts_with(begins), "{says}");
     }
 
@@ -174,20 +175,22 @@ mod tests {
     fn interrupts_counted_with_others_are_not_called_the_timers() {
         let of_all = |held: &str, rates: &[i64]| {
             let mut series = counted(held, rates);
-            series.labels.set(label::COUNTED_OF, label::InterruptKind::AllKinds);
+            series.labels.set(label::INTERRUPT_KIND, label::InterruptKind::AllKinds);
             series
         };
         let sheet = Sheet::windows().integer(FactName::CpuCount, 1).series(of_all("as-found", &[64, 66]));
-        sheet
-            .series(of_all("500us", &[2_000, 2_003]))
-            .finds("OVS-W011", "holding 500 µs costs 2000 interrupts per second instead of 64 while nothing waits");
+        sheet.series(of_all("500us", &[2_000, 2_003])).finds(
+            "OVS-W011",
+            "holding a timer resolution of 500 µs causes 2,000 interrupts per second instead of 64 while nothing waits",
+        );
     }
 
     #[test]
     fn a_sum_says_what_it_sums() {
         on_cpus(16, &[32_052, 32_052], &[1_024, 1_024]).finds(
             "OVS-W011",
-            "holding 500 µs costs 32052 timer interrupts per second on 16 CPUs together instead of 1024 while nothing waits",
+            "holding a timer resolution of 500 µs causes 32,052 timer interrupts per second on 16 CPUs together instead of \
+             1,024 while nothing waits",
         );
         let unknown = Sheet::windows().series(counted("as-found", &[64; 2])).series(counted("500us", &[65; 2]));
         assert!(unknown.says("OVS-W011").1.ends_with(": 65 per second on all CPUs together instead of 64"));
@@ -197,7 +200,7 @@ mod tests {
     fn one_window_is_not_enough() {
         counts(&[2_000], &[64, 66]).lacks(
             "OVS-W011",
-            "C5/sleep/interrupts/idle/resolution=500us was counted in one window and a conclusion needs 2: use --thorough",
+            "C5/sleep/interrupts/idle/resolution=500us was counted in one window and a conclusion needs 2. Use --thorough",
         );
         Sheet::windows().lacks_data("OVS-W011");
     }

@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_millisecond_takes_a_tick() {
         const ALONE: &str =
-            "sleep of 1 ms took 15.6 ms and was 14.6 ms late, because waits here end on a tick of 15.6 ms";
+            "a 1 ms sleep took 15.6 ms and was 14.6 ms late, because waits here end on a tick of 15.6 ms";
         sleeping(14_600_000).finds("OVS-W001", ALONE);
         let mut held = sleeping(14_600_000).steady("C2/sleep/1ms/resolution=1ms", 950_000);
         let with = "; while this process held a 1 ms timer resolution it took 1.95 ms";
@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn a_finer_tick_no_data_or_no_peace() {
         sleeping(950_000)
-            .finds_no("OVS-W001", "sleep of 1 ms took 1.95 ms: it does not wait for the default tick of 15.6 ms");
-        Sheet::windows().lacks("OVS-W001", "B5/sleep/1ms was not measured: run `oversleep check --only B5`");
+            .finds_no("OVS-W001", "a 1 ms sleep took 1.95 ms: it does not wait for the default tick of 15.6 ms");
+        Sheet::windows().lacks("OVS-W001", "B5/sleep/1ms was not measured. Run `oversleep check --only B5`");
         Sheet::windows().wild("B5/sleep/1ms", 14_600_000).is_disturbed("OVS-W001");
         // What this process holds is not what was found.
         Sheet::windows().steady("B5/sleep/1ms/resolution=1ms", 950_000).lacks_data("OVS-W001");

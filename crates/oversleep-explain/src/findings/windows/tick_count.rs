@@ -84,7 +84,7 @@ fn tick_count(file: &ResultFile) -> Checked {
     let Some(Polled { seen, period, read_from }) = ways.iter().find_map(|way| way(file)) else {
         return Err(match TICK_COUNTS.iter().find_map(|clock| step_seen(file, clock)) {
             Some(seen) => Conclusion::lacks(format!(
-                "{} moved in steps of {}, but no process held a finer timer resolution than the default meanwhile: run \
+                "{} moved in steps of {}, but no process held a finer timer resolution than the default meanwhile. Run \
                  `oversleep check --only C3`",
                 seen.clock, seen.step
             )),
@@ -92,7 +92,7 @@ fn tick_count(file: &ResultFile) -> Checked {
         });
     };
     let step = step_in_words(seen.step, Some(default_period(file)));
-    let moved = format!("{} moved in steps of {step} while a timer period of {period} was in force", seen.clock);
+    let moved = format!("{} moved in steps of {step} while a timer resolution of {period} was in force", seen.clock);
     let conclusion = if seen.step >= DEFAULT_STEP_MIN {
         Conclusion::found(format!("{moved}: it ignores the timer resolution"))
     } else {
@@ -112,13 +112,15 @@ mod tests {
 
     #[test]
     fn the_tick_count_keeps_to_the_default_tick() {
-        const IGNORES: &str = "get-tick-count-64 moved in steps of 15.6 ms while a timer period of 1 ms was in force: it \
+        const IGNORES: &str = "get-tick-count-64 moved in steps of 15.6 ms while a timer resolution of 1 ms was in force: it \
                                ignores the timer resolution";
         let raised =
             |step| Sheet::windows().span(FactName::TimerPeriodNow, 1_000_000).steady("B3/get-tick-count-64", step);
         raised(15_600_000).finds("OVS-W006", IGNORES);
-        raised(1_000_000)
-            .finds_no("OVS-W006", "get-tick-count-64 moved in steps of 1 ms while a timer period of 1 ms was in force");
+        raised(1_000_000).finds_no(
+            "OVS-W006",
+            "get-tick-count-64 moved in steps of 1 ms while a timer resolution of 1 ms was in force",
+        );
         let own = Sheet::windows().steady("B3/get-tick-count-64", 15_600_000);
         own.steady("B3/get-tick-count-64/resolution=1ms", 15_600_000).finds("OVS-W006", IGNORES);
     }
@@ -131,7 +133,7 @@ mod tests {
         one.lacks_data("OVS-W006");
         one.series(beside("3ms")).series(beside("5ms")).series(beside("9ms")).finds(
             "OVS-W006",
-            "get-tick-count-64 moved in steps of 15.6 ms while a timer period of 2 ms to 5 ms was in force: it ignores the \
+            "get-tick-count-64 moved in steps of 15.6 ms while a timer resolution of 2 ms to 5 ms was in force: it ignores the \
              timer resolution",
         );
     }
@@ -142,9 +144,9 @@ mod tests {
         default.steady("B3/get-tick-count-64", 15_600_000).lacks(
             "OVS-W006",
             "get-tick-count-64 moved in steps of 15.6 ms, but no process held a finer timer resolution than the default \
-             meanwhile: run `oversleep check --only C3`",
+             meanwhile. Run `oversleep check --only C3`",
         );
         Sheet::windows()
-            .lacks("OVS-W006", "the step of get-tick-count-64 was not measured: run `oversleep check --only B3`");
+            .lacks("OVS-W006", "the step of get-tick-count-64 was not measured. Run `oversleep check --only B3`");
     }
 }

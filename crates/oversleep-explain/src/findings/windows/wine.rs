@@ -63,7 +63,7 @@ mod tests {
         );
         for entry in registry().iter().filter(|entry| entry.id.starts_with("OVS-W") && entry.id != "OVS-W012") {
             under_wine
-                .lacks(entry.id, "figures taken under Wine 8.0 say nothing about Windows: run oversleep on Windows");
+                .lacks(entry.id, "figures taken under Wine 8.0 say nothing about Windows. Run oversleep on Windows");
         }
     }
 

@@ -12,7 +12,7 @@ use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::wait_loop::{self, WaitTask};
-use oversleep_system::{Neighbour, Platform, Scope, SlackRule, Target, Tunable, WaitInfo};
+use oversleep_system::{Neighbour, Platform, Scope, Target, Tunable, WaitInfo};
 
 /// How long a change of the machine's timer takes to show: more than any default tick.
 const SETTLING: Nanos = Nanos::from_millis(20);
@@ -99,7 +99,7 @@ impl NeighbourProbe {
             Some(Limit::Time(time)) => (u64::MAX, Nanos(time.0 / i64::from(rounds))),
         };
         let planned = count.min(10_000) * u64::from(rounds);
-        let ends_by_tick = matches!(sleep.slack, SlackRule::TimerResolution | SlackRule::Tick);
+        let ends_by_tick = sleep.ends_at_tick();
         let tick = choose::coarse_clock(platform).and_then(|clock| clock.stated_step_ns()).filter(|_| ends_by_tick);
         let rank = rank(&steps);
         let steps = steps.into_iter().map(|held| Step::new(platform, plan, experiment, sleep, held, planned)).collect();
@@ -138,7 +138,7 @@ impl Step {
         let sleep_of = |requested: Nanos| {
             let mut series = series(sleep.name, Quantity::Lateness, &requested.as_typed());
             series.requested_ns = Some(requested);
-            series.asked_ns = Some(sleep.rounded(requested));
+            series.rounded_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
             (requested, SeriesRecorder::new(series, planned))
         };

@@ -89,7 +89,7 @@ fn hypervisor_steal(file: &ResultFile) -> Checked {
             return Ok(Conclusion::absent("there is no hypervisor, so there is no steal").rests_on(HYPERVISOR, "none"));
         }
         return Err(Conclusion::lacks(
-            "steal is not available here, or no series was measured: `oversleep doctor` says which counters can be read",
+            "steal is not available here, or no series was measured. `oversleep doctor` says which counters can be read",
         ));
     };
     let cpus = known(file, FactName::CpuCount, "the number of CPUs", cpus(file))?;
@@ -117,7 +117,7 @@ fn cpu_pressure(file: &ResultFile) -> Checked {
     let pressure = observed(waits_as_found(file), |disturbance| disturbance.cpu_pressure_ns);
     let Some((pressed, window)) = pressure else {
         return Err(Conclusion::lacks(
-            "CPU pressure is not available here, or no wait was measured as found: `oversleep doctor` says which counters \
+            "CPU pressure is not available here, or no wait was measured as found. `oversleep doctor` says which counters \
              can be read",
         ));
     };
@@ -170,7 +170,7 @@ fn oversubscribed(file: &ResultFile) -> Checked {
     }
     match (load.zip(cpus), parts) {
         (None, None) => Err(Conclusion::lacks(
-            "neither the run queue nor the load average is available here: `oversleep doctor` says how to allow more",
+            "neither the run queue nor the load average is available here. `oversleep doctor` says how to allow more",
         )),
         (Some((load, cpus)), _) => Ok(Conclusion::absent(load_in_words(load, cpus)).rests_on(LOAD, number(load))),
         (None, Some(row)) => {

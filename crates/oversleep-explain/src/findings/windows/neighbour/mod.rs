@@ -83,7 +83,8 @@ fn raised_by_ours(file: &ResultFile) -> Checked<Option<Conclusion>> {
         return Ok(None);
     }
     let sentence = format!(
-        "beside a process that held {held}, {} instead of {was}: here a request of any process serves all of them",
+        "while another process held a {held} timer resolution, {} instead of {was}: here one process's request serves all \
+         processes",
         took(beside)
     );
     Ok(Some(Conclusion::found(sentence).rests_on_series([beside, alone])))
@@ -94,16 +95,16 @@ fn neighbour_raised(file: &ResultFile) -> Checked {
     if let Ok(Some(found)) = by_ours {
         return Ok(found);
     }
-    let now = known(file, PERIOD_NOW, "the timer period in force", period_as_found(file))?;
+    let now = known(file, PERIOD_NOW, "the timer resolution in force", period_as_found(file))?;
     let default = default_period(file);
     if now.0.saturating_mul(100) >= default.0.saturating_mul(99) {
         // No process holds a request, which says nothing about what a request would do: the neighbour should have shown it.
         by_ours?;
-        let sentence = format!("the timer period is the default, {default}: no process requests a finer one");
+        let sentence = format!("the timer resolution is the default, {default}: no process requests a finer one");
         return Ok(Conclusion::absent(sentence).rests_on(PERIOD_NOW, now.to_string()));
     }
     let found = Conclusion::found(format!(
-        "the timer period is {now} although this process requested nothing: another process holds it"
+        "the timer resolution is {now} although this process requested nothing: another process holds it"
     ))
     .rests_on(PERIOD_NOW, now.to_string());
     let Some(sleep) = sleep_as_found(file).ok() else { return Ok(found) };
@@ -123,7 +124,7 @@ fn own_request(file: &ResultFile) -> Checked {
     let build = build(file)?;
     if build < BUILD_2004 {
         let sentence = format!(
-            "on build {build} a request of any process serves all of them (until build {BUILD_2004}, Windows 10 2004)"
+            "on build {build} one process's request serves all processes (until build {BUILD_2004}, Windows 10 2004)"
         );
         return Ok(Conclusion::absent(sentence).rests_on(BUILD, build.to_string()));
     }
@@ -137,13 +138,13 @@ fn own_request(file: &ResultFile) -> Checked {
     let beside = beside.or(by_chance).filter(|(_, sleep)| is_sound(sleep) || !requests_are_shared(file));
     if beside.is_none() && requests_are_shared(file) {
         let absent = Conclusion::absent(format!(
-            "on build {build}, as it is set up, a request of any process serves all of them"
+            "on build {build}, as it is set up, one process's request serves all processes"
         ));
         return Ok(absent.rests_on(BUILD, build.to_string()).rests_on(FactName::TimerRequestsPerProcess, "no"));
     }
     let (held, sleep) =
-        beside.ok_or_else(|| not_measured(file, ExperimentId::C3, "a sleep beside a process that holds 1 ms"))?;
-    let beside = format!("beside a process that held {held}, {}", took(sound(sleep)?));
+        beside.ok_or_else(|| not_measured(file, ExperimentId::C3, "a sleep while another process holds 1 ms"))?;
+    let beside = format!("while another process held a {held} timer resolution, {}", took(sound(sleep)?));
     let resting = |conclusion: Conclusion| conclusion.rests_on(BUILD, build.to_string()).rests_on_series([sleep]);
     if !is_default_tick(file, duration(sleep)) {
         let set = match file.environment.flag(FactName::TimerGlobalRequests) {

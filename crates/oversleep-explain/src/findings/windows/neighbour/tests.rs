@@ -11,12 +11,13 @@ fn raised(now: i64) -> Sheet {
 
 #[test]
 fn a_neighbour_holds_a_finer_period() {
-    const RAISED: &str = "the timer period is 1 ms although this process requested nothing: another process holds it";
+    const RAISED: &str =
+        "the timer resolution is 1 ms although this process requested nothing: another process holds it";
     raised(1_000_000).finds("OVS-W002", RAISED);
-    let gains = "; this process's waits gain by it: sleep of 1 ms took 1.95 ms, and may take 15.6 ms once the other \
+    let gains = "; this process's waits gain by it: a 1 ms sleep took 1.95 ms, and may take 15.6 ms once the other \
                  process ends";
     raised(1_000_000).steady("B5/sleep/1ms", 950_000).finds("OVS-W002", &format!("{RAISED}{gains}"));
-    let without = "; this process's waits don't follow it: sleep of 1 ms took 16 ms";
+    let without = "; this process's waits don't follow it: a 1 ms sleep took 16 ms";
     raised(1_000_000).steady("B5/sleep/1ms", 14_990_000).finds("OVS-W002", &format!("{RAISED}{without}"));
 }
 
@@ -27,10 +28,10 @@ fn a_neighbour_of_our_own_shows_whom_a_request_serves() {
     };
     beside(1_000_000).finds(
         "OVS-W002",
-        "beside a process that held 2 ms, sleep of 1 ms took 2 ms instead of 15.6 ms: here a request of any process serves \
-         all of them",
+        "while another process held a 2 ms timer resolution, a 1 ms sleep took 2 ms instead of 15.6 ms: here one process's \
+         request serves all processes",
     );
-    assert_eq!(beside(14_990_000).verdict("OVS-W002"), Verdict::Absent, "since 2004 it follows its own request");
+    assert_eq!(beside(14_990_000).verdict("OVS-W002"), Verdict::NotFound, "since 2004 it follows its own request");
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn sleeps_that_cannot_be_judged_leave_it_open() {
 #[test]
 fn no_neighbour_or_none_known() {
     raised(15_625_000)
-        .finds_no("OVS-W002", "the timer period is the default, 15.6 ms: no process requests a finer one");
+        .finds_no("OVS-W002", "the timer resolution is the default, 15.6 ms: no process requests a finer one");
     Sheet::windows().lacks_data("OVS-W002");
 }
 
@@ -68,22 +69,22 @@ fn beside(late: i64) -> Sheet {
 fn each_process_must_make_its_own_request() {
     beside(14_990_000).steady("C2/sleep/1ms/resolution=1ms", 950_000).finds(
         "OVS-W003",
-        "beside a process that held 1 ms, sleep of 1 ms took 16 ms, but 1.95 ms while this process held 1 ms itself: on \
+        "while another process held a 1 ms timer resolution, a 1 ms sleep took 16 ms, but 1.95 ms while this process held 1 ms itself: on \
          build 19045 each process must make its own request",
     );
     beside(950_000).flag(FactName::TimerGlobalRequests, true).finds_no(
         "OVS-W003",
-        "beside a process that held 1 ms, sleep of 1 ms took 1.95 ms: its request serves this process too \
+        "while another process held a 1 ms timer resolution, a 1 ms sleep took 1.95 ms: its request serves this process too \
          (GlobalTimerResolutionRequests is set)",
     );
     beside(14_990_000).steady("C2/sleep/1ms/resolution=1ms", 14_600_000).finds_no(
         "OVS-W003",
-        "beside a process that held 1 ms, sleep of 1 ms took 16 ms, and 15.6 ms while this process held 1 ms itself: its \
+        "while another process held a 1 ms timer resolution, a 1 ms sleep took 16 ms, and 15.6 ms while this process held 1 ms itself: its \
          own request changes nothing here either",
     );
     raised(1_000_000).integer(FactName::OsBuild, 22_631).steady("B5/sleep/1ms", 14_990_000).finds(
         "OVS-W003",
-        "beside a process that held 1 ms, sleep of 1 ms took 16 ms: on build 22631 each process must make its own request",
+        "while another process held a 1 ms timer resolution, a 1 ms sleep took 16 ms: on build 22631 each process must make its own request",
     );
 }
 
@@ -91,17 +92,17 @@ fn each_process_must_make_its_own_request() {
 fn older_builds_missing_data_and_disturbance() {
     Sheet::windows().integer(FactName::OsBuild, 18_363).finds_no(
         "OVS-W003",
-        "on build 18363 a request of any process serves all of them (until build 19041, Windows 10 2004)",
+        "on build 18363 one process's request serves all processes (until build 19041, Windows 10 2004)",
     );
     Sheet::windows().integer(FactName::OsBuild, 19_045).lacks(
         "OVS-W003",
-        "a sleep beside a process that holds 1 ms was not measured: run `oversleep check --only C3`",
+        "a sleep while another process holds 1 ms was not measured. Run `oversleep check --only C3`",
     );
     Sheet::windows().lacks_data("OVS-W003");
     // What the system says of itself needs no measuring, but what was measured counts for more.
     let shared = || Sheet::windows().integer(FactName::OsBuild, 20_348).flag(FactName::TimerRequestsPerProcess, false);
-    shared().finds_no("OVS-W003", "on build 20348, as it is set up, a request of any process serves all of them");
-    assert_eq!(shared().scarce("C3/sleep/1ms/neighbour=1ms", 950_000).verdict("OVS-W003"), Verdict::Absent);
+    shared().finds_no("OVS-W003", "on build 20348, as it is set up, one process's request serves all processes");
+    assert_eq!(shared().scarce("C3/sleep/1ms/neighbour=1ms", 950_000).verdict("OVS-W003"), Verdict::NotFound);
     assert_eq!(shared().steady("C3/sleep/1ms/neighbour=1ms", 14_990_000).verdict("OVS-W003"), Verdict::Found);
     let wild = Sheet::windows().integer(FactName::OsBuild, 19_045).wild("C3/sleep/1ms/neighbour=1ms", 14_990_000);
     wild.is_disturbed("OVS-W003");
