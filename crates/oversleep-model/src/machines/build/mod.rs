@@ -1,4 +1,4 @@
-//! From a profile's figures to a machine that runs.
+//! Builds a machine from the figures of a profile.
 
 mod facts;
 mod figures;
@@ -19,10 +19,10 @@ use crate::sim::{
 };
 use oversleep_system::{ClockInfo, Cpu, CpuKind, Follows, WaitInfo};
 
-/// More CPUs than this no profile has; an affinity is a word of that many bits.
+/// An affinity is a word of that many bits.
 const CPUS_MAX: i64 = 64;
 
-/// A machine's name in every heading and file: with what was changed of it, so that it passes for no other.
+/// A machine's name in every heading and file. It includes what was changed, so that nobody takes it for the original.
 fn full_name(profile: &Profile, seed: u64) -> String {
     let mut parts = profile.changes.clone();
     if seed != super::SEED {

@@ -1,4 +1,4 @@
-//! Whose turn it is on a machine's CPUs, from the figures of its profile.
+//! How threads take turns on a machine's CPUs, by the figures of its profile.
 
 use super::Figures;
 use crate::machines::MachineError;
@@ -13,7 +13,7 @@ pub(super) fn scheduler(figures: &Figures<'_>, system: System) -> Result<Schedul
         return Err(figures.wrong("scheduler.slice", format!("a slice takes at least {SLICE_MIN}")));
     }
     if figures.span("scheduler.starving") < STARVING_MIN {
-        let why = format!("a thread that others keep from running has its turn after {STARVING_MIN} at the least");
+        let why = format!("a thread that others keep from running has its turn after {STARVING_MIN} at the earliest");
         return Err(figures.wrong("scheduler.starving", why));
     }
     let kind = figures.text("scheduler.kind");
@@ -54,7 +54,8 @@ pub(super) fn scheduler(figures: &Figures<'_>, system: System) -> Result<Schedul
     });
     if !fits {
         let names: Vec<&str> = scheduler.policies.iter().map(|policy| policy.name.as_str()).collect();
-        let right = format!("it is not a policy of this system with its priority; there are {}", names.join(", "));
+        let right =
+            format!("it is not a policy of this system with its priority; the policies are {}", names.join(", "));
         return Err(figures.wrong("scheduler.policy", right));
     }
     Ok(scheduler)
