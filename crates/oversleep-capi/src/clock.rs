@@ -72,8 +72,7 @@ pub extern "C" fn oversleep_clock_coarse_ns() -> u64 {
     now(Clock::coarse)
 }
 
-/// Returns the step of `oversleep_clock_coarse_ns`, in nanoseconds: one timer tick on Linux, 1 to 10 ms; 1 ns
-/// elsewhere.
+/// Returns the step of `oversleep_clock_coarse_ns`, in nanoseconds: one tick on Linux, 1 to 10 ms; 1 ns elsewhere.
 ///
 /// Returns `OVERSLEEP_UNKNOWN_NS` after an internal failure.
 // SAFETY: no other library uses this prefix.

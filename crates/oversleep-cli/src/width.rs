@@ -1,6 +1,6 @@
-//! How wide text may be here.
+//! The width of text on this terminal.
 
-/// Lines longer than this are hard to read, whatever the terminal's width.
+/// Longer lines are hard to read, however wide the terminal is.
 const WIDTH_MAX: usize = 120;
 const WIDTH_MIN: usize = 40;
 const WIDTH_WITHOUT_TERMINAL: usize = 100;

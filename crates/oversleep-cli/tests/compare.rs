@@ -71,10 +71,14 @@ fn few_values_conclude_nothing_and_the_exit_code_says_so() {
         home.run(["waits", "nanosleep", "--ask", "1ms", "--count", "3", "--on", "linux-hz250", "--out", file]).fine();
     }
     let ended = home.run(["compare", "a.json", "b.json"]).with_code(4);
-    assert!(ended.stdout.contains("Too few values to conclude from: 1 series; with --full"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("1 series inconclusive, because there are too few values; --full"),
+        "{}",
+        ended.stdout
+    );
     assert!(ended.stdout.contains("Nothing could be concluded."), "{}", ended.stdout);
     let full = home.run(["compare", "a.json", "b.json", "--full"]).with_code(4);
-    assert!(full.stdout.contains("too few: the base has 3 values"), "{}", full.stdout);
+    assert!(full.stdout.contains("inconclusive: the base has 3 values"), "{}", full.stdout);
 }
 
 #[test]
@@ -125,11 +129,11 @@ fn what_makes_no_sense_is_refused() {
     let many: Vec<&str> = std::iter::repeat_n("a.json", 27).collect();
     for (args, says) in [
         (&["a.json"][..], "2 values required"),
-        (&["-", "-"], "standard input can't be read twice"),
-        (&["a.json", "a.json", "--json=a.json"], "--json would replace a result it is made from"),
-        (&["a.json", "a.json", "--html", "a.json"], "--html would replace a result it is made from"),
+        (&["-", "-"], "standard input can be read only once"),
+        (&["a.json", "a.json", "--json=a.json"], "--json would overwrite one of the results"),
+        (&["a.json", "a.json", "--html", "a.json"], "--html would overwrite one of the results"),
         (&["a.json", "a.json", "--html", "-", "--json"], "--json and --html name the same place"),
-        (&many, "27 results are too many to compare; 26 is the most"),
+        (&many, "can't compare 27 results; the maximum is 26"),
     ] {
         let ended = home.run(std::iter::once(&"compare").chain(args)).with_code(2);
         assert!(ended.stderr.contains(says), "{args:?}: {}", ended.stderr);
@@ -138,5 +142,5 @@ fn what_makes_no_sense_is_refused() {
     let ended = home.run(["compare", "a.json", "text"]).with_code(1);
     assert!(ended.stderr.starts_with("error: can't use 'text': not a result file: "), "{}", ended.stderr);
     let ended = home.run(["compare", "a.json", "a.json", "--html", "no/c.html"]).with_code(1);
-    assert!(ended.stderr.contains("its directory is not there"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("its directory does not exist"), "{}", ended.stderr);
 }

@@ -103,13 +103,13 @@ fn an_answer_is_of_all_values_and_says_what_they_are() {
     };
     let told: Value = serde_json::from_str(&ask(&["--count", "150000", "--json"])).expect("JSON");
     assert_eq!(told[0]["count"], 150_000);
-    assert_eq!(told[0]["values"], "as asked");
+    assert_eq!(told[0]["quantity"], "duration");
     let (least, mean) = (told[0]["min_ns"].as_f64().expect("ns"), told[0]["mean_ns"].as_f64().expect("ns"));
     assert!(least > 15e6 && (15.6e6..15.7e6).contains(&mean), "{told}");
     let late = ask(&["--pace", "periodic"]);
-    assert!(late.contains("sleep(1ms), pace periodic: how late each deadline was served (modelled)"), "{late}");
+    assert!(late.contains("sleep(1ms), pace periodic: lateness of each deadline (modelled)"), "{late}");
     let late: Value = serde_json::from_str(&ask(&["--pace", "periodic", "--json"])).expect("JSON");
-    assert_eq!(late[0]["values"], "lateness");
+    assert_eq!(late[0]["quantity"], "lateness");
     assert!(late[0]["min_ns"].as_f64().expect("ns") < 1e6, "a deadline may be served at once: {late}");
 }
 
@@ -244,7 +244,7 @@ fn what_cannot_be_tuned_is_said_with_what_can() {
 fn answers_are_told_with_how_late_they_are_and_of_how_many_values() {
     let ask = |args: &[&str]| Home::new().run(["ask"].iter().chain(args)).fine().stdout;
     let text = ask(&["nanosleep(60s)", "--on", "linux-hz250", "--count", "20"]);
-    assert!(text.contains("p50 late") && text.contains(" µs") && text.contains("20 values"), "{text}");
+    assert!(text.contains("lateness") && text.contains(" µs") && text.contains("20 values"), "{text}");
     let text = ask(&["cost(tsc)", "--on", "linux-hz250"]);
     assert!(!text.contains("late"), "{text}");
 }

@@ -151,7 +151,7 @@ fn yields_and_spins_are_measured_by_name_too() {
 fn experiments_without_measurements_of_their_own_show_facts_or_what_they_read() {
     let home = Home::new();
     let facts = home.run(["check", "--only", "C1", "--no-remedies"]).fine();
-    assert!(facts.stdout.contains("Stamps ("), "{}", facts.stdout);
+    assert!(facts.stdout.contains("Timestamps: "), "{}", facts.stdout);
     let verdict = home.run(["check", "--only", "A6", "--quick", "--no-remedies", "--json"]).fine().result();
     assert!(verdict.clocks.iter().any(|clock| clock.steps.is_some() && clock.cost_series.is_some()));
 }

@@ -162,7 +162,7 @@ fn options_that_contradict_each_other_are_refused() {
 fn places_that_can_not_be_written_are_found_before_measuring() {
     let home = Home::new();
     for (args, what) in [
-        (["--out", "no/r.json"], "error: can't write 'no/r.json': its directory is not there; make it first\n"),
+        (["--out", "no/r.json"], "error: can't write 'no/r.json': its directory does not exist; create it first\n"),
         (["--html", "temp"], "error: can't write 'temp': it is a directory; name a file in it\n"),
         (["--json", ""], "error: a value is required for '--json [<FILE>]' but none was supplied\n"),
     ] {

@@ -3,7 +3,7 @@
 use oversleep_record::Unavailable;
 
 use oversleep_measure as measure;
-use oversleep_system::{Clock, HandoffKind, LoadKind, Platform, Scope, SharedPlatform, Tunable};
+use oversleep_system::{Described, Platform, SharedPlatform, Tunable};
 
 /// The kinds of things that have names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +39,36 @@ pub struct Entry {
     pub unavailable: Option<Unavailable>,
 }
 
+impl Entry {
+    fn of(info: &dyn Described, unavailable: Option<Unavailable>) -> Entry {
+        Entry {
+            name: info.name(),
+            call: info.call(),
+            doc: info.doc(),
+            properties: info.properties(),
+            since: info.since(),
+            page: info.page(),
+            unavailable,
+        }
+    }
+
+    /// What can be changed is described once; whom a change reaches and what holds now depend on the machine.
+    fn of_tunable(tunable: &dyn Tunable) -> Entry {
+        let now = tunable.current().map_or_else(|why| why.to_string(), |setting| setting.to_string());
+        let properties = vec![("reaches", tunable.reaches()), ("now", now)];
+        Entry { properties, ..Entry::of(tunable.info(), None) }
+    }
+}
+
 /// All entries of a kind, available or not.
 pub(crate) fn entries(platform: &SharedPlatform, kind: Kind) -> Vec<Entry> {
+    let (machine, waits) = (&**platform, || measure::all_waits(&**platform));
     match kind {
-        Kind::Clock => clocks(&**platform),
-        Kind::Wait => waits(platform),
-        Kind::Handoff => handoffs(&**platform),
-        Kind::Tunable => tunables(&**platform),
-        Kind::Load => loads(&**platform),
+        Kind::Clock => machine.clocks().iter().map(|clock| Entry::of(clock.info(), clock.available().err())).collect(),
+        Kind::Wait => waits().map(|wait| Entry::of(wait.info(), wait.open(platform).err())).collect(),
+        Kind::Handoff => machine.handoffs().iter().map(|kind| Entry::of(kind.info(), kind.open().err())).collect(),
+        Kind::Tunable => machine.tunables().iter().map(|tunable| Entry::of_tunable(&**tunable)).collect(),
+        Kind::Load => machine.loads().iter().map(|load| Entry::of(load.info(), None)).collect(),
     }
 }
 
@@ -57,104 +79,8 @@ pub(crate) fn names(platform: &dyn Platform, kind: Kind) -> Vec<&'static str> {
         Kind::Wait => measure::all_waits(platform).map(|wait| wait.info().name).collect(),
         Kind::Handoff => platform.handoffs().iter().map(|kind| kind.info().name).collect(),
         Kind::Tunable => platform.tunables().iter().map(|tunable| tunable.info().name).collect(),
-        Kind::Load => platform.loads().iter().map(|kind| kind.info().name).collect(),
+        Kind::Load => platform.loads().iter().map(|load| load.info().name).collect(),
     }
-}
-
-fn clocks(platform: &dyn Platform) -> Vec<Entry> {
-    let entry = |clock: &dyn Clock| {
-        let info = clock.info();
-        Entry {
-            name: info.name,
-            call: info.call,
-            doc: info.doc,
-            properties: vec![("unit", info.unit.name().to_owned())],
-            since: info.since,
-            page: info.page,
-            unavailable: clock.available().err(),
-        }
-    };
-    platform.clocks().iter().map(AsRef::as_ref).map(entry).collect()
-}
-
-fn waits(platform: &SharedPlatform) -> Vec<Entry> {
-    measure::all_waits(&**platform)
-        .map(|wait| {
-            let info = wait.info();
-            Entry {
-                name: info.name,
-                call: info.call,
-                doc: info.doc,
-                properties: vec![
-                    ("family", info.family.name().to_owned()),
-                    ("deadline", if info.takes.is_absolute() { "absolute" } else { "relative" }.to_owned()),
-                    ("unit", info.granularity.to_string()),
-                    ("zero", info.zero.words().to_owned()),
-                    ("slack", info.slack.words().to_owned()),
-                ],
-                since: info.since,
-                page: info.page,
-                unavailable: wait.open(platform).err(),
-            }
-        })
-        .collect()
-}
-
-fn handoffs(platform: &dyn Platform) -> Vec<Entry> {
-    let entry = |kind: &dyn HandoffKind| {
-        let info = kind.info();
-        Entry {
-            name: info.name,
-            call: info.call,
-            doc: info.doc,
-            properties: Vec::new(),
-            since: info.since,
-            page: info.page,
-            unavailable: kind.open().err(),
-        }
-    };
-    platform.handoffs().iter().map(AsRef::as_ref).map(entry).collect()
-}
-
-fn tunables(platform: &dyn Platform) -> Vec<Entry> {
-    let entry = |tunable: &dyn Tunable| {
-        let info = tunable.info();
-        let reaches = match info.scope {
-            // Whom a timer resolution reaches is a question of the system's version, not of its call alone.
-            _ if info.sets_resolution => tunable.reached().sentence,
-            Scope::MachineWhileHeld => tunable.reached().sentence,
-            Scope::Thread => "it reaches the measuring thread".to_owned(),
-            Scope::Process => "it reaches this process".to_owned(),
-        };
-        let current = tunable.current();
-        let shown = current.as_ref().map_or_else(ToString::to_string, ToString::to_string);
-        Entry {
-            name: info.name,
-            call: info.call,
-            doc: info.doc,
-            properties: vec![("reaches", reaches), ("now", shown)],
-            since: info.since,
-            page: info.page,
-            unavailable: None,
-        }
-    };
-    platform.tunables().iter().map(AsRef::as_ref).map(entry).collect()
-}
-
-fn loads(platform: &dyn Platform) -> Vec<Entry> {
-    let entry = |kind: &dyn LoadKind| {
-        let info = kind.info();
-        Entry {
-            name: info.name,
-            call: "",
-            doc: info.doc,
-            properties: Vec::new(),
-            since: "",
-            page: "",
-            unavailable: None,
-        }
-    };
-    platform.loads().iter().map(AsRef::as_ref).map(entry).collect()
 }
 
 #[cfg(test)]

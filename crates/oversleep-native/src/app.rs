@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::process::Command;
 
-/// Runs a program to its end and returns its exit code. It begins with what the calling thread and this process have.
+/// Runs a program to its end and returns its exit code. It inherits from the calling thread and this process.
 ///
 /// # Errors
-/// It can't be started.
+/// If it can't be started.
 pub fn run(program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
     let status = Command::new(program).args(arguments).status()?;
     Ok(status.code().unwrap_or(1))

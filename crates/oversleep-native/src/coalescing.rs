@@ -1,5 +1,5 @@
-//! How much later than asked macOS may end a wait, as its parameters say: a share of the request up to a cap, by the
-//! thread's latency tier.
+//! How much later than requested macOS may end a wait, by its parameters: a share of the request up to a cap, which
+//! depends on the thread's latency tier.
 //!
 //! The kernel's rule (`timer_call_slop` in xnu's osfmk/kern/timer_call.c): a request of `t` may end up to `t >> shift`
 //! late, `t << -shift` for a negative shift, and at most the cap. Real-time threads have shift and cap 0.
@@ -9,17 +9,17 @@ use oversleep_record::Nanos;
 /// One row of the kernel's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
-    /// Bits the request is shifted right by; left where negative.
+    /// Bits by which the request is shifted right; left if negative.
     pub(super) shift: i32,
-    /// The most it may come to.
+    /// The maximum.
     pub(super) cap: Nanos,
 }
 
 impl Share {
-    /// How late a wait of that length may end on purpose.
+    /// How late a wait of this duration may end on purpose.
     pub(super) fn of(self, request: Nanos) -> Nanos {
         let request = i128::from(request.0.max(0));
-        // More than 63 bits either way is nothing, or more than any cap.
+        // A shift of more than 63 bits gives zero, or more than any cap.
         let late = if self.shift >= 0 { request >> self.shift.min(64) } else { request << (-self.shift).min(63) };
         Nanos(i64::try_from(late).unwrap_or(i64::MAX)).min(self.cap)
     }
@@ -46,9 +46,10 @@ mod tests {
     const MS: i64 = 1_000_000;
 
     #[test]
-    fn the_tiers_shipped_by_default() {
+    fn the_default_tiers() {
         let late = |shift, cap_ms, request_ms| Share { shift, cap: Nanos(cap_ms * MS) }.of(Nanos(request_ms * MS));
-        // Tier 0: an eighth up to 1 ms; tier 1: a quarter up to 5 ms; tier 2: half up to 20 ms; tier 3: fourfold up to 75 ms.
+        // Tier 0: an eighth, up to 1 ms. Tier 1: a quarter, up to 5 ms. Tier 2: half, up to 20 ms. Tier 3: four times,
+        // up to 75 ms.
         assert_eq!(late(3, 1, 1), Nanos(125_000));
         assert_eq!(late(3, 1, 100), Nanos(MS));
         assert_eq!(late(2, 5, 1), Nanos(250_000));
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn says_itself() {
+    fn a_share_displays_as_a_clause() {
         assert_eq!(Share { shift: 3, cap: Nanos(MS) }.to_string(), "1/8 of the request, at most 1 ms");
         assert_eq!(Share { shift: -2, cap: Nanos(75 * MS) }.to_string(), "4 times the request, at most 75 ms");
         assert_eq!(Share { shift: 0, cap: Nanos(0) }.to_string(), "nothing");

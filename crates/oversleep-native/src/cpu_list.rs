@@ -1,4 +1,4 @@
-//! CPUs in words, the same on every system.
+//! Lists of CPUs as text, the same on every system.
 
 use oversleep_system::{Cpu, CpuKind};
 

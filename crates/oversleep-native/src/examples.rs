@@ -1,19 +1,19 @@
-//! What examples in the help name: what a user of this system would type there.
+//! The names in the help's examples, as a user of this system would type them.
 
-/// Names and options to fill examples with.
+/// Names and options for the examples.
 #[derive(Clone, Copy, Debug)]
 pub struct Examples {
-    /// The plainest sleep, and another wait.
+    /// The system's plain sleep, and another wait.
     pub waits: [&'static str; 2],
     /// The reference clock, and another one.
     pub clocks: [&'static str; 2],
     /// Two ways of waking a thread.
     pub handoffs: [&'static str; 2],
-    /// The tunable that makes waits end closer to their time, and a setting of it.
+    /// The tunable that makes waits end closer to their deadline, and a setting of it.
     pub finer: (&'static str, &'static str),
-    /// A policy under which a thread runs first.
+    /// A policy under which a thread runs ahead of ordinary ones.
     pub policy: &'static str,
-    /// A program that every such machine has and that ends by itself.
+    /// A program that every machine of this system has and that ends by itself.
     pub program: &'static str,
 }
 
@@ -44,7 +44,7 @@ const MACOS: Examples = Examples {
     program: "echo done",
 };
 
-/// Those of the system this was built for.
+/// The examples of the system this was built for.
 pub const HERE: Examples = if cfg!(target_os = "windows") {
     WINDOWS
 } else if cfg!(target_os = "macos") {
@@ -59,7 +59,7 @@ mod tests {
     use crate::here;
 
     #[test]
-    fn whatever_an_example_names_is_there() {
+    fn every_name_in_an_example_exists() {
         let native = here();
         for name in HERE.waits {
             assert!(native.wait(name).is_some(), "{name}");

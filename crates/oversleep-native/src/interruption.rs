@@ -1,20 +1,20 @@
 //! Ending a run, on systems without signals.
 
-/// Runs `install`, which puts a handler on Ctrl-C. Nothing can have been ignored before.
+/// Runs `install`, which sets a handler for Ctrl-C. These systems have no ignored signals.
 pub fn leaving_ignored<T>(install: impl FnOnce() -> T) -> T {
     install()
 }
 
-/// No system call here ends a process for writing too much.
+/// These systems don't end a process for writing too much.
 pub fn fail_writes_beyond_the_limit() {}
 
-/// Ends the waits that other threads of this process are in, where their calls can be ended: on Windows those for events
-/// and alertable sleeps. One that is entered just afterwards is not ended: call it again until the threads are done.
+/// Ends the current waits of this process's other threads if their calls can be ended: waits for events and alertable
+/// sleeps. A wait that begins just afterwards isn't ended, so call this again until the threads have finished.
 #[cfg(target_os = "windows")]
 pub fn end_waits() {
     super::windows::end_waits();
 }
 
-/// No wait of another thread can be ended from here: the wait in progress is finished.
+/// The current waits of other threads can't be ended here, and run to their end.
 #[cfg(not(target_os = "windows"))]
 pub fn end_waits() {}

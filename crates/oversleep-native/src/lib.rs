@@ -58,7 +58,7 @@ pub mod interruption;
 
 pub use examples::{Examples, HERE as EXAMPLES};
 pub use native_app::run as run_app;
-pub use neighbour_process::run_if_asked as run_if_neighbour;
+pub use neighbour_process::run_if_neighbour;
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Neighbours on a real machine: this executable once more, as a process of its own that holds a setting.
+//! Neighbours on a real machine: a second process of this executable that holds a setting.
 //!
-//! The child applies the setting with its platform's resolution tunable, prints one line of JSON with what became of it
-//! and waits until its standard input is closed, which the system does for a parent that is killed. Only a program that
-//! called [`run_if_asked`] is started again: any other, a test harness say, would run its own `main` instead.
+//! The child applies the setting with its platform's resolution tunable and prints the outcome as one line of JSON.
+//! Then it waits until its standard input is closed, which also happens if the parent is killed. Only a program that
+//! called [`run_if_neighbour`] is started again; any other, such as a test harness, would run its own `main`.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,45 +17,45 @@ use serde::{Deserialize, Serialize};
 
 use oversleep_system::{Neighbour, Platform};
 
-/// First argument of a neighbour. No user types it.
+/// The first argument of a neighbour, which no user types.
 const ARGUMENT: &str = "hold-as-neighbour";
-/// Longest time a child may take to say what it was granted.
+/// How long a child may take to print its outcome.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// Longest time it may take to end by itself before it is killed.
+/// How long it may take to end by itself before it is killed.
 const END_MAX: Duration = Duration::from_secs(2);
 
-/// Whether this program answers when it is started as a neighbour.
+/// Whether this program can act as a neighbour.
 static ANSWERS: AtomicBool = AtomicBool::new(false);
 
-/// What a child says in one line.
+/// The line that a child prints.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Answer {
-    /// The setting it began with.
+    /// The setting it started with.
     found: Result<Setting, Unavailable>,
-    /// What became of the one it was asked for; `None` where it was asked to hold nothing.
+    /// The outcome of the requested setting; `None` if it holds none.
     outcome: Option<Outcome>,
 }
 
-/// To be called first thing in `main`: does what a neighbour does where this process was started as one, and says how
-/// it ended. `None` in every other process, which may start neighbours from then on.
-pub fn run_if_asked() -> Option<ExitCode> {
+/// Call this first in `main`. If this process was started as a neighbour, it acts as one and returns the exit code. In
+/// every other process it returns `None`, and the process may start neighbours from then on.
+pub fn run_if_neighbour() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_none_or(|first| first != ARGUMENT) {
         ANSWERS.store(true, Ordering::Relaxed);
         return None;
     }
-    Some(match asked(arguments.next()) {
+    Some(match parse(arguments.next()) {
         Some(setting) => hold(&*super::here(), setting.as_ref(), std::io::stdin(), std::io::stdout()),
         None => ExitCode::from(2),
     })
 }
 
-/// The setting as the parent wrote it; the inner `None` is "nothing".
-fn asked(argument: Option<OsString>) -> Option<Option<Setting>> {
+/// The setting as the parent wrote it; the inner `None` means no setting.
+fn parse(argument: Option<OsString>) -> Option<Option<Setting>> {
     serde_json::from_str(argument?.to_str()?).ok()
 }
 
-/// Holds the setting until `until` is at its end.
+/// Holds the setting until the end of `until`.
 fn hold(
     platform: &dyn Platform,
     setting: Option<&Setting>,
@@ -76,21 +76,21 @@ fn hold(
     if writeln!(answer_to, "{line}").and_then(|()| answer_to.flush()).is_err() {
         return ExitCode::FAILURE;
     }
-    // Nothing is ever written to it: the end of it is what is waited for.
+    // Nothing is ever written to it; only its end matters.
     let _ = std::io::copy(&mut until, &mut std::io::sink());
     ExitCode::SUCCESS
 }
 
-/// A neighbour that runs.
+/// A running neighbour.
 pub(super) struct Process {
     child: Child,
-    /// Closing it is the sign to end.
+    /// Closing it tells the child to end.
     held_open: Option<ChildStdin>,
     answer: Answer,
 }
 
 impl Process {
-    /// The setting the child began with.
+    /// The setting that the child started with.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux's timer slack is inherited"))]
     pub(super) fn found(&self) -> Result<Setting, Unavailable> {
         self.answer.found.clone()
@@ -106,14 +106,14 @@ impl Neighbour for Process {
 impl Drop for Process {
     fn drop(&mut self) {
         drop(self.held_open.take());
-        let begun = Instant::now();
-        while begun.elapsed() < END_MAX {
+        let start = Instant::now();
+        while start.elapsed() < END_MAX {
             match self.child.try_wait() {
                 Ok(None) => std::thread::sleep(Duration::from_millis(1)),
                 Ok(Some(_)) | Err(_) => return,
             }
         }
-        // A stopped or hung child holds its setting as long as it lives.
+        // A stopped or hung child would hold its setting as long as it lives.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -122,19 +122,19 @@ impl Drop for Process {
 /// Starts a neighbour and waits until it holds the setting.
 ///
 /// # Errors
-/// Why none could be started here.
+/// The reason if none can be started here.
 pub(super) fn start(setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
     Ok(Box::new(start_with(setting, |_| {})?))
 }
 
-/// The same with a change to the command before it is started.
+/// Starts a neighbour after a change to its command.
 pub(super) fn start_with(
     setting: Option<&Setting>,
     prepare: impl FnOnce(&mut Command),
 ) -> Result<Process, Unavailable> {
     const CALL: &str = "starting a neighbour process";
     if !ANSWERS.load(Ordering::Relaxed) {
-        return Err(Unavailable::failed(CALL, "this program can't be started as one"));
+        return Err(Unavailable::failed(CALL, "this program can't act as a neighbour"));
     }
     let failed = |error: std::io::Error| Unavailable::failed(CALL, error);
     let setting = serde_json::to_string(&setting).map_err(|error| Unavailable::failed(CALL, error))?;
@@ -144,10 +144,10 @@ pub(super) fn start_with(
     prepare(&mut command);
     let mut child = command.spawn().map_err(failed)?;
     let (held_open, answers) = (child.stdin.take(), child.stdout.take());
-    // From here on every way out ends the child.
+    // From here on, every return ends the child.
     let mut process = Process { child, held_open, answer: Answer { found: Err(Unavailable::NotAsked), outcome: None } };
     let (line_to, line_from) = mpsc::channel();
-    // The thread ends with the child at the latest.
+    // The thread ends no later than the child.
     let reader = std::thread::Builder::new().name("neighbour".to_owned()).spawn(move || {
         let mut line = String::new();
         let read = answers.map(|answers| BufReader::new(answers).read_line(&mut line));
@@ -158,7 +158,7 @@ pub(super) fn start_with(
         Ok(Some(line)) => line.map_err(failed)?,
         Ok(None) | Err(_) => {
             let _ = process.child.kill();
-            return Err(Unavailable::failed(CALL, format!("it said nothing for {} s", ANSWER_MAX.as_secs())));
+            return Err(Unavailable::failed(CALL, format!("no answer within {} s", ANSWER_MAX.as_secs())));
         }
     };
     process.answer =
@@ -166,13 +166,13 @@ pub(super) fn start_with(
     Ok(process)
 }
 
-/// Ctrl-C ends the measurement, not its neighbours: they are needed until the round is over.
+/// Ctrl-C ends the measurement, but not its neighbours, which the round needs until its end.
 #[cfg(unix)]
 fn apart(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
 }
 
-/// Ctrl-C ends the measurement, not its neighbours: they are needed until the round is over.
+/// Ctrl-C ends the measurement, but not its neighbours, which the round needs until its end.
 #[cfg(windows)]
 fn apart(command: &mut Command) {
     const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
@@ -189,14 +189,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_does_not_answer_starts_nobody() {
+    fn a_program_that_is_no_neighbour_starts_none() {
         let refused = start(None).map(drop).unwrap_err();
         assert!(matches!(refused, Unavailable::Failed { .. }), "{refused}");
     }
 
     #[test]
-    fn a_child_says_what_it_was_granted_and_gives_it_back_at_the_end_of_its_input() {
-        // What is held belongs to a thread on some systems.
+    fn a_child_prints_its_outcome_and_releases_the_setting_at_the_end_of_its_input() {
+        // On some systems the setting belongs to a thread.
         let held = std::thread::spawn(|| {
             let native = super::super::here();
             let current = || native.resolution_tunable().ok_or(Unavailable::NotOnThisPlatform)?.current();
@@ -212,18 +212,18 @@ mod tests {
             assert!(granted.outcome.is_some());
             let refused = answer(Some(Setting::Flag(true))).outcome;
             assert!(matches!(refused, Some(Outcome::Denied { .. })), "{refused:?}");
-            assert_eq!(current(), before, "it is given back");
+            assert_eq!(current(), before, "it is released");
         });
         held.join().expect("no panic");
     }
 
     #[test]
-    fn settings_arrive_as_they_were_written() {
+    fn settings_survive_the_command_line() {
         for setting in [None, Some(Setting::Nanos(Nanos(1_000_000))), Some(Setting::Flag(false))] {
             let written = serde_json::to_string(&setting).expect("plain data");
-            assert_eq!(asked(Some(written.into())), Some(setting));
+            assert_eq!(parse(Some(written.into())), Some(setting));
         }
-        assert_eq!(asked(Some("1ms".into())), None);
-        assert_eq!(asked(None), None);
+        assert_eq!(parse(Some("1ms".into())), None);
+        assert_eq!(parse(None), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What this process may see and change here, what each ability is good for, and how to get those it lacks.
+//! What this process can see and change here, what each ability is for, and how to get the missing ones.
 
 use oversleep_record::Unavailable;
 
@@ -8,25 +8,25 @@ use oversleep_system::{Ability, SharedPlatform};
 pub struct Entry {
     /// Short name.
     pub name: &'static str,
-    /// What it is good for.
+    /// What it is for.
     pub gives: &'static str,
-    /// How it was seen, or why it is not there.
-    pub look: fn() -> Result<String, Unavailable>,
+    /// Checks for it: the evidence that it is available, or the reason why not.
+    pub check: fn() -> Result<String, Unavailable>,
 }
 
-/// All abilities, present or not. Looks on a thread of its own, so that nothing sticks to the caller.
+/// All abilities, available or not. They are checked on a separate thread, so that the caller stays unchanged.
 pub fn survey(tables: &'static [&'static [Entry]], native: fn() -> SharedPlatform) -> Vec<Ability> {
-    let look = move || look(tables, native);
-    match std::thread::Builder::new().name("survey".to_owned()).spawn(look) {
+    let check = move || check_all(tables, native);
+    match std::thread::Builder::new().name("survey".to_owned()).spawn(check) {
         Ok(thread) => thread.join().unwrap_or_default(),
-        Err(_) => look(),
+        Err(_) => check(),
     }
 }
 
-fn look(tables: &[&[Entry]], native: fn() -> SharedPlatform) -> Vec<Ability> {
+fn check_all(tables: &[&[Entry]], native: fn() -> SharedPlatform) -> Vec<Ability> {
     let entries = tables.iter().copied().flatten();
     let mut abilities: Vec<Ability> = entries
-        .map(|entry| Ability { name: entry.name.to_owned(), gives: entry.gives.to_owned(), state: (entry.look)() })
+        .map(|entry| Ability { name: entry.name.to_owned(), gives: entry.gives.to_owned(), state: (entry.check)() })
         .collect();
     let platform = native();
     let clocks = platform.clocks().iter().map(|clock| (clock.info().name, clock.available()));
@@ -38,7 +38,7 @@ fn look(tables: &[&[Entry]], native: fn() -> SharedPlatform) -> Vec<Ability> {
     abilities
 }
 
-/// One line for all of a registry, and one for each entry that can't be used.
+/// One ability for a whole registry, and one for each entry that isn't available.
 fn summary(
     all: &str,
     one: &str,
@@ -46,16 +46,16 @@ fn summary(
     states: impl Iterator<Item = (&'static str, Result<(), Unavailable>)>,
 ) -> Vec<Ability> {
     let states: Vec<_> = states.collect();
-    let usable = states.iter().filter(|(_, state)| state.is_ok()).count();
-    let state = if usable > 0 {
-        Ok(format!("{usable} of {} can be used", states.len()))
+    let available = states.iter().filter(|(_, state)| state.is_ok()).count();
+    let state = if available > 0 {
+        Ok(format!("{available} of {} available", states.len()))
     } else {
-        Err(Unavailable::missing(format!("every one of {} {all}", states.len())))
+        Err(Unavailable::missing(format!("any usable {one} (of {})", states.len())))
     };
     let mut abilities = vec![Ability { name: all.to_owned(), gives: gives.to_owned(), state }];
-    // What another architecture has is not lacking here.
-    let lacking = states.into_iter().filter_map(|(name, state)| Some((name, state.err()?)));
-    abilities.extend(lacking.filter(|(_, why)| *why != Unavailable::NotOnThisPlatform).map(|(name, why)| Ability {
+    // Entries for other architectures aren't missing here.
+    let missing = states.into_iter().filter_map(|(name, state)| Some((name, state.err()?)));
+    abilities.extend(missing.filter(|(_, why)| *why != Unavailable::NotOnThisPlatform).map(|(name, why)| Ability {
         name: format!("{one} {name}"),
         gives: format!("this {one} can be measured"),
         state: Err(why),
@@ -68,32 +68,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_ability_says_what_it_gives_and_how_it_stands() {
+    fn every_ability_states_its_use_and_its_evidence_or_reason() {
         let abilities = crate::here().abilities();
         assert!(abilities.len() >= 5, "{}", abilities.len());
         for ability in &abilities {
             assert!(!ability.gives.is_empty(), "{}", ability.name);
-            if let Ok(seen) = &ability.state {
-                assert!(!seen.is_empty(), "{}", ability.name);
+            if let Ok(evidence) = &ability.state {
+                assert!(!evidence.is_empty(), "{}", ability.name);
             }
             if let Err(Unavailable::NotPermitted { allow, .. }) = &ability.state {
-                assert!(!allow.is_empty(), "{} does not say how to allow it", ability.name);
+                assert!(!allow.is_empty(), "{} doesn't say how to allow it", ability.name);
             }
         }
         let mut names: Vec<&str> = abilities.iter().map(|ability| ability.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), abilities.len(), "a name stands twice");
+        assert_eq!(names.len(), abilities.len(), "a name occurs twice");
     }
 
     #[test]
-    fn a_registry_is_one_line_and_one_for_each_that_lacks() {
+    fn a_registry_is_one_ability_and_one_for_each_missing_entry() {
         let states =
             [("a", Ok(())), ("b", Err(Unavailable::missing("b's file"))), ("c", Err(Unavailable::NotOnThisPlatform))];
-        let told = summary("waits", "wait", "x", states.into_iter());
-        assert_eq!(told[0].state, Ok("1 of 3 can be used".to_owned()));
-        assert_eq!(told[1].name, "wait b");
-        assert_eq!(told.len(), 2);
+        let abilities = summary("waits", "wait", "x", states.into_iter());
+        assert_eq!(abilities[0].state, Ok("1 of 3 available".to_owned()));
+        assert_eq!(abilities[1].name, "wait b");
+        assert_eq!(abilities.len(), 2);
         assert!(summary("waits", "wait", "x", [].into_iter())[0].state.is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Threads of the measurement, and the work they are given: the same on every real machine.
+//! The threads of a measurement and their work, the same on every real machine.
 
 use std::hint::black_box;
 use std::panic::resume_unwind;
@@ -24,7 +24,7 @@ impl ThreadHandle for Handle {
 
 /// Starts a thread. Linux shows the first 15 bytes of its name.
 pub fn spawn(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
-    // A zero byte in a name would make the builder panic.
+    // The builder panics on a zero byte in a name.
     let builder = Builder::new().name(name.replace('\0', ""));
     match builder.spawn(body) {
         Ok(handle) => Ok(Box::new(Handle(handle))),
@@ -32,7 +32,7 @@ pub fn spawn(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn Threa
     }
 }
 
-/// Mixes bits `units` times. Each turn depends on the last, so neither the compiler nor the processor can shorten it.
+/// Mixes bits `units` times. Each step depends on the last, so neither the compiler nor the processor can shorten it.
 pub fn work(units: u64) {
     let mut state = black_box(0x9e37_79b9_7f4a_7c15_u64);
     for _ in 0..units {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_reaches_the_one_who_joins() {
+    fn a_panic_reaches_the_joining_thread() {
         let handle = spawn("panics", Box::new(|| resume_unwind(Box::new("passed on")))).expect("a thread");
         let panic = catch_unwind(AssertUnwindSafe(|| handle.join())).expect_err("panicked");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"passed on"));

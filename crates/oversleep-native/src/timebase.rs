@@ -1,5 +1,5 @@
-//! Counters whose rate is a fraction of a nanosecond: a timebase of `numer/denom` ns per tick, as Mach states it (125/3 on
-//! Apple silicon, 1/1 on Intel). Wide arithmetic only: a factor divided beforehand is off by a per cent and more.
+//! Mach's timebase: `numer/denom` ns per tick, 125/3 on Apple silicon and 1/1 on Intel. All arithmetic is wide, because
+//! a pre-divided factor would be off by a percent or more.
 
 /// Nanoseconds per tick, as a fraction. Neither part is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,21 +9,21 @@ pub(super) struct Timebase {
 }
 
 impl Timebase {
-    /// Ticks that are nanoseconds.
+    /// One tick per nanosecond.
     pub(super) const NANOSECONDS: Timebase = Timebase { numer: 1, denom: 1 };
 
-    /// `numer / denom` ns per tick; `None` where either is zero, which would be no rate.
+    /// `numer / denom` ns per tick; `None` if either is zero.
     pub(super) fn new(numer: u32, denom: u32) -> Option<Timebase> {
         (numer > 0 && denom > 0).then_some(Timebase { numer, denom })
     }
 
-    /// Nanoseconds that many ticks are, rounded down as the system's own conversion does.
+    /// Nanoseconds in this many ticks, rounded down like the system's own conversion.
     pub(super) fn nanos(self, ticks: u64) -> u64 {
         let nanos = u128::from(ticks) * u128::from(self.numer) / u128::from(self.denom);
         u64::try_from(nanos).unwrap_or(u64::MAX)
     }
 
-    /// Ticks that are at least that many nanoseconds, so that a deadline is never a fraction of a tick early.
+    /// Ticks of at least this many nanoseconds, so that a deadline is never a fraction of a tick early.
     pub(super) fn ticks_up(self, nanos: u64) -> u64 {
         let ticks = (u128::from(nanos) * u128::from(self.denom)).div_ceil(u128::from(self.numer));
         u64::try_from(ticks).unwrap_or(u64::MAX)
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_in_ticks_is_never_before_the_one_in_nanoseconds() {
+    fn a_deadline_in_ticks_is_never_early() {
         for base in [(125, 3), (1, 1), (1_000, 19), (3, 125)].map(|(n, d)| Timebase::new(n, d).expect("no zero")) {
             for nanos in [0, 1, 41, 42, 999_999_999, 86_400_000_000_000, 1 << 50] {
                 let ticks = base.ticks_up(nanos);
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn centuries_do_not_overflow() {
         let base = Timebase::new(125, 3).expect("no zero");
-        // Twice a year's ticks in a 64-bit product would be wrong already at a timebase of 10^9 to something.
+        // In a 64-bit product, two years of ticks would overflow at a timebase with a numerator of 10^9.
         let slow = Timebase::new(1_000_000_000, 24_000_000).expect("no zero");
         let year = 365 * 86_400 * 24_000_000;
         assert_eq!(slow.nanos(year * 10), base.nanos(year * 10));

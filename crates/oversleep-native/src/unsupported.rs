@@ -1,4 +1,4 @@
-//! Any operating system without a room of its own yet: what the standard library offers, and honest refusals.
+//! Any operating system without its own folder: what the standard library offers, and reasons for everything else.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -21,6 +21,18 @@ pub enum Counts {
     ThreadCpuTime,
 }
 
+impl Counts {
+    /// In a few words, as tables show it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Counts::ElapsedTime => "elapsed time",
+            Counts::TimeOfDay => "time of day",
+            Counts::ProcessCpuTime => "CPU time of the process",
+            Counts::ThreadCpuTime => "CPU time of the thread",
+        }
+    }
+}
+
 /// The epoch a clock counts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -40,6 +52,21 @@ pub enum Epoch {
     Thread,
     /// Reset of the processor.
     Processor,
+}
+
+impl Epoch {
+    /// In a few words, as tables show it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Epoch::Boot => "boot",
+            Epoch::Unix => "1970 UTC",
+            Epoch::Tai => "1970 TAI",
+            Epoch::Windows => "1601 UTC",
+            Epoch::Process => "start of the process",
+            Epoch::Thread => "start of the thread",
+            Epoch::Processor => "reset of the processor",
+        }
+    }
 }
 
 /// How a clock behaves across suspend.
@@ -62,6 +89,17 @@ pub const COARSE_STEP_MIN: Nanos = Nanos(400_000);
 /// Whether a clock that steps by this is coarse: it shows a step of a timer's tick, not of a counter.
 pub fn is_coarse(step: Nanos) -> bool {
     step >= COARSE_STEP_MIN
+}
+
+impl AcrossSuspend {
+    /// In a few words, as tables show it.
+    pub fn words(self) -> &'static str {
+        match self {
+            AcrossSuspend::Continues => "continues",
+            AcrossSuspend::Stops => "stops",
+            AcrossSuspend::Unspecified => "unspecified",
+        }
+    }
 }
 
 /// A2: read, wait, read again: what the clock says passed, and what the reference clock says.

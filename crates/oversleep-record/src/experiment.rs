@@ -25,7 +25,7 @@ pub struct ExperimentIdError;
 macro_rules! ids {
     ($($(#[doc = $doc:literal])* $name:ident $text:literal;)*) => {
         impl ExperimentId {
-            $($(#[doc = $doc])* pub const $name: ExperimentId = ExperimentId::listed($text);)*
+            $($(#[doc = $doc])* pub const $name: ExperimentId = ExperimentId::new($text);)*
         }
 
         #[cfg(test)]
@@ -91,13 +91,31 @@ ids! {
 }
 
 impl ExperimentId {
-    const fn listed(id: &str) -> ExperimentId {
+    /// Declares an id, in the entry of the experiment that no finding and no section names. Everybody else writes the
+    /// constant, so that a misspelt id doesn't compile; a file's ids are parsed.
+    ///
+    /// # Panics
+    /// If it is none, which a constant tells when it is compiled.
+    pub const fn new(id: &str) -> ExperimentId {
+        match ExperimentId::read(id) {
+            Some(id) => id,
+            None => panic!("an experiment's id has 1 to 15 signs of ASCII without blanks"),
+        }
+    }
+
+    const fn read(id: &str) -> Option<ExperimentId> {
         let (bytes, mut text, mut at) = (id.as_bytes(), [0; LENGTH_MAX], 0);
+        if bytes.is_empty() || bytes.len() > LENGTH_MAX {
+            return None;
+        }
         while at < bytes.len() {
+            if !bytes[at].is_ascii_graphic() {
+                return None;
+            }
             text[at] = bytes[at];
             at += 1;
         }
-        ExperimentId { text }
+        Some(ExperimentId { text })
     }
 
     /// As it is written.
@@ -116,8 +134,7 @@ impl FromStr for ExperimentId {
     type Err = ExperimentIdError;
 
     fn from_str(id: &str) -> Result<ExperimentId, ExperimentIdError> {
-        let is_id = (1..=LENGTH_MAX).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
-        if is_id { Ok(ExperimentId::listed(id)) } else { Err(ExperimentIdError) }
+        ExperimentId::read(id).ok_or(ExperimentIdError)
     }
 }
 
@@ -190,6 +207,12 @@ mod tests {
             assert_eq!(text.parse::<ExperimentId>(), Err(ExperimentIdError), "{text:?}");
         }
         assert_eq!("fifteen-letters".parse::<ExperimentId>().map(|id| id.as_str().len()), Ok(15));
+    }
+
+    #[test]
+    fn an_entry_may_declare_its_own() {
+        const OWN: ExperimentId = ExperimentId::new("B13");
+        assert_eq!("B13".parse(), Ok(OWN));
     }
 
     #[test]

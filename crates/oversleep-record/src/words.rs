@@ -3,8 +3,8 @@
 use crate::units::Nanos;
 
 /// A whole number with its thousands apart: `9,728,000`.
-pub fn grouped(number: impl Into<i128>) -> String {
-    let number: i128 = number.into();
+pub fn grouped(number: impl TryInto<i128>) -> String {
+    let number: i128 = number.try_into().unwrap_or(i128::MAX);
     let digits = number.unsigned_abs().to_string();
     let mut text = String::from(if number < 0 { "-" } else { "" });
     for (index, digit) in digits.chars().enumerate() {
@@ -16,9 +16,16 @@ pub fn grouped(number: impl Into<i128>) -> String {
     text
 }
 
-/// `1 value`, `2,000 values`.
-pub fn counted(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+/// `1 value`, `2,000 values`, `2 processes`, `2 series`.
+pub fn counted(count: impl TryInto<i128>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(i128::MAX);
+    let ending = match noun {
+        _ if count == 1 => "",
+        "series" => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{ending}", grouped(count))
 }
 
 /// `1 series`, `211 series`.
@@ -26,15 +33,16 @@ pub fn counted_series(count: usize) -> String {
     format!("{} series", grouped(i128::try_from(count).unwrap_or(i128::MAX)))
 }
 
-/// A share as a percentage with two digits: `0.43 %`, `5.8 %`, `73 %`. What is more than nothing is never rounded to
-/// `0 %`.
+/// A share as a percentage with two digits: `0.43 %`, `5.8 %`, `73 %`. A few of many never read as `0 %`, nor almost all
+/// as `100 %`.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
     let decimals = match value.abs() {
         0.0 => 0,
         magnitude if magnitude < 0.01 => return "< 0.01 %".to_owned(),
+        magnitude if magnitude > 99.9 && magnitude < 100.0 => return "> 99.9 %".to_owned(),
         magnitude if magnitude < 1.0 => 2,
-        magnitude if magnitude < 10.0 => 1,
+        magnitude if magnitude < 10.0 || (99.0..100.0).contains(&magnitude) => 1,
         _ => 0,
     };
     let text = format!("{value:.decimals$}");
@@ -69,11 +77,11 @@ mod tests {
 
     #[test]
     fn shares_keep_what_matters() {
-        let shares = [0.0, 0.000_04, 0.000_1, 0.004, 0.0043, 0.058, 0.05, 0.73, 1.0];
-        assert_eq!(
-            shares.map(percent),
-            ["0 %", "< 0.01 %", "0.01 %", "0.4 %", "0.43 %", "5.8 %", "5 %", "73 %", "100 %"]
-        );
+        let shares = [0.0, 0.000_04, 0.000_1, 0.004, 0.0043, 0.058, 0.05, 0.73, 0.995, 0.9996, 1.0];
+        let texts = shares.map(percent);
+        let (low, high) = texts.split_at(5);
+        assert_eq!(low, ["0 %", "< 0.01 %", "0.01 %", "0.4 %", "0.43 %"]);
+        assert_eq!(high, ["5.8 %", "5 %", "73 %", "99.5 %", "> 99.9 %", "100 %"]);
     }
 
     #[test]
@@ -91,6 +99,7 @@ mod tests {
             [counted(0, "wait"), counted(1, "wait"), counted(2_000, "wait")],
             ["0 waits", "1 wait", "2,000 waits"]
         );
+        assert_eq!([counted(2, "process"), counted(2_u64, "series")], ["2 processes", "2 series"]);
         assert_eq!([counted_series(1), counted_series(1_211)], ["1 series", "1,211 series"]);
     }
 

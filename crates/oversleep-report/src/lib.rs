@@ -1,10 +1,11 @@
 //! Results, comparisons and answers as people read them: terminal text, a self-contained HTML page, SVG pictures.
 //!
 //! Everything here starts from plain data: a result file, a comparison, an answer. `view` turns it into rows and figures,
-//! `terminal` and `html` lay them out, `picture` draws plain numbers, `listing` is text that is not a report. Nothing
-//! here touches the machine it runs on.
+//! `terminal` and `html` lay them out, `picture` draws plain numbers, `listing` holds texts that are not reports. Nothing
+//! here touches the machine it runs on, so it compiles for wasm32 too.
 #![forbid(unsafe_code)]
 
+pub mod ask;
 pub mod html;
 pub mod listing;
 mod picture;
@@ -12,3 +13,4 @@ pub mod terminal;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod view;
+pub mod words;

@@ -3,8 +3,6 @@
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 use oversleep_record::{Nanos, Unavailable};
 
-use crate::pairing::Described;
-
 /// What is known of a clock before it is read. The catalogues are in [`crate::clocks`].
 #[derive(Clone, Copy, Debug)]
 pub struct ClockInfo {
@@ -50,12 +48,6 @@ impl ClockInfo {
     }
 }
 
-impl Described for ClockInfo {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-}
-
 /// Unit of a clock's raw value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockUnit {
@@ -74,7 +66,7 @@ pub enum ClockUnit {
 }
 
 impl ClockUnit {
-    /// As lists and results spell it.
+    /// As results spell it.
     pub const fn name(self) -> &'static str {
         match self {
             ClockUnit::Nanoseconds => "ns",
@@ -83,6 +75,15 @@ impl ClockUnit {
             ClockUnit::Milliseconds => "ms",
             ClockUnit::Seconds => "s",
             ClockUnit::Ticks => "ticks",
+        }
+    }
+
+    /// As tables show it: what results spell `us` is `µs`.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            ClockUnit::HundredNanoseconds => "100 ns",
+            ClockUnit::Microseconds => "µs",
+            other => other.name(),
         }
     }
 
@@ -118,6 +119,18 @@ pub enum Follows {
     DefaultTick,
     /// The last timer interrupt.
     LastInterrupt,
+}
+
+impl Follows {
+    /// What its steps are, in a few words, as tables show it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Follows::Time => "as fine as its unit or its counter",
+            Follows::KernelTick => "the kernel's tick, 1/HZ",
+            Follows::DefaultTick => "the default timer resolution",
+            Follows::LastInterrupt => "the timer resolution in effect",
+        }
+    }
 }
 
 /// One clock of one platform.

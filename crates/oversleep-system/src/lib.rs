@@ -8,6 +8,7 @@
 mod catalogue_tests;
 mod clock;
 pub mod clocks;
+mod described;
 mod handoff;
 pub mod handoffs;
 mod idle;
@@ -25,6 +26,7 @@ mod wait;
 pub mod waits;
 
 pub use clock::{Clock, ClockInfo, ClockUnit, Follows};
+pub use described::Described;
 pub use handoff::{Handoff, HandoffInfo, HandoffKind};
 pub use idle::{IdleReading, IdleState, Package};
 pub use load::{HOGS_MAX, HogTimer, Load, LoadInfo, LoadKind, check_hogs};

@@ -2,8 +2,6 @@
 
 use oversleep_record::{Nanos, Unavailable};
 
-use crate::pairing::Described;
-
 /// What is known of a kind of load. The catalogues are in [`crate::loads`].
 #[derive(Clone, Copy, Debug)]
 pub struct LoadInfo {
@@ -13,12 +11,6 @@ pub struct LoadInfo {
     pub doc: &'static str,
     /// What its hogs sleep by, where they sleep.
     pub timer: Option<HogTimer>,
-}
-
-impl Described for LoadInfo {
-    fn name(&self) -> &'static str {
-        self.name
-    }
 }
 
 /// The timer that hogs of the load `timers` live by.

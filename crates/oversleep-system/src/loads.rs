@@ -14,15 +14,15 @@ const SPIN: LoadInfo = LoadInfo {
 
 const MEMORY: LoadInfo = LoadInfo {
     name: "memory",
-    doc: "Streams through a buffer larger than the last-level cache (16 to 64 MiB per hog): each hog takes a CPU, empties \
-          its neighbours' caches and fills the memory bus.",
+    doc: "Streams through a buffer larger than the last-level cache (16 to 64 MiB per hog): each hog takes a CPU, \
+          empties its neighbours' caches and fills the memory bus.",
     timer: None,
 };
 
 const SYSCALLS: LoadInfo = LoadInfo {
     name: "syscalls",
-    doc: "Enters and leaves the kernel without a pause (a small call, and a byte through a pipe): each hog takes a CPU, \
-          mostly in kernel mode, as a busy server does.",
+    doc: "Enters and leaves the kernel without a pause (a small call, and a byte through a pipe): each hog takes a \
+          CPU, mostly in kernel mode, as a busy server does.",
     timer: None,
 };
 
@@ -46,9 +46,9 @@ pub const WINDOWS: &[LoadInfo] = &[
     SYSCALLS,
     LoadInfo {
         name: "timers",
-        doc: "Waits without a pause for a high-resolution timer of 0.5 ms, about 2,000 wake-ups a second per hog: little \
-              CPU time, but many interrupts and switches. Before Windows 10 1803, which introduced such timers, it is 64 a \
-              second.",
+        doc: "Waits without a pause for a high-resolution timer of 0.5 ms, about 2,000 wake-ups a second per hog: \
+              little CPU time, but many interrupts and switches. Before Windows 10 1803, which introduced such \
+              timers, it is 64 a second.",
         timer: Some(HogTimer { wait: "waitable-timer-high-resolution", span: Nanos(500_000), is_periodic: false }),
     },
 ];

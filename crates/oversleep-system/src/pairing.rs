@@ -1,11 +1,7 @@
 //! Registries: descriptions paired with what one system adds to them. Whether each has the other is checked while
 //! compiling.
 
-/// What has a registry name.
-pub trait Described {
-    /// Registry name, as typed on the command line.
-    fn name(&self) -> &'static str;
-}
+use crate::Described;
 
 /// Registry name of a description, and what makes an entry of it.
 pub type Made<I, T> = (&'static str, fn(&'static I) -> Box<T>);

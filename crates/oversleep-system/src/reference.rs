@@ -2,7 +2,53 @@
 
 use std::fmt::Write;
 
-use crate::{HandoffInfo, SlackRule, Takes, WaitInfo, ZeroMeans, handoffs, waits};
+use crate::{
+    HandoffInfo, LoadInfo, SlackRule, Takes, TunableInfo, WaitInfo, ZeroMeans, clocks, handoffs, loads, tunables, waits,
+};
+
+/// The clocks of a system, a row each: name, call, what it is, unit, by what it moves, across suspend, version, page.
+pub fn clocks(os: &str) -> String {
+    let head = "| clock | call | what it is | unit | its steps | across suspend | since | page |";
+    let mut table = format!("{head}\n|---|---|---|---|---|---|---|---|\n");
+    for info in clocks::of(os) {
+        let since = info.architecture.map_or(info.since.to_owned(), |only| format!("{only}, {}", info.since));
+        row(
+            &mut table,
+            &[
+                &format!("`{}`", info.name),
+                &code(info.call),
+                info.doc,
+                info.unit.symbol(),
+                info.follows.words(),
+                info.across_suspend.words(),
+                &since,
+                &page(info.page),
+            ],
+        );
+    }
+    table
+}
+
+/// The tunables of a system, a row each: name, call, what it does, which settings it takes, whom it reaches, version,
+/// page.
+pub fn tunables(os: &str) -> String {
+    let head = "| tunable | call | what it does | settings | reaches | since | page |";
+    let mut table = format!("{head}\n|---|---|---|---|---|---|---|\n");
+    for &TunableInfo { name, call, doc, expected, scope, since, page: address, .. } in tunables::of(os) {
+        let cells = [&format!("`{name}`"), &code(call), doc, expected, scope.words(), since, &page(address)];
+        row(&mut table, &cells);
+    }
+    table
+}
+
+/// The kinds of load of a system, a row each.
+pub fn loads(os: &str) -> String {
+    let mut table = "| load | what it does |\n|---|---|\n".to_owned();
+    for LoadInfo { name, doc, .. } in loads::of(os) {
+        row(&mut table, &[&format!("`{name}`"), doc]);
+    }
+    table
+}
 
 /// The waits of a system, a row each: name, call, what it takes, zero, slack, version, page.
 pub fn waits(os: &str) -> String {
@@ -102,6 +148,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn every_clock_tunable_and_load_has_a_whole_row() {
+        for os in ["linux", "windows", "macos"] {
+            let counts = [clocks::of(os).len(), tunables::of(os).len(), loads::of(os).len()];
+            for (table, count) in [clocks(os), tunables(os), loads(os)].iter().zip(counts) {
+                assert_eq!(table.lines().count(), count + 2);
+                assert!(table.lines().all(|line| !line.contains("|  |")), "{table}");
+            }
+        }
+        let coarse = "| `realtime-coarse` | `clock_gettime(CLOCK_REALTIME_COARSE)` | Time of day as of the last tick, in steps \
+                      of 1/HZ: good enough for log lines. | ns | the kernel's tick, 1/HZ | continues | \
+                      Linux 2.6.32 | [clock_gettime.2](https://man7.org/linux/man-pages/man2/clock_gettime.2.html) |";
+        assert!(clocks("linux").lines().any(|line| line == coarse), "{}", clocks("linux"));
     }
 
     #[test]

@@ -5,8 +5,6 @@ use std::fmt;
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{Nanos, Unavailable};
 
-use crate::pairing::Described;
-
 /// How far a change reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -16,6 +14,17 @@ pub enum Scope {
     Process,
     /// The whole machine while this process holds the change; the system undoes it when the process ends.
     MachineWhileHeld,
+}
+
+impl Scope {
+    /// In a few words, as tables show it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Scope::Thread => "the measuring thread",
+            Scope::Process => "this process",
+            Scope::MachineWhileHeld => "the whole machine while it is held",
+        }
+    }
 }
 
 /// Whom a change reaches.
@@ -84,12 +93,6 @@ pub struct TunableInfo {
     pub since: &'static str,
     /// The vendor's page.
     pub page: &'static str,
-}
-
-impl Described for TunableInfo {
-    fn name(&self) -> &'static str {
-        self.name
-    }
 }
 
 impl TunableInfo {
@@ -212,5 +215,17 @@ pub trait Tunable: Send + Sync {
     /// Settings worth measuring side by side here, the default first; empty where there is nothing to compare.
     fn settings_to_compare(&self) -> Vec<Setting> {
         self.info().spans_to_compare()
+    }
+}
+
+impl dyn Tunable + '_ {
+    /// Whom a change reaches, in a sentence without a full stop. For a timer resolution, the system's version decides.
+    pub fn reaches(&self) -> String {
+        match self.info().scope {
+            Scope::Thread | Scope::Process if !self.info().sets_resolution => {
+                format!("it reaches {}", self.info().scope.words())
+            }
+            _ => self.reached().sentence,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! One page per finding, and their index.
 
-use oversleep_explain::{FindingEntry, Harmless, RemedyEntry, registry, remedies};
+use oversleep_explain::{FindingEntry, RemedyEntry, Trial, registry};
 use oversleep_record::finding::Severity;
 
 use super::Page;
@@ -9,7 +9,7 @@ use super::markdown::{cell, code, head, paragraphs, prose, table};
 const SOURCE: &str = "crates/oversleep-explain/src/findings";
 
 pub fn pages() -> Vec<Page> {
-    let mut pages: Vec<Page> = registry().iter().map(page).collect();
+    let mut pages: Vec<Page> = registry().iter().map(|entry| page(entry)).collect();
     pages.push(index());
     pages
 }
@@ -24,7 +24,7 @@ fn index() -> Page {
     for (letter, system) in [("L", "Linux"), ("W", "Windows"), ("M", "macOS"), ("G", "Any system")] {
         text.push_str(&format!("\n## {system}\n\n"));
         let here = registry().iter().filter(|entry| entry.id.starts_with(&format!("OVS-{letter}")));
-        let row = |entry: &FindingEntry| {
+        let row = |entry: &&FindingEntry| {
             let link = format!("[{0}]({0}.md)", entry.id);
             [link, entry.name.to_owned(), word(entry.severity).to_owned(), cell(entry.summary)]
         };
@@ -38,23 +38,39 @@ fn page(entry: &FindingEntry) -> Page {
     text.push_str(&format!("# {} {}\n\n{}\n\n", entry.id, entry.name, prose(entry.summary)));
     text.push_str(&format!("- **Applies to:** {}\n", prose(entry.applies_to)));
     text.push_str(&format!("- **Severity:** {}, {}\n\n", word(entry.severity), meaning(entry.severity)));
-    text.push_str(&paragraphs(entry.explanation));
+    text.push_str(&paragraphs(entry.meaning));
+    for (title, words) in [("How oversleep knows", entry.how_we_know), ("What to do", entry.what_to_do)] {
+        text.push_str(&format!("\n\n## {title}\n\n{}", paragraphs(words)));
+    }
     text.push('\n');
-    let remedies: Vec<&RemedyEntry> = entry.remedies.iter().filter_map(|id| remedies::get(id)).collect();
-    if !remedies.is_empty() {
+    if !entry.sources.is_empty() {
+        text.push_str("\n## Sources\n\n");
+    }
+    for source in entry.sources {
+        text.push_str(&format!("- <{source}>\n"));
+    }
+    if !entry.remedies.is_empty() {
         text.push_str("\n## Remedies\n");
     }
-    for remedy in remedies {
+    for remedy in entry.remedies {
         text.push_str(&format!("\n### {}\n\n{} {}\n", remedy.id, prose(remedy.summary), prose(remedy.how)));
-        if let (Harmless::NotTriedBecause(why), None) = (remedy.harmless, remedy.compare) {
-            text.push_str(&format!("\n`check` doesn't try it: {}\n", prose(why)));
-        }
+        text.push_str(&format!("\n{}\n", trial(remedy)));
         if let Some(example) = remedy.example {
             text.push_str(&format!("\n{}", code("text", example)));
         }
     }
     text.push_str("\n[All findings](README.md)\n");
     Page { path: format!("docs/findings/{}.md", entry.id), text }
+}
+
+fn trial(remedy: &RemedyEntry) -> String {
+    match remedy.trial {
+        Trial::Here { .. } => "`check` tries it and shows what it gains.".to_owned(),
+        Trial::ByExperiment { experiment, .. } => {
+            format!("Experiment [{experiment}](../experiments/{experiment}.md) measures what it gains.")
+        }
+        Trial::Never(why) => format!("`check` does not try it: {}.", prose(why)),
+    }
 }
 
 fn word(severity: Severity) -> &'static str {
@@ -84,7 +100,11 @@ mod tests {
         for entry in registry() {
             let page = pages.iter().find(|page| page.path.ends_with(&format!("/{}.md", entry.id))).unwrap();
             assert!(page.text.contains(&prose(entry.summary)), "{}", entry.id);
-            assert!(entry.remedies.iter().all(|id| page.text.contains(&format!("### {id}\n"))), "{}", entry.id);
+            assert!(
+                entry.remedies.iter().all(|remedy| page.text.contains(&format!("### {}\n", remedy.id))),
+                "{}",
+                entry.id
+            );
             assert!(index.text.contains(&format!("[{0}]({0}.md)", entry.id)), "{}", entry.id);
         }
     }

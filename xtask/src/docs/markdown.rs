@@ -74,12 +74,6 @@ pub fn linked(text: &str) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// A link whose text is the last part of the address.
-pub fn page_link(address: &str) -> String {
-    let last = address.trim_end_matches(".html").rsplit('/').find(|part| !part.is_empty()).unwrap_or(address);
-    format!("[{last}]({address})")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

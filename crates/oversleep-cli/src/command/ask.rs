@@ -2,30 +2,29 @@
 
 use clap::Args;
 use oversleep_lab::Laboratory;
-use oversleep_lab::ask::{Answer, Meaning, NoAnswer, Question, Subject, ask};
+use oversleep_lab::ask::{NoAnswer, Question, Subject, ask};
 use oversleep_lab::catalogue::Kind;
-use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
-use serde_json::{Value, json};
+use oversleep_record::series::Pace;
+use oversleep_report::ask::{Reply, document, text};
 
 use crate::args::{ConditionArgs, ModelArgs, PaceArg, help, value};
 use crate::exit::{Exit, Failure};
 use crate::output::stdout;
 use crate::request;
 use crate::width::width;
-use oversleep_report::listing::{FAINT, Page, STRONG};
 
 /// Ask a machine: how long does this take there, and by which rule?
 ///
-/// On a modelled machine the answer comes in virtual time, at once; without --on, this machine is measured.
+/// A modelled machine answers at once, in virtual time. Without --on, this machine is measured.
 #[derive(Args, Debug)]
 #[command(before_help = help::ask(), after_help = help::CODES)]
 pub struct Ask {
     /// Questions: 'sleep(1ms)', 'WAIT(SPAN)', 'yield(NAME)', 'step(CLOCK)', 'cost(CLOCK)', 'shows(CLOCK)',
     /// 'forkjoin(blocked)', 'resolution()'
     ///
-    /// Waits and clocks go by their names here, by their calls (WaitForSingleObject, CLOCK_MONOTONIC_COARSE), and waits by
-    /// what runtimes call them: parkNanos, Thread.sleep, time.sleep, sleep_for, setTimeout, WM_TIMER.
+    /// Name a wait or a clock as oversleep does or by its call (WaitForSingleObject, CLOCK_MONOTONIC_COARSE), and a wait
+    /// also as a runtime does: parkNanos, Thread.sleep, time.sleep, sleep_for, setTimeout, WM_TIMER.
     #[arg(value_name = "QUESTION", required = true)]
     questions: Vec<Subject>,
 
@@ -36,7 +35,7 @@ pub struct Ask {
     #[command(flatten)]
     model: ModelArgs,
 
-    /// What another process holds of the timer resolution meanwhile, like 2ms; once for each such process
+    /// Timer resolution that another process holds meanwhile, like 2ms; give it once for each such process
     #[arg(long, value_name = "SETTING", value_parser = value::setting, value_delimiter = ',')]
     neighbour: Vec<Setting>,
 
@@ -51,29 +50,16 @@ pub struct Ask {
     #[command(flatten)]
     conditions: ConditionArgs,
 
-    /// As one JSON document
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
-}
-
-/// One machine's answer to one question.
-struct Told {
-    machine: String,
-    /// What it is a model of, with what was changed; nothing where it is a machine.
-    modelled: Option<String>,
-    question: String,
-    /// The span that was asked of a wait.
-    request: Option<Nanos>,
-    /// What the question was asked under.
-    under: Vec<(&'static str, String)>,
-    answer: Result<Answer, String>,
 }
 
 impl Ask {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let mut told = Vec::new();
-        for (name, lab) in self.machines()? {
+        let mut replies = Vec::new();
+        for (machine, lab) in self.machines()? {
             for subject in &self.questions {
                 let question = Question {
                     conditions: request::conditions::conditions(&lab, &self.conditions)?,
@@ -83,46 +69,37 @@ impl Ask {
                     clock: self.conditions.clock.clone(),
                     ..Question::of(subject.clone())
                 };
-                let answer = ask(&lab, &question).map_err(|reason| with_suggestion(&lab, &reason));
-                told.push(Told {
-                    machine: name.clone(),
+                replies.push(Reply {
+                    machine: machine.clone(),
                     modelled: lab.platform_id().modelled,
-                    question: subject.to_string(),
-                    request: match subject {
-                        Subject::Wait { request, .. } => Some(*request),
-                        _ => None,
-                    },
+                    question: subject.clone(),
                     under: self.under(&question),
-                    answer,
+                    answer: ask(&lab, &question).map_err(|reason| with_suggestion(&lab, &reason)),
                 });
             }
         }
-        if let [Told { answer: Err(reason), .. }] = &told[..] {
+        if let [Reply { answer: Err(reason), .. }] = &replies[..] {
             return Err(Failure::failed(reason.clone()));
         }
         if self.json {
-            stdout::json(&Value::Array(told.iter().map(document).collect()))?;
+            stdout::json(&document(&replies))?
         } else {
-            stdout::text(&text(&told, width()))?;
+            stdout::text(&text(&replies, width()))?
         }
         Ok(Exit::Fine)
     }
 
-    /// The conditions of a question in words, those only that differ from none.
+    /// What differs from an undisturbed machine.
     fn under(&self, question: &Question) -> Vec<(&'static str, String)> {
-        let mut under = Vec::new();
         let neighbours: Vec<String> = question.neighbours.iter().map(ToString::to_string).collect();
-        if !neighbours.is_empty() {
-            under.push(("neighbour", neighbours.join(" and ")));
-        }
-        if !question.conditions.is_as_found() {
-            under.push(("conditions", question.conditions.to_string()));
-        }
-        if !matches!(self.pace, PaceArg::BackToBack) {
-            under.push(("pace", format!("{:?}", self.pace).to_lowercase()));
-        }
-        under.extend(question.clock.clone().map(|clock| ("clock", clock)));
-        under
+        let pace = self.pace.pace();
+        let all = [
+            ("neighbour", (!neighbours.is_empty()).then(|| neighbours.join(" and "))),
+            ("conditions", (!question.conditions.is_as_found()).then(|| question.conditions.to_string())),
+            ("pace", (pace != Pace::BackToBack).then(|| pace.to_string())),
+            ("clock", question.clock.clone()),
+        ];
+        all.into_iter().filter_map(|(what, how)| Some((what, how?))).collect()
     }
 
     fn machines(&self) -> Result<Vec<(String, Laboratory)>, Failure> {
@@ -153,122 +130,4 @@ fn with_suggestion(lab: &Laboratory, reason: &NoAnswer) -> String {
         Some(near) => format!("{reason}; did you mean '{near}'?"),
         None => reason.to_string(),
     }
-}
-
-fn text(told: &[Told], width: usize) -> String {
-    let mut page = Page::new(width);
-    let longest = told.iter().map(|one| one.machine.chars().count()).max().unwrap_or(0);
-    let mut questions: Vec<&str> = told.iter().map(|one| one.question.as_str()).collect();
-    questions.dedup();
-    questions.sort_unstable();
-    questions.dedup();
-    for question in questions {
-        let of_it = told.iter().filter(|one| one.question == question);
-        page.heading(&of_it.map(heading).next().unwrap_or_default());
-        let names = ["mean", "p50", "p99", "least", "most", "p50 late"];
-        // Of a long span nothing but its own length would show in three digits.
-        let columns = if told.iter().any(|one| one.question == question && late(one).is_some()) { 6 } else { 5 };
-        let names: Vec<String> = names[..columns].iter().map(|name| format!("{name:>8}")).collect();
-        page.line(&format!("{FAINT}  {:longest$}  {}{FAINT:#}", "", names.join(" ")));
-        for one in told.iter().filter(|one| one.question == question) {
-            let Ok(answer) = &one.answer else { continue };
-            let figures =
-                [answer.mean_ns(), answer.quantile_ns(0.5), answer.quantile_ns(0.99), answer.min_ns(), answer.max_ns()];
-            let figures = figures.into_iter().chain(late(one));
-            let figures: Vec<String> = figures.map(|ns| format!("{:>8}", shown(ns))).collect();
-            page.line(&format!("  {STRONG}{:longest$}{STRONG:#}  {}", one.machine, figures.join(" ")));
-            page.line(&format!("  {:longest$}  {FAINT}{}{FAINT:#}", "", histogram(answer)));
-        }
-        for one in told.iter().filter(|one| one.question == question) {
-            let Some(said) = said(one) else { continue };
-            page.hanging(&format!("  {}", one.machine), longest + 4, said);
-        }
-    }
-    page.finish()
-}
-
-/// How much longer than asked most waits took, where the answer is how long they took.
-fn late(told: &Told) -> Option<f64> {
-    let answer = told.answer.as_ref().ok().filter(|answer| answer.meaning() == Meaning::Itself)?;
-    Some(answer.quantile_ns(0.5) - told.request?.0 as f64)
-}
-
-/// The question with what it was asked under, whether models answer it and what was changed of them, which is the same
-/// for all of them.
-fn heading(told: &Told) -> String {
-    let mut heading = told.question.clone();
-    for (what, how) in &told.under {
-        heading += &format!(", {what} {how}");
-    }
-    if matches!(&told.answer, Ok(answer) if answer.meaning() == Meaning::Lateness) {
-        heading += ": how late each deadline was served";
-    }
-    if let Some(model) = &told.modelled {
-        heading += &format!(" (modelled{})", model.strip_prefix(told.machine.as_str()).unwrap_or_default());
-    }
-    heading
-}
-
-/// The rule, or why there is no answer.
-fn said(told: &Told) -> Option<&str> {
-    match &told.answer {
-        Ok(answer) => answer.rule(),
-        Err(reason) => Some(reason),
-    }
-}
-
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const COLUMNS: usize = 48;
-
-/// The values from least to most, as bars, and how many they are.
-fn histogram(answer: &Answer) -> String {
-    let (least, most) = (answer.min_ns(), answer.max_ns());
-    if most - least < 1.0 {
-        return match answer.count() {
-            1 => "one value".to_owned(),
-            count => format!("all {count} values the same: {}", shown(least)),
-        };
-    }
-    let mut columns = [0_usize; COLUMNS];
-    for (value, count) in answer.counted_ns() {
-        let column = ((value - least) / (most - least) * COLUMNS as f64) as usize;
-        columns[column.min(COLUMNS - 1)] += usize::try_from(count).unwrap_or(0);
-    }
-    let highest = columns.iter().copied().max().unwrap_or(1).max(1);
-    let bar = |&count: &usize| match count {
-        0 => ' ',
-        count => BARS[(count * (BARS.len() - 1)).div_ceil(highest).min(BARS.len() - 1)],
-    };
-    let bars: String = columns.iter().map(bar).collect();
-    format!("{} {bars} {}, {} values", shown(least), shown(most), answer.count())
-}
-
-fn shown(ns: f64) -> String {
-    if ns.abs() < 1_000.0 { format!("{ns:.1} ns") } else { Nanos(ns as i64).to_string() }
-}
-
-fn document(told: &Told) -> Value {
-    let mut document = json!({ "machine": told.machine, "modelled": told.modelled, "question": told.question });
-    if !told.under.is_empty() {
-        document["under"] = told.under.iter().map(|(what, how)| ((*what).to_owned(), json!(how))).collect();
-    }
-    match &told.answer {
-        Err(reason) => document["reason"] = json!(reason),
-        Ok(answer) => {
-            document["rule"] = json!(answer.rule());
-            document["count"] = json!(answer.count());
-            let quantiles = [("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99)];
-            for (name, share) in quantiles {
-                document[name] = json!(answer.quantile_ns(share));
-            }
-            document["values"] = json!(match answer.meaning() {
-                Meaning::Itself => "as asked",
-                Meaning::Lateness => "lateness",
-            });
-            document["mean_ns"] = json!(answer.mean_ns());
-            document["min_ns"] = json!(answer.min_ns());
-            document["max_ns"] = json!(answer.max_ns());
-        }
-    }
-    document
 }

@@ -1,4 +1,4 @@
-//! `compare`: results of several machines, kernels or runs held against the first of them.
+//! `compare`: results of several machines, kernels or runs compared with the first of them.
 
 use std::path::{Path, PathBuf};
 
@@ -17,12 +17,12 @@ use oversleep_report::{html, terminal};
 /// Most results compared at once: each has a letter.
 const RESULTS_MAX: usize = 26;
 
-/// Compare results of machines or releases: what differs, and what can't be told?
+/// Compare results of machines or releases: what differs, and what is inconclusive?
 ///
-/// The first result is the base. Results of any machine and system compare, modelled ones too. A series differs only where
-/// the figures lie further apart than the uncertainty of both, with 99 % confidence; everything else is called too few, too
-/// disturbed or not told apart. Without an output option it prints the comparison; with one, it writes only what was asked
-/// for.
+/// The first result is the base. You can compare results of any machines and systems, modelled ones too. A series differs
+/// only where its figures lie further apart than the uncertainty of both, with 99 % confidence; otherwise it is
+/// inconclusive, with the reason. Without an output option this prints the comparison; with one, it writes only the
+/// documents you name.
 #[derive(Args, Debug)]
 #[command(before_help = help::COMPARE, after_help = help::CODES)]
 pub struct Compare {
@@ -32,7 +32,7 @@ pub struct Compare {
 
     /// Print the comparison as one JSON document, or write it to FILE
     ///
-    /// The equals sign is required: without it FILE would be taken for another result to read.
+    /// The equals sign is required, because FILE would otherwise be read as another result.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
 
@@ -40,7 +40,7 @@ pub struct Compare {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Show every series, those with too few values to conclude from too
+    /// Show every series, inconclusive ones too
     #[arg(long)]
     full: bool,
 }
@@ -56,24 +56,26 @@ impl Compare {
         Ok(if compared.concludes() { Exit::Fine } else { Exit::TooDisturbed })
     }
 
-    /// What can't be meant, before anything is read.
+    /// Refuses arguments that make no sense, before anything is read.
     fn check(&self) -> Result<(), Failure> {
         if self.files.len() > RESULTS_MAX {
             return Err(Failure::usage(format!(
-                "{} results are too many to compare; {RESULTS_MAX} is the most",
+                "can't compare {} results; the maximum is {RESULTS_MAX}",
                 self.files.len()
             )));
         }
         let is_stdin = |path: &&PathBuf| Document::at(path) == Document::Stdout;
         if self.files.iter().filter(is_stdin).count() > 1 {
-            return Err(Failure::usage("- stands for one result; standard input can't be read twice"));
+            return Err(Failure::usage("- stands for one result, because standard input can be read only once"));
         }
         let outputs = [("--json", &self.json), ("--html", &self.html)];
         for (option, path) in outputs {
             let Some(path) = path else { continue };
             if let Document::File(path) = Document::at(path) {
                 if self.files.contains(&path) {
-                    return Err(Failure::usage(format!("{option} would replace a result it is made from")));
+                    return Err(Failure::usage(format!(
+                        "{option} would overwrite one of the results; name another file"
+                    )));
                 }
                 file::check(&path).map_err(Failure::Failed)?;
             }
@@ -85,22 +87,22 @@ impl Compare {
     }
 
     fn deliver(&self, compared: &Comparison) -> Result<(), Failure> {
-        let shown = |full: bool| comparison::view(compared, &self.names(), full);
+        let view = |full: bool| comparison::view(compared, &self.names(), full);
         if let Some(path) = &self.json {
             let mut document = serde_json::to_vec(compared).map_err(|error| Failure::failed(error.to_string()))?;
             document.push(b'\n');
             write(path, &document)?;
         }
         if let Some(path) = &self.html {
-            write(path, html::comparison(&shown(true)).as_bytes())?;
+            write(path, html::comparison(&view(true)).as_bytes())?;
         }
         if self.json.is_none() && self.html.is_none() {
-            stdout::text(&terminal::comparison(&shown(self.full), width()))?;
+            stdout::text(&terminal::comparison(&view(self.full), width()))?;
         }
         Ok(())
     }
 
-    /// What the results are called: the names of their files.
+    /// The names of the results' files.
     fn names(&self) -> Vec<String> {
         let name = |path: &PathBuf| match Document::at(path) {
             Document::Stdout => "standard input".to_owned(),

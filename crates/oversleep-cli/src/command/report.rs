@@ -1,5 +1,4 @@
-//! `report`: a result file shown again. Findings are worked out anew, so that an old result gains from what was learned
-//! since.
+//! `report`: a result file shown again. Findings are worked out again, so an old result gains from what this version knows.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +13,8 @@ use crate::output::Delivery;
 
 /// Show result files again: on the terminal, as a page, as pictures
 ///
-/// Works for results of any machine and system. Without an output option it prints the report; with one, it writes only
-/// what was asked for.
+/// It reads results of any machine and system. Without an output option it prints the report; with one, it writes only the
+/// documents you name.
 #[derive(Args, Debug)]
 #[command(before_help = help::REPORT, after_help = help::CODES)]
 pub struct Report {
@@ -23,9 +22,9 @@ pub struct Report {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Print the result as one JSON document with findings worked out anew, or write it to FILE
+    /// Print the result as one JSON document with the findings of this version, or write it to FILE
     ///
-    /// The equals sign is required: without it FILE would be taken for another result to read.
+    /// The equals sign is required, because FILE would otherwise be read as another result.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
 
@@ -33,15 +32,15 @@ pub struct Report {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Write the pictures as SVG files into a directory, which is made if needed
+    /// Write each picture as an SVG file into a directory, which is created if needed
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
 
-    /// Show every table and all code, not only the main ones
+    /// Show every table, all evidence and code
     #[arg(long)]
     full: bool,
 
-    /// No notes on standard error; warnings and errors remain
+    /// Print no notes on standard error, only warnings and errors
     #[arg(long, short)]
     quiet: bool,
 }
@@ -55,7 +54,7 @@ impl Report {
         }
         for (option, path) in [("--json", &self.json), ("--html", &self.html)] {
             if path.as_ref().is_some_and(|path| path.as_os_str() != "-" && self.files.contains(path)) {
-                return Err(Failure::usage(format!("{option} would replace the result it is made from")));
+                return Err(Failure::usage(format!("{option} would overwrite the result; name another file")));
             }
         }
         let output = OutputArgs {

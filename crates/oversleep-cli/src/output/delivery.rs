@@ -1,23 +1,25 @@
-//! One result to all the places it was asked for.
+//! One result delivered to every place you named.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use oversleep_record::ResultFile;
+use oversleep_record::date::Utc;
 
-use super::{date, file, pages, stdout};
+use super::{file, pages, stdout};
 use crate::args::{Document, OutputArgs};
 use crate::exit::Failure;
 use crate::message;
-use oversleep_report::terminal::Detail;
+use oversleep_record::words::counted;
+use oversleep_report::terminal::{self, Detail};
 
-/// The places, tried and found fit before measuring.
+/// The places, checked before anything is measured.
 #[derive(Debug, Default)]
 pub struct Delivery {
     json: Vec<PathBuf>,
     html: Option<PathBuf>,
     svg: Option<PathBuf>,
-    /// Where files go that nobody named.
+    /// The directory for files that you did not name.
     automatic: Option<PathBuf>,
     stdout: Stdout,
     quiet: bool,
@@ -34,13 +36,13 @@ enum Stdout {
     Json,
     /// The page.
     Html,
-    /// Nothing: only files were asked for.
+    /// Nothing: you named files only.
     Nothing,
 }
 
 impl Delivery {
-    /// Looks at every place before anything is measured. With `automatic`, a result file and a page are left in the
-    /// current directory unless a place is named.
+    /// Checks every place before anything is measured. With `automatic`, a result file and a page are written to the
+    /// current directory unless you named a place.
     ///
     /// # Errors
     /// The first place that can't be written, or two documents for one place.
@@ -53,7 +55,7 @@ impl Delivery {
         Ok(delivery)
     }
 
-    /// Only the places named, and the report only where none is.
+    /// Only the places you named; the report where you named none.
     ///
     /// # Errors
     /// As [`Delivery::prepare`].
@@ -66,7 +68,7 @@ impl Delivery {
         Ok(delivery)
     }
 
-    /// Leaves out the files nobody named.
+    /// Leaves out the files that you did not name.
     pub fn only_what_was_named(&mut self) {
         self.automatic = None;
     }
@@ -107,10 +109,10 @@ impl Delivery {
         Ok(())
     }
 
-    /// Brings the result everywhere. Where that fails the others are still served, and a copy is kept elsewhere.
+    /// Writes the result to every place. Where one fails, the others are still written, and a copy is kept elsewhere.
     ///
     /// # Errors
-    /// One message with every place that failed and where the result is now.
+    /// Every place that failed, and where the result is now.
     pub fn deliver(&self, result: &ResultFile) -> Result<(), Failure> {
         let json = result.write();
         let mut tally = Tally::default();
@@ -122,7 +124,7 @@ impl Delivery {
         }
         if let Some(directory) = &self.svg {
             match pages::svg(result, directory) {
-                Ok(count) => tally.written.push(format!("{count} pictures in {}", directory.display())),
+                Ok(count) => tally.written.push(format!("{} in {}", counted(count, "picture"), directory.display())),
                 Err(error) => tally.failed.push(file::why_not(directory, &error)),
             }
         }
@@ -135,20 +137,22 @@ impl Delivery {
                 }
             }
         }
-        match self.show(result, &json) {
+        match self.show(result, &json, &tally.written) {
             Ok(()) => tally.kept |= self.stdout == Stdout::Json,
             Err(Failure::ReaderGone) => tally.reader_gone = true,
             Err(error) => tally.failed.push(error.to_string()),
         }
-        if !self.quiet && !tally.written.is_empty() {
+        // On a terminal the bottom line of a check has just named them.
+        let is_named = self.stdout == Stdout::Report && terminal::has_bottom_line(result) && io::stdout().is_terminal();
+        if !self.quiet && !is_named && !tally.written.is_empty() {
             message::note(&format!("Written: {}", tally.written.join(", ")));
         }
         self.conclude(result, &json, tally)
     }
 
-    fn show(&self, result: &ResultFile, json: &[u8]) -> Result<(), Failure> {
+    fn show(&self, result: &ResultFile, json: &[u8], written: &[String]) -> Result<(), Failure> {
         match self.stdout {
-            Stdout::Report => stdout::text(&pages::text(result, self.detail)),
+            Stdout::Report => stdout::text(&pages::text(result, self.detail, written)),
             Stdout::Json => stdout::bytes(json),
             Stdout::Html => stdout::bytes(&pages::html(result)),
             Stdout::Nothing => Ok(()),
@@ -161,28 +165,32 @@ impl Delivery {
         }
         let failed = tally.failed.join("; ");
         if tally.kept {
-            return Err(Failure::failed(format!("{failed} (the result itself is written: see `oversleep report`)")));
+            return Err(Failure::failed(format!(
+                "{failed}; the result itself was written: `oversleep report FILE` shows it"
+            )));
         }
         let refuge = std::env::temp_dir();
         if let Ok(path) = file::create(&refuge, &stem(result), "json", json) {
             let path = path.display();
-            return Err(Failure::failed(format!("{failed}; the result is kept in {path} (`oversleep report {path}`)")));
+            return Err(Failure::failed(format!(
+                "{failed}; the result is kept in {path}: `oversleep report {path}` shows it"
+            )));
         }
-        // The last place there is; a terminal would only scroll the report away.
-        let free = matches!(self.stdout, Stdout::Report | Stdout::Nothing) && !io::stdout().is_terminal();
-        if free && stdout::bytes(json).is_ok() {
+        // Standard output is the last resort, but JSON on a terminal would only scroll the report away.
+        let is_free = matches!(self.stdout, Stdout::Report | Stdout::Nothing) && !io::stdout().is_terminal();
+        if is_free && stdout::bytes(json).is_ok() {
             return Err(Failure::failed(format!("{failed}; the result is the last line on standard output")));
         }
-        Err(Failure::failed(format!("{failed}; no other place took the result either")))
+        Err(Failure::failed(format!("{failed}; the result could not be written anywhere else either")))
     }
 }
 
-/// What became of each place.
+/// The outcome for each place.
 #[derive(Debug, Default)]
 struct Tally {
     written: Vec<String>,
     failed: Vec<String>,
-    /// Whether the result as JSON stands in one of them.
+    /// Whether one of them holds the result as JSON.
     kept: bool,
     reader_gone: bool,
 }
@@ -199,20 +207,22 @@ impl Tally {
     }
 }
 
-/// The current directory, or the one for temporary files where it can't be written: that a shell stands in a place
-/// without rights is no reason not to measure.
+/// The current directory, or the one for temporary files where you can't write to it: a shell in a read-only directory is
+/// no reason not to measure.
 fn automatic_directory() -> Option<PathBuf> {
     let refuge = std::env::temp_dir();
     for (index, directory) in [PathBuf::new(), refuge].into_iter().enumerate() {
         if file::check(&directory.join("oversleep.json")).is_ok() {
             if index > 0 {
                 let place = directory.display();
-                message::warning(&format!("the current directory can't be written; the report will be in {place}"));
+                message::warning(&format!("the current directory is not writable; the report will be in {place}"));
             }
             return Some(directory);
         }
     }
-    message::warning("neither the current directory nor the one for temporary files can be written; no report is left");
+    message::warning(
+        "neither the current directory nor the one for temporary files is writable; no files will be written. Name a place with --out",
+    );
     None
 }
 
@@ -222,7 +232,8 @@ fn stem(result: &ResultFile) -> String {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
         i64::try_from(since.as_secs()).ok()
     };
-    format!("oversleep-{}", date::stamp(result.taken_unix_s.or_else(now).unwrap_or(0)))
+    let taken = result.taken_unix_s.or_else(now).and_then(Utc::of_unix);
+    format!("oversleep-{}", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name))
 }
 
 #[cfg(test)]
@@ -244,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_asked_for_as_files_stays_off_the_screen() {
+    fn a_report_written_to_files_stays_off_the_screen() {
         let home = tempfile::tempdir().unwrap();
         let page = OutputArgs { html: Some(home.path().join("r.html")), ..args() };
         assert_eq!(Delivery::only_named(&page).unwrap().stdout, Stdout::Nothing);

@@ -1,4 +1,4 @@
-//! Files: tried before they are needed, replaced as a whole or not at all, never clobbered unasked.
+//! Files: checked before they are needed, replaced as a whole or not at all, and never overwritten unless you name them.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::unfinished::Unfinished;
 
-/// Whether a file can be put there, found out without leaving a trace.
+/// Checks whether a file can be written there, and leaves no trace.
 ///
 /// # Errors
 /// Why not, and what to do.
@@ -16,16 +16,16 @@ pub fn check(path: &Path) -> Result<(), String> {
         Ok(found) if found.is_dir() => {
             return Err(format!("can't write '{}': it is a directory; name a file in it", path.display()));
         }
-        // A device or a pipe: opening it may block or be noticed at the other end.
+        // A device or a pipe: opening it may block, or be noticed at the other end.
         Ok(found) if !found.is_file() => Ok(()),
-        // Replacing a file needs its directory only, but one that is protected shall stay.
+        // Replacing a file takes write access to its directory only, but a protected file must stay.
         Ok(_) => OpenOptions::new().append(true).open(path).and_then(|_| check_directory(&resolved(path))),
         Err(_) => check_directory(path),
     };
     tried.map_err(|error| why_not(path, &error))
 }
 
-/// Whether files can be made in a directory, which is made if needed.
+/// Checks whether files can be created in a directory, which is created if needed.
 ///
 /// # Errors
 /// Why not, and what to do.
@@ -41,11 +41,11 @@ fn check_directory(path: &Path) -> io::Result<()> {
     fs::remove_file(&beside)
 }
 
-/// A sentence on why a place can't be written, with what to do about it.
+/// Why a place can't be written, and what to do.
 pub fn why_not(path: &Path, error: &io::Error) -> String {
     let shown = path.display();
     match error.kind() {
-        io::ErrorKind::NotFound => format!("can't write '{shown}': its directory is not there; make it first"),
+        io::ErrorKind::NotFound => format!("can't write '{shown}': its directory does not exist; create it first"),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             format!("can't write '{shown}': {error}; choose a place you may write to")
         }
@@ -56,7 +56,7 @@ pub fn why_not(path: &Path, error: &io::Error) -> String {
     }
 }
 
-/// Puts the bytes there: the file is the old one until all of the new one is safely written.
+/// Writes the bytes there. The old file stays until all of the new one is safely written.
 ///
 /// # Errors
 /// The system's; the old file is untouched then.
@@ -75,7 +75,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Unfinished::finish([part], || fs::rename(&beside, &target))
 }
 
-/// The bytes in a file of their own in the same directory.
+/// Writes the bytes to a new file in the same directory.
 fn written_beside(target: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<(Unfinished, PathBuf)> {
     let path = beside(target);
     let (part, mut file) = Unfinished::make(&path, || File::create_new(&path))?;
@@ -87,7 +87,7 @@ fn written_beside(target: &Path, bytes: &[u8], permissions: Option<Permissions>)
     Ok((part, path))
 }
 
-/// Puts the bytes into a file that was not there: `stem.extension`, or `stem-2.extension` and so on.
+/// Writes the bytes to a new file: `stem.extension`, or `stem-2.extension` and so on.
 ///
 /// # Errors
 /// The system's; nothing is left behind then.
@@ -99,10 +99,10 @@ pub fn create(directory: &Path, stem: &str, extension: &str, bytes: &[u8]) -> io
             _ => format!("{stem}-{attempt}.{extension}"),
         };
         let path = directory.join(name);
-        // Made empty first: that takes the name, so that replacing it clobbers nobody's file.
+        // An empty file reserves the name first, so that replacing it overwrites nobody's file.
         match Unfinished::make(&path, || File::create_new(&path)) {
             Ok((name, taken)) => {
-                // Some systems refuse to put a file in the place of one that is open.
+                // Some systems refuse to replace an open file.
                 drop(taken);
                 let (part, beside) = written_beside(&path, bytes, None)?;
                 return Unfinished::finish([name, part], || fs::rename(&beside, &path)).map(|()| path);
@@ -111,10 +111,10 @@ pub fn create(directory: &Path, stem: &str, extension: &str, bytes: &[u8]) -> io
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{ATTEMPTS} files of that name are there")))
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{ATTEMPTS} files of that name exist")))
 }
 
-/// What a symbolic link leads to, so that the link stays one.
+/// The target of a symbolic link, so that the link stays one.
 fn resolved(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -171,7 +171,7 @@ mod tests {
         let directory = check(home.path()).unwrap_err();
         assert!(directory.ends_with("it is a directory; name a file in it"), "{directory}");
         let nowhere = check(&home.path().join("no/r.json")).unwrap_err();
-        assert!(nowhere.ends_with("its directory is not there; make it first"), "{nowhere}");
+        assert!(nowhere.ends_with("its directory does not exist; create it first"), "{nowhere}");
         check_in(&home.path().join("made/below")).unwrap();
         assert!(home.path().join("made/below").is_dir());
     }

@@ -1,7 +1,6 @@
-//! Where results go: standard output, files that are replaced as a whole, and a safe place when neither works. Places
-//! are tried before anything is measured, and what was measured is kept whatever happens to them.
+//! Where results go: standard output, files that are replaced as a whole, and a safe place when neither works. Places are
+//! checked before anything is measured, and a result is kept whatever happens to them.
 
-mod date;
 mod delivery;
 pub mod file;
 pub mod pages;

@@ -1,4 +1,4 @@
-//! A result in the forms a reader can ask for.
+//! A result as text, as a page, as pictures.
 
 use std::io;
 use std::path::Path;
@@ -9,14 +9,11 @@ use super::file;
 use crate::width::width;
 use oversleep_report::html;
 use oversleep_report::terminal::{self, Detail};
+use oversleep_report::view::pictures;
 
-/// For the terminal, with styles.
-pub fn text(result: &ResultFile, detail: Detail) -> String {
-    let mut text = terminal::report(result, width(), detail);
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text
+/// For the terminal, with styles; `files` are the places where the result was written.
+pub fn text(result: &ResultFile, detail: Detail, files: &[String]) -> String {
+    terminal::report(result, width(), detail, files)
 }
 
 /// One HTML page.
@@ -24,14 +21,14 @@ pub fn html(result: &ResultFile) -> Vec<u8> {
     html::report(result).into_bytes()
 }
 
-/// Every picture as a file in a directory; says how many.
+/// Writes every picture to a file in a directory and returns how many there are.
 ///
 /// # Errors
 /// The system's.
 pub fn svg(result: &ResultFile, directory: &Path) -> io::Result<usize> {
-    let pictures = html::pictures(result);
-    for (stem, svg) in &pictures {
-        file::replace(&directory.join(format!("{stem}.svg")), svg.as_bytes())?;
+    let pictures = pictures::all(result);
+    for picture in &pictures {
+        file::replace(&directory.join(format!("{}.svg", picture.name)), picture.svg.as_bytes())?;
     }
     Ok(pictures.len())
 }

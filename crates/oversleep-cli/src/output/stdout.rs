@@ -1,10 +1,10 @@
-//! Standard output: text with its styles where they are wanted, or one document and nothing else.
+//! Standard output: text with styles where you want them, or one document and nothing else.
 
 use std::io::{self, Write};
 
 use crate::exit::Failure;
 
-/// Text for people; styles are taken out where NO_COLOR, `--color` or the reader wants none.
+/// Text for people; NO_COLOR, `--color` or a reader that is no terminal remove its styles.
 pub fn text(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     done(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
@@ -16,17 +16,17 @@ pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     done(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
-/// A JSON document of a list or a page of help.
+/// A JSON document.
 pub fn json(value: &serde_json::Value) -> Result<(), Failure> {
     bytes(format!("{value:#}\n").as_bytes())
 }
 
-/// Whether nobody reads any longer. Windows says it in several ways, not all of which the standard library counts as a
-/// broken pipe: ERROR_PIPE_NOT_CONNECTED where the other end was closed.
+/// Whether the reader has gone. Windows reports it in several ways, and the standard library does not count
+/// ERROR_PIPE_NOT_CONNECTED (the other end was closed) as a broken pipe.
 /// <https://learn.microsoft.com/windows/win32/debug/system-error-codes--0-499->
 fn is_reader_gone(error: &io::Error) -> bool {
     const PIPE_NOT_CONNECTED: i32 = 233;
-    // Unix has no error of that number.
+    // No Unix has an error of that number.
     error.kind() == io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(PIPE_NOT_CONNECTED)
 }
 
@@ -44,10 +44,10 @@ mod tests {
 
     #[test]
     fn a_reader_that_left_is_no_failure_to_write() {
-        let said = |error: io::Error| done(Err(error)).expect_err("an error");
+        let failure = |error: io::Error| done(Err(error)).expect_err("an error");
         for gone in [io::Error::from(io::ErrorKind::BrokenPipe), io::Error::from_raw_os_error(233)] {
-            assert!(matches!(said(gone), Failure::ReaderGone));
+            assert!(matches!(failure(gone), Failure::ReaderGone));
         }
-        assert!(!matches!(said(io::Error::from(io::ErrorKind::StorageFull)), Failure::ReaderGone));
+        assert!(!matches!(failure(io::Error::from(io::ErrorKind::StorageFull)), Failure::ReaderGone));
     }
 }

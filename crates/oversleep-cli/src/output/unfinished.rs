@@ -1,26 +1,26 @@
-//! Files being written: known, so that a process that quits at once leaves none of them behind.
+//! Files being written, so that a process that ends at once leaves none of them behind.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Those that are there and not yet what they shall be.
+/// The files that exist and are not complete yet.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn lock() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that is not finished. It is removed when this is dropped, unless it was [finished](Unfinished::finish).
+/// A file that is not complete. It is removed on drop, unless it was [finished](Unfinished::finish).
 #[derive(Debug)]
 pub struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// Knows of a file that `make` makes.
+    /// Registers a file that `make` creates.
     ///
     /// # Errors
-    /// It could not be made.
+    /// It could not be created.
     pub fn make<T>(path: &Path, make: impl FnOnce() -> io::Result<T>) -> io::Result<(Unfinished, T)> {
         let mut all = lock();
         let made = make()?;
@@ -28,10 +28,10 @@ impl Unfinished {
         Ok((Unfinished(path.to_owned()), made))
     }
 
-    /// Does what makes these files what they shall be; quitting can't come between.
+    /// Takes the last step that completes these files; the process can't end in between.
     ///
     /// # Errors
-    /// That did not succeed; the files are gone then.
+    /// The step failed; the files are removed.
     pub fn finish<const N: usize>(files: [Unfinished; N], last: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let mut all = lock();
         let done = last();
@@ -52,13 +52,13 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes them all, for a process that ends now: nothing can be begun or finished any more after it.
+/// Removes them all, for a process that ends now. No file can be registered or finished afterwards.
 pub fn remove_all() {
     let all = lock();
     for path in all.iter() {
         let _ = fs::remove_file(path);
     }
-    // Held until the end.
+    // The lock is held until the process ends.
     std::mem::forget(all);
 }
 

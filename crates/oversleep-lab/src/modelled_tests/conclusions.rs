@@ -76,7 +76,10 @@ fn a_quick_look_tells_whose_request_counts_or_what_it_lacks() {
         let (verdict, sentence) = said(ExperimentId::B7);
         if wanted == Verdict::Found {
             assert_eq!(verdict, Verdict::NotEnoughData, "{name}: {sentence}");
-            assert_eq!(sentence, "a sleep while another process holds 1 ms was not measured. Run `oversleep check --only C3`");
+            assert_eq!(
+                sentence,
+                "a sleep while another process holds 1 ms was not measured. Run `oversleep check --only C3`"
+            );
         } else {
             assert_eq!(verdict, Verdict::Absent, "{name}: {sentence}");
         }

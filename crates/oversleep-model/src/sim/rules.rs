@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use oversleep_record::Nanos;
 
 use super::kernel::Kernel;
+use super::kernel::State;
 use super::machine::{ClockModel, ClockSource, Overshoot, WaitModel};
 use super::scheduler::{OnWake, Scheduler, SchedulerKind, Standing};
-use super::waits::in_force;
-use oversleep_system::rules::{IGNORED_REQUEST, by_request, by_tick, by_timer};
+use oversleep_system::rules::{IGNORED_REQUEST, SleepingThread, by_request, by_tick, by_timer};
 use oversleep_system::{Family, SlackRule, WaitInfo};
 
 /// Why a wait of the calling thread for such a span ends when it does, with what is held now.
@@ -50,6 +50,20 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> S
     }
     drop(state);
     sentence + &of_load(kernel)
+}
+
+/// What was learned holds for a machine as found: where a resolution is held or a service class was changed since, the
+/// rules say what comes of it.
+pub(super) fn in_force<'a>(model: &'a WaitModel, state: &State, thread: &SleepingThread) -> &'a Overshoot {
+    let is_as_found = match model.info.slack {
+        SlackRule::TimerResolution => state.holds_no_resolution(),
+        SlackRule::ClassShare => thread.tier == 0 && !thread.is_real_time,
+        _ => true,
+    };
+    match &model.overshoot {
+        Overshoot::Learned(_) if !is_as_found => &Overshoot::ByRule,
+        other => other,
+    }
 }
 
 /// What a thread meets under load; nothing where CPUs are idle.

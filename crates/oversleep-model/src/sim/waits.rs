@@ -117,7 +117,7 @@ impl Shared {
         let due = if info.takes.is_absolute() { target.deadline.max(now) } else { now + asked };
         let thread = state.sleeping_thread(me);
         let exactly = |late: Nanos| Sleep { expiry: Expiry::at(due + late), wake: Nanos::ZERO };
-        match in_force(&self.model, state, &thread) {
+        match rules::in_force(&self.model, state, &thread) {
             Overshoot::Fixed(late) => exactly(*late),
             Overshoot::SlackPlus(wake) => Sleep { expiry: Expiry { soft: due, hard: due + thread.slack }, wake: *wake },
             Overshoot::Cycle(spans) => exactly(spans[self.turn.fetch_add(1, Ordering::Relaxed) % spans.len()]),
@@ -185,20 +185,6 @@ impl Shared {
         }
         // However much less than others a wait costs, nobody wakes before the timer.
         wake.max(Nanos::ZERO)
-    }
-}
-
-/// What was learned holds for a machine as found: where a resolution is held or a service class was changed since, the
-/// rules say what comes of it.
-pub(super) fn in_force<'a>(model: &'a WaitModel, state: &State, thread: &SleepingThread) -> &'a Overshoot {
-    let is_as_found = match model.info.slack {
-        SlackRule::TimerResolution => state.holds_no_resolution(),
-        SlackRule::ClassShare => thread.tier == 0 && !thread.is_real_time,
-        _ => true,
-    };
-    match &model.overshoot {
-        Overshoot::Learned(_) if !is_as_found => &Overshoot::ByRule,
-        other => other,
     }
 }
 

@@ -1,16 +1,16 @@
-//! Where the CPU controller of this process's control group is, in all three layouts: v1, v2, and v1 with an empty v2
-//! beside it. The group's path names users and containers: it is used here and never shown.
+//! Finds the CPU controller of this process's control group in all three layouts: v1, v2, and v1 with an empty v2. The
+//! group's path names users and containers, so it is never shown.
 
 use oversleep_record::{Nanos, Unavailable};
 
 use super::files::Files;
 
-/// The folders that may limit this process's CPU time, from its own group up to the root of what can be seen.
+/// The folders that may limit this process's CPU time, from its own group up to the visible root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuGroups {
     /// 1 or 2.
     pub version: u8,
-    /// Own group first.
+    /// The process's own group comes first.
     pub folders: Vec<String>,
 }
 
@@ -24,13 +24,13 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// How many CPUs that makes.
+    /// The limit in CPUs.
     pub fn cpus(&self) -> f64 {
         self.quota.0 as f64 / self.period.0 as f64
     }
 }
 
-/// One line of `/proc/self/mountinfo`, as far as needed.
+/// The needed fields of a line in `/proc/self/mountinfo`.
 struct Mount<'a> {
     root: &'a str,
     point: String,
@@ -48,7 +48,7 @@ fn mounts(text: &str) -> impl Iterator<Item = Mount<'_>> {
     })
 }
 
-/// Space, tab, newline and backslash stand as octal numbers in mount tables.
+/// Mount tables write space, tab, newline and backslash as octal numbers.
 fn unescape(text: &str) -> String {
     text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
 }
@@ -56,7 +56,7 @@ fn unescape(text: &str) -> String {
 /// Finds the groups.
 ///
 /// # Errors
-/// Why they can't be found: no `/proc`, no control groups, or none of their file systems mounted.
+/// The reason: no `/proc`, no control groups, or none of their file systems mounted.
 pub fn find(files: &dyn Files) -> Result<CpuGroups, Unavailable> {
     let groups = files.text("/proc/self/cgroup")?;
     let table = files.text("/proc/self/mountinfo")?;
@@ -64,7 +64,7 @@ pub fn find(files: &dyn Files) -> Result<CpuGroups, Unavailable> {
 }
 
 fn locate(groups: &str, table: &str) -> Option<CpuGroups> {
-    // `number:controllers:path`; the path itself may hold colons.
+    // `number:controllers:path`; the path itself may contain colons.
     let groups = || {
         groups.lines().filter_map(|line| {
             let mut fields = line.splitn(3, ':');
@@ -84,12 +84,12 @@ fn locate(groups: &str, table: &str) -> Option<CpuGroups> {
 }
 
 fn folders(mount: &Mount<'_>, path: &str) -> Vec<String> {
-    // A container sees its own group as the root of the mount while /proc still gives the host's path.
+    // A container sees its own group as the root of the mount, but /proc may still show the host's path.
     let relative = match path.strip_prefix(mount.root) {
         Some(rest) if mount.root == "/" || rest.is_empty() || rest.starts_with('/') => rest.trim_matches('/'),
         _ => "",
     };
-    // A path with `..` lies outside of what this process's namespace shows.
+    // A path with `..` is outside this process's namespace.
     let relative = if relative.split('/').any(|part| part == "..") { "" } else { relative };
     let mut folders = vec![mount.point.clone()];
     for part in relative.split('/').filter(|part| !part.is_empty()) {
@@ -101,7 +101,7 @@ fn folders(mount: &Mount<'_>, path: &str) -> Vec<String> {
 }
 
 impl CpuGroups {
-    /// The limit of one folder; `None` where it has none.
+    /// The limit of one folder; `None` if it has none.
     pub fn limit_of(&self, folder: &str, files: &dyn Files) -> Option<Limit> {
         if self.version == 1 {
             let quota_us = files.integer(&format!("{folder}/cpu.cfs_quota_us")).ok()?;
@@ -113,7 +113,7 @@ impl CpuGroups {
         limit(quota.parse().ok()?, period.parse().ok()?)
     }
 
-    /// The tightest limit that applies, of this group and those above it.
+    /// The tightest limit of this group and those above it.
     pub fn tightest(&self, files: &dyn Files) -> Option<Limit> {
         let limits = self.folders.iter().filter_map(|folder| self.limit_of(folder, files));
         limits.min_by(|a, b| a.cpus().total_cmp(&b.cpus()))
@@ -125,16 +125,16 @@ fn limit(quota_us: i64, period_us: i64) -> Option<Limit> {
     (quota_us > 0 && period_us > 0).then_some(limit)
 }
 
-/// Throttling as `cpu.stat` tells it.
+/// Throttling according to `cpu.stat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Throttling {
-    /// Time throttled.
+    /// Total throttled time.
     pub time: Nanos,
-    /// Periods in which it was.
+    /// Number of throttled periods.
     pub periods: u64,
 }
 
-/// `cpu.stat` of either version; `None` where the group counts no throttling (the root, or no CPU controller).
+/// Parses `cpu.stat` of either version; `None` if the group counts no throttling (the root, or no CPU controller).
 pub fn parse_stat(text: &str) -> Option<Throttling> {
     let value = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;

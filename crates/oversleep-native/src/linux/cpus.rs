@@ -4,8 +4,8 @@ use super::files::Files;
 use super::os;
 use oversleep_system::{Cpu, CpuKind};
 
-/// The CPUs of the calling thread's affinity mask, ascending; where a sandbox hides that, those that are online. Never
-/// none: this code runs on one.
+/// The CPUs of the calling thread's affinity mask, ascending. If a sandbox hides the mask, the online CPUs. Never
+/// empty, because this code runs on one.
 pub fn cpus(files: &dyn Files) -> Vec<Cpu> {
     let allowed = os::affinity().unwrap_or_else(|_| online(files));
     kinds_of(if allowed.is_empty() { &[0] } else { &allowed }, files)
@@ -27,7 +27,7 @@ pub fn kinds_of(allowed: &[u32], files: &dyn Files) -> Vec<Cpu> {
         .collect()
 }
 
-/// Hybrid x86: each class is a device with the list of its CPUs.
+/// On hybrid x86 each class is a device with a list of its CPUs.
 fn by_hybrid_lists(files: &dyn Files) -> Option<Vec<(u32, CpuKind)>> {
     let list =
         |device: &str| files.text(&format!("/sys/devices/{device}/cpus")).ok().and_then(|text| parse_list(&text));
@@ -40,14 +40,15 @@ fn by_hybrid_lists(files: &dyn Files) -> Option<Vec<(u32, CpuKind)>> {
     Some(fast.chain(thrifty.into_iter().map(|cpu| (cpu, CpuKind::Efficiency))).collect())
 }
 
-/// ARM: each CPU states its capacity, 1024 for the largest. Cores of at least three quarters of the largest count as
-/// fast: some machines bin cores of one design slightly apart.
+/// On ARM each CPU states its capacity, 1024 for the largest. Cores with at least three quarters of the largest
+/// capacity count as fast, because some machines rate cores of one design slightly differently.
 fn by_capacity(cpus: &[u32], files: &dyn Files) -> Option<Vec<(u32, CpuKind)>> {
     let capacities: Vec<(u32, i64)> = cpus
         .iter()
         .filter_map(|&cpu| Some((cpu, files.integer(&format!("/sys/devices/system/cpu/cpu{cpu}/cpu_capacity")).ok()?)))
         .collect();
-    // Of the whole machine, so that a process confined to small cores doesn't take them for large ones.
+    // The scale is that of the whole machine, so that a process confined to small cores doesn't take them for large
+    // ones.
     let largest = capacities.iter().map(|&(_, capacity)| capacity).max()?.max(1024);
     let fast = |capacity: i64| capacity * 4 >= largest * 3;
     if capacities.iter().all(|&(_, capacity)| fast(capacity)) {
@@ -57,13 +58,13 @@ fn by_capacity(cpus: &[u32], files: &dyn Files) -> Option<Vec<(u32, CpuKind)>> {
     Some(capacities.into_iter().map(|(cpu, capacity)| (cpu, kind(capacity))).collect())
 }
 
-/// The kernel's list format: `0-3,8`. `None` where it is something else; empty is an empty list.
+/// Parses the kernel's list format, `0-3,8`. `None` for anything else; an empty text is an empty list.
 pub fn parse_list(text: &str) -> Option<Vec<u32>> {
     let mut cpus = Vec::new();
     for range in text.trim().split(',').filter(|range| !range.is_empty()) {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        // Bounded: a broken file must not cost all memory.
+        // Bounded, so that a broken file can't use up all memory.
         if first > last || last > 65_535 {
             return None;
         }
@@ -78,7 +79,7 @@ mod tests {
     use crate::linux::files::Sample;
 
     #[test]
-    fn lists_are_read() {
+    fn lists_are_parsed() {
         assert_eq!(parse_list("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
         assert_eq!(parse_list("\n"), Some(vec![]));
         for bad in ["(null)", "3-1", "0-4294967295", "a", "1-2-3"] {
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn online_cpus_stand_in_for_a_hidden_mask() {
+    fn online_cpus_replace_a_hidden_mask() {
         assert_eq!(online(&Sample::of(&[("/sys/devices/system/cpu/online", "0-1,3\n")])), [0, 1, 3]);
         assert!(!cpus(&Sample::default()).is_empty());
     }
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn arm_goes_by_capacity_of_the_whole_machine() {
+    fn arm_classes_compare_with_the_whole_machine() {
         use CpuKind::{Efficiency, Performance, Uniform};
         let capacity = |values: [&'static str; 3]| {
             [

@@ -1,4 +1,4 @@
-//! Reading `/proc` and `/sys`, through a seam so that facts can be tested on other machines' files.
+//! Reads `/proc` and `/sys`, behind a trait so that facts can be tested with other machines' files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -7,42 +7,42 @@ use std::sync::Mutex;
 
 use oversleep_record::Unavailable;
 
-/// No file read here is longer; one that pretends to be is cut.
+/// Longer than any file read here; anything beyond is cut.
 const LONGEST: u64 = 4 << 20;
 
-/// Where files come from.
+/// A source of files.
 pub trait Files {
     /// All bytes of a file.
     ///
     /// # Errors
-    /// Why it can't be read.
+    /// The reason if it can't be read.
     fn bytes(&self, path: &str) -> Result<Vec<u8>, Unavailable>;
 
-    /// Names in a folder, sorted; empty where there is none.
+    /// The names in a folder, sorted; empty if there is no such folder.
     fn names(&self, folder: &str) -> Vec<String>;
 
-    /// Where a symbolic link points; `None` where there is none.
+    /// The target of a symbolic link; `None` if there is no such link.
     fn link(&self, path: &str) -> Option<String>;
 
-    /// A file as text, without the space around it.
+    /// A file as trimmed text.
     ///
     /// # Errors
-    /// Why it can't be read.
+    /// The reason if it can't be read.
     fn text(&self, path: &str) -> Result<String, Unavailable> {
         self.bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 
-    /// A file that holds one whole number.
+    /// A file with a single integer.
     ///
     /// # Errors
-    /// Why it can't be read, or that it holds something else.
+    /// The reason if it can't be read or contains something else.
     fn integer(&self, path: &str) -> Result<i64, Unavailable> {
         let text = self.text(path)?;
         text.parse().map_err(|_| Unavailable::Nonsense { what: format!("{path} says '{}'", shortened(&text)) })
     }
 }
 
-/// The first words of what a file said, for a message.
+/// The first words of a file, for a message.
 pub fn shortened(text: &str) -> String {
     text.chars().take(40).filter(|c| !c.is_control()).collect()
 }
@@ -75,23 +75,23 @@ impl Files for Disk {
     }
 }
 
-/// Files that several facts ask for, read once.
+/// Reads each file only once, for several facts.
 pub struct Cached<F> {
     inner: F,
-    seen: Mutex<BTreeMap<String, Result<Vec<u8>, Unavailable>>>,
+    read: Mutex<BTreeMap<String, Result<Vec<u8>, Unavailable>>>,
 }
 
 impl<F: Files> Cached<F> {
-    /// Nothing read yet.
+    /// An empty cache.
     pub fn new(inner: F) -> Cached<F> {
-        Cached { inner, seen: Mutex::new(BTreeMap::new()) }
+        Cached { inner, read: Mutex::new(BTreeMap::new()) }
     }
 }
 
 impl<F: Files> Files for Cached<F> {
     fn bytes(&self, path: &str) -> Result<Vec<u8>, Unavailable> {
-        let mut seen = self.seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        seen.entry(path.to_owned()).or_insert_with(|| self.inner.bytes(path)).clone()
+        let mut read = self.read.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        read.entry(path.to_owned()).or_insert_with(|| self.inner.bytes(path)).clone()
     }
 
     fn names(&self, folder: &str) -> Vec<String> {
@@ -110,7 +110,7 @@ pub struct Sample(pub BTreeMap<&'static str, &'static str>);
 
 #[cfg(test)]
 impl Sample {
-    /// These files and no others.
+    /// A machine with only these files.
     pub fn of(files: &[(&'static str, &'static str)]) -> Sample {
         Sample(files.iter().copied().collect())
     }
@@ -145,8 +145,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_there_has_a_reason() {
-        let missing = Disk.text("/proc/no/such/file").expect_err("not there");
+    fn a_missing_file_has_a_reason() {
+        let missing = Disk.text("/proc/no/such/file").expect_err("missing");
         assert_eq!(missing, Unavailable::missing("/proc/no/such/file"));
         assert_eq!(Disk.names("/no/such/folder"), Vec::<String>::new());
         let sample = Sample::of(&[("/a/x/1", " 7\n"), ("/a/x/2", "seven"), ("/a/y", "")]);

@@ -1,4 +1,4 @@
-//! Timer slack of other processes, as far as the kernel tells this one.
+//! The timer slack of other processes, as far as this one may read it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,19 +8,20 @@ use oversleep_record::{Nanos, Unavailable};
 use super::files::Files;
 use oversleep_system::{Holders, ResolutionHolders};
 
-/// `PF_KTHREAD` among the flags of `/proc/PID/stat`: a thread of the kernel, which no program can slow down.
+/// `PF_KTHREAD` in the flags of `/proc/PID/stat`: a kernel thread, which no program can slow down.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// The processes by the slack of their first thread. The kernel (since 4.6) shows it of others to `CAP_SYS_NICE` only.
+/// The processes by the slack of their first thread. The kernel (since 4.6) shows that of others only to
+/// `CAP_SYS_NICE`.
 ///
 /// # Errors
-/// Not one process tells.
+/// The reason if no process's slack is readable.
 pub fn by_slack(files: &dyn Files, own_pid: u32) -> Result<ResolutionHolders, Unavailable> {
     let mut found: BTreeMap<Setting, (u64, BTreeSet<String>)> = BTreeMap::new();
     let mut unknown_count = 0;
     let mut refusal = None;
     for pid in files.names("/proc").iter().filter_map(|name| name.parse::<u32>().ok()).filter(|&pid| pid != own_pid) {
-        // One that ended meanwhile, or a thread of the kernel.
+        // The process may have ended meanwhile.
         let Some((name, flags)) = files.text(&format!("/proc/{pid}/stat")).ok().and_then(|text| name_and_flags(&text))
         else {
             continue;
@@ -53,19 +54,19 @@ pub fn by_slack(files: &dyn Files, own_pid: u32) -> Result<ResolutionHolders, Un
     }
 }
 
-/// The name in brackets, which may itself hold brackets and spaces, and the seventh field behind it.
+/// The name in brackets, which may itself contain brackets and spaces, and the seventh field after it.
 fn name_and_flags(stat: &str) -> Option<(String, u64)> {
     let (begin, end) = (stat.find('(')?, stat.rfind(')')?);
     let flags = stat.get(end + 1..)?.split_whitespace().nth(6)?.parse().ok()?;
     Some((stat.get(begin + 1..end)?.to_owned(), flags))
 }
 
-/// One process's path is no use to a reader who asked about all.
+/// The reason for all processes, without the path of one.
 fn explained(reason: Unavailable) -> Unavailable {
     const WHAT: &str = "reading the timer slack of other processes";
     match reason {
         Unavailable::Missing { .. } => {
-            Unavailable::TooOld { needs: "Linux 4.6 for /proc/PID/timerslack_ns".to_owned() }
+            Unavailable::TooOld { needs: "Linux 4.6 or later, for /proc/PID/timerslack_ns".to_owned() }
         }
         _ => Unavailable::not_permitted(WHAT, "grant CAP_SYS_NICE, or run as root"),
     }
@@ -79,7 +80,7 @@ mod tests {
     const USER: &str = "(some app) S 1 1 1 0 -1 4194304 0 0";
 
     #[test]
-    fn processes_are_counted_by_slack_and_threads_of_the_kernel_are_none() {
+    fn processes_are_counted_by_slack_without_kernel_threads() {
         let files = Sample::of(&[
             ("/proc/2/stat", "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0"),
             ("/proc/2/timerslack_ns", "50000"),
@@ -94,7 +95,7 @@ mod tests {
             ("/proc/99/timerslack_ns", "7\n"),
             ("/proc/uptime", "1 1"),
         ]);
-        let found = by_slack(&files, 99).expect("some tell");
+        let found = by_slack(&files, 99).expect("some are readable");
         assert_eq!(found.unknown_count, 1);
         let holders = |ns, process_count, names: &[&str]| Holders {
             setting: Setting::Nanos(Nanos(ns)),
@@ -105,11 +106,11 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_tells_the_reason_says_what_would_help() {
+    fn without_readable_processes_the_reason_says_what_helps() {
         let old = by_slack(&Sample::of(&[("/proc/10/stat", USER)]), 1).unwrap_err();
         assert!(matches!(old, Unavailable::TooOld { .. }), "{old}");
         let refused = explained(Unavailable::failed("read /proc/10/timerslack_ns", "Operation not permitted"));
         assert!(refused.to_string().contains("CAP_SYS_NICE"), "{refused}");
-        assert_eq!(by_slack(&Sample::of(&[]), 1), Ok(ResolutionHolders::default()), "alone in the machine");
+        assert_eq!(by_slack(&Sample::of(&[]), 1), Ok(ResolutionHolders::default()), "the only process");
     }
 }

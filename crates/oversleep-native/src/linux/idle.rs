@@ -7,7 +7,7 @@ use oversleep_system::{Cpu, IdleReading, IdleState, Package};
 
 const POWERCAP: &str = "/sys/class/powercap";
 
-/// Both, as they stand now, for the CPUs this process may use.
+/// Both now, for the CPUs that this process may use.
 pub fn read(files: &dyn Files, at: Nanos, cpus: &[Cpu]) -> IdleReading {
     IdleReading {
         at,
@@ -17,7 +17,7 @@ pub fn read(files: &dyn Files, at: Nanos, cpus: &[Cpu]) -> IdleReading {
     }
 }
 
-/// <https://docs.kernel.org/admin-guide/pm/cpuidle.html>: `time` is in µs and grows when the state is left.
+/// <https://docs.kernel.org/admin-guide/pm/cpuidle.html>: `time` is in µs and grows when a CPU leaves the state.
 fn states(files: &dyn Files, cpus: &[Cpu]) -> Result<Vec<IdleState>, Unavailable> {
     let mut states: Vec<IdleState> = Vec::new();
     for cpu in cpus {
@@ -37,11 +37,11 @@ fn states(files: &dyn Files, cpus: &[Cpu]) -> Result<Vec<IdleState>, Unavailable
     Ok(states)
 }
 
-/// <https://docs.kernel.org/power/powercap/powercap.html>. Readable by root only since Linux 5.10: fine-grained energy
-/// tells what others compute.
+/// <https://docs.kernel.org/power/powercap/powercap.html>. Since Linux 5.10 only root may read it, because fine-grained
+/// energy reveals what others compute.
 fn packages(files: &dyn Files) -> Result<Vec<Package>, Unavailable> {
     let zones = files.names(POWERCAP);
-    // `intel-rapl:0` is a package, on AMD's processors too; `intel-rapl:0:0` a part of one.
+    // `intel-rapl:0` is a package, on AMD's processors too; `intel-rapl:0:0` is a part of one.
     let is_package = |zone: &&String| zone.strip_prefix("intel-rapl:").is_some_and(|number| !number.contains(':'));
     let packages: Vec<Package> = zones
         .iter()
@@ -68,7 +68,7 @@ mod tests {
     use oversleep_system::CpuKind;
 
     #[test]
-    fn states_are_summed_over_cpus_and_packages_told_from_their_parts() {
+    fn states_are_summed_over_cpus_and_parts_of_packages_ignored() {
         let files = Sample::of(&[
             ("/sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL"),
             ("/sys/devices/system/cpu/cpu0/cpuidle/state0/time", "5"),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_has_a_reason() {
+    fn missing_files_have_a_reason() {
         let reading = read(&Sample::of(&[]), Nanos(1), &[]);
         assert!(reading.states.is_err() && reading.packages.is_err());
     }

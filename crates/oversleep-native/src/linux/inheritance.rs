@@ -1,4 +1,4 @@
-//! Who inherits timer slack: measured with a thread and with real children, not quoted.
+//! Who inherits timer slack: measured with a thread and real child processes.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -10,11 +10,11 @@ use super::os;
 use crate::neighbour_process;
 use oversleep_system::ResolutionRow;
 
-/// Values no default and no other program has.
+/// Values that no default and no other program has.
 const HELD: Nanos = Nanos(777_777);
 const HELD_LATER: Nanos = Nanos(333_333);
 
-/// Each way of starting something, with the slack it began with. All of it happens on a thread of its own, which ends.
+/// Each way of starting something, with the slack it started with. Measured on a temporary thread.
 pub fn rows() -> Vec<ResolutionRow> {
     let measured = std::thread::Builder::new().name("inheritance".to_owned()).spawn(measured);
     let measured = measured.map_err(|error| Unavailable::failed("pthread_create", error));
@@ -30,10 +30,10 @@ fn measured() -> Result<Vec<ResolutionRow>, Unavailable> {
     let failed = |error: io::Error| os::refused("prctl(PR_SET_TIMERSLACK)", &error, "allow prctl in the sandbox");
     let default = os::timer_slack().map_err(failed)?;
     os::set_timer_slack(HELD).map_err(failed)?;
-    let told = |found: Result<Nanos, Unavailable>| found.map(|found| verdict(found, default));
+    let verdict = |found: Result<Nanos, Unavailable>| found.map(|found| verdict(found, default));
     Ok(vec![
-        row("a new thread", "set here, read in a thread started from here", told(in_a_thread())),
-        row("a child: set, fork, exec", "set here, read by a program started from here", told(in_a_child(None))),
+        row("a new thread", "set here, read in a thread started from here", verdict(in_a_thread())),
+        row("a child: set, fork, exec", "set here, read by a program started from here", verdict(in_a_child(None))),
         row(
             "a child: fork, set, exec",
             "set between fork and exec, read by the program",
@@ -45,16 +45,16 @@ fn measured() -> Result<Vec<ResolutionRow>, Unavailable> {
 fn verdict(found: Nanos, default: Nanos) -> String {
     match found {
         HELD => format!("inherits it: {found} as held"),
-        found if found == default => format!("does not inherit it: back at {found}"),
-        found => format!("has {found}, neither what was held nor the default"),
+        found if found == default => format!("does not inherit it: back to {found}"),
+        found => format!("has {found}, neither the held value nor the default"),
     }
 }
 
 fn after_exec(found: Nanos) -> String {
     match found {
         HELD_LATER => format!("keeps it: {found} as set"),
-        HELD => format!("loses it: exec goes back to the {found} of the parent"),
-        found => format!("has {found}, neither what was set nor the parent's"),
+        HELD => format!("loses it: exec restores the parent's {found}"),
+        found => format!("has {found}, neither the value set nor the parent's"),
     }
 }
 
@@ -65,11 +65,11 @@ fn in_a_thread() -> Result<Nanos, Unavailable> {
     found.map_err(|error| Unavailable::failed("prctl(PR_GET_TIMERSLACK)", error))
 }
 
-/// What a program finds that is started from here, with a slack set in the child before it becomes the program.
+/// The slack that a program started from here finds, optionally with a slack set between fork and exec.
 fn in_a_child(set_after_fork: Option<Nanos>) -> Result<Nanos, Unavailable> {
     let child = neighbour_process::start_with(None, |command| {
         if let Some(slack) = set_after_fork {
-            // SAFETY: the closure makes one system call and touches no memory that another thread could hold.
+            // SAFETY: the closure makes one system call and takes no lock that another thread could hold.
             unsafe { command.pre_exec(move || os::set_timer_slack(slack)) };
         }
     })?;
@@ -84,23 +84,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_inherits_and_the_caller_s_slack_is_left_alone() {
+    fn a_thread_inherits_and_the_callers_slack_is_unchanged() {
         let Ok(before) = os::timer_slack() else { return };
         let rows = rows();
         assert_eq!(os::timer_slack().expect("as before"), before);
         let Some(thread) = rows.iter().find(|row| row.what == "a new thread") else { return };
         assert!(thread.says.as_ref().is_ok_and(|says| says.starts_with("inherits it")), "{thread:?}");
-        // Children are this program again, and a test harness is not started again.
+        // A child is this program again, and a test harness can't act as a neighbour.
         assert!(rows.iter().filter(|row| row.what.starts_with("a child")).all(|row| row.says.is_err()), "{rows:?}");
     }
 
     #[test]
-    fn findings_are_told_apart() {
+    fn verdicts_are_distinct() {
         let default = Nanos(50_000);
         assert_eq!(verdict(HELD, default), "inherits it: 778 µs as held");
-        assert_eq!(verdict(default, default), "does not inherit it: back at 50 µs");
+        assert_eq!(verdict(default, default), "does not inherit it: back to 50 µs");
         assert!(verdict(Nanos(3), default).starts_with("has 3 ns"));
-        assert_eq!(after_exec(HELD), "loses it: exec goes back to the 778 µs of the parent");
+        assert_eq!(after_exec(HELD), "loses it: exec restores the parent's 778 µs");
         assert_eq!(after_exec(HELD_LATER), "keeps it: 333 µs as set");
     }
 }

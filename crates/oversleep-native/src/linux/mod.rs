@@ -1,8 +1,7 @@
 //! Linux on x86-64 and aarch64.
 //!
-//! Each folder holds one registry: an entry is a small description with its call, and a new one is added in its
-//! registry's list. Nothing here assumes that `/proc`, `/sys`, a system call or a privilege is there: what is missing
-//! becomes a reason that the user sees.
+//! Each folder holds one registry, and a new entry goes into its registry's list. Nothing here relies on `/proc`,
+//! `/sys`, a system call or a privilege: whatever is missing becomes a reason that the user sees.
 
 mod abilities;
 mod cgroup;
@@ -36,7 +35,7 @@ use oversleep_system::{
 /// This machine.
 pub type Native = super::native::Native<Linux>;
 
-/// Linux, and the files that its counters and gauges are read from.
+/// Linux, with the open files of its counters and gauges.
 #[derive(Default)]
 pub struct Linux {
     counters: OnceLock<counters::SystemCounters>,
@@ -47,9 +46,8 @@ impl System for Linux {
     const NAME: &'static str = "linux";
     const REFERENCE_CLOCK: &'static str = "monotonic";
 
-    // The clock that the kernel counts deadlines on, and not the library's: that one is steered to it and lies up to
-    // 25 ns beside it as a rule, on either side (up to 0.1 ms after a resume), so a wait that ends right on its deadline
-    // would be called early or late by an error of ours. Its stamps would save a fifth of what these cost.
+    // The kernel's own clock for deadlines, not the library's. That one is usually within 25 ns of it (0.1 ms after a
+    // resume), so it could make a punctual wait look early, and would save only a fifth of the cost.
     fn now() -> Nanos {
         os::monotonic_now()
     }

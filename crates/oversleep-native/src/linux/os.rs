@@ -1,4 +1,5 @@
-//! Small safe covers over system calls that several rooms of this platform share. A call used in one place lives there.
+//! Small safe wrappers of system calls that several folders of this platform share. A call used once is where it is
+//! used.
 
 use std::ffi::CStr;
 use std::io;
@@ -13,7 +14,21 @@ pub fn monotonic_now() -> Nanos {
     Nanos(clock_ns(libc::CLOCK_MONOTONIC) as i64)
 }
 
-/// A refusal where the error is one of permission, else a failed call.
+/// Whether CLOCK_MONOTONIC can be read by a real system call.
+pub fn monotonic_syscall_works() -> Result<(), Unavailable> {
+    if monotonic_ns_by_syscall() != 0 { Ok(()) } else { Err(failed("syscall(SYS_clock_gettime)")) }
+}
+
+/// CLOCK_MONOTONIC by system call; 0 where it failed, which no running machine shows.
+#[inline(always)]
+pub fn monotonic_ns_by_syscall() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec; on both supported architectures it has the kernel's 64-bit layout.
+    unsafe { libc::syscall(libc::SYS_clock_gettime, libc::c_long::from(libc::CLOCK_MONOTONIC), &raw mut time) };
+    Nanos::from_secs(time.tv_sec).0 as u64 + time.tv_nsec as u64
+}
+
+/// "Not permitted" if the error is one of permission, otherwise a failed call.
 pub fn refused(call: &str, error: &io::Error, allow: &str) -> Unavailable {
     match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => Unavailable::not_permitted(call, allow),
@@ -21,16 +36,17 @@ pub fn refused(call: &str, error: &io::Error, allow: &str) -> Unavailable {
     }
 }
 
-/// The CPU the calling thread runs on, where the system tells.
+/// The CPU that the calling thread runs on, if the system says.
 pub fn current_cpu() -> Option<u32> {
     // SAFETY: takes nothing and returns a number.
     // https://man7.org/linux/man-pages/man3/sched_getcpu.3.html
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// `prctl` with the kernel's full-width result; the C library's returns an `int`, too narrow for a timer slack.
+/// `prctl` with the kernel's full-width result. The C library's returns an `int`, which is too narrow for a timer
+/// slack.
 pub fn prctl(option: libc::c_int, argument: u64) -> io::Result<u64> {
-    // SAFETY: no option used here takes a pointer except through `argument`, which the caller owns.
+    // SAFETY: the options used here take no pointer except in `argument`, which the caller owns.
     let result = unsafe { libc::syscall(libc::SYS_prctl, libc::c_long::from(option), argument, 0_u64, 0_u64, 0_u64) };
     if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result as u64) }
 }
@@ -40,20 +56,20 @@ pub fn timer_slack() -> io::Result<Nanos> {
     prctl(libc::PR_GET_TIMERSLACK, 0).map(|slack| Nanos(i64::try_from(slack).unwrap_or(i64::MAX)))
 }
 
-/// Sets the calling thread's timer slack; zero stands for the thread's default.
+/// Sets the calling thread's timer slack; zero means the thread's default.
 pub fn set_timer_slack(slack: Nanos) -> io::Result<()> {
     prctl(libc::PR_SET_TIMERSLACK, slack.0.max(0) as u64).map(drop)
 }
 
-/// CPUs a mask can name; the largest kernels are built for 8192.
+/// The number of CPUs in a mask; the largest kernels support 8192.
 const MASK_CPUS: usize = 8192;
 type Mask = [u64; MASK_CPUS / 64];
 
 /// The CPUs the calling thread may run on, ascending.
 pub fn affinity() -> io::Result<Vec<u32>> {
     let mut mask: Mask = [0; MASK_CPUS / 64];
-    // SAFETY: the mask is as long as stated; 0 is the calling thread. The call itself, because the C library's type is
-    // fixed at 1024 CPUs and fails on larger machines.
+    // SAFETY: the mask is as long as stated; 0 is the calling thread. A raw call, because the C library's type is fixed
+    // at 1024 CPUs and fails on larger machines.
     let bytes = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0_i64, size_of::<Mask>(), mask.as_mut_ptr()) };
     if bytes < 0 {
         return Err(io::Error::last_os_error());
@@ -61,7 +77,7 @@ pub fn affinity() -> io::Result<Vec<u32>> {
     Ok((0..MASK_CPUS as u32).filter(|&cpu| mask[cpu as usize / 64] >> (cpu % 64) & 1 == 1).collect())
 }
 
-/// Restricts the calling thread to these CPUs. Numbers the machine can't have are an error.
+/// Restricts the calling thread to these CPUs. Numbers beyond the mask are an error.
 pub fn set_affinity(cpus: &[u32]) -> io::Result<()> {
     let mut mask: Mask = [0; MASK_CPUS / 64];
     for &cpu in cpus {
@@ -73,8 +89,8 @@ pub fn set_affinity(cpus: &[u32]) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Release (`6.1.0-18-amd64`) and version (`#1 SMP PREEMPT_DYNAMIC …`) of the kernel. The host name that the same call
-/// returns is left where it is.
+/// Release (`6.1.0-18-amd64`) and version (`#1 SMP PREEMPT_DYNAMIC …`) of the kernel. The same call returns the host
+/// name, which is ignored.
 pub fn kernel_names() -> Result<(String, String), Unavailable> {
     // SAFETY: all-zero is a valid value of this struct of character arrays.
     let mut names: libc::utsname = unsafe { std::mem::zeroed() };
@@ -82,7 +98,7 @@ pub fn kernel_names() -> Result<(String, String), Unavailable> {
     if unsafe { libc::uname(&mut names) } != 0 {
         return Err(failed("uname"));
     }
-    // SAFETY: the kernel ends both fields with a zero byte within their arrays.
+    // SAFETY: the kernel terminates both fields with a zero byte within their arrays.
     let text = |field: &[libc::c_char]| unsafe { CStr::from_ptr(field.as_ptr()) }.to_string_lossy().into_owned();
     Ok((text(&names.release), text(&names.version)))
 }
@@ -95,7 +111,7 @@ pub mod capability {
     pub const SYS_NICE: u32 = 23;
 }
 
-/// Whether the calling thread has this capability in effect. `None` where it can't be asked.
+/// Whether the calling thread has this capability in effect; `None` if it can't be queried.
 pub fn has_capability(number: u32) -> Option<bool> {
     #[repr(C)]
     struct Header {
@@ -120,7 +136,7 @@ pub fn has_capability(number: u32) -> Option<bool> {
     Some(data[number as usize / 32].effective >> (number % 32) & 1 == 1)
 }
 
-/// The soft limit of one resource; `None` is unlimited.
+/// The soft limit of a resource; `None` means unlimited.
 pub fn soft_limit(resource: Resource) -> Result<Option<u64>, Unavailable> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     let number = match resource {
@@ -135,7 +151,7 @@ pub fn soft_limit(resource: Resource) -> Result<Option<u64>, Unavailable> {
     Ok((limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur))
 }
 
-/// Limits that matter here; the C libraries disagree on the number's type.
+/// The limits used here, as an enum because the C libraries disagree on the type of the number.
 #[derive(Clone, Copy, Debug)]
 pub enum Resource {
     /// Highest real-time priority.
@@ -151,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_thread_may_run_somewhere_and_the_mask_comes_back() {
+    fn this_thread_may_run_somewhere_and_the_mask_is_restored() {
         // A sandbox may refuse the call.
         let Ok(cpus) = affinity() else { return };
         assert!(!cpus.is_empty());
@@ -161,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_has_a_name_and_clocks_a_step() {
+    fn the_kernel_has_names_and_clocks_have_a_step() {
         let (release, version) = kernel_names().expect("uname");
         assert!(release.starts_with(|c: char| c.is_ascii_digit()), "{release}");
         assert!(!version.is_empty());

@@ -1,7 +1,7 @@
-//! Clock rate, heat and thermal throttling of the CPUs, as the kernel shows them below `/sys`.
+//! Clock rate, temperature and thermal throttling of the CPUs, from `/sys`.
 //!
-//! A reading takes some µs where there is little to read and up to a millisecond where there is much, so it stands
-//! outside what is measured. On x86 before Linux 5.19 the kernel may sleep 10 ms over a clock rate nobody read lately.
+//! A reading takes from a few µs up to a millisecond, so it is made outside the measurement. On x86 before Linux 5.19
+//! the kernel may sleep for 10 ms if nobody has read the clock rate recently.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -13,13 +13,14 @@ use super::files::Files;
 const CPUS: &str = "/sys/devices/system/cpu";
 const ZONES: &str = "/sys/class/thermal";
 const CHIPS: &str = "/sys/class/hwmon";
-/// What takes longer when first read is left out: reading it around each round would lengthen the run.
+/// Files that take longer than this to read are left out, because reading them around each round would lengthen the
+/// run.
 const LIMIT: Duration = Duration::from_millis(1);
 
-/// Where this machine tells; found once.
+/// The files of this machine, found once.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Sources {
-    /// Which file tells the clock rate.
+    /// The file with the clock rate.
     clock: Option<&'static str>,
     throttle_counts: Vec<String>,
     /// Empty before Linux 5.6.
@@ -28,7 +29,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// All that is there and quick enough.
+    /// All files that exist and are quick to read.
     pub(super) fn quick(files: &dyn Files) -> Sources {
         let quick = |read: &dyn Fn()| {
             let times = (0..3).map(|_| {
@@ -57,13 +58,13 @@ impl Sources {
         }
     }
 
-    /// All of it as it stands now, for a thread on that CPU.
+    /// The state now, for a thread on this CPU.
     pub(super) fn read(&self, files: &dyn Files, cpu: Option<u32>) -> ProcessorState {
         let of_cpu = |file: &str| hz(files, &format!("{CPUS}/cpu{}/cpufreq/{file}", cpu?));
         let clock = self.clock.and_then(of_cpu);
         let limit = || {
-            let (most, allowed) = (of_cpu("cpuinfo_max_freq")?, of_cpu("scaling_max_freq")?);
-            allowed.checked_mul(1_000)?.checked_div(most)
+            let (max, allowed) = (of_cpu("cpuinfo_max_freq")?, of_cpu("scaling_max_freq")?);
+            allowed.checked_mul(1_000)?.checked_div(max)
         };
         let limit = self.clock.and_then(|_| limit());
         let millis = sum(files, &self.throttle_times).and_then(|ms| i64::try_from(ms).ok());
@@ -80,12 +81,12 @@ impl Sources {
     }
 }
 
-/// These files state kHz.
+/// A frequency in Hz from a file in kHz.
 pub(super) fn hz(files: &dyn Files, path: &str) -> Option<u64> {
     u64::try_from(files.integer(path).ok()?).ok().filter(|&khz| khz > 0)?.checked_mul(1_000)
 }
 
-/// The CPUs that have a folder, ascending.
+/// The CPUs with a folder, ascending.
 fn cpus(files: &dyn Files) -> Vec<u32> {
     let number = |name: String| name.strip_prefix("cpu")?.parse().ok();
     let mut cpus: Vec<u32> = files.names(CPUS).into_iter().filter_map(number).collect();
@@ -93,8 +94,8 @@ fn cpus(files: &dyn Files) -> Vec<u32> {
     cpus
 }
 
-/// The file that tells the clock rate of a CPU: what the hardware counted over the last milliseconds, where the kernel
-/// has a file for that alone, else what the driver last asked for or, on x86, counted too.
+/// The file with a CPU's clock rate. Preferably the one with the rate that the hardware counted over the last
+/// milliseconds; otherwise the one with the rate that the driver last requested or, on x86, counted.
 pub(super) fn clock_file(files: &dyn Files) -> Result<&'static str, Unavailable> {
     let cpus = cpus(files);
     let has = |file: &&str| {
@@ -104,7 +105,7 @@ pub(super) fn clock_file(files: &dyn Files) -> Result<&'static str, Unavailable>
     known.into_iter().find(has).ok_or_else(|| Unavailable::missing(format!("{CPUS}/cpu*/cpufreq/scaling_cur_freq")))
 }
 
-/// The counts and the times of throttling: one of each core and each package, which all of their CPUs repeat.
+/// The files with counts and times of throttling, one per core and package. All CPUs of a core or package repeat them.
 pub(super) fn throttle_files(files: &dyn Files) -> (Vec<String>, Vec<String>) {
     let mut seen = BTreeSet::new();
     let (mut counts, mut times) = (Vec::new(), Vec::new());
@@ -124,14 +125,14 @@ pub(super) fn throttle_files(files: &dyn Files) -> (Vec<String>, Vec<String>) {
     (counts, times)
 }
 
-/// `None` where one can't be read, and where there is none.
+/// `None` if one isn't readable, or there are none.
 fn sum(files: &dyn Files, paths: &[String]) -> Option<u64> {
     let numbers = paths.iter().map(|path| u64::try_from(files.integer(path).ok()?).ok());
     numbers.reduce(|sum, one| sum?.checked_add(one?))?
 }
 
-/// The processor's own sensor, by the name its driver gives it, and the file that tells. Sensors of boards, disks and
-/// batteries say nothing about the clock rate; a name that isn't known here is not told.
+/// The processor's own sensor by its driver's name, and its file. Sensors of boards, disks and batteries say nothing
+/// about the clock rate, so only known names count.
 pub(super) fn sensor(files: &dyn Files) -> Result<(&'static str, String), Unavailable> {
     const OF_ZONES: [&str; 4] = ["x86_pkg_temp", "cpu-thermal", "cpu_thermal", "cpu0-thermal"];
     const OF_CHIPS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal"];
@@ -199,7 +200,7 @@ mod tests {
         };
         assert_eq!(state, expected);
         let elsewhere = Sources::find(&intel()).read(&intel(), Some(1));
-        assert_eq!((elsewhere.clock_min_hz, elsewhere.limit_min_permille), (None, None), "a CPU that tells none");
+        assert_eq!((elsewhere.clock_min_hz, elsewhere.limit_min_permille), (None, None), "a CPU without these files");
         assert_eq!(elsewhere.thermal_throttles, Some(112));
     }
 
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_the_hardware_counted_goes_before_one_that_was_asked_for() {
+    fn a_counted_rate_is_preferred_to_a_requested_one() {
         let arm = Sample::of(&[
             ("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_avg_freq", "1512345"),
             ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2400000"),
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_tells_nothing_is_seen() {
+    fn without_files_the_state_is_unknown() {
         let bare = Sample::default();
         assert_eq!(Sources::find(&bare), Sources::default());
         assert!(Sources::default().read(&bare, Some(0)).is_unseen());
@@ -240,11 +241,11 @@ mod tests {
             ("/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "many"),
         ]);
         assert!(Sources::find(&broken).read(&broken, Some(0)).is_unseen(), "never zero");
-        assert!(Sources::find(&intel()).read(&intel(), None).clock_min_hz.is_none(), "the CPU is not known");
+        assert!(Sources::find(&intel()).read(&intel(), None).clock_min_hz.is_none(), "the CPU is unknown");
     }
 
     #[test]
-    fn this_machine_is_read_without_harm() {
+    fn this_machine_is_readable() {
         let sources = Sources::quick(&Disk);
         let (first, last) = (sources.read(&Disk, Some(0)), sources.read(&Disk, Some(0)));
         assert!(last.thermal_throttles >= first.thermal_throttles);

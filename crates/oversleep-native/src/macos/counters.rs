@@ -1,7 +1,7 @@
-//! Counters of the system and of the calling thread: what else happened while something was measured.
+//! Counters of the system and of the calling thread, which show what else happened during a measurement.
 //!
-//! The kernel tells CPU time alone to a program without privileges: switches, faults and waiting for a CPU are counted for
-//! the whole process, not for a thread, and so aren't told here. What can't be seen is `None`, never zero.
+//! Without privileges only CPU time is readable. Switches, faults and time waiting for a CPU are counted per process,
+//! not per thread, so they are left out. A counter that isn't readable is `None`, never zero.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -25,22 +25,23 @@ unsafe extern "C" {
     fn vm_deallocate(task: Port, address: usize, bytes: usize) -> KernReturn;
 }
 
-/// `PROCESSOR_CPU_LOAD_INFO`: for each processor its ticks in user mode, in the kernel, idle, and in user mode with a
-/// nice value.
+/// `PROCESSOR_CPU_LOAD_INFO`: each processor's ticks in user mode, in the kernel, idle, and in user mode with a nice
+/// value.
 const CPU_LOAD: i32 = 2;
 const WORDS_PER_CPU: usize = 4;
 const IDLE: usize = 2;
 
-/// Reads counters.
+/// The system's counters.
 #[derive(Default)]
 pub struct SystemCounters {
     ticks_per_second: OnceLock<Option<i64>>,
-    /// CPU time of others as last reported: its two parts are counted in different steps, and it must not go back.
+    /// The last reported CPU time of other processes, which must not decrease although its two parts have different
+    /// steps.
     other_cpu_ns: AtomicI64,
 }
 
 impl SystemCounters {
-    /// All counters, as they stand now, for the calling thread.
+    /// All counters now, for the calling thread.
     pub fn read(&self) -> CounterReading {
         let totals = Disturbance {
             other_cpu_ns: self.other_cpu(),
@@ -50,8 +51,8 @@ impl SystemCounters {
         CounterReading { at: os::now(), totals }
     }
 
-    /// CPU time of everything but this process. The per-processor ticks, because the sum over all of them
-    /// (`host_statistics`) is cached by the kernel for up to a second for programs that aren't Apple's.
+    /// CPU time of everything except this process. From the ticks of each processor, because the kernel caches their
+    /// sum (`host_statistics`) for up to a second for programs that aren't Apple's.
     fn other_cpu(&self) -> Option<Nanos> {
         // SAFETY: takes a number and returns one.
         let hz = self.ticks_per_second.get_or_init(|| match unsafe { libc::sysconf(libc::_SC_CLK_TCK) } {
@@ -72,18 +73,18 @@ fn cpu_time(clock: libc::clockid_t) -> Option<Nanos> {
     Some(Nanos(os::clock_ns(clock) as i64)).filter(|&time| time > Nanos::ZERO)
 }
 
-/// Ticks of all processors that weren't idle ones.
+/// The non-idle ticks of all processors.
 fn busy_ticks() -> Option<u64> {
     let (mut processors, mut info, mut words) = (0, std::ptr::null_mut(), 0);
-    // SAFETY: there is room for the three answers.
+    // SAFETY: the three results are writable.
     let result =
         unsafe { host_processor_info(os::host(), CPU_LOAD, &raw mut processors, &raw mut info, &raw mut words) };
     if result != os::SUCCESS || info.is_null() {
         return None;
     }
-    // SAFETY: the kernel mapped that many words into this process.
+    // SAFETY: the kernel mapped this many words into this process.
     let sum = busy(unsafe { std::slice::from_raw_parts(info, words as usize) });
-    // SAFETY: the mapping is this process's, is not used again, and is given back once.
+    // SAFETY: the mapping is this process's, isn't used again, and is released once.
     unsafe { vm_deallocate(os::task(), info as usize, words as usize * size_of::<u32>()) };
     Some(sum)
 }
@@ -100,8 +101,8 @@ mod tests {
     use crate::threads;
 
     #[test]
-    fn idle_ticks_are_not_busy_ones() {
-        assert_eq!(busy(&[1, 2, 100, 4, 10, 20, 100, 40, 7]), 77, "what is left of a row is no processor");
+    fn idle_ticks_are_not_busy() {
+        assert_eq!(busy(&[1, 2, 100, 4, 10, 20, 100, 40, 7]), 77, "an incomplete row is no processor");
         assert_eq!(ticks_to_nanos(250, 100), Some(Nanos(2_500_000_000)));
     }
 
@@ -113,6 +114,6 @@ mod tests {
         let window = first.until(&counters.read());
         assert!(window.own_cpu_ns.is_some_and(|time| time > Nanos::ZERO && time <= window.window_ns), "{window:?}");
         assert!(window.other_cpu_ns.is_some_and(|time| time >= Nanos::ZERO), "{window:?}");
-        assert_eq!(window.voluntary_switches, None, "not counted for a thread");
+        assert_eq!(window.voluntary_switches, None, "not counted per thread");
     }
 }

@@ -1,10 +1,10 @@
-//! The CPUs, and their classes. The numbers are positions: nothing on macOS takes a CPU's number.
+//! The CPUs and their classes. The numbers are only positions: no call of macOS takes a CPU's number.
 
 use oversleep_system::{Cpu, CpuKind};
 
 use super::sysctl;
 
-/// All CPUs that are online, ascending; never none.
+/// All online CPUs, ascending; never empty.
 pub fn cpus() -> Vec<Cpu> {
     let number = |name: &str| sysctl::integer(name).ok().and_then(|count| u32::try_from(count).ok());
     let all = number("hw.logicalcpu").unwrap_or(1);
@@ -13,7 +13,8 @@ pub fn cpus() -> Vec<Cpu> {
     of_counts(all, thrifty)
 }
 
-/// The kernel counts the efficiency cores of Apple silicon first. Level 0 is the fastest; all others count as thrifty.
+/// The kernel numbers the efficiency cores of Apple silicon first. Level 0 is the fastest; all others count as
+/// efficiency cores.
 fn of_counts(all: u32, thrifty: u32) -> Vec<Cpu> {
     let kind = |number| match number {
         _ if thrifty == 0 || thrifty >= all => CpuKind::Uniform,

@@ -1,4 +1,4 @@
-//! Grand Central Dispatch: its semaphore and its timers, as the waits and the hand-offs use them.
+//! Grand Central Dispatch: the semaphore and the timers that waits and hand-offs use.
 
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
@@ -14,7 +14,7 @@ const FOR_EVER: u64 = u64::MAX;
 /// `DISPATCH_TIMER_STRICT`.
 const STRICT: usize = 1;
 
-/// Only its address counts.
+/// Only its address matters.
 #[repr(C)]
 struct SourceType([u8; 0]);
 
@@ -38,17 +38,17 @@ unsafe extern "C" {
     fn dispatch_release(object: Object);
 }
 
-/// A reference to an object, given back when dropped.
+/// A reference to an object, released on drop.
 struct Reference(NonNull<c_void>);
 
-// SAFETY: dispatch objects are made for use by several threads, and their references are counted atomically.
+// SAFETY: dispatch objects may be used by several threads, and their references are counted atomically.
 unsafe impl Send for Reference {}
 // SAFETY: as above.
 unsafe impl Sync for Reference {}
 
 impl Reference {
     fn new(object: Object, call: &str) -> Result<Reference, Unavailable> {
-        NonNull::new(object).map(Reference).ok_or_else(|| Unavailable::failed(call, "it made no object"))
+        NonNull::new(object).map(Reference).ok_or_else(|| Unavailable::failed(call, "it created no object"))
     }
 
     fn get(&self) -> Object {
@@ -58,12 +58,12 @@ impl Reference {
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        // SAFETY: this is one reference of its own, given back once.
+        // SAFETY: this is a reference of its own, released once.
         unsafe { dispatch_release(self.get()) };
     }
 }
 
-/// A counting semaphore, at zero to begin with.
+/// A counting semaphore that starts at zero.
 pub(super) struct Semaphore(Reference);
 
 impl Semaphore {
@@ -86,14 +86,14 @@ impl Semaphore {
         unsafe { dispatch_semaphore_wait(self.0.get(), FOR_EVER) };
     }
 
-    /// Waits for a signal, but no longer than this span, above zero; whether one came.
+    /// Waits for a signal, at most for this span, which is above zero. Returns whether one came.
     pub(super) fn wait_for(&self, span: Nanos) -> bool {
-        // SAFETY: as above; the time is counted on mach_absolute_time.
+        // SAFETY: as above; the time is on mach_absolute_time.
         unsafe { dispatch_semaphore_wait(self.0.get(), dispatch_time(NOW, span.0)) == 0 }
     }
 }
 
-/// A one-shot timer on a serial queue of its own, awaited through a semaphore that its handler signals.
+/// A one-shot timer on its own serial queue. Its handler signals a semaphore.
 pub(super) struct TimerSource {
     source: Reference,
     fired: Semaphore,
@@ -106,12 +106,12 @@ extern "C" fn signal_context(semaphore: *mut c_void) {
 }
 
 extern "C" fn release_context(semaphore: *mut c_void) {
-    // SAFETY: the reference that the source held; it has run its last handler.
+    // SAFETY: the reference that the source held, after its last handler.
     unsafe { dispatch_release(semaphore) };
 }
 
 impl TimerSource {
-    /// A disarmed one; a strict one is not coalesced.
+    /// A disarmed timer. A strict one isn't coalesced.
     pub(super) fn new(strict: bool) -> Result<TimerSource, Unavailable> {
         let fired = Semaphore::new()?;
         // SAFETY: the label is terminated and copied; no attributes make a serial queue.
@@ -121,8 +121,8 @@ impl TimerSource {
         // SAFETY: the type is the library's own, a timer takes no handle, and the queue is retained by the source.
         let source = unsafe { dispatch_source_create(&raw const _dispatch_source_type_timer, 0, mask, queue.get()) };
         let source = Reference::new(source, "dispatch_source_create")?;
-        // SAFETY: the source is new and suspended. Its context is a reference to the semaphore, released by the finalizer
-        // when the source is gone and no handler can run. It is resumed once, before it can be released.
+        // SAFETY: the source is new and suspended. Its context is a reference to the semaphore, released by the
+        // finalizer when the source is gone and no handler can run. It is resumed once, before it can be released.
         unsafe {
             dispatch_retain(fired.0.get());
             dispatch_set_context(source.get(), fired.0.get());
@@ -134,9 +134,9 @@ impl TimerSource {
         Ok(TimerSource { source, fired, _queue: queue })
     }
 
-    /// Arms it for that span, above zero, with no leeway asked for, and waits until its handler has run.
+    /// Arms the timer for this span, which is above zero, without leeway, and waits until its handler has run.
     pub(super) fn wait_for(&self, span: Nanos) {
-        // SAFETY: the source lives; an interval of for ever makes it fire once.
+        // SAFETY: the source is alive; an infinite interval makes it fire once.
         unsafe { dispatch_source_set_timer(self.source.get(), dispatch_time(NOW, span.0), FOR_EVER, 0) };
         self.fired.wait();
     }
@@ -144,7 +144,7 @@ impl TimerSource {
 
 impl Drop for TimerSource {
     fn drop(&mut self) {
-        // SAFETY: cancelled, it fires no more; the references go with the fields.
+        // SAFETY: a cancelled timer doesn't fire; the fields release the references.
         unsafe { dispatch_source_cancel(self.source.get()) };
     }
 }

@@ -1,4 +1,4 @@
-//! Who inherits the latency tier: tried with a thread, not quoted.
+//! Who inherits the latency tier: measured with a thread.
 
 use std::thread::Builder;
 
@@ -8,10 +8,10 @@ use oversleep_record::conditions::Setting;
 use super::tunables;
 use oversleep_system::ResolutionRow;
 
-/// A tier that no thread of a program has by itself.
+/// A tier that no thread has by default.
 const HELD: &str = "tier-3";
 
-/// Each way of starting something, with the tier it began with. All of it happens on a thread of its own, which ends.
+/// Each way of starting something, with the tier it started with. Measured on a temporary thread.
 pub fn rows() -> Vec<ResolutionRow> {
     let says = on_a_new_thread(in_a_thread).and_then(|says| says);
     vec![ResolutionRow { what: "a new thread", says, how: "set here, read in a thread started from here" }]
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_thread_says_what_it_began_with() {
+    fn a_new_thread_reports_its_tier() {
         let rows = rows();
         let says = rows[0].says.as_ref().expect("threads start");
         assert!(says.contains("inherit"), "{says}");

@@ -1,8 +1,7 @@
 //! macOS 10.12 and later, on Apple silicon and Intel.
 //!
-//! Each folder holds one registry: an entry is a small description with its call, and a new one is added in its
-//! registry's list. What came with a later version is looked up at run time; what is missing becomes a reason that the
-//! user sees.
+//! Each folder holds one registry, and a new entry goes into its registry's list. Newer functions are looked up at run
+//! time, and whatever is missing becomes a reason that the user sees.
 
 mod abilities;
 mod clocks;
@@ -31,7 +30,7 @@ use oversleep_system::{
 /// This machine.
 pub type Native = super::native::Native<MacOs>;
 
-/// macOS, and what its counters are read through.
+/// macOS, with the state of its counters.
 #[derive(Default)]
 pub struct MacOs {
     counters: counters::SystemCounters,
@@ -91,6 +90,6 @@ impl System for MacOs {
     }
 
     fn splitter() -> Result<Box<dyn Splitter>, Unavailable> {
-        Err(Unavailable::missing("a record of its switches that a thread may read (kdebug is root's)"))
+        Err(Unavailable::missing("a record of switches that a thread may read (kdebug needs root)"))
     }
 }

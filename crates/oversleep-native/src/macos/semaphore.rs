@@ -1,4 +1,4 @@
-//! Mach's semaphore, as the waits and the hand-offs use it.
+//! Mach's semaphore, which waits and hand-offs use.
 
 use oversleep_record::Unavailable;
 
@@ -25,14 +25,14 @@ unsafe extern "C" {
     fn semaphore_timedwait(semaphore: Port, span: MachTimespec) -> KernReturn;
 }
 
-/// A semaphore of this process, at zero to begin with; destroyed when dropped.
+/// A semaphore of this process that starts at zero and is destroyed on drop.
 pub(super) struct MachSemaphore(Port);
 
 impl MachSemaphore {
     /// A new one.
     pub(super) fn new() -> Result<MachSemaphore, Unavailable> {
         let mut port = 0;
-        // SAFETY: there is room for the name; the task is this process.
+        // SAFETY: the name is writable; the task is this process.
         match unsafe { semaphore_create(os::task(), &raw mut port, FIRST_COME, 0) } {
             os::SUCCESS => Ok(MachSemaphore(port)),
             error => Err(os::mach_failed("semaphore_create", error)),
@@ -45,13 +45,13 @@ impl MachSemaphore {
         unsafe { semaphore_signal(self.0) }
     }
 
-    /// Waits for a signal; a signal of the other kind ends it as aborted.
+    /// Waits for a signal. A POSIX signal aborts the wait.
     pub(super) fn wait(&self) -> KernReturn {
         // SAFETY: as above.
         unsafe { semaphore_wait(self.0) }
     }
 
-    /// Waits for a signal, but no longer than this. `nanos` is below a second.
+    /// Waits for a signal, at most for this long. `nanos` is below a second.
     pub(super) fn timed_wait(&self, secs: u32, nanos: i32) -> KernReturn {
         // SAFETY: as above; the span is passed by value.
         unsafe { semaphore_timedwait(self.0, MachTimespec { secs, nanos }) }
@@ -60,7 +60,7 @@ impl MachSemaphore {
 
 impl Drop for MachSemaphore {
     fn drop(&mut self) {
-        // SAFETY: made by this process and not used again.
+        // SAFETY: created by this process and not used again.
         unsafe { semaphore_destroy(os::task(), self.0) };
     }
 }

@@ -1,11 +1,11 @@
-//! What the kernel tells by name: `sysctlbyname`.
+//! The kernel's values by name: `sysctlbyname`.
 
 use std::ffi::CString;
 use std::io;
 
 use oversleep_record::Unavailable;
 
-/// The raw value of a name; a name this system doesn't have is missing.
+/// The raw value of a name. A name that this system lacks is missing.
 fn bytes(name: &str) -> Result<Vec<u8>, Unavailable> {
     let missing = || Unavailable::missing(format!("sysctl {name}"));
     let Ok(terminated) = CString::new(name) else { return Err(missing()) };
@@ -35,7 +35,7 @@ fn bytes(name: &str) -> Result<Vec<u8>, Unavailable> {
 /// A number of four or eight bytes.
 ///
 /// # Errors
-/// Why it can't be read.
+/// The reason if it isn't readable.
 pub fn integer(name: &str) -> Result<i64, Unavailable> {
     let value = bytes(name)?;
     number(&value).ok_or_else(|| Unavailable::Nonsense { what: format!("sysctl {name} of {} bytes", value.len()) })
@@ -52,17 +52,17 @@ fn number(value: &[u8]) -> Option<i64> {
 /// A text without its terminator.
 ///
 /// # Errors
-/// Why it can't be read.
+/// The reason if it isn't readable.
 pub fn text(name: &str) -> Result<String, Unavailable> {
     let value = bytes(name)?;
     let text = String::from_utf8_lossy(&value).trim_end_matches('\0').trim().to_owned();
     if text.is_empty() { Err(Unavailable::Nonsense { what: format!("sysctl {name} is empty") }) } else { Ok(text) }
 }
 
-/// A number that means yes or no; a name that this system doesn't have is a no.
+/// A number that means yes or no. A name that this system lacks means no.
 ///
 /// # Errors
-/// Why it can't be read.
+/// The reason if it isn't readable.
 pub fn flag_or_no(name: &str) -> Result<bool, Unavailable> {
     match integer(name) {
         Ok(number) => Ok(number != 0),

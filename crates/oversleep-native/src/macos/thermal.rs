@@ -1,6 +1,6 @@
-//! Thermal pressure, as the system announces it to every program.
+//! Thermal pressure, which the system announces to all programs.
 //!
-//! Clock rates and temperatures it tells to nobody without privileges or private interfaces.
+//! Clock rates and temperatures need privileges or private interfaces.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
@@ -18,24 +18,24 @@ unsafe extern "C" {
 
 /// `NOTIFY_STATUS_OK`.
 const OK: u32 = 0;
-/// What `kOSThermalNotificationPressureLevelName` holds, since 10.10:
+/// The value of `kOSThermalNotificationPressureLevelName` since 10.10:
 /// <https://github.com/apple-oss-distributions/Libc/blob/main/include/libkern/OSThermalNotification.h>.
 const NAME: &CStr = c"com.apple.system.thermalpressurelevel";
 
-/// A registration for the announcements, made when they are first asked for.
+/// A registration for the announcements, made at first use.
 #[derive(Default)]
 pub(super) struct Announcements(OnceLock<Result<c_int, u32>>);
 
 impl Announcements {
-    /// What was announced last. A level that was never announced reads as none, as it does for Apple's own
+    /// The last announced level. One that was never announced reads as nominal, as in Apple's own
     /// `NSProcessInfo.thermalState`.
     ///
     /// # Errors
-    /// Why it can't be told.
+    /// The reason if it isn't available.
     pub(super) fn pressure(&self) -> Result<ThermalPressure, Unavailable> {
         let token = self.0.get_or_init(|| {
             let mut token = 0;
-            // SAFETY: the name ends in a null byte, and `token` is valid to write to.
+            // SAFETY: the name ends with a zero byte, and `token` is writable.
             match unsafe { notify_register_check(NAME.as_ptr(), &raw mut token) } {
                 OK => Ok(token),
                 status => Err(status),
@@ -43,7 +43,7 @@ impl Announcements {
         });
         let token = token.map_err(|status| failed("notify_register_check", status))?;
         let mut level = 0;
-        // SAFETY: the token is registered, and `level` is valid to write to.
+        // SAFETY: the token is registered, and `level` is writable.
         match unsafe { notify_get_state(token, &raw mut level) } {
             OK => pressure_of(level),
             status => Err(failed("notify_get_state", status)),
@@ -64,7 +64,7 @@ fn failed(call: &str, status: u32) -> Unavailable {
     Unavailable::failed(format!("{call} of the thermal pressure"), format!("status {status}"))
 }
 
-/// `OSThermalPressureLevel` as on macOS; other systems of Apple count in tens.
+/// `OSThermalPressureLevel` on macOS; Apple's other systems count in tens.
 fn pressure_of(level: u64) -> Result<ThermalPressure, Unavailable> {
     Ok(match level {
         0 => ThermalPressure::Nominal,
@@ -81,16 +81,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_beyond_those_declared_make_no_sense() {
+    fn undeclared_levels_make_no_sense() {
         assert_eq!(pressure_of(0), Ok(ThermalPressure::Nominal));
         assert_eq!(pressure_of(4), Ok(ThermalPressure::Sleeping));
         assert!(pressure_of(5).is_err() && pressure_of(30).is_err());
     }
 
     #[test]
-    fn every_program_is_told() {
+    fn the_pressure_is_readable() {
         let announcements = Announcements::default();
         assert!(announcements.pressure().is_ok(), "{:?}", announcements.pressure());
-        assert!(announcements.pressure().is_ok(), "registered once, asked again");
+        assert!(announcements.pressure().is_ok(), "a second read with one registration");
     }
 }

@@ -1,4 +1,4 @@
-//! The machine this process runs on. What is alike on every system stands here; a system's own folder says the rest.
+//! The machine this process runs on. Here is what all systems share; the rest is in each system's folder.
 
 pub(super) mod given;
 pub(super) mod handoffs;
@@ -17,15 +17,15 @@ use oversleep_system::{
     ResolutionRow, Splitter, ThreadHandle, Tunable, Wait, resolution,
 };
 
-/// An operating system: its registries, and what it tells. What isn't stated it has not. Its own value is what it keeps
-/// open between readings of its counters.
+/// An operating system: its registries, and what it states about the machine. The defaults are for systems that lack a
+/// feature. The value itself is the state kept between readings of the counters.
 pub(super) trait System: Default + Send + Sync + 'static {
-    /// As results name it.
+    /// Its name in results.
     const NAME: &'static str;
     /// Registry name of the clock that deadlines are on.
     const REFERENCE_CLOCK: &'static str;
 
-    /// That clock.
+    /// The time on that clock.
     fn now() -> Nanos;
     fn clocks() -> Vec<Box<dyn Clock>>;
     fn waits() -> Vec<Box<dyn Wait>>;
@@ -39,12 +39,12 @@ pub(super) trait System: Default + Send + Sync + 'static {
     fn counters(&self) -> CounterReading;
     fn processor_state(&self) -> ProcessorState;
 
-    /// Why the switches of a thread can't be seen, unless they can.
+    /// A recorder of a thread's switches, or why there is none.
     fn splitter() -> Result<Box<dyn Splitter>, Unavailable> {
         Err(Unavailable::NotOnThisPlatform)
     }
 
-    /// `None` where the system tells nobody.
+    /// `None` if the system shows the settings of other processes to nobody.
     fn resolution_holders() -> Option<Result<ResolutionHolders, Unavailable>> {
         None
     }
@@ -54,7 +54,7 @@ pub(super) trait System: Default + Send + Sync + 'static {
     }
 }
 
-/// The machine this process runs on. Making one costs nothing; each registry is built when it is first asked for.
+/// The machine this process runs on. Creating one costs nothing; each registry is built at first use.
 #[derive(Default)]
 pub struct Native<S> {
     system: S,

@@ -1,4 +1,4 @@
-//! What the processor tells without asking the system: its counters, and on x86-64 what it says of itself.
+//! What the processor states without the operating system: its counters, and CPUID on x86-64.
 
 pub(super) mod clocks;
 #[cfg(target_arch = "x86_64")]

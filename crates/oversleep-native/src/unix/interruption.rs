@@ -1,12 +1,12 @@
-//! Signals that end a run, and waits that have to end with it.
+//! Signals that end a run, and the waits that must end with it.
 
 use std::ptr;
 
-/// The signals that end a program unless it heeds them.
+/// The signals that end a program by default.
 const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// Runs `install`, which puts handlers on the signals that end a program. Those that were ignored before it stay
-/// ignored: `nohup` and a shell's background jobs mean that.
+/// Runs `install`, which sets handlers for the signals that end a program. Signals that were ignored stay ignored, as
+/// `nohup` and a shell's background jobs intend.
 pub fn leaving_ignored<T>(install: impl FnOnce() -> T) -> T {
     let ignored: Vec<libc::c_int> = ENDING.into_iter().filter(|&signal| is_ignored(signal)).collect();
     let installed = install();
@@ -14,7 +14,7 @@ pub fn leaving_ignored<T>(install: impl FnOnce() -> T) -> T {
     installed
 }
 
-/// Lets a write beyond the limit on file sizes (`ulimit -f`) fail like one on a full disk, instead of ending the process.
+/// Makes a write beyond the limit on file sizes (`ulimit -f`) fail as on a full disk, instead of ending the process.
 pub fn fail_writes_beyond_the_limit() {
     act(libc::SIGXFSZ, libc::SIG_IGN);
 }
@@ -27,38 +27,38 @@ fn is_ignored(signal: libc::c_int) -> bool {
     }
 }
 
-/// Without SA_RESTART, so that a call in progress ends with EINTR where a handler is put on the signal.
+/// Sets a signal's action, without SA_RESTART, so that a handler makes the current call end with EINTR.
 fn act(signal: libc::c_int, action: libc::sighandler_t) {
-    // SAFETY: all-zero is a valid sigaction: no flags, an empty mask. The action is one of the system's own, or a
-    // handler that does nothing.
+    // SAFETY: all-zero is a valid sigaction: no flags, an empty mask. The action is a predefined one, or a handler that
+    // does nothing.
     unsafe {
-        let mut wanted: libc::sigaction = std::mem::zeroed();
-        wanted.sa_sigaction = action;
-        libc::sigaction(signal, &wanted, ptr::null_mut());
+        let mut new: libc::sigaction = std::mem::zeroed();
+        new.sa_sigaction = action;
+        libc::sigaction(signal, &new, ptr::null_mut());
     }
 }
 
-/// Ends the waits that other threads of this process are in, by a signal that does nothing else. One that is entered just
-/// afterwards is not ended: call it again until the threads are done. Waits that go on after a signal by themselves, like
-/// `std::thread::sleep`, do so.
+/// Ends the current waits of this process's other threads by a signal that does nothing else. A wait that begins just
+/// afterwards isn't ended, so call this again until the threads have finished. Waits that continue after a signal, such
+/// as `std::thread::sleep`, still do.
 #[cfg(target_os = "linux")]
 pub fn end_waits() {
     extern "C" fn nothing(_: libc::c_int) {}
-    // Out-of-band data on a socket is all that this signal is otherwise for; nothing here has any.
+    // This signal is otherwise only for out-of-band data on sockets, which nothing here uses.
     act(libc::SIGURG, nothing as *const () as libc::sighandler_t);
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return };
-    // SAFETY: asks for two numbers.
+    // SAFETY: both calls take no argument and return a number.
     let (process, own) = unsafe { (libc::getpid(), libc::syscall(libc::SYS_gettid)) };
     for thread in threads.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<libc::pid_t>().ok()) {
         if libc::c_long::from(thread) != own {
-            // SAFETY: takes three numbers. A thread that has ended since is not found, and no other process is reached.
+            // SAFETY: takes three numbers. A thread that has ended isn't found, and no other process is reached.
             unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGURG) };
         }
     }
 }
 
-/// Elsewhere the wait in progress is finished. macOS would list the threads (`task_threads`) and signal each
-/// (`pthread_kill`); this has not been tried on one.
+/// Elsewhere the current wait runs to its end. On macOS one could list the threads (`task_threads`) and signal each
+/// (`pthread_kill`); this is untested.
 #[cfg(not(target_os = "linux"))]
 pub fn end_waits() {}
 

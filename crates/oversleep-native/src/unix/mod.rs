@@ -1,9 +1,9 @@
-//! What every Unix has alike.
+//! What all Unix systems share.
 
 pub mod app;
 pub mod interruption;
 
-// Of the Unix systems that have a folder of their own.
+// Only for the Unix systems that have their own folder.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod clocks;
 #[cfg(any(target_os = "linux", target_os = "macos"))]

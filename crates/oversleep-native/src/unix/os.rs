@@ -1,10 +1,11 @@
-//! Small safe covers over calls that every Unix has.
+//! Small safe wrappers of calls that every Unix has.
 
 use std::io;
 
 use oversleep_record::{Nanos, Unavailable};
 
-/// Seconds and nanoseconds of a clock as one number of ns; 0 where the clock can't be read (asked beforehand).
+/// A clock's seconds and nanoseconds as one number of ns; 0 if the clock isn't readable, which callers check
+/// beforehand.
 #[inline(always)]
 pub fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -47,12 +48,12 @@ pub fn time_s() -> u64 {
 /// CPU time of this process in microseconds.
 #[inline(always)]
 pub fn clock_us() -> u64 {
-    // SAFETY: takes nothing and returns a number.
+    // SAFETY: takes no argument and returns a number.
     unsafe { clock() as u64 }
 }
 
 // SAFETY: as <time.h> declares it: no argument, one clock_t.
 unsafe extern "C" {
-    // The libc crate declares it for other systems only. https://man7.org/linux/man-pages/man3/clock.3.html
+    // The libc crate declares it only for other systems. https://man7.org/linux/man-pages/man3/clock.3.html
     fn clock() -> libc::clock_t;
 }

@@ -1,8 +1,8 @@
-//! Counters of the system and of the calling thread: what else happened while something was measured.
+//! Counters of the system and of the calling thread, which show what else happened during a measurement.
 //!
-//! Windows tells less than Linux: interrupts of every kind together, page faults of a process but not of a thread, a
-//! thread's switches without those it asked for apart. Timer interrupts alone and the moments of switches are told only to
-//! traces of the whole machine, which take an administrator. What can't be seen is `None`, never zero.
+//! Windows counts less than Linux: interrupts of all kinds together, page faults per process but not per thread, and a
+//! thread's voluntary and involuntary switches together. Timer interrupts and the times of switches are only in kernel
+//! traces, which need an administrator. A counter that isn't readable is `None`, never zero.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -18,13 +18,13 @@ use oversleep_system::CounterReading;
 /// The system's counters.
 #[derive(Default)]
 pub(super) struct SystemCounters {
-    /// CPU time of others as last reported; see [`SystemCounters::other_cpu`].
+    /// The last reported CPU time of other processes; see [`SystemCounters::other_cpu`].
     other_cpu_ns: AtomicI64,
     interrupts: Interrupts,
 }
 
 impl SystemCounters {
-    /// All counters, as they stand now, for the calling thread.
+    /// All counters now, for the calling thread.
     pub(super) fn read(&self) -> CounterReading {
         let totals = Disturbance {
             other_cpu_ns: busy().zip(os::process_cpu_time()).map(|(busy, own)| self.other_cpu(busy, own)),
@@ -35,8 +35,8 @@ impl SystemCounters {
         CounterReading { at: os::now(), totals }
     }
 
-    /// Busy time of all CPUs less that of this process. The two are charged by ticks but read one after the other, so
-    /// their difference trembles; what it stands for never shrinks, so neither does what is reported.
+    /// Busy time of all CPUs minus that of this process. Both are counted in ticks but read one after the other, so the
+    /// difference jitters. The reported value never decreases, because the true one doesn't.
     fn other_cpu(&self, busy: u64, own: u64) -> Nanos {
         let others = to_nanos(busy).0.saturating_sub(to_nanos(own).0);
         Nanos(self.other_cpu_ns.fetch_max(others, Ordering::Relaxed).max(others))
@@ -47,10 +47,10 @@ fn to_nanos(hundred_ns: u64) -> Nanos {
     Nanos(i64::try_from(hundred_ns).unwrap_or(i64::MAX).saturating_mul(100))
 }
 
-/// Time that all CPUs together were not idle, in units of 100 ns.
+/// The busy time of all CPUs together, in units of 100 ns.
 pub(super) fn busy() -> Option<u64> {
     let [mut idle, mut kernel, mut user] = [os::NO_FILETIME; 3];
-    // SAFETY: the three times are valid to write to.
+    // SAFETY: the three times are writable.
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getsystemtimes
     if unsafe { GetSystemTimes(&raw mut idle, &raw mut kernel, &raw mut user) } == 0 {
         return None;
@@ -59,14 +59,14 @@ pub(super) fn busy() -> Option<u64> {
     (os::hundred_ns(kernel) + os::hundred_ns(user)).checked_sub(os::hundred_ns(idle))
 }
 
-/// By cycles where their rate is known: the other count is charged by whole ticks of 15.6 ms.
+/// From cycles if their rate is known, because the other count is in whole ticks of 15.6 ms.
 fn own_cpu() -> Option<Nanos> {
     cycles().and_then(|cycles| cycles_to_nanos(cycles, tsc::hz().ok()?)).or_else(|| os::thread_cpu_time().map(to_nanos))
 }
 
 pub(super) fn cycles() -> Option<u64> {
     let mut cycles = 0;
-    // SAFETY: the pseudo-handle needs no closing, and `cycles` is valid to write to.
+    // SAFETY: the pseudo-handle needs no closing, and `cycles` is writable.
     // https://learn.microsoft.com/windows/win32/api/realtimeapiset/nf-realtimeapiset-querythreadcycletime
     let result = unsafe { QueryThreadCycleTime(GetCurrentThread(), &raw mut cycles) };
     (result != 0 && cycles > 0).then_some(cycles)
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_time_of_others_never_shrinks() {
+    fn the_cpu_time_of_others_never_decreases() {
         let counters = SystemCounters::default();
         assert_eq!(counters.other_cpu(50, 20), Nanos(3_000));
         assert_eq!(counters.other_cpu(51, 22), Nanos(3_000));

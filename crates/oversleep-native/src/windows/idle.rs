@@ -1,4 +1,4 @@
-//! Idle residency, as the kernel counts it for its own power management.
+//! Idle residency, which the kernel counts for its power management.
 
 use oversleep_record::{Nanos, Unavailable};
 use windows_sys::Wdk::System::SystemInformation::{NtQuerySystemInformation, SYSTEM_INFORMATION_CLASS};
@@ -7,8 +7,9 @@ use windows_sys::Win32::System::Threading::GetActiveProcessorGroupCount;
 use super::os;
 use oversleep_system::{IdleReading, IdleState};
 
-/// SystemProcessorIdleInformation and its record, one per processor of the caller's group. The vendor declares neither
-/// for programs; both are as since Windows Vista: <https://ntdoc.m417z.com/system_processor_idle_information>.
+/// SystemProcessorIdleInformation and its record, one per processor of the caller's group. Microsoft doesn't document
+/// them for programs. Both are unchanged since Windows Vista:
+/// <https://ntdoc.m417z.com/system_processor_idle_information>.
 const PROCESSOR_IDLE: SYSTEM_INFORMATION_CLASS = 42;
 
 #[repr(C)]
@@ -24,10 +25,10 @@ struct ProcessorIdle {
 const STATES: [&str; 3] = ["C1", "C2", "C3"];
 const GROUP_CPUS: usize = 64;
 
-/// Idle states as they stand now. Energy is shown only to drivers and administrators.
+/// Idle states now. Only drivers can read energy.
 pub(super) fn read(at: Nanos) -> IdleReading {
     let packages =
-        Err(Unavailable::not_permitted("reading the package's energy", "an administrator: a driver that does"));
+        Err(Unavailable::not_permitted("reading the package's energy", "as an administrator, use a driver that does"));
     match processors() {
         Ok(processors) => IdleReading {
             at,
@@ -48,25 +49,24 @@ fn sum(processors: &[ProcessorIdle]) -> Vec<IdleState> {
     states.collect()
 }
 
-/// Each call tells of the group that its thread runs in, so on a machine with several two calls could tell of different
-/// processors.
+/// A call covers the group in which its thread runs, so with several groups two calls could cover different processors.
 fn processors() -> Result<Vec<ProcessorIdle>, Unavailable> {
-    // SAFETY: takes nothing.
+    // SAFETY: takes no argument.
     // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getactiveprocessorgroupcount
     if unsafe { GetActiveProcessorGroupCount() } > 1 {
-        return Err(Unavailable::missing("idle times of all groups of processors"));
+        return Err(Unavailable::missing("a call for the idle times of several processor groups"));
     }
     let mut records = vec![ProcessorIdle::default(); GROUP_CPUS];
     let mut bytes = 0;
     let room = size_of_val(records.as_slice()) as u32;
-    // SAFETY: the records are valid to write to for the length stated, which is never exceeded.
+    // SAFETY: the records are writable for the length stated, which is never exceeded.
     // https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntquerysysteminformation
     let status = unsafe { NtQuerySystemInformation(PROCESSOR_IDLE, records.as_mut_ptr().cast(), room, &raw mut bytes) };
     if status < 0 {
         return Err(os::failed_status("NtQuerySystemInformation(SystemProcessorIdleInformation)", status));
     }
     records.truncate(bytes as usize / size_of::<ProcessorIdle>());
-    if records.is_empty() { Err(Unavailable::missing("processors in the list of idle times")) } else { Ok(records) }
+    if records.is_empty() { Err(Unavailable::missing("a processor in the list of idle times")) } else { Ok(records) }
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_all_processors_are_summed_by_state() {
+    fn times_of_all_processors_are_added_by_state() {
         let one = ProcessorIdle { spent: [1, 20, 300], ..ProcessorIdle::default() };
         let other = ProcessorIdle { spent: [5, 0, u64::MAX], ..ProcessorIdle::default() };
         let spent: Vec<(String, Nanos)> =
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_has_states_or_says_why_not() {
+    fn a_reading_has_states_or_a_reason() {
         let reading = read(os::now());
         assert_eq!(reading.states.is_ok(), reading.cpus > 0);
         assert!(reading.packages.is_err());

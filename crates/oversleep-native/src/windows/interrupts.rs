@@ -1,12 +1,12 @@
-//! Interrupts of every kind, which the kernel counts for each processor and tells to any program.
+//! Interrupts of all kinds, which the kernel counts per processor and any program may read.
 
 use std::sync::{Mutex, PoisonError};
 
 use windows_sys::Wdk::System::SystemInformation::{NtQuerySystemInformation, SYSTEM_INFORMATION_CLASS};
 use windows_sys::Win32::System::Threading::GetActiveProcessorGroupCount;
 
-/// SystemProcessorPerformanceInformation and its record, one per processor of the caller's group. The vendor declares its
-/// first half only; as since Windows NT 3.1:
+/// SystemProcessorPerformanceInformation and its record, one per processor of the caller's group. Microsoft documents
+/// only the first half. It is unchanged since Windows NT 3.1:
 /// <https://www.geoffchappell.com/studies/windows/km/ntoskrnl/api/ex/sysinfo/processor_performance.htm>.
 const PROCESSOR_PERFORMANCE: SYSTEM_INFORMATION_CLASS = 8;
 
@@ -21,7 +21,7 @@ struct ProcessorPerformance {
 
 const GROUP_CPUS: usize = 64;
 
-/// A count that goes on where the kernel's own, of 32 bits, begin anew.
+/// A count that continues when the kernel's 32-bit counters wrap.
 #[derive(Default)]
 pub(super) struct Interrupts(Mutex<Counted>);
 
@@ -32,8 +32,8 @@ struct Counted {
 }
 
 impl Interrupts {
-    /// Interrupts of all processors since this was made. `None` where the system doesn't count them, as Wine, which
-    /// answers with zeros.
+    /// Interrupts of all processors since this was created. `None` if the system doesn't count them, like Wine, which
+    /// returns zeros.
     pub(super) fn total(&self) -> Option<u64> {
         let mut records = [ProcessorPerformance::default(); GROUP_CPUS];
         let now: Vec<u32> = read(&mut records)?.iter().map(|processor| processor.interrupts).collect();
@@ -55,17 +55,16 @@ impl Counted {
     }
 }
 
-/// Each call tells of the processors of the group that its thread runs in, so on a machine with several groups two calls
-/// could tell of different processors.
+/// A call covers the group in which its thread runs, so with several groups two calls could cover different processors.
 fn read(records: &mut [ProcessorPerformance; GROUP_CPUS]) -> Option<&[ProcessorPerformance]> {
-    // SAFETY: takes nothing.
+    // SAFETY: takes no argument.
     // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getactiveprocessorgroupcount
     if unsafe { GetActiveProcessorGroupCount() } > 1 {
         return None;
     }
     let mut bytes = 0;
     let room = size_of_val(records) as u32;
-    // SAFETY: the records are valid to write to for the length stated, which is never exceeded.
+    // SAFETY: the records are writable for the length stated, which is never exceeded.
     // https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntquerysysteminformation
     let status =
         unsafe { NtQuerySystemInformation(PROCESSOR_PERFORMANCE, records.as_mut_ptr().cast(), room, &raw mut bytes) };
@@ -78,11 +77,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_count_goes_on_where_the_kernels_begins_anew() {
+    fn a_count_continues_when_the_kernels_counters_wrap() {
         let mut counted = Counted::default();
         assert_eq!(counted.advance(vec![u32::MAX, 10]), Some(0));
         assert_eq!(counted.advance(vec![4, 12]), Some(7));
-        assert_eq!(counted.advance(vec![4, 12, 1]), Some(7), "a processor came: nothing is known of it yet");
+        assert_eq!(counted.advance(vec![4, 12, 1]), Some(7), "a new processor has no earlier count");
         assert_eq!(counted.advance(vec![5, 12, 3]), Some(10));
     }
 

@@ -1,8 +1,8 @@
 //! Windows on x86-64 and ARM64: 10 and later, and 7 and 8.1 through the targets that Rust keeps for them.
 //!
-//! Each folder holds one registry: an entry is a small description with its call, and a new one is added in its
-//! registry's list. A call that is younger than Windows 7 is looked up when it is first needed ([`os::Newer`]), so that
-//! an older system answers with a reason instead of refusing to start the program.
+//! Each folder holds one registry, and a new entry goes into its registry's list. A function newer than Windows 7 is
+//! looked up at first use ([`os::Newer`]), so that an older system gives a reason instead of refusing to start the
+//! program.
 
 mod abilities;
 mod clocks;
@@ -36,8 +36,8 @@ use oversleep_system::{
 /// This machine.
 pub type Native = super::native::Native<Windows>;
 
-/// Windows, and what its counters are read through. It tells switches only to traces of the whole machine, which take an
-/// administrator, so there is no splitter.
+/// Windows, with the state of its counters. Switches are only in kernel traces, which need an administrator, so there
+/// is no splitter.
 #[derive(Default)]
 pub struct Windows {
     counters: counters::SystemCounters,

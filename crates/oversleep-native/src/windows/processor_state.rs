@@ -1,7 +1,7 @@
-//! Clock rate of the calling thread's processor and what heat allows it, as Windows' power manager states them.
+//! The clock rate of the calling thread's processor and its thermal limit, according to Windows' power manager.
 //!
-//! Both are shares of the rated clock that the power manager chose, not measurements: a processor that chooses its own
-//! rate may run at another, and above the rated clock none is shown.
+//! Both are the power manager's choices, as shares of the rated clock, not measurements. A processor that chooses its
+//! own rate may run at another, and a rate above the rated clock isn't shown.
 
 use oversleep_record::{ProcessorState, Unavailable};
 use windows_sys::Win32::System::Power::{CallNtPowerInformation, PROCESSOR_POWER_INFORMATION, ProcessorInformation};
@@ -11,7 +11,7 @@ use windows_sys::Win32::System::Threading::{
 
 use super::os;
 
-/// What is told of one processor.
+/// The rates of one processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rates {
     number: u32,
@@ -20,9 +20,9 @@ pub(super) struct Rates {
     limit_mhz: u32,
 }
 
-/// The processor the calling thread runs on, as it stands now.
+/// The current state of the processor that the calling thread runs on.
 pub(super) fn read() -> ProcessorState {
-    // SAFETY: takes nothing.
+    // SAFETY: takes no argument.
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getcurrentprocessornumber
     let here = unsafe { GetCurrentProcessorNumber() };
     rates().map_or_else(|_| ProcessorState::default(), |rates| state_of(here, &rates))
@@ -41,30 +41,35 @@ fn state_of(number: u32, rates: &[Rates]) -> ProcessorState {
     }
 }
 
-/// All processors. They are numbered within a group, so a machine with several groups would be told ambiguously.
+/// Why the processor's temperature isn't available.
+pub(super) fn no_temperature() -> Unavailable {
+    Unavailable::not_permitted("reading the processor's temperature", "as an administrator, use a driver that does")
+}
+
+/// The rates of all processors. Processors are numbered within a group, so several groups would be ambiguous.
 ///
 /// # Errors
-/// Why the system doesn't tell.
+/// The reason if the system doesn't state them.
 pub(super) fn rates() -> Result<Vec<Rates>, Unavailable> {
-    // SAFETY: takes nothing.
+    // SAFETY: takes no argument.
     // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getactiveprocessorgroupcount
     if unsafe { GetActiveProcessorGroupCount() } > 1 {
-        return Err(Unavailable::missing("clock rates of all groups of processors"));
+        return Err(Unavailable::missing("a call for the clock rates of several processor groups"));
     }
-    // SAFETY: takes a number and returns one; 0 where it fails, which leaves no room and so an error below.
+    // SAFETY: takes a number and returns one. A failure returns 0, which leads to an error below.
     // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getactiveprocessorcount
     let count = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) };
-    // One record for each processor, no more: the call fills what room there is and says not how much that was.
+    // Exactly one record per processor, because the call fills the whole buffer without stating how much it wrote.
     let mut records = vec![PROCESSOR_POWER_INFORMATION::default(); count as usize];
     let room = size_of_val(records.as_slice()) as u32;
-    // SAFETY: the level takes no input, and the records are valid to write to for the length stated.
+    // SAFETY: the level takes no input, and the records are writable for the length stated.
     // https://learn.microsoft.com/windows/win32/api/powerbase/nf-powerbase-callntpowerinformation
     let status =
         unsafe { CallNtPowerInformation(ProcessorInformation, std::ptr::null(), 0, records.as_mut_ptr().cast(), room) };
     if status < 0 {
         return Err(os::failed_status("CallNtPowerInformation(ProcessorInformation)", status));
     }
-    let told: Vec<Rates> = records
+    let rates: Vec<Rates> = records
         .iter()
         .filter(|record| record.MaxMhz > 0)
         .map(|record| Rates {
@@ -74,7 +79,7 @@ pub(super) fn rates() -> Result<Vec<Rates>, Unavailable> {
             limit_mhz: record.MhzLimit,
         })
         .collect();
-    if told.is_empty() { Err(Unavailable::missing("a processor's rated clock")) } else { Ok(told) }
+    if rates.is_empty() { Err(Unavailable::missing("a processor's rated clock")) } else { Ok(rates) }
 }
 
 #[cfg(test)]
@@ -82,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_threads_own_processor_is_told() {
+    fn the_state_is_that_of_the_threads_own_processor() {
         let rates = [
             Rates { number: 0, max_mhz: 3_600, current_mhz: 800, limit_mhz: 3_600 },
             Rates { number: 1, max_mhz: 3_600, current_mhz: 0, limit_mhz: 1_200 },
@@ -97,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_told_or_a_reason() {
+    fn rates_are_available_or_have_a_reason() {
         match rates() {
             Ok(rates) => assert!(rates.iter().all(|rates| rates.max_mhz > 0)),
             Err(why) => assert!(read().is_unseen(), "{why}"),

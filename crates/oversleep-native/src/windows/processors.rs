@@ -1,4 +1,4 @@
-//! The machine's processors as Windows lists them: cores, their classes, their caches.
+//! The machine's processors according to Windows: cores, their classes and their caches.
 
 use oversleep_record::Unavailable;
 use windows_sys::Win32::System::SystemInformation::{
@@ -10,7 +10,7 @@ use windows_sys::Win32::System::Threading::{GetCurrentThread, GetThreadGroupAffi
 use super::os;
 use oversleep_system::{Cpu, CpuKind};
 
-/// Logical processors in one group; a CPU's number here is this times its group, plus its place in the group.
+/// Logical processors per group. A CPU's number here is this times its group, plus its position in the group.
 pub const GROUP_CPUS: u32 = 64;
 
 /// One core.
@@ -18,14 +18,14 @@ pub const GROUP_CPUS: u32 = 64;
 pub struct Core {
     /// Its logical processors.
     pub cpus: Vec<u32>,
-    /// Larger is faster; all zero where cores don't differ.
+    /// Larger is faster; zero for all cores if they don't differ.
     pub efficiency_class: u8,
 }
 
 /// All cores of the machine.
 ///
 /// # Errors
-/// Why the system doesn't tell.
+/// The reason if the system doesn't list them.
 pub fn cores() -> Result<Vec<Core>, Unavailable> {
     Ok(read()?.0)
 }
@@ -33,15 +33,15 @@ pub fn cores() -> Result<Vec<Core>, Unavailable> {
 /// The size of each cache, in bytes.
 ///
 /// # Errors
-/// Why the system doesn't tell.
+/// The reason if the system doesn't list them.
 pub fn caches() -> Result<Vec<u32>, Unavailable> {
     Ok(read()?.1)
 }
 
-/// The CPUs the calling thread may run on, ascending: its affinity mask in its group.
+/// The CPUs that the calling thread may run on, ascending: its affinity mask in its group.
 pub fn allowed() -> Result<Vec<u32>, Unavailable> {
     let mut affinity = GROUP_AFFINITY::default();
-    // SAFETY: the pseudo-handle needs no closing, and `affinity` is valid to write to.
+    // SAFETY: the pseudo-handle needs no closing, and `affinity` is writable.
     // https://learn.microsoft.com/windows/win32/api/processtopologyapi/nf-processtopologyapi-getthreadgroupaffinity
     if unsafe { GetThreadGroupAffinity(GetCurrentThread(), &raw mut affinity) } == 0 {
         return Err(os::failed("GetThreadGroupAffinity"));
@@ -49,13 +49,13 @@ pub fn allowed() -> Result<Vec<u32>, Unavailable> {
     Ok(of_mask(&affinity).collect())
 }
 
-/// The CPUs the calling thread may run on, with the class of each. Never none: this code runs on one.
+/// The CPUs that the calling thread may run on, with their classes. Never empty, because this code runs on one.
 pub fn cpus() -> Vec<Cpu> {
     let allowed = allowed().ok().filter(|cpus| !cpus.is_empty()).unwrap_or_else(|| vec![0]);
     kinds_of(&allowed, &cores().unwrap_or_default())
 }
 
-/// The highest class is the fast one, by the whole machine.
+/// The highest class of the whole machine is the fast one.
 fn kinds_of(allowed: &[u32], cores: &[Core]) -> Vec<Cpu> {
     let classes = || cores.iter().map(|core| core.efficiency_class);
     let fastest = classes().max().filter(|&fastest| classes().any(|class| class != fastest));
@@ -78,13 +78,13 @@ fn of_mask(affinity: &GROUP_AFFINITY) -> impl Iterator<Item = u32> {
 fn read() -> Result<(Vec<Core>, Vec<u32>), Unavailable> {
     let failed = || os::failed("GetLogicalProcessorInformationEx");
     let mut bytes = 0;
-    // SAFETY: with no buffer only the length is written.
+    // SAFETY: without a buffer the call only writes the length.
     // https://learn.microsoft.com/windows/win32/api/sysinfoapi/nf-sysinfoapi-getlogicalprocessorinformationex
     unsafe { GetLogicalProcessorInformationEx(RelationAll, std::ptr::null_mut(), &raw mut bytes) };
     if bytes == 0 {
         return Err(failed());
     }
-    // Whole words, because the records are aligned to them.
+    // Words, because the records are aligned to them.
     let mut buffer = vec![0_u64; (bytes as usize).div_ceil(size_of::<u64>())];
     // SAFETY: the buffer is at least as long as stated.
     if unsafe { GetLogicalProcessorInformationEx(RelationAll, buffer.as_mut_ptr().cast(), &raw mut bytes) } == 0 {
@@ -96,8 +96,8 @@ fn read() -> Result<(Vec<Core>, Vec<u32>), Unavailable> {
 
 const HEAD: usize = std::mem::offset_of!(SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX, Anonymous);
 
-/// Cores and caches in the list of records; each states its own length, and a list that breaks off is read as far as it
-/// goes.
+/// Cores and caches in the list of records. Each record states its own length, and a truncated list is read up to its
+/// end.
 fn parse(mut bytes: &[u8]) -> (Vec<Core>, Vec<u32>) {
     let (mut cores, mut caches) = (Vec::new(), Vec::new());
     while let (Some(relation), Some(size)) = (number(bytes, 0, 4), number(bytes, 4, 4)) {
@@ -128,7 +128,7 @@ fn core(record: &[u8]) -> Option<Core> {
     Some(Core { cpus, efficiency_class })
 }
 
-/// The number of that many bytes at that place, the lowest byte first.
+/// The little-endian number of this many bytes at this position.
 fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
     let part = bytes.get(at..at.checked_add(length)?)?;
     Some(part.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
@@ -138,7 +138,7 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A record of one core: flags, class, 20 bytes, one group, its mask and number.
+    /// A record of one core: flags, class, 20 bytes, one group with its mask and number.
     fn core_record(class: u8, mask: u64, group: u16) -> Vec<u8> {
         let mut record = vec![0; HEAD];
         record.extend([u8::from(mask.count_ones() > 1), class]);
@@ -183,7 +183,7 @@ mod tests {
         let kinds = |cores: &[Core]| kinds_of(&[0, 1, 2], cores).into_iter().map(|cpu| cpu.kind).collect::<Vec<_>>();
         assert_eq!(kinds(&[core(0, 2), core(1, 1), core(2, 0)]), [Performance, Efficiency, Efficiency]);
         assert_eq!(kinds(&[core(0, 1), core(1, 1), core(2, 1)]), [Uniform; 3]);
-        assert_eq!(kinds(&[core(0, 1), core(1, 0)]), [Performance, Efficiency, Uniform], "one that is not listed");
+        assert_eq!(kinds(&[core(0, 1), core(1, 0)]), [Performance, Efficiency, Uniform], "the last isn't listed");
         assert_eq!(kinds(&[]), [Uniform; 3]);
     }
 

@@ -1,6 +1,6 @@
-//! Whatever is opened is given back: handles, window objects and resolution requests are counted around many uses of
-//! every entry, also of those that fail and those that a panic ends. Other tests open handles at the same time, so the
-//! counting runs in a process of its own.
+//! Everything opened is released: handles, window objects and resolution requests are counted around many uses of every
+//! entry, including uses that fail or end in a panic. Other tests open handles at the same time, so the count runs in
+//! its own process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
@@ -17,10 +17,10 @@ use crate::neighbour_process;
 use oversleep_system::{SharedPlatform, Target, Wait, WaitEnd};
 
 const USES: usize = 200;
-/// Of what takes some ms each.
+/// Uses of entries that take some ms each.
 const COSTLY_USES: usize = 40;
-/// Threads of the system's pools come and go with a handle or two each; what leaks at every use exceeds this.
-const COMINGS_AND_GOINGS: u32 = 20;
+/// Threads of the system's pools come and go with a handle or two each. A leak in every use exceeds this.
+const POOL_HANDLES: u32 = 20;
 
 #[derive(Clone, Copy, Debug)]
 struct Held {
@@ -32,7 +32,7 @@ struct Held {
 
 fn held() -> Held {
     let mut handles = 0;
-    // SAFETY: the pseudo-handle needs no closing, and the count is valid to write to.
+    // SAFETY: the pseudo-handle needs no closing, and the count is writable.
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getprocesshandlecount
     assert_ne!(unsafe { GetProcessHandleCount(GetCurrentProcess(), &raw mut handles) }, 0);
     // SAFETY: as above. https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-getguiresources
@@ -41,18 +41,18 @@ fn held() -> Held {
     Held { handles, gdi, user, requests: tunables::outstanding() }
 }
 
-/// Uses an entry many times; nothing may remain, some time after the last use at the latest.
+/// Uses an entry many times. Some time after the last use, nothing may remain.
 fn count(name: &str, once: impl FnMut()) {
     count_in(USES, name, once);
 }
 
 fn count_in(uses: usize, name: &str, mut once: impl FnMut()) {
-    // What the system makes at the first use stays: pools, libraries, the thread's queue.
+    // What the system creates at first use stays: pools, libraries, the thread's queue.
     (0..3).for_each(|_| once());
     let before = held();
     (0..uses).for_each(|_| once());
     let is_back = |now: Held| {
-        now.handles <= before.handles + COMINGS_AND_GOINGS
+        now.handles <= before.handles + POOL_HANDLES
             && now.gdi <= before.gdi
             && now.user <= before.user
             && now.requests == before.requests
@@ -66,37 +66,37 @@ fn count_in(uses: usize, name: &str, mut once: impl FnMut()) {
     panic!("{name}: {before:?} before, {:?} after", held());
 }
 
-/// What is counted is our own list: the system is asked as well whether it holds a request of this process.
+/// Checks with the system too, because the count is only our own list.
 fn nothing_is_requested(after: &str) {
-    assert!(!tunables::take_back(), "{after}: a request for a timer resolution was left");
+    assert!(!tunables::take_back(), "{after}: a request for a timer resolution remains");
 }
 
-fn the_systems_own_request_can_be_seen() {
+fn the_systems_own_request_is_visible() {
     let registry = tunables::registry();
     let resolution = registry.iter().find(|tunable| tunable.info().sets_resolution).expect("it is one of them");
     nothing_is_requested("the start");
     let guards = [2, 1].map(|ms| resolution.apply(&Setting::Nanos(Nanos::from_millis(ms))));
-    assert!(tunables::take_back(), "a request is held and can't be seen");
+    assert!(tunables::take_back(), "a request is held but not visible");
     drop(guards);
     nothing_is_requested("two guards");
 }
 
-/// A panic in the middle of a measurement: the wait is open, and every setting that can be held is.
+/// A panic in the middle of a measurement, with the wait open and every possible setting held.
 fn unwinds_while_held(platform: &SharedPlatform, wait: &dyn Wait) {
     let tunables = tunables::registry();
     let unwound = catch_unwind(AssertUnwindSafe(|| {
         let _open = wait.open(platform);
         let _held: Vec<_> =
             tunables.iter().filter_map(|tunable| Some(tunable.apply(tunable.settings_to_compare().last()?))).collect();
-        // Without the hook, which would print.
+        // Skips the panic hook, which would print.
         resume_unwind(Box::new(()));
     }));
     assert!(unwound.is_err());
 }
 
-/// Loads with their threads, what is read about the machine, and neighbours: this program doesn't answer as one, so that
-/// starting it and giving up is what is counted.
-fn whatever_costs_more_is_given_back() {
+/// Loads with their threads, facts, abilities, and neighbours. This program doesn't act as a neighbour, so this counts
+/// starting one and giving up.
+fn costly_entries_are_released() {
     for kind in load::registry() {
         count_in(COSTLY_USES, kind.info().name, || {
             drop(kind.start(2).unwrap_or_else(|why| panic!("{}: {why}", kind.info().name)));
@@ -104,15 +104,15 @@ fn whatever_costs_more_is_given_back() {
     }
     count_in(COSTLY_USES, "facts", || drop(environment::collect()));
     count_in(COSTLY_USES, "abilities", || drop(abilities::survey()));
-    assert!(neighbour_process::run_if_asked().is_none(), "this process is no neighbour");
+    assert!(neighbour_process::run_if_neighbour().is_none(), "this process is no neighbour");
     count_in(COSTLY_USES, "a neighbour that doesn't answer", || assert!(neighbour_process::start(None).is_err()));
 }
 
 #[test]
-#[ignore = "run by the test beneath, in a process of its own"]
-fn everything_is_given_back_alone() {
+#[ignore = "run by the test below in its own process"]
+fn everything_is_released_alone() {
     let platform: SharedPlatform = std::sync::Arc::new(Native::new());
-    the_systems_own_request_can_be_seen();
+    the_systems_own_request_is_visible();
     for wait in waits::registry() {
         count(wait.info().name, || {
             let mut waiter = match wait.open(&platform) {
@@ -147,7 +147,7 @@ fn everything_is_given_back_alone() {
             assert!(outcome.holds() || guard.is_none(), "{outcome:?}");
         });
         nothing_is_requested(tunable.info().name);
-        // The resolution in effect is other processes' affair, too; the requests are counted.
+        // Other processes influence the resolution in effect; our requests are counted instead.
         if !matches!(found, Ok(Setting::Nanos(_))) {
             assert_eq!(tunable.current(), found, "{}", tunable.info().name);
         }
@@ -156,14 +156,14 @@ fn everything_is_given_back_alone() {
         count_in(COSTLY_USES, "unwinding", || unwinds_while_held(&platform, &*wait));
         nothing_is_requested("unwinding");
     }
-    whatever_costs_more_is_given_back();
+    costly_entries_are_released();
     assert_eq!(tunables::outstanding(), 0);
 }
 
 #[test]
-fn everything_is_given_back() {
+fn everything_is_released() {
     let this = std::env::current_exe().expect("the path of this program");
-    let alone = "platform::windows::released::everything_is_given_back_alone";
+    let alone = "windows::released::everything_is_released_alone";
     let output = Command::new(this).args(["--ignored", "--exact", alone]).output().expect("started");
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text);

@@ -1,4 +1,4 @@
-//! What Windows tells about its timer resolution beyond the facts.
+//! What Windows states about its timer resolution, beyond the facts.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
@@ -7,13 +7,13 @@ use super::environment::{system, timer};
 use super::os;
 use oversleep_system::{Reached, ResolutionRow};
 
-/// What is in effect and whom a request reaches, asked now.
+/// The resolution in effect now, and whom a request reaches.
 pub(super) fn rows() -> Vec<ResolutionRow> {
     if let Some(version) = system::wine_version() {
-        return vec![row("what Windows does", "wine_get_version", Err(played(&version)))];
+        return vec![row("what Windows does", "wine_get_version", Err(emulated(&version)))];
     }
     vec![
-        row("period in effect on the machine", "NtQueryTimerResolution", os::timer_periods().map(said)),
+        row("resolution in effect on the machine", "NtQueryTimerResolution", os::timer_periods().map(sentence)),
         row("whom a request reaches", "RtlGetVersion; registry, GlobalTimerResolutionRequests", reach()),
         row(
             "while all windows are hidden",
@@ -32,25 +32,25 @@ fn row(what: &'static str, how: &'static str, says: Result<String, Unavailable>)
     ResolutionRow { what, says, how }
 }
 
-/// Wine answers with constants and plays a build: neither says whom a request reaches.
-fn played(version: &str) -> Unavailable {
-    Unavailable::failed("NtQueryTimerResolution", system::played(version))
+/// Wine returns constants and imitates a build, so neither says whom a request reaches.
+fn emulated(version: &str) -> Unavailable {
+    Unavailable::failed("NtQueryTimerResolution", system::emulated(version))
 }
 
-fn said(periods: os::TimerPeriods) -> String {
+fn sentence(periods: os::TimerPeriods) -> String {
     let os::TimerPeriods { default, shortest, now } = periods;
     if now < default {
-        format!("{now}, because some process asked for it; {default} by default, {shortest} at best")
+        format!("{now}, requested by some process; default {default}, finest {shortest}")
     } else {
-        format!("{now}: nobody asks for less; {shortest} at best")
+        format!("{now}, the default; no process requests a finer one; finest {shortest}")
     }
 }
 
 fn reach() -> Result<String, Unavailable> {
     Ok(if per_process()? {
-        "the process that makes it; the waits of others keep to the default"
+        "the process that makes it; others keep the default"
     } else {
-        "every process of the machine; the shortest request wins"
+        "every process on the machine; the finest request wins"
     }
     .to_owned())
 }
@@ -59,10 +59,10 @@ fn per_process() -> Result<bool, Unavailable> {
     Ok(timer::per_process(system::version()?.build, timer::global_requests()?))
 }
 
-/// Whom a request of this process reaches. Wine plays a build and keeps to no rule of it.
+/// Whom a request of this process reaches. Wine imitates a build, but follows no rule of it.
 pub(super) fn reached() -> Reached {
     reached_by(match system::wine_version() {
-        Some(version) => Err(played(&version)),
+        Some(version) => Err(emulated(&version)),
         None => per_process(),
     })
 }
@@ -79,11 +79,11 @@ fn reached_by(per_process: Result<bool, Unavailable>) -> Reached {
 fn hidden(build: u32, is_server: bool) -> &'static str {
     const DROPPED_SINCE: u32 = 22_000;
     if is_server && build >= DROPPED_SINCE {
-        "nothing is documented of servers; Windows 11 of this age may drop the request"
+        "not documented for servers; Windows 11 of the same age may ignore the request"
     } else if build >= DROPPED_SINCE {
-        "the request may be dropped, unless the process opts out of power throttling"
+        "Windows may ignore the request, unless the process opts out of power throttling"
     } else {
-        "the request stays"
+        "the request stays in effect"
     }
 }
 
@@ -94,40 +94,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shorter_period_is_somebodys_wish() {
+    fn a_finer_resolution_is_requested_by_some_process() {
         let periods = |now| os::TimerPeriods { default: Nanos(15_625_000), shortest: Nanos(500_000), now: Nanos(now) };
-        assert_eq!(said(periods(15_625_000)), "15.6 ms: nobody asks for less; 500 µs at best");
-        let text = said(periods(1_000_000));
-        assert_eq!(text, "1 ms, because some process asked for it; 15.6 ms by default, 500 µs at best");
+        let text = sentence(periods(15_625_000));
+        assert_eq!(text, "15.6 ms, the default; no process requests a finer one; finest 500 µs");
+        let text = sentence(periods(1_000_000));
+        assert_eq!(text, "1 ms, requested by some process; default 15.6 ms, finest 500 µs");
     }
 
     #[test]
-    fn under_wine_nothing_is_said_of_windows() {
-        assert!(played("8.0").to_string().contains("Wine 8.0"));
+    fn under_wine_no_row_describes_windows() {
+        assert!(emulated("8.0").to_string().contains("Wine 8.0"));
         assert_eq!(rows().iter().all(|row| row.says.is_err()), system::wine_version().is_some());
     }
 
     #[test]
-    fn a_program_is_promised_what_the_build_gives_it() {
+    fn the_reach_follows_the_build() {
         assert_eq!(reached_by(Ok(false)), Reached::the_machine());
         assert_eq!(reached_by(Ok(true)).programs, Some(false));
-        let unknown = reached_by(Err(played("8.0")));
+        let unknown = reached_by(Err(emulated("8.0")));
         assert_eq!(unknown.programs, None);
         assert!(unknown.sentence.contains("Wine 8.0"), "{}", unknown.sentence);
         assert_eq!(system::wine_version().is_some(), reached().programs.is_none());
     }
 
     #[test]
-    fn requests_of_hidden_processes_are_dropped_since_windows_11() {
-        assert_eq!(hidden(19_045, false), "the request stays");
-        assert!(hidden(26_100, true).contains("nothing is documented of servers"));
-        assert_eq!(hidden(20_348, true), "the request stays");
-        assert!(hidden(22_000, false).contains("may be dropped"));
+    fn requests_of_hidden_processes_may_be_ignored_since_windows_11() {
+        assert_eq!(hidden(19_045, false), "the request stays in effect");
+        assert!(hidden(26_100, true).contains("not documented for servers"));
+        assert_eq!(hidden(20_348, true), "the request stays in effect");
+        assert!(hidden(22_000, false).contains("may ignore"));
     }
 
     #[test]
-    fn every_row_says_something() {
-        let is_said = rows().iter().all(|row| row.says.is_ok());
-        assert!(is_said || system::wine_version().is_some(), "{:?}", rows());
+    fn every_row_has_a_value_on_windows() {
+        let has_values = rows().iter().all(|row| row.says.is_ok());
+        assert!(has_values || system::wine_version().is_some(), "{:?}", rows());
     }
 }

@@ -1,42 +1,41 @@
-//! Findings as cards: severity, sentence, what a remedy gained, and the evidence for whoever asks.
+//! Findings as cards: severity, sentence, what a remedy gained, and the evidence on request.
 
 use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
 use oversleep_record::{Nanos, ResultFile};
 
 use super::markup::Markup;
+use crate::terminal::has_bottom_line;
 use crate::view::findings::{self, Findings, SEVERITIES};
 use crate::view::head::heading;
-use crate::view::words::sentence;
+use crate::view::overview;
+use crate::words::{capitalised, sentence};
 
 /// The section the page begins with.
 pub(super) fn section(m: &mut Markup, file: &ResultFile) {
     let findings = Findings::of(file);
     m.element("section", &[("id", "findings"), ("aria-labelledby", "findings-heading")], |m| {
         m.leaf("h2", &[("id", "findings-heading")], &heading(file, "Findings"));
-        m.leaf("p", &[("class", "lead")], &findings.summary());
-        let mut told = Vec::new();
+        if has_bottom_line(file) {
+            overview::bottom_line(file, &findings).iter().for_each(|line| m.leaf("p", &[("class", "lead")], line));
+        }
+        m.leaf("p", &[], &findings.summary());
+        let mut shown = Vec::new();
         for severity in SEVERITIES {
             if findings.found(severity).next().is_none() {
                 continue;
             }
             m.leaf("h3", &[], &heading(file, findings::title(severity)));
             m.element("div", &[("class", "cards")], |m| {
-                findings.found(severity).for_each(|finding| card(m, file, finding, &mut told));
+                findings.found(severity).for_each(|finding| card(m, file, finding, &mut shown));
             });
         }
         rest(m, file, &findings);
     });
 }
 
-fn full_stop(text: &str) -> String {
-    format!("{}.", sentence(text.trim_end_matches('.')))
-}
-
 /// `timer-slack` as a heading: `Timer slack`.
 fn title(name: &str) -> String {
-    let words = in_words(name);
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    capitalised(&in_words(name))
 }
 
 /// The same within a sentence: `real-time policy`, `dedicated CPUs`.
@@ -61,7 +60,7 @@ fn in_words(name: &str) -> String {
 /// Words that keep their hyphen in names which are written with hyphens only.
 const HYPHENATED: [&str; 5] = ["real-time", "wake-up", "high-resolution", "CPU-time", "fork-join"];
 
-fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, told: &mut Vec<&'a str>) {
+fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut Vec<&'a str>) {
     let severity = findings::noun(finding.severity);
     let id = format!("finding-{}", finding.id.to_lowercase());
     let title_id = format!("{id}-title");
@@ -73,12 +72,12 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, told: &mut 
             m.text(" ");
             m.leaf("span", &[("class", "id")], &finding.id);
         });
-        m.leaf("p", &[], &full_stop(&finding.sentence));
+        m.leaf("p", &[], &sentence(&finding.sentence));
         let (above, fresh): (Vec<&Advice>, Vec<&Advice>) =
-            finding.advice.iter().partition(|advice| told.contains(&advice.remedy.as_str()));
-        told.extend(fresh.iter().map(|advice| advice.remedy.as_str()));
+            finding.advice.iter().partition(|advice| shown.contains(&advice.remedy.as_str()));
+        shown.extend(fresh.iter().map(|advice| advice.remedy.as_str()));
         if finding.severity == Severity::Note && !fresh.is_empty() {
-            // A note is for choosing by; what to do about it is for whoever asks.
+            // A note helps to choose; its remedies are shown on request.
             m.element("details", &[], |m| {
                 m.leaf("summary", &[], "What to do");
                 fresh.iter().for_each(|advice| remedy(m, advice));
@@ -88,17 +87,17 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, told: &mut 
         }
         if !above.is_empty() {
             m.element("p", &[("class", "quiet")], |m| {
-                m.text("What to do, as above: ");
+                m.text("What to do: see ");
                 for (index, advice) in above.iter().enumerate() {
                     m.text(if index > 0 { ", " } else { "" });
                     m.leaf("a", &[("href", &format!("#remedy-{}", advice.remedy))], &in_words(&advice.remedy));
                 }
-                m.text(".");
+                m.text(" above.");
             });
         }
         m.element("details", &[], |m| {
             m.leaf("summary", &[], "How we know");
-            m.leaf("p", &[("class", "quiet")], &full_stop(&finding.summary));
+            m.leaf("p", &[("class", "quiet")], &sentence(&finding.summary));
             if !finding.evidence.is_empty() {
                 m.element("ul", &[("class", "evidence")], |m| {
                     for evidence in &finding.evidence {
@@ -115,7 +114,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, told: &mut 
 
 fn remedy(m: &mut Markup, advice: &Advice) {
     m.element("div", &[("class", "remedy"), ("id", &format!("remedy-{}", advice.remedy))], |m| {
-        m.leaf("p", &[], &full_stop(&advice.sentence));
+        m.leaf("p", &[], &sentence(&advice.sentence));
         if let Tried::Measured { subject, before_p50_ns, after_p50_ns, .. } = &advice.tried {
             gain(m, subject, *before_p50_ns, *after_p50_ns);
         }
@@ -123,7 +122,7 @@ fn remedy(m: &mut Markup, advice: &Advice) {
             Tried::Measured { helped: true, .. } => "tried helped",
             _ => "tried",
         };
-        m.leaf("p", &[("class", class)], &full_stop(&findings::outcome(&advice.tried)));
+        m.leaf("p", &[("class", class)], &sentence(&findings::outcome(&advice.tried)));
         if let Some(example) = &advice.example {
             m.element("details", &[], |m| {
                 m.leaf("summary", &[], &format!("Code for {}", advice.remedy));
@@ -149,9 +148,9 @@ fn gain(m: &mut Markup, subject: &str, before: i64, after: i64) {
 
 fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
     let lists = [
-        (Verdict::TooDisturbed, "Too disturbed to conclude", true),
-        (Verdict::NotEnoughData, "Not enough data", false),
-        (Verdict::Absent, "Looked for and not so here", false),
+        (Verdict::TooDisturbed, "Inconclusive, because the rounds disagree", true),
+        (Verdict::NotEnoughData, "Inconclusive for lack of data", false),
+        (Verdict::Absent, "Checked, not found", false),
     ];
     for (verdict, title, is_open) in lists {
         let all: Vec<&Finding> = findings.with(verdict).collect();
@@ -160,7 +159,7 @@ fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
         }
         let open: &[(&str, &str)] = if is_open { &[("open", "")] } else { &[] };
         m.element("details", open, |m| {
-            m.leaf("summary", &[], &heading(file, &format!("{title} ({})", all.len())));
+            m.leaf("summary", &[], &heading(file, &format!("{title}: {}", all.len())));
             m.element("ul", &[("class", "evidence")], |m| {
                 for finding in all {
                     m.element("li", &[], |m| {

@@ -1,6 +1,6 @@
-//! Markup that can't come out unbalanced or unescaped: elements close themselves, text and attributes are escaped.
+//! Markup that is balanced and escaped by construction: elements close themselves, text and attributes are escaped.
 
-use crate::view::words::units_bound;
+use crate::words::units_bound;
 
 /// A document under construction.
 #[derive(Default)]
@@ -64,7 +64,7 @@ impl Markup {
     }
 }
 
-/// Safe in content and in quoted attributes; what HTML has no place for becomes `�`.
+/// Safe in content and in quoted attributes; characters that HTML forbids become `�`.
 fn escape_into(out: &mut String, text: &str) {
     for letter in text.chars() {
         match letter {
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_can_not_become_markup() {
+    fn text_never_becomes_markup() {
         let mut m = Markup::default();
         m.element("p", &[("title", "\"><script>")], |m| m.text("</p><script>alert('1') & \u{1}\u{202e}"));
         assert_eq!(

@@ -1,9 +1,9 @@
-//! The report as one self-contained page: no request leaves it, no script runs in it, and it reads well in a browser of
-//! any width, in a screen reader and on paper.
+//! The report as one self-contained page: it loads nothing, runs no script, and reads well in a browser of any width, in a
+//! screen reader and on paper.
 //!
-//! Every text of a result is escaped on its way in (`markup`); should one ever slip through, the page's own policy forbids
+//! Every text of a result is escaped on its way in (`markup`); should one slip through, the page's own policy forbids
 //! scripts and loads. `cards` are the findings, `tables` the measurements, `machine` the method, the facts and the
-//! provenance, `style` the look. What is shown is chosen in `view`.
+//! provenance, `style` the look. `view` chooses what is shown.
 
 mod cards;
 mod comparison;
@@ -12,11 +12,10 @@ mod markup;
 mod style;
 mod tables;
 
-use oversleep_measure::experiment;
-use oversleep_record::{ExperimentId, ResultFile};
+use oversleep_record::ResultFile;
 
 use crate::view::head::{self, heading};
-use crate::view::pictures as drawn;
+use crate::view::pictures::{self, Picture};
 pub use comparison::comparison;
 use markup::{Markup, json_for_script};
 
@@ -25,11 +24,6 @@ const EMBEDDED_BYTES_MAX: usize = 2 << 20;
 /// No script, no load, no form: the page is text and drawings.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
-
-/// Every picture the result has data for: a name fit for a file, and the SVG.
-pub fn pictures(file: &ResultFile) -> Vec<(String, String)> {
-    drawn::all(file)
-}
 
 /// The whole page.
 pub fn report(file: &ResultFile) -> String {
@@ -57,7 +51,7 @@ fn page(title: &str, body: impl FnOnce(&mut Markup)) -> String {
 }
 
 fn body(m: &mut Markup, file: &ResultFile) {
-    let pictures = drawn::all(file);
+    let pictures = pictures::all(file);
     m.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the findings");
     m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, file, !pictures.is_empty())));
     m.element("main", &[("id", "main"), ("class", "wide")], |m| {
@@ -83,12 +77,12 @@ fn top(m: &mut Markup, file: &ResultFile, has_pictures: bool) {
     for parts in [head::machine(file), head::run(file)] {
         m.leaf("p", &[], &parts.join(" · "));
     }
-    if let Some(floor) = head::floor(file) {
-        m.leaf("p", &[], &floor);
+    if let Some(timestamps) = head::timestamps(file) {
+        m.leaf("p", &[], &timestamps);
     }
     m.element("fieldset", &[("class", "theme")], |m| {
         m.leaf("legend", &[], "Colours");
-        for (id, name) in [("theme-auto", "as the system"), ("theme-light", "light"), ("theme-dark", "dark")] {
+        for (id, name) in [("theme-auto", "like the system"), ("theme-light", "light"), ("theme-dark", "dark")] {
             let input = [("type", "radio"), ("name", "theme"), ("id", id), ("checked", "")];
             m.void("input", if id == "theme-auto" { &input } else { &input[..3] });
             m.leaf("label", &[("for", id)], name);
@@ -110,21 +104,21 @@ fn top(m: &mut Markup, file: &ResultFile, has_pictures: bool) {
     });
 }
 
-fn gallery(m: &mut Markup, file: &ResultFile, pictures: &[(String, String)]) {
+fn gallery(m: &mut Markup, file: &ResultFile, pictures: &[Picture]) {
     if pictures.is_empty() {
         return;
     }
     m.element("section", &[("id", "pictures"), ("aria-labelledby", "pictures-heading")], |m| {
         m.leaf("h2", &[("id", "pictures-heading")], &heading(file, "Pictures"));
         m.element("div", &[("class", "pictures")], |m| {
-            for (name, svg) in pictures {
+            for Picture { name, caption, svg } in pictures {
                 m.element("figure", &[("id", &format!("picture-{name}"))], |m| {
                     let region =
                         [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", name.as_str())];
-                    told(m, svg);
+                    head_in_words(m, svg);
                     m.element("div", &region, |m| m.trusted(svg));
                     m.element("figcaption", &[], |m| {
-                        m.text(&heading(file, &caption(name)));
+                        m.text(&heading(file, caption));
                         figures(m, svg);
                     });
                 });
@@ -133,14 +127,14 @@ fn gallery(m: &mut Markup, file: &ResultFile, pictures: &[(String, String)]) {
     });
 }
 
-/// What a picture's head says, for where the head would be cut. The picture's accessible name says the same.
-fn told(m: &mut Markup, svg: &str) {
+/// A picture's heading and finding as text, for pages too narrow to draw them. The picture's accessible name says the same.
+fn head_in_words(m: &mut Markup, svg: &str) {
     if let Some((_, title)) = texts(svg, "<title id=").next().and_then(|title| title.split_once('>')) {
-        m.element("p", &[("class", "told"), ("aria-hidden", "true")], |m| m.trusted(title));
+        m.element("p", &[("class", "words"), ("aria-hidden", "true")], |m| m.trusted(title));
     }
 }
 
-/// What a pointer resting on each mark of a picture shows, for everyone without a pointer.
+/// What a pointer resting on each mark of a picture shows, for readers without a pointer.
 fn figures(m: &mut Markup, svg: &str) {
     if !svg.contains("<title>") {
         return;
@@ -153,39 +147,19 @@ fn figures(m: &mut Markup, svg: &str) {
     });
 }
 
-/// What stands in each title that begins so. It is escaped already, and alike in SVG and in HTML.
+/// The texts of all titles that begin so. They are escaped already, and SVG and HTML escape alike.
 fn texts<'a>(svg: &'a str, begin: &'static str) -> impl Iterator<Item = &'a str> {
     svg.split(begin).skip(1).filter_map(|rest| rest.split("</title>").next())
 }
 
-/// The question a picture answers, with its experiment.
-fn caption(name: &str) -> String {
-    let by_name = [
-        ("two-clocks", ExperimentId::B1),
-        ("sweep", ExperimentId::B2),
-        ("percentiles", ExperimentId::B5),
-        ("split", ExperimentId::B5),
-        ("waits-by-request", ExperimentId::B5),
-        ("slack", ExperimentId::C2),
-        ("neighbours", ExperimentId::C3),
-        ("clock-cost", ExperimentId::A1),
-        ("fork-join", ExperimentId::D1),
-    ];
-    let id = by_name.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, id)| *id);
-    match id.and_then(experiment) {
-        Some(experiment) => format!("{}: {}", experiment.id, experiment.question),
-        None => "A remedy tried here, its rounds alternating with rounds without it.".to_owned(),
-    }
-}
-
-/// The result itself, so that the page alone is enough to compare with or to render anew.
+/// The result itself, so that the page alone is enough to compare with or to render again.
 fn embedded(m: &mut Markup, file: &ResultFile) {
     let bytes = file.write();
     if bytes.len() > EMBEDDED_BYTES_MAX {
-        m.leaf("p", &[], "The result is too large to be part of this page; it stands in its own file.");
+        m.leaf("p", &[], "The result is too large to embed in this page; it is in its own file.");
         return;
     }
-    m.leaf("p", &[], "The result itself is embedded in this page as JSON, in the element with the id “result”.");
+    m.leaf("p", &[], "The result is embedded in this page as JSON, in the element with the id “result”.");
     m.element("script", &[("type", "application/json"), ("id", "result")], |m| {
         m.trusted(&json_for_script(&String::from_utf8_lossy(&bytes)));
     });

@@ -1,4 +1,4 @@
-//! The page's style sheet. Colours are the pictures' own, so that a page and its pictures never disagree.
+//! The page's style sheet. Its colours are those of the pictures, so that both always agree.
 
 use crate::picture::{Scheme, WIDTH, page_variables};
 
@@ -12,14 +12,14 @@ pub(super) fn sheet() -> String {
          :root:has(#theme-dark:checked){{color-scheme:dark;{dark}}}\
          @media print{{:root,:root:has(#theme-dark:checked){{color-scheme:light;{light}}}}}\n{RULES}\
          .scroll svg{{min-width:{NARROWEST}px}}\
-         @media screen{{@container (max-width:{NARROWEST}px){{.told{{display:block}}.scroll svg .head{{display:none}}\
+         @media screen{{@container (max-width:{NARROWEST}px){{.words{{display:block}}.scroll svg .head{{display:none}}\
          .scroll svg{{margin-top:calc(var(--ovs-head)*-1px*{NARROWEST}/{WIDTH})}}}}}}\
          @media print{{.scroll svg{{min-width:0}}}}"
     )
 }
 
-/// Pictures are drawn no narrower than that many px, or their words would be too small to read; a narrower page scrolls
-/// them, and says their head in words of its own.
+/// Pictures are drawn at least that many px wide, or their words would be too small to read. A narrower page scrolls them,
+/// and shows their heading and finding as text.
 const NARROWEST: u32 = 620;
 
 const RULES: &str = "\
@@ -73,7 +73,7 @@ figcaption{padding:.5rem 1rem .7rem;font-size:.86rem;color:var(--ovs-soft);borde
 .scroll{overflow-x:auto;max-width:100%}
 .scroll svg{display:block;width:100%}
 .figures{columns:15rem}
-.told{display:none;margin:0;padding:.7rem 1rem 0;font-size:.92rem}
+.words{display:none;margin:0;padding:.7rem 1rem 0;font-size:.92rem}
 table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums;margin:.3rem 0 .6rem}
 caption{text-align:left;color:var(--ovs-soft);padding:.2rem 0 .4rem;font-size:.9rem}
 th,td{padding:.22rem .8rem .22rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--ovs-grid)}

@@ -6,13 +6,13 @@ use super::markup::Markup;
 use crate::view::head::heading;
 use crate::view::sections;
 use crate::view::select;
-use crate::view::table::{Kind, Section, Table, Tone, figures, words};
-use crate::view::words::{grouped, or_dash, value};
+use crate::view::table::{Columns, Kind, Section, Table, Tone};
+use crate::words::{counted, grouped, value};
 
-/// Longest table that is shown without being asked for.
+/// Longest table that is shown open.
 const ROWS_OPEN: usize = 26;
 
-/// Longest row heading that is kept in one line, in letters.
+/// Longest row heading that is kept on one line, in letters.
 const NAME_MAX: usize = 48;
 
 /// Every section, then every series.
@@ -33,7 +33,7 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
 fn one(m: &mut Markup, file: &ResultFile, section: &Section) {
     let id = format!("section-{}", section.id);
     m.element("h3", &[("id", &id)], |m| {
-        m.text(&heading(file, section.title));
+        m.text(&heading(file, &section.title));
         m.text(" ");
         m.leaf("span", &[("class", "id")], &section.ids());
     });
@@ -60,7 +60,7 @@ fn one(m: &mut Markup, file: &ResultFile, section: &Section) {
     let published = sections::published(file, &section.experiments);
     if !published.is_empty() {
         m.element("details", &[], |m| {
-            m.leaf("summary", &[], "Figures others published for this system");
+            m.leaf("summary", &[], "Figures that others published for this system");
             m.element("ul", &[("class", "evidence")], |m| published.iter().for_each(|line| m.leaf("li", &[], line)));
         });
     }
@@ -88,7 +88,7 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
                         for (place, &index) in shown.iter().enumerate() {
                             let class = class_of(table.columns[index].kind, row[index].tone);
                             if place == 0 {
-                                // Names stay in one piece; a long list of them may wrap.
+                                // A name stays on one line; a long list of them may wrap.
                                 let is_name = row[index].text.chars().count() <= NAME_MAX;
                                 let class = if is_name { class.replace("any", "name") } else { class };
                                 m.leaf("th", &[("scope", "row"), ("class", &class)], &row[index].text);
@@ -116,51 +116,25 @@ fn class_of(kind: Kind, tone: Tone) -> String {
 
 /// One row per series of the result, as it was recorded.
 fn every_series(m: &mut Markup, file: &ResultFile) {
-    if file.series.is_empty() {
-        return;
-    }
-    let mut table = Table::new(
-        "Every series of the result, as recorded",
-        vec![
-            words("series", 0),
-            figures("values", 0),
-            figures("min", 0),
-            figures("p50", 0),
-            figures("p90", 0),
-            figures("p99", 0),
-            figures("p99.9", 0),
-            figures("max", 0),
-            figures("early", 0),
-            figures("missed", 0),
-            words("conditions", 0),
-        ],
-    );
-    file.series.iter().for_each(|series| table.row(row(series)));
+    let columns = Columns::new()
+        .words("series", |series: &&Series| series.key.as_str())
+        .count()
+        .figure("min", |series| Some(value(series.unit, series.distribution.min()?)))
+        .figure("p50", |series| Some(value(series.unit, series.distribution.p50()?)))
+        .percentile("p90", 0.9)
+        .percentile("p99", 0.99)
+        .percentile("p99.9", 0.999)
+        .max()
+        .figure("early", |series| series.counts.early)
+        .figure("missed", |series| series.counts.expected.map(|_| grouped(series.counts.missed)))
+        .words("conditions", |series| match select::unavailable(series) {
+            Some(reason) => format!("not available: {reason}"),
+            None => select::conditions(&series.conditions).unwrap_or_else(|| "as found".to_owned()),
+        });
+    let Some(table) = columns.table("Every series of the result, as recorded", &file.series) else { return };
     m.leaf("h3", &[("id", "section-every-series")], &heading(file, "Every series"));
     m.element("details", &[], |m| {
-        m.leaf("summary", &[], &format!("{} series", file.series.len()));
+        m.leaf("summary", &[], &counted(table.rows.len(), "series"));
         draw(m, &table, "");
     });
-}
-
-fn row(series: &Series) -> Vec<crate::view::table::Cell> {
-    let all = &series.distribution;
-    let figure = |found: Option<i64>| or_dash(found.map(|found| value(series.unit, found))).into();
-    let conditions = match select::unavailable(series) {
-        Some(reason) => format!("not measured: {reason}"),
-        None => select::conditions(&series.conditions).unwrap_or_else(|| "as found".to_owned()),
-    };
-    vec![
-        series.key.as_str().into(),
-        grouped(series.counts.recorded).into(),
-        figure(all.min()),
-        figure(all.p50()),
-        figure(all.safe_quantile(0.9)),
-        figure(all.safe_quantile(0.99)),
-        figure(all.safe_quantile(0.999)),
-        figure(all.max()),
-        grouped(series.counts.early).into(),
-        or_dash(series.counts.expected.map(|_| grouped(series.counts.missed))).into(),
-        conditions.into(),
-    ]
 }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use oversleep_record::file::Completion;
 use oversleep_record::{FactName, ResultFile};
 
-use super::{pictures, report};
+use super::report;
+use crate::view::pictures;
 use crate::view::testing::{hostile, rich};
 use oversleep_record::testing::Sheet;
 
@@ -93,8 +94,8 @@ fn no_text_of_a_result_becomes_markup() {
     assert!(!page.contains('\u{1b}'));
     let turned = page.find('\u{202e}').map(|at| &page[at.saturating_sub(80)..at]);
     assert_eq!(turned, None, "nothing turns the direction of writing");
-    for (_, svg) in pictures(&hostile()) {
-        assert!(self::tags(&svg).iter().all(|(name, _)| name != "img" && name != "script"));
+    for picture in pictures::all(&hostile()) {
+        assert!(self::tags(&picture.svg).iter().all(|(name, _)| name != "img" && name != "script"));
     }
 }
 
@@ -146,7 +147,7 @@ fn a_model_and_an_interruption_stand_in_every_heading_and_at_the_top() {
         }
     }
     let header = page.split("</header>").next().unwrap_or_default();
-    assert!(header.contains("Interrupted: the run was stopped before its end."));
+    assert!(header.contains("Interrupted: the run was stopped early."));
 }
 
 #[test]
@@ -160,7 +161,7 @@ fn the_result_is_embedded_and_reads_back() {
 #[test]
 fn an_empty_result_is_a_page_too() {
     let page = report(&Sheet::linux().file);
-    assert!(page.contains("Nothing was measured.") && page.contains("Nothing was found; "));
+    assert!(page.contains("Nothing was measured.") && page.contains("Nothing found; "));
     assert!(!page.contains("<figure") && !page.contains("href=\"#pictures\""));
 }
 

@@ -54,7 +54,7 @@ impl BeforeAfter {
     pub fn svg(&self) -> String {
         let rows: Vec<&BeforeAfterRow> = self.rows.iter().filter(|r| r.values().all(f64::is_finite)).collect();
         if rows.is_empty() {
-            return frame::without_data(&self.frame, HEADING, "the remedy wasn't measured both before and after");
+            return frame::without_data(&self.frame, HEADING, "the remedy was not measured both before and after");
         }
         let widest = rows.iter().map(|r| text::width_px(&r.label, 12.0)).fold(80.0, f64::max);
         // The labels are bold: a tenth wider.

@@ -1,4 +1,4 @@
-//! What reading each clock costs, on a logarithmic axis; the fastest valid one stands out, and those that can't be read are listed
+//! The cost of reading each clock, on a logarithmic axis. The fastest valid one stands out; those that are not available are listed
 //! with the reason.
 
 use super::axis;
@@ -7,7 +7,7 @@ use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, time_us};
 
-const HEADING: &str = "What it costs to read the time";
+const HEADING: &str = "Cost of reading the time";
 const ROW: f64 = 24.0;
 const BAR: f64 = 13.0;
 
@@ -18,13 +18,13 @@ pub struct ClockCost {
     pub label: String,
     /// Cost of one read, ns.
     pub cost_ns: f64,
-    /// Why it is no valid clock for measuring intervals (`CPU time, not wall time`); `None` when it is one.
+    /// Why it is not valid for measuring elapsed time (`CPU time, not wall time`); `None` when it is.
     pub objection: Option<String>,
     /// A remark for a valid clock (`step 4 ms`); may be empty.
     pub remark: String,
 }
 
-/// A clock that couldn't be read.
+/// A clock that is not available.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UnavailableClock {
     /// Its name.
@@ -40,7 +40,7 @@ pub struct CostBars {
     pub frame: Frame,
     /// The clocks, in any order.
     pub clocks: Vec<ClockCost>,
-    /// Those that can't be read here.
+    /// Those that are not available here.
     pub unavailable: Vec<UnavailableClock>,
 }
 
@@ -57,8 +57,8 @@ impl CostBars {
         let widest = clocks.iter().map(|c| text::width_px(&c.label, 12.0)).fold(115.0, f64::max);
         let left = (widest + 30.0).min(300.0);
         let right = WIDTH - 190.0;
-        let dearest = clocks[clocks.len() - 1].cost_ns;
-        let x = Scale::log((clocks[0].cost_ns * 0.7).max(1e-3), dearest.max(1e-3), left, right);
+        let slowest = clocks[clocks.len() - 1].cost_ns;
+        let x = Scale::log((clocks[0].cost_ns * 0.7).max(1e-3), slowest.max(1e-3), left, right);
         let absent = self.absent_lines();
         let rows_height = ROW * clocks.len() as f64 + 22.0;
         let list_height = if absent.is_empty() { 0.0 } else { 30.0 + 16.0 * absent.len() as f64 };
@@ -72,7 +72,7 @@ impl CostBars {
             }
             c.line((axis::crisp(left), 18.0), (axis::crisp(left), rows_height), "axis s");
             if !absent.is_empty() {
-                c.text((16.0, rows_height + 26.0), Anchor::Start, "ink t b", "Not readable here");
+                c.text((16.0, rows_height + 26.0), Anchor::Start, "ink t b", "Not available here");
                 for (i, line) in absent.iter().enumerate() {
                     c.text((16.0, rows_height + 42.0 + 16.0 * i as f64), Anchor::Start, "soft t", line);
                 }
@@ -80,7 +80,7 @@ impl CostBars {
         })
     }
 
-    /// The clocks that can't be read, one line or more per reason, in the order the reasons first come.
+    /// The clocks that are not available, by reason.
     fn absent_lines(&self) -> Vec<String> {
         let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
         for clock in &self.unavailable {
@@ -97,19 +97,22 @@ impl CostBars {
 
     fn words(&self, clocks: &[&ClockCost], fastest: Option<usize>) -> Words {
         let cost = |c: &ClockCost| time_us(c.cost_ns / 1e3);
-        let dearest = clocks[clocks.len() - 1];
+        let slowest = clocks[clocks.len() - 1];
         let finding = match fastest {
             Some(i) => format!(
-                "The fastest valid clock is {} at {} per read; the dearest of {} is {} at {}, {} times that.",
+                "The fastest valid clock is {} at {} per read; the slowest of {} is {} at {}, {} times that.",
                 clocks[i].label,
                 cost(clocks[i]),
                 clocks.len(),
-                dearest.label,
-                cost(dearest),
-                text::significant(dearest.cost_ns / clocks[i].cost_ns)
+                slowest.label,
+                cost(slowest),
+                text::significant(slowest.cost_ns / clocks[i].cost_ns)
             ),
             None => {
-                format!("None of {} is valid for measuring intervals.", text::plural(clocks.len(), "clock", "clocks"))
+                format!(
+                    "None of {} is valid for measuring elapsed time.",
+                    text::plural(clocks.len(), "clock", "clocks")
+                )
             }
         };
         let one = |c: &&ClockCost| {
@@ -122,7 +125,7 @@ impl CostBars {
         };
         let mut detail = clocks.iter().map(one).collect::<Vec<_>>().join(" ");
         if !self.unavailable.is_empty() {
-            detail.push_str(&format!(" Not readable here: {}.", self.absent_lines().join("; ")));
+            detail.push_str(&format!(" Not available here: {}.", self.absent_lines().join("; ")));
         }
         Words { heading: HEADING, finding, detail, caveat: String::new() }
     }
@@ -200,7 +203,7 @@ mod tests {
         let svg = p.svg();
         well_formed(&svg);
         assert_eq!(svg, p.svg());
-        assert!(svg.contains("The fastest valid clock is vdso at 20\u{a0}ns per read; the dearest of 3 is syscall at 200\u{a0}ns, 10 times that."));
+        assert!(svg.contains("The fastest valid clock is vdso at 20\u{a0}ns per read; the slowest of 3 is syscall at 200\u{a0}ns, 10 times that."));
         assert!(svg.contains("aarch64 only: CNTVCT_EL0, CNTPCT&lt;&amp;&quot;&gt;"));
     }
 

@@ -10,7 +10,7 @@ use super::stats;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, Unit, time_us};
 
-const HEADING: &str = "Fork and join, by the way of waiting";
+const HEADING: &str = "Fork–join by the way of waiting";
 const LANE: f64 = 34.0;
 const STYLE: f64 = 2.0 * LANE + 16.0;
 /// Width of a bin, px.
@@ -37,7 +37,7 @@ pub struct ForkJoin {
     pub coarse_label: String,
     /// Name of the precise clock.
     pub precise_label: String,
-    /// What the work alone takes, ms, where that is known.
+    /// The duration of the work alone, ms, where it is known.
     pub work_ms: Option<f64>,
     /// The styles, in the order they are shown.
     pub styles: Vec<ForkJoinStyle>,
@@ -49,7 +49,7 @@ impl ForkJoin {
         let styles: Vec<&ForkJoinStyle> =
             self.styles.iter().filter(|s| stats::sorted(&s.precise_ms).len() >= 2).collect();
         if styles.is_empty() {
-            return frame::without_data(&self.frame, HEADING, "no style of waiting was timed twice");
+            return frame::without_data(&self.frame, HEADING, "no way of waiting was timed twice");
         }
         let all = stats::sorted(
             &styles.iter().flat_map(|s| s.precise_ms.iter().chain(&s.coarse_ms).copied()).collect::<Vec<_>>(),
@@ -140,7 +140,7 @@ impl ForkJoin {
             styles.iter().flat_map(|s| s.precise_ms.iter().chain(&s.coarse_ms)).filter(|v| **v > x.high()).count();
         if beyond > 0 {
             caveat.push_str(&format!(
-                " {} beyond the axis (triangles), up to {}.",
+                " {} lie beyond the axis (triangles), up to {}.",
                 text::count(beyond),
                 time_us(longest_ms * 1e3)
             ));

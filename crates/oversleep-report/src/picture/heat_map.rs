@@ -1,19 +1,19 @@
-//! A table of medians with a colour behind each: waits by asked durations.
+//! A table of medians with a colour behind each: waits by request.
 
 use super::frame::{self, Frame, WIDTH, Words};
 use super::svg::{Anchor, Canvas};
 use super::text::{self, signed_us};
 use super::{stats, theme};
 
-const HEADING: &str = "Median lateness, wait by duration asked";
+const HEADING: &str = "Median lateness by wait and request";
 const ROW: f64 = 23.0;
 
-/// Median lateness of waits (rows) by asked duration (columns).
+/// Median lateness of waits (rows) by request (columns).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeatMap {
     /// The words around it.
     pub frame: Frame,
-    /// The durations asked, as they are to be read: `1 ms`.
+    /// The requests, as they are to be read: `1 ms`.
     pub columns: Vec<String>,
     /// Name of the wait, and its median lateness in µs per column, `None` where it wasn't measured.
     pub rows: Vec<(String, Vec<Option<f64>>)>,

@@ -1,25 +1,21 @@
-//! Pictures: pure functions from plain numbers to SVG.
+//! The shapes that pictures are drawn with: pure functions from plain numbers to SVG.
 //!
-//! # Where do I put a new picture?
-//!
-//! 1. One file here, named after what it shows. It holds its input (a struct of labels and `f64`s with the unit last in the field
-//!    name, and a [`Frame`] for the words around it), `fn svg(&self) -> String`, and its tests: well-formed, deterministic, `<&">`
-//!    escaped, empty and broken input, 1 ns and 100 s.
-//! 2. Its `mod` and `pub use` lines below.
-//! 3. The adapter that fills the input from a record stands with the report, not here: nothing in this room knows records, files
-//!    or the terminal.
+//! A picture of a result is an entry in `view::pictures`; it fills a shape from here, or draws with the same tools. A new
+//! shape is a file here, with its input (labels, `f64`s with the unit last in the field name, and a [`Frame`] for the words
+//! around it), `fn svg(&self) -> String`, and tests: well-formed, deterministic, `<&">` escaped, empty and broken input, 1 ns
+//! and 100 s. Nothing in this room knows results, files or the terminal.
 //!
 //! | for this | use | never |
 //! |---|---|---|
 //! | markup | `svg::Canvas`: it closes and escapes | a hand-written tag |
 //! | heading, finding, legend, note, accessible name | `frame::figure` | a picture without a finding in figures |
 //! | places and ticks | `scale`, `axis` | an axis without a unit |
-//! | colours | the table in `theme`, by class | a colour in a picture's file |
+//! | colours | the table in `theme`, by class | a colour in a shape's file |
 //! | words for numbers | `text` | `format!("{:.1} us")` |
 //! | too many points | `stats::extremes`, `stats::thinned`, and say so in the caveat | dropping the extremes |
 //!
-//! What a picture promises: the finding in words, with figures (`<title>`, `<desc>` and in view); no script; nothing that depends on
-//! the time, the locale or the machine; a bounded size; unknown values left out and said so, never drawn as zero.
+//! Every picture states its finding in words and figures (`<title>`, `<desc>` and in view), has a bounded size, and leaves unknown
+//! values out and says so. It has no script, and nothing in it depends on the time, the locale or the machine.
 
 mod axis;
 mod before_after;

@@ -16,16 +16,16 @@ const LABEL_PX: f64 = 11.0;
 const ROW: f64 = 14.0;
 /// More sleeps than this per step are thinned by rank.
 const CAP_PER_STEP: usize = 120;
-/// Medians this much apart, µs, are not the same wake-up with other noise.
-const SAME_US: f64 = 300.0;
+/// Medians closer than this, µs, are the same wake-up with other noise.
+const EQUAL_WITHIN_US: f64 = 300.0;
 
-/// What was seen while a neighbour held one setting.
+/// What was observed while a neighbour held one setting.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NeighbourStep {
-    /// What it held: `2ms`, `none`.
+    /// The setting it held: `2 ms`, `nothing`.
     pub label: String,
-    /// What each of this process's sleeps took, ms.
-    pub slept_ms: Vec<f64>,
+    /// The duration of each of this process's sleeps, ms.
+    pub sleep_ms: Vec<f64>,
     /// The resolution the system stated here, ms.
     pub stated_ms: Option<f64>,
     /// The coarse clock's step, ms.
@@ -56,13 +56,13 @@ struct Line {
 impl Neighbours {
     /// The picture as a stand-alone SVG document, which may also be put into a page as it is.
     pub fn svg(&self) -> String {
-        let slept: Vec<Option<f64>> = self.steps.iter().map(|step| stats::median(&step.slept_ms)).collect();
-        let known = slept.iter().flatten().count();
+        let sleep: Vec<Option<f64>> = self.steps.iter().map(|step| stats::median(&step.sleep_ms)).collect();
+        let known = sleep.iter().flatten().count();
         if known < 2 {
-            return frame::without_data(&self.frame, HEADING, "it takes the sleeps of at least two steps");
+            return frame::without_data(&self.frame, HEADING, "fewer than two settings have sleeps");
         }
-        let lines = self.lines(&slept);
-        let all = self.steps.iter().flat_map(|step| step.slept_ms.iter().copied());
+        let lines = self.lines(&sleep);
+        let all = self.steps.iter().flat_map(|step| step.sleep_ms.iter().copied());
         let all = stats::sorted(
             &all.chain(lines.iter().flat_map(|line| line.values_ms.iter().flatten().copied())).collect::<Vec<_>>(),
         );
@@ -72,7 +72,7 @@ impl Neighbours {
         let beyond = all.iter().filter(|value| **value > y.high()).count();
         let legend: Vec<Key> = lines.iter().map(|line| Key::new(line.class, &line.name)).collect();
         let height = HEIGHT + self.second_row();
-        frame::figure(&self.frame, &self.words(&slept, beyond, all[all.len() - 1]), &legend, height, |c| {
+        frame::figure(&self.frame, &self.words(&sleep, beyond, all[all.len() - 1]), &legend, height, |c| {
             self.draw(c, &lines, &y);
         })
     }
@@ -88,8 +88,8 @@ impl Neighbours {
         if crowded { ROW } else { 0.0 }
     }
 
-    /// What stands under each step, and how much lower than the first row: in turn in two rows where one is too narrow, so
-    /// that a label may reach under its neighbours.
+    /// The label under each step, and how much lower than the first row it stands: where labels are too wide, every other one
+    /// moves to a second row.
     fn labels(&self) -> Vec<(String, f64)> {
         let row = self.second_row();
         let room = if row > 0.0 { 2.0 * self.room() - 2.0 } else { self.room() - 2.0 };
@@ -97,10 +97,10 @@ impl Neighbours {
         labels.zip([0.0, row].into_iter().cycle()).collect()
     }
 
-    fn lines(&self, slept: &[Option<f64>]) -> Vec<Line> {
+    fn lines(&self, sleep: &[Option<f64>]) -> Vec<Line> {
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
         let lines = [
-            ("precise", self.wait_label.clone(), slept.to_vec()),
+            ("precise", self.wait_label.clone(), sleep.to_vec()),
             (
                 "accent",
                 "resolution stated here".to_owned(),
@@ -116,17 +116,17 @@ impl Neighbours {
         lines.filter(|line| line.values_ms.iter().any(Option::is_some)).collect()
     }
 
-    fn words(&self, slept: &[Option<f64>], beyond: usize, longest_ms: f64) -> Words {
+    fn words(&self, sleep: &[Option<f64>], beyond: usize, longest_ms: f64) -> Words {
         let named: Vec<(&str, f64)> = self
             .steps
             .iter()
-            .zip(slept)
-            .filter_map(|(step, slept)| Some((step.label.as_str(), (*slept)? * 1e3)))
+            .zip(sleep)
+            .filter_map(|(step, sleep)| Some((step.label.as_str(), (*sleep)? * 1e3)))
             .collect();
         let least = named.iter().min_by(|a, b| a.1.total_cmp(&b.1)).copied().unwrap_or_default();
         let most = named.iter().max_by(|a, b| a.1.total_cmp(&b.1)).copied().unwrap_or_default();
         let wait = if self.wait_label.is_empty() { "The sleep" } else { &self.wait_label };
-        let finding = if most.1 - least.1 <= SAME_US {
+        let finding = if most.1 - least.1 <= EQUAL_WITHIN_US {
             format!(
                 "No neighbour's setting reaches this process: {wait} takes {} to {} whatever is held.",
                 time_us(least.1),
@@ -134,7 +134,7 @@ impl Neighbours {
             )
         } else {
             format!(
-                "{wait} takes from {} (neighbour holds {}) to {} ({}), although this process asked for nothing.",
+                "{wait} takes {} (neighbour holds {}) to {} ({}), although this process requests nothing.",
                 time_us(least.1),
                 least.0,
                 time_us(most.1),
@@ -150,11 +150,11 @@ impl Neighbours {
         let detail = self
             .steps
             .iter()
-            .zip(slept)
-            .map(|(step, slept)| {
-                let slept = slept.map_or_else(|| "not measured".to_owned(), |slept| time_us(slept * 1e3));
+            .zip(sleep)
+            .map(|(step, sleep)| {
+                let sleep = sleep.map_or_else(|| "not measured".to_owned(), |sleep| time_us(sleep * 1e3));
                 format!(
-                    "{}: sleep {slept}{}{}.",
+                    "{}: sleep {sleep}{}{}.",
                     step.label,
                     also("stated", step.stated_ms),
                     also("clock step", step.clock_step_ms)
@@ -163,14 +163,14 @@ impl Neighbours {
             .collect::<Vec<_>>()
             .join(" ");
         let mut caveat = String::new();
-        if self.steps.iter().any(|step| step.slept_ms.len() > CAP_PER_STEP) {
+        if self.steps.iter().any(|step| step.sleep_ms.len() > CAP_PER_STEP) {
             caveat = format!(
-                "Of more sleeps per step {CAP_PER_STEP} are shown, evenly by rank, with both extremes; medians use all. "
+                "At most {CAP_PER_STEP} sleeps per setting are shown, evenly by rank, with both extremes; medians use all. "
             );
         }
         if beyond > 0 {
             let sleeps = text::plural(beyond, "sleep", "sleeps");
-            caveat.push_str(&format!("{sleeps} above the axis, up to {}.", time_us(longest_ms * 1e3)));
+            caveat.push_str(&format!("{sleeps} lie above the axis, up to {}.", time_us(longest_ms * 1e3)));
         }
         Words { heading: HEADING, finding, detail, caveat: caveat.trim_end().to_owned() }
     }
@@ -185,19 +185,19 @@ impl Neighbours {
         for (index, step) in self.steps.iter().enumerate() {
             let (label, lower) = &labels[index];
             c.text((at(index), BOTTOM + 16.0 + lower), Anchor::Middle, "soft t", label);
-            let shown = stats::thinned(&stats::sorted(&step.slept_ms), CAP_PER_STEP);
+            let shown = stats::thinned(&stats::sorted(&step.sleep_ms), CAP_PER_STEP);
             if shown.is_empty() {
                 continue;
             }
             let tip =
-                format!("neighbour holds {}: {}", step.label, text::plural(step.slept_ms.len(), "sleep", "sleeps"));
+                format!("neighbour holds {}: {}", step.label, text::plural(step.sleep_ms.len(), "sleep", "sleeps"));
             let spread = (room / 2.0 - 3.0).clamp(0.0, 8.0);
             let aside = |rank: usize| ((rank * 7 % 11) as f64 / 5.0 - 1.0) * spread;
             let dots: Vec<(f64, f64)> = shown
                 .iter()
                 .enumerate()
-                .filter(|(_, slept)| **slept <= y.high())
-                .map(|(rank, slept)| (at(index) + aside(rank), y.px(*slept)))
+                .filter(|(_, sleep)| **sleep <= y.high())
+                .map(|(rank, sleep)| (at(index) + aside(rank), y.px(*sleep)))
                 .collect();
             c.marks("precise", &tip, |c| c.dots(&dots, "dots small"));
         }
@@ -205,11 +205,11 @@ impl Neighbours {
             ((LEFT + RIGHT) / 2.0, BOTTOM + 34.0 + self.second_row()),
             Anchor::Middle,
             "soft t",
-            "what the neighbour holds",
+            "setting the neighbour holds",
         );
         for line in lines {
             let points = |(index, value): (usize, &Option<f64>)| value.map(|value| (at(index), y.px(value)));
-            // A gap where nothing is known, not a line across it.
+            // Unknown values leave a gap in the line.
             for run in line.values_ms.iter().enumerate().map(points).collect::<Vec<_>>().split(Option::is_none) {
                 let run: Vec<(f64, f64)> = run.iter().copied().flatten().collect();
                 c.polyline(&run, &format!("{} s w2", line.class));
@@ -246,9 +246,9 @@ mod tests {
     use super::*;
 
     fn picture(steps: &[(&str, f64, Option<f64>)]) -> Neighbours {
-        let step = |&(label, slept, period): &(&str, f64, Option<f64>)| NeighbourStep {
+        let step = |&(label, sleep, period): &(&str, f64, Option<f64>)| NeighbourStep {
             label: label.to_owned(),
-            slept_ms: vec![slept; 5],
+            sleep_ms: vec![sleep; 5],
             stated_ms: period,
             clock_step_ms: period,
         };
@@ -261,12 +261,12 @@ mod tests {
     }
 
     #[test]
-    fn says_what_reaches_this_process() {
+    fn states_what_reaches_this_process() {
         let p = picture(&[("none", 15.625, Some(15.625)), ("1ms", 2.0, Some(1.0)), ("2ms<\">", 2.0, Some(2.0))]);
         let svg = p.svg();
         well_formed(&svg);
         assert_eq!(svg, p.svg());
-        assert!(svg.contains("takes from 2\u{a0}ms (neighbour holds 1ms) to 15.6\u{a0}ms (none)"), "{svg}");
+        assert!(svg.contains("takes 2\u{a0}ms (neighbour holds 1ms) to 15.6\u{a0}ms (none)"), "{svg}");
         let alike = picture(&[("none", 1.066, None), ("1ms", 1.07, None)]).svg();
         well_formed(&alike);
         assert!(alike.contains("reaches this process: Sleep of 1 ms takes 1.07\u{a0}ms to 1.07\u{a0}ms whatever"));
@@ -300,7 +300,7 @@ mod tests {
         }
         well_formed(&picture(&[("a", 1e-6, Some(1e-6)), ("b", 100_000.0, None), ("c", -1.0, Some(3.0))]).svg());
         let mut many = picture(&[("a", 1.0, None), ("b", 2.0, None)]);
-        many.steps[0].slept_ms = (0..10_000).map(f64::from).collect();
+        many.steps[0].sleep_ms = (0..10_000).map(f64::from).collect();
         let svg = many.svg();
         well_formed(&svg);
         assert!(svg.len() < 40_000 && svg.contains("evenly by rank"), "{} bytes", svg.len());

@@ -11,7 +11,7 @@ use super::svg::{Anchor, Canvas};
 use super::text::{self, signed_us, time_us};
 use super::{axis, theme};
 
-const HEADING: &str = "How late, and how rarely that late";
+const HEADING: &str = "Lateness by percentile";
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 560.0;
 const LABELS_LEFT: f64 = RIGHT + 26.0;
@@ -253,7 +253,7 @@ impl Percentiles {
         let caveat = if left_out == 0 {
             String::new()
         } else {
-            format!("Left out for want of samples: {}.", text::plural(left_out, "wait", "waits"))
+            format!("Left out for lack of samples: {}.", text::plural(left_out, "wait", "waits"))
         };
         let detail = series.iter().map(|s| format!("{}.", tip(s))).collect::<Vec<_>>().join(" ");
         Words { heading: HEADING, finding, detail, caveat }

@@ -16,7 +16,7 @@ const TOTAL_WIDTH: f64 = 84.0;
 pub struct SplitPart {
     /// Its name: `run queue`.
     pub label: String,
-    /// False for what couldn't be attributed, which is hatched.
+    /// False for the part that could not be attributed, which is hatched.
     pub attributed: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct SplitPart {
 pub struct SplitRow {
     /// Its name.
     pub label: String,
-    /// One value per part, µs; `None` where it isn't known. Negative parts (an early wake-up) go to the left of zero.
+    /// One value per part, µs; `None` where it is unknown. Negative parts (an early wake-up) go to the left of zero.
     pub parts_us: Vec<Option<f64>>,
     /// The lateness as measured, µs: what the parts should add up to.
     pub total_us: f64,
@@ -156,7 +156,7 @@ impl SplitBars {
                 format!("{} {value}", p.label)
             })
             .collect();
-        format!("{}: {} late; {}", row.label, signed_us(row.total_us), parts.join(", "))
+        format!("{}: lateness {}; {}", row.label, signed_us(row.total_us), parts.join(", "))
     }
 
     fn words(&self, rows: &[&SplitRow], clipped: usize) -> Words {
@@ -178,7 +178,7 @@ impl SplitBars {
         };
         let detail = rows.iter().map(|r| format!("{}.", self.tip(r))).collect::<Vec<_>>().join(" ");
         let caveat = if clipped > 0 {
-            format!("{} cut at the right edge: the label gives the whole.", text::plural(clipped, "bar is", "bars are"))
+            format!("{} cut at the right edge; the label gives the whole.", text::plural(clipped, "bar is", "bars are"))
         } else {
             String::new()
         };

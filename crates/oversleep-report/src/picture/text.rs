@@ -1,7 +1,9 @@
-//! Words and figures: durations with their unit, counts, shares, and how much room a text takes.
+//! Words and figures of pictures: durations from µs, counts, shares, and how much room a text takes.
 //!
 //! Widths are estimates, since no font is at hand: the advances of a wide face (DejaVu Sans), so that a label may get too much
 //! room but hardly ever too little.
+
+use crate::words::{grouped, percent};
 
 const NBSP: char = '\u{a0}';
 
@@ -65,7 +67,7 @@ pub fn decimal(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
     let rest = rest.trim_end_matches('0');
-    let mut out = grouped(whole);
+    let mut out = grouped(whole.parse::<i128>().unwrap_or_default());
     if !rest.is_empty() {
         out.push('.');
         out.push_str(rest);
@@ -75,31 +77,12 @@ pub fn decimal(value: f64, decimals: usize) -> String {
 
 /// A count with grouped thousands: `200,000`.
 pub fn count(n: usize) -> String {
-    grouped(&n.to_string())
+    grouped(n)
 }
 
-fn grouped(digits: &str) -> String {
-    let mut out = String::new();
-    for (i, ch) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(ch);
-    }
-    out
-}
-
-/// A share (0 to 1) as a percentage. A few of many is never rounded to none, nor almost all to all.
+/// A share (0 to 1) as a percentage.
 pub fn share(part: f64) -> String {
-    let percent = part * 100.0;
-    if percent > 0.0 && percent < 0.1 {
-        return format!("<{NBSP}0.1{NBSP}%");
-    }
-    if percent < 100.0 && percent > 99.9 {
-        return format!(">{NBSP}99.9{NBSP}%");
-    }
-    let decimals = usize::from(percent < 10.0 || (percent > 99.0 && percent < 100.0));
-    format!("{}{NBSP}%", decimal(percent, decimals))
+    percent(part).replace(' ', "\u{a0}")
 }
 
 /// `1 sleep`, `2 sleeps`.
@@ -182,20 +165,6 @@ mod tests {
         }
         assert_eq!(signed_us(66.24), "+66.2\u{a0}µs");
         assert_eq!(signed_us(-1.0), "−1\u{a0}µs");
-    }
-
-    #[test]
-    fn shares_never_round_to_nothing_or_to_everything() {
-        let cases = [
-            (0.0, "0\u{a0}%"),
-            (0.0003, "<\u{a0}0.1\u{a0}%"),
-            (0.123, "12\u{a0}%"),
-            (0.9996, ">\u{a0}99.9\u{a0}%"),
-            (1.0, "100\u{a0}%"),
-        ];
-        for (value, text) in cases {
-            assert_eq!(share(value), text);
-        }
     }
 
     #[test]

@@ -36,8 +36,8 @@ pub struct TwoClocks {
     pub frame: Frame,
     /// The wait: `clock_nanosleep`.
     pub wait_label: String,
-    /// What was asked, µs.
-    pub asked_us: f64,
+    /// The duration requested, µs.
+    pub requested_us: f64,
     /// Name of the coarse clock.
     pub coarse_label: String,
     /// Name of the precise clock.
@@ -68,7 +68,7 @@ impl TwoClocks {
         if sleeps.len() < 2 {
             return frame::without_data(&self.frame, HEADING, "fewer than two sleeps were timed with both clocks");
         }
-        let scale = duration_scale(&sleeps, self.asked_us);
+        let scale = duration_scale(&sleeps, self.requested_us);
         let coarse = Side::new("coarse", "coarse", sleeps.iter().map(|s| s.coarse_us), &scale);
         let precise = Side::new("precise", "precise", sleeps.iter().map(|s| s.precise_us), &scale);
         let shown = |pick: fn(&SleepSeenTwice) -> f64| {
@@ -93,7 +93,7 @@ impl TwoClocks {
             }
             c.text((LEFT - 8.0, -8.0), Anchor::End, "soft t", unit.symbol);
             order_axis(c, sleeps.len());
-            self.asked_line(c, &scale);
+            self.request_line(c, &scale);
             let x = order_scale(sleeps.len());
             for (side, points) in [(&coarse, &coarse_points), (&precise, &precise_points)] {
                 side.draw_series(c, points, &x, &scale);
@@ -106,7 +106,7 @@ impl TwoClocks {
                 ((LEFT + SERIES_RIGHT) / 2.0, PLOT_HEIGHT + 36.0),
                 Anchor::Middle,
                 "soft t",
-                "sleeps, in the order they were taken",
+                "sleeps, in the order taken",
             );
             c.text(
                 (COARSE_LEFT + HISTOGRAM_WIDTH + 8.0, PLOT_HEIGHT + 36.0),
@@ -120,23 +120,23 @@ impl TwoClocks {
         })
     }
 
-    fn asked_line(&self, c: &mut Canvas, scale: &Scale) {
-        let y = axis::crisp(scale.px(self.asked_us));
+    fn request_line(&self, c: &mut Canvas, scale: &Scale) {
+        let y = axis::crisp(scale.px(self.requested_us));
         c.line((LEFT, y), (PRECISE_LEFT + HISTOGRAM_WIDTH + 4.0, y), "ink s dash");
-        c.text((PRECISE_LEFT + HISTOGRAM_WIDTH + 9.0, y - 2.0), Anchor::Start, "ink t", "asked");
-        c.text((PRECISE_LEFT + HISTOGRAM_WIDTH + 9.0, y + 11.0), Anchor::Start, "ink t b", &time_us(self.asked_us));
+        c.text((PRECISE_LEFT + HISTOGRAM_WIDTH + 9.0, y - 2.0), Anchor::Start, "ink t", "requested");
+        c.text((PRECISE_LEFT + HISTOGRAM_WIDTH + 9.0, y + 11.0), Anchor::Start, "ink t b", &time_us(self.requested_us));
     }
 
     fn words(&self, sleeps: &[SleepSeenTwice], coarse: &Side, precise: &Side, scale: &Scale, run: usize) -> Words {
         let n = sleeps.len();
-        let asked = time_us(self.asked_us);
+        let request = time_us(self.requested_us);
         let precise_sorted = stats::sorted(&precise.durations_us);
         let at = |q| stats::quantile(&precise_sorted, q).map_or_else(String::new, time_us);
         let reads: Vec<String> =
             coarse.peaks.iter().map(|p| format!("{} in {}", time_us(p.at_us), text::share(p.share))).collect();
         let read = if reads.is_empty() { "many different durations".to_owned() } else { reads.join(", ") };
         let finding = format!(
-            "{} asked for {asked}, {} times. The coarse clock read {read} of them; the precise clock read {} (median) and {} at most.",
+            "{} of {request}, {} times. The coarse clock read {read} of them; the precise clock read {} (median) and {} at most.",
             or(&self.wait_label, "The sleep"),
             text::count(n),
             at(0.5),
@@ -156,7 +156,7 @@ impl TwoClocks {
         let mut caveat = String::new();
         if run > 1 {
             caveat.push_str(&format!(
-                "Left panel: lowest and highest of every {run} sleeps; the histograms hold all {}. ",
+                "Left panel: min and max of every {run} sleeps; the histograms hold all {}. ",
                 text::count(n)
             ));
         }
@@ -164,7 +164,7 @@ impl TwoClocks {
         if beyond > 0 {
             let top = coarse_sorted[n - 1].max(precise_sorted[n - 1]);
             caveat.push_str(&format!(
-                "{} above the axis (triangles), up to {}.",
+                "{} lie above the axis (triangles), up to {}.",
                 text::plural(beyond, "sleep", "sleeps"),
                 time_us(top)
             ));
@@ -270,11 +270,11 @@ fn order_axis(c: &mut Canvas, sleeps: usize) {
     }
 }
 
-/// From zero (or below, should a clock have stepped back) to what nearly all sleeps took.
-fn duration_scale(sleeps: &[SleepSeenTwice], asked_us: f64) -> Scale {
+/// From zero (or below, where a clock stepped back) to the duration of nearly all sleeps.
+fn duration_scale(sleeps: &[SleepSeenTwice], requested_us: f64) -> Scale {
     let all = stats::sorted(&sleeps.iter().flat_map(|s| [s.coarse_us, s.precise_us]).collect::<Vec<_>>());
-    let asked = if asked_us.is_finite() { asked_us.max(0.0) } else { 0.0 };
-    let top = stats::robust_top(&all).unwrap_or(1.0).max(asked) * 1.08;
+    let requested = if requested_us.is_finite() { requested_us.max(0.0) } else { 0.0 };
+    let top = stats::robust_top(&all).unwrap_or(1.0).max(requested) * 1.08;
     let low = all.first().copied().unwrap_or(0.0).min(0.0);
     Scale::linear(low - 0.03 * (top - low), top, PLOT_HEIGHT, 0.0)
 }
@@ -283,7 +283,7 @@ fn or<'a>(label: &'a str, other: &'a str) -> &'a str {
     if label.is_empty() { other } else { label }
 }
 
-const _: () = assert!(PRECISE_LEFT + HISTOGRAM_WIDTH + 60.0 < WIDTH, "the label of what was asked needs room");
+const _: () = assert!(PRECISE_LEFT + HISTOGRAM_WIDTH + 60.0 < WIDTH, "the label of the request needs room");
 
 #[cfg(test)]
 mod tests {
@@ -295,7 +295,7 @@ mod tests {
         TwoClocks {
             frame: Frame::new("t"),
             wait_label: "nanosleep <&\">".to_owned(),
-            asked_us: 1000.0,
+            requested_us: 1000.0,
             coarse_label: "COARSE".to_owned(),
             precise_label: "PRECISE".to_owned(),
             sleeps: (0..n).map(one).collect(),
@@ -328,8 +328,6 @@ mod tests {
         let crowd = picture(200_000, |i| (i % 2) as f64 * 4000.0, |i| if i == 777 { 90_000.0 } else { 1066.0 }).svg();
         well_formed(&crowd);
         assert!(crowd.len() < 120_000, "{} bytes", crowd.len());
-        assert!(
-            crowd.contains("lowest and highest of every 200 sleeps") && crowd.contains("1\u{a0}sleep above the axis")
-        );
+        assert!(crowd.contains("min and max of every 200 sleeps") && crowd.contains("1\u{a0}sleep lie above the axis"));
     }
 }

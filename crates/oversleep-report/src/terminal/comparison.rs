@@ -1,15 +1,14 @@
 //! A comparison on the terminal.
 
-use super::style::paint;
-use super::{PROSE_MAX, Page, WIDTH_MAX, WIDTH_MIN, grid, text};
+use super::page::Page;
 use crate::view::comparison::View;
 use crate::view::table::Tone;
 
 /// The comparison, with ANSI styles, at most `width` columns wide.
 pub fn comparison(view: &View, width: usize) -> String {
-    let width = width.clamp(WIDTH_MIN, WIDTH_MAX);
-    let mut page = Page { out: String::new(), width, prose: width.min(PROSE_MAX), published: Vec::new() };
-    title(&mut page, &format!("{}{}", view.title, view.marks));
+    let mut page = Page::new(width);
+    let heading = |text: &str| format!("{text}{}", view.marks);
+    page.title(&heading(&view.title));
     for (name, machine) in &view.results {
         page.prose(name, 0, Tone::Strong);
         page.prose(machine, 3, Tone::Plain);
@@ -19,26 +18,16 @@ pub fn comparison(view: &View, width: usize) -> String {
     }
     for section in &view.sections {
         page.gap();
-        title(&mut page, &format!("{}{}", section.title, view.marks));
-        for line in section.tables.iter().flat_map(|table| grid::lines(table, width)) {
-            page.line(&line);
-        }
-        for note in &section.notes {
-            page.prose(note, 0, Tone::Soft);
-        }
+        page.title(&heading(&section.title));
+        section.tables.iter().for_each(|table| page.table(table));
+        section.notes.iter().for_each(|note| page.prose(note, 0, Tone::Soft));
     }
     page.gap();
-    title(&mut page, &format!("Conclusion{}", view.marks));
+    page.title(&heading("Conclusion"));
     for sentence in &view.summary {
         page.prose(sentence, 0, Tone::Plain);
     }
-    page.out
-}
-
-fn title(page: &mut Page, text: &str) {
-    for line in text::wrapped(&text::clean(text), page.width) {
-        page.line(&paint(Tone::Strong, &line));
-    }
+    page.finish()
 }
 
 #[cfg(test)]
@@ -103,8 +92,8 @@ mod tests {
         let text = plain(&shown(&[base, model, wine], 160, false));
         let headings = text.lines().filter(|line| line.ends_with(" (B modelled: linux-hz250; C under Wine 8.0)"));
         assert_eq!(headings.count(), 6, "{text}");
-        assert!(text.contains("B: the figures of a model of linux-hz250, not of a machine"));
-        assert!(text.contains("nothing about Windows follows from them"), "{text}");
+        assert!(text.contains("B: these are the figures of a model of linux-hz250, not of a machine"));
+        assert!(text.contains("say anything about Windows"), "{text}");
         assert!(text.contains("B: differs"), "{text}");
     }
 

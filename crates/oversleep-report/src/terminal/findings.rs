@@ -1,78 +1,89 @@
-//! The findings at the end of a report: sentences, what they rest on, what to do and what that gained.
+//! Findings on the terminal: in a line or a few, or whole with evidence, every remedy and code.
 
 use oversleep_record::ResultFile;
-use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
+use oversleep_record::finding::{Finding, Severity, Tried, Verdict};
 
+use super::page::Page;
 use super::style::{alarm, paint};
-use super::{Detail, Page, text};
-use crate::view::findings::{self, Findings, SEVERITIES};
+use super::{Detail, text};
+use crate::view::findings::{self, Findings, SEVERITIES, cure, helped};
+use crate::view::overview::{clauses_within, first_clause};
+use crate::view::select::distinct;
 use crate::view::table::Tone;
-use crate::view::words::sentence;
+use crate::words::{capitalised, sentence};
 
-/// Most figures a finding is shown to rest on; all of them stand in the result and in the browser's report.
+/// Most notes shown with a sentence of their own by default.
+const NOTES_MAX: usize = 5;
+/// Most figures of evidence shown for a finding; the result and the browser's report hold all.
 const EVIDENCE_MAX: usize = 3;
 
-/// Tells everything that was found, and names what was not.
-pub(super) fn tell(page: &mut Page, file: &ResultFile, detail: Detail) {
-    let findings = Findings::of(file);
-    let mut told = Vec::new();
-    page.heading(file, "Findings", "");
-    page.prose(&findings.summary(), 0, Tone::Plain);
-    for severity in SEVERITIES {
-        if findings.found(severity).next().is_none() {
-            continue;
+/// Everything that was found, and the names of the rest.
+pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, detail: Detail) {
+    let mut shown = Vec::new();
+    page.heading(file, "Findings", &findings.summary());
+    let by_severity = SEVERITIES.map(|severity| (severity, findings.found(severity).collect::<Vec<_>>()));
+    for (index, (severity, found)) in by_severity.into_iter().filter(|(_, found)| !found.is_empty()).enumerate() {
+        if index > 0 {
+            page.gap();
         }
-        page.gap();
         page.prose(findings::title(severity), 0, Tone::Strong);
-        for finding in findings.found(severity) {
-            match detail {
-                Detail::Brief => brief(page, finding, &mut told),
-                Detail::Full => found(page, finding, &mut told),
-            }
+        match (detail, severity) {
+            (Detail::Full, _) => found.into_iter().for_each(|finding| full(page, finding, &mut shown)),
+            (Detail::Brief, Severity::Note) => notes(page, &found),
+            (Detail::Brief, _) => by_cure(page, &found),
         }
     }
-    if detail == Detail::Brief && !told.is_empty() {
-        page.gap();
-        page.prose(
-            "`oversleep explain ID` tells the cause, how it is known, and the code of each cure.",
-            0,
-            Tone::Soft,
-        );
+    match detail {
+        Detail::Brief => disturbed(page, findings),
+        Detail::Full => rest(page, file, findings),
     }
-    rest(page, file, &findings);
 }
 
-fn title(page: &mut Page, finding: &Finding) {
-    let mark = match finding.severity {
+fn mark(severity: Severity) -> String {
+    match severity {
         Severity::Fault => alarm("■"),
         Severity::Cost => paint(Tone::Warn, "■"),
         Severity::Note => paint(Tone::Soft, "·"),
-    };
+    }
+}
+
+/// A finding in a line.
+fn line(page: &mut Page, finding: &Finding) {
+    let name = text::fitted(&text::clean(&finding.name), page.width / 2);
+    let room = page.prose_width(4 + text::columns(&name));
+    let said = text::fitted(clauses_within(&text::clean(&finding.sentence), room), room);
+    page.line(&format!("{} {}: {said}", mark(finding.severity), paint(Tone::Strong, &name)));
+}
+
+/// Notes in a line each, the last of many by name only.
+fn notes(page: &mut Page, found: &[&Finding]) {
+    let (whole, named) = if found.len() > NOTES_MAX + 1 { found.split_at(NOTES_MAX) } else { (found, &[][..]) };
+    whole.iter().for_each(|finding| line(page, finding));
+    if !named.is_empty() {
+        let names: Vec<&str> = named.iter().map(|finding| finding.name.as_str()).collect();
+        page.prose(&format!("Also: {}", names.join(", ")), 2, Tone::Soft);
+    }
+}
+
+/// Findings in a line each; those with the same cure stand together above it.
+fn by_cure(page: &mut Page, found: &[&Finding]) {
+    let cure_of = |finding: &Finding| cure(finding).map(|advice| advice.remedy.clone());
+    for remedy in distinct(found.iter().map(|finding| cure_of(finding))) {
+        let group: Vec<&Finding> = found.iter().copied().filter(|finding| cure_of(finding) == remedy).collect();
+        group.iter().for_each(|finding| line(page, finding));
+        let Some(advice) = group.first().and_then(|finding| cure(finding)) else { continue };
+        let what = capitalised(first_clause(&advice.sentence));
+        match findings::gain(&advice.tried).filter(|_| helped(advice)) {
+            Some(gain) => page.prose(&format!("→ {what}. Tried here: {gain}."), 2, Tone::Good),
+            None => page.prose(&format!("→ {what}."), 2, Tone::Plain),
+        }
+    }
+}
+
+fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<&'a str>) {
     let name = text::clean(&format!("{} {}", finding.id, finding.name));
-    page.line(&format!("{mark} {}", paint(Tone::Strong, &text::fitted(&name, page.width - 2))));
-    page.prose(&format!("{}.", sentence(finding.sentence.trim_end_matches('.'))), 2, Tone::Plain);
-}
-
-/// The sentence, and of what costs something the first remedy that helped when it was tried: findings name their own
-/// remedy first.
-fn brief<'a>(page: &mut Page, finding: &'a Finding, told: &mut Vec<&'a str>) {
-    title(page, finding);
-    if finding.severity == Severity::Note {
-        return;
-    }
-    let helped = |advice: &&Advice| matches!(advice.tried, Tried::Measured { helped: true, .. });
-    let Some(advice) = finding.advice.iter().find(helped).or(finding.advice.first()) else { return };
-    if told.contains(&advice.remedy.as_str()) {
-        return page.prose(&format!("→ As above: {}.", advice.remedy), 2, Tone::Soft);
-    }
-    told.push(&advice.remedy);
-    page.prose(&format!("→ {}.", sentence(advice.sentence.trim_end_matches('.'))), 2, Tone::Plain);
-    let tone = if helped(&advice) { Tone::Good } else { Tone::Soft };
-    page.prose(&format!("{}.", sentence(findings::outcome(&advice.tried).trim_end_matches('.'))), 4, tone);
-}
-
-fn found<'a>(page: &mut Page, finding: &'a Finding, told: &mut Vec<&'a str>) {
-    title(page, finding);
+    page.line(&format!("{} {}", mark(finding.severity), paint(Tone::Strong, &text::fitted(&name, page.width - 2))));
+    page.prose(&sentence(&finding.sentence), 2, Tone::Plain);
     let evidence: Vec<String> =
         finding.evidence.iter().map(|evidence| format!("{}: {}", evidence.source, evidence.says)).collect();
     if !evidence.is_empty() {
@@ -80,30 +91,30 @@ fn found<'a>(page: &mut Page, finding: &'a Finding, told: &mut Vec<&'a str>) {
         let more = if rest > 0 { format!("; and {rest} more") } else { String::new() };
         page.prose(&format!("{}{more}", evidence[..evidence.len() - rest].join("; ")), 2, Tone::Soft);
     }
+    let is_note = finding.severity == Severity::Note;
     let mut above = Vec::new();
     for (index, advice) in finding.advice.iter().enumerate() {
-        if told.contains(&advice.remedy.as_str()) {
+        if shown.contains(&advice.remedy.as_str()) {
             above.push(advice.remedy.as_str());
             continue;
         }
-        told.push(&advice.remedy);
+        shown.push(&advice.remedy);
         let tone = match advice.tried {
             Tried::Measured { helped: true, .. } => Tone::Good,
             Tried::Measured { .. } | Tried::Refused { .. } => Tone::Plain,
             Tried::NotTried { .. } => Tone::Soft,
         };
-        page.prose(&format!("→ {}.", sentence(advice.sentence.trim_end_matches('.'))), 2, Tone::Plain);
-        // The best remedy of what costs something is shown whole; the others' code stands in the browser's report.
-        if index == 0 && finding.severity != Severity::Note {
+        page.prose(&format!("→ {}", sentence(&advice.sentence)), 2, Tone::Plain);
+        // The code of the best remedy of a cost is shown; the browser's report holds that of the others.
+        if index == 0 && !is_note {
             code(page, advice.example.as_deref().unwrap_or_default());
         }
-        // Of a note it is enough to know what could be done.
-        if finding.severity != Severity::Note || !matches!(advice.tried, Tried::NotTried { .. }) {
-            page.prose(&format!("{}.", sentence(findings::outcome(&advice.tried).trim_end_matches('.'))), 4, tone);
+        if !is_note || !matches!(advice.tried, Tried::NotTried { .. }) {
+            page.prose(&sentence(&findings::outcome(&advice.tried)), 4, tone);
         }
     }
     if !above.is_empty() {
-        page.prose(&format!("→ As above: {}.", above.join(", ")), 2, Tone::Soft);
+        page.prose(&format!("→ {}, as above.", above.join(", ")), 2, Tone::Soft);
     }
 }
 
@@ -119,12 +130,23 @@ fn code(page: &mut Page, example: &str) {
     }
 }
 
-/// What was not found, shortly: too disturbed in sentences, the rest by name.
+/// What the machine was too busy for, with the next step.
+fn disturbed(page: &mut Page, findings: &Findings) {
+    let names: Vec<&str> = findings.with(Verdict::TooDisturbed).map(|finding| finding.name.as_str()).collect();
+    if !names.is_empty() {
+        page.gap();
+        let names = names.join(", ");
+        let next = "Close other programs, or measure for longer with --thorough";
+        page.prose(&format!("Inconclusive, because the rounds disagree: {names}. {next}."), 0, Tone::Warn);
+    }
+}
+
+/// What was not found: disturbed checks in sentences, the rest by name.
 fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
     let disturbed: Vec<&Finding> = findings.with(Verdict::TooDisturbed).collect();
     if !disturbed.is_empty() {
         page.gap();
-        page.line(&paint(Tone::Strong, "Too disturbed to conclude"));
+        page.prose("Inconclusive, because the rounds disagree", 0, Tone::Strong);
         for finding in disturbed {
             page.prose(
                 &format!("{} {}: {}.", finding.id, finding.name, finding.sentence.trim_end_matches('.')),
@@ -133,18 +155,13 @@ fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
             );
         }
     }
-    let lists = [(Verdict::NotEnoughData, "Not enough data"), (Verdict::Absent, "Looked for and not so here")];
-    let mut first = true;
-    // A command that measures one part lacks data for all the others by intention.
-    let looks_at_everything = file.command == "check";
-    for (verdict, title) in lists.into_iter().filter(|list| looks_at_everything || list.0 != Verdict::NotEnoughData) {
+    page.gap();
+    // A command that measures one part lacks data for the other findings on purpose.
+    let lists = [(Verdict::NotEnoughData, "Inconclusive for lack of data"), (Verdict::Absent, "Checked, not found")];
+    for (verdict, title) in lists.into_iter().filter(|list| file.command == "check" || list.0 == Verdict::Absent) {
         let names: Vec<&str> = findings.with(verdict).map(|finding| finding.name.as_str()).collect();
-        if names.is_empty() {
-            continue;
+        if !names.is_empty() {
+            page.prose(&format!("{title}: {}.", names.join(", ")), 0, Tone::Soft);
         }
-        if std::mem::take(&mut first) {
-            page.gap();
-        }
-        page.prose(&format!("{title}: {}.", names.join(", ")), 0, Tone::Soft);
     }
 }

@@ -1,7 +1,7 @@
 //! A table in lines: aligned columns, two blanks between them, no rules.
 //!
-//! Where room is scarce, columns of the highest rank go first; then the last column of words wraps; then names are cut.
-//! What went is not silently gone: the result file and the browser's report hold it.
+//! Where room is scarce, columns of the highest rank are left out first; then the last column of words wraps; then names are
+//! cut. The result file and the browser's report hold what is left out.
 
 use crate::view::table::{Cell, Column, Kind, Table, Tone};
 
@@ -9,7 +9,7 @@ use super::style::paint;
 use super::text::{clean, columns, fitted, wrapped};
 
 const GAP: usize = 2;
-/// Least room in which words are wrapped rather than their column dropped.
+/// Least room in which words are wrapped rather than other columns left out.
 const WORDS_MIN: usize = 24;
 /// Least room for words beside names that would have to be cut for more.
 const WORDS_LEAST: usize = 14;
@@ -44,7 +44,7 @@ fn layout(all: &[Column], mut widths: Vec<usize>, width: usize) -> (Vec<usize>, 
     let total = |shown: &[usize], widths: &[usize]| {
         shown.iter().map(|&index| widths[index]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
     };
-    // The last column may wrap where it holds words, so it needs less than it would like.
+    // A last column of words may wrap, so it needs less than its natural width.
     let wrapping = (all.len() > 1 && all[all.len() - 1].kind == Kind::Words).then(|| all.len() - 1);
     let needed = |shown: &[usize], widths: &[usize]| match wrapping {
         Some(last) if shown.contains(&last) => total(shown, widths) - widths[last] + widths[last].min(WORDS_MIN),
@@ -62,7 +62,7 @@ fn layout(all: &[Column], mut widths: Vec<usize>, width: usize) -> (Vec<usize>, 
         let others = total(&shown, &widths) - widths[last];
         widths[last] = widths[last].min(width.saturating_sub(others).max(WORDS_MIN.min(widths[last])));
     }
-    // Only columns that may not go are left. Narrow words can still be read, names that are cut may be mistaken for others.
+    // Only columns that always stay are left. Narrow words can still be read; a name that is cut may be mistaken for another.
     if let Some(last) = wrapping.filter(|last| shown.contains(last)) {
         let over = total(&shown, &widths).saturating_sub(width);
         widths[last] = widths[last].saturating_sub(over).max(WORDS_LEAST.min(widths[last]));
@@ -126,22 +126,20 @@ fn joined(cells: &[(String, Kind, Tone)], shown: &[usize], widths: &[usize]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::table::{figures, words};
+    use crate::view::table::{Columns, ToCell};
 
     fn table() -> Table {
-        let mut table = Table::new(
-            "t",
-            vec![words("wait", 0), figures("p50", 0), figures("p90", 2), figures("max", 1), words("why", 0)],
-        );
-        table.row(vec!["nanosleep".into(), "66.1 µs".into(), "70 µs".into(), "1.07 ms".into(), "".into()]);
-        table.row(vec![
-            "poll".into(),
-            "–".into(),
-            "–".into(),
-            "–".into(),
-            "a long reason that has to be wrapped to fit".into(),
-        ]);
-        table
+        let columns = Columns::new()
+            .words("wait", |row: &[&str; 5]| row[0].to_owned())
+            .figure("p50", |row| row[1].to_owned())
+            .figure("p90", |row| row[2].to_owned())
+            .rank(2)
+            .figure("max", |row| row[3].to_owned())
+            .rank(1)
+            .words("why", |row| row[4].to_owned());
+        let why = "a long reason that has to be wrapped to fit";
+        let rows = [["nanosleep", "66.1 µs", "70 µs", "1.07 ms", ""], ["poll", "–", "–", "–", why]];
+        columns.table("t", rows).expect("rows")
     }
 
     #[test]
@@ -171,8 +169,8 @@ mod tests {
     #[test]
     fn names_are_not_cut_for_words_that_can_wrap() {
         let mut table = table();
-        table.rows[0][0] = "unbiased-interrupt-time-precise".into();
-        table.rows[1][0] = "unbiased-interrupt-time".into();
+        table.rows[0][0] = "unbiased-interrupt-time-precise".to_cell();
+        table.rows[1][0] = "unbiased-interrupt-time".to_cell();
         let narrow = lines(&table, 58);
         assert!(narrow[1].starts_with("unbiased-interrupt-time-precise  66.1 µs"), "{}", narrow[1]);
         assert_eq!(narrow[2], "unbiased-interrupt-time                –  a long reason");
@@ -181,7 +179,7 @@ mod tests {
     #[test]
     fn nothing_is_ever_wider_than_the_room() {
         let mut wide = table();
-        wide.rows[0][0] = "a-name-that-is-longer-than-any-terminal-is-wide-and-goes-on-and-on".into();
+        wide.rows[0][0] = "a-name-that-is-longer-than-any-terminal-is-wide-and-goes-on-and-on".to_cell();
         for width in 20..120 {
             for line in lines(&wide, width) {
                 assert!(columns(&crate::terminal::tests::plain(&line)) <= width, "{width}: {line}");

@@ -22,12 +22,12 @@ pub fn plain(styled: &str) -> String {
 }
 
 fn report(file: &ResultFile, width: usize) -> String {
-    plain(&super::report(file, width, super::Detail::Full))
+    plain(&super::report(file, width, super::Detail::Full, &[]))
 }
 
-/// What stands before the findings, whose words belong to the laboratory and are tested there.
+/// The report up to its findings, whose words are tested where they are written.
 fn measurements(report: &str) -> &str {
-    report.split("\nFindings\n").next().unwrap_or_default()
+    report.split("\nFindings").next().unwrap_or_default()
 }
 
 #[test]
@@ -35,15 +35,29 @@ fn a_full_report_reads_like_this() {
     insta::assert_snapshot!("full-100", measurements(&report(&rich().file, 100)));
 }
 
+/// Lines of two screens of 24.
+const TWO_SCREENS: usize = 48;
+
 #[test]
-fn a_report_ends_in_findings_with_what_was_gained() {
+fn by_default_a_report_fits_two_screens_and_ends_with_its_bottom_line() {
+    for width in [80, 120] {
+        let file = rich().steady("A1/std-instant", 31_000).file;
+        let files = ["oversleep.json".to_owned(), "oversleep.html".to_owned()];
+        let text = plain(&super::report(&file, width, super::Detail::Brief, &files));
+        insta::assert_snapshot!(format!("brief-{width}"), text);
+        assert!(text.lines().count() <= TWO_SCREENS, "{} lines: {text}", text.lines().count());
+    }
+}
+
+#[test]
+fn a_full_report_shows_findings_with_their_gains() {
     let text = report(&rich().file, 100);
-    let findings = text.split("\nFindings\n").nth(1).expect("findings");
+    let findings = text.split("\nFindings").nth(1).expect("findings");
     let slack = findings.find("■ OVS-L001 timer-slack\n").expect("the slack is found");
-    let gain = "Measured here on nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %); it helped.";
+    let gain = "Tried here with nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %); it helped.";
     assert!(findings[slack..].contains(gain), "{findings}");
     assert!(findings.find("Costs: ") < findings.find("Notes: "));
-    assert!(findings.contains("\nNot enough data: ") && findings.contains("\nLooked for and not so here: "));
+    assert!(findings.contains("\nInconclusive for lack of data: ") && findings.contains("\nChecked, not found: "));
 }
 
 #[test]
@@ -66,7 +80,7 @@ fn no_line_is_wider_than_asked() {
 
 #[test]
 fn the_only_escapes_are_our_own_styles() {
-    let styled = super::report(&hostile(), 100, super::Detail::Full);
+    let styled = super::report(&hostile(), 100, super::Detail::Full, &[]);
     for (at, _) in styled.match_indices('\u{1b}') {
         let end = styled[at..].find('m').map(|end| &styled[at..=at + end]);
         let allowed = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
@@ -81,8 +95,8 @@ fn the_only_escapes_are_our_own_styles() {
 #[test]
 fn an_empty_result_is_a_short_report() {
     let text = report(&Sheet::linux().file, 80);
-    assert!(text.starts_with("oversleep check\nLinux x86_64\n18 s long · 0 values in 0 series\n"), "{text}");
-    assert!(text.contains("Findings\nNothing was found; "));
+    assert!(text.starts_with("oversleep check\nLinux x86_64\n18 s · 0 values in 0 series\n"), "{text}");
+    assert!(text.contains("Findings  Nothing found; "));
 }
 
 #[test]
@@ -97,10 +111,10 @@ fn interrupted_and_modelled_runs_say_so_first() {
 }
 
 #[test]
-fn what_is_unavailable_is_told_once_with_its_reason() {
+fn what_is_not_available_stands_once_with_its_reason() {
     let reason = || Unavailable::missing("a timer");
     let sheet = Sheet::linux().unavailable("B5/poll/1ms", reason()).unavailable("B5/select/1ms", reason());
     let text = report(&sheet.file, 80);
-    assert!(text.contains("poll, select  a timer is missing here"), "{text}");
+    assert!(text.contains("poll, select   a timer is missing here"), "{text}");
     assert!(!text.contains("0 ns"), "unknown is never zero");
 }

@@ -1,6 +1,6 @@
 //! Text that fits: made safe, measured in columns, wrapped.
 
-use crate::view::words::{BOUND, units_bound};
+use crate::words::{BOUND, units_bound};
 
 /// The text without anything a terminal would obey: control characters (escape sequences among them) and marks that turn
 /// the direction of writing become `�`; tabs and line ends become spaces.

@@ -6,7 +6,7 @@ use oversleep_explain::compare::compare;
 use oversleep_record::ResultFile;
 
 use crate::terminal::Detail;
-use crate::view::{comparison, head};
+use crate::view::{comparison, head, pictures};
 use crate::{html, terminal};
 
 /// Elements without an end.
@@ -19,14 +19,14 @@ const FIGURES: [&str; 14] =
 pub fn draw_all(results: &[ResultFile]) {
     for file in results {
         for width in [1, 60, 100, usize::MAX] {
-            look_at_text(&terminal::report(file, width, Detail::Full), width);
+            look_at_text(&terminal::report(file, width, Detail::Full, &[]), width);
         }
-        look_at_text(&terminal::report(file, 100, Detail::Brief), 100);
+        look_at_text(&terminal::report(file, 100, Detail::Brief, &[]), 100);
         look_at_page(&html::report(file));
-        let pictures = html::pictures(file);
-        let names: HashSet<&str> = pictures.iter().map(|(name, _)| name.as_str()).collect();
+        let pictures = pictures::all(file);
+        let names: HashSet<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
         assert_eq!(names.len(), pictures.len(), "each picture has a file of its own");
-        for (name, svg) in &pictures {
+        for pictures::Picture { name, svg, .. } in &pictures {
             assert!(!name.is_empty() && !name.contains(['/', '\\', '\0', ':']), "{name:?} is no name of a file");
             look_at_tags(svg);
         }

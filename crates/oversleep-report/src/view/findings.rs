@@ -1,31 +1,33 @@
-//! Findings in the order they are told, and what a remedy gained when it was tried.
+//! Findings in the order shown, and what a remedy gained when it was tried.
 
 use oversleep_explain as explain;
-use oversleep_record::finding::{Finding, Severity, Tried, Verdict};
+use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
 use oversleep_record::{Nanos, ResultFile};
 
-/// All findings of a result, worked out from its data; those the file holds are what its writer's version saw.
+use crate::words::{BOUND, list};
+
+/// All findings of a result, worked out from its data; the file itself holds those of the version that wrote it.
 pub struct Findings {
     all: Vec<Finding>,
 }
 
 impl Findings {
-    /// Asks every check of the registry.
+    /// Runs every check of the registry.
     pub fn of(file: &ResultFile) -> Findings {
         Findings { all: explain::findings(file) }
     }
 
-    /// Found, of that severity.
+    /// Those found, of that severity.
     pub fn found(&self, severity: Severity) -> impl Iterator<Item = &Finding> {
         self.with(Verdict::Found).filter(move |finding| finding.severity == severity)
     }
 
-    /// With that verdict.
+    /// Those with that verdict.
     pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Finding> {
         self.all.iter().filter(move |finding| finding.verdict == verdict)
     }
 
-    /// What was found, in a sentence: `4 costs and 10 notes; 12 others were looked for and are not so here.`
+    /// How many were found, in a sentence: `Found 4 costs and 10 notes; 12 more checked, not found; 2 inconclusive.`
     pub fn summary(&self) -> String {
         let counts: Vec<String> = SEVERITIES
             .iter()
@@ -33,24 +35,41 @@ impl Findings {
             .filter(|&(count, _)| count > 0)
             .map(|(count, noun)| format!("{count} {noun}{}", if count == 1 { "" } else { "s" }))
             .collect();
-        let found = match counts.as_slice() {
-            [] => "Nothing was found".to_owned(),
-            [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-            all => all.join(""),
-        };
+        let found = if counts.is_empty() { "Nothing found".to_owned() } else { format!("Found {}", list(&counts)) };
         let rest = [
-            (Verdict::Absent, "looked for and not so here"),
-            (Verdict::NotEnoughData, "without enough data"),
-            (Verdict::TooDisturbed, "too disturbed to conclude"),
+            (self.with(Verdict::Absent).count(), "checked, not found"),
+            (self.with(Verdict::NotEnoughData).count() + self.with(Verdict::TooDisturbed).count(), "inconclusive"),
         ];
-        let rest: Vec<String> = rest
-            .into_iter()
-            .map(|(verdict, words)| (self.with(verdict).count(), words))
-            .filter(|&(count, _)| count > 0)
-            .map(|(count, words)| format!("{count} {words}"))
-            .collect();
-        if rest.is_empty() { format!("{found}.") } else { format!("{found}; {}.", rest.join(", ")) }
+        let rest = rest.into_iter().filter(|&(count, _)| count > 0).map(|(count, what)| format!("; {count} {what}"));
+        found + &rest.collect::<String>() + "."
     }
+
+    /// Faults and costs.
+    pub fn costs(&self) -> impl Iterator<Item = &Finding> {
+        self.found(Severity::Fault).chain(self.found(Severity::Cost))
+    }
+
+    /// The cost or fault whose cure gained most here, one that concerns this wait before all others.
+    pub fn largest_cured(&self, wait: &str) -> Option<(&Finding, &Advice)> {
+        let cured = self.costs().filter_map(|finding| Some((finding, cure(finding).filter(|advice| helped(advice))?)));
+        cured.max_by_key(|(_, advice)| match &advice.tried {
+            Tried::Measured { subject, instead_of, before_p50_ns, after_p50_ns, .. } => {
+                let concerns = instead_of.as_ref().unwrap_or(subject) == wait;
+                (concerns, before_p50_ns.saturating_sub(*after_p50_ns))
+            }
+            _ => (false, 0),
+        })
+    }
+}
+
+/// The remedy to show where only one is: the first that helped when tried, else the first. Findings name their own first.
+pub fn cure(finding: &Finding) -> Option<&Advice> {
+    finding.advice.iter().find(|advice| helped(advice)).or(finding.advice.first())
+}
+
+/// Whether a remedy helped when it was tried.
+pub fn helped(advice: &Advice) -> bool {
+    matches!(advice.tried, Tried::Measured { helped: true, .. })
 }
 
 /// The gravest first.
@@ -65,45 +84,40 @@ pub fn noun(severity: Severity) -> &'static str {
     }
 }
 
-/// The heading over all of them.
+/// What a severity means: the heading over its findings.
 pub fn title(severity: Severity) -> &'static str {
     match severity {
-        Severity::Fault => "Faults: timing a program can't trust",
-        Severity::Cost => "Costs: time lost that a remedy gets back",
-        Severity::Note => "Notes: good to know before choosing a call",
+        Severity::Fault => "Faults: timing you can't trust",
+        Severity::Cost => "Costs: time a remedy gets back",
+        Severity::Note => "Notes: good to know before you choose a call",
     }
 }
 
-/// What a remedy came to in words.
+/// What the trial of a remedy came to, in words.
 pub fn outcome(tried: &Tried) -> String {
     match tried {
-        Tried::Measured {
-            subject,
-            instead_of,
-            requested_ns,
-            before_p50_ns,
-            after_p50_ns,
-            before_p99_ns,
-            after_p99_ns,
-            helped,
-        } => {
+        Tried::Measured { subject, instead_of, requested_ns, before_p99_ns, after_p99_ns, helped, .. } => {
             let p99 = match (before_p99_ns, after_p99_ns) {
                 (Some(before), Some(after)) => format!(", p99 {} → {}", Nanos(*before), Nanos(*after)),
                 _ => String::new(),
             };
-            let verdict = if *helped { "it helped" } else { "no help the rounds agree on" };
-            let request = requested_ns.map(|asked| format!(" at {asked}")).unwrap_or_default();
+            let verdict = if *helped { "it helped" } else { "the rounds agree on no gain" };
+            let request = requested_ns.map(|request| format!(" at {request}")).unwrap_or_default();
             let instead = instead_of.as_ref().map(|other| format!(" instead of {other}")).unwrap_or_default();
-            format!(
-                "measured here on {subject}{instead}{request}: p50 {} → {}{}{p99}; {verdict}",
-                Nanos(*before_p50_ns),
-                Nanos(*after_p50_ns),
-                change(*before_p50_ns, *after_p50_ns).map(|change| format!(" ({change})")).unwrap_or_default()
-            )
+            let gain = gain(tried).unwrap_or_default();
+            format!("tried here with {subject}{instead}{request}: {gain}{p99}; {verdict}")
         }
-        Tried::Refused { why } => format!("tried here and refused: {why}"),
+        Tried::Refused { why } => format!("refused when tried here: {why}"),
         Tried::NotTried { why } => format!("not tried: {why}"),
     }
+}
+
+/// The median without it and with it, on one line: `p50 66.1 µs → 14.2 µs (−79 %)`; `None` where it was not tried.
+pub fn gain(tried: &Tried) -> Option<String> {
+    let Tried::Measured { before_p50_ns, after_p50_ns, .. } = tried else { return None };
+    let change = change(*before_p50_ns, *after_p50_ns).map(|change| format!(" ({change})")).unwrap_or_default();
+    let medians = format!("p50 {} → {}", Nanos(*before_p50_ns), Nanos(*after_p50_ns));
+    Some(medians.replace(' ', &BOUND.to_string()) + &change)
 }
 
 /// The change in percent, where both are above zero; as a factor where percents would round to nothing left.
@@ -136,12 +150,12 @@ mod tests {
             helped,
         };
         assert_eq!(
-            outcome(&measured(true, Some(98_000))),
-            "measured here on nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %), p99 98 µs → 30 µs; it helped"
+            outcome(&measured(true, Some(98_000))).replace(BOUND, " "),
+            "tried here with nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %), p99 98 µs → 30 µs; it helped"
         );
         assert_eq!(
-            outcome(&measured(false, None)),
-            "measured here on nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %); no help the rounds agree on"
+            outcome(&measured(false, None)).replace(BOUND, " "),
+            "tried here with nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %); the rounds agree on no gain"
         );
         assert_eq!(change(-5, 3), None);
         assert_eq!(change(70_500, 111).as_deref(), Some("635 times less"));
@@ -150,6 +164,6 @@ mod tests {
     #[test]
     fn an_empty_result_says_so() {
         let summary = Findings::of(&Sheet::linux().file).summary();
-        assert!(summary.starts_with("Nothing was found; "), "{summary}");
+        assert!(summary.starts_with("Nothing found; ") && summary.ends_with(" inconclusive."), "{summary}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use oversleep_record::conditions::{Conditions, Outcome, Setting};
+use oversleep_record::conditions::{Conditions, Outcome};
 use oversleep_record::series::{Status, distinct_rounds};
 use oversleep_record::{Disturbance, ExperimentId, Nanos, ResultFile, Series, Unavailable};
 
@@ -27,15 +27,26 @@ pub fn requests<'a>(series: impl Iterator<Item = &'a Series>) -> Vec<Nanos> {
     series.filter_map(|series| series.requested_ns).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Distinct subjects in the order they come.
-pub fn subjects<'a>(series: impl Iterator<Item = &'a Series>) -> Vec<&'a str> {
+/// The distinct items in the order they come.
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
-    for series in series {
-        if !seen.contains(&series.subject.as_str()) {
-            seen.push(series.subject.as_str());
+    for item in items {
+        if !seen.contains(&item) {
+            seen.push(item);
         }
     }
     seen
+}
+
+/// The system's plainest sleep at the common request: the wait that the sweep of requests is made with.
+pub fn plain_sleep(file: &ResultFile) -> Option<&Series> {
+    let wait = [ExperimentId::B2, ExperimentId::B6, ExperimentId::B1]
+        .into_iter()
+        .find_map(|id| measured(file, id).next())?
+        .subject
+        .as_str();
+    measured(file, ExperimentId::B5)
+        .find(|series| series.subject == wait && series.requested_ns == Some(COMMON_REQUEST))
 }
 
 /// The request to show where only one is: 1 ms, else the one nearest to it.
@@ -43,15 +54,18 @@ pub fn common_request<'a>(series: impl Iterator<Item = &'a Series>) -> Option<Na
     requests(series).into_iter().min_by_key(|&asked| (asked - COMMON_REQUEST).0.saturating_abs())
 }
 
-/// The setting of one tunable a series was to be measured under.
-pub fn setting<'a>(series: &'a Series, tunable: &str) -> Option<&'a Setting> {
-    series.conditions.setting(tunable)
-}
-
 /// Load kept up during a series: `spin:2`.
 pub fn load(series: &Series) -> Option<String> {
     let all: Vec<String> = series.conditions.load.iter().map(ToString::to_string).collect();
     (!all.is_empty()).then(|| all.join(" + "))
+}
+
+/// The conditions requested: `policy fifo:1, load spin:2`, `as found`.
+pub fn asked_conditions(conditions: &Conditions) -> String {
+    let tunables = conditions.asked.iter().map(|(name, setting)| format!("{name} {setting}"));
+    let loads = conditions.load.iter().map(|load| format!("load {load}"));
+    let all: Vec<String> = tunables.chain(loads).collect();
+    if all.is_empty() { "as found".to_owned() } else { all.join(", ") }
 }
 
 /// The conditions a series was measured under and what became of each; `None` as found.
@@ -62,30 +76,32 @@ pub fn conditions(conditions: &Conditions) -> Option<String> {
     let tunables = conditions.asked.iter().map(|(name, asked)| match conditions.outcomes.get(name) {
         Some(Outcome::Applied { was: Some(was), now }) => format!("{name} {now} (was {was})"),
         Some(Outcome::Applied { was: None, now }) => format!("{name} {now}"),
-        Some(Outcome::AlreadySo { is }) => format!("{name} {is} (it was so already)"),
-        Some(Outcome::Denied { why }) => format!("{name} {asked} denied: {why}"),
-        None => format!("{name} {asked} asked for; what became of it is not recorded"),
+        Some(Outcome::AlreadySo { is }) => format!("{name} {is} (as found)"),
+        Some(Outcome::Denied { why }) => format!("{name} {asked} refused: {why}"),
+        None => format!("{name} {asked} requested, outcome not recorded"),
     });
     let loads = conditions.load.iter().map(|load| format!("load {load}"));
     Some(tunables.chain(loads).collect::<Vec<_>>().join("; "))
 }
 
-/// What was asked for and refused, each once: `policy fifo:1: why`.
-pub fn denials(file: &ResultFile) -> Vec<String> {
-    let mut all = BTreeSet::new();
-    // What every series asked for, the user asked for; what an experiment wants is told where its table stands.
-    let asked_by_all = |name: &str, series: &Series| {
-        file.series.iter().all(|other| other.conditions.setting(name) == series.conditions.setting(name))
+/// The tunables that every series requests at the same setting: the user set them, not an experiment.
+pub fn set_by_the_user(file: &ResultFile) -> BTreeSet<&str> {
+    let Some(first) = file.series.first() else { return BTreeSet::new() };
+    let is_same = |name: &&String| {
+        file.series.iter().all(|other| other.conditions.setting(name) == first.conditions.setting(name))
     };
-    for series in &file.series {
-        for (name, outcome) in &series.conditions.outcomes {
-            if let (Outcome::Denied { why }, true) = (outcome, asked_by_all(name, series)) {
-                let asked = series.conditions.asked.get(name).map(|asked| format!(" {asked}")).unwrap_or_default();
-                all.insert(format!("{name}{asked}: {why}"));
-            }
-        }
-    }
-    all.into_iter().collect()
+    first.conditions.asked.keys().filter(is_same).map(String::as_str).collect()
+}
+
+/// The wanted tunables of a series that the system refused to set: `policy fifo:1: why`.
+pub fn refusals(series: &Series, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let conditions = &series.conditions;
+    let refused = conditions.outcomes.iter().filter(|(name, _)| is_wanted(name)).filter_map(|(name, outcome)| {
+        let Outcome::Denied { why } = outcome else { return None };
+        let asked = conditions.asked.get(name).map(|asked| format!(" {asked}")).unwrap_or_default();
+        Some(format!("{name}{asked}: {why}"))
+    });
+    refused.collect()
 }
 
 /// What the machine did during these series. Series that were measured at the same time count once.
@@ -96,6 +112,7 @@ pub fn disturbance<'a>(series: impl Iterator<Item = &'a Series>) -> Disturbance 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oversleep_record::conditions::Setting;
     use oversleep_record::testing::{Sheet, rounds};
 
     #[test]
@@ -105,16 +122,16 @@ mod tests {
     }
 
     #[test]
-    fn conditions_tell_what_became_of_them() {
+    fn conditions_say_what_became_of_them() {
         let asked = Conditions::as_found().with("policy", Setting::Policy { policy: "fifo".into(), priority: 80 });
         assert_eq!(conditions(&Conditions::as_found()), None);
-        assert_eq!(conditions(&asked).as_deref(), Some("policy fifo:80 asked for; what became of it is not recorded"));
+        assert_eq!(conditions(&asked).as_deref(), Some("policy fifo:80 requested, outcome not recorded"));
         let mut denied = asked.with_load("spin", 2);
         let why = Unavailable::not_permitted("SCHED_FIFO", "grant CAP_SYS_NICE");
         denied.outcomes.insert("policy".into(), Outcome::Denied { why });
         assert_eq!(
             conditions(&denied).as_deref(),
-            Some("policy fifo:80 denied: SCHED_FIFO is not permitted here (grant CAP_SYS_NICE); load spin:2")
+            Some("policy fifo:80 refused: SCHED_FIFO is not permitted here (grant CAP_SYS_NICE); load spin:2")
         );
     }
 

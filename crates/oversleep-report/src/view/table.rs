@@ -1,6 +1,8 @@
-//! A table and a section as plain data, for any renderer.
+//! Tables and sections as plain data for any renderer, and the columns they are built from.
 
-use oversleep_record::ExperimentId;
+use oversleep_record::{ExperimentId, Nanos, Series};
+
+use crate::words::{FEW_VALUES, UNKNOWN, grouped, median_of, value};
 
 /// How a cell is to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,23 +23,59 @@ pub enum Tone {
 /// One cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// What stands in it.
+    /// Its text.
     pub text: String,
     /// How it is to be read.
     pub tone: Tone,
 }
 
-impl Cell {
-    /// The same cell in another tone.
-    pub fn toned(mut self, tone: Tone) -> Cell {
-        self.tone = tone;
+/// What a column's function may return: texts, figures, and optional ones, for which a dash stands.
+pub trait ToCell {
+    /// The cell.
+    fn to_cell(self) -> Cell;
+
+    /// The cell in a tone.
+    fn toned(self, tone: Tone) -> Cell
+    where
+        Self: Sized,
+    {
+        Cell { tone, ..self.to_cell() }
+    }
+}
+
+impl ToCell for Cell {
+    fn to_cell(self) -> Cell {
         self
     }
 }
 
-impl<T: Into<String>> From<T> for Cell {
-    fn from(text: T) -> Cell {
-        Cell { text: text.into(), tone: Tone::Plain }
+impl ToCell for String {
+    fn to_cell(self) -> Cell {
+        Cell { text: self, tone: Tone::Plain }
+    }
+}
+
+impl ToCell for &str {
+    fn to_cell(self) -> Cell {
+        self.to_owned().to_cell()
+    }
+}
+
+impl ToCell for Nanos {
+    fn to_cell(self) -> Cell {
+        self.to_string().to_cell()
+    }
+}
+
+impl ToCell for u64 {
+    fn to_cell(self) -> Cell {
+        grouped(self).to_cell()
+    }
+}
+
+impl<T: ToCell> ToCell for Option<T> {
+    fn to_cell(self) -> Cell {
+        self.map_or_else(|| UNKNOWN.to_cell(), T::to_cell)
     }
 }
 
@@ -59,18 +97,8 @@ pub struct Column {
     pub head: String,
     /// What it holds.
     pub kind: Kind,
-    /// Who goes first where room is scarce: the highest; 0 stays.
+    /// Which columns are left out first where room is scarce: those of the highest rank; 0 always stays.
     pub rank: u8,
-}
-
-/// A column of words.
-pub fn words(head: &str, rank: u8) -> Column {
-    Column { head: head.to_owned(), kind: Kind::Words, rank }
-}
-
-/// A column of figures.
-pub fn figures(head: impl Into<String>, rank: u8) -> Column {
-    Column { head: head.into(), kind: Kind::Figure, rank }
 }
 
 /// A table. The first column names the row.
@@ -84,31 +112,117 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
-impl Table {
-    /// An empty table.
-    pub fn new(caption: impl Into<String>, columns: Vec<Column>) -> Table {
-        Table { caption: caption.into(), columns, rows: Vec::new() }
+type CellOf<'a, R> = Box<dyn Fn(&R) -> Cell + 'a>;
+
+/// The columns of a table of `R`s: heading, kind and the function that fills the cell are one value, so they can't part.
+pub struct Columns<'a, R> {
+    all: Vec<(Column, CellOf<'a, R>)>,
+}
+
+impl<R> Default for Columns<'_, R> {
+    fn default() -> Self {
+        Columns { all: Vec::new() }
+    }
+}
+
+impl<'a, R> Columns<'a, R> {
+    /// No columns yet.
+    pub fn new() -> Self {
+        Columns::default()
     }
 
-    /// Adds a row; short ones are filled up with empty cells.
-    pub fn row(&mut self, mut cells: Vec<Cell>) {
-        cells.resize(self.columns.len(), Cell::default());
-        self.rows.push(cells);
+    fn column<C: ToCell>(mut self, head: impl Into<String>, kind: Kind, cell: impl Fn(&R) -> C + 'a) -> Self {
+        self.all.push((Column { head: head.into(), kind, rank: 0 }, Box::new(move |row| cell(row).to_cell())));
+        self
     }
 
-    /// The table without columns in which no row says anything.
-    pub fn without_empty_columns(mut self) -> Table {
-        let silent = |text: &str| text.is_empty() || text == super::words::UNKNOWN;
-        let said: Vec<bool> = (0..self.columns.len())
-            .map(|index| index == 0 || self.rows.iter().any(|row| !silent(&row[index].text)))
-            .collect();
-        let mut keep = said.iter();
-        self.columns.retain(|_| *keep.next().unwrap_or(&true));
-        for row in &mut self.rows {
-            let mut keep = said.iter();
-            row.retain(|_| *keep.next().unwrap_or(&true));
+    /// One more column of words.
+    pub fn words<C: ToCell>(self, head: impl Into<String>, cell: impl Fn(&R) -> C + 'a) -> Self {
+        self.column(head, Kind::Words, cell)
+    }
+
+    /// One more column of figures.
+    pub fn figure<C: ToCell>(self, head: impl Into<String>, cell: impl Fn(&R) -> C + 'a) -> Self {
+        self.column(head, Kind::Figure, cell)
+    }
+
+    /// One more column of bars.
+    pub fn bar(self, head: impl Into<String>, cell: impl Fn(&R) -> String + 'a) -> Self {
+        self.column(head, Kind::Bar, cell)
+    }
+
+    /// Only the columns with these heads.
+    pub fn only(mut self, heads: &[&str]) -> Self {
+        self.all.retain(|(column, _)| heads.contains(&column.head.as_str()));
+        self
+    }
+
+    /// The rank of the last column.
+    pub fn rank(mut self, rank: u8) -> Self {
+        if let Some((column, _)) = self.all.last_mut() {
+            column.rank = rank;
         }
         self
+    }
+
+    /// The table of these rows without the columns in which no row says anything; `None` without rows.
+    pub fn table(self, caption: impl Into<String>, rows: impl IntoIterator<Item = R>) -> Option<Table> {
+        let rows: Vec<Vec<Cell>> =
+            rows.into_iter().map(|row| self.all.iter().map(|(_, cell)| cell(&row)).collect()).collect();
+        let is_empty = |text: &str| text.is_empty() || text == UNKNOWN;
+        let keep: Vec<bool> =
+            (0..self.all.len()).map(|index| index == 0 || rows.iter().any(|row| !is_empty(&row[index].text))).collect();
+        let kept = |index: &usize| keep[*index];
+        let columns = self.all.into_iter().enumerate().filter(|(index, _)| kept(index));
+        Some(Table {
+            caption: caption.into(),
+            columns: columns.map(|(_, (column, _))| column).collect(),
+            rows: rows
+                .into_iter()
+                .map(|row| row.into_iter().enumerate().filter(|(index, _)| kept(index)).map(|(_, cell)| cell).collect())
+                .collect(),
+        })
+        .filter(|table: &Table| !table.rows.is_empty())
+    }
+}
+
+/// The columns that tables of series share.
+impl<'a> Columns<'a, &'a Series> {
+    /// What was measured.
+    pub fn subject(self, head: &str) -> Self {
+        self.words(head, |series| series.subject.as_str())
+    }
+
+    /// What the program requested.
+    pub fn requested(self) -> Self {
+        self.figure("requested", |series| series.requested_ns).rank(1)
+    }
+
+    /// A percentile, where at least ten values lie beyond it.
+    pub fn percentile(self, head: &str, share: f64) -> Self {
+        self.figure(head, move |series| Some(value(series.unit, series.distribution.safe_quantile(share)?)))
+    }
+
+    /// The smallest value and the median.
+    pub fn min_and_median(self) -> Self {
+        self.figure("min", |series| Some(value(series.unit, series.distribution.min()?)))
+            .rank(3)
+            .figure("p50", |series| median_of(series))
+    }
+
+    /// The largest value.
+    pub fn max(self) -> Self {
+        self.figure("max", |series| Some(value(series.unit, series.distribution.max()?)))
+    }
+
+    /// The four heads of every table of values, and how many values there are.
+    pub fn values(self) -> Self {
+        self.min_and_median().percentile("p99", 0.99).rank(2).max().count()
+    }
+
+    /// How many values there are.
+    pub fn count(self) -> Self {
+        self.figure("count", |series| series.counts.recorded).rank(4)
     }
 }
 
@@ -116,9 +230,9 @@ impl Table {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
     /// Unique in a report; a word in lower case.
-    pub id: &'static str,
+    pub id: String,
     /// Its heading.
-    pub title: &'static str,
+    pub title: String,
     /// The experiments it shows.
     pub experiments: Vec<ExperimentId>,
     /// Its tables.
@@ -130,32 +244,33 @@ pub struct Section {
 }
 
 impl Section {
-    /// A section with one table.
-    pub fn of(id: &'static str, title: &'static str, experiments: &[ExperimentId], table: Table) -> Section {
-        Section {
-            id,
-            title,
-            experiments: experiments.to_vec(),
-            tables: vec![table],
-            notes: Vec::new(),
-            notes_suffice: false,
-        }
+    /// An empty section.
+    pub fn new(id: impl Into<String>, title: impl Into<String>) -> Section {
+        Section { id: id.into(), title: title.into(), ..Section::default() }
     }
 
-    /// The ids of its experiments: `D1 D2`.
+    /// With these tables.
+    pub fn tables(mut self, tables: impl IntoIterator<Item = Table>) -> Section {
+        self.tables.extend(tables);
+        self
+    }
+
+    /// The ids of its experiments.
     pub fn ids(&self) -> String {
         self.experiments.iter().map(ExperimentId::as_str).collect::<Vec<_>>().join(" ")
     }
 
-    /// With one more sentence.
-    pub fn note(mut self, text: impl Into<String>) -> Section {
-        self.notes.push(text.into());
-        self
+    /// Adds what `~` means where a cell carries it.
+    pub fn explain_marks(&mut self) {
+        let mut cells = self.tables.iter().flat_map(|table| table.rows.iter().flatten());
+        if cells.any(|cell| cell.text.starts_with('~')) {
+            self.notes.push(FEW_VALUES.to_owned());
+        }
     }
 
-    /// With one more sentence where there is one.
-    pub fn note_if(mut self, text: Option<String>) -> Section {
-        self.notes.extend(text);
+    /// With these sentences: one, or one where there is one, or several.
+    pub fn notes(mut self, notes: impl IntoIterator<Item = String>) -> Section {
+        self.notes.extend(notes);
         self
     }
 }
@@ -165,13 +280,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_that_say_nothing_go() {
-        let mut table = Table::new("t", vec![words("name", 0), figures("p99", 1), figures("max", 0)]);
-        table.row(vec!["a".into(), "–".into(), "1 ns".into()]);
-        table.row(vec!["b".into()]);
-        let table = table.without_empty_columns();
-        assert_eq!(table.columns.iter().map(|column| column.head.as_str()).collect::<Vec<_>>(), ["name", "max"]);
-        assert_eq!(table.rows[0].len(), 2);
-        assert_eq!(table.rows[1][1].text, "");
+    fn columns_without_a_value_are_left_out_with_their_cells() {
+        let columns = Columns::new()
+            .words("name", |row: &(&'static str, u64)| row.0)
+            .figure("p99", |_| None::<Nanos>)
+            .rank(1)
+            .figure("count", |row| row.1);
+        let table = columns.table("t", [("a", 1_000), ("b", 2)]).expect("rows");
+        assert_eq!(table.columns.iter().map(|column| column.head.as_str()).collect::<Vec<_>>(), ["name", "count"]);
+        let texts: Vec<Vec<&str>> =
+            table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!(texts, [["a", "1,000"], ["b", "2"]]);
+        assert_eq!(Columns::<u64>::new().figure("count", |count| *count).table("t", []), None);
     }
 }

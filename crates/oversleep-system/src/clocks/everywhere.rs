@@ -29,8 +29,8 @@ pub(super) const TSC: ClockInfo = ClockInfo {
 pub(super) const TSCP: ClockInfo = ClockInfo {
     name: "tscp",
     call: "rdtscp",
-    doc: "The time-stamp counter, read after all earlier instructions have finished. Later instructions may start before \
-          the read.",
+    doc: "The time-stamp counter, read after all earlier instructions have finished. Later instructions may start \
+          before the read.",
     since: "2006 (AMD), 2008 (Intel)",
     ..TIME_STAMP_COUNTER
 };
@@ -57,8 +57,8 @@ pub(super) const CNTVCT: ClockInfo = ClockInfo {
 pub(super) const STD_INSTANT: ClockInfo = ClockInfo {
     name: "std-instant",
     call: "std::time::Instant::now()",
-    doc: "Rust's clock for durations: CLOCK_MONOTONIC on Linux, QueryPerformanceCounter on Windows, CLOCK_UPTIME_RAW on \
-          macOS. The value counts from the first read in this process; that subtraction is part of the cost.",
+    doc: "Rust's clock for durations: CLOCK_MONOTONIC on Linux, QueryPerformanceCounter on Windows, CLOCK_UPTIME_RAW \
+          on macOS. The value counts from the first read in this process; that subtraction is part of the cost.",
     epoch: Epoch::Process,
     since: "Rust 1.8",
     page: "https://doc.rust-lang.org/std/time/struct.Instant.html",
@@ -84,9 +84,9 @@ const LIBRARY: ClockInfo =
 pub(super) const OVERSLEEP: ClockInfo = ClockInfo {
     name: "oversleep",
     call: "oversleep::Clock::now()",
-    doc: "The library's fastest valid clock, in ns of the reference clock. It reads the processor's counter where that \
-          passes the library's checks, otherwise the system's clock. Reads are unordered, so don't compare them across \
-          threads.",
+    doc: "The library's fastest valid clock, in ns of the reference clock. It reads the processor's counter where \
+          that passes the library's checks, otherwise the system's clock. Reads are unordered, so don't compare them \
+          across threads.",
     ..LIBRARY
 };
 

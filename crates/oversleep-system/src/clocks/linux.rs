@@ -33,15 +33,15 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "monotonic-raw",
         call: "clock_gettime(CLOCK_MONOTONIC_RAW)",
-        doc: "Elapsed time at the hardware's own rate, without NTP's steering. It drifts against every other clock, and \
-              no wait accepts it. On x86, a read needs no system call since Linux 5.3.",
+        doc: "Elapsed time at the hardware's own rate, without NTP's steering. It drifts against every other clock, \
+              and no wait accepts it. On x86, a read needs no system call since Linux 5.3.",
         since: "Linux 2.6.28",
         ..ELAPSED
     },
     ClockInfo {
         name: "monotonic-coarse",
         call: "clock_gettime(CLOCK_MONOTONIC_COARSE)",
-        doc: "CLOCK_MONOTONIC as of the last timer tick: the cheapest clock, in steps of 1/HZ (1 to 10 ms). It can't \
+        doc: "CLOCK_MONOTONIC as of the last tick: the cheapest clock, in steps of 1/HZ (1 to 10 ms). It can't \
               measure durations near a step.",
         follows: Follows::KernelTick,
         since: "Linux 2.6.32",
@@ -64,7 +64,7 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "realtime-coarse",
         call: "clock_gettime(CLOCK_REALTIME_COARSE)",
-        doc: "Time of day as of the last timer tick, in steps of 1/HZ: good enough for log lines.",
+        doc: "Time of day as of the last tick, in steps of 1/HZ: good enough for log lines.",
         follows: Follows::KernelTick,
         since: "Linux 2.6.32",
         ..OF_DAY
@@ -80,8 +80,8 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "process-cputime",
         call: "clock_gettime(CLOCK_PROCESS_CPUTIME_ID)",
-        doc: "CPU time of all threads of this process. It stands still while they wait, so don't measure durations with \
-              it. Every read is a system call.",
+        doc: "CPU time of all threads of this process. It stands still while they wait, so don't measure durations \
+              with it. Every read is a system call.",
         ..CPU_OF_PROCESS
     },
     ClockInfo {
@@ -95,8 +95,8 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "monotonic-syscall",
         call: "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)",
-        doc: "CLOCK_MONOTONIC by a real system call. It shows what a read costs where the vDSO can't answer, or where a \
-              sandbox intercepts system calls.",
+        doc: "CLOCK_MONOTONIC by a real system call. It shows what a read costs where the vDSO can't answer, or where \
+              a sandbox intercepts system calls.",
         may_avoid_syscall: false,
         ..ELAPSED
     },
@@ -112,7 +112,7 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "time",
         call: "time(NULL)",
-        doc: "Time of day in whole seconds, as of the last timer tick: when a second turns, it can be one tick behind \
+        doc: "Time of day in whole seconds, as of the last tick: when a second turns, it can be one tick behind \
               CLOCK_REALTIME.",
         unit: ClockUnit::Seconds,
         since: "Linux 1.0",
@@ -122,8 +122,9 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "clock",
         call: "clock()",
-        doc: "CPU time of this process in microseconds; on Windows, the same call returns elapsed time. It stands still \
-              while the process waits and runs faster than time with several threads. Every read is a system call.",
+        doc: "CPU time of this process in microseconds; on Windows, the same call returns elapsed time. It stands \
+              still while the process waits and runs faster than time with several threads. Every read is a system \
+              call.",
         unit: ClockUnit::Microseconds,
         since: "Linux 1.0",
         page: "https://man7.org/linux/man-pages/man3/clock.3.html",

@@ -38,9 +38,9 @@ pub const MACOS: &[ClockInfo] = &[
     ClockInfo {
         name: "mach-absolute",
         call: "mach_absolute_time()",
-        doc: "The clock beneath all others, in units of the timebase: 24 MHz on Apple silicon, ns on Intel. It reads the \
-              processor's counter without a system call. A program that takes its units for ns is off by a factor of \
-              41.67 on Apple silicon.",
+        doc: "The clock beneath all others, in units of the timebase: 24 MHz on Apple silicon, ns on Intel. It reads \
+              the processor's counter without a system call. A program that takes its units for ns is off by a factor \
+              of 41.67 on Apple silicon.",
         unit: ClockUnit::Ticks,
         since: "Mac OS X 10.0",
         page: "https://developer.apple.com/documentation/kernel/1462446-mach_absolute_time",
@@ -57,8 +57,8 @@ pub const MACOS: &[ClockInfo] = &[
     ClockInfo {
         name: "mach-approximate",
         call: "mach_approximate_time()",
-        doc: "mach_absolute_time as the kernel last noted it, read from memory. Where the kernel keeps that value, this \
-              is the cheapest clock; elsewhere it is as fine and as expensive as the exact one.",
+        doc: "mach_absolute_time as the kernel last noted it, read from memory. Where the kernel keeps that value, \
+              this is the cheapest clock; elsewhere it is as fine and as expensive as the exact one.",
         unit: ClockUnit::Ticks,
         is_modelled: false,
         since: "OS X 10.10",
@@ -84,8 +84,8 @@ pub const MACOS: &[ClockInfo] = &[
     ClockInfo {
         name: "uptime-raw-approx",
         call: "clock_gettime(CLOCK_UPTIME_RAW_APPROX)",
-        doc: "CLOCK_UPTIME_RAW as the kernel last noted it, at a context switch or timer: good enough for log lines. It \
-              can't measure durations near its step.",
+        doc: "CLOCK_UPTIME_RAW as the kernel last noted it, at a context switch or timer: good enough for log lines. \
+              It can't measure durations near its step.",
         is_modelled: false,
         ..UPTIME
     },
@@ -112,14 +112,15 @@ pub const MACOS: &[ClockInfo] = &[
     ClockInfo {
         name: "realtime",
         call: "clock_gettime(CLOCK_REALTIME)",
-        doc: "Time of day in whole microseconds. It can be set, and then it steps, so don't measure durations with it.",
+        doc: "Time of day in whole microseconds. It can be set, and then it steps, so don't measure durations with \
+              it.",
         ..OF_DAY
     },
     ClockInfo {
         name: "process-cputime",
         call: "clock_gettime(CLOCK_PROCESS_CPUTIME_ID)",
-        doc: "CPU time of all threads of this process, in whole microseconds. It stands still while they wait, so don't \
-              measure durations with it. Every read is a system call.",
+        doc: "CPU time of all threads of this process, in whole microseconds. It stands still while they wait, so \
+              don't measure durations with it. Every read is a system call.",
         ..CPU_OF_PROCESS
     },
     ClockInfo {
@@ -180,8 +181,9 @@ pub const MACOS: &[ClockInfo] = &[
     ClockInfo {
         name: "clock",
         call: "clock()",
-        doc: "CPU time of this process in microseconds; on Windows, the same call returns elapsed time. It stands still \
-              while the process waits and runs faster than time with several threads. Every read is a system call.",
+        doc: "CPU time of this process in microseconds; on Windows, the same call returns elapsed time. It stands \
+              still while the process waits and runs faster than time with several threads. Every read is a system \
+              call.",
         unit: ClockUnit::Microseconds,
         since: "Mac OS X 10.0",
         page: man!("man3/clock.3"),

@@ -50,9 +50,9 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "qpc",
         call: "QueryPerformanceCounter",
-        doc: "Elapsed time in ticks of QueryPerformanceFrequency (10 MHz on most x86-64, 24 MHz on most ARM64): use it to \
-              measure. It reads the processor's counter where Windows trusts that; where not (HPET, ACPI timer), a read \
-              takes about a microsecond.",
+        doc: "Elapsed time in ticks of QueryPerformanceFrequency (10 MHz on most x86-64, 24 MHz on most ARM64): use \
+              it to measure. It reads the processor's counter where Windows trusts that; where not (HPET, ACPI \
+              timer), a read takes about a microsecond.",
         unit: ClockUnit::Ticks,
         since: "Windows 2000",
         page: api!("profileapi/nf-profileapi-queryperformancecounter"),
@@ -61,8 +61,8 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "get-tick-count-64",
         call: "GetTickCount64",
-        doc: "Milliseconds since boot in steps of 15 or 16 ms, whatever timer resolution is requested: work timed with \
-              it seems to take 0, 15 or 16 ms.",
+        doc: "Milliseconds since boot in steps of 15 or 16 ms, whatever timer resolution is requested: work timed \
+              with it seems to take 0, 15 or 16 ms.",
         since: "Windows Vista",
         page: api!("sysinfoapi/nf-sysinfoapi-gettickcount64"),
         ..MILLISECONDS
@@ -79,8 +79,8 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "time-get-time",
         call: "timeGetTime",
-        doc: "Milliseconds since boot in steps of the timer period that the machine runs at, never finer than 1 ms. It \
-              wraps after 49.7 days.",
+        doc: "Milliseconds since boot in steps of the timer resolution in effect, never finer than 1 ms. It wraps \
+              after 49.7 days.",
         bits: 32,
         follows: Follows::LastInterrupt,
         since: "Windows 95",
@@ -90,8 +90,8 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "interrupt-time",
         call: "QueryInterruptTime",
-        doc: "Elapsed time as of the last timer interrupt, in steps of the timer period that the machine runs at: \
-              15.6 ms by default, down to 0.5 ms while a process requests it.",
+        doc: "Elapsed time as of the last timer interrupt, in steps of the timer resolution in effect: 15.6 ms by \
+              default, down to 0.5 ms while a process requests it.",
         page: api!("realtimeapiset/nf-realtimeapiset-queryinterrupttime"),
         ..INTERRUPT_TIME
     },
@@ -106,8 +106,8 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "unbiased-interrupt-time",
         call: "QueryUnbiasedInterruptTime",
-        doc: "Elapsed time without the time asleep, as of the last timer interrupt, in steps of the timer period that \
-              the machine runs at.",
+        doc: "Elapsed time without the time asleep, as of the last timer interrupt, in steps of the timer resolution \
+              in effect.",
         across_suspend: AcrossSuspend::Stops,
         since: "Windows 7",
         page: api!("realtimeapiset/nf-realtimeapiset-queryunbiasedinterrupttime"),
@@ -135,8 +135,8 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "system-time",
         call: "GetSystemTimeAsFileTime",
-        doc: "Time of day as of the last timer interrupt, in steps of the timer period that the machine runs at. It can \
-              be set, and then it steps, so don't measure durations with it.",
+        doc: "Time of day as of the last timer interrupt, in steps of the timer resolution in effect. It can be set, \
+              and then it steps, so don't measure durations with it.",
         follows: Follows::LastInterrupt,
         page: api!("sysinfoapi/nf-sysinfoapi-getsystemtimeasfiletime"),
         ..OF_DAY
@@ -144,8 +144,8 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "system-time-precise",
         call: "GetSystemTimePreciseAsFileTime",
-        doc: "Time of day read from the hardware, in units of 100 ns. It can be set, and then it steps, so don't measure \
-              durations with it.",
+        doc: "Time of day read from the hardware, in units of 100 ns. It can be set, and then it steps, so don't \
+              measure durations with it.",
         since: "Windows 8",
         page: api!("sysinfoapi/nf-sysinfoapi-getsystemtimepreciseasfiletime"),
         ..OF_DAY
@@ -153,24 +153,24 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "process-times",
         call: "GetProcessTimes",
-        doc: "CPU time of all threads of this process, in kernel and user mode. Windows charges whole clock ticks: a run \
-              of less than 15.6 ms may cost nothing or a whole tick. It stands still while the threads wait.",
+        doc: "CPU time of all threads of this process, in kernel and user mode. Windows charges whole clock ticks: a \
+              run of less than 15.6 ms may cost nothing or a whole tick. It stands still while the threads wait.",
         page: api!("processthreadsapi/nf-processthreadsapi-getprocesstimes"),
         ..CPU_OF_PROCESS
     },
     ClockInfo {
         name: "thread-times",
         call: "GetThreadTimes",
-        doc: "CPU time of the calling thread, in kernel and user mode. Windows charges whole clock ticks: a run of less \
-              than 15.6 ms may cost nothing or a whole tick. It stands still while the thread waits.",
+        doc: "CPU time of the calling thread, in kernel and user mode. Windows charges whole clock ticks: a run of \
+              less than 15.6 ms may cost nothing or a whole tick. It stands still while the thread waits.",
         page: api!("processthreadsapi/nf-processthreadsapi-getthreadtimes"),
         ..CPU_OF_THREAD
     },
     ClockInfo {
         name: "process-cycle-time",
         call: "QueryProcessCycleTime",
-        doc: "Cycles that the threads of this process have run, by the processor's counter: CPU time in finer steps than \
-              the tick. It stands still while the threads wait.",
+        doc: "Cycles that the threads of this process have run, by the processor's counter: CPU time in finer steps \
+              than the tick. It stands still while the threads wait.",
         unit: ClockUnit::Ticks,
         is_modelled: false,
         since: "Windows Vista",
@@ -180,8 +180,8 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "thread-cycle-time",
         call: "QueryThreadCycleTime",
-        doc: "Cycles that the calling thread has run, by the processor's counter: CPU time in finer steps than the tick. \
-              It stands still while the thread waits.",
+        doc: "Cycles that the calling thread has run, by the processor's counter: CPU time in finer steps than the \
+              tick. It stands still while the thread waits.",
         unit: ClockUnit::Ticks,
         is_modelled: false,
         since: "Windows Vista",
@@ -191,10 +191,10 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "clock",
         call: "clock()",
-        doc: "Milliseconds since the process started: elapsed time, where POSIX systems return CPU time under the same \
-              name. Microsoft's current C library (UCRT) counts them by the performance counter. msvcrt.dll, which \
-              programs of the GNU toolchain use, takes the system time of the last timer interrupt, so it moves in steps \
-              of the timer period. It ends after 24.8 days.",
+        doc: "Milliseconds since the process started: elapsed time, where POSIX systems return CPU time under the \
+              same name. Microsoft's current C library (UCRT) counts them by the performance counter. msvcrt.dll, \
+              which programs of the GNU toolchain use, takes the system time of the last timer interrupt, so it moves \
+              in steps of the timer resolution. It ends after 24.8 days.",
         epoch: Epoch::Process,
         bits: 31,
         follows: Follows::LastInterrupt,

@@ -135,7 +135,7 @@ pub(super) mod tests {
         Grid { origin: Nanos::ZERO, period: Nanos(period) }
     }
 
-    /// Elapsed time of a wait entered 2 us after a tick.
+    /// Elapsed time of a wait entered 2 µs after a tick.
     fn elapsed(tick: &Tick, period: i64, span: i64) -> i64 {
         let now = Nanos(1_000 * period + 2_000);
         let happens = |probability: f64| probability >= 1.0;
@@ -154,7 +154,7 @@ pub(super) mod tests {
         }
         let faster = Tick { timer_hz: Some(100_000_000), ..tick() };
         assert_eq!(faster.granted(Nanos(500_000)), Nanos(499_200));
-        assert_eq!(faster.granted(Nanos(507_000)), Nanos(506_800), "506.88 us in units of 100 ns");
+        assert_eq!(faster.granted(Nanos(507_000)), Nanos(506_800), "506.88 µs in units of 100 ns");
         assert_eq!(faster.granted(Nanos(1_000)), Nanos(499_200), "no shorter than the shortest");
         assert_eq!(tick().granted(Nanos::from_secs(1)), Nanos(15_625_000));
         assert_eq!(Tick { timer_hz: None, ..tick() }.granted(Nanos(1_000_050)), Nanos(1_000_000));

@@ -10,9 +10,9 @@ pub const LINUX: &[TunableInfo] = &[
     TunableInfo {
         name: "slack",
         call: "prctl(PR_SET_TIMERSLACK)",
-        doc: "How much later than requested the kernel may end this thread's timed waits, so that it can serve several \
-              timers at once. The default is 50 µs; a thread under a real-time policy has none. poll and select use the \
-              larger of the slack and a share of their timeout.",
+        doc: "How much later than requested the kernel may end this thread's timed waits, so that it can serve \
+              several timers at once. The default is 50 µs; a thread under a real-time policy has none. poll and \
+              select use the larger of the slack and a share of their timeout.",
         expected: "a span from 1ns up (0 would restore the thread's default)",
         inherited_by: Some("threads and programs"),
         sets_resolution: true,
@@ -26,8 +26,8 @@ pub const LINUX: &[TunableInfo] = &[
         name: "policy",
         call: "sched_setattr",
         doc: "How the scheduler treats this thread. fifo and rr run before all others and have no timer slack; other, \
-              batch and idle share the rest by nice value. Without privileges, you can only raise nice and can't leave \
-              idle again, so the way back may be refused: measure on a thread that ends.",
+              batch and idle share the rest by nice value. Without privileges, you can only raise nice and can't \
+              leave idle again, so the way back may be refused: measure on a thread that ends.",
         expected: "other, batch (nice -20 to 19), idle, fifo or rr (priority 1 to 99), as in fifo:80 or other:5",
         since: "Linux 3.14",
         page: "https://man7.org/linux/man-pages/man2/sched_setattr.2.html",
@@ -36,8 +36,8 @@ pub const LINUX: &[TunableInfo] = &[
     TunableInfo {
         name: "pin",
         call: "sched_setaffinity",
-        doc: "Keeps this thread on the given CPUs. It doesn't migrate, uses one core's caches and idle states, and can't \
-              escape from what else runs there.",
+        doc: "Keeps this thread on the given CPUs. It doesn't migrate, uses one core's caches and idle states, and \
+              can't escape from what else runs there.",
         expected: "one or more CPU numbers",
         since: "Linux 2.6",
         page: "https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html",

@@ -17,10 +17,10 @@ pub const MACOS: &[TunableInfo] = &[
     TunableInfo {
         name: "latency",
         call: "thread_policy_set(THREAD_LATENCY_QOS_POLICY)",
-        doc: "How much later than requested the kernel may end this thread's timed waits. By default that is an eighth of \
-              the request up to 1 ms in tier 0, a quarter up to 5 ms in tier 1, half up to 20 ms in tier 2, four times the \
-              request up to 75 ms in tier 3, and up to 10 s in tiers 4 and 5. A setting takes the thread out of its \
-              service class, whose tier would count too.",
+        doc: "How much later than requested the kernel may end this thread's timed waits. By default that is an \
+              eighth of the request up to 1 ms in tier 0, a quarter up to 5 ms in tier 1, half up to 20 ms in tier 2, \
+              four times the request up to 75 ms in tier 3, and up to 10 s in tiers 4 and 5. A setting takes the \
+              thread out of its service class, whose tier would count too.",
         expected: "tier-0 to tier-5, or unspecified",
         sets_resolution: true,
         since: "OS X 10.10",
@@ -30,11 +30,11 @@ pub const MACOS: &[TunableInfo] = &[
     TunableInfo {
         name: "qos",
         call: "pthread_set_qos_class_self_np",
-        doc: "How urgently the user waits for this thread. The class decides the thread's priority, how much its timers \
-              are coalesced (user-interactive least, utility and background most) and, on machines with two kinds of \
-              cores, where it runs (background on the efficient ones).",
-        expected: "user-interactive, user-initiated, default, utility or background (relative priority 0 to -15), as in \
-                   utility:-1",
+        doc: "How urgently the user waits for this thread. The class decides the thread's priority, how much its \
+              timers are coalesced (user-interactive least, utility and background most) and, on machines with two \
+              kinds of cores, where it runs (background on the efficient ones).",
+        expected: "user-interactive, user-initiated, default, utility or background (relative priority 0 to -15), as \
+                   in utility:-1",
         since: "OS X 10.10",
         page: archive!(
             "documentation/Performance/Conceptual/power_efficiency_guidelines_osx/PrioritizeWorkAtTheTaskLevel.html"
@@ -44,10 +44,10 @@ pub const MACOS: &[TunableInfo] = &[
     TunableInfo {
         name: "policy",
         call: "thread_policy_set(THREAD_TIME_CONSTRAINT_POLICY), pthread_setschedparam",
-        doc: "How the scheduler treats this thread. time-constraint is the real-time policy (1 ms of work in every 5 ms, \
-              as for audio): its waits aren't coalesced, and it needs no privilege. fifo and rr only fix the priority, and \
-              their waits are still coalesced. Each takes the thread out of its service class; fifo, rr and other take it \
-              out for good, so measure on a thread that ends.",
+        doc: "How the scheduler treats this thread. time-constraint is the real-time policy (1 ms of work in every 5 \
+              ms, as for audio): its waits aren't coalesced, and it needs no privilege. fifo and rr only fix the \
+              priority, and their waits are still coalesced. Each takes the thread out of its service class; fifo, rr \
+              and other take it out for good, so measure on a thread that ends.",
         expected: "time-constraint, or other, rr or fifo (priority 15 to 47), as in fifo:47",
         since: "Mac OS X 10.0",
         page: archive!("technotes/tn2169/_index.html"),
@@ -56,8 +56,8 @@ pub const MACOS: &[TunableInfo] = &[
     TunableInfo {
         name: "pin",
         call: "none",
-        doc: "Not available: macOS has no call that keeps a thread on a CPU. The tunable qos moves threads between kinds of \
-              cores, and affinity makes threads share a cache on Intel Macs.",
+        doc: "Not available: macOS has no call that keeps a thread on a CPU. The tunable qos moves threads between \
+              kinds of cores, and affinity makes threads share a cache on Intel Macs.",
         expected: "one or more CPU numbers",
         is_modelled: false,
         since: "no version of macOS",
@@ -67,8 +67,8 @@ pub const MACOS: &[TunableInfo] = &[
     TunableInfo {
         name: "affinity",
         call: "thread_policy_set(THREAD_AFFINITY_POLICY)",
-        doc: "A hint: threads with the same tag should share a cache, threads with different tags should not. It names no \
-              CPU and keeps no thread in place. Apple silicon doesn't accept it.",
+        doc: "A hint: threads with the same tag should share a cache, threads with different tags should not. It \
+              names no CPU and keeps no thread in place. Apple silicon doesn't accept it.",
         expected: "tag with a number above 0, as in tag:1",
         is_modelled: false,
         since: "Mac OS X 10.5, Intel",
@@ -78,8 +78,8 @@ pub const MACOS: &[TunableInfo] = &[
     TunableInfo {
         name: "lock-memory",
         call: "mlockall(MCL_CURRENT | MCL_FUTURE)",
-        doc: "Keeps all memory of this process resident. macOS declares the call but answers that it isn't implemented: a \
-              process can lock single ranges, not all of its memory.",
+        doc: "Keeps all memory of this process resident. macOS declares the call but answers that it isn't \
+              implemented: a process can lock single ranges, not all of its memory.",
         expected: "on or off",
         scope: Scope::Process,
         since: "no version of macOS so far",

@@ -18,11 +18,11 @@ pub const WINDOWS: &[TunableInfo] = &[
     TunableInfo {
         name: "resolution",
         call: "NtSetTimerResolution",
-        doc: "Requests a period of the timer interrupt, by which timed waits end; without a request it is 15.625 ms. The \
-              shortest request of all processes sets the machine's period and its power draw. Since Windows 10 2004, only \
-              the waits of processes that made a request follow it. A request for a longer period than the current one \
-              changes nothing, and the machine grants what its hardware can: the outcome states the period in effect. A \
-              process has one request, the last that it made by this call or by timeBeginPeriod.",
+        doc: "Requests a period of the timer interrupt, by which timed waits end; without a request it is 15.625 ms. \
+              The shortest request of all processes sets the machine's period and its power draw. Since Windows 10 \
+              2004, only the waits of processes that made a request follow it. A request for a longer period than the \
+              current one changes nothing, and the machine grants what its hardware can: the outcome states the \
+              period in effect. A process has one request, the last that it made by this call or by timeBeginPeriod.",
         expected: "a span from 100ns to 1s, such as 1ms; the machine grants the nearest that it can",
         scope: Scope::MachineWhileHeld,
         sets_resolution: true,
@@ -44,8 +44,8 @@ pub const WINDOWS: &[TunableInfo] = &[
         name: "time-begin-period",
         call: "timeBeginPeriod, timeEndPeriod",
         doc: "Requests a period of the timer interrupt as most programs do. The multimedia library counts a process's \
-              requests and passes the shortest on, by the call that the tunable resolution makes. The system keeps one \
-              request per process, the last one, so hold only one of the two tunables at a time.",
+              requests and passes the shortest on, by the call that the tunable resolution makes. The system keeps \
+              one request per process, the last one, so hold only one of the two tunables at a time.",
         expected: "whole milliseconds from 1ms to 1s",
         scope: Scope::MachineWhileHeld,
         compared: &[Nanos(15_000_000), Nanos(10_000_000), Nanos(5_000_000), Nanos(2_000_000), Nanos(1_000_000)],
@@ -57,8 +57,8 @@ pub const WINDOWS: &[TunableInfo] = &[
     TunableInfo {
         name: "power-throttling",
         call: "SetProcessInformation(ProcessPowerThrottling, PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION)",
-        doc: "On, the default: Windows 11 drops a process's timer resolution while its windows are hidden or minimised \
-              and it plays no sound. Off: the process keeps the resolution that it requested.",
+        doc: "On, the default: Windows 11 drops a process's timer resolution while its windows are hidden or \
+              minimised and it plays no sound. Off: the process keeps the resolution that it requested.",
         expected: "on (Windows decides) or off (the process keeps its resolution)",
         scope: Scope::Process,
         since: "Windows 11",
@@ -68,9 +68,9 @@ pub const WINDOWS: &[TunableInfo] = &[
     TunableInfo {
         name: "policy",
         call: "SetThreadPriority and SetPriorityClass",
-        doc: "Which thread runs first where threads compete. idle to time-critical are priorities of this thread; high \
-              and realtime are classes of the whole process and raise its other threads too. None of them changes by which \
-              interrupt a wait ends.",
+        doc: "Which thread runs first where threads compete. idle to time-critical are priorities of this thread; \
+              high and realtime are classes of the whole process and raise its other threads too. None of them \
+              changes by which interrupt a wait ends.",
         expected: "idle, lowest, below-normal, normal, above-normal, highest or time-critical for the thread, high or \
                    realtime for the process, each without a number",
         scope: Scope::Process,
@@ -81,9 +81,9 @@ pub const WINDOWS: &[TunableInfo] = &[
     TunableInfo {
         name: "mmcss",
         call: "AvSetMmThreadCharacteristicsA(Pro Audio)",
-        doc: "Puts this thread into the task Pro Audio, as audio engines do. A service of Windows runs such threads at high \
-              priority (up to 26) within a share of the CPU time. The task's clock rate in the registry is a hint to that \
-              service; on Windows Vista it also limits the period of the timer interrupt.",
+        doc: "Puts this thread into the task Pro Audio, as audio engines do. A service of Windows runs such threads \
+              at high priority (up to 26) within a share of the CPU time. The task's clock rate in the registry is a \
+              hint to that service; on Windows Vista it also limits the period of the timer interrupt.",
         expected: "on or off",
         is_modelled: false,
         since: "Windows Vista",
@@ -93,8 +93,8 @@ pub const WINDOWS: &[TunableInfo] = &[
     TunableInfo {
         name: "pin",
         call: "SetThreadGroupAffinity",
-        doc: "Keeps this thread on the given CPUs, all of one group of 64. It doesn't migrate, uses one core's caches and \
-              idle states, and can't escape from what else runs there.",
+        doc: "Keeps this thread on the given CPUs, all of one group of 64. It doesn't migrate, uses one core's caches \
+              and idle states, and can't escape from what else runs there.",
         expected: "one or more CPU numbers of one group of 64",
         since: "Windows 7",
         page: win32!("api/processtopologyapi/nf-processtopologyapi-setthreadgroupaffinity"),

@@ -3,8 +3,6 @@
 mod hold;
 mod show;
 
-pub(super) use show::wine_answers;
-
 use clap::{Args, Subcommand};
 use oversleep_lab::catalogue::Kind;
 use oversleep_record::ExperimentId;

@@ -37,7 +37,7 @@ fn mean_wait(clock: &ClockResult, which: fn(&Difference) -> Nanos) -> Nanos {
     Nanos(sum.0 / clock.differences.len().max(1) as i64)
 }
 
-fn shown(clock: &ClockResult) -> Nanos {
+fn indicated(clock: &ClockResult) -> Nanos {
     mean_wait(clock, |difference| difference.indicated_ns)
 }
 
@@ -53,7 +53,7 @@ fn cpu_time_clock(file: &ResultFile) -> Checked {
     }
     let resting = |conclusion: Conclusion, clocks: &[&ClockResult]| {
         clocks.iter().fold(conclusion, |all, clock| {
-            all.rests_on(&clock.name, format!("showed {} of {}", shown(clock), waited(clock)))
+            all.rests_on(&clock.name, format!("showed {} of {}", indicated(clock), waited(clock)))
         })
     };
     // A clock that claims to count elapsed time and doesn't is a fault of this machine.
@@ -62,7 +62,7 @@ fn cpu_time_clock(file: &ResultFile) -> Checked {
         elapsed.filter_map(|clock| Some((clock, ratio_check(file, clock)?.err()?))).collect();
     if let Some((worst, ratio)) = broken.first() {
         let sentence = format!(
-            "{} showed {} of a wait, by the reference clock: it does not count elapsed time here",
+            "{} showed {} of a wait: by the reference clock, it does not count elapsed time here",
             worst.name,
             percent(*ratio)
         );
@@ -79,13 +79,13 @@ fn cpu_time_clock(file: &ResultFile) -> Checked {
     let others: Vec<&str> = others.collect();
     let too = match others.len() {
         0 => String::new(),
-        1 => format!("; so does {}", others[0]),
-        _ => format!("; so do {}", list(&others)),
+        1 => format!(", and so does {}", others[0]),
+        _ => format!(", and so do {}", list(&others)),
     };
     let sentence = format!(
-        "{} showed {} of a {} wait, because it counts the CPU time of the {whose}{too}",
+        "{} showed {} of a {} wait: it counts the CPU time of the {whose}{too}",
         example.name,
-        shown(example),
+        indicated(example),
         waited(example)
     );
     Ok(resting(Conclusion::found(sentence), &cpu_time))
@@ -108,7 +108,7 @@ mod tests {
             .clock(good_clock("monotonic"));
         sheet.finds(
             "OVS-G001",
-            "clock showed 410 µs of a 100 ms wait, because it counts the CPU time of the process; so does thread-cputime",
+            "clock showed 410 µs of a 100 ms wait: it counts the CPU time of the process, and so does thread-cputime",
         );
         assert_eq!(sheet.finding("OVS-G001").severity, Severity::Note);
     }
@@ -118,7 +118,7 @@ mod tests {
         let sheet = Sheet::linux().clock(clock("tsc", Counts::ElapsedTime, 61_000_000));
         sheet.finds(
             "OVS-G001",
-            "tsc showed 61 % of a wait, by the reference clock: it does not count elapsed time here",
+            "tsc showed 61 % of a wait: by the reference clock, it does not count elapsed time here",
         );
         assert_eq!(sheet.finding("OVS-G001").severity, Severity::Fault);
     }

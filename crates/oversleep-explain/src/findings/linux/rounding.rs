@@ -88,8 +88,7 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
     };
     quiet_enough(file, sound(worst)?, added)?;
     let found = Conclusion::found(format!(
-        "{} took {}, because poll and epoll_wait take whole milliseconds: rounding up to {} caused {added} of the {} by \
-         which it was late",
+        "{} took {}: poll and epoll_wait take whole milliseconds, and rounding up to {} caused {added} of the {} by which it was late",
         a_wait(worst),
         duration(worst),
         worst.asked_ns.unwrap_or_default(),
@@ -141,8 +140,7 @@ mod tests {
             .series(passed("B5/epoll-wait/1ms", 66_000, 1_000_000));
         sheet.finds(
             "OVS-L004",
-            "a 300 µs epoll-wait took 1.06 ms, because poll and epoll_wait take whole milliseconds: rounding up to 1 ms \
-             caused 700 µs of the 760 µs by which it was late",
+            "a 300 µs epoll-wait took 1.06 ms: poll and epoll_wait take whole milliseconds, and rounding up to 1 ms caused 700 µs of the 760 µs by which it was late",
         );
         let evidence = sheet.finding("OVS-L004").evidence;
         assert_eq!(evidence.len(), 2, "the request of a whole millisecond proves nothing");
@@ -158,7 +156,7 @@ mod tests {
         }
         periodic.counts.missed = 160;
         let (_, sentence) = Sheet::linux().series(periodic).says("OVS-L004");
-        assert!(sentence.starts_with("a 300 µs poll took 1.06 ms, because "), "{sentence}");
+        assert!(sentence.starts_with("a 300 µs poll took 1.06 ms: "), "{sentence}");
     }
 
     #[test]

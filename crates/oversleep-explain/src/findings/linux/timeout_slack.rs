@@ -47,8 +47,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
             found: |file, pair| {
                 let (late, plain) = pair.lateness();
                 let found = Conclusion::found(format!(
-                    "at nice {}, {}'s {} timeout was {late} late instead of {plain}: a positive nice value widens the \
-                     slack of select, poll and epoll from 0.1 % to 0.5 % of the timeout",
+                    "nice {} makes {}'s {} timeout {late} late: at nice 0 it is {plain}, and a positive nice value widens the slack of \
+                     select, poll and epoll from 0.1 % to 0.5 % of the timeout",
                     nice_value(&pair.worse).unwrap_or_default(),
                     pair.worse.subject,
                     pair.requested()
@@ -99,7 +99,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
             found: |file, pair| {
                 let ((late, plain), share) = (pair.lateness(), share_of(file, &pair.worse));
                 Conclusion::found(format!(
-                    "{} with a timeout of {} were {late} late, {} {plain}: their own slack is {} % of the timeout, {} here",
+                    "{} have a slack of their own: with a timeout of {} they were {late} late, {} {plain}; the kernel allows them {} % \
+                     of the timeout, {} here",
                     pair.worse.subject,
                     pair.requested(),
                     pair.better.subject,
@@ -251,8 +252,8 @@ mod tests {
         let sheet = Sheet::linux().steady(PLAIN, 166_000).steady(NICE, 566_000);
         sheet.finds(
             "OVS-L002",
-            "at nice 5, poll's 100 ms timeout was 566 µs late instead of 166 µs: a positive nice value widens the slack of \
-             select, poll and epoll from 0.1 % to 0.5 % of the timeout",
+            "nice 5 makes poll's 100 ms timeout 566 µs late: at nice 0 it is 166 µs, and a positive nice value widens the slack \
+             of select, poll and epoll from 0.1 % to 0.5 % of the timeout",
         );
         assert_eq!(sheet.finding("OVS-L002").severity, Severity::Note);
         let nice = sheet.integer(FactName::SchedNice, 10).finding("OVS-L002");
@@ -294,8 +295,8 @@ mod tests {
     fn long_timeouts_have_their_share() {
         long(116_000, 66_000).finds(
             "OVS-L003",
-            "select, poll and epoll with a timeout of 100 ms were 116 µs late, plain sleeps 66 µs: their own slack is \
-             0.1 % of the timeout, 100 µs here",
+            "select, poll and epoll have a slack of their own: with a timeout of 100 ms they were 116 µs late, plain sleeps \
+             66 µs; the kernel allows them 0.1 % of the timeout, 100 µs here",
         );
         long(66_000, 66_000).finds_no(
             "OVS-L003",
@@ -309,8 +310,8 @@ mod tests {
         let alone = || default_slack().steady("B5/poll/100ms", 116_000);
         alone().steady("B5/poll/16ms", 66_000).steady("B5/poll/1ms", 65_000).finds(
             "OVS-L003",
-            "select, poll and epoll with a timeout of 100 ms were 116 µs late, timeouts of 16 ms 66 µs: their own slack is \
-             0.1 % of the timeout, 100 µs here",
+            "select, poll and epoll have a slack of their own: with a timeout of 100 ms they were 116 µs late, timeouts of 16 ms \
+             66 µs; the kernel allows them 0.1 % of the timeout, 100 µs here",
         );
         alone().lacks_data("OVS-L003");
     }
@@ -339,8 +340,8 @@ mod tests {
     fn three_sleeps_one_of_them_disturbed_do_not_forbid_the_conclusion() {
         survey(116_000, &[66_000, 68_000, 190_000], 67_000).finds(
             "OVS-L003",
-            "select, poll and epoll with a timeout of 100 ms were 116 µs late, plain sleeps and shorter timeouts 67 µs: \
-             their own slack is 0.1 % of the timeout, 100 µs here",
+            "select, poll and epoll have a slack of their own: with a timeout of 100 ms they were 116 µs late, plain sleeps and \
+             shorter timeouts 67 µs; the kernel allows them 0.1 % of the timeout, 100 µs here",
         );
         // Waits of 100 ms are late here whatever they are: a deeper idle state, not a share.
         let verdict = |sleeps: &[i64], polls, shorter| survey(polls, sleeps, shorter).verdict("OVS-L003");

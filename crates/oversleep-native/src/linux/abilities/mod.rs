@@ -1,4 +1,4 @@
-//! What this process may see and change on Linux.
+//! What this process can see and change on Linux.
 
 mod change;
 mod observe;
@@ -9,7 +9,7 @@ use super::Native;
 use crate::survey;
 use oversleep_system::Ability;
 
-/// All abilities, present or not.
+/// All abilities, available or not.
 pub fn survey() -> Vec<Ability> {
     survey::survey(&[change::ENTRIES, observe::ENTRIES], || Arc::new(Native::new()))
 }
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_left_out() {
+    fn the_survey_is_complete() {
         assert!(survey().len() >= change::ENTRIES.len() + observe::ENTRIES.len() + 3);
     }
 }

@@ -1,16 +1,14 @@
 //! How Linux's clocks are read.
 
 mod counters;
-mod syscall;
-
-pub(in crate::linux) use syscall::monotonic_ns_by_syscall;
 
 use oversleep_system::{Clock, clocks, registry};
 
 use crate::fn_clock::{FnClock, Read};
+use crate::linux::os;
 use crate::processor::clocks::Rules;
 use crate::unix::clocks::posix_clock;
-use crate::unix::os;
+use crate::unix::os::{clock_us, gettimeofday_us, time_s};
 use crate::{library, std_clocks};
 
 const OWN: &[Read] = &[
@@ -23,10 +21,15 @@ const OWN: &[Read] = &[
     ("tai", posix_clock!(CLOCK_TAI)),
     ("process-cputime", posix_clock!(CLOCK_PROCESS_CPUTIME_ID)),
     ("thread-cputime", posix_clock!(CLOCK_THREAD_CPUTIME_ID)),
-    ("monotonic-syscall", syscall::monotonic),
-    ("gettimeofday", |info| FnClock::new(info, os::gettimeofday_us).boxed()),
-    ("time", |info| FnClock::new(info, os::time_s).boxed()),
-    ("clock", |info| FnClock::new(info, os::clock_us).boxed()),
+    ("monotonic-syscall", |info| {
+        FnClock::new(info, os::monotonic_ns_by_syscall)
+            .available(os::monotonic_syscall_works)
+            .step(|| os::clock_step(libc::CLOCK_MONOTONIC).ok())
+            .boxed()
+    }),
+    ("gettimeofday", |info| FnClock::new(info, gettimeofday_us).boxed()),
+    ("time", |info| FnClock::new(info, time_s).boxed()),
+    ("clock", |info| FnClock::new(info, clock_us).boxed()),
 ];
 
 const READS: &[&[Read]] = &[OWN, counters::LinuxRules::READS, std_clocks::READS, library::READS];

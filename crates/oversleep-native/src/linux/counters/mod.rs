@@ -1,7 +1,7 @@
-//! Counters of the system and of the calling thread: what else happened while something was measured.
+//! Counters of the system and of the calling thread, which show what else happened during a measurement.
 //!
-//! Files are opened once and read at offset 0, so that a reading stays far below the windows it brackets. What can't be
-//! seen is `None`, never zero.
+//! Files are opened once and read at offset 0, so that a reading is much shorter than the measured window. A counter
+//! that isn't readable is `None`, never zero.
 
 mod parse;
 mod system_file;
@@ -19,24 +19,24 @@ use super::files::Disk;
 use super::os;
 use oversleep_system::CounterReading;
 
-/// The system's files, open for the process's lifetime.
+/// The system's files, open for the lifetime of the process.
 pub struct SystemCounters {
     stat: Option<SystemFile>,
     pressure: Option<SystemFile>,
     interrupts: Option<SystemFile>,
     throttling: Vec<SystemFile>,
     ticks_per_second: i64,
-    /// CPU time of others as last reported; see [`SystemCounters::other_cpu`].
+    /// The last reported CPU time of other processes; see [`SystemCounters::other_cpu`].
     other_cpu_ns: AtomicI64,
 }
 
-/// On machines with hundreds of CPUs these two files take milliseconds. One that takes longer than this when first
-/// read is left out: a counter that disturbs is worse than none.
+/// With hundreds of CPUs these two files take milliseconds to read. One that takes longer than this is left out,
+/// because it would disturb the measurement.
 const STAT_LIMIT: Duration = Duration::from_micros(500);
 const INTERRUPTS_LIMIT: Duration = Duration::from_micros(100);
 
 impl SystemCounters {
-    /// Opens what is there.
+    /// Opens the files that exist.
     pub fn open() -> SystemCounters {
         // SAFETY: takes a number and returns one.
         let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
@@ -50,7 +50,7 @@ impl SystemCounters {
         }
     }
 
-    /// All counters, as they stand now, for the calling thread.
+    /// All counters now, for the calling thread.
     pub fn read(&self) -> CounterReading {
         let system = self.stat.as_ref().and_then(|file| file.with_text(parse::cpu_ticks));
         let throttling = self.throttling();
@@ -68,7 +68,7 @@ impl SystemCounters {
             throttled_ns: throttling.map(|throttling| throttling.time),
             throttled_periods: throttling.map(|throttling| throttling.periods),
             timer_interrupts: self.interrupts.as_ref().and_then(|file| file.with_text(parse::timer_interrupts)),
-            // The interrupts of every kind would say nothing about time.
+            // Interrupts of all kinds together say nothing about timers.
             all_interrupts: None,
             own_cpu_ns: cpu_time(libc::CLOCK_THREAD_CPUTIME_ID),
             ..Disturbance::default()
@@ -76,15 +76,15 @@ impl SystemCounters {
         CounterReading { at: os::monotonic_now(), totals }
     }
 
-    /// Busy time of all CPUs less that of this process. The first comes in ticks of 10 ms, the second in ns, so their
-    /// difference trembles by a few ticks; what it stands for never shrinks, so neither does what is reported.
+    /// Busy time of all CPUs minus that of this process. The first is in ticks of 10 ms and the second in ns, so the
+    /// difference jitters by a few ticks. The reported value never decreases, because the true one doesn't.
     fn other_cpu(&self, system: CpuTicks) -> Option<Nanos> {
         let busy = ticks_to_nanos(system.busy, self.ticks_per_second)?;
         let others = (busy - cpu_time(libc::CLOCK_PROCESS_CPUTIME_ID)?).0;
         Some(Nanos(self.other_cpu_ns.fetch_max(others, Ordering::Relaxed).max(others)))
     }
 
-    /// Throttling of this group and those above it together: each counts only its own.
+    /// The sum for this group and those above it, because each counts only its own throttling.
     fn throttling(&self) -> Option<Throttling> {
         let mut sum = None;
         for file in &self.throttling {
@@ -96,7 +96,7 @@ impl SystemCounters {
     }
 }
 
-/// `cpu.stat` of the groups with a limit, or of the nearest that counts where none has one.
+/// `cpu.stat` of the groups with a limit; if there are none, of the nearest group that counts throttling.
 fn throttling_files() -> Vec<SystemFile> {
     let Ok(groups) = cgroup::find(&Disk) else { return Vec::new() };
     let counting = |folder: &String| {
@@ -126,7 +126,7 @@ mod tests {
         let last = counters.read();
         let window = first.until(&last);
         assert!(window.window_ns >= Nanos::from_millis(1));
-        // What is seen at both ends is seen of the window: nothing went back.
+        // A counter readable at both ends has a value for the window, unless it went backwards.
         assert_eq!(window.other_cpu_ns.is_some(), first.totals.other_cpu_ns.is_some());
         assert_eq!(window.voluntary_switches.is_some(), first.totals.voluntary_switches.is_some());
         assert!(window.voluntary_switches.is_none_or(|count| count >= 1), "{window:?}");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_time_of_others_never_shrinks() {
+    fn the_cpu_time_of_others_never_decreases() {
         let counters = SystemCounters { ticks_per_second: 100, ..SystemCounters::open() };
         let high = counters.other_cpu(CpuTicks { busy: 1_000_000_000, steal: 0 });
         assert_eq!(counters.other_cpu(CpuTicks { busy: 1, steal: 0 }), high);

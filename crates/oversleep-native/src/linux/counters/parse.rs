@@ -1,18 +1,18 @@
-//! What the system's counter files say, as pure functions of their text.
+//! Parses the system's counter files. Pure functions of their text.
 
 use oversleep_record::Nanos;
 
-/// CPU time since boot, all CPUs together, in ticks of `sysconf(_SC_CLK_TCK)`.
+/// CPU time since boot, over all CPUs, in ticks of `sysconf(_SC_CLK_TCK)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CpuTicks {
-    /// Everything but idle, waiting for I/O, and stolen.
+    /// Everything except idle time, I/O wait and steal time.
     pub busy: u64,
-    /// Taken by the hypervisor.
+    /// Steal time.
     pub steal: u64,
 }
 
-/// The first line of `/proc/stat`: user nice system idle iowait irq softirq steal guest guest_nice. Guest time is part
-/// of user time already.
+/// The first line of `/proc/stat`: user nice system idle iowait irq softirq steal guest guest_nice. User time already
+/// includes guest time.
 pub(super) fn cpu_ticks(text: &str) -> Option<CpuTicks> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
     let fields: Vec<u64> = line.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
@@ -37,7 +37,7 @@ pub(super) fn pressure_some(text: &str) -> Option<Nanos> {
     total.trim().parse().ok().map(Nanos::from_micros)
 }
 
-/// Timer interrupts in `/proc/interrupts`, all CPUs together: `LOC` on x86, the arch timer's line on ARM, stimer0 under
+/// Timer interrupts in `/proc/interrupts` over all CPUs: `LOC` on x86, the arch timer's line on ARM, stimer0 under
 /// Hyper-V.
 pub(super) fn timer_interrupts(text: &str) -> Option<u64> {
     let is_timer = |line: &str| {
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn busy_is_neither_idle_nor_stolen_nor_counted_twice() {
+    fn busy_time_excludes_idle_and_steal_and_counts_guests_once() {
         let text = "cpu  100 20 30 4000 500 6 7 8 90 9\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
         assert_eq!(cpu_ticks(text), Some(CpuTicks { busy: 163, steal: 8 }));
         assert_eq!(cpu_ticks("cpu  1 2 3 4\n"), None, "a kernel without steal time");

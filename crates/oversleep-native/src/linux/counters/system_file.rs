@@ -1,29 +1,29 @@
-//! A file of `/proc` or `/sys` that is read again and again.
+//! A file of `/proc` or `/sys` that is read repeatedly.
 
 use std::cell::RefCell;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-/// Enough for `/proc/interrupts` of a few dozen CPUs; longer files are cut, and what is sought in them may be missing.
+/// Enough for `/proc/interrupts` with a few dozen CPUs. Longer files are cut, and the wanted line may be missing.
 const BUFFER_BYTES: usize = 64 << 10;
 
 thread_local! {
-    /// One buffer per thread, so that a reading allocates nothing.
+    /// One buffer per thread, so that reading doesn't allocate.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 pub(super) struct SystemFile(File);
 
 impl SystemFile {
-    /// The file, if it opens and reads.
+    /// The file, if it can be opened and read.
     pub(super) fn open(path: &str) -> Option<SystemFile> {
         let file = SystemFile(File::open(path).ok()?);
         file.with_text(|_| Some(()))?;
         Some(file)
     }
 
-    /// What `parse` finds in it now.
+    /// What `parse` makes of the current content.
     pub(super) fn with_text<T>(&self, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
         BUFFER.with_borrow_mut(|buffer| {
             buffer.resize(BUFFER_BYTES, 0);
@@ -40,7 +40,7 @@ impl SystemFile {
         })
     }
 
-    /// Whether the fastest of a few reads stays below the limit.
+    /// Whether the fastest of a few reads is below the limit.
     pub(super) fn is_faster_than(&self, limit: Duration) -> bool {
         let times = (0..3).map(|_| {
             let start = Instant::now();

@@ -7,11 +7,11 @@ use oversleep_record::Nanos;
 use crate::linux::splitter::ThreadStatFile;
 
 thread_local! {
-    /// Opened by each thread for itself; closed when it ends.
+    /// Each thread opens its own; it is closed when the thread ends.
     static STAT: OnceCell<Option<ThreadStatFile>> = const { OnceCell::new() };
 }
 
-/// Time runnable and waiting for a CPU.
+/// The time this thread was runnable and waited for a CPU.
 pub(super) fn run_delay() -> Option<Nanos> {
     STAT.try_with(|stat| {
         let file = stat.get_or_init(|| ThreadStatFile::open().ok()).as_ref()?;
@@ -21,7 +21,7 @@ pub(super) fn run_delay() -> Option<Nanos> {
     .flatten()
 }
 
-/// Switches and page faults.
+/// Context switches and page faults.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     pub voluntary_switches: u64,
@@ -30,7 +30,7 @@ pub(super) struct Usage {
     pub major_faults: u64,
 }
 
-/// What the kernel accounts to the calling thread.
+/// The kernel's accounts of the calling thread.
 pub(super) fn usage() -> Option<Usage> {
     // SAFETY: all-zero is a valid value of this struct of numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

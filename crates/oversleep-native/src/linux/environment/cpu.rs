@@ -1,4 +1,4 @@
-//! The processor: who made it, how many CPUs, of which kinds.
+//! The processor: its vendor and model, and the number and classes of its CPUs.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Unavailable};
@@ -104,8 +104,8 @@ mod identity {
     }
 }
 
-/// Core designs in ARM's `/proc/cpuinfo`, each once, in the order of the CPUs. The file also holds a serial number on
-/// some boards, so nothing but these two fields is looked at.
+/// Core designs in ARM's `/proc/cpuinfo`, each once, in the order of the CPUs. On some boards the file also contains a
+/// serial number, so only these two fields are read.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn arm_designs(text: &str) -> Vec<(String, String)> {
     let mut designs = Vec::new();
@@ -125,7 +125,7 @@ fn arm_designs(text: &str) -> Vec<(String, String)> {
     designs
 }
 
-/// Numbers of the main identification register; https://developer.arm.com/documentation and util-linux's lscpu.
+/// Numbers of the main identification register, from https://developer.arm.com/documentation and util-linux's lscpu.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn arm_names(implementer: &str, part: &str) -> (String, String) {
     let vendor = match implementer {
@@ -189,12 +189,12 @@ mod tests {
 
     #[test]
     fn smt_by_switch_or_by_siblings() {
-        let told = |files: &[(&'static str, &'static str)]| smt(&Machine::new(&Sample::of(files)));
+        let smt = |files: &[(&'static str, &'static str)]| smt(&Machine::new(&Sample::of(files)));
         let siblings = "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list";
-        assert_eq!(told(&[("/sys/devices/system/cpu/smt/active", "1\n")]), Ok(FactValue::Flag(true)));
-        assert_eq!(told(&[(siblings, "0,4\n")]), Ok(FactValue::Flag(true)));
-        assert_eq!(told(&[(siblings, "0\n")]), Ok(FactValue::Flag(false)));
-        assert_eq!(told(&[]), Err(Unavailable::missing(siblings)));
+        assert_eq!(smt(&[("/sys/devices/system/cpu/smt/active", "1\n")]), Ok(FactValue::Flag(true)));
+        assert_eq!(smt(&[(siblings, "0,4\n")]), Ok(FactValue::Flag(true)));
+        assert_eq!(smt(&[(siblings, "0\n")]), Ok(FactValue::Flag(false)));
+        assert_eq!(smt(&[]), Err(Unavailable::missing(siblings)));
     }
 
     #[test]

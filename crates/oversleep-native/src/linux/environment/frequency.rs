@@ -1,4 +1,4 @@
-//! Clock rate and heat of the CPUs: who sets the rate and how eagerly, and what tells both while something is measured.
+//! Clock rate and temperature of the CPUs: how the rate is controlled, and where both are read during a measurement.
 
 use std::collections::BTreeSet;
 
@@ -53,16 +53,16 @@ fn policies(machine: &Machine<'_>) -> Vec<String> {
     names
 }
 
-/// What the policies say: one word where they agree, else all of them.
+/// The distinct values of all policies, joined by commas.
 fn of_all_policies(machine: &Machine<'_>, file: &str) -> Answer {
-    let said: BTreeSet<String> = policies(machine)
+    let values: BTreeSet<String> = policies(machine)
         .iter()
         .filter_map(|policy| machine.files.text(&format!("{FOLDER}/{policy}/{file}")).ok())
         .collect();
-    if said.is_empty() {
+    if values.is_empty() {
         return Err(Unavailable::missing(format!("{FOLDER}/policy*/{file}")));
     }
-    Ok(FactValue::Text(said.into_iter().collect::<Vec<_>>().join(",")))
+    Ok(FactValue::Text(values.into_iter().collect::<Vec<_>>().join(",")))
 }
 
 fn max_hz(machine: &Machine<'_>) -> Answer {
@@ -88,12 +88,12 @@ mod tests {
     use super::*;
     use crate::linux::files::Sample;
 
-    fn told(files: &[(&'static str, &'static str)], read: impl Fn(&Machine<'_>) -> Answer) -> Answer {
+    fn answer(files: &[(&'static str, &'static str)], read: impl Fn(&Machine<'_>) -> Answer) -> Answer {
         read(&Machine::new(&Sample::of(files)))
     }
 
     #[test]
-    fn governors_that_differ_are_all_named() {
+    fn differing_governors_are_all_named() {
         let governor = |machine: &Machine<'_>| of_all_policies(machine, "scaling_governor");
         let files = [
             ("/sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "powersave\n"),
@@ -101,27 +101,27 @@ mod tests {
             ("/sys/devices/system/cpu/cpufreq/policy2/scaling_governor", "powersave\n"),
             ("/sys/devices/system/cpu/cpufreq/schedutil", ""),
         ];
-        assert_eq!(told(&files, governor), Ok(FactValue::Text("performance,powersave".to_owned())));
-        assert_eq!(told(&files[..1], governor), Ok(FactValue::Text("powersave".to_owned())));
-        assert!(told(&[], governor).is_err());
+        assert_eq!(answer(&files, governor), Ok(FactValue::Text("performance,powersave".to_owned())));
+        assert_eq!(answer(&files[..1], governor), Ok(FactValue::Text("powersave".to_owned())));
+        assert!(answer(&[], governor).is_err());
     }
 
     #[test]
     fn boost_of_either_driver() {
         let flag = |value| Ok(FactValue::Flag(value));
-        assert_eq!(told(&[("/sys/devices/system/cpu/cpufreq/boost", "1")], boost), flag(true));
-        assert_eq!(told(&[("/sys/devices/system/cpu/intel_pstate/no_turbo", "1")], boost), flag(false));
-        assert_eq!(told(&[("/sys/devices/system/cpu/cpufreq/policy0/boost", "0")], boost), flag(false));
-        assert!(told(&[], boost).is_err());
+        assert_eq!(answer(&[("/sys/devices/system/cpu/cpufreq/boost", "1")], boost), flag(true));
+        assert_eq!(answer(&[("/sys/devices/system/cpu/intel_pstate/no_turbo", "1")], boost), flag(false));
+        assert_eq!(answer(&[("/sys/devices/system/cpu/cpufreq/policy0/boost", "0")], boost), flag(false));
+        assert!(answer(&[], boost).is_err());
     }
 
     #[test]
-    fn the_fastest_cpu_states_the_highest_rate() {
+    fn the_fastest_cpu_decides_the_highest_rate() {
         let hybrid = [
             ("/sys/devices/system/cpu/cpufreq/policy0/cpuinfo_max_freq", "4800000"),
             ("/sys/devices/system/cpu/cpufreq/policy8/cpuinfo_max_freq", "3600000"),
         ];
-        assert_eq!(told(&hybrid, max_hz), Ok(FactValue::Integer(4_800_000_000)));
-        assert!(told(&[], max_hz).is_err());
+        assert_eq!(answer(&hybrid, max_hz), Ok(FactValue::Integer(4_800_000_000)));
+        assert!(answer(&[], max_hz).is_err());
     }
 }

@@ -21,7 +21,7 @@ pub(super) const FACTS: &[Entry] = &[
         source: "cpu.max or cpu.cfs_period_us of the group with the quota",
         read: |machine| match machine.groups()?.tightest(machine.files) {
             Some(limit) => Ok(FactValue::Nanos(limit.period)),
-            // Known, like the quota itself: there is none.
+            // This is known, like the quota itself: there is none.
             None => Ok(text("none")),
         },
     },
@@ -38,7 +38,7 @@ mod tests {
     use crate::linux::files::Sample;
 
     #[test]
-    fn a_quota_is_told_in_cpus_or_as_none() {
+    fn a_quota_is_in_cpus_or_none() {
         let table = "24 1 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
         let mut files = Sample::of(&[("/proc/self/cgroup", "0::/a"), ("/proc/self/mountinfo", table)]);
         assert_eq!(quota(&Machine::new(&files)), Ok(text("none")));

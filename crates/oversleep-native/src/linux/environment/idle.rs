@@ -1,4 +1,4 @@
-//! Idle states: the deeper one is, the longer a wake-up takes to leave it.
+//! Idle states: a CPU takes longer to leave a deeper one.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Nanos, Unavailable};
@@ -43,7 +43,7 @@ pub(super) const FACTS: &[Entry] = &[
     },
 ];
 
-/// A CPU that this process may use, for what is the same on all of them.
+/// A CPU that this process may use, for values that are the same on all.
 pub(super) fn some_cpu() -> u32 {
     os::affinity().ok().and_then(|cpus| cpus.first().copied()).unwrap_or(0)
 }
@@ -58,7 +58,7 @@ struct State {
 impl State {
     fn words(&self) -> String {
         let off = if self.enabled { "" } else { " (disabled)" };
-        format!("{} {}us{off}", self.name, self.exit_latency_us)
+        format!("{} {} µs{off}", self.name, self.exit_latency_us)
     }
 }
 
@@ -73,7 +73,7 @@ fn states(files: &dyn Files, cpu: u32) -> Result<Vec<State>, Unavailable> {
             Some(State {
                 name: files.text(&format!("{folder}/{state}/name")).ok()?,
                 exit_latency_us: files.integer(&format!("{folder}/{state}/latency")).ok()?,
-                // The file counts reasons to be disabled as bits.
+                // The file holds the reasons for being disabled as bits.
                 enabled: files.integer(&format!("{folder}/{state}/disable")).unwrap_or(0) == 0,
             })
         })
@@ -101,7 +101,7 @@ mod tests {
             ("/sys/devices/system/cpu/cpu3/cpuidle/state2/latency", "33"),
         ]);
         let words: Vec<String> = states(&files, 3).expect("there").iter().map(State::words).collect();
-        assert_eq!(words, ["POLL 0us", "C1E 4us", "C3 33us", "C6 170us (disabled)"]);
+        assert_eq!(words, ["POLL 0 µs", "C1E 4 µs", "C3 33 µs", "C6 170 µs (disabled)"]);
         assert!(states(&files, 0).is_err());
     }
 }

@@ -36,7 +36,7 @@ pub(super) const FACTS: &[Entry] = &[
         source: "/sys/devices/system/cpu/nohz_full",
         read: |machine| match machine.files.text("/sys/devices/system/cpu/nohz_full") {
             Ok(list) => cpu_ranges(&list),
-            // The file comes with the feature: where its neighbour is and it is not, no CPU can be so.
+            // The file exists only with the feature. If /sys is there without it, no CPU can be one of these.
             Err(_) if machine.files.text("/sys/devices/system/cpu/online").is_ok() => Ok(FactValue::List(Vec::new())),
             Err(why) => Err(why),
         },
@@ -51,16 +51,16 @@ fn cpu_ranges(list: &str) -> Answer {
     }
     let plausible = list.chars().all(|c| c.is_ascii_digit() || c == '-' || c == ',');
     if !plausible {
-        return Err(Unavailable::Nonsense { what: format!("a list of CPUs that says '{}'", shortened(list)) });
+        return Err(Unavailable::Nonsense { what: format!("'{}' as a list of CPUs", shortened(list)) });
     }
     Ok(FactValue::List(list.split(',').map(str::to_owned).collect()))
 }
 
-/// The configuration the kernel was built with, from the kernel itself or from where distributions put it.
+/// The kernel's build configuration, from the kernel itself or from where distributions put it.
 pub(super) fn configuration(files: &dyn Files) -> Result<String, Unavailable> {
     if let Ok(packed) = files.bytes("/proc/config.gz") {
         let mut text = String::new();
-        // A configuration has some 300 KB; a broken file must not cost all memory.
+        // A configuration has about 300 KB. The limit keeps a broken file from using up all memory.
         let unpacked = flate2::read::GzDecoder::new(packed.as_slice()).take(4 << 20).read_to_string(&mut text);
         return unpacked.map(|_| text).map_err(|error| Unavailable::failed("unpacking /proc/config.gz", error));
     }
@@ -96,8 +96,8 @@ fn preemption(
         return Ok("rt");
     }
     if version.contains("PREEMPT_DYNAMIC") {
-        // The model in force stands in brackets; only root may read that. Else what was asked for at boot, else what
-        // the kernel was built to begin with.
+        // The current model is in brackets, in a file that only root may read. Otherwise use the one requested at boot,
+        // or the default of the build.
         let in_force = chosen.and_then(|text| model(text.split_once('(')?.1.split_once(')')?.0));
         let at_boot = || boot?.split_whitespace().filter_map(|word| model(word.strip_prefix("preempt=")?)).next_back();
         return Ok(in_force.or_else(at_boot).or_else(built).unwrap_or("dynamic"));
@@ -105,10 +105,10 @@ fn preemption(
     if version.split_whitespace().any(|word| word == "PREEMPT") {
         return Ok(built().unwrap_or("full"));
     }
-    built().ok_or_else(|| Unavailable::missing("the kernel's configuration, to tell 'none' from 'voluntary'"))
+    built().ok_or_else(|| Unavailable::missing("the kernel's configuration, which says 'none' or 'voluntary',"))
 }
 
-/// Names of boot parameters that bear on timing.
+/// Names of boot parameters that affect timing.
 const RECOGNISED: &[&str] = &[
     "amd_pstate",
     "clocksource",
@@ -163,7 +163,7 @@ const RECOGNISED: &[&str] = &[
     "xen_timer_slop",
 ];
 
-/// The recognised parameters of a boot line, with their values. What follows `--` belongs to the first process.
+/// The recognised parameters of a boot line, with their values. Parameters after `--` are for the init process.
 fn boot_parameters(line: &str) -> Vec<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_.,:+-=/^".contains(c);
     line.split_whitespace()
@@ -198,23 +198,23 @@ mod tests {
     }
 
     #[test]
-    fn the_preemption_model_is_told_as_far_as_it_can_be() {
+    fn the_preemption_model_is_as_precise_as_its_sources() {
         let debian = "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01)";
         let voluntary = "CONFIG_PREEMPT_BUILD=y\n# CONFIG_PREEMPT_NONE is not set\nCONFIG_PREEMPT_VOLUNTARY=y\n";
         let lazy = "CONFIG_PREEMPT_LAZY=y\nCONFIG_PREEMPT_DYNAMIC=y\n";
-        let told = |version, chosen, boot, config| preemption(version, chosen, boot, config).ok();
-        assert_eq!(told("#1 SMP PREEMPT_RT Debian", None, None, None), Some("rt"));
-        assert_eq!(told("#1 SMP PREEMPT RT Tue", None, None, None), Some("rt"));
-        assert_eq!(told(debian, Some("none voluntary (full)"), Some("preempt=none"), None), Some("full"));
-        assert_eq!(told(debian, Some("none voluntary full (lazy)"), None, None), Some("lazy"));
-        assert_eq!(told(debian, None, Some("ro preempt=none preempt=voluntary"), None), Some("voluntary"));
-        assert_eq!(told(debian, None, Some("ro"), Some(voluntary)), Some("voluntary"));
-        assert_eq!(told(debian, None, None, Some(lazy)), Some("lazy"));
-        assert_eq!(told(debian, None, None, None), Some("dynamic"));
-        assert_eq!(told("#44 SMP PREEMPT Thu Mar 18", None, None, None), Some("full"));
-        assert_eq!(told("#1 SMP PREEMPT Thu", None, None, Some(lazy)), Some("lazy"));
-        assert_eq!(told("#1 SMP Fri Jan 27 02:56:13 UTC 2023", None, None, Some(voluntary)), Some("voluntary"));
-        assert_eq!(told("#1 SMP Fri Jan 27 02:56:13 UTC 2023", None, None, None), None);
+        let model = |version, chosen, boot, config| preemption(version, chosen, boot, config).ok();
+        assert_eq!(model("#1 SMP PREEMPT_RT Debian", None, None, None), Some("rt"));
+        assert_eq!(model("#1 SMP PREEMPT RT Tue", None, None, None), Some("rt"));
+        assert_eq!(model(debian, Some("none voluntary (full)"), Some("preempt=none"), None), Some("full"));
+        assert_eq!(model(debian, Some("none voluntary full (lazy)"), None, None), Some("lazy"));
+        assert_eq!(model(debian, None, Some("ro preempt=none preempt=voluntary"), None), Some("voluntary"));
+        assert_eq!(model(debian, None, Some("ro"), Some(voluntary)), Some("voluntary"));
+        assert_eq!(model(debian, None, None, Some(lazy)), Some("lazy"));
+        assert_eq!(model(debian, None, None, None), Some("dynamic"));
+        assert_eq!(model("#44 SMP PREEMPT Thu Mar 18", None, None, None), Some("full"));
+        assert_eq!(model("#1 SMP PREEMPT Thu", None, None, Some(lazy)), Some("lazy"));
+        assert_eq!(model("#1 SMP Fri Jan 27 02:56:13 UTC 2023", None, None, Some(voluntary)), Some("voluntary"));
+        assert_eq!(model("#1 SMP Fri Jan 27 02:56:13 UTC 2023", None, None, None), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The libraries a program reads clocks and waits through: the C library, and our own.
+//! The libraries through which a program reads clocks and waits: the C library, and our own.
 
 use oversleep_record::FactName;
 use oversleep_record::environment::FactValue;
@@ -36,5 +36,5 @@ fn version() -> Answer {
 
 #[cfg(not(target_env = "gnu"))]
 fn version() -> Answer {
-    Err(oversleep_record::Unavailable::missing("a version that this C library tells at run time"))
+    Err(oversleep_record::Unavailable::missing("a run-time version of this C library"))
 }

@@ -1,8 +1,8 @@
 //! Facts about the machine that matter to timing: a registry of entries, one file per theme.
 //!
-//! What may enter: what changes how long waits, clock reads and wake-ups take, or explains a difference between two
-//! machines. What may not: anything that identifies a person or a host — no host name, user, address, serial number,
-//! machine id, firmware tag, path or process name, and of the boot parameters only those recognised here.
+//! A fact must affect how long waits, clock reads or wake-ups take, or explain a difference between two machines. It
+//! must not identify a person or a host: no host name, user, address, serial number, machine id, firmware tag, path or
+//! process name, and only recognised boot parameters.
 
 mod clocksource;
 mod cpu;
@@ -29,20 +29,20 @@ use super::files::{Cached, Disk, Files};
 
 pub(super) use sched::real_time;
 
-/// One fact: what it is called, what it says, and how it is learned.
+/// One fact: its name, its source, and how to read it.
 pub struct Entry {
-    /// Its name; what it means for timing stands with it in the record.
+    /// The name, whose documentation says what the fact means for timing.
     pub name: FactName,
-    /// The call or file that tells.
+    /// The call or file that states it.
     pub source: &'static str,
-    /// Learns it.
+    /// Reads it.
     pub read: fn(&Machine<'_>) -> Answer,
 }
 
-/// A fact, or why it can't be learned here.
+/// A fact, or why it isn't available here.
 pub type Answer = Result<FactValue, Unavailable>;
 
-/// Every fact there is.
+/// All facts.
 pub fn registry() -> impl Iterator<Item = &'static Entry> {
     [
         kernel::FACTS,
@@ -86,7 +86,7 @@ fn collect_from(machine: &Machine<'_>) -> Environment {
     environment
 }
 
-/// Where facts come from: files, read once, and what several facts derive from them.
+/// The source of facts: files, read once, and values that several facts share.
 pub struct Machine<'a> {
     files: &'a dyn Files,
     configuration: OnceCell<Result<String, Unavailable>>,
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_files_answers_everything_with_a_value_or_a_reason() {
+    fn a_machine_without_files_has_a_value_or_a_reason_for_every_fact() {
         let environment = collect_from(&Machine::new(&Sample::default()));
         assert_eq!(environment.facts.len(), registry().count());
         for name in
@@ -155,11 +155,11 @@ mod tests {
     #[test]
     fn nothing_here_names_the_host() {
         let environment = collect();
-        let said = format!("{environment:?}");
+        let text = format!("{environment:?}");
         for file in ["/proc/sys/kernel/hostname", "/etc/machine-id", "/proc/sys/kernel/random/boot_id"] {
-            // Short names ("vm", "kvm") may well be part of another word.
+            // Short names ("vm", "kvm") may be part of another word.
             if let Some(secret) = Disk.text(file).ok().filter(|text| text.len() > 8) {
-                assert!(!said.contains(&secret), "{file}");
+                assert!(!text.contains(&secret), "{file}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What of the machine's own doings can be seen from here.
+//! What this process can observe of the machine's activity.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Unavailable};
@@ -21,7 +21,7 @@ pub(super) const FACTS: &[Entry] = &[
     Entry {
         name: FactName::PressureCpu,
         source: "/proc/pressure/cpu",
-        // With PSI compiled in but switched off the file opens and every read fails.
+        // If PSI is compiled in but switched off, the file opens but every read fails.
         read: |machine| Ok(FactValue::Flag(machine.files.text("/proc/pressure/cpu").is_ok())),
     },
     Entry { name: FactName::StealVisible, source: "/proc/stat, CPUID leaf 40000001h", read: steal },
@@ -31,16 +31,16 @@ pub(super) const FACTS: &[Entry] = &[
 fn steal(machine: &Machine<'_>) -> Answer {
     let stat = machine.files.text("/proc/stat")?;
     let hypervisor = virtualisation::hypervisor(machine.files)?;
-    steal_visible(stolen_ticks(&stat), &hypervisor, kvm_tells())
+    steal_visible(stolen_ticks(&stat), &hypervisor, kvm_reports_steal())
 }
 
 fn stolen_ticks(stat: &str) -> Option<u64> {
     stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok()
 }
 
-/// Whether KVM tells its guest of stolen time.
+/// Whether KVM reports steal time to its guest.
 #[cfg(target_arch = "x86_64")]
-fn kvm_tells() -> Option<bool> {
+fn kvm_reports_steal() -> Option<bool> {
     use raw_cpuid::native_cpuid::cpuid_count;
 
     const STEAL_TIME: u32 = 1 << 5;
@@ -50,19 +50,20 @@ fn kvm_tells() -> Option<bool> {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn kvm_tells() -> Option<bool> {
+fn kvm_reports_steal() -> Option<bool> {
     None
 }
 
-/// A counter that has moved is told. One that stands at zero may be honest or blind: KVM says which, Xen always tells.
-fn steal_visible(ticks: Option<u64>, hypervisor: &str, kvm_tells: Option<bool>) -> Answer {
-    match (ticks, hypervisor, kvm_tells) {
+/// A counter above zero is reported. One at zero may be true or not reported at all: KVM says which, and Xen always
+/// reports.
+fn steal_visible(ticks: Option<u64>, hypervisor: &str, kvm_reports: Option<bool>) -> Answer {
+    match (ticks, hypervisor, kvm_reports) {
         (None, ..) => Ok(FactValue::Flag(false)),
         (_, "none", _) => Err(Unavailable::no_hardware("hypervisor that could steal time")),
         (Some(1..), ..) | (_, "xen", _) => Ok(FactValue::Flag(true)),
-        (_, "kvm", Some(tells)) => Ok(FactValue::Flag(tells)),
+        (_, "kvm", Some(reports)) => Ok(FactValue::Flag(reports)),
         (_, "hyper-v", _) => Ok(FactValue::Flag(false)),
-        _ => Err(Unavailable::missing("a statement whether steal time is told; it has been zero so far")),
+        _ => Err(Unavailable::missing("a sign that steal time is reported (it has been zero so far)")),
     }
 }
 
@@ -73,7 +74,7 @@ fn load_average() -> Answer {
     if unsafe { libc::sysinfo(&mut info) } != 0 {
         return Err(os::failed("sysinfo"));
     }
-    // A fixed-point number with 16 fractional bits; told to a hundredth, as everywhere.
+    // A fixed-point number with 16 fractional bits, rounded to a hundredth as everywhere.
     let average = info.loads[0] as f64 / 65_536.0;
     Ok(FactValue::Real((average * 100.0).round() / 100.0))
 }
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steal_is_visible_where_it_moved_or_the_hypervisor_says_so() {
+    fn steal_is_visible_if_it_is_above_zero_or_the_hypervisor_says_so() {
         let flag = |value| Ok(FactValue::Flag(value));
         assert_eq!(stolen_ticks("cpu  1 2 3 4 5 6 7 8 9 10\n"), Some(8));
         assert_eq!(stolen_ticks("cpu  1 2 3\n"), None);

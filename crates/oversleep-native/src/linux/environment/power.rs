@@ -1,4 +1,4 @@
-//! Where the power comes from; on battery, machines save it at the expense of wake-ups.
+//! The power source. On battery, machines save power at the expense of wake-ups.
 
 use oversleep_record::{FactName, Unavailable};
 
@@ -28,8 +28,8 @@ fn source(files: &dyn Files) -> Result<&'static str, Unavailable> {
     match (mains, discharging) {
         (Some(true), _) => Ok("ac"),
         (_, true) => Ok("battery"),
-        // Present but not online, and nothing discharges: a full battery, or supplies that don't say.
-        _ => Err(Unavailable::missing("a power supply that tells its state")),
+        // No supply is online and nothing discharges: a full battery, or supplies that don't report their state.
+        _ => Err(Unavailable::missing("a power supply that reports its state")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The scheduler: how this thread is treated, and what it may ask for.
+//! The scheduler: how it treats this thread, and what the thread may request.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Unavailable};
@@ -45,7 +45,7 @@ fn attributes() -> Result<SchedAttr, Unavailable> {
     policy::get().map_err(|error| Unavailable::failed("sched_getattr", error))
 }
 
-/// Tries a real-time policy on a thread that ends right after, so that nothing has to be undone.
+/// Tries a real-time policy on a temporary thread, so that nothing has to be undone.
 pub(in crate::linux) fn real_time() -> Result<std::io::Result<()>, Unavailable> {
     let thread = std::thread::Builder::new().name("try".to_owned()).spawn(policy::try_real_time);
     let thread = thread.map_err(|error| Unavailable::failed("pthread_create", error))?;
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trying_leaves_this_thread_as_it_was() {
+    fn trying_leaves_this_thread_unchanged() {
         let Ok(before) = policy::get() else { return };
         real_time().expect("a thread").ok();
         assert_eq!(policy::get().ok(), Some(before));

@@ -31,7 +31,7 @@ pub(super) const FACTS: &[Entry] = &[
     Entry {
         name: FactName::TimerHighResolution,
         source: "clock_getres(CLOCK_MONOTONIC)",
-        // The kernel states the resolution of its timers here, not of the clock: 1 ns, or one tick.
+        // The kernel states the resolution of its timers here, not of the clock: 1 ns or one tick.
         read: |_| os::clock_step(libc::CLOCK_MONOTONIC).map(|step| FactValue::Flag(step == Nanos(1))),
     },
     Entry {
@@ -49,8 +49,8 @@ fn default_slack() -> std::io::Result<Nanos> {
     default
 }
 
-/// The coarse clock steps by one tick, so its step tells the rate without reading the configuration; a sandbox kernel
-/// that gives no such step is asked for its configuration.
+/// The coarse clock steps by one tick, so its step shows the rate. If a sandbox's kernel states no such step, its
+/// configuration is used.
 fn hz<'a>(step: Result<Nanos, Unavailable>, configuration: impl FnOnce() -> Result<&'a str, Unavailable>) -> Answer {
     let by_step = step.ok().filter(|step| step.0 > 0).map(|step| (1e9 / step.0 as f64).round() as i64);
     if let Some(hz) = by_step.filter(|hz| (24..=10_000).contains(hz)) {
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_for_the_default_slack_changes_nothing() {
+    fn reading_the_default_slack_changes_nothing() {
         std::thread::spawn(|| {
             let Ok(()) = os::set_timer_slack(Nanos(77_000)) else { return };
             let found = os::timer_slack().expect("was set");

@@ -37,13 +37,13 @@ pub(super) const FACTS: &[Entry] = &[
     },
 ];
 
-/// Ticks per second as stated.
+/// The stated ticks per second.
 pub fn stated_hz() -> Option<u64> {
     hz().ok()
 }
 
-/// Where the processor doesn't say, the kernel may: it measured the rate at boot, and shows its conversion to ns in the
-/// page of a perf event. Opened once.
+/// If the processor doesn't state the rate, the kernel may: it measured the rate at boot, and exposes the conversion to
+/// ns in the page of a perf event. Opened once.
 fn hz() -> Result<u64, Unavailable> {
     static BY_KERNEL: OnceLock<Option<u64>> = OnceLock::new();
     counter::hz().or_else(|why| match why {
@@ -56,13 +56,14 @@ fn hypervisor(machine: &Machine<'_>) -> String {
     virtualisation::hypervisor(machine.files).unwrap_or_default()
 }
 
-/// The kernel registers `tsc` on every machine with a usable counter and stops offering it once its watchdog, or the
-/// firmware, has called it unstable. Xen and Hyper-V have clocksources of their own and may hide it from the start,
-/// which says nothing.
+/// The kernel registers `tsc` on every machine with a usable counter, and stops offering it if its watchdog or the
+/// firmware calls it unstable. Xen and Hyper-V have their own clocksources and may hide it from the start, which says
+/// nothing.
 fn dropped(invariant: bool, offered: &str, hypervisor: &str) -> Answer {
     let listed = offered.split_whitespace().any(|name| name == "tsc");
     if invariant && !listed && matches!(hypervisor, "xen" | "hyper-v") {
-        return Err(Unavailable::Nonsense { what: format!("{hypervisor} offers its own clocksource instead of tsc") });
+        let what = format!("{hypervisor} offers its own clocksource instead of tsc, which says nothing about tsc");
+        return Err(Unavailable::Nonsense { what });
     }
     Ok(FactValue::Flag(invariant && !listed))
 }

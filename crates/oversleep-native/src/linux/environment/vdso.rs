@@ -1,16 +1,13 @@
-//! Whether the clock is read without the kernel.
+//! Whether clock reads avoid a system call.
 //!
-//! Presence of the vDSO does not tell: its code falls back to a system call where the clocksource can't be read from
-//! user space (xen, hpet, acpi_pm), where the kernel has switched that off, or in a sandbox; and a table of clocksources
-//! would grow stale. So the answer is observed. A real call costs what the clock costs plus a system call. If the
-//! ordinary read is cheaper than the real call by at least half of a trivial system call, it made none. The comparison
-//! is between the fastest batches of each, which interruptions can't make faster, and takes no absolute bound: also
-//! where reading the counter itself costs a microsecond (trapped by a hypervisor) the difference stays.
+//! The presence of the vDSO isn't enough, because its code may fall back to a system call. So this measures: a read
+//! makes no system call if it is cheaper than a real call by at least half of a trivial system call. It compares the
+//! fastest batches, which interruptions can't affect, and only their difference, which holds even if reading the
+//! counter takes a microsecond.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::linux::clocks::monotonic_ns_by_syscall;
 use crate::linux::os;
 
 const BATCHES: u32 = 40;
@@ -23,12 +20,12 @@ pub(super) fn is_present() -> bool {
 
 pub(super) fn avoids_system_call() -> bool {
     let mut best_ns = [u128::MAX; 3];
-    // Interleaved, so that a slow phase of the machine meets all three.
+    // Interleaved, so that a slow phase of the machine affects all three.
     for _ in 0..BATCHES {
         let batches = [
             batch_ns(|| os::clock_ns(libc::CLOCK_MONOTONIC)),
-            batch_ns(monotonic_ns_by_syscall),
-            // SAFETY: takes nothing and can't fail.
+            batch_ns(os::monotonic_ns_by_syscall),
+            // SAFETY: takes no argument and can't fail.
             batch_ns(|| unsafe { libc::syscall(libc::SYS_getppid) as u64 }),
         ];
         for (best, batch) in best_ns.iter_mut().zip(batches) {

@@ -1,4 +1,4 @@
-//! What this machine runs inside of.
+//! The hypervisor, subsystem or container that this process runs in.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Unavailable};
@@ -27,7 +27,8 @@ pub(super) const FACTS: &[Entry] = &[
     },
 ];
 
-/// Microsoft's kernels say so: `4.4.0-19041-Microsoft` is version 1, `5.15.90.1-microsoft-standard-WSL2` version 2.
+/// From the release of Microsoft's kernels: `4.4.0-19041-Microsoft` is version 1, `5.15.90.1-microsoft-standard-WSL2`
+/// is version 2.
 fn wsl(release: &str) -> &'static str {
     if release.contains("WSL2") || release.contains("microsoft-standard") {
         "wsl2"
@@ -40,8 +41,8 @@ fn wsl(release: &str) -> &'static str {
 
 /// The hypervisor's common name, `none` on bare metal.
 pub(super) fn hypervisor(files: &dyn Files) -> Result<String, Unavailable> {
-    let kernel_says = files.text("/sys/hypervisor/type").ok().filter(|name| name == "xen" || name == "kvm");
-    if let Some(name) = kernel_says {
+    let by_kernel = files.text("/sys/hypervisor/type").ok().filter(|name| name == "xen" || name == "kvm");
+    if let Some(name) = by_kernel {
         return Ok(name);
     }
     by_processor(files)
@@ -52,7 +53,7 @@ fn by_processor(_: &dyn Files) -> Result<String, Unavailable> {
     Ok(cpuid::hypervisor().to_owned())
 }
 
-/// ARM has no such register; firmware tables may say, and where they don't, nobody can tell.
+/// ARM has no such register. Firmware tables may name the hypervisor; otherwise it is unknown.
 #[cfg(not(target_arch = "x86_64"))]
 fn by_processor(files: &dyn Files) -> Result<String, Unavailable> {
     let compatible = files.text("/proc/device-tree/hypervisor/compatible");
@@ -63,13 +64,13 @@ fn by_processor(files: &dyn Files) -> Result<String, Unavailable> {
         Err(_) if files.text("/proc/device-tree/model").is_ok_and(|model| model.starts_with("Raspberry Pi")) => {
             Ok("none".to_owned())
         }
-        Err(_) => Err(Unavailable::missing("a statement of the hypervisor (device tree)")),
+        Err(_) => Err(Unavailable::missing("the hypervisor's entry in the device tree")),
     }
 }
 
-/// The container by the marks that its makers leave.
+/// The kind of container, by the marks that container engines leave.
 fn container(files: &dyn Files, variable: impl Fn(&str) -> Option<String>) -> &'static str {
-    let there = |path: &str| files.bytes(path).is_ok();
+    let exists = |path: &str| files.bytes(path).is_ok();
     let known = |name: &str| match name.trim() {
         "docker" => "docker",
         "podman" => "podman",
@@ -81,22 +82,22 @@ fn container(files: &dyn Files, variable: impl Fn(&str) -> Option<String>) -> &'
     if variable("KUBERNETES_SERVICE_HOST").is_some() {
         return "kubernetes";
     }
-    // Marks also lie in virtual machines whose disk was made from a container's image. The kernel's first namespaces
-    // have fixed numbers (include/linux/proc_ns.h), and a container has at least one of these of its own.
+    // Virtual machines made from a container's image have the marks too. But a container has at least one namespace of
+    // its own, and the kernel's initial namespaces have fixed numbers (include/linux/proc_ns.h).
     let first = [("pid", "pid:[4026531836]"), ("uts", "uts:[4026531838]"), ("ipc", "ipc:[4026531839]")];
     let is_first =
         |(kind, number): (&str, &str)| files.link(&format!("/proc/self/ns/{kind}")).as_deref() == Some(number);
     if first.into_iter().all(is_first) {
         return "none";
     }
-    if there("/run/.containerenv") {
+    if exists("/run/.containerenv") {
         return "podman";
     }
-    if there("/.dockerenv") {
+    if exists("/.dockerenv") {
         return "docker";
     }
-    let said = variable("container").or_else(|| files.text("/run/systemd/container").ok());
-    if let Some(name) = said.filter(|name| !name.trim().is_empty()) {
+    let stated = variable("container").or_else(|| files.text("/run/systemd/container").ok());
+    if let Some(name) = stated.filter(|name| !name.trim().is_empty()) {
         return known(&name);
     }
     let groups = files.text("/proc/1/cgroup").unwrap_or_default();
@@ -124,26 +125,26 @@ mod tests {
 
     #[test]
     fn containers_by_their_marks() {
-        let told = |files: &[(&'static str, &'static str)], variables: &[(&str, &str)]| {
+        let kind = |files: &[(&'static str, &'static str)], variables: &[(&str, &str)]| {
             container(&Sample::of(files), |name| {
                 variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned())
             })
         };
-        assert_eq!(told(&[], &[]), "none");
-        assert_eq!(told(&[("/.dockerenv", "")], &[]), "docker");
+        assert_eq!(kind(&[], &[]), "none");
+        assert_eq!(kind(&[("/.dockerenv", "")], &[]), "docker");
         let first = [
             ("/.dockerenv", ""),
             ("/proc/self/ns/pid", "pid:[4026531836]"),
             ("/proc/self/ns/uts", "uts:[4026531838]"),
             ("/proc/self/ns/ipc", "ipc:[4026531839]"),
         ];
-        assert_eq!(told(&first, &[]), "none", "a virtual machine made from an image");
-        assert_eq!(told(&first[..3], &[]), "docker");
-        assert_eq!(told(&[("/.dockerenv", "")], &[("KUBERNETES_SERVICE_HOST", "x")]), "kubernetes");
-        assert_eq!(told(&[("/run/.containerenv", "name=\"secret\"")], &[]), "podman");
-        assert_eq!(told(&[], &[("container", "lxc")]), "lxc");
-        assert_eq!(told(&[("/run/systemd/container", "systemd-nspawn\n")], &[]), "systemd-nspawn");
-        assert_eq!(told(&[("/proc/1/cgroup", "12:cpu:/docker/0123\n")], &[]), "docker");
-        assert_eq!(told(&[("/proc/1/cgroup", "0::/init.scope\n")], &[("container", "oci")]), "other");
+        assert_eq!(kind(&first, &[]), "none", "a virtual machine made from an image");
+        assert_eq!(kind(&first[..3], &[]), "docker");
+        assert_eq!(kind(&[("/.dockerenv", "")], &[("KUBERNETES_SERVICE_HOST", "x")]), "kubernetes");
+        assert_eq!(kind(&[("/run/.containerenv", "name=\"secret\"")], &[]), "podman");
+        assert_eq!(kind(&[], &[("container", "lxc")]), "lxc");
+        assert_eq!(kind(&[("/run/systemd/container", "systemd-nspawn\n")], &[]), "systemd-nspawn");
+        assert_eq!(kind(&[("/proc/1/cgroup", "12:cpu:/docker/0123\n")], &[]), "docker");
+        assert_eq!(kind(&[("/proc/1/cgroup", "0::/init.scope\n")], &[("container", "oci")]), "other");
     }
 }

@@ -1,15 +1,15 @@
-//! The rate of the time-stamp counter as the kernel measured it, from the page that comes with a perf event.
+//! The rate of the time-stamp counter that the kernel measured, from the page of a perf event.
 //! <https://man7.org/linux/man-pages/man2/perf_event_open.2.html> (`cap_user_time`, `time_mult`, `time_shift`)
 
 use super::ring::SwitchRing;
 
-/// Offsets of the conversion from counter to ns in the control page.
+/// Offsets of the counter's conversion to ns in the control page.
 const CAPABILITIES_OFFSET: usize = 40;
 const TIME_SHIFT_OFFSET: usize = 50;
 const TIME_MULT_OFFSET: usize = 52;
 const CAPABILITY_USER_TIME: u64 = 1 << 3;
 
-/// Ticks per second, where the kernel shows its conversion: on bare metal with a stable counter.
+/// Ticks per second, if the kernel exposes its conversion, as on bare metal with a stable counter.
 pub fn kernel_counter_hz() -> Option<u64> {
     let ring = SwitchRing::open().ok()?;
     let page = ring.control_page();
@@ -26,7 +26,7 @@ pub fn kernel_counter_hz() -> Option<u64> {
 }
 
 /// With ns = ticks · mult / 2^shift, a second has 10⁹ · 2^shift / mult ticks. The kernel keeps the rate in kHz, so the
-/// conversion's rounding is taken back to that.
+/// result is rounded to that.
 fn conversion_hz(capabilities: u64, shift: u16, mult: u32) -> Option<u64> {
     if capabilities & CAPABILITY_USER_TIME == 0 || mult == 0 || shift > 32 {
         return None;

@@ -1,8 +1,8 @@
 //! When the calling thread got its CPU back, without privileges.
 //!
-//! A software event that counts nothing records this thread's context switches with CLOCK_MONOTONIC stamps;
-//! `schedstat` says how long the thread was runnable and waited. Only a wait with exactly one switch-in can be split:
-//! of several, the delays can't be told apart, and an unattributed wait is better than a guess.
+//! A dummy software event records this thread's context switches with CLOCK_MONOTONIC timestamps, and `schedstat`
+//! counts how long the thread was runnable and waited. Only a wait with exactly one switch-in is split; with several,
+//! the delays can't be attributed.
 
 #[cfg(target_arch = "x86_64")]
 mod counter_rate;
@@ -14,7 +14,7 @@ use oversleep_record::{Nanos, Unavailable};
 #[cfg(target_arch = "x86_64")]
 pub use counter_rate::kernel_counter_hz;
 
-/// Only x86-64's counter has a rate that has to be asked for: elsewhere the processor states it.
+/// Other architectures state the rate of their counter.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn kernel_counter_hz() -> Option<u64> {
     None
@@ -25,7 +25,7 @@ pub use schedstat::{ThreadStat, ThreadStatFile};
 use crate::native::tunables::NotSend;
 use oversleep_system::{Splitter, SwitchIn};
 
-/// Watches the thread that opened it.
+/// Records the switches of the thread that opened it.
 pub struct SwitchWatch {
     ring: ring::SwitchRing,
     stat: ThreadStatFile,
@@ -34,10 +34,10 @@ pub struct SwitchWatch {
 }
 
 impl SwitchWatch {
-    /// Starts watching the calling thread.
+    /// Starts recording the calling thread's switches.
     ///
     /// # Errors
-    /// Why its switches can't be seen here.
+    /// The reason if its switches aren't readable here.
     pub fn open() -> Result<SwitchWatch, Unavailable> {
         let stat = ThreadStatFile::open()?;
         stat.read()?;
@@ -53,10 +53,10 @@ impl Splitter for SwitchWatch {
     }
 
     fn last_switch_in(&mut self) -> Option<SwitchIn> {
-        let seen = self.ring.take();
+        let switches = self.ring.take();
         let before = self.armed.take()?;
         let after = self.stat.read().ok()?;
-        decide(&seen, before, after)
+        decide(&switches, before, after)
     }
 
     fn method(&self) -> &'static str {
@@ -64,7 +64,7 @@ impl Splitter for SwitchWatch {
     }
 }
 
-/// Switch-ins of one window.
+/// The switch-ins of one window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Switches {
     count: u64,
@@ -72,14 +72,14 @@ struct Switches {
     lost: bool,
 }
 
-fn decide(seen: &Switches, before: ThreadStat, after: ThreadStat) -> Option<SwitchIn> {
-    // The kernel counts switch-ins too: where the two disagree (a preemption between the reads), nothing is certain.
+fn decide(switches: &Switches, before: ThreadStat, after: ThreadStat) -> Option<SwitchIn> {
+    // If the kernel's own count disagrees, the thread was preempted between the reads and nothing is certain.
     let counted = after.switch_ins.checked_sub(before.switch_ins)?;
-    if seen.lost || seen.count != 1 || counted != 1 {
+    if switches.lost || switches.count != 1 || counted != 1 {
         return None;
     }
     let run_queue_delay = after.run_delay - before.run_delay;
-    (run_queue_delay >= Nanos::ZERO).then_some(SwitchIn { at: seen.last_at, run_queue_delay })
+    (run_queue_delay >= Nanos::ZERO).then_some(SwitchIn { at: switches.last_at, run_queue_delay })
 }
 
 #[cfg(test)]
@@ -95,18 +95,18 @@ mod tests {
 
     #[test]
     fn only_one_certain_switch_in_is_reported() {
-        let seen = |count, lost| Switches { count, last_at: Nanos(500), lost };
+        let switches = |count, lost| Switches { count, last_at: Nanos(500), lost };
         let once = Some(SwitchIn { at: Nanos(500), run_queue_delay: Nanos(30) });
-        assert_eq!(decide(&seen(1, false), stat(100, 7), stat(130, 8)), once);
-        assert_eq!(decide(&seen(0, false), stat(100, 7), stat(100, 7)), None, "never switched out");
-        assert_eq!(decide(&seen(1, true), stat(100, 7), stat(130, 8)), None, "an event was lost");
-        assert_eq!(decide(&seen(2, false), stat(100, 7), stat(130, 9)), None, "which delay was the last?");
-        assert_eq!(decide(&seen(1, false), stat(100, 7), stat(130, 9)), None, "the counts disagree");
-        assert_eq!(decide(&seen(1, false), stat(100, 7), stat(90, 8)), None, "a delay can't shrink");
+        assert_eq!(decide(&switches(1, false), stat(100, 7), stat(130, 8)), once);
+        assert_eq!(decide(&switches(0, false), stat(100, 7), stat(100, 7)), None, "never switched out");
+        assert_eq!(decide(&switches(1, true), stat(100, 7), stat(130, 8)), None, "an event was lost");
+        assert_eq!(decide(&switches(2, false), stat(100, 7), stat(130, 9)), None, "which delay was the last?");
+        assert_eq!(decide(&switches(1, false), stat(100, 7), stat(130, 9)), None, "the counts disagree");
+        assert_eq!(decide(&switches(1, false), stat(100, 7), stat(90, 8)), None, "a delay can't shrink");
     }
 
     #[test]
-    fn a_switch_in_lies_between_the_start_and_the_end_of_a_sleep() {
+    fn a_switch_in_is_between_the_start_and_the_end_of_a_sleep() {
         std::thread::spawn(|| {
             let Ok(mut watch) = SwitchWatch::open() else { return };
             let mut attributed = 0;
@@ -121,7 +121,7 @@ mod tests {
                     assert!(switch.run_queue_delay < after - before, "{switch:?}");
                 }
             }
-            assert!(attributed > 0, "no sleep of 20 was seen");
+            assert!(attributed > 0, "none of 20 sleeps was attributed");
         })
         .join()
         .expect("no panic");

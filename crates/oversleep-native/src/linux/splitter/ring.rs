@@ -11,7 +11,7 @@ use oversleep_record::{Nanos, Unavailable};
 use super::Switches;
 use crate::linux::os;
 
-/// `struct perf_event_attr` up to its version 5 (Linux 4.1), which holds all that is used here.
+/// `struct perf_event_attr` in version 5 (Linux 4.1), which has all fields used here.
 #[repr(C)]
 #[derive(Default)]
 struct EventAttr {
@@ -47,7 +47,7 @@ const USE_CLOCK_ID: u64 = 1 << 25;
 const CONTEXT_SWITCH: u64 = 1 << 26;
 const FLAG_CLOSE_ON_EXEC: u64 = 1 << 3;
 
-/// Eight pages of records: a wait makes two of 24 bytes.
+/// Pages for records. A wait makes two records of 24 bytes.
 const DATA_PAGES: usize = 8;
 /// Offsets of the head and tail counters in the control page.
 const HEAD_OFFSET: usize = 1024;
@@ -57,7 +57,7 @@ const ALLOW: &str = "`sudo sysctl kernel.perf_event_paranoid=2`; in a container 
     `--security-opt seccomp=unconfined` or `--cap-add PERFMON`";
 
 pub(super) struct SwitchRing {
-    // Order matters: the mapping goes before the descriptor.
+    // The order matters: the mapping is dropped before the descriptor.
     map: Mapping,
     _event: OwnedFd,
 }
@@ -69,7 +69,7 @@ struct Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: exactly what was mapped, and nothing refers to it any more.
+        // SAFETY: exactly the mapped range, to which nothing refers any more.
         unsafe { libc::munmap(self.base.as_ptr().cast(), (1 + DATA_PAGES) * self.page_bytes) };
     }
 }
@@ -82,7 +82,7 @@ impl SwitchRing {
             size: size_of::<EventAttr>() as u32,
             config: SOFTWARE_DUMMY,
             sample_type: SAMPLE_TID | SAMPLE_TIME,
-            // Without the kernel's side the event is open to everybody at paranoid level 2; switches are recorded still.
+            // Without kernel events, everybody may open it at paranoid level 2. Switches are still recorded.
             flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR | SAMPLE_ID_ALL | USE_CLOCK_ID | CONTEXT_SWITCH,
             clock_id: libc::CLOCK_MONOTONIC,
             ..EventAttr::default()
@@ -94,12 +94,12 @@ impl SwitchRing {
         if raw < 0 {
             return Err(explain(&io::Error::last_os_error()));
         }
-        // SAFETY: the descriptor was just made and belongs to nobody else.
+        // SAFETY: the descriptor was just created and has no other owner.
         let event = unsafe { OwnedFd::from_raw_fd(raw as i32) };
         // SAFETY: takes a number and returns one.
         let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        // Writable, so that the kernel minds the tail and never overwrites what was not read.
-        // SAFETY: a new mapping of the event's buffer, at an address of the kernel's choice.
+        // Writable, so that the kernel respects the tail and never overwrites unread records.
+        // SAFETY: a new mapping of the event's buffer, at an address that the kernel chooses.
         let base = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -130,18 +130,18 @@ impl SwitchRing {
         unsafe { AtomicU64::from_ptr(self.map.base.as_ptr().add(offset).cast()) }
     }
 
-    /// Where the kernel is. Acquire: the records before it are complete.
+    /// The kernel's write position. Acquire, so that the records before it are complete.
     fn head(&self) -> u64 {
         self.counter(HEAD_OFFSET).load(Ordering::Acquire)
     }
 
-    /// Skips all records so far.
+    /// Skips all existing records.
     pub(super) fn forget(&mut self) {
         let head = self.head();
         self.counter(TAIL_OFFSET).store(head, Ordering::Release);
     }
 
-    /// The switch-ins since the last call of this or of `forget`.
+    /// The switch-ins since the last call of this function or of `forget`.
     pub(super) fn take(&mut self) -> Switches {
         let head = self.head();
         let tail = self.counter(TAIL_OFFSET).load(Ordering::Relaxed);
@@ -149,10 +149,10 @@ impl SwitchRing {
         let data_bytes = DATA_PAGES * self.map.page_bytes;
         for position in tail..head {
             let offset = self.map.page_bytes + (position % data_bytes as u64) as usize;
-            // SAFETY: within the data pages; between tail and head the kernel doesn't write.
+            // SAFETY: within the data pages, and the kernel doesn't write between tail and head.
             bytes.push(unsafe { self.map.base.as_ptr().add(offset).read() });
         }
-        // Release: the bytes are copied before the kernel may use their place again.
+        // Release, so that the bytes are copied before the kernel may reuse their place.
         self.counter(TAIL_OFFSET).store(head, Ordering::Release);
         decode(&bytes)
     }
@@ -181,7 +181,7 @@ fn decode(mut bytes: &[u8]) -> Switches {
             (kind, u16::from_ne_bytes([h[4], h[5]]), usize::from(u16::from_ne_bytes([h[6], h[7]])))
         });
         let Some((kind, misc, size)) = header.filter(|&(_, _, size)| (8..=bytes.len()).contains(&size)) else {
-            // Torn: whatever follows can't be read, so something is missing.
+            // A torn record: what follows isn't readable, so something is missing.
             return Switches { lost: true, ..switches };
         };
         let (record, rest) = bytes.split_at(size);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_or_torn_is_said() {
+    fn lost_and_torn_records_are_reported() {
         let one = record(RECORD_SWITCH, 0, &[7, 200]);
         let lost = [one.clone(), record(RECORD_LOST, 0, &[1, 5, 7, 250])].concat();
         assert_eq!(decode(&lost), Switches { count: 1, last_at: Nanos(200), lost: true });

@@ -7,37 +7,37 @@ use oversleep_record::{Nanos, Unavailable};
 
 const PATH: &str = "/proc/thread-self/schedstat";
 
-/// The file, opened by the thread it tells of.
+/// The file, opened by the thread it describes.
 pub struct ThreadStatFile(File);
 
-/// What the file says.
+/// The content of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadStat {
-    /// Time runnable and waiting for a CPU, ever.
+    /// Total time that the thread was runnable and waited for a CPU.
     pub run_delay: Nanos,
-    /// Times it got a CPU, ever.
+    /// How often it was switched in.
     pub switch_ins: u64,
 }
 
 impl ThreadStatFile {
-    /// Of the calling thread.
+    /// Opens the calling thread's file.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason if there is none.
     pub fn open() -> Result<ThreadStatFile, Unavailable> {
         match File::open(PATH) {
             Ok(file) => Ok(ThreadStatFile(file)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Err(Unavailable::missing(format!("{PATH} (a kernel with CONFIG_SCHED_INFO)")))
+                Err(Unavailable::missing(format!("{PATH} (use a kernel with CONFIG_SCHED_INFO)")))
             }
             Err(error) => Err(Unavailable::failed(format!("open {PATH}"), error)),
         }
     }
 
-    /// As of now.
+    /// The current content.
     ///
     /// # Errors
-    /// Why it can't be read.
+    /// The reason if it isn't readable.
     pub fn read(&self) -> Result<ThreadStat, Unavailable> {
         let mut buffer = [0; 96];
         let length =
@@ -45,11 +45,11 @@ impl ThreadStatFile {
         std::str::from_utf8(&buffer[..length])
             .ok()
             .and_then(parse)
-            .ok_or_else(|| Unavailable::Nonsense { what: format!("{PATH} has no three numbers, or counts nothing") })
+            .ok_or_else(|| Unavailable::Nonsense { what: format!("{PATH} lacks its three numbers, or counts nothing") })
     }
 }
 
-/// `run time, run delay, switch-ins`. A thread that reads has been switched in: three zeros come from a kernel that
+/// `run time, run delay, switch-ins`. The reading thread has been switched in, so three zeros come from a kernel that
 /// doesn't count.
 fn parse(text: &str) -> Option<ThreadStat> {
     let mut numbers = text.split_ascii_whitespace();

@@ -1,4 +1,4 @@
-//! The processor: who made it, how many CPUs, of which kinds, and its time-stamp counter.
+//! The processor: its vendor and model, the number and classes of its CPUs, and its time-stamp counter.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Unavailable};
@@ -55,11 +55,11 @@ fn nonsense(hz: u64) -> Unavailable {
 /// Ticks of the time-stamp counter per second.
 ///
 /// # Errors
-/// Why nobody states them.
+/// The reason if neither the system nor the processor states them.
 pub fn tsc_hz() -> Result<u64, Unavailable> {
     tsc::present()?;
-    let told = sysctl::integer("machdep.tsc.frequency").ok().and_then(|hz| u64::try_from(hz).ok()).filter(|&hz| hz > 0);
-    told.map_or_else(tsc::hz, Ok)
+    let hz = sysctl::integer("machdep.tsc.frequency").ok().and_then(|hz| u64::try_from(hz).ok()).filter(|&hz| hz > 0);
+    hz.map_or_else(tsc::hz, Ok)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -83,7 +83,7 @@ mod identity {
 
     use crate::macos::sysctl;
 
-    /// macOS runs on no other ARM processor.
+    /// macOS runs on no other vendor's ARM processors.
     pub fn vendor() -> Result<String, Unavailable> {
         Ok("Apple".to_owned())
     }

@@ -1,4 +1,4 @@
-//! The system, what it runs inside of, its libraries and its power.
+//! The system, its hypervisor, its libraries and its power.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Unavailable};
@@ -37,17 +37,17 @@ pub(super) const FACTS: &[Entry] = &[
     Entry {
         name: FactName::PowerLowPowerMode,
         source: "none",
-        read: || Err(Unavailable::missing("a C function for it (NSProcessInfo.lowPowerModeEnabled is Objective-C)")),
+        read: || Err(Unavailable::missing("a C function (NSProcessInfo.lowPowerModeEnabled is Objective-C)")),
     },
     Entry {
         name: FactName::CpufreqReading,
         source: "none",
-        read: || Err(Unavailable::missing("a call of macOS that tells programs the clock rate of a CPU")),
+        read: || Err(Unavailable::missing("a public call for the clock rate of a CPU")),
     },
     Entry {
         name: FactName::ThermalSensor,
         source: "none",
-        read: || Err(Unavailable::missing("a public call of macOS for the processor's temperature")),
+        read: || Err(Unavailable::missing("a public call for the processor's temperature")),
     },
     Entry {
         name: FactName::ThermalPressure,
@@ -60,7 +60,7 @@ pub(super) const FACTS: &[Entry] = &[
 fn hypervisor() -> Result<&'static str, Unavailable> {
     match sysctl::integer("kern.hv_vmm_present") {
         Ok(0) => Ok("none"),
-        // Before macOS 11 the kernel doesn't say, but every processor was Intel's.
+        // Before macOS 11 the kernel doesn't say, but all processors were Intel's.
         Ok(_) | Err(Unavailable::Missing { .. }) => Ok(hypervisor_name()),
         Err(why) => Err(why),
     }
@@ -71,7 +71,7 @@ fn hypervisor_name() -> &'static str {
     crate::processor::cpuid::hypervisor()
 }
 
-/// Apple silicon has no register that says which.
+/// Apple silicon has no register that names the hypervisor.
 #[cfg(not(target_arch = "x86_64"))]
 fn hypervisor_name() -> &'static str {
     "other"
@@ -79,11 +79,11 @@ fn hypervisor_name() -> &'static str {
 
 fn load_average() -> Answer {
     let mut averages = [0.0];
-    // SAFETY: there is room for the one number that is asked for.
+    // SAFETY: there is room for the one number requested.
     // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/getloadavg.3.html
     if unsafe { libc::getloadavg(averages.as_mut_ptr(), 1) } != 1 {
         return Err(os::failed("getloadavg"));
     }
-    // Told to a hundredth, as everywhere.
+    // Rounded to a hundredth, as everywhere.
     Ok(FactValue::Real((averages[0] * 100.0).round() / 100.0))
 }

@@ -1,8 +1,8 @@
 //! Facts about the machine that matter to timing: a registry of entries, one file per theme.
 //!
-//! What may enter: what changes how long waits, clock reads and wake-ups take, or explains a difference between two
-//! machines. What may not: anything that identifies a person or a host — no host name, user, address, serial number,
-//! hardware model with its serial, path or process name.
+//! A fact must affect how long waits, clock reads or wake-ups take, or explain a difference between two machines. It
+//! must not identify a person or a host: no host name, user, address, serial number, hardware model with its serial,
+//! path or process name.
 
 mod cpu;
 mod host;
@@ -18,20 +18,20 @@ pub(super) use timer::tiers;
 
 use super::sysctl;
 
-/// One fact: what it is called, what it says, and how it is learned.
+/// One fact: its name, its source, and how to read it.
 pub struct Entry {
     /// Its name; what it means for timing stands with it in the record.
     pub name: FactName,
-    /// The call or name that tells.
+    /// The call or name that states it.
     pub source: &'static str,
-    /// Learns it.
+    /// Reads it.
     pub read: fn() -> Answer,
 }
 
-/// A fact, or why it can't be learned here.
+/// A fact, or why it isn't available here.
 pub type Answer = Result<FactValue, Unavailable>;
 
-/// Every fact there is.
+/// All facts.
 pub fn registry() -> impl Iterator<Item = &'static Entry> {
     [host::FACTS, timer::FACTS, cpu::FACTS, sched::FACTS].into_iter().flatten()
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fact_stands_once_and_is_described() {
+    fn every_fact_occurs_once() {
         let names: BTreeSet<FactName> = registry().map(|entry| entry.name).collect();
         assert_eq!(names.len(), registry().count(), "one twice");
         assert!(registry().all(|entry| !entry.source.is_empty()));

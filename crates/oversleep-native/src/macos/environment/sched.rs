@@ -1,4 +1,4 @@
-//! The scheduler: how this thread is treated, and what it may ask for.
+//! The scheduler: how it treats this thread, and what the thread may request.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Unavailable};
@@ -28,8 +28,8 @@ pub(super) const FACTS: &[Entry] = &[
 ];
 
 fn nice() -> Answer {
-    // −1 is a nice value too: only the error number tells.
-    // SAFETY: the place of this thread's error number; 0 is the calling process.
+    // −1 is also a nice value, so only the error number shows a failure.
+    // SAFETY: the address of this thread's error number; 0 is the calling process.
     let (value, error) = unsafe {
         *libc::__error() = 0;
         (libc::getpriority(libc::PRIO_PROCESS, 0), *libc::__error())
@@ -37,10 +37,10 @@ fn nice() -> Answer {
     if error == 0 { Ok(FactValue::Integer(value.into())) } else { Err(os::failed_with("getpriority", error)) }
 }
 
-/// Tries the real-time policy on a thread that ends right after, so that nothing has to be undone.
+/// Tries the real-time policy on a temporary thread, so that nothing has to be undone.
 ///
 /// # Errors
-/// Why it was refused.
+/// The reason if it was denied.
 pub fn real_time() -> Result<(), Unavailable> {
     let thread = std::thread::Builder::new().name("try".to_owned()).spawn(policy::set_time_constraint);
     let thread = thread.map_err(|error| Unavailable::failed("pthread_create", error))?;

@@ -1,4 +1,4 @@
-//! Timers: the timebase, and what the kernel says of coalescing.
+//! Timers: the timebase, and the kernel's coalescing.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Nanos, Unavailable};
@@ -38,15 +38,15 @@ fn nonsense(what: &str) -> Unavailable {
 
 fn tier_list() -> Answer {
     const EXAMPLE: Nanos = Nanos(1_000_000);
-    let told =
+    let sentence =
         |(tier, share): (&str, Share)| format!("{tier}: {share}; {EXAMPLE} ends up to {} late", share.of(EXAMPLE));
-    Ok(FactValue::List(tiers()?.into_iter().map(told).collect()))
+    Ok(FactValue::List(tiers()?.into_iter().map(sentence).collect()))
 }
 
 /// The kernel's parameters by tier.
 ///
 /// # Errors
-/// Why they can't be read.
+/// The reason if they aren't readable.
 pub fn tiers() -> Result<Vec<(&'static str, Share)>, Unavailable> {
     const TIERS: [(&str, &str); 7] = [
         ("no tier", "ts"),
@@ -59,7 +59,7 @@ pub fn tiers() -> Result<Vec<(&'static str, Share)>, Unavailable> {
     ];
     let share = |(tier, name): (&'static str, &str)| {
         let shift = sysctl::integer(&format!("kern.timer_coalesce_{name}_scale"))?;
-        // Named for ns, told in µs: the kernel's handler is sysctl_timer_user_us_kernel_abstime.
+        // The name says ns, but the value is in µs: the kernel's handler is sysctl_timer_user_us_kernel_abstime.
         let cap_us = sysctl::integer(&format!("kern.timer_coalesce_{name}_ns_max"))?;
         let shift = i32::try_from(shift).map_err(|_| nonsense("a shift of more than 32 bits"))?;
         let cap = cap_us.checked_mul(1_000).map(Nanos).ok_or_else(|| nonsense("a cap of more than centuries"))?;

@@ -10,7 +10,7 @@ pub(super) fn enter_the_kernel() {
     unsafe { libc::getppid() };
 }
 
-/// The largest cache, and the memory that is free or can be had without swapping.
+/// The largest cache, and the memory that is free or available without swapping.
 pub(super) fn sizes() -> Sizes {
     let names = ["hw.l3cachesize", "hw.perflevel0.l2cachesize", "hw.l2cachesize"];
     let caches = names.into_iter().filter_map(|name| u64::try_from(sysctl::integer(name).ok()?).ok());

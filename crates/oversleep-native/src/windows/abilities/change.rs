@@ -1,4 +1,4 @@
-//! What may be changed.
+//! What this process can change.
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{Nanos, Unavailable};
@@ -10,45 +10,47 @@ use crate::windows::{processors, tunables};
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "timer resolution",
-        gives: "--resolution 1ms: waits end within a millisecond or two instead of up to 15.6 ms later",
-        look: || {
-            let seen = told("a period of 1 ms was granted", system::wine_version(), "whose waits end alike with any");
-            try_setting("resolution", &Setting::Nanos(Nanos::from_millis(1)), &seen)
+        gives: "--resolution 1ms: waits end 1 to 2 ms late at most, instead of up to 15.6 ms",
+        check: || {
+            let effect = "where it changes no wait";
+            let evidence = qualified("a resolution of 1 ms was granted", system::wine_version(), effect);
+            try_setting("resolution", &Setting::Nanos(Nanos::from_millis(1)), &evidence)
         },
     },
     Entry {
         name: "high-resolution timers",
-        gives: "waits that usually end 0.5 to 1 ms late and need no timer resolution",
-        look: || {
-            let made = "CreateWaitableTimerExW made one";
-            timer::high_resolution_timers().map(|()| told(made, system::wine_version(), "which ignores the flag"))
+        gives: "waits that usually end 0.5 to 1 ms late without a request for a timer resolution",
+        check: || {
+            let created = "CreateWaitableTimerExW created one";
+            let effect = "which ignores the flag";
+            timer::high_resolution_timers().map(|()| qualified(created, system::wine_version(), effect))
         },
     },
     Entry {
         name: "pinning to CPUs",
-        gives: "--pin 1: one core's behaviour instead of a mixture",
-        look: || {
+        gives: "--pin 1: the behaviour of one core instead of a mixture of all",
+        check: || {
             let cpus = processors::allowed()?;
             let last = Setting::Cpus(cpus.last().copied().into_iter().collect());
-            try_setting("pin", &last, &format!("{} CPUs may be used", cpus.len()))
+            try_setting("pin", &last, &format!("this process may use {} CPUs", cpus.len()))
         },
     },
 ];
 
-/// What was seen, with what it is worth under Wine.
-fn told(seen: &str, wine_version: Option<String>, worth: &str) -> String {
-    wine_version.map_or_else(|| seen.to_owned(), |version| format!("{seen}, by Wine {version}, {worth}"))
+/// The evidence, qualified by its meaning under Wine.
+fn qualified(evidence: &str, wine_version: Option<String>, effect: &str) -> String {
+    wine_version.map_or_else(|| evidence.to_owned(), |version| format!("{evidence} by Wine {version}, {effect}"))
 }
 
-/// Whether a tunable takes a setting, undone at once.
-fn try_setting(name: &str, setting: &Setting, seen: &str) -> Result<String, Unavailable> {
+/// Whether a tunable accepts a setting, which is undone at once.
+fn try_setting(name: &str, setting: &Setting, evidence: &str) -> Result<String, Unavailable> {
     let tunables = tunables::registry();
     let tunable = tunables.iter().find(|tunable| tunable.info().name == name);
     let (outcome, guard) = tunable.ok_or(Unavailable::NotOnThisPlatform)?.apply(setting);
     drop(guard);
     match outcome {
         Outcome::Denied { why } => Err(why),
-        _ => Ok(seen.to_owned()),
+        _ => Ok(evidence.to_owned()),
     }
 }
 
@@ -57,8 +59,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_wine_grants_is_told_as_wines() {
-        assert_eq!(told("granted", None, "worthless"), "granted");
-        assert_eq!(told("granted", Some("8.0".to_owned()), "worthless"), "granted, by Wine 8.0, worthless");
+    fn evidence_from_wine_is_qualified() {
+        assert_eq!(qualified("granted", None, "without effect"), "granted");
+        let evidence = qualified("granted", Some("8.0".to_owned()), "without effect");
+        assert_eq!(evidence, "granted by Wine 8.0, without effect");
     }
 }

@@ -1,4 +1,4 @@
-//! What may be seen.
+//! What this process can see.
 
 use oversleep_record::Unavailable;
 
@@ -6,52 +6,52 @@ use crate::survey::Entry;
 use crate::windows::interrupts::Interrupts;
 use crate::windows::{counters, os, processor_state, processors};
 
-const TRACE: &str = "an administrator: a kernel trace (Event Tracing for Windows)";
+const TRACE: &str = "as an administrator, record a kernel trace by Event Tracing for Windows";
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "other programs' CPU time",
-        gives: "how busy the machine was apart from this process",
-        look: || match counters::busy() {
-            Some(_) => Ok("GetSystemTimes tells it".to_owned()),
+        gives: "shows how busy the machine was apart from this process",
+        check: || match counters::busy() {
+            Some(_) => Ok("GetSystemTimes".to_owned()),
             None => Err(os::failed("GetSystemTimes")),
         },
     },
     Entry {
         name: "own CPU time",
-        gives: "what a wait or a spin costs",
-        look: || match (counters::cycles(), os::thread_cpu_time()) {
-            (Some(_), _) => Ok("QueryThreadCycleTime counts".to_owned()),
-            (None, Some(_)) => Ok("GetThreadTimes counts, by whole ticks of the clock interrupt".to_owned()),
+        gives: "shows what a wait or a spin costs",
+        check: || match (counters::cycles(), os::thread_cpu_time()) {
+            (Some(_), _) => Ok("QueryThreadCycleTime".to_owned()),
+            (None, Some(_)) => Ok("GetThreadTimes, in whole ticks".to_owned()),
             (None, None) => Err(os::failed("GetThreadTimes")),
         },
     },
     Entry {
         name: "switch-in times",
         gives: "splits lateness into timer, run queue and return",
-        look: || Err(Unavailable::not_permitted("seeing a thread's switches", TRACE)),
+        check: || Err(Unavailable::not_permitted("reading a thread's switches", TRACE)),
     },
     Entry {
         name: "interrupts",
-        gives: "what a timer resolution costs the machine",
-        look: || match Interrupts::default().total() {
-            Some(_) => Ok("counted for each processor, of every kind together".to_owned()),
+        gives: "shows what a timer resolution costs the machine",
+        check: || match Interrupts::default().total() {
+            Some(_) => Ok("counted per processor, all kinds together".to_owned()),
             None => Err(Unavailable::missing("a count of interrupts")),
         },
     },
     Entry {
         name: "clock rate while measuring",
-        gives: "tells a processor that was slowed down, for heat or to save power",
-        look: || processor_state::rates().map(|_| "CallNtPowerInformation tells what Windows chose".to_owned()),
+        gives: "detects a processor that was slowed down because of heat or to save power",
+        check: || processor_state::rates().map(|_| "CallNtPowerInformation, the rate that Windows chose".to_owned()),
     },
     Entry {
         name: "temperature",
-        gives: "tells how close to its limit the processor was",
-        look: || Err(Unavailable::not_permitted("reading the processor's temperature", "an administrator: a driver")),
+        gives: "shows how close the processor was to its temperature limit",
+        check: || Err(processor_state::no_temperature()),
     },
     Entry {
         name: "kinds of cores",
-        gives: "tells fast cores from thrifty ones",
-        look: || processors::cores().map(|cores| format!("{} cores and their classes are listed", cores.len())),
+        gives: "distinguishes performance cores from efficiency cores",
+        check: || processors::cores().map(|cores| format!("Windows lists {} cores with their classes", cores.len())),
     },
 ];

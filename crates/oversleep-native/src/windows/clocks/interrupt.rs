@@ -6,7 +6,7 @@ use oversleep_system::pairing::is_same;
 use oversleep_system::{ClockInfo, clocks, describe};
 use windows_sys::Win32::System::WindowsProgramming::QueryUnbiasedInterruptTime;
 
-use super::step::timer_period;
+use super::step::timer_resolution;
 use crate::fn_clock::{FnClock, Read};
 use crate::windows::os::Newer;
 
@@ -41,11 +41,11 @@ macro_rules! looked_up {
 }
 
 pub(super) const READS: &[Read] = &[
-    looked_up!("interrupt-time", c"QueryInterruptTime", timer_period),
+    looked_up!("interrupt-time", c"QueryInterruptTime", timer_resolution),
     looked_up!("interrupt-time-precise", c"QueryInterruptTimePrecise"),
-    ("unbiased-interrupt-time", |info| FnClock::new(info, unbiased_interrupt_time).step(timer_period).boxed()),
+    ("unbiased-interrupt-time", |info| FnClock::new(info, unbiased_interrupt_time).step(timer_resolution).boxed()),
     looked_up!("unbiased-interrupt-time-precise", c"QueryUnbiasedInterruptTimePrecise"),
-    ("shared-interrupt-time", |info| FnClock::new(info, shared_interrupt_time).step(timer_period).boxed()),
+    ("shared-interrupt-time", |info| FnClock::new(info, shared_interrupt_time).step(timer_resolution).boxed()),
 ];
 
 #[inline(always)]

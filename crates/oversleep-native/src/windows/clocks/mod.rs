@@ -30,7 +30,7 @@ const OWN: &[Read] = &[
     }),
     ("time-get-time", |info| {
         // SAFETY: takes nothing and returns a number.
-        FnClock::new(info, || u64::from(unsafe { timeGetTime() })).step(step::timer_period_in_milliseconds).boxed()
+        FnClock::new(info, || u64::from(unsafe { timeGetTime() })).step(step::timer_resolution_in_milliseconds).boxed()
     }),
 ];
 

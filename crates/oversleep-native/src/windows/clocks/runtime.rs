@@ -2,7 +2,7 @@
 
 use oversleep_record::Nanos;
 
-use super::step::timer_period_in_milliseconds;
+use super::step::timer_resolution_in_milliseconds;
 use crate::fn_clock::{FnClock, Read};
 
 pub(super) const READS: &[Read] = &[
@@ -19,7 +19,7 @@ const MSVCRT: bool = cfg!(all(target_env = "gnu", not(target_abi = "llvm")));
 
 /// The UCRT's clock moves by CLOCKS_PER_SEC.
 fn step_of_clock() -> Option<Nanos> {
-    if MSVCRT { timer_period_in_milliseconds() } else { Some(Nanos::from_millis(1)) }
+    if MSVCRT { timer_resolution_in_milliseconds() } else { Some(Nanos::from_millis(1)) }
 }
 
 // SAFETY: as <time.h> of Microsoft's C library declares them: clock_t is a 32-bit long, __time64_t has 64 bits.
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn the_older_library_moves_with_the_timer_interrupt() {
-        let expected = if MSVCRT { timer_period_in_milliseconds() } else { Some(Nanos::from_millis(1)) };
+        let expected = if MSVCRT { timer_resolution_in_milliseconds() } else { Some(Nanos::from_millis(1)) };
         let step = step_of_clock();
         assert!(step.is_some() && step == expected, "{step:?}");
     }

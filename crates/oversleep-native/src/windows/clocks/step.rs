@@ -5,14 +5,14 @@ use windows_sys::Win32::System::SystemInformation::GetSystemTimeAdjustment;
 
 use crate::windows::os;
 
-/// The timer period that the machine runs at now, by which clocks move that are as of the last timer interrupt.
-pub(super) fn timer_period() -> Option<Nanos> {
+/// The timer resolution in effect, by which clocks move that show the last timer interrupt.
+pub(super) fn timer_resolution() -> Option<Nanos> {
     os::timer_periods().ok().map(|periods| periods.now)
 }
 
-/// The same for a clock in milliseconds, whose unit hides finer periods.
-pub(super) fn timer_period_in_milliseconds() -> Option<Nanos> {
-    timer_period().map(|period| period.max(Nanos::from_millis(1)))
+/// The same for a clock in milliseconds, whose unit hides finer ones.
+pub(super) fn timer_resolution_in_milliseconds() -> Option<Nanos> {
+    timer_resolution().map(|period| period.max(Nanos::from_millis(1)))
 }
 
 /// The period of the clock interrupt by which the system keeps its time, and by which the tick count moves.

@@ -3,7 +3,7 @@
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::SystemInformation::GetSystemTimeAsFileTime;
 
-use super::step::timer_period;
+use super::step::timer_resolution;
 use crate::fn_clock::{FnClock, Read};
 use crate::windows::os::{self, Newer};
 
@@ -13,7 +13,7 @@ type Query = unsafe extern "system" fn(*mut FILETIME);
 static PRECISE: Newer<Query> = unsafe { Newer::new(c"kernel32.dll", c"GetSystemTimePreciseAsFileTime", "Windows 8") };
 
 pub(super) const READS: &[Read] = &[
-    ("system-time", |info| FnClock::new(info, system_time).step(timer_period).boxed()),
+    ("system-time", |info| FnClock::new(info, system_time).step(timer_resolution).boxed()),
     ("system-time-precise", |info| {
         FnClock::new(info, system_time_precise).available(|| PRECISE.required().map(drop)).boxed()
     }),

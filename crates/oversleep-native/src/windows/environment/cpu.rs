@@ -1,4 +1,4 @@
-//! The processor: who made it, how many CPUs, of which kinds, its counter, and what it is a part of.
+//! The processor: its vendor and model, the number and classes of its CPUs, its counter, and the hypervisor.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Unavailable};
@@ -64,7 +64,7 @@ fn active() -> Answer {
     }
 }
 
-/// What the processor says of itself, else what the system noted of it when it started.
+/// The processor's own statement, otherwise what the system noted about it at boot.
 fn noted(by_cpuid: Option<String>, value: &str) -> Answer {
     const NOTES: &str = "HARDWARE\\DESCRIPTION\\System\\CentralProcessor\\0";
     if let Some(text) = by_cpuid {

@@ -1,8 +1,8 @@
 //! Facts about the machine that matter to timing: a registry of entries, one file per theme.
 //!
-//! What may enter: what changes how long waits, clock reads and wake-ups take, or explains a difference between two
-//! machines. What may not: anything that identifies a person or a host — no host or user name, serial number, product
-//! key, machine id, path, or the name somebody gave to a power plan.
+//! A fact must affect how long waits, clock reads or wake-ups take, or explain a difference between two machines. It
+//! must not identify a person or a host: no host or user name, serial number, product key, machine id, path, or custom
+//! name of a power plan.
 
 mod cpu;
 mod power;
@@ -13,20 +13,20 @@ pub(super) mod timer;
 use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::{FactName, Unavailable};
 
-/// One fact: what it is called, what it says, and how it is learned.
+/// One fact: its name, its source, and how to read it.
 pub(super) struct Entry {
-    /// Its name; what it means for timing stands with it in the record.
+    /// The name, whose documentation says what the fact means for timing.
     pub name: FactName,
-    /// The call that tells.
+    /// The call that states it.
     pub source: &'static str,
-    /// Learns it.
+    /// Reads it.
     pub read: fn() -> Answer,
 }
 
-/// A fact, or why it can't be learned here.
+/// A fact, or why it isn't available here.
 pub(super) type Answer = Result<FactValue, Unavailable>;
 
-/// Every fact there is on Windows.
+/// All facts on Windows.
 fn entries() -> impl Iterator<Item = &'static Entry> {
     [system::FACTS, timer::FACTS, cpu::FACTS, power::FACTS].into_iter().flatten()
 }
@@ -37,7 +37,7 @@ pub(super) fn collect() -> Environment {
     for entry in entries() {
         environment.set(entry.name, (entry.read)().unwrap_or_else(FactValue::Unknown), entry.source);
     }
-    // On Windows itself there is no such fact, not even an unknown one.
+    // Genuine Windows doesn't have this fact, not even as unknown.
     if let Some(version) = system::wine_version() {
         environment.set(FactName::OsWineVersion, FactValue::Text(version), "wine_get_version");
     }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn every_windows_and_wine_tells_its_build_its_counter_and_its_periods() {
+    fn windows_and_wine_state_their_build_counter_and_periods() {
         let environment = collect();
         assert!(environment.integer(FactName::OsBuild).is_some_and(|build| build > 2_600));
         assert!(environment.integer(FactName::QpcFrequencyHz).is_some_and(|hz| hz >= 1_000_000));
@@ -73,17 +73,17 @@ mod tests {
     }
 
     #[test]
-    fn wine_is_named_where_it_is_and_nowhere_else() {
+    fn only_wine_has_a_wine_version() {
         assert_eq!(collect().facts.contains_key(FactName::OsWineVersion.as_str()), system::wine_version().is_some());
     }
 
     #[test]
     fn nothing_here_names_the_host_or_its_user() {
-        let said = format!("{:?}", collect());
+        let text = format!("{:?}", collect());
         for variable in ["COMPUTERNAME", "USERNAME", "USERPROFILE", "USERDOMAIN"] {
-            // Short names may well be part of another word.
+            // Short names may be part of another word.
             if let Some(secret) = std::env::var(variable).ok().filter(|text| text.len() > 6) {
-                assert!(!said.contains(&secret), "{variable}");
+                assert!(!text.contains(&secret), "{variable}");
             }
         }
     }

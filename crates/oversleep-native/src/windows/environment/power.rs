@@ -1,4 +1,4 @@
-//! Where the power comes from and how thriftily it is used; on battery, machines save it at the expense of wake-ups.
+//! The power source and the power plan. On battery, machines save power at the expense of wake-ups.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Unavailable};
@@ -38,16 +38,12 @@ pub(super) const FACTS: &[Entry] = &[
         source: "CallNtPowerInformation(ProcessorInformation)",
         read: || processor_state::rates().map(|_| text("CurrentMhz")),
     },
-    Entry {
-        name: FactName::ThermalSensor,
-        source: "none",
-        read: || Err(Unavailable::not_permitted("reading the processor's temperature", "an administrator: a driver")),
-    },
+    Entry { name: FactName::ThermalSensor, source: "none", read: || Err(processor_state::no_temperature()) },
 ];
 
 fn active_plan() -> Result<GUID, Unavailable> {
     let mut plan: *mut GUID = std::ptr::null_mut();
-    // SAFETY: `plan` is valid to write to; no key is given, as the call demands.
+    // SAFETY: `plan` is writable; no key is given, as the call demands.
     // https://learn.microsoft.com/windows/win32/api/powersetting/nf-powersetting-powergetactivescheme
     let error = unsafe { PowerGetActiveScheme(std::ptr::null_mut(), &raw mut plan) };
     if error != ERROR_SUCCESS || plan.is_null() {
@@ -61,8 +57,9 @@ fn active_plan() -> Result<GUID, Unavailable> {
     }
 }
 
-/// The plans that come with Windows, by their identifiers; <https://learn.microsoft.com/windows-hardware/customize/power-settings/options-for-managing-windows-power-settings>
-/// and `powercfg /list`. Other plans have names that people gave them, which are not read.
+/// The plans that come with Windows, by their identifiers;
+/// <https://learn.microsoft.com/windows-hardware/customize/power-settings/options-for-managing-windows-power-settings>
+/// and `powercfg /list`. People name other plans, so those names aren't read.
 fn plan_name(plan: &GUID) -> &'static str {
     match (plan.data1, plan.data2, plan.data3) {
         (0x381b_4222, 0xf694, 0x41f0) => "balanced",
@@ -75,7 +72,7 @@ fn plan_name(plan: &GUID) -> &'static str {
 
 fn on_battery() -> Result<bool, Unavailable> {
     let mut status = SYSTEM_POWER_STATUS::default();
-    // SAFETY: `status` is valid to write to.
+    // SAFETY: `status` is writable.
     // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getsystempowerstatus
     if unsafe { GetSystemPowerStatus(&raw mut status) } == 0 {
         return Err(os::failed("GetSystemPowerStatus"));
@@ -87,7 +84,7 @@ fn by_line_status(status: u8) -> Result<bool, Unavailable> {
     match status {
         0 => Ok(true),
         1 => Ok(false),
-        _ => Err(Unavailable::missing("a power supply that tells its state")),
+        _ => Err(Unavailable::missing("a power supply that reports its state")),
     }
 }
 
@@ -105,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_line_is_a_reason() {
+    fn an_unknown_line_status_is_a_reason() {
         assert_eq!((by_line_status(0), by_line_status(1)), (Ok(true), Ok(false)));
         assert!(by_line_status(255).is_err());
     }

@@ -4,7 +4,7 @@ use oversleep_record::Unavailable;
 use windows_sys::Win32::Foundation::{ERROR_FILE_NOT_FOUND, ERROR_SUCCESS};
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_DWORD, RRF_RT_REG_SZ, RegGetValueW};
 
-/// A number below `HKEY_LOCAL_MACHINE`; `None` where it is not set.
+/// A number under `HKEY_LOCAL_MACHINE`; `None` if it isn't set.
 pub(super) fn machine_number(key: &str, value: &str) -> Result<Option<u32>, Unavailable> {
     let (wide_key, wide_value) = (wide(key), wide(value));
     let (mut number, mut bytes) = (0_u32, size_of::<u32>() as u32);
@@ -31,10 +31,10 @@ pub(super) fn machine_number(key: &str, value: &str) -> Result<Option<u32>, Unav
     }
 }
 
-/// A text below `HKEY_LOCAL_MACHINE`; `None` where it is not set, or empty.
+/// A text under `HKEY_LOCAL_MACHINE`; `None` if it isn't set or is empty.
 pub(super) fn machine_text(key: &str, value: &str) -> Result<Option<String>, Unavailable> {
     let (wide_key, wide_value) = (wide(key), wide(value));
-    // Longer than any name of a processor.
+    // Longer than any processor's name.
     let mut text = [0_u16; 256];
     let mut bytes = size_of_val(&text) as u32;
     // SAFETY: both names end with a zero, and `text` is valid to write to for the length stated.
@@ -73,14 +73,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_set_is_none() {
+    fn unset_values_are_none() {
         assert_eq!(machine_number("SYSTEM\\CurrentControlSet\\Control", "NoSuchValueHere"), Ok(None));
         assert_eq!(machine_number("SYSTEM\\NoSuchKeyHere", "Value"), Ok(None));
         assert_eq!(machine_text("SYSTEM\\NoSuchKeyHere", "Value"), Ok(None));
     }
 
     #[test]
-    fn texts_end_where_they_end() {
+    fn texts_are_complete() {
         let system = machine_text("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion", "SystemRoot");
         let system = system.expect("readable").expect("set on every Windows and Wine");
         assert!(system.to_lowercase().ends_with("windows"), "{system:?}");

@@ -1,4 +1,4 @@
-//! Which Windows this is, and whether it is one.
+//! The version of Windows, and whether Wine emulates it.
 
 use std::ffi::{CStr, c_char};
 
@@ -45,7 +45,7 @@ pub(super) const FACTS: &[Entry] = &[
     },
 ];
 
-/// What the system says of itself, whatever this program's manifest says.
+/// The system's version, independent of this program's manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::windows) struct Version {
     pub build: u32,
@@ -56,7 +56,7 @@ pub(in crate::windows) struct Version {
 pub(in crate::windows) fn version() -> Result<Version, Unavailable> {
     let mut found =
         OSVERSIONINFOEXW { dwOSVersionInfoSize: size_of::<OSVERSIONINFOEXW>() as u32, ..Default::default() };
-    // SAFETY: the struct states its own size, by which the call tells it from the shorter one that its type names.
+    // SAFETY: the struct states its own size, by which the call distinguishes it from the shorter one in its signature.
     // https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-rtlgetversion
     let status = unsafe { RtlGetVersion((&raw mut found).cast()) };
     if status < 0 {
@@ -66,7 +66,7 @@ pub(in crate::windows) fn version() -> Result<Version, Unavailable> {
     Ok(Version { build: found.dwBuildNumber, is_server })
 }
 
-/// Build numbers are those of <https://learn.microsoft.com/windows/release-health/release-information> and its pages for
+/// Build numbers from <https://learn.microsoft.com/windows/release-health/release-information> and its pages for
 /// Windows 11 and Server.
 fn name(version: Version) -> &'static str {
     const SERVERS: &[(u32, &str)] = &[
@@ -109,7 +109,7 @@ fn name(version: Version) -> &'static str {
         (9_200, "Windows 8"),
         (7_600, "Windows 7"),
     ];
-    // Builds between two releases are previews of the later one or updates of the earlier: the earlier names both.
+    // Builds between two releases are updates of the earlier or previews of the later. Both get the earlier name.
     let names = if version.is_server { SERVERS } else { CLIENTS };
     names.iter().find(|(first, _)| version.build >= *first).map_or("Windows before 7", |&(_, name)| name)
 }
@@ -129,20 +129,20 @@ fn priority_class() -> Result<&'static str, Unavailable> {
     }
 }
 
-/// The version of Wine in the place of Windows. <https://gitlab.winehq.org/wine/wine/-/wikis/Developer-FAQ>
+/// The version of Wine, if it emulates Windows. <https://gitlab.winehq.org/wine/wine/-/wikis/Developer-FAQ>
 pub(in crate::windows) fn wine_version() -> Option<String> {
     type WineGetVersion = unsafe extern "C" fn() -> *const c_char;
-    // SAFETY: the type of the call, which Wine has in its library of that name and Windows does not.
+    // SAFETY: the type of the function, which Wine's library of this name has and Windows' lacks.
     static WINE: Newer<WineGetVersion> = unsafe { Newer::new(c"ntdll.dll", c"wine_get_version", "Wine") };
     let version = WINE.get()?;
-    // SAFETY: takes nothing and returns a constant string that ends with a zero byte.
+    // SAFETY: takes no argument and returns a constant string that ends with a zero byte.
     let version = unsafe { CStr::from_ptr(version()) };
     Some(version.to_string_lossy().into_owned())
 }
 
-/// Why an answer of Wine's is none of Windows'.
-pub(in crate::windows) fn played(version: &str) -> String {
-    format!("Wine {version} answers in Windows' place")
+/// Why Wine's answer says nothing about Windows.
+pub(in crate::windows) fn emulated(version: &str) -> String {
+    format!("emulated by Wine {version}, which says nothing about Windows")
 }
 
 #[cfg(test)]

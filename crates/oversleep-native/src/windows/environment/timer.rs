@@ -46,8 +46,8 @@ pub(super) const FACTS: &[Entry] = &[
         name: FactName::TimerHighResolution,
         source: "CreateWaitableTimerExW(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION), tried",
         read: || match system::wine_version() {
-            // It takes the flag and doesn't heed it.
-            Some(version) => Err(Unavailable::failed("CreateWaitableTimerExW", system::played(&version))),
+            // Wine accepts the flag and ignores it.
+            Some(version) => Err(Unavailable::failed("CreateWaitableTimerExW", system::emulated(&version))),
             None => Ok(FactValue::Flag(high_resolution_timers().is_ok())),
         },
     },
@@ -60,8 +60,8 @@ pub(super) const FACTS: &[Entry] = &[
         name: FactName::QpcLikelySource,
         source: "QueryPerformanceFrequency, CPUID",
         read: || match system::wine_version() {
-            // A constant of Wine's: its counter is made of the host's clock, whatever that is made of.
-            Some(version) => Err(Unavailable::failed("QueryPerformanceFrequency", system::played(&version))),
+            // Wine's frequency is constant, whatever its host's clock is based on.
+            Some(version) => Err(Unavailable::failed("QueryPerformanceFrequency", system::emulated(&version))),
             None => likely_source(os::performance_frequency(), tsc::invariant() == Ok(true), is_guest()).map(text),
         },
     },
@@ -72,29 +72,30 @@ fn increment() -> Result<Nanos, Unavailable> {
     step.ok_or_else(|| os::failed("GetSystemTimeAdjustment"))
 }
 
-/// Whether a hypervisor made this machine. A host that runs Hyper-V beneath itself is none's guest.
+/// Whether this machine is a guest. A host that runs Hyper-V is not.
 #[cfg(target_arch = "x86_64")]
 fn is_guest() -> bool {
     crate::processor::cpuid::hypervisor() != "none"
 }
 
-/// Elsewhere the counter is the architecture's own.
+/// On other architectures the counter is the architecture's own.
 #[cfg(not(target_arch = "x86_64"))]
 fn is_guest() -> bool {
     false
 }
 
-/// A rule of Windows; Wine plays a build and follows none.
+/// A rule of Windows. Wine imitates a build, but follows no such rule.
 fn as_windows_does(rule: bool) -> Result<bool, Unavailable> {
     match system::wine_version() {
-        Some(version) => Err(Unavailable::failed("NtSetTimerResolution", system::played(&version))),
+        Some(version) => Err(Unavailable::failed("NtSetTimerResolution", system::emulated(&version))),
         None => Ok(rule),
     }
 }
 
-/// The setting that takes back the rule of Windows 10 2004; absent unless somebody set it.
-/// <https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod> states the rule; the setting is only
-/// reported: <https://randomascii.wordpress.com/2020/10/04/windows-timer-resolution-the-great-rule-change>, comments.
+/// The setting that revokes the rule of Windows 10 2004; absent unless somebody set it.
+/// <https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod> documents the rule. The setting
+/// is only reported: <https://randomascii.wordpress.com/2020/10/04/windows-timer-resolution-the-great-rule-change>,
+/// comments.
 pub(in crate::windows) fn global_requests() -> Result<bool, Unavailable> {
     let key = "SYSTEM\\CurrentControlSet\\Control\\Session Manager\\kernel";
     Ok(registry::machine_number(key, "GlobalTimerResolutionRequests")?.is_some_and(|setting| setting != 0))
@@ -102,44 +103,44 @@ pub(in crate::windows) fn global_requests() -> Result<bool, Unavailable> {
 
 /// First build of Windows 10 2004.
 const PER_PROCESS_SINCE: u32 = 19_041;
-/// First build that is reported to know the setting: Server 2022, and with it Windows 11.
+/// First build that is reported to know the setting: Server 2022, and so Windows 11.
 const SETTING_SINCE: u32 = 20_348;
 
 pub(in crate::windows) fn per_process(build: u32, global_requests: bool) -> bool {
     build >= PER_PROCESS_SINCE && !(global_requests && build >= SETTING_SINCE)
 }
 
-/// Whether such a timer can be made.
+/// Checks for high-resolution timers.
 ///
 /// # Errors
 /// The version that has them.
 pub(in crate::windows) fn high_resolution_timers() -> Result<(), Unavailable> {
     let flag = CREATE_WAITABLE_TIMER_HIGH_RESOLUTION;
-    // SAFETY: neither attributes nor a name are given. An older system refuses the flag.
+    // SAFETY: no attributes and no name are given. An older system refuses the flag.
     // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createwaitabletimerexw
     let timer = unsafe { CreateWaitableTimerExW(std::ptr::null(), std::ptr::null(), flag, TIMER_ALL_ACCESS) };
     if timer.is_null() {
         return Err(Unavailable::TooOld { needs: "Windows 10 1803".to_owned() });
     }
-    // SAFETY: just made, and closed once.
+    // SAFETY: just created, and closed once.
     unsafe { CloseHandle(timer) };
     Ok(())
 }
 
-/// <https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps> names the sources. Of an
-/// invariant TSC Windows makes a counter of 10 MHz, in older versions one of the TSC's rate divided by 1024. The other
-/// sources run at fixed rates of their own.
+/// <https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps> lists the sources. From an
+/// invariant TSC Windows derives a counter of 10 MHz, in older versions of the TSC's rate divided by 1024. The other
+/// sources have fixed rates.
 fn likely_source(hz: u64, invariant_tsc: bool, is_virtual: bool) -> Result<&'static str, Unavailable> {
     if cfg!(target_arch = "aarch64") {
         return Ok("generic-timer");
     }
     match hz {
         3_579_545 => Ok("acpi-pm"),
-        // Units of 100 ns, with the TSC or without.
+        // Units of 100 ns, with or without the TSC.
         10_000_000 if is_virtual => Ok("hypervisor-reference-counter"),
         10_000_000 | 1_000_001..3_500_000 | 3_600_000..10_000_000 if invariant_tsc => Ok("tsc"),
         14_318_180 => Ok("hpet"),
-        _ => Err(Unavailable::Nonsense { what: format!("a performance counter of {hz} Hz fits no known source") }),
+        _ => Err(Unavailable::Nonsense { what: format!("no known source has a performance counter of {hz} Hz") }),
     }
 }
 
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whom_a_request_reaches_is_told_of_windows_only() {
+    fn whom_a_request_reaches_is_a_fact_of_windows_only() {
         for name in [FactName::TimerRequestsPerProcess, FactName::TimerGlobalRequests] {
             let fact = FACTS.iter().find(|fact| fact.name == name).expect("a fact");
             assert_eq!((fact.read)().is_ok(), system::wine_version().is_none(), "{name}");
@@ -166,16 +167,16 @@ mod tests {
     }
 
     #[test]
-    fn what_wine_says_of_counter_and_timers_says_nothing_of_windows() {
+    fn wines_counter_and_timers_say_nothing_about_windows() {
         for name in [FactName::QpcLikelySource, FactName::TimerHighResolution] {
-            let said = (FACTS.iter().find(|fact| fact.name == name).expect("listed").read)();
-            assert!(said.is_err() || system::wine_version().is_none(), "{name} {said:?}");
+            let fact = (FACTS.iter().find(|fact| fact.name == name).expect("listed").read)();
+            assert!(fact.is_err() || system::wine_version().is_none(), "{name} {fact:?}");
         }
     }
 
     #[test]
     #[cfg(target_arch = "x86_64")]
-    fn the_counters_rate_tells_its_source() {
+    fn the_counters_rate_reveals_its_source() {
         assert_eq!(likely_source(10_000_000, true, false), Ok("tsc"));
         assert_eq!(likely_source(10_000_000, true, true), Ok("hypervisor-reference-counter"));
         assert_eq!(likely_source(3_328_125, true, false), Ok("tsc"));

@@ -1,7 +1,7 @@
 //! The timer resolution by the documented call, in whole milliseconds.
 
-use oversleep_record::conditions::Setting;
 use oversleep_record::Unavailable;
+use oversleep_record::conditions::Setting;
 use windows_sys::Win32::Media::{TIMERR_NOERROR, timeBeginPeriod, timeEndPeriod};
 
 use crate::native::tunables::{Applied, Entry, NotSend, held};

@@ -2,43 +2,47 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_record::ExperimentId;
-use oversleep_record::comparison::{AgainstBase, Comparison, Estimate, Judgement, SeriesComparison, Side, Verdict};
+use oversleep_record::comparison::{
+    AgainstBase, ClockComparison, ClockSide, Comparison, Estimate, Judgement, SeriesComparison, Side, Verdict,
+};
 use oversleep_record::series::{Quantity, Unit};
+use oversleep_record::{ExperimentId, Nanos};
 
-use super::letter;
-use crate::view::table::{Cell, Section, Table, Tone, figures, words};
-use crate::view::words::{FEW_VALUES, UNKNOWN, counted_series, or_dash, value};
+use super::{indices, letter};
+use crate::view::select::distinct;
+use crate::view::table::{Cell, Columns, Section, ToCell, Tone};
+use crate::words::{MEDIAN_MIN, UNKNOWN, counted, list, value};
 
-/// Fewest values a median is shown of without a mark.
-const UNMARKED_MIN: u64 = 20;
-/// Most rows of a table that a brief report shows with those that are not told apart among them.
-const ROWS_MAX: usize = 16;
-/// Factor between steps of fine clocks that a brief report doesn't tell: they move with what reading them costs.
-const STEP_FACTOR: f64 = 2.0;
+/// Most rows of a table that a brief report shows with inconclusive ones among them.
+const BRIEF_ROWS_MAX: usize = 16;
+/// Factor between two steps of a clock from which a brief report shows them: those of fine clocks vary with the cost of a
+/// read.
+const STEP_FACTOR_MIN: f64 = 2.0;
 
 type Place = (&'static str, &'static str, fn(&SeriesComparison) -> bool);
 
 /// Which series stand together: id, heading, and which they are. Each is in the first that takes it.
 const PLACES: [Place; 8] = [
-    ("lateness", "Waits: how late they end", |series| series.quantity == Quantity::Lateness),
-    ("cost", "Clocks: what a read costs", |series| series.quantity == Quantity::Cost && series.unit == Unit::Ps),
-    ("step", "Clocks: the steps of coarse ones", |series| series.quantity == Quantity::Step),
-    ("elapsed", "Sleeps, as a clock shows them", |series| series.quantity == Quantity::Elapsed),
+    ("lateness", "Waits: lateness", |series| series.quantity == Quantity::Lateness),
+    ("cost", "Clocks: cost of a read", |series| series.quantity == Quantity::Cost && series.unit == Unit::Ps),
+    ("step", "Clocks: steps of coarse ones", |series| series.quantity == Quantity::Step),
+    ("elapsed", "Sleeps: duration as a clock shows it", |series| series.quantity == Quantity::Elapsed),
     ("handoff", "Hand-offs: until the other thread runs", |series| series.quantity == Quantity::HandoffLatency),
-    ("fork-join", "Fork-joins", |series| series.quantity == Quantity::ForkJoin),
-    ("yield", "Yields: what a call costs", |series| series.quantity == Quantity::Cost),
+    ("fork-join", "Fork–joins: duration", |series| series.quantity == Quantity::ForkJoin),
+    ("yield", "Yields: duration of a call", |series| series.quantity == Quantity::Cost),
     ("rates", "Rates, states and power", |_| true),
 ];
 
-/// The tables of series that can be held against the base, a section per quantity.
+/// The tables of series that can be compared with the base, a section per quantity.
 pub(super) fn by_quantity(comparison: &Comparison, full: bool) -> Vec<Section> {
     let mut left: Vec<&SeriesComparison> = comparison.series.iter().filter(|series| is_judged(series)).collect();
     let mut sections = Vec::new();
     for (id, title, takes) in PLACES {
         let (here, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|series| takes(series));
         left = others;
-        sections.extend(section(comparison, id, title, here, full));
+        if !here.is_empty() {
+            sections.push(section(comparison, Section::new(id, title), here, full));
+        }
     }
     sections
 }
@@ -51,22 +55,25 @@ fn judged(series: &SeriesComparison) -> impl Iterator<Item = &AgainstBase> {
     series.sides.iter().filter_map(|side| side.against_base.as_ref())
 }
 
-/// The rank of what is not told apart.
+/// The rank of what the uncertainty of both hides.
 const ALIKE: u8 = 1;
+/// The rank of what has too few values.
+const TOO_FEW: u8 = 4;
 
-/// What is worth more comes first.
+/// The more conclusive a verdict, the lower its rank and the earlier its row.
 fn rank(judged: &Judgement) -> u8 {
     match judged.verdict {
         Verdict::Differs => 0,
         Verdict::NotToldApart => ALIKE,
         Verdict::TooDisturbed { .. } => 2,
         Verdict::NotComparable { .. } => 3,
-        Verdict::TooFew { .. } => 4,
+        Verdict::TooFew { .. } => TOO_FEW,
     }
 }
 
 fn best_rank(series: &SeriesComparison) -> u8 {
-    judged(series).map(|against| rank(&against.p50).min(against.p99.as_ref().map_or(4, rank))).min().unwrap_or(4)
+    let rank_of = |against: &AgainstBase| rank(&against.p50).min(against.p99.as_ref().map_or(TOO_FEW, rank));
+    judged(series).map(rank_of).min().unwrap_or(TOO_FEW)
 }
 
 /// How far the medians lie apart, as a factor.
@@ -74,86 +81,58 @@ fn factor(series: &SeriesComparison) -> f64 {
     judged(series).filter_map(|against| against.p50.ratio).map(|ratio| ratio.ln().abs()).fold(0.0, f64::max)
 }
 
-fn section(
-    comparison: &Comparison,
-    id: &'static str,
-    title: &'static str,
-    mut series: Vec<&SeriesComparison>,
-    full: bool,
-) -> Option<Section> {
-    if series.is_empty() {
-        return None;
-    }
+fn section(comparison: &Comparison, section: Section, mut series: Vec<&SeriesComparison>, full: bool) -> Section {
     series.sort_by(|one, other| best_rank(one).cmp(&best_rank(other)).then(factor(other).total_cmp(&factor(one))));
-    let (shown, few): (Vec<_>, Vec<_>) = series.into_iter().partition(|series| full || best_rank(series) < 4);
-    let is_alike = |series: &&SeriesComparison| best_rank(series) == ALIKE;
-    let too_many = !full && shown.len() > ROWS_MAX;
-    let (alike, shown): (Vec<_>, Vec<_>) = shown.into_iter().partition(|series| too_many && is_alike(series));
-    let mut table = Table::new(format!("{title}; what differs most first"), columns(comparison));
-    shown.iter().for_each(|series| table.row(row(comparison, series)));
-    let marked = table.rows.iter().flatten().any(|cell| cell.text.starts_with('~'));
-    let mut section = Section { id, title, ..Section::default() };
-    if !table.rows.is_empty() {
-        section.tables.push(table.without_empty_columns());
-    }
-    section = section.note_if(marked.then(|| format!("{FEW_VALUES}.")));
-    let more = if section.tables.is_empty() { "" } else { " more" };
-    let not_told = (!alike.is_empty())
-        .then(|| format!("Not told apart: {}{more}; with --full they are shown.", counted_series(alike.len())));
-    section = section.note_if(not_told);
-    let too_few = (!few.is_empty()).then(|| {
-        format!("Too few values to conclude from: {}{more}; with --full they are shown.", counted_series(few.len()))
-    });
-    Some(section.note_if(too_few))
+    let (shown, few): (Vec<_>, Vec<_>) = series.into_iter().partition(|series| full || best_rank(series) < TOO_FEW);
+    let has_many = !full && shown.len() > BRIEF_ROWS_MAX;
+    let (alike, shown): (Vec<_>, Vec<_>) = shown.into_iter().partition(|series| has_many && best_rank(series) == ALIKE);
+    let table = columns(comparison).table(format!("{}; largest difference first", section.title), shown);
+    let hidden = [(alike.len(), "the difference is within the uncertainty"), (few.len(), "there are too few values")];
+    let hidden = hidden.into_iter().filter(|(count, _)| *count > 0);
+    let more = if table.is_some() { " more" } else { "" };
+    section.tables(table).notes(hidden.map(|(count, why)| {
+        format!("{}{more} inconclusive, because {why}; --full shows them.", counted(count, "series"))
+    }))
 }
 
-fn columns(comparison: &Comparison) -> Vec<crate::view::table::Column> {
-    let results = 0..comparison.results.len() as u32;
-    let mut columns = vec![words("series", 0)];
-    for (figure, value_rank, ratio_rank) in [("p50", 0, 0), ("p99", 2, 3), ("max", 4, 5)] {
-        for index in results.clone() {
-            columns.push(figures(format!("{} {figure}", letter(index)), value_rank));
-            if index > 0 {
-                columns.push(figures(format!("{}/A", letter(index)), ratio_rank));
-            }
-        }
-    }
-    columns.push(words("verdict", 0));
-    columns
-}
+type Figure = fn(&Side) -> Option<i64>;
+type Ratio = fn(&AgainstBase) -> Option<(f64, bool)>;
 
-fn row(comparison: &Comparison, series: &SeriesComparison) -> Vec<Cell> {
-    let results = 0..comparison.results.len() as u32;
-    let mut cells = vec![Cell::from(name(comparison, series))];
-    type Figure = fn(&Side) -> Option<i64>;
-    type Ratio = fn(&AgainstBase) -> (Option<f64>, bool);
-    let figures: [(Figure, Ratio); 3] = [
-        (|side| value_of(side.p50), |against| (against.p50.ratio, against.p50.verdict == Verdict::Differs)),
-        (
-            |side| value_of(side.p99),
-            |against| against.p99.as_ref().map_or((None, false), |p99| (p99.ratio, p99.verdict == Verdict::Differs)),
-        ),
-        (|side| side.max, |against| (against.max_ratio, false)),
-    ];
-    for (place, (figure, ratio)) in figures.into_iter().enumerate() {
-        for index in results.clone() {
-            let side = series.side(index);
-            let text = side.and_then(figure).map(|found| value(series.unit, found));
-            let few = place == 0 && side.is_some_and(|side| side.count < UNMARKED_MIN);
-            cells.push(or_dash(text.map(|text| if few { format!("~{text}") } else { text })).into());
-            if index > 0 {
-                let (ratio, differs) = side.and_then(|side| side.against_base.as_ref()).map_or((None, false), ratio);
-                let tone = if differs { Tone::Strong } else { Tone::Soft };
-                cells.push(Cell::from(or_dash(ratio.map(times))).toned(tone));
-            }
-        }
-    }
-    cells.push(verdicts(comparison, series));
-    cells
-}
+/// A figure of each side, its ratio to the base with whether it differs, and the ranks of both columns.
+const FIGURES: [(&str, Figure, Ratio, u8, u8); 3] = [
+    ("p50", |side| value_of(side.p50), |against| ratio_of(&against.p50), 0, 0),
+    ("p99", |side| value_of(side.p99), |against| ratio_of(against.p99.as_ref()?), 2, 3),
+    ("max", |side| side.max, |against| Some((against.max_ratio?, false)), 4, 5),
+];
 
 fn value_of(estimate: Option<Estimate>) -> Option<i64> {
     estimate.map(|estimate| estimate.value)
+}
+
+fn ratio_of(judged: &Judgement) -> Option<(f64, bool)> {
+    Some((judged.ratio?, judged.verdict == Verdict::Differs))
+}
+
+fn columns<'a>(comparison: &'a Comparison) -> Columns<'a, &'a SeriesComparison> {
+    let mut columns = Columns::new().words("series", |series: &&SeriesComparison| name(comparison, series));
+    for (head, figure, ratio, value_rank, ratio_rank) in FIGURES {
+        for index in indices(comparison) {
+            let cell = move |series: &&SeriesComparison| {
+                let side = series.side(index)?;
+                let is_few = head == "p50" && side.count < MEDIAN_MIN;
+                Some(format!("{}{}", if is_few { "~" } else { "" }, value(series.unit, figure(side)?)))
+            };
+            columns = columns.figure(format!("{} {head}", letter(index)), cell).rank(value_rank);
+            if index > 0 {
+                let cell = move |series: &&SeriesComparison| {
+                    let (ratio, differs) = ratio(series.side(index)?.against_base.as_ref()?)?;
+                    Some(times(ratio).toned(if differs { Tone::Strong } else { Tone::Soft }))
+                };
+                columns = columns.figure(format!("{}/A", letter(index)), cell).rank(ratio_rank);
+            }
+        }
+    }
+    columns.words("verdict", |series| verdicts(comparison, series))
 }
 
 /// A ratio with three digits: `0.215`, `1.50`, `222`.
@@ -177,17 +156,16 @@ fn name(comparison: &Comparison, series: &SeriesComparison) -> String {
 }
 
 fn verdicts(comparison: &Comparison, series: &SeriesComparison) -> Cell {
-    let several = comparison.results.len() > 2;
-    let said = series.sides.iter().filter_map(|side| {
-        let text = said(side.against_base.as_ref()?);
-        Some(if several { format!("{}: {text}", letter(side.result)) } else { text })
+    let has_several = comparison.results.len() > 2;
+    let verdicts = series.sides.iter().filter_map(|side| {
+        let text = verdict_of(side.against_base.as_ref()?);
+        Some(if has_several { format!("{}: {text}", letter(side.result)) } else { text })
     });
-    let text = said.collect::<Vec<_>>().join("; ");
     let tone = if best_rank(series) == 0 { Tone::Warn } else { Tone::Soft };
-    Cell::from(text).toned(tone)
+    verdicts.collect::<Vec<_>>().join("; ").toned(tone)
 }
 
-fn said(against: &AgainstBase) -> String {
+fn verdict_of(against: &AgainstBase) -> String {
     let median = verdict(&against.p50, true);
     let tail = against.p99.as_ref().filter(|p99| rank(p99) != rank(&against.p50));
     let tail = tail.map(|p99| format!(", p99 {}", verdict(p99, false)));
@@ -198,85 +176,77 @@ fn verdict(judged: &Judgement, with_interval: bool) -> String {
     match &judged.verdict {
         Verdict::Differs => "differs".to_owned(),
         Verdict::NotToldApart => match judged.ratio_interval.filter(|_| with_interval) {
-            Some([least, most]) => format!("not told apart ({} to {})", times(least), times(most)),
-            None => "not told apart".to_owned(),
+            Some([low, high]) => format!("inconclusive ({} to {})", times(low), times(high)),
+            None => "inconclusive".to_owned(),
         },
-        Verdict::TooFew { why } => format!("too few: {why}"),
-        Verdict::TooDisturbed { why } => format!("too disturbed: {why}"),
+        Verdict::TooFew { why } | Verdict::TooDisturbed { why } => format!("inconclusive: {why}"),
         Verdict::NotComparable { why } => format!("not comparable: {why}"),
     }
 }
 
-/// The steps clocks were seen to move by: one figure each, so shown and not judged.
+/// The steps of the clocks: one figure each, so no verdict is possible.
 pub(super) fn clock_steps(comparison: &Comparison, full: bool) -> Option<Section> {
-    let results = 0..comparison.results.len() as u32;
-    let mut columns = vec![words("clock", 0)];
-    for index in results.clone() {
-        columns.push(figures(format!("{} step", letter(index)), 0));
+    let shared: Vec<&ClockComparison> = comparison.clocks.iter().filter(|clock| clock.sides.len() > 1).collect();
+    let is_shown = |clock: &&&ClockComparison| full || indices(comparison).any(|index| is_far(clock, index));
+    let shown: Vec<&ClockComparison> = shared.iter().filter(is_shown).copied().collect();
+    let alike = shared.len() - shown.len();
+    let mut columns = Columns::new().words("clock", |clock: &&ClockComparison| clock.name.as_str());
+    for index in indices(comparison) {
+        columns = columns.figure(format!("{} step", letter(index)), move |clock| {
+            let side = side(clock, index)?;
+            // In brackets what the system states where none was observed.
+            side.step_ns.map(|step| step.to_string()).or(side.stated_step_ns.map(|step| format!("({step})")))
+        });
         if index > 0 {
-            columns.push(figures(format!("{}/A", letter(index)), 0));
+            columns = columns.figure(format!("{}/A", letter(index)), move |clock| {
+                let tone = if is_far(clock, index) { Tone::Strong } else { Tone::Soft };
+                Some(times(step_ratio(clock, index)?).toned(tone))
+            });
         }
     }
-    let mut table = Table::new("The step each clock was seen to move by; in brackets what the system states", columns);
-    let mut alike = 0;
-    for clock in comparison.clocks.iter().filter(|clock| clock.sides.len() > 1) {
-        let side = |index: u32| clock.sides.iter().find(|side| side.result == index);
-        let step = |index: u32| side(index).and_then(|side| side.step_ns.or(side.stated_step_ns)).map(|step| step.0);
-        let ratio = |index: u32| match (step(0), step(index)) {
-            (Some(base), Some(other)) if base > 0 && other > 0 => Some(other as f64 / base as f64),
-            _ => None,
-        };
-        let is_told = |index: u32| ratio(index).is_some_and(|ratio| ratio.ln().abs() >= STEP_FACTOR.ln());
-        if !full && !results.clone().any(is_told) {
-            alike += 1;
-            continue;
-        }
-        let mut cells = vec![Cell::from(clock.name.as_str())];
-        for index in results.clone() {
-            let seen = side(index).and_then(|side| side.step_ns).map(|step| step.to_string());
-            let stated = side(index).and_then(|side| side.stated_step_ns).map(|step| format!("({step})"));
-            cells.push(or_dash(seen.or(stated)).into());
-            if index > 0 {
-                let tone = if is_told(index) { Tone::Strong } else { Tone::Soft };
-                cells.push(Cell::from(or_dash(ratio(index).map(times))).toned(tone));
-            }
-        }
-        table.row(cells);
-    }
-    if table.rows.is_empty() && alike == 0 {
-        return None;
-    }
-    let mut section = Section { id: "clock-steps", title: "Clocks: the step of each", ..Section::default() };
-    if !table.rows.is_empty() {
-        section.tables.push(table);
-        section = section.note("One figure each: shown, not judged.");
-    }
-    let others = (alike > 0).then(|| {
-        let more = if section.tables.is_empty() { "" } else { " more" };
-        let clocks = if alike == 1 { "1 clock" } else { &format!("{alike} clocks") };
-        format!("Within a factor of two of the base: {clocks}{more}.")
-    });
-    Some(section.note_if(others))
+    let table = columns.table("Observed step of each clock; in brackets the step that the system states", shown);
+    let more = if table.is_some() { " more" } else { "" };
+    let note = format!("{}{more} within a factor of two of the base; --full shows them.", counted(alike, "clock"));
+    let single = table.is_some().then(|| "Each is one figure, so there is no verdict.".to_owned());
+    (!shared.is_empty()).then(|| {
+        let section = Section::new("clock-steps", "Clocks: steps");
+        section.tables(table).notes(single).notes((alike > 0).then_some(note))
+    })
 }
 
-/// Everything that is held against nothing: in which results it is, and what it shows there.
+fn side(clock: &ClockComparison, index: u32) -> Option<&ClockSide> {
+    clock.sides.iter().find(|side| side.result == index)
+}
+
+fn step_ratio(clock: &ClockComparison, index: u32) -> Option<f64> {
+    let step = |index| side(clock, index).and_then(|side| side.step_ns.or(side.stated_step_ns));
+    match (step(0)?, step(index)?) {
+        (Nanos(base), Nanos(other)) if base > 0 && other > 0 => Some(other as f64 / base as f64),
+        _ => None,
+    }
+}
+
+fn is_far(clock: &ClockComparison, index: u32) -> bool {
+    step_ratio(clock, index).is_some_and(|ratio| ratio.ln().abs() >= STEP_FACTOR_MIN.ln())
+}
+
+/// Series without a counterpart: which results have them, and their figures there.
 pub(super) fn unmatched(comparison: &Comparison, full: bool) -> Option<Section> {
     let left: Vec<&SeriesComparison> = comparison.series.iter().filter(|series| !is_judged(series)).collect();
     if left.is_empty() {
         return None;
     }
-    let mut section = Section { id: "unmatched", title: "Held against nothing", ..Section::default() };
+    let section = Section::new("unmatched", "Series without a counterpart");
     if full {
-        section.tables.push(unmatched_table(comparison, &left));
-        return Some(section);
+        return Some(
+            section.tables(unmatched_columns(comparison).table("Series that the base or all others lack", left)),
+        );
     }
     let mut by_place: BTreeMap<Vec<u32>, Vec<&SeriesComparison>> = BTreeMap::new();
     left.iter().for_each(|series| by_place.entry(holders(series)).or_default().push(series));
-    for (place, series) in by_place {
-        section =
-            section.note(format!("{} ({}): {}.", placed(&place), counted_series(series.len()), subjects(&series)));
-    }
-    Some(section)
+    Some(section.notes(by_place.into_iter().map(|(place, series)| {
+        format!("{} ({}): {}.", holders_in_words(&place), counted(series.len(), "series"), subjects(&series))
+    })))
 }
 
 /// The results in which a series was measured.
@@ -284,46 +254,31 @@ fn holders(series: &SeriesComparison) -> Vec<u32> {
     series.sides.iter().filter(|side| side.unavailable.is_none()).map(|side| side.result).collect()
 }
 
-fn placed(results: &[u32]) -> String {
+fn holders_in_words(results: &[u32]) -> String {
     match results {
-        [] => "Nowhere to be had".to_owned(),
-        [only] => format!("Only in {}", letter(*only)),
-        several => {
-            format!("Only in {}", several.iter().map(|&result| letter(result)).collect::<Vec<_>>().join(" and "))
-        }
+        [] => "Not available in any result".to_owned(),
+        some => format!("Only in {}", list(&some.iter().copied().map(letter).collect::<Vec<_>>())),
     }
 }
 
-/// Experiments with what was measured in them: `B5 nanosleep, usleep; D4 futex`.
+/// Experiments with their subjects: `B5 nanosleep, usleep; D4 futex`.
 fn subjects(series: &[&SeriesComparison]) -> String {
     let mut by_experiment: BTreeMap<ExperimentId, Vec<&str>> = BTreeMap::new();
-    for one in series {
-        let known = by_experiment.entry(one.experiment).or_default();
-        if !known.contains(&one.subject.as_str()) {
-            known.push(&one.subject);
-        }
-    }
-    let all = by_experiment.iter().map(|(experiment, subjects)| format!("{experiment} {}", subjects.join(", ")));
+    series.iter().for_each(|one| by_experiment.entry(one.experiment).or_default().push(&one.subject));
+    let all = by_experiment.into_iter().map(|(id, subjects)| format!("{id} {}", distinct(subjects).join(", ")));
     all.collect::<Vec<_>>().join("; ")
 }
 
-fn unmatched_table(comparison: &Comparison, left: &[&SeriesComparison]) -> Table {
-    let mut columns = vec![words("series", 0)];
-    columns.extend((0..comparison.results.len() as u32).map(|index| figures(format!("{} p50", letter(index)), 0)));
-    columns.push(words("why not elsewhere", 0));
-    let mut table = Table::new("Series that the base or all others lack", columns);
-    for series in left {
-        let mut cells = vec![Cell::from(name(comparison, series))];
-        for index in 0..comparison.results.len() as u32 {
-            let p50 = series.side(index).and_then(|side| value_of(side.p50));
-            cells.push(or_dash(p50.map(|p50| value(series.unit, p50))).into());
-        }
+fn unmatched_columns<'a>(comparison: &'a Comparison) -> Columns<'a, &'a SeriesComparison> {
+    let mut columns = Columns::new().words("series", |series: &&SeriesComparison| name(comparison, series));
+    for index in indices(comparison) {
+        columns = columns.figure(format!("{} p50", letter(index)), move |series| {
+            Some(value(series.unit, value_of(series.side(index)?.p50)?))
+        });
+    }
+    columns.words("why not elsewhere", |series| {
         let why = |side: &Side| Some(format!("{}: {}", letter(side.result), side.unavailable.as_ref()?));
         let reasons: Vec<String> = series.sides.iter().filter_map(why).collect();
-        cells.push(
-            Cell::from(if reasons.is_empty() { UNKNOWN.to_owned() } else { reasons.join("; ") }).toned(Tone::Soft),
-        );
-        table.row(cells);
-    }
-    table
+        if reasons.is_empty() { UNKNOWN.to_owned() } else { reasons.join("; ") }.toned(Tone::Soft)
+    })
 }

@@ -34,15 +34,15 @@ fn what_differs_most_comes_first() {
         [
             "B5/futex/1ms|70 µs|7 µs|0.100|70 µs|7 µs|0.100|differs",
             "B5/nanosleep/1ms|60 µs|90 µs|1.50|60 µs|90 µs|1.50|differs",
-            "B5/poll/1ms|50 µs|50 µs|1.00|50 µs|50 µs|1.00|not told apart (1.00 to 1.00)",
-            "B5/select/1ms|~1 µs|~1 µs|1.00|1 µs|1 µs|1.00|too few: the base has 3 values in 1 round",
+            "B5/poll/1ms|50 µs|50 µs|1.00|50 µs|50 µs|1.00|inconclusive (1.00 to 1.00)",
+            "B5/select/1ms|~1 µs|~1 µs|1.00|1 µs|1 µs|1.00|inconclusive: the base has only 3 values in 1 round",
         ]
     );
     assert_eq!(
         view.summary,
         [
-            "B against A: of 4 series in common, 2 differ at the median (1 higher in B, 1 lower), 1 not told apart, 1 with \
-             too few values to conclude."
+            "B against A: of 4 series in common, 2 differ at the median (1 higher in B, 1 lower), 1 inconclusive (difference \
+             within the uncertainty), 1 inconclusive (too few values)."
         ]
     );
 }
@@ -61,7 +61,10 @@ fn many_that_are_alike_do_not_hide_what_differs() {
     assert_eq!((rows(&few, "lateness").len(), notes(&few)), (16, Vec::new()));
     let many = viewed(&[sheet(70_000, 16), sheet(7_000, 16)], false);
     assert_eq!(rows(&many, "lateness"), ["B5/futex/1ms|70 µs|7 µs|0.100|70 µs|7 µs|0.100|differs"]);
-    assert_eq!(notes(&many), ["Not told apart: 16 series more; with --full they are shown."]);
+    assert_eq!(
+        notes(&many),
+        ["16 series more inconclusive, because the difference is within the uncertainty; --full shows them."]
+    );
     assert_eq!(rows(&viewed(&[sheet(70_000, 16), sheet(7_000, 16)], true), "lateness").len(), 17);
 }
 
@@ -72,7 +75,7 @@ fn each_result_is_held_against_the_first() {
     assert_eq!(
         rows(&view, "lateness"),
         [
-            "B5/nanosleep/1ms|60 µs|60 µs|1.00|120 µs|2.00|60 µs|60 µs|1.00|120 µs|2.00|B: not told apart (1.00 to 1.00); C: \
+            "B5/nanosleep/1ms|60 µs|60 µs|1.00|120 µs|2.00|60 µs|60 µs|1.00|120 µs|2.00|B: inconclusive (1.00 to 1.00); C: \
              differs"
         ]
     );
@@ -88,7 +91,7 @@ fn the_same_key_under_other_conditions_is_another_series() {
     let view = viewed(&[Sheet::linux().series(plain).file, Sheet::linux().series(eager).file], true);
     assert_eq!(
         rows(&view, "unmatched"),
-        ["B5/nanosleep/1ms (as found)|66 µs|–|–", "B5/nanosleep/1ms (slack=1 ns)|–|16 µs|–"]
+        ["B5/nanosleep/1ms (as found)|66 µs|–", "B5/nanosleep/1ms (slack=1 ns)|–|16 µs"]
     );
 }
 
@@ -114,5 +117,7 @@ fn a_result_is_named_by_its_file_and_what_it_is() {
     assert_eq!(view.results[0].0, "A: a.json, the base");
     assert_eq!(view.results[1].0, "B: b.json, the new kernel (under an emulator)");
     assert_eq!(view.marks, " (B under an emulator)");
-    assert!(view.warnings[0].starts_with("B: measured under an emulator (a program for aarch64 on Intel Xeon)"));
+    assert!(
+        view.warnings[0].starts_with("B: this was measured under an emulator (a program for aarch64 on Intel Xeon)")
+    );
 }

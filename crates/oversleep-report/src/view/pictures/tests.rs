@@ -10,7 +10,7 @@ use oversleep_record::testing::Sheet;
 #[test]
 fn every_kind_of_picture_is_drawn_once() {
     let pictures = all(&rich().file);
-    let names: Vec<&str> = pictures.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
     assert_eq!(
         names,
         [
@@ -26,7 +26,7 @@ fn every_kind_of_picture_is_drawn_once() {
             "fork-join"
         ]
     );
-    assert!(pictures.iter().all(|(_, svg)| !svg.contains("Not enough data")));
+    assert!(pictures.iter().all(|picture| !picture.svg.contains("Not enough data")));
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn names_are_safe_and_differ() {
     let mut again = file.trials[0].clone();
     again.remedy = "lower timer/../slack".into();
     file.trials.push(again);
-    let names: Vec<String> = all(&file).into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = all(&file).into_iter().map(|picture| picture.name).collect();
     assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{names:?}");
     assert!(names.iter().all(|name| !name.contains(['/', '.', ' '])), "{names:?}");
     assert_eq!(safe_name(&["sweep", "</script>"]), "sweep-script");
@@ -50,8 +50,8 @@ fn names_are_safe_and_differ() {
 fn a_model_says_so_in_every_picture() {
     let mut file = rich().file;
     file.platform.modelled = Some("windows-10-2004".into());
-    for (name, svg) in all(&file) {
-        assert!(svg.contains("modelled: windows-10-2004"), "{name}");
+    for picture in all(&file) {
+        assert!(picture.svg.contains("modelled: windows-10-2004"), "{}", picture.name);
     }
 }
 
@@ -60,20 +60,7 @@ fn wine_is_named_in_every_picture() {
     let mut file = rich().file;
     let version = oversleep_record::environment::FactValue::Text("8.0".into());
     file.environment.set(FactName::OsWineVersion, version, "test");
-    for (name, svg) in all(&file) {
-        assert!(svg.contains("under Wine 8.0"), "{name}");
+    for picture in all(&file) {
+        assert!(picture.svg.contains("under Wine 8.0"), "{}", picture.name);
     }
-}
-
-#[test]
-fn curves_end_where_the_data_do() {
-    let mut distribution = Distribution::new();
-    (1..=1_000).for_each(|value| distribution.record(value * 1_000));
-    let carried = carried(&distribution).unwrap();
-    let last = carried.points.last().unwrap();
-    assert!((last.0 - 0.99).abs() < 1e-9, "{last:?}");
-    assert!(carried.points.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
-    let mut few = Distribution::new();
-    (0..19).for_each(|value| few.record(value));
-    assert_eq!(super::carried(&few), None);
 }

@@ -1,114 +1,122 @@
-//! Clocks: the table of all (A1–A6), the steps of the coarse ones (B3), and one sleep seen by two (B1).
+//! Clocks (A1–A6): what a read costs, how each moves, whether it is valid for elapsed time, and why not.
 
-use oversleep_explain::verdicts::{ClockVerdict, Validity, clock_table, step_in_words};
+use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table, step_in_words};
 use oversleep_record::clock::Drift;
-use oversleep_record::{ClockResult, ExperimentId, FactName, ResultFile, Series, label};
+use oversleep_record::{ClockResult, ExperimentId, FactName, ResultFile};
 
-use crate::view::select::measured;
-use crate::view::table::{Cell, Section, Table, Tone, figures, words};
-use crate::view::words::{UNKNOWN, cost, counted, grouped, median_of, or_dash, sentence};
+use super::Entry;
+use crate::view::table::{Cell, Columns, Section, ToCell, Tone};
+use crate::words::{cost, grouped, sentence};
 
-pub fn clocks(file: &ResultFile) -> Option<Section> {
-    if file.clocks.is_empty() {
-        return None;
-    }
+/// The section.
+pub const ENTRY: Entry = Entry {
+    id: "clocks",
+    title: "Clocks",
+    experiments: &[
+        ExperimentId::A1,
+        ExperimentId::A2,
+        ExperimentId::A3,
+        ExperimentId::A4,
+        ExperimentId::A5,
+        ExperimentId::A6,
+    ],
+    build,
+};
+
+fn build(file: &ResultFile, section: Section) -> Section {
     let answer = clock_table(file);
-    let mut table = Table::new(
-        "Every clock: what a read costs, how it moves, and whether it is valid for measuring time that passes",
-        vec![
-            words("clock", 0),
-            figures("per read", 0),
-            figures("×", 3),
-            figures("step", 1),
-            figures("shows of 100 ms", 2),
-            figures("backward", 4),
-            figures("drift", 6),
-            words("valid?", 0),
-        ],
-    );
-    let readable = answer.rows.iter().filter(|row| row.unavailable.is_none());
-    for row in readable {
-        table.row(clock_row(row, file.clock(&row.name), answer.fastest_valid.as_deref()));
+    if answer.rows.is_empty() {
+        return section;
     }
-    let stated = answer
-        .rows
-        .iter()
-        .any(|row| row.unavailable.is_none() && row.step_ns.is_none() && row.stated_step_ns.is_some());
-    let absent: Vec<String> =
+    let readable: Vec<&ClockVerdict> = answer.rows.iter().filter(|row| row.unavailable.is_none()).collect();
+    let reasons = Columns::new()
+        .words("valid", |reason: &Reason| reason.valid)
+        .words("why", |reason| reason.why.clone())
+        .words("clocks", |reason| reason.clocks.join(", "));
+    let unavailable: Vec<String> =
         answer.rows.iter().filter_map(|row| Some(format!("{} ({})", row.name, row.unavailable.as_ref()?))).collect();
-    let absent = (!absent.is_empty()).then(|| format!("Can't be read here: {}.", absent.join("; ")));
-    let mut section = Section {
-        id: "clocks",
-        title: "Clocks",
-        experiments: vec![
-            ExperimentId::A1,
-            ExperimentId::A2,
-            ExperimentId::A3,
-            ExperimentId::A4,
-            ExperimentId::A5,
-            ExperimentId::A6,
-        ],
-        tables: Vec::new(),
-        notes: vec![format!("{}.", sentence(&answer.sentence))]
-            .into_iter()
-            .chain(
-                file.environment
-                    .text(FactName::OversleepClock)
-                    .map(|choice| format!("The oversleep library: {choice}.")),
-            )
-            .collect(),
-        notes_suffice: false,
-    };
-    section.notes.extend(absent);
     section
-        .notes
-        .extend(stated.then(|| "A step in brackets is what the system states; it was not observed.".to_owned()));
-    if !table.rows.is_empty() {
-        section.tables.push(table.without_empty_columns());
-    }
-    Some(section)
+        .tables(
+            columns(file, &answer).table("What a read costs, how each clock moves, and whether it is valid", readable),
+        )
+        .tables(reasons.table("Why a clock is not valid for elapsed time, or needs care", reasons_of(&answer)))
+        .notes([sentence(&answer.sentence)])
+        .notes(
+            file.environment.text(FactName::OversleepClock).map(|choice| format!("The oversleep library: {choice}.")),
+        )
+        .notes((!unavailable.is_empty()).then(|| format!("Not available: {}.", unavailable.join("; "))))
 }
 
-/// The step a clock was seen to move by; in brackets the one the system states, where none was seen.
-fn step(row: &ClockVerdict) -> String {
-    match (row.step_ns, row.stated_step_ns) {
-        (Some(seen), stated) => step_in_words(seen, stated),
-        (None, Some(stated)) => format!("({stated})"),
-        (None, None) => UNKNOWN.to_owned(),
+/// The columns of a table of clocks.
+pub fn columns<'a>(file: &'a ResultFile, answer: &'a ClockTable) -> Columns<'a, &'a ClockVerdict> {
+    let measured = |row: &&ClockVerdict| file.clock(&row.name);
+    Columns::new()
+        .words("clock", |row: &&ClockVerdict| {
+            let is_fastest = answer.fastest_valid.as_ref() == Some(&row.name);
+            row.name.as_str().toned(if is_fastest { Tone::Strong } else { Tone::Plain })
+        })
+        .figure("read", |row| row.cost_ps.map(cost))
+        .figure("×", |row| row.ratio_to_fastest.map(|ratio| format!("{ratio:.1}")))
+        .rank(3)
+        .figure("step", |row| Some(step_in_words(row.step_ns?, row.stated_step_ns)))
+        .rank(1)
+        .figure("stated step", |row| row.stated_step_ns)
+        .rank(5)
+        .figure("100 ms read as", |row| row.indicated_ratio.map(|ratio| format!("{:.1} ms", ratio * 100.0)))
+        .rank(2)
+        .figure("backward", move |row| measured(row).and_then(backward))
+        .rank(4)
+        .figure("drift", move |row| measured(row).and_then(|clock| clock.drift).map(drift))
+        .rank(6)
+        .words("valid", |row| {
+            let tone = match row.validity {
+                Some(Validity::Valid) if row.caution.is_none() => Tone::Good,
+                Some(Validity::Invalid) => Tone::Plain,
+                _ => Tone::Soft,
+            };
+            valid(row).toned(tone)
+        })
+}
+
+/// The verdict on a clock in a word or two.
+fn valid(row: &ClockVerdict) -> &'static str {
+    match row.validity {
+        Some(Validity::Valid) if row.caution.is_some() => "one thread",
+        Some(Validity::Valid) => "yes",
+        Some(Validity::Unproven) => "unproven",
+        Some(Validity::Invalid) => "no",
+        None => "unknown",
     }
 }
 
-fn clock_row(row: &ClockVerdict, clock: Option<&ClockResult>, fastest: Option<&str>) -> Vec<Cell> {
-    let shows = row.indicated_ratio.map(|ratio| format!("{:.1} ms", ratio * 100.0));
-    let backward = clock.and_then(|clock| clock.steps).map(|steps| {
-        let times = steps.backward_on_one_thread.saturating_add(steps.backward_across_cpus);
-        Cell::from(grouped(times)).toned(if times > 0 { Tone::Warn } else { Tone::Plain })
-    });
-    let is_fastest = fastest == Some(row.name.as_str());
-    let reasons = row.reasons.join("; ");
-    let valid = match row.validity {
-        Some(Validity::Valid) => {
-            let fastest = if is_fastest { "; the fastest" } else { "" };
-            let caution = row.caution.as_ref().map(|caution| format!("; {caution}")).unwrap_or_default();
-            Cell::from(format!("yes{fastest}{caution}")).toned(Tone::Good)
+/// One reason why clocks are not valid, or what a valid one asks of its user.
+struct Reason {
+    valid: &'static str,
+    why: String,
+    clocks: Vec<String>,
+}
+
+/// Every reason once, with the clocks it concerns.
+fn reasons_of(answer: &ClockTable) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = Vec::new();
+    for row in answer.rows.iter().filter(|row| row.unavailable.is_none()) {
+        for why in row.reasons.iter().chain(&row.caution) {
+            match reasons.iter_mut().find(|known| known.valid == valid(row) && known.why == *why) {
+                Some(known) => known.clocks.push(row.name.clone()),
+                None => reasons.push(Reason { valid: valid(row), why: why.clone(), clocks: vec![row.name.clone()] }),
+            }
         }
-        Some(Validity::Unproven) => Cell::from(format!("unproven: {reasons}")).toned(Tone::Soft),
-        Some(Validity::Invalid) => Cell::from(format!("no: {reasons}")),
-        None => UNKNOWN.into(),
-    };
-    vec![
-        Cell::from(row.name.as_str()).toned(if is_fastest { Tone::Strong } else { Tone::Plain }),
-        or_dash(row.cost_ps.map(cost)).into(),
-        or_dash(row.ratio_to_fastest.map(|ratio| format!("{ratio:.1}"))).into(),
-        step(row).into(),
-        or_dash(shows).into(),
-        backward.unwrap_or_else(|| UNKNOWN.into()),
-        or_dash(clock.and_then(|clock| clock.drift).map(drift)).into(),
-        valid,
-    ]
+    }
+    reasons
 }
 
-/// A rate error; one the window can't tell from none is given as the bound.
+fn backward(clock: &ClockResult) -> Option<Cell> {
+    let steps = clock.steps?;
+    let times = steps.backward_on_one_thread.saturating_add(steps.backward_across_cpus);
+    Some(grouped(times).toned(if times > 0 { Tone::Warn } else { Tone::Plain }))
+}
+
+/// A rate error; its bound where the window is too short to tell it from none.
 fn drift(drift: Drift) -> String {
     let (ppm, bound) = (drift.ppm, drift.uncertainty_ppm);
     if ppm.abs() <= bound.abs() || ppm.abs() < 0.05 {
@@ -118,75 +126,32 @@ fn drift(drift: Drift) -> String {
     }
 }
 
-pub fn coarse_steps(file: &ResultFile) -> Option<Section> {
-    let mut table = Table::new(
-        "By how much coarse clocks really move at a time",
-        vec![
-            words("clock", 0),
-            words("held", 1),
-            figures("stated", 1),
-            figures("least", 2),
-            figures("median", 0),
-            figures("most", 0),
-            figures("steps", 3),
-        ],
-    );
-    for series in measured(file, ExperimentId::B3) {
-        let held = (!series.conditions.is_as_found()).then(|| series.conditions.to_string());
-        let stated = file.clock(&series.subject).and_then(|clock| clock.stated_step_ns);
-        table.row(vec![
-            series.subject.as_str().into(),
-            or_dash(held).into(),
-            or_dash(stated).into(),
-            extreme(series, series.distribution.min()),
-            median_of(series).into(),
-            extreme(series, series.distribution.max()),
-            grouped(series.counts.recorded).into(),
-        ]);
-    }
-    (!table.rows.is_empty()).then(|| {
-        Section::of("coarse-steps", "Steps of the coarse clocks", &[ExperimentId::B3], table.without_empty_columns())
-    })
+/// How many clocks are valid, in a sentence's part: `10 of 21 are valid for elapsed time`.
+pub fn valid_count(answer: &ClockTable) -> String {
+    let readable = answer.rows.iter().filter(|row| row.unavailable.is_none());
+    let valid = readable.clone().filter(|row| row.validity == Some(Validity::Valid)).count();
+    format!("{valid} of {} are valid for elapsed time", readable.count())
 }
 
-pub fn two_clocks(file: &ResultFile) -> Option<Section> {
-    let mut table = Table::new(
-        "The same sleeps, timed by a coarse and by a precise clock",
-        vec![
-            words("sleep", 0),
-            figures("asked", 1),
-            words("timed by", 0),
-            figures("least", 2),
-            figures("median", 0),
-            figures("most", 0),
-            figures("sleeps", 3),
-        ],
-    );
-    for series in measured(file, ExperimentId::B1) {
-        table.row(vec![
-            series.subject.as_str().into(),
-            or_dash(series.requested_ns).into(),
-            series.clock.as_str().into(),
-            extreme(series, series.distribution.min()),
-            median_of(series).into(),
-            extreme(series, series.distribution.max()),
-            grouped(series.counts.recorded).into(),
-        ]);
-    }
-    if table.rows.is_empty() {
-        return None;
-    }
-    let zeros = measured(file, ExperimentId::B1)
-        .filter(|series| series.label(label::CLOCK_ROLE) == Some(label::ClockRole::Coarse))
-        .find_map(|series| {
-            let zeros =
-                series.distribution.buckets().filter(|&(value, _)| value == 0).map(|(_, count)| count).sum::<u64>();
-            (zeros > 0).then(|| format!("{} shows {} as no time at all.", series.clock, counted(zeros, "sleep")))
-        });
-    Some(Section::of("two-clocks", "One sleep, two clocks", &[ExperimentId::B1], table).note_if(zeros))
-}
+#[cfg(test)]
+mod tests {
+    use oversleep_record::clock::Counts;
+    use oversleep_record::testing::{Sheet, good_clock};
 
-/// The least or the most of a series.
-pub(super) fn extreme(series: &Series, found: Option<i64>) -> Cell {
-    or_dash(found.map(|found| crate::view::words::value(series.unit, found))).into()
+    use super::super::generic::texts;
+    use super::*;
+
+    #[test]
+    fn a_reason_stands_once_with_all_its_clocks() {
+        let mut sheet = Sheet::linux().clock(good_clock("monotonic")).steady("A1/monotonic", 23_000);
+        for name in ["realtime", "tai"] {
+            let counts = Counts::TimeOfDay;
+            sheet = sheet.clock(ClockResult { counts, ..good_clock(name) });
+        }
+        let section = build(&sheet.file, Section::new("clocks", "Clocks"));
+        let [clocks, reasons] = &section.tables[..] else { panic!("{:?}", section.tables) };
+        assert_eq!(texts(clocks)[1..].iter().map(|row| row[row.len() - 1]).collect::<Vec<_>>(), ["yes", "no", "no"]);
+        assert_eq!(texts(reasons)[1][2], "realtime, tai");
+        assert_eq!(texts(reasons).len(), 2);
+    }
 }

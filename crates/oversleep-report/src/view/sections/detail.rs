@@ -4,35 +4,35 @@
 use oversleep_record::stats::{Steadiness, steadiness};
 use oversleep_record::{Distribution, ExperimentId, ResultFile, Series};
 
+use super::Entry;
 use super::disturbance::summary;
 use crate::view::select::{self, measured};
-use crate::view::table::{Cell, Section, Table, Tone, figures, words};
-use crate::view::words::{counted, grouped, or_dash, percent, quantile, value};
+use crate::view::table::{Columns, Section, Table, ToCell, Tone};
+use crate::words::{counted, grouped, or_dash, percent, quantile, value};
+
+pub const ENTRY: Entry = Entry { id: "detail", title: "Lateness in detail", experiments: &[ExperimentId::B5], build };
 
 /// Most series a close-up is made of.
 const SERIES_MAX: usize = 6;
-/// The percentiles, each where the data allow.
-const QUANTILES: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
+/// The percentiles, each where the values allow, and the ranks of their columns.
+const QUANTILES: [(&str, f64, u8); 5] =
+    [("p50", 0.5, 0), ("p90", 0.9, 2), ("p99", 0.99, 0), ("p99.9", 0.999, 1), ("p99.99", 0.9999, 3)];
 
-/// Whether the waits of a result are few enough to be looked at one by one.
+/// Whether the waits of a result are few enough to be shown one by one.
 pub fn is_close_up(file: &ResultFile) -> bool {
     (1..=SERIES_MAX).contains(&measured(file, ExperimentId::B5).count())
 }
 
-pub fn detail(file: &ResultFile) -> Option<Section> {
+fn build(file: &ResultFile, mut section: Section) -> Section {
     if !is_close_up(file) {
-        return None;
+        return section;
     }
-    let mut section =
-        Section { id: "detail", title: "Lateness", experiments: vec![ExperimentId::B5], ..Section::default() };
     for series in measured(file, ExperimentId::B5) {
-        section.tables.push(views(series));
-        section.notes.push(story(series));
-        section
-            .notes
-            .extend(summary(&series.disturbance()).map(|seen| format!("{}, meanwhile: {seen}.", name(series))));
+        section = section.tables(views(series)).notes([story(series)]).notes(
+            summary(&series.disturbance()).map(|seen| format!("{}: while it was measured: {seen}.", name(series))),
+        );
     }
-    Some(section)
+    section
 }
 
 fn name(series: &Series) -> String {
@@ -40,71 +40,65 @@ fn name(series: &Series) -> String {
     format!("{} {}{conditions}", series.subject, or_dash(series.requested_ns))
 }
 
-/// The views on one series: only the first is what was recorded.
-fn views(series: &Series) -> Table {
-    let mut columns = vec![words("view", 0), figures("waits", 1), figures("min", 2)];
-    columns.extend(QUANTILES.iter().zip([0, 2, 0, 1, 3]).map(|((name, _), rank)| figures(*name, rank)));
-    columns.push(figures("max", 0));
-    let mut table = Table::new(format!("Lateness of {}", name(series)), columns);
-    table.row(view(series, "as recorded", &series.distribution));
-    let corrected = series.corrected();
-    let has_missed = series.counts.missed > 0;
-    let differs = corrected.as_ref().is_some_and(|corrected| corrected.count() != series.distribution.count());
-    if has_missed || differs {
-        match corrected {
-            Some(corrected) => table.row(view(series, "corrected", &corrected)),
-            None => table.row(vec!["corrected".into()]),
-        }
-        table.row(view(series, "calls only", series.calls()));
+/// The views on one series; only the first is what was recorded.
+fn views(series: &Series) -> Option<Table> {
+    let figure = |found: Option<i64>| found.map(|found| value(series.unit, found));
+    let mut columns = Columns::new()
+        .words("view", |view: &(&str, Option<Distribution>)| view.0)
+        .figure("count", |(_, view)| view.as_ref().map(Distribution::count))
+        .rank(1)
+        .figure("min", move |(_, view)| figure(view.as_ref()?.min()))
+        .rank(2);
+    for (head, share, rank) in QUANTILES {
+        columns = columns.figure(head, move |(_, view)| quantile(series.unit, view.as_ref()?, share)).rank(rank);
     }
-    table.without_empty_columns()
-}
-
-fn view(series: &Series, name: &str, distribution: &Distribution) -> Vec<Cell> {
-    let figure = |found: Option<i64>| Cell::from(or_dash(found.map(|found| value(series.unit, found))));
-    let mut row = vec![Cell::from(name), grouped(distribution.count()).into(), figure(distribution.min())];
-    row.extend(QUANTILES.iter().map(|(_, share)| or_dash(quantile(series.unit, distribution, *share)).into()));
-    row.push(figure(distribution.max()).toned(Tone::Strong));
-    row
+    let columns = columns.figure("max", move |(_, view)| Some(figure(view.as_ref()?.max())?.toned(Tone::Strong)));
+    let mut views = vec![("as recorded", Some(series.distribution.clone()))];
+    let corrected = series.corrected();
+    let differs = corrected.as_ref().is_some_and(|corrected| corrected.count() != series.distribution.count());
+    if series.counts.missed > 0 || differs {
+        views.extend([("corrected", corrected), ("calls only", Some(series.calls().clone()))]);
+    }
+    columns.table(format!("Lateness of {}", name(series)), views)
 }
 
 /// The schedule and what became of it.
 fn story(series: &Series) -> String {
     let counts = &series.counts;
-    let mut parts = Vec::new();
-    parts.push(match counts.expected {
+    let mut parts = vec![match counts.expected {
         Some(expected) => {
             format!("{} recorded of {} expected", counted(counts.recorded, "deadline"), grouped(expected))
         }
         None => format!("{} recorded", counted(counts.recorded, "wait")),
-    });
+    }];
     if counts.expected.is_some() {
         let share = counts.missed as f64 / counts.recorded.max(1) as f64;
         parts.push(match counts.missed {
             0 => "none missed".to_owned(),
-            missed => format!("{} ({}) had passed before the wait could be called", grouped(missed), percent(share)),
+            missed => {
+                format!("{} ({}) missed: passed before the wait could be called", grouped(missed), percent(share))
+            }
         });
     }
     parts.push(match counts.early {
         0 => "none early".to_owned(),
         early => format!("{} early", grouped(early)),
     });
-    parts.extend(
-        (counts.interrupted > 0).then(|| format!("{} ended by a signal, not counted", grouped(counts.interrupted))),
-    );
-    parts.extend((counts.backward > 0).then(|| format!("the clock went backwards {} times", grouped(counts.backward))));
-    if let (Some(requested), Some(asked)) = (series.requested_ns, series.asked_ns) {
-        parts.extend((requested != asked).then(|| format!("{requested} was rounded to {asked} by the call")));
+    let more = [
+        (counts.interrupted, "ended by a signal and not counted"),
+        (counts.backward, "clock reads that went backwards"),
+        (series.samples.beyond_cap, "samples kept in the histogram only"),
+    ];
+    parts
+        .extend(more.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", grouped(*count))));
+    if let (Some(requested), Some(rounded)) = (series.requested_ns, series.asked_ns) {
+        parts.extend((requested != rounded).then(|| format!("{requested} rounded to {rounded} by the call")));
     }
     parts.extend(series.pace.map(|pace| pace.to_string()));
-    parts.extend((!series.clock.is_empty()).then(|| format!("stamped by {}", series.clock)));
-    parts.extend(
-        (series.samples.beyond_cap > 0)
-            .then(|| format!("{} kept in the histogram only", counted(series.samples.beyond_cap, "sample"))),
-    );
+    parts.extend((!series.clock.is_empty()).then(|| format!("timed by {}", series.clock)));
     parts.extend(select::conditions(&series.conditions));
     if let Steadiness::Disturbed(spread) = steadiness(series) {
-        parts.push(format!("its rounds disagree by {}: too disturbed to conclude from", percent(spread)));
+        parts.push(format!("the rounds disagree by {}, so this series is inconclusive", percent(spread)));
     }
     format!("{}: {}.", name(series), parts.join(", "))
 }
@@ -112,11 +106,14 @@ fn story(series: &Series) -> String {
 #[cfg(test)]
 mod tests {
     use oversleep_record::series::Pace;
-
-    use crate::view::table::Kind;
-
-    use super::*;
     use oversleep_record::testing::{Sheet, rounds};
+
+    use super::super::generic::texts;
+    use super::*;
+
+    fn detail(sheet: Sheet) -> Section {
+        build(&sheet.file, Section::new("detail", "Lateness in detail"))
+    }
 
     fn stalled() -> Series {
         let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 1_000);
@@ -136,21 +133,19 @@ mod tests {
 
     #[test]
     fn a_stall_shows_in_every_view_that_is_honest() {
-        let section = detail(&Sheet::linux().series(stalled()).file).unwrap();
-        let table = &section.tables[0];
-        let names: Vec<&str> = table.rows.iter().map(|row| row[0].text.as_str()).collect();
-        assert_eq!(names, ["as recorded", "corrected", "calls only"]);
-        let p90 = table.columns.iter().position(|column| column.head == "p90").unwrap();
-        let shown: Vec<&str> = table.rows.iter().map(|row| row[p90].text.as_str()).collect();
-        assert!(shown[0].ends_with(" ms") && shown[1].ends_with(" ms"), "{shown:?}");
-        assert_eq!(shown[2], "66 µs", "the view that skips missed periods hides the stall");
-        assert!(section.notes[0].contains("499 (11 %) had passed"), "{}", section.notes[0]);
-        assert!(table.columns.iter().skip(1).all(|column| column.kind == Kind::Figure));
+        let section = detail(Sheet::linux().series(stalled()));
+        let table = texts(&section.tables[0]);
+        let p90 = table[0].iter().position(|head| *head == "p90").unwrap();
+        let views: Vec<(&str, &str)> = table[1..].iter().map(|row| (row[0], row[p90])).collect();
+        let [("as recorded", recorded), ("corrected", corrected), hidden] = views[..] else { panic!("{views:?}") };
+        assert!(recorded.ends_with(" ms") && corrected.ends_with(" ms"), "{views:?}");
+        assert_eq!(hidden, ("calls only", "66 µs"), "the view that skips missed periods hides the stall");
+        assert!(section.notes[0].contains("499 (11 %) missed"), "{}", section.notes[0]);
     }
 
     #[test]
     fn one_view_is_enough_where_nothing_was_missed() {
-        let section = detail(&Sheet::linux().steady("B5/nanosleep/1ms", 66_000).file).unwrap();
+        let section = detail(Sheet::linux().steady("B5/nanosleep/1ms", 66_000));
         assert_eq!(section.tables[0].rows.len(), 1);
         assert!(section.notes[0].contains("none early"));
     }

@@ -1,13 +1,16 @@
-//! What else the machine did meanwhile.
+//! What else the machine did during the run.
 
 use oversleep_record::processor::{degrees, rates};
 use oversleep_record::{Disturbance, ExperimentId, ProcessorState, ResultFile, Series};
 
-use crate::view::select;
-use crate::view::table::{Cell, Section, Table, figures, words};
-use crate::view::words::{counted, grouped, or_dash, percent};
+use super::Entry;
+use crate::view::select::{self, distinct};
+use crate::view::table::{Columns, Section};
+use crate::words::{counted, grouped, percent, sentence};
 
-/// Everything that could be seen, in one line; `None` where nothing could be.
+pub const ENTRY: Entry = Entry { id: "disturbance", title: "Meanwhile on this machine", experiments: &[], build };
+
+/// Everything that could be observed, in one line; `None` where nothing could.
 pub fn summary(seen: &Disturbance) -> Option<String> {
     let share = |part| seen.share(part).map(percent);
     let mut parts = Vec::new();
@@ -26,10 +29,10 @@ pub fn summary(seen: &Disturbance) -> Option<String> {
     }));
     let processor = &seen.processor;
     parts.extend(clock(processor).map(|rates| format!("CPU clock {rates}")));
-    parts.extend(processor.temperature_max_millicelsius.map(|most| format!("processor at most {}", degrees(most))));
+    parts.extend(processor.temperature_max_millicelsius.map(|max| format!("processor up to {}", degrees(max))));
     parts.extend(processor.thermal_throttles.map(|count| match count {
-        0 => "never slowed down for heat".to_owned(),
-        count => format!("slowed down for heat {}", counted(count, "time")),
+        0 => "never slowed by heat".to_owned(),
+        count => format!("slowed by heat {}", counted(count, "time")),
     }));
     parts.extend(processor.thermal_pressure.map(|pressure| format!("thermal pressure {}", pressure.name())));
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -39,58 +42,59 @@ fn clock(processor: &ProcessorState) -> Option<String> {
     Some(rates(processor.clock_min_hz?, processor.clock_max_hz?))
 }
 
-/// Series under a load of ours tell what our load does, not what the machine did.
-fn without_load(file: &ResultFile) -> impl Iterator<Item = &Series> {
-    file.series.iter().filter(|series| series.conditions.load.is_empty() && series.has_values())
+fn build(file: &ResultFile, mut section: Section) -> Section {
+    // Under oversleep's own load the figures show that load, not what the machine did besides.
+    let unloaded = file.series.iter().filter(|series| series.conditions.load.is_empty() && series.has_values());
+    let Some(line) = summary(&select::disturbance(unloaded)) else { return section };
+    let columns = Columns::new()
+        .words("experiment", |row: &Row| row.name.clone())
+        .figure("measured for", |row| row.seen.window_ns)
+        .rank(2)
+        .figure("steal", |row| row.share(row.seen.steal_ns))
+        .figure("CPU pressure", |row| row.share(row.seen.cpu_pressure_ns))
+        .figure("other processes", |row| row.seen.other_cpu_share().map(percent))
+        .rank(1)
+        .figure("waiting for a CPU", |row| row.share(row.seen.run_delay_ns))
+        .rank(1)
+        .figure("preempted", |row| row.seen.involuntary_switches)
+        .rank(2)
+        .figure("throttled", |row| row.share(row.seen.throttled_ns))
+        .rank(3)
+        .figure("CPU clock", |row| clock(&row.seen.processor))
+        .rank(3)
+        .figure("max temperature", |row| row.seen.processor.temperature_max_millicelsius.map(degrees))
+        .rank(3)
+        .figure("slowed by heat", |row| row.seen.processor.thermal_throttles.map(grouped))
+        .rank(2);
+    let measured = file.series.iter().filter(|series| series.has_values());
+    let ids = distinct(measured.map(|series| series.experiment));
+    section.notes_suffice = true;
+    section
+        .tables(columns.table(
+            "What else the machine did, as shares of the time measured",
+            ids.into_iter().map(|id| row(file, id)),
+        ))
+        .notes([sentence(&format!("{line} (all series without oversleep's own load)"))])
 }
 
-pub fn disturbance(file: &ResultFile) -> Option<Section> {
-    let all = select::disturbance(without_load(file));
-    let line = summary(&all)?;
-    let mut table = Table::new(
-        "What else the machine did while each experiment ran, as shares of the time measured",
-        vec![
-            words("experiment", 0),
-            figures("measured for", 2),
-            figures("steal", 0),
-            figures("CPU pressure", 0),
-            figures("other processes", 1),
-            figures("waiting for a CPU", 1),
-            figures("preempted", 2),
-            figures("throttled", 3),
-            figures("CPU clock", 3),
-            figures("at most", 3),
-            figures("slowed for heat", 2),
-        ],
-    );
-    let mut ids: Vec<ExperimentId> = Vec::new();
-    for series in file.series.iter().filter(|series| series.has_values()) {
-        if !ids.contains(&series.experiment) {
-            ids.push(series.experiment);
-        }
+/// What the machine did during one experiment.
+struct Row {
+    name: String,
+    seen: Disturbance,
+}
+
+impl Row {
+    fn share(&self, part: Option<oversleep_record::Nanos>) -> Option<String> {
+        self.seen.share(part).map(percent)
     }
-    for id in ids {
-        let seen = select::disturbance(select::measured(file, id));
-        let loaded = select::measured(file, id).any(|series| !series.conditions.load.is_empty());
-        let cell = |share: Option<f64>| Cell::from(or_dash(share.map(percent)));
-        let share = |part| cell(seen.share(part));
-        table.row(vec![
-            if loaded { format!("{id}, own load") } else { id.to_string() }.into(),
-            seen.window_ns.to_string().into(),
-            share(seen.steal_ns),
-            share(seen.cpu_pressure_ns),
-            cell(seen.other_cpu_share()),
-            share(seen.run_delay_ns),
-            or_dash(seen.involuntary_switches.map(grouped)).into(),
-            share(seen.throttled_ns),
-            or_dash(clock(&seen.processor)).into(),
-            or_dash(seen.processor.temperature_max_millicelsius.map(degrees)).into(),
-            or_dash(seen.processor.thermal_throttles.map(grouped)).into(),
-        ]);
+}
+
+fn row(file: &ResultFile, id: ExperimentId) -> Row {
+    let has_load = select::measured(file, id).any(|series: &Series| !series.conditions.load.is_empty());
+    Row {
+        name: if has_load { format!("{id} (own load)") } else { id.to_string() },
+        seen: select::disturbance(select::measured(file, id)),
     }
-    let mut section = Section::of("disturbance", "Meanwhile on this machine", &[], table.without_empty_columns());
-    section.notes_suffice = true;
-    Some(section.note(format!("{}, over all series without a load of our own.", crate::view::words::sentence(&line))))
 }
 
 #[cfg(test)]
@@ -102,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_not_be_seen_is_not_there() {
+    fn what_was_not_observed_is_left_out() {
         assert_eq!(summary(&Disturbance { window_ns: Nanos(100), ..Disturbance::default() }), None);
         let seen = Disturbance {
             window_ns: Nanos(1_000),
@@ -122,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_rate_and_heat_are_told_where_they_were_read() {
+    fn clock_rate_and_heat_are_shown_where_they_were_read() {
         let processor = ProcessorState {
             clock_min_hz: Some(800_000_000),
             clock_max_hz: Some(3_600_000_000),
@@ -134,18 +138,15 @@ mod tests {
         let seen = Disturbance { window_ns: Nanos(1_000), processor, ..Disturbance::default() };
         assert_eq!(
             summary(&seen).as_deref(),
-            Some(
-                "CPU clock 800 MHz to 3.6 GHz, processor at most 97 °C, slowed down for heat 2 times, thermal pressure heavy"
-            )
+            Some("CPU clock 800 MHz to 3.6 GHz, processor up to 97 °C, slowed by heat 2 times, thermal pressure heavy")
         );
         let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
         series.rounds.iter_mut().for_each(|round| round.disturbance.processor = processor);
-        let section = disturbance(&Sheet::linux().series(series).file).expect("a section");
-        let said = format!("{section:?}");
-        for figure in ["CPU clock", "800 MHz to 3.6 GHz", "at most", "97 °C", "slowed for heat", "\"8\""] {
-            assert!(said.contains(figure), "{figure}: {said}");
+        let table = |sheet: Sheet| format!("{:?}", build(&sheet.file, Section::new("d", "D")).tables);
+        let with = table(Sheet::linux().series(series));
+        for figure in ["CPU clock", "800 MHz to 3.6 GHz", "max temperature", "97 °C", "slowed by heat", "\"8\""] {
+            assert!(with.contains(figure), "{figure}: {with}");
         }
-        let without = disturbance(&Sheet::linux().steady("B5/nanosleep/1ms", 66_000).file).expect("a section");
-        assert!(!format!("{without:?}").contains("CPU clock"));
+        assert!(!table(Sheet::linux().steady("B5/nanosleep/1ms", 66_000)).contains("CPU clock"));
     }
 }

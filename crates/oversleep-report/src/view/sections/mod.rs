@@ -1,61 +1,106 @@
-//! The sections of a report in the order they are shown: a function each, `None` where the result has nothing for it.
+//! The sections of a report, in the order of the experiments they show.
+//!
+//! A section of its own is a file here with an [`Entry`], and that entry's line in [`REGISTRY`]. An experiment that no
+//! entry names is shown by the generic section, so a new experiment needs no edit here.
 
-mod clocks;
-mod conditions;
+pub mod clocks;
+mod coalescing;
 mod detail;
 mod disturbance;
+mod generations;
+mod generic;
+mod handoffs;
 mod holding_cost;
+mod load;
 pub mod neighbour_clocks;
 pub mod neighbours;
 pub mod slack;
-mod sleeps;
+mod spinning;
 pub mod split;
-pub mod threads;
+mod sweep;
+mod unavailable;
 mod waits;
+mod waits_closely;
 
-use oversleep_measure::experiment;
+use oversleep_measure::{experiment, registry};
 use oversleep_record::{ExperimentId, ResultFile};
 
+use super::select;
 use super::table::Section;
 
-/// Everything that has data.
-pub fn all(file: &ResultFile) -> Vec<Section> {
-    let build: [fn(&ResultFile) -> Option<Section>; 22] = [
-        clocks::clocks,
-        clocks::coarse_steps,
-        clocks::two_clocks,
-        waits::waits,
-        waits::at_one_request,
-        detail::detail,
-        waits::unavailable,
-        split::split,
-        sleeps::sweep,
-        sleeps::usleep_and_phase,
-        sleeps::spinning,
-        sleeps::yields,
-        conditions::policies,
-        conditions::load,
-        slack::slack,
-        neighbours::neighbours,
-        holding_cost::costs,
-        slack::coalescing,
-        slack::tolerances,
-        threads::fork_join,
-        threads::generations,
-        threads::handoffs,
-    ];
-    build.iter().filter_map(|section| section(file)).chain(disturbance::disturbance(file)).collect()
+pub use unavailable::reasons as unavailable_reasons;
+pub use waits::{find as wait_at, in_order as waits_in_order};
+
+/// A section with tables of its own.
+pub struct Entry {
+    /// Unique; a word in lower case.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// The experiments it shows, which the generic section leaves to it. It stands where the first of them does.
+    pub experiments: &'static [ExperimentId],
+    /// Fills the empty section; what stays empty is not shown.
+    pub build: fn(&ResultFile, Section) -> Section,
 }
 
-/// What was published about these experiments on the same operating system, a line each; nothing for modelled machines'
-/// neighbours: the figures are told apart by their system only. Nothing under Wine, which is not the system it plays.
+/// Every section with tables of its own. Those of the same experiment are shown in this order.
+const REGISTRY: &[&Entry] = &[
+    &clocks::ENTRY,
+    &sweep::ENTRY,
+    &waits::ENTRY,
+    &waits_closely::ENTRY,
+    &detail::ENTRY,
+    &split::ENTRY,
+    &load::ENTRY,
+    &spinning::ENTRY,
+    &slack::ENTRY,
+    &neighbours::ENTRY,
+    &holding_cost::ENTRY,
+    &coalescing::ENTRY,
+    &generations::ENTRY,
+    &handoffs::ENTRY,
+    &unavailable::ENTRY,
+    &disturbance::ENTRY,
+];
+
+/// Every section that has data.
+pub fn all(file: &ResultFile) -> Vec<Section> {
+    let own =
+        |first: Option<ExperimentId>| REGISTRY.iter().filter(move |entry| entry.experiments.first().copied() == first);
+
+    let mut sections = Vec::new();
+    for known in registry() {
+        sections.extend(own(Some(known.id)).map(|entry| filled(file, entry)));
+        if !REGISTRY.iter().any(|entry| entry.experiments.contains(&known.id)) {
+            sections.push(generic::section(file, known.id, known.id.as_str().to_lowercase()));
+        }
+    }
+    // The findings show what trials of remedies gained.
+    let is_unknown = |id: &ExperimentId| experiment(*id).is_none() && *id != ExperimentId::TRIAL;
+    let ids = select::distinct(file.series.iter().map(|series| series.experiment));
+    let unknown = ids.into_iter().filter(is_unknown);
+    sections.extend(unknown.enumerate().map(|(index, id)| generic::section(file, id, format!("other-{index}"))));
+    sections.extend(own(None).map(|entry| filled(file, entry)));
+    sections.retain(|section| !section.tables.is_empty() || !section.notes.is_empty());
+    sections.iter_mut().for_each(Section::explain_marks);
+    sections
+}
+
+fn filled(file: &ResultFile, entry: &Entry) -> Section {
+    let mut section = Section::new(entry.id, entry.title);
+    section.experiments = entry.experiments.to_vec();
+    (entry.build)(file, section)
+}
+
+/// What others published about these experiments for the same operating system, a line each. Nothing under Wine, whose
+/// figures are not those of the system it emulates.
 pub fn published(file: &ResultFile, ids: &[ExperimentId]) -> Vec<String> {
     if super::head::wine(file).is_some() {
         return Vec::new();
     }
-    let of = |id: &ExperimentId| experiment(*id).map(|experiment| experiment.published).unwrap_or_default();
     ids.iter()
-        .flat_map(of)
+        .filter_map(|id| experiment(*id))
+        .flat_map(|experiment| experiment.published)
         .filter(|figure| figure.os == file.platform.os)
         .map(|figure| format!("{}: {} ({})", figure.what, figure.value, figure.source))
         .collect()
@@ -71,14 +116,15 @@ mod tests {
     use oversleep_record::FactName;
     use oversleep_record::testing::Sheet;
 
+    fn of(file: &ResultFile, id: ExperimentId) -> Vec<String> {
+        published(file, &[id])
+    }
+
     #[test]
     fn figures_under_wine_are_not_compared_with_those_of_windows() {
         let sheet = Sheet::windows();
-        assert!(!published(&sheet.file, &[ExperimentId::B5, ExperimentId::C2]).is_empty());
-        assert_eq!(
-            published(&sheet.text(FactName::OsWineVersion, "8.0").file, &[ExperimentId::B5, ExperimentId::C2]),
-            [""; 0]
-        );
+        assert!(!of(&sheet.file, ExperimentId::C2).is_empty());
+        assert_eq!(of(&sheet.text(FactName::OsWineVersion, "8.0").file, ExperimentId::C2), [""; 0]);
     }
 
     #[test]
@@ -87,25 +133,38 @@ mod tests {
     }
 
     #[test]
-    fn a_full_result_has_every_section_once_and_every_row_fits() {
-        let sections = all(&rich().file);
-        let ids: HashSet<&str> = sections.iter().map(|section| section.id).collect();
+    fn a_full_result_shows_every_experiment_once_and_every_row_fits() {
+        let file = rich().file;
+        let sections = all(&file);
+        let ids: HashSet<&str> = sections.iter().map(|section| section.id.as_str()).collect();
         assert_eq!(ids.len(), sections.len(), "ids are unique");
-        // Only the close-up of few series is missing.
-        assert_eq!(sections.len(), 21, "{ids:?}");
-        for section in &sections {
-            assert!(!section.experiments.is_empty() || section.id == "disturbance", "{}", section.id);
-            for table in &section.tables {
-                assert!(!table.caption.is_empty() && !table.rows.is_empty(), "{}", section.id);
-                assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", section.id);
-            }
+        for entry in REGISTRY.iter().filter(|entry| entry.id != "detail") {
+            assert!(ids.contains(entry.id), "{} of {ids:?}", entry.id);
+        }
+        for series in file.series.iter().filter(|series| series.experiment != ExperimentId::TRIAL) {
+            assert!(
+                sections.iter().any(|section| section.experiments.contains(&series.experiment)),
+                "{} is shown nowhere",
+                series.experiment
+            );
+        }
+        for table in sections.iter().flat_map(|section| &section.tables) {
+            assert!(!table.caption.is_empty() && !table.rows.is_empty(), "{table:?}");
+            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{table:?}");
+        }
+    }
+
+    #[test]
+    fn every_registered_experiment_belongs_to_a_registered_one() {
+        for id in REGISTRY.iter().flat_map(|entry| entry.experiments) {
+            assert!(experiment(*id).is_some(), "{id}");
         }
     }
 
     #[test]
     fn published_figures_are_those_of_the_same_system() {
-        let linux = published(&Sheet::linux().file, &[ExperimentId::B5]);
+        let linux = of(&Sheet::linux().file, ExperimentId::B5);
         assert_eq!(linux, ["nanosleep(1 ms): 1.06 ms (field reports, HZ=250 and 1000)"]);
-        assert!(published(&Sheet::windows().file, &[ExperimentId::B5])[0].starts_with("Sleep(1)"));
+        assert!(of(&Sheet::windows().file, ExperimentId::B5)[0].starts_with("Sleep(1)"));
     }
 }

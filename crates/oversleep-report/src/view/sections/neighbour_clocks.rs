@@ -1,33 +1,35 @@
-//! Which coarse clocks follow what a neighbour holds, and which only seem to, because whoever is kept from looking sees
-//! several of a clock's steps at once.
+//! Which coarse clocks follow the setting a neighbour holds, and which only seem to: a thread that is kept from looking
+//! sees several of a clock's steps at once.
 
 use oversleep_explain::verdicts::step_in_words;
 use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
-use super::neighbours::{of_step, steps};
+use super::neighbours::{neighbour, of_step, steps};
 use crate::view::head;
+use crate::view::select::distinct;
+use crate::words::list;
 
-/// Coarse clocks whose steps differ by more follow what is held: a clock of whole milliseconds on a tick of 15.625 ms moves
-/// by 15 or 16, and the least of a few steps may be either.
-const FOLLOWS_FROM: i64 = 1_500_000;
+/// A coarse clock follows the setting held where its steps differ by more: a clock of whole milliseconds on a tick of
+/// 15.625 ms moves by 15 or 16, and the smallest of a few steps may be either.
+const FOLLOWS_FROM_NS: i64 = 1_500_000;
 
-/// What a neighbour does to a clock.
+/// How a clock reacts to a neighbour's setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It moves by the period that is in effect.
     Follows,
-    /// It moves by its own step, whatever is held.
+    /// It moves by its own step whatever is held.
     Keeps,
-    /// Too disturbed to say.
+    /// Inconclusive: the steps fit neither.
     Unclear,
 }
 
 /// The step of a coarse clock beside one setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The least seen.
+    /// The smallest seen.
     pub ns: i64,
     /// Whether it is several of the clock's steps, between which nobody looked.
     pub is_several: bool,
@@ -36,7 +38,7 @@ pub struct Step {
 /// The steps of one clock in C3 and C4, a row each for what neighbours held.
 struct Rows {
     rows: Vec<Row>,
-    /// The step the system states, where nothing of a neighbour's can change it.
+    /// The step the system states, where no neighbour can change it.
     stated: Option<i64>,
     is_shared: bool,
 }
@@ -47,31 +49,26 @@ struct Row {
     step: i64,
 }
 
-/// Whether what one process holds can move the timers and clocks of another here: a timer resolution of Windows can. Slack
-/// and tiers belong to threads, and Wine answers with its host's clocks.
+/// Whether a setting of one process can move the timers and clocks of another here. A timer resolution of Windows can;
+/// slack and tiers belong to threads, and Wine answers with its host's clocks.
 pub fn is_shared(file: &ResultFile) -> bool {
     file.platform.os == "windows" && head::wine(file).is_none()
 }
 
-/// Every coarse clock whose steps were looked at, in the registry's order.
+/// Every coarse clock whose steps were observed, in the registry's order.
 pub fn coarse_clocks<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Vec<&'a str> {
-    let mut clocks: Vec<&str> = Vec::new();
-    for series in file.experiment(experiment).filter(|series| series.quantity == Quantity::Step) {
-        if !clocks.contains(&series.subject.as_str()) {
-            clocks.push(&series.subject);
-        }
-    }
-    clocks
+    let steps = file.experiment(experiment).filter(|series| series.quantity == Quantity::Step);
+    distinct(steps.map(|series| series.subject.as_str()))
 }
 
-/// The coarse clock that is drawn and told of first: one that follows, else the first there is.
+/// The coarse clock that is drawn, and shown first: one that follows, else the first there is.
 pub fn telling<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Option<&'a str> {
     let clocks = coarse_clocks(file, experiment);
     let follows = clocks.iter().find(|clock| standing(file, clock) == Standing::Follows);
     follows.or(clocks.first()).copied()
 }
 
-/// The coarse clocks as they are shown: the telling one first, then one that behaves otherwise, then the others.
+/// The coarse clocks in the order shown: the telling one first, then one that behaves otherwise, then the others.
 pub fn by_interest<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Vec<&'a str> {
     let mut clocks = coarse_clocks(file, experiment);
     if let Some(telling) = telling(file, experiment) {
@@ -85,14 +82,14 @@ pub fn by_interest<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Vec<&'
     clocks
 }
 
-/// Which coarse clocks a neighbour's setting reached, and which keep their step.
+/// Which coarse clocks followed a neighbour's setting, and which kept their step.
 pub fn reached(file: &ResultFile) -> Option<String> {
     let all = coarse_clocks(file, ExperimentId::C3);
     let with = |wanted| all.iter().filter(|clock| standing(file, clock) == wanted).copied().collect::<Vec<_>>();
     let (follow, keep) = (with(Standing::Follows), with(Standing::Keeps));
     (!follow.is_empty()).then(|| {
-        let kept = if keep.is_empty() { String::new() } else { format!("; not that of {}", keep.join(", ")) };
-        format!("The step of {} followed the neighbour's setting{kept}.", follow.join(", "))
+        let kept = if keep.is_empty() { String::new() } else { format!("; that of {} did not", list(&keep)) };
+        format!("The step of {} followed the neighbour's setting{kept}.", list(&follow))
     })
 }
 
@@ -107,7 +104,7 @@ pub fn step_text(file: &ResultFile, experiment: ExperimentId, held: &HeldSetting
         Standing::Follows => period(file, experiment, held).map(Nanos),
         Standing::Keeps | Standing::Unclear => file.environment.nanos(FactName::TimerPeriodDefault),
     };
-    // One that is several is no longer than those together.
+    // Several steps together bound the step from above.
     let text = step_in_words(Nanos(step.ns), tick);
     Some(if step.is_several { format!("≤ {text}") } else { text })
 }
@@ -123,13 +120,13 @@ pub fn step(file: &ResultFile, experiment: ExperimentId, held: &HeldSettings, cl
 fn of_clock<'a>(
     file: &'a ResultFile,
     experiment: ExperimentId,
-    held: &'a HeldSettings,
+    held: &HeldSettings,
     clock: &str,
 ) -> Option<&'a Series> {
     of_step(file, experiment, held, Quantity::Step).find(|series| series.subject == clock)
 }
 
-/// The least step seen, since whoever is kept from looking sees several at once.
+/// The smallest step seen, since a thread that is kept from looking sees several at once.
 fn least_step(series: &Series) -> Option<i64> {
     series.distribution.min().filter(|&least| least > 0).or_else(|| series.distribution.p50())
 }
@@ -137,9 +134,8 @@ fn least_step(series: &Series) -> Option<i64> {
 fn period(file: &ResultFile, experiment: ExperimentId, held: &HeldSettings) -> Option<i64> {
     let stated = of_step(file, experiment, held, Quantity::StatedResolution).next();
     let granted = || {
-        let mut all =
-            file.experiment(experiment).filter(|series| series.label(label::NEIGHBOUR).as_ref() == Some(held));
-        let granted = all.find_map(|series| series.label(label::GRANTED)).unwrap_or_else(|| held.clone());
+        let mut beside = file.experiment(experiment).filter(|series| neighbour(series).as_ref() == Some(held));
+        let granted = beside.find_map(|series| series.label(label::GRANTED)).unwrap_or_else(|| held.clone());
         granted.shortest().map(|span| span.0)
     };
     stated.and_then(|series| series.distribution.p50()).or_else(granted)
@@ -174,26 +170,26 @@ impl Rows {
         else {
             return Standing::Unclear;
         };
-        if coarsest - finest <= FOLLOWS_FROM {
+        if coarsest - finest <= FOLLOWS_FROM_NS {
             return Standing::Keeps;
         }
-        // Who follows moves by the period beside the finest; elsewhere several of its steps may have been seen together.
-        if beside_finest - finest <= FOLLOWS_FROM && known().all(|(period, step)| period - step <= FOLLOWS_FROM) {
+        // A clock that follows moves by the finest period; beside others several of its steps may have been seen together.
+        if beside_finest - finest <= FOLLOWS_FROM_NS && known().all(|(period, step)| period - step <= FOLLOWS_FROM_NS) {
             return Standing::Follows;
         }
-        let is_whole = |step: i64| ((step + base / 2) / base * base - step).abs() <= FOLLOWS_FROM;
-        if base - finest > FOLLOWS_FROM && self.rows.iter().all(|row| is_whole(row.step)) {
+        let is_whole = |step: i64| ((step + base / 2) / base * base - step).abs() <= FOLLOWS_FROM_NS;
+        if base - finest > FOLLOWS_FROM_NS && self.rows.iter().all(|row| is_whole(row.step)) {
             Standing::Keeps
         } else {
             Standing::Unclear
         }
     }
 
-    /// What one step of the clock is while that period is in effect; `None` where nobody can tell.
+    /// The clock's step while that period is in effect; `None` where it is inconclusive.
     fn expected(&self, period: Option<i64>) -> Option<i64> {
         match self.standing() {
             // A clock of whole milliseconds may move by one more than the period.
-            Standing::Follows => period.map(|period| period + FOLLOWS_FROM),
+            Standing::Follows => period.map(|period| period + FOLLOWS_FROM_NS),
             Standing::Keeps => self.base(),
             Standing::Unclear => None,
         }
@@ -208,7 +204,7 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    fn holding(settings: &str) -> HeldSettings {
+    fn held(settings: &str) -> HeldSettings {
         settings.parse().expect("settings")
     }
 
@@ -228,13 +224,12 @@ mod tests {
         let rows = rows.map(|(held, step, stated)| (held, step * MS, stated));
         let file = moved(Sheet::linux(), "monotonic-coarse", &rows).file;
         assert_eq!(reached(&file), None);
-        let several =
-            |held| step(&file, ExperimentId::C3, &holding(held), "monotonic-coarse").map(|step| step.is_several);
+        let several = |text| step(&file, ExperimentId::C3, &held(text), "monotonic-coarse").map(|step| step.is_several);
         assert_eq!(["none", "1ns", "50us", "9ms"].map(several), [false, true, false, true].map(Some));
         let stated =
             |step| moved(Sheet::linux().span(FactName::TimerCoarseStep, step), "monotonic-coarse", &rows[1..2]).file;
         let is_several = |file: &ResultFile| {
-            step(file, ExperimentId::C3, &holding("1ns"), "monotonic-coarse").map(|step| step.is_several)
+            step(file, ExperimentId::C3, &held("1ns"), "monotonic-coarse").map(|step| step.is_several)
         };
         assert_eq!([4 * MS, 10 * MS].map(|step| is_several(&stated(step))), [Some(true), Some(false)]);
         // Sorted by chance as one that follows would be.
@@ -250,10 +245,10 @@ mod tests {
         assert_eq!(standing(&sheet.file, "get-tick-count-64"), Standing::Keeps);
         let follows = rows.map(|(held, _, stated)| (held, stated * if held == "2ms" { 3 } else { 1 }, stated));
         let file = moved(sheet, "system-time", &follows).file;
-        let says = "The step of system-time followed the neighbour's setting; not that of get-tick-count-64.";
+        let says = "The step of system-time followed the neighbour's setting; that of get-tick-count-64 did not.";
         assert_eq!(reached(&file).as_deref(), Some(says));
         assert_eq!(by_interest(&file, ExperimentId::C3), ["system-time", "get-tick-count-64"]);
-        let several = |clock| step(&file, ExperimentId::C3, &holding("2ms"), clock).map(|step| step.is_several);
+        let several = |clock| step(&file, ExperimentId::C3, &held("2ms"), clock).map(|step| step.is_several);
         assert_eq!((several("system-time"), several("get-tick-count-64")), (Some(true), Some(true)));
     }
 
@@ -268,15 +263,12 @@ mod tests {
     }
 
     #[test]
-    fn what_neither_follows_nor_keeps_is_not_told() {
+    fn steps_that_fit_neither_are_inconclusive() {
         let rows = [("none", 15, 15), ("1ms", 6, 1), ("2ms", 11, 2), ("8ms", 8, 8)];
         let rows = rows.map(|(held, step, stated)| (held, step * MS, stated * MS));
         let file = moved(Sheet::windows(), "clock", &rows).file;
         assert_eq!(standing(&file, "clock"), Standing::Unclear);
-        assert_eq!(
-            step(&file, ExperimentId::C3, &holding("2ms"), "clock"),
-            Some(Step { ns: 11 * MS, is_several: false })
-        );
+        assert_eq!(step(&file, ExperimentId::C3, &held("2ms"), "clock"), Some(Step { ns: 11 * MS, is_several: false }));
     }
 
     #[test]
@@ -285,7 +277,7 @@ mod tests {
         for (held, step) in [("none", 15), ("4ms", 4), ("2ms+4ms", 2)] {
             sheet = sheet.steady(&format!("C4/system-time/step/neighbour={held}"), step * MS);
         }
-        assert_eq!(period(&sheet.file, ExperimentId::C4, &holding("2ms+4ms")), Some(2 * MS));
+        assert_eq!(period(&sheet.file, ExperimentId::C4, &held("2ms+4ms")), Some(2 * MS));
         assert_eq!(standing(&sheet.file, "system-time"), Standing::Follows);
     }
 }

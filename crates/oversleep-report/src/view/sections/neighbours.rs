@@ -1,16 +1,25 @@
-//! What other processes' settings do to this one (C3, C4).
+//! What the settings of other processes do to this one (C3, C4).
 
 use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
+use super::Entry;
 use super::neighbour_clocks as clocks;
-use crate::view::select::measured;
-use crate::view::table::{Cell, Section, Table, figures, words};
-use crate::view::words::{UNKNOWN, median, or_dash, value};
+use crate::view::select::{distinct, measured};
+use crate::view::table::{Columns, Section, Table};
+use crate::words::{MEDIAN_MIN, list, value};
 
-/// Sleeps that differ by less are taken for the same: more than any noise of a wake-up, less than any tick.
-const SAME: Nanos = Nanos(300_000);
+/// The section.
+pub const ENTRY: Entry = Entry {
+    id: "neighbours",
+    title: "Neighbours: settings that other processes hold",
+    experiments: &[ExperimentId::C3, ExperimentId::C4],
+    build,
+};
+
+/// Sleeps that differ by less count as equal: more than the noise of a wake-up, less than any tick.
+const EQUAL_WITHIN: Nanos = Nanos(300_000);
 
 /// What the neighbours of a series held: `2ms`, `none`.
 pub fn neighbour(series: &Series) -> Option<HeldSettings> {
@@ -19,20 +28,14 @@ pub fn neighbour(series: &Series) -> Option<HeldSettings> {
 
 /// What neighbours held in the steps of an experiment, in the order of its steps.
 pub fn steps(file: &ResultFile, experiment: ExperimentId) -> Vec<HeldSettings> {
-    let mut steps = Vec::new();
-    for held in file.experiment(experiment).filter_map(neighbour) {
-        if !steps.contains(&held) {
-            steps.push(held);
-        }
-    }
-    steps
+    distinct(file.experiment(experiment).filter_map(neighbour))
 }
 
 /// What neighbours hold as a person writes it: `2 ms and 4 ms`, `nothing`.
-pub fn in_words(held: &HeldSettings) -> String {
+pub fn held_in_words(held: &HeldSettings) -> String {
     match held.0.as_slice() {
         [] => "nothing".to_owned(),
-        settings => settings.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and "),
+        settings => list(&settings.iter().map(ToString::to_string).collect::<Vec<_>>()),
     }
 }
 
@@ -40,122 +43,99 @@ pub fn in_words(held: &HeldSettings) -> String {
 pub fn of_step<'a>(
     file: &'a ResultFile,
     experiment: ExperimentId,
-    step: &'a HeldSettings,
+    step: &HeldSettings,
     quantity: Quantity,
 ) -> impl Iterator<Item = &'a Series> {
     measured(file, experiment)
         .filter(move |series| series.quantity == quantity && neighbour(series).as_ref() == Some(step))
 }
 
-/// What this process's own sleep took in a step, as a median.
+/// The median duration of this process's own sleep in a step.
 pub fn slept(file: &ResultFile, experiment: ExperimentId, step: &HeldSettings) -> Option<Nanos> {
     let series = of_step(file, experiment, step, Quantity::Lateness).next()?;
     Some(series.requested_ns? + Nanos(series.distribution.p50()?))
 }
 
-pub(crate) fn neighbours(file: &ResultFile) -> Option<Section> {
-    let tables: Vec<Table> = [
-        (ExperimentId::C3, "This process, which asked for nothing, while one neighbour holds a setting"),
+fn build(file: &ResultFile, section: Section) -> Section {
+    let captions = [
+        (ExperimentId::C3, "This process, which requests nothing, while one neighbour holds a setting"),
         (ExperimentId::C4, "The same while two neighbours come and the first leaves again"),
-    ]
-    .into_iter()
-    .filter_map(|(experiment, caption)| table(file, experiment, caption))
-    .collect();
-    let experiments =
-        [ExperimentId::C3, ExperimentId::C4].into_iter().filter(|id| measured(file, *id).next().is_some()).collect();
-    let notes = [reached(file), clocks::reached(file), lowest(file)].into_iter().flatten().collect();
-    (!tables.is_empty()).then_some(Section {
-        id: "neighbours",
-        title: "Neighbours and their resolution",
-        experiments,
-        tables,
-        notes,
-        notes_suffice: false,
-    })
+    ];
+    section
+        .tables(captions.into_iter().filter_map(|(experiment, caption)| table(file, experiment, caption)))
+        .notes([reached(file), clocks::reached(file), lowest(file)].into_iter().flatten())
 }
 
 fn table(file: &ResultFile, experiment: ExperimentId, caption: &str) -> Option<Table> {
-    let clocks = clocks::by_interest(file, experiment);
-    let asked = measured(file, experiment).find_map(|series| series.requested_ns);
-    let sleep = asked.map_or_else(|| "own sleep".to_owned(), |asked| format!("own sleep of {asked}"));
-    let mut columns = vec![
-        words("neighbour holds", 0),
-        words("granted", 2),
-        figures("stated here", 1),
-        figures(sleep, 0),
-        figures("p90", 2),
-    ];
-    columns.extend(
-        clocks
-            .iter()
-            .enumerate()
-            .map(|(index, clock)| figures(format!("step of {clock}"), u8::try_from(index + 1).unwrap_or(u8::MAX))),
-    );
-    let mut table = Table::new(caption, columns);
-    for step in &steps(file, experiment) {
-        let sleep = of_step(file, experiment, step, Quantity::Lateness).next();
-        let took = |late: Option<i64>| {
-            let series = sleep?;
-            Some(value(series.unit, series.requested_ns?.0 + late?))
-        };
-        let p50 = took(sleep.and_then(|series| series.distribution.p50()));
-        let is_few = sleep
-            .is_some_and(|series| median(series.unit, &series.distribution).is_some_and(|text| text.starts_with('~')));
-        let granted = file.experiment(experiment).filter(|series| neighbour(series).as_ref() == Some(step));
-        let mut row: Vec<Cell> = vec![
-            in_words(step).into(),
-            or_dash(granted.filter_map(|series| series.label(label::GRANTED)).next().as_ref().map(in_words)).into(),
-            of_step(file, experiment, step, Quantity::StatedResolution).next().map_or_else(
-                || UNKNOWN.into(),
-                |series| {
-                    // One reading per round is all there is to read.
-                    Cell::from(or_dash(series.distribution.p50().map(|stated| value(series.unit, stated))))
-                },
-            ),
-            or_dash(p50.map(|text| if is_few { format!("~{text}") } else { text })).into(),
-            or_dash(took(sleep.and_then(|series| series.distribution.safe_quantile(0.9)))).into(),
-        ];
-        row.extend(clocks.iter().map(|clock| Cell::from(or_dash(clocks::step_text(file, experiment, step, clock)))));
-        table.row(row);
+    measured(file, experiment).next()?;
+    let request = measured(file, experiment).find_map(|series| series.requested_ns);
+    let own_sleep = request.map_or_else(|| "own sleep".to_owned(), |request| format!("own sleep of {request}, p50"));
+    let sleep = move |step: &HeldSettings| of_step(file, experiment, step, Quantity::Lateness).next();
+    let duration = |series: &Series, late: i64| Some(value(series.unit, series.requested_ns?.0 + late));
+    let mut columns = Columns::new()
+        .words("neighbour holds", |step| held_in_words(step))
+        .words("granted", move |step| {
+            let mut beside = file.experiment(experiment).filter(|series| neighbour(series).as_ref() == Some(step));
+            beside.find_map(|series| series.label(label::GRANTED)).as_ref().map(held_in_words)
+        })
+        .rank(2)
+        .figure("stated here", move |step| {
+            // A round reads it once, so few values are all there is.
+            let stated = of_step(file, experiment, step, Quantity::StatedResolution).next()?;
+            Some(value(stated.unit, stated.distribution.p50()?))
+        })
+        .rank(1)
+        .figure(own_sleep, move |step| {
+            let series = sleep(step)?;
+            let is_few = series.distribution.count() < MEDIAN_MIN;
+            Some(format!("{}{}", if is_few { "~" } else { "" }, duration(series, series.distribution.p50()?)?))
+        })
+        .figure("p99", move |step| duration(sleep(step)?, sleep(step)?.distribution.safe_quantile(0.99)?))
+        .rank(4)
+        .figure("max", move |step| duration(sleep(step)?, sleep(step)?.distribution.max()?))
+        .rank(3);
+    for (index, clock) in clocks::by_interest(file, experiment).into_iter().enumerate() {
+        columns = columns
+            .figure(format!("step of {clock}"), move |step| clocks::step_text(file, experiment, step, clock))
+            .rank(u8::try_from(index + 1).unwrap_or(u8::MAX));
     }
-    let has_values = measured(file, experiment).next().is_some();
-    has_values.then(|| table.without_empty_columns())
+    columns.table(caption, steps(file, experiment))
 }
 
 /// Whether what one neighbour held made a difference to this process.
 fn reached(file: &ResultFile) -> Option<String> {
-    let slept: Vec<Nanos> =
-        steps(file, ExperimentId::C3).into_iter().filter_map(|step| slept(file, ExperimentId::C3, &step)).collect();
+    let steps = steps(file, ExperimentId::C3);
+    let slept: Vec<Nanos> = steps.iter().filter_map(|step| slept(file, ExperimentId::C3, step)).collect();
     let (least, most) = (*slept.iter().min()?, *slept.iter().max()?);
     if slept.len() < 2 {
         return None;
     }
-    if most - least <= SAME {
+    if most - least <= EQUAL_WITHIN {
         let (least, most) = (least.to_string(), most.to_string());
         let took = if least == most { least } else { format!("{least} to {most}") };
         return Some(format!("No neighbour's setting reached this process: its sleep took {took} whatever was held."));
     }
-    // Where nothing of a neighbour's can reach this process a difference is the machine's doing.
+    // Where a neighbour's setting can't reach this process, the machine itself made the difference.
     if !clocks::is_shared(file) {
         return None;
     }
     Some(match beside_finest(file) {
         Some(Beside { held, took, alone, followed: false }) => format!(
-            "This process did not follow its neighbours: beside one that held {held} its sleep took {took}, and {alone} \
-             alone. A request serves the process that makes it; the sleeps of {least} to {most} are multiples of what was \
-             held, near the default."
+            "This process did not follow its neighbours: its sleep took {alone} alone, and {took} beside one that held \
+             {held}. A request serves only the process that makes it; the sleeps of {least} to {most} are multiples of \
+             the setting held, near the default."
         ),
         Some(Beside { held, took, alone, followed: true }) => format!(
-            "A neighbour's setting reached this process: beside one that held {held} its sleep took {took}, and {alone} \
-             alone."
+            "A neighbour's setting reached this process: its sleep took {alone} alone, and {took} beside one that held \
+             {held}."
         ),
         None => format!(
-            "A neighbour's setting reached this process: its sleep took from {least} to {most}, by what was held."
+            "A neighbour's setting reached this process: its sleep took {least} to {most}, depending on the setting held."
         ),
     })
 }
 
-/// A sleep beside a neighbour whose period is so short that following it or not can't be mistaken.
+/// A sleep beside a neighbour whose period is short enough to show whether this process follows it.
 struct Beside {
     held: Nanos,
     took: Nanos,
@@ -163,32 +143,28 @@ struct Beside {
     followed: bool,
 }
 
-/// The sleep beside the shortest span that was held; `None` where none is short enough to tell.
+/// The sleep beside the shortest setting held; `None` where none is short enough to show it.
 fn beside_finest(file: &ResultFile) -> Option<Beside> {
-    let alone = slept(file, ExperimentId::C3, &HeldSettings::NOTHING)?;
+    let slept = |step: &HeldSettings| slept(file, ExperimentId::C3, step);
+    let alone = slept(&HeldSettings::NOTHING)?;
     let spans = steps(file, ExperimentId::C3).into_iter().filter_map(|step| Some((step.only_span()?, step)));
-    let (held, step) = spans.filter(|(_, step)| slept(file, ExperimentId::C3, step).is_some()).min()?;
-    let took = slept(file, ExperimentId::C3, &step)?;
+    let (held, step) = spans.filter(|(_, step)| slept(step).is_some()).min()?;
+    let took = slept(&step)?;
     let requested = of_step(file, ExperimentId::C3, &step, Quantity::Lateness).next()?.requested_ns?;
-    // Who follows is served by the second tick after the deadline at the latest.
-    let latest = requested + held * 2 + SAME;
-    (latest < alone - SAME).then_some(Beside { held, took, alone, followed: took <= latest })
+    // A process that follows wakes at the second tick after the deadline at the latest.
+    let latest = requested + held * 2 + EQUAL_WITHIN;
+    (latest < alone - EQUAL_WITHIN).then_some(Beside { held, took, alone, followed: took <= latest })
 }
 
-/// With whose setting alone the sleeps beside two neighbours agree.
+/// Which of two neighbours' settings alone explains the sleeps beside both.
 fn lowest(file: &ResultFile) -> Option<String> {
     let steps = steps(file, ExperimentId::C4);
     let both = steps.iter().find(|step| step.0.len() > 1)?;
     let [first, second] = both.0.as_slice() else { return None };
     let [first, second] = [first, second].map(|setting| HeldSettings(vec![setting.clone()]));
-    let [with_both, with_first, with_second] = [both, &first, &second]
-        .map(|step| slept(file, ExperimentId::C4, step))
-        .into_iter()
-        .collect::<Option<Vec<_>>>()?[..]
-    else {
-        return None;
-    };
-    let differ = |a: Nanos, b: Nanos| Nanos((a - b).0.abs()) > SAME;
+    let slept = |step| slept(file, ExperimentId::C4, step);
+    let (with_both, with_first, with_second) = (slept(both)?, slept(&first)?, slept(&second)?);
+    let differ = |a: Nanos, b: Nanos| Nanos((a - b).0.abs()) > EQUAL_WITHIN;
     if !differ(with_first, with_second) {
         return None;
     }
@@ -197,16 +173,22 @@ fn lowest(file: &ResultFile) -> Option<String> {
         (true, false) => (&second, with_second),
         _ => return None,
     };
-    let (first, second, like) = (in_words(&first), in_words(&second), in_words(like));
+    let [first, second, like] = [&first, &second, like].map(held_in_words);
     Some(format!(
-        "While {first} and {second} were both held the sleep took {with_both}, as with {like} alone ({alone})."
+        "While {first} and {second} were both held, the sleep took {with_both}, as with {like} alone ({alone})."
     ))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::testing::Sheet;
+
+    use super::super::generic::texts;
+    use super::*;
+
+    fn neighbours(file: &ResultFile) -> Section {
+        build(file, Section::new("neighbours", "Neighbours"))
+    }
 
     /// `C3` with these sleeps beyond 1 ms, stated resolutions and clock steps, all in ms.
     fn sheet(experiment: ExperimentId, steps: &[(&str, i64, i64)]) -> Sheet {
@@ -222,31 +204,28 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_wide_resolution_is_told_in_table_and_words() {
+    fn a_machine_wide_resolution_shows_in_table_and_words() {
         let file = sheet(ExperimentId::C3, &[("none", 14, 15), ("1ms", 1, 1), ("2ms", 1, 2)]).file;
-        let section = neighbours(&file).expect("there are values");
-        let texts: Vec<Vec<&str>> =
-            section.tables[0].rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        let section = neighbours(&file);
         assert_eq!(
-            texts,
+            texts(&section.tables[0])[1..],
             [
-                ["nothing", "15 ms", "15 ms", "15 ms", "15.6 ms"],
-                ["1 ms", "1 ms", "2 ms", "1 ms", "15.6 ms"],
-                ["2 ms", "2 ms", "2 ms", "2 ms", "15.6 ms"],
+                ["nothing", "15 ms", "15 ms", "15 ms", "15 ms", "15.6 ms"],
+                ["1 ms", "1 ms", "2 ms", "2 ms", "1 ms", "15.6 ms"],
+                ["2 ms", "2 ms", "2 ms", "2 ms", "2 ms", "15.6 ms"],
             ]
         );
         assert_eq!(
             section.notes,
             [
-                "A neighbour's setting reached this process: beside one that held 1 ms its sleep took 2 ms, and 15 ms alone.",
-                "The step of system-time followed the neighbour's setting; not that of get-tick-count.",
+                "A neighbour's setting reached this process: its sleep took 15 ms alone, and 2 ms beside one that held 1 ms.",
+                "The step of system-time followed the neighbour's setting; that of get-tick-count did not.",
             ]
         );
         assert_eq!(clocks::telling(&file, ExperimentId::C3), Some("system-time"));
         let alike = sheet(ExperimentId::C3, &[("none", 14, 15), ("1ms", 14, 15)]).file;
-        let section = neighbours(&alike).expect("there are values");
         assert_eq!(
-            section.notes,
+            neighbours(&alike).notes,
             ["No neighbour's setting reached this process: its sleep took 15 ms whatever was held."]
         );
         assert_eq!(clocks::telling(&alike, ExperimentId::C3), Some("get-tick-count"), "of equals the first");
@@ -265,9 +244,9 @@ mod tests {
         let rows = [("none", 4), ("1ns", 8)];
         let key = |held| format!("C3/monotonic-coarse/step/neighbour={held}");
         let file = rows.iter().fold(Sheet::linux(), |sheet, (held, ms)| sheet.steady(&key(held), ms * 1_000_000)).file;
-        let section = neighbours(&file).expect("there are values");
-        let texts: Vec<&str> = section.tables[0].rows.iter().filter_map(|row| Some(&*row.last()?.text)).collect();
-        assert_eq!((texts, section.notes), (vec!["4 ms", "≤ 8 ms"], vec![]));
+        let section = neighbours(&file);
+        let steps: Vec<&str> = section.tables[0].rows.iter().filter_map(|row| Some(&*row.last()?.text)).collect();
+        assert_eq!((steps, section.notes), (vec!["4 ms", "≤ 8 ms"], vec![]));
     }
 
     #[test]
@@ -287,22 +266,24 @@ mod tests {
         assert_eq!(
             reached(&sheet(ExperimentId::C3, &steps).file).as_deref(),
             Some(
-                "This process did not follow its neighbours: beside one that held 1 ms its sleep took 16 ms, and 15 ms \
-                 alone. A request serves the process that makes it; the sleeps of 8 ms to 16 ms are multiples of what was \
-                 held, near the default."
+                "This process did not follow its neighbours: its sleep took 15 ms alone, and 16 ms beside one that held \
+                 1 ms. A request serves only the process that makes it; the sleeps of 8 ms to 16 ms are multiples of the \
+                 setting held, near the default."
             )
         );
         let coarse_only = [("none", 14, 15), ("8ms", 7, 8)];
         assert_eq!(
             reached(&sheet(ExperimentId::C3, &coarse_only).file).as_deref(),
-            Some("A neighbour's setting reached this process: its sleep took from 8 ms to 15 ms, by what was held.")
+            Some(
+                "A neighbour's setting reached this process: its sleep took 8 ms to 15 ms, depending on the setting held."
+            )
         );
     }
 
     #[test]
-    fn which_of_two_requests_counts_is_said_only_where_it_shows() {
+    fn which_of_two_requests_counts_is_stated_only_where_it_shows() {
         let steps = [("none", 14, 15), ("2ms", 1, 2), ("2ms+4ms", 1, 2), ("4ms", 3, 4)];
-        let says = "While 2 ms and 4 ms were both held the sleep took 2 ms, as with 2 ms alone (2 ms).";
+        let says = "While 2 ms and 4 ms were both held, the sleep took 2 ms, as with 2 ms alone (2 ms).";
         assert_eq!(lowest(&sheet(ExperimentId::C4, &steps).file).as_deref(), Some(says));
         let alike = [("none", 0, 1), ("2ms", 0, 1), ("2ms+4ms", 0, 1), ("4ms", 0, 1)];
         assert_eq!(lowest(&sheet(ExperimentId::C4, &alike).file), None);

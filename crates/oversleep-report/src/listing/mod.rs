@@ -1,15 +1,31 @@
-//! Text for people that is not a report: headings, indented paragraphs, lists of names.
+//! Texts that are not reports: lists of entries, one entry explained, what a machine allows. Each is a file with its JSON
+//! document beside its text.
+
+pub mod doctor;
+pub mod entries;
+pub mod experiments;
+pub mod explain;
+pub mod machines;
+pub mod resolution;
+pub mod verify;
 
 use anstyle::{AnsiColor, Style};
+use oversleep_record::{Environment, FactName};
 
 /// Headings and names.
 pub const STRONG: Style = Style::new().bold();
-/// What is there, but matters less.
+/// Secondary.
 pub const FAINT: Style = Style::new().dimmed();
-/// Present.
+/// Available.
 pub const GOOD: Style = AnsiColor::Green.on_default();
-/// Missing.
+/// Not available.
 pub const MISSING: Style = AnsiColor::Yellow.on_default();
+
+/// The warning before answers that Wine gives in Windows' place.
+fn wine_answers(environment: &Environment) -> Option<String> {
+    let version = environment.text(FactName::OsWineVersion)?;
+    Some(format!("Under Wine {version}: these are Wine's answers on its host, not Windows'."))
+}
 
 /// A page being written.
 #[derive(Debug)]
@@ -24,7 +40,7 @@ impl Page {
         Page { text: String::new(), width }
     }
 
-    /// What was written.
+    /// The text.
     pub fn finish(self) -> String {
         self.text
     }
@@ -48,13 +64,16 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// Words broken into lines, each indented.
+    /// Words broken into lines, each indented; nothing without words.
     pub fn paragraph(&mut self, indent: usize, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         self.hanging(&" ".repeat(indent), indent, text);
     }
 
-    /// Words broken into lines: the first begins with `head`, the others are indented. A head longer than the indent
-    /// has a line of its own.
+    /// Words broken into lines: the first begins with `head`, the others are indented. A head longer than the indent has
+    /// a line of its own.
     pub fn hanging(&mut self, head: &str, indent: usize, text: &str) {
         let head_chars = visible(head);
         let room = self.width.saturating_sub(indent).max(20);

@@ -1,0 +1,162 @@
+//! Answers to questions, as text and as JSON: what a wait, a clock or a fork–join gives on a machine, and by which rule.
+
+use oversleep_lab::ask::{Answer, Meaning, Subject};
+use oversleep_record::Nanos;
+use serde_json::{Value, json};
+
+use crate::listing::{FAINT, Page, STRONG};
+use crate::view::select::distinct;
+use crate::words::counted;
+
+/// One machine's answer to one question.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The machine's name.
+    pub machine: String,
+    /// What it is a model of, with every change; `None` for a real machine.
+    pub modelled: Option<String>,
+    /// The question.
+    pub question: Subject,
+    /// What differs from an undisturbed machine: `neighbour` → `2 ms`, `pace` → `periodic`.
+    pub under: Vec<(&'static str, String)>,
+    /// The answer, or why there is none.
+    pub answer: Result<Answer, String>,
+}
+
+/// Replies grouped by question: figures with a histogram for each machine, then the rules.
+pub fn text(replies: &[Reply], width: usize) -> String {
+    let mut page = Page::new(width);
+    let longest = replies.iter().map(|reply| reply.machine.chars().count()).max().unwrap_or(0);
+    let mut questions = distinct(replies.iter().map(|reply| reply.question.to_string()));
+    questions.sort_unstable();
+    for question in questions {
+        let group: Vec<&Reply> = replies.iter().filter(|reply| reply.question.to_string() == question).collect();
+        page.heading(&group[0].heading());
+        // Three digits of a long duration show nothing of its lateness.
+        let has_lateness = group.iter().any(|reply| reply.lateness_ns().is_some());
+        let heads = ["mean", "min", "p50", "p99", "max"].into_iter().chain(has_lateness.then_some("lateness"));
+        let heads: Vec<String> = heads.map(|head| format!("{head:>8}")).collect();
+        page.line(&format!("{FAINT}  {:longest$}  {}{FAINT:#}", "", heads.join(" ")));
+        for (reply, answer) in group.iter().filter_map(|reply| Some((reply, reply.answer.as_ref().ok()?))) {
+            let [p50, p99] = [0.5, 0.99].map(|share| answer.quantile_ns(share));
+            let figures = [answer.mean_ns(), answer.min_ns(), p50, p99, answer.max_ns()];
+            let figures = figures.into_iter().chain(reply.lateness_ns());
+            let figures: Vec<String> = figures.map(|ns| format!("{:>8}", duration(ns))).collect();
+            page.line(&format!("  {STRONG}{:longest$}{STRONG:#}  {}", reply.machine, figures.join(" ")));
+            page.line(&format!("  {:longest$}  {FAINT}{}{FAINT:#}", "", histogram(answer)));
+        }
+        for (reply, reason) in group.iter().filter_map(|reply| Some((reply, reply.reason()?))) {
+            page.hanging(&format!("  {}", reply.machine), longest + 4, reason);
+        }
+    }
+    page.finish()
+}
+
+/// All replies as one JSON document.
+pub fn document(replies: &[Reply]) -> Value {
+    replies.iter().map(Reply::document).collect()
+}
+
+impl Reply {
+    /// How late the median is, where the answer is a duration.
+    fn lateness_ns(&self) -> Option<f64> {
+        let answer = self.answer.as_ref().ok().filter(|answer| answer.meaning() == Meaning::Itself)?;
+        match self.question {
+            Subject::Wait { request, .. } => Some(answer.quantile_ns(0.5) - request.0 as f64),
+            _ => None,
+        }
+    }
+
+    /// The question with what it was asked under, and which models answer.
+    fn heading(&self) -> String {
+        let mut heading = self.question.to_string();
+        for (what, how) in &self.under {
+            heading += &format!(", {what} {how}");
+        }
+        if self.quantity() == "lateness" {
+            heading += ": lateness of each deadline";
+        }
+        if let Some(model) = &self.modelled {
+            // Changes are the same for all machines, their names are in the rows.
+            heading += &format!(" (modelled{})", model.strip_prefix(&*self.machine).unwrap_or_default());
+        }
+        heading
+    }
+
+    /// The rule, or why there is no answer.
+    fn reason(&self) -> Option<&str> {
+        match &self.answer {
+            Ok(answer) => answer.rule(),
+            Err(reason) => Some(reason),
+        }
+    }
+
+    /// What the values are, in the words of the record.
+    fn quantity(&self) -> &'static str {
+        if matches!(&self.answer, Ok(answer) if answer.meaning() == Meaning::Lateness) {
+            return "lateness";
+        }
+        match self.question {
+            Subject::Wait { .. } | Subject::Yield { .. } | Subject::ForkJoin { .. } | Subject::Shows { .. } => {
+                "duration"
+            }
+            Subject::Step { .. } => "step",
+            Subject::Cost { .. } => "cost",
+            Subject::Resolution => "resolution",
+        }
+    }
+
+    fn document(&self) -> Value {
+        let question = self.question.to_string();
+        let mut document = json!({ "machine": self.machine, "modelled": self.modelled, "question": question });
+        if !self.under.is_empty() {
+            document["under"] = self.under.iter().map(|(what, how)| ((*what).to_owned(), json!(how))).collect();
+        }
+        match &self.answer {
+            Err(reason) => document["reason"] = json!(reason),
+            Ok(answer) => {
+                document["rule"] = json!(answer.rule());
+                document["quantity"] = json!(self.quantity());
+                document["count"] = json!(answer.count());
+                document["mean_ns"] = json!(answer.mean_ns());
+                document["min_ns"] = json!(answer.min_ns());
+                for (name, share) in [("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99)] {
+                    document[name] = json!(answer.quantile_ns(share));
+                }
+                document["max_ns"] = json!(answer.max_ns());
+            }
+        }
+        document
+    }
+}
+
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const COLUMNS: usize = 48;
+
+/// The values from min to max as bars, and how many there are.
+fn histogram(answer: &Answer) -> String {
+    let (min, max) = (answer.min_ns(), answer.max_ns());
+    if max - min < 1.0 {
+        return match answer.count() {
+            1 => "one value".to_owned(),
+            count => format!("all {} are {}", counted(count, "value"), duration(min)),
+        };
+    }
+    let mut columns = [0_usize; COLUMNS];
+    for (value, count) in answer.counted_ns() {
+        let column = ((value - min) / (max - min) * COLUMNS as f64) as usize;
+        columns[column.min(COLUMNS - 1)] += usize::try_from(count).unwrap_or(0);
+    }
+    let highest = columns.iter().copied().max().unwrap_or(1).max(1);
+    let bar = |&count: &usize| match count {
+        0 => ' ',
+        count => BARS[(count * (BARS.len() - 1)).div_ceil(highest).min(BARS.len() - 1)],
+    };
+    let bars: String = columns.iter().map(bar).collect();
+    format!("{} {bars} {}, {}", duration(min), duration(max), counted(answer.count(), "value"))
+}
+
+/// A duration; below a microsecond with the decimal that costs of clock reads need.
+fn duration(ns: f64) -> String {
+    if ns.abs() < 1_000.0 { format!("{ns:.1} ns") } else { Nanos(ns as i64).to_string() }
+}

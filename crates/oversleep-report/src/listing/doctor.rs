@@ -1,0 +1,90 @@
+//! What a process can observe and change on a machine, and how to allow more.
+
+use oversleep_lab::catalogue::Entry;
+use oversleep_record::Environment;
+use oversleep_record::environment::PlatformId;
+use oversleep_system::Ability;
+use serde_json::{Value, json};
+
+use super::{FAINT, GOOD, MISSING, Page, STRONG, entries, wine_answers};
+use crate::words::counted;
+
+/// What `doctor` found.
+#[derive(Debug)]
+pub struct Checkup<'a> {
+    /// The platform.
+    pub platform: PlatformId,
+    /// CPUs this process may use.
+    pub cpu_count: usize,
+    /// What it can observe and do, or why not.
+    pub abilities: Vec<Ability>,
+    /// What a measurement can change.
+    pub tunables: Vec<Entry>,
+    /// Every fact about the machine.
+    pub environment: Environment,
+    /// The tunables that have an option of their own.
+    pub options: &'a [&'a str],
+}
+
+/// As one JSON document.
+pub fn document(found: &Checkup) -> Value {
+    let ability = |ability: &Ability| {
+        let mut document = json!({ "name": ability.name, "gives": ability.gives, "present": ability.state.is_ok() });
+        match &ability.state {
+            Ok(how) => document["how"] = json!(how),
+            Err(why) => document["why"] = json!(why),
+        }
+        document
+    };
+    json!({
+        "platform": found.platform,
+        "abilities": found.abilities.iter().map(ability).collect::<Value>(),
+        "tunables": found.tunables.iter().map(entries::document).collect::<Value>(),
+        "environment": found.environment,
+    })
+}
+
+/// As text.
+pub fn text(found: &Checkup, width: usize) -> String {
+    let mut page = Page::new(width);
+    let (id, cpus) = (&found.platform, counted(found.cpu_count, "usable CPU"));
+    page.line(&format!("{STRONG}{} on {}, {cpus}{STRONG:#}", id.os, id.arch));
+    if let Some(warning) = wine_answers(&found.environment) {
+        page.paragraph(2, &warning);
+    }
+    let (present, missing): (Vec<&Ability>, Vec<&Ability>) =
+        found.abilities.iter().partition(|ability| ability.state.is_ok());
+    for (title, abilities) in [("Available", present), ("Not available, and how to allow it", missing)] {
+        if !abilities.is_empty() {
+            page.heading(title);
+        }
+        for Ability { name, gives, state } in abilities {
+            let mark = if state.is_ok() { format!("{GOOD}yes{GOOD:#}") } else { format!("{MISSING}no{MISSING:#} ") };
+            page.line(&format!("  {mark}  {STRONG}{name}{STRONG:#}"));
+            match state {
+                Ok(how) => page.paragraph(7, &format!("{gives} · {how}")),
+                Err(why) => {
+                    page.paragraph(7, gives);
+                    page.paragraph(7, &why.to_string());
+                }
+            }
+        }
+    }
+    page.heading("Settings a measurement can change, and their values now");
+    for tunable in &found.tunables {
+        let dashes = if found.options.contains(&tunable.name) { "--" } else { "--tune " };
+        let now = entries::property(tunable, "now");
+        page.line(&format!("  {STRONG}{dashes}{}{STRONG:#}  now {now}", tunable.name));
+        page.paragraph(7, tunable.doc);
+        page.line(&format!("       {FAINT}{}{FAINT:#}", tunable.call));
+        page.paragraph(7, &format!("When changed, {}.", entries::property(tunable, "reaches")));
+    }
+    let unknown: Vec<String> = found.environment.unknown().map(|(name, reason)| format!("{name}: {reason}")).collect();
+    if !unknown.is_empty() {
+        page.heading("Not readable on this machine");
+        unknown.iter().for_each(|line| page.hanging("  ", 4, line));
+    }
+    page.gap();
+    page.paragraph(0, "Every command works without what is missing here; its report only says less.");
+    page.finish()
+}

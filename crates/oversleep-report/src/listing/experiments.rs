@@ -1,0 +1,52 @@
+//! The experiments: question, method, and figures that others published.
+
+use oversleep_measure::{Experiment, registry};
+use serde_json::{Value, json};
+
+use super::{Page, STRONG};
+
+/// All of them, a line or a few each.
+pub fn list(width: usize) -> String {
+    let mut page = Page::new(width);
+    let longest = registry().iter().map(|experiment| experiment.title.chars().count()).max().unwrap_or(0);
+    for experiment in registry() {
+        let head = format!("{:4} {:longest$}", experiment.id, experiment.title);
+        page.hanging(&head, 5 + longest + 2, experiment.question);
+    }
+    page.gap();
+    page.paragraph(0, "`oversleep experiments ID` explains one; `oversleep check --only ID,ID` runs some of them.");
+    page.finish()
+}
+
+/// One of them.
+pub fn text(experiment: &Experiment, width: usize) -> String {
+    let mut page = Page::new(width);
+    page.line(&format!("{STRONG}{} {}{STRONG:#}", experiment.id, experiment.title));
+    page.paragraph(0, experiment.question);
+    page.heading("Method");
+    page.paragraph(2, experiment.doc);
+    if !experiment.published.is_empty() {
+        page.heading("Published by others");
+    }
+    for figure in experiment.published {
+        let text = format!("{}: {} ({})", figure.what, figure.value, figure.source);
+        page.hanging(&format!("  {}", figure.os), 12, &text);
+    }
+    page.heading("Run it");
+    page.line(&format!("  oversleep check --only {}", experiment.id));
+    page.finish()
+}
+
+/// As JSON.
+pub fn document(experiment: &Experiment) -> Value {
+    let published = experiment.published.iter();
+    let published = published
+        .map(|figure| json!({ "os": figure.os, "what": figure.what, "value": figure.value, "source": figure.source }));
+    json!({
+        "id": experiment.id,
+        "title": experiment.title,
+        "question": experiment.question,
+        "method": experiment.doc,
+        "published": published.collect::<Value>(),
+    })
+}

@@ -1,0 +1,96 @@
+//! The findings: cause, evidence and remedies.
+
+use oversleep_explain::{FindingEntry, RemedyEntry, Trial, registry};
+use oversleep_record::finding::Severity;
+use serde_json::{Value, json};
+
+use super::{Page, STRONG};
+
+/// All of them, a line or a few each.
+pub fn list(width: usize) -> String {
+    let mut page = Page::new(width);
+    let longest = registry().iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
+    for entry in registry() {
+        let head = format!("{:9} {:longest$}", entry.id, entry.name);
+        page.hanging(&head, 10 + longest + 2, entry.summary);
+    }
+    page.gap();
+    page.paragraph(0, "`oversleep explain ID` or `oversleep explain NAME` explains one.");
+    page.finish()
+}
+
+/// One of them.
+pub fn text(entry: &FindingEntry, width: usize) -> String {
+    let mut page = Page::new(width);
+    page.line(&format!("{STRONG}{} {}{STRONG:#}", entry.id, entry.name));
+    page.paragraph(0, entry.summary);
+    page.gap();
+    page.hanging("Applies to:", 12, entry.applies_to);
+    page.hanging("Severity:", 12, severity(entry.severity));
+    page.gap();
+    page.paragraph(0, entry.meaning);
+    for (title, text) in [("How we know:", entry.how_we_know), ("What to do:", entry.what_to_do)] {
+        page.gap();
+        page.hanging(title, 13, text);
+    }
+    if !entry.sources.is_empty() {
+        page.gap();
+        page.hanging("Documented:", 13, &entry.sources.join(" "));
+    }
+    if !entry.remedies.is_empty() {
+        page.heading("Remedies");
+    }
+    for remedy in entry.remedies {
+        page.gap();
+        page.line(&format!("  {STRONG}{}{STRONG:#}", remedy.id));
+        page.paragraph(4, remedy.summary);
+        page.paragraph(4, remedy.how);
+        page.paragraph(4, &trial(remedy));
+        if let Some(example) = remedy.example {
+            page.gap();
+            page.code(8, example);
+        }
+    }
+    page.finish()
+}
+
+fn trial(remedy: &RemedyEntry) -> String {
+    match remedy.trial {
+        Trial::Here { .. } => "`check` tries it and shows what it gains.".to_owned(),
+        Trial::ByExperiment { experiment, .. } => format!("Experiment {experiment} measures what it gains."),
+        Trial::Never(why) => format!("`check` does not try it: {why}."),
+    }
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Fault => "fault: timing you can't trust",
+        Severity::Cost => "cost: time a remedy gets back",
+        Severity::Note => "note: good to know before you choose a call",
+    }
+}
+
+/// As JSON.
+pub fn document(entry: &FindingEntry) -> Value {
+    let remedy = |remedy: &RemedyEntry| {
+        json!({
+            "id": remedy.id,
+            "summary": remedy.summary,
+            "how": remedy.how,
+            "example": remedy.example,
+            "tried_by_check": matches!(remedy.trial, Trial::Here { .. }),
+        })
+    };
+    json!({
+        "id": entry.id,
+        "name": entry.name,
+        "summary": entry.summary,
+        "applies_to": entry.applies_to,
+        "severity": entry.severity,
+        "meaning": entry.meaning,
+        "how_we_know": entry.how_we_know,
+        "what_to_do": entry.what_to_do,
+        "sources": entry.sources,
+        "remedies": entry.remedies.iter().map(|entry| remedy(entry)).collect::<Value>(),
+    })
+}

@@ -1,0 +1,88 @@
+//! A page of terminal text being written: headings, prose and tables, none wider than the page.
+
+use oversleep_record::{ExperimentId, ResultFile};
+
+use super::style::paint;
+use super::{grid, text};
+use crate::view::head;
+use crate::view::table::{Table, Tone};
+
+/// Narrowest and widest page, in columns.
+const WIDTH_MIN: usize = 40;
+const WIDTH_MAX: usize = 160;
+/// Widest line of prose: longer ones are hard to follow back.
+const PROSE_MAX: usize = 110;
+
+/// The text so far, and how wide it may be.
+pub struct Page {
+    out: String,
+    pub width: usize,
+    /// Experiments whose published figures are shown already.
+    pub published: Vec<ExperimentId>,
+}
+
+impl Page {
+    /// An empty page.
+    pub fn new(width: usize) -> Page {
+        Page { out: String::new(), width: width.clamp(WIDTH_MIN, WIDTH_MAX), published: Vec::new() }
+    }
+
+    /// The text.
+    pub fn finish(self) -> String {
+        self.out
+    }
+
+    /// A line as it is.
+    pub fn line(&mut self, line: &str) {
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+
+    /// An empty line, unless the page is empty.
+    pub fn gap(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// Words, wrapped, each line indented and in one tone.
+    pub fn prose(&mut self, text: &str, indent: usize, tone: Tone) {
+        for line in text::wrapped(&text::clean(text), self.prose_width(indent)) {
+            let line = format!("{:indent$}{}", "", paint(tone, &line));
+            self.line(&line);
+        }
+    }
+
+    /// Columns of prose beside an indent.
+    pub fn prose_width(&self, indent: usize) -> usize {
+        self.width.min(PROSE_MAX).saturating_sub(indent).max(20)
+    }
+
+    /// A strong line.
+    pub fn title(&mut self, text: &str) {
+        for line in text::wrapped(&text::clean(text), self.width) {
+            self.line(&paint(Tone::Strong, &line));
+        }
+    }
+
+    /// A heading, set apart, with a soft tail behind it, or beneath where there is no room.
+    pub fn heading(&mut self, file: &ResultFile, text: &str, tail: &str) {
+        self.gap();
+        let heading = head::heading(file, text);
+        self.title(&heading);
+        let (heading, clean) = (text::clean(&heading), text::clean(tail));
+        if !tail.is_empty() && text::columns(&heading) + 2 + text::columns(&clean) <= self.width {
+            self.out.pop();
+            self.line(&format!("  {}", paint(Tone::Soft, &clean)));
+        } else {
+            self.prose(tail, 0, Tone::Soft);
+        }
+    }
+
+    /// A table.
+    pub fn table(&mut self, table: &Table) {
+        for line in grid::lines(table, self.width) {
+            self.line(&line);
+        }
+    }
+}

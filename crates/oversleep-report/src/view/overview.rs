@@ -1,0 +1,182 @@
+//! A result at a glance, for readers in a hurry: the clocks that matter, the waits in groups, and the bottom line.
+
+use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+
+use super::findings::{self, Findings};
+use super::sections::{clocks, wait_at, waits_in_order};
+use super::select::{common_request, distinct, measured, plain_sleep};
+use super::table::{Columns, Section};
+use crate::words::{capitalised, cost};
+
+/// Most clocks shown.
+const CLOCKS_MAX: usize = 3;
+/// The standard library's clock, which is always among them.
+const STD_INSTANT: &str = "std-instant";
+/// Most waits of a group that are named.
+const WAITS_NAMED_MAX: usize = 4;
+/// Waits belong to one group where none is later than the one before it by more than this factor.
+const NEXT_FACTOR_MAX: f64 = 1.3;
+/// And where none is later than the first of the group by more than this factor.
+const GROUP_FACTOR_MAX: f64 = 2.0;
+
+/// The cheapest valid clocks.
+pub fn clocks(file: &ResultFile) -> Option<Section> {
+    let answer = clock_table(file);
+    let valid = |row: &&ClockVerdict| row.validity == Some(Validity::Valid);
+    let is_standard = |row: &&ClockVerdict| row.name == STD_INSTANT;
+    let mut shown: Vec<&ClockVerdict> = answer.rows.iter().filter(valid).take(CLOCKS_MAX).collect();
+    if let Some(standard) = answer.rows.iter().find(is_standard).filter(|_| !shown.iter().any(|row| is_standard(row))) {
+        shown.truncate(CLOCKS_MAX - 1);
+        shown.push(standard);
+    }
+    let title = format!("Clocks: {}", clocks::valid_count(&answer));
+    let columns = clocks::columns(file, &answer).only(&["clock", "read", "step", "valid"]);
+    Some(Section::new("clocks", title).tables([columns.table("The cheapest valid clocks", shown)?]))
+}
+
+/// The waits at the common request, in groups that end about equally late.
+pub fn waits(file: &ResultFile) -> Option<Section> {
+    let common = common_request(measured(file, ExperimentId::B5))?;
+    let (all, available) = waits_available(file);
+    let title = format!("Waits of {common}: {available} of {all} available");
+    let plain = plain_sleep(file).map(|series| series.subject.as_str()).unwrap_or_default();
+    let columns = Columns::new()
+        .words("lateness, p50", |group: &Vec<(&str, Nanos)>| {
+            let (first, last) = (group[0].1.to_string(), group[group.len() - 1].1.to_string());
+            if first == last { first } else { format!("{first} to {last}") }
+        })
+        .figure("count", |group| group.len() as u64)
+        .words("waits", |group| names(group, plain));
+    Some(Section::new("waits", title).tables(columns.table("Waits by lateness", groups(file, common))))
+}
+
+/// The waits of a group, the plain sleep first. As many as are left out are counted.
+fn names(group: &[(&str, Nanos)], plain: &str) -> String {
+    let mut names: Vec<&str> = group.iter().map(|(wait, _)| *wait).collect();
+    names.sort_by_key(|name| *name != plain);
+    let more = names.len().saturating_sub(WAITS_NAMED_MAX);
+    let more = if more > 1 { format!(" and {more} more") } else { String::new() };
+    let named = if more.is_empty() { names.len() } else { WAITS_NAMED_MAX };
+    names[..named].join(", ") + &more
+}
+
+/// How many waits there are, and how many have values.
+fn waits_available(file: &ResultFile) -> (usize, usize) {
+    let subjects = |series: &mut dyn Iterator<Item = &Series>| distinct(series.map(|one| one.subject.clone())).len();
+    (subjects(&mut file.experiment(ExperimentId::B5)), subjects(&mut measured(file, ExperimentId::B5)))
+}
+
+fn groups(file: &ResultFile, common: Nanos) -> Vec<Vec<(&str, Nanos)>> {
+    let mut groups: Vec<Vec<(&str, Nanos)>> = Vec::new();
+    for wait in waits_in_order(file, common) {
+        let Some(p50) = wait_at(file, wait, common).and_then(|series| series.distribution.p50()) else { continue };
+        let is_within = |of: Nanos, factor: f64| p50 as f64 <= of.0.max(1) as f64 * factor;
+        match groups.last_mut() {
+            Some(group)
+                if is_within(group[0].1, GROUP_FACTOR_MAX) && is_within(group[group.len() - 1].1, NEXT_FACTOR_MAX) =>
+            {
+                group.push((wait, Nanos(p50)));
+            }
+            _ => groups.push(vec![(wait, Nanos(p50))]),
+        }
+    }
+    groups
+}
+
+/// What a 1 ms sleep and a clock read cost here, and the largest cost with its cure and what that gained.
+pub fn bottom_line(file: &ResultFile, findings: &Findings) -> Vec<String> {
+    let sleep = plain_sleep(file);
+    let mut sentences: Vec<String> = basics(file, sleep, &clock_table(file)).into_iter().collect();
+    let wait = sleep.map(|series| series.subject.as_str()).unwrap_or_default();
+    if let Some((finding, advice)) = findings.largest_cured(wait) {
+        let gain = findings::gain(&advice.tried).unwrap_or_default();
+        let (name, what) = (&finding.name, first_clause(&advice.sentence));
+        sentences.push(format!("Largest cost: {name}. {what}. Tried here: {gain}."));
+    } else if findings.costs().next().is_some() {
+        let names: Vec<&str> = findings.costs().map(|finding| finding.name.as_str()).collect();
+        sentences.push(format!("Costs: {}. No cure was tried that helped.", names.join(", ")));
+    } else {
+        sentences.push("No cost was found that a remedy would get back.".to_owned());
+    }
+    sentences
+}
+
+fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Option<String> {
+    let sleep = sleep.and_then(|series| {
+        let duration = series.requested_ns? + Nanos(series.calls().p50()?);
+        Some(format!("a 1 ms sleep takes {duration} ({})", series.subject))
+    });
+    let standard = clocks.row(STD_INSTANT).and_then(|row| Some((row.cost_ps?, STD_INSTANT)));
+    let floor = || file.floor.as_ref().map(|floor| (floor.read_cost_ps, floor.clock.as_str()));
+    let read = standard.or_else(floor).map(|(ps, clock)| format!("a clock read takes {} ({clock})", cost(ps)));
+    let parts: Vec<String> = sleep.into_iter().chain(read).collect();
+    (!parts.is_empty()).then(|| capitalised(&format!("{}.", parts.join("; "))))
+}
+
+/// The sentence up to its first semicolon.
+pub fn first_clause(text: &str) -> &str {
+    let end = ["; ", ". "].into_iter().filter_map(|end| text.find(end)).min();
+    text[..end.unwrap_or(text.len())].trim_end_matches('.')
+}
+
+/// The longest part of the sentence that ends with a clause and has room; all of it where it has, or no clause is short
+/// enough.
+pub fn clauses_within(text: &str, room: usize) -> &str {
+    let text = text.trim_end_matches('.');
+    let has_room = |part: &&str| part.chars().count() <= room;
+    if has_room(&text) {
+        return text;
+    }
+    let ends =
+        text.match_indices([':', ';']).filter(|(at, _)| text[at + 1..].starts_with(' ')).map(|(at, _)| &text[..at]);
+    ends.filter(has_room).last().unwrap_or(text)
+}
+
+/// What has no values at all.
+pub fn unavailable(file: &ResultFile) -> Vec<&str> {
+    let reasons = super::sections::unavailable_reasons(file);
+    let subjects = distinct(reasons.into_iter().flat_map(|(_, subjects)| subjects));
+    let has_values =
+        |subject: &&str| file.series.iter().any(|series| series.subject == *subject && series.has_values());
+    subjects.into_iter().filter(|subject| !has_values(subject)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::testing::Sheet;
+
+    use super::super::testing::rich;
+    use super::*;
+
+    #[test]
+    fn waits_that_end_about_equally_late_are_one_group() {
+        let mut sheet = Sheet::linux();
+        for (wait, late) in [("futex", 61_000), ("timerfd", 13_800), ("poll", 64_000), ("io-uring", 14_200)] {
+            sheet = sheet.steady(&format!("B5/{wait}/1ms"), late);
+        }
+        let groups = groups(&sheet.file, Nanos::from_millis(1));
+        let names: Vec<Vec<&str>> = groups.iter().map(|group| group.iter().map(|(wait, _)| *wait).collect()).collect();
+        assert_eq!(names, [["timerfd", "io-uring"], ["futex", "poll"]]);
+    }
+
+    #[test]
+    fn sentences_are_cut_between_clauses_only() {
+        let text = "clock showed 73 µs of a 100 ms wait: it counts CPU time; likewise others.";
+        assert_eq!(clauses_within(text, 80), text.trim_end_matches('.'));
+        assert_eq!(clauses_within(text, 60), "clock showed 73 µs of a 100 ms wait: it counts CPU time");
+        assert_eq!(clauses_within(text, 40), "clock showed 73 µs of a 100 ms wait");
+        assert_eq!(clauses_within(text, 20), text.trim_end_matches('.'));
+    }
+
+    #[test]
+    fn the_bottom_line_names_the_sleep_the_clock_and_the_largest_cost_with_its_cure() {
+        let file = rich().steady("A1/std-instant", 31_000).file;
+        let lines = bottom_line(&file, &Findings::of(&file));
+        assert_eq!(lines[0], "A 1 ms sleep takes 1.07 ms (nanosleep); a clock read takes 24 ns (monotonic).");
+        assert!(lines[1].starts_with("Largest cost: timer-slack. Set the timer slack"), "{lines:?}");
+        assert!(lines[1].ends_with("Tried here: p50\u{a0}66.1\u{a0}µs\u{a0}→\u{a0}14.2\u{a0}µs (−79 %)."), "{lines:?}");
+        let empty = bottom_line(&Sheet::linux().file, &Findings::of(&Sheet::linux().file));
+        assert_eq!(empty, ["No cost was found that a remedy would get back."]);
+    }
+}

@@ -1,0 +1,83 @@
+//! What every description states, for lists that show any kind.
+
+use crate::{ClockInfo, HandoffInfo, LoadInfo, TunableInfo, WaitInfo};
+
+/// The description of something that has a registry name.
+pub trait Described {
+    /// Registry name, as typed on the command line.
+    fn name(&self) -> &'static str;
+
+    /// The call as a programmer writes it; empty where there is none.
+    fn call(&self) -> &'static str;
+
+    /// What it is good for and what to beware of.
+    fn doc(&self) -> &'static str;
+
+    /// Its other properties in words, in the order to show them: `unit` → `ns`.
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Version of the system that introduced it; empty where every version has it.
+    fn since(&self) -> &'static str;
+
+    /// The vendor's page; empty where it has none.
+    fn page(&self) -> &'static str;
+}
+
+/// The common fields, by their names.
+macro_rules! fields {
+    ($($field:ident)*) => {
+        $(
+            fn $field(&self) -> &'static str {
+                self.$field
+            }
+        )*
+    };
+}
+
+impl Described for ClockInfo {
+    fields!(name call doc since page);
+
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        vec![("unit", self.unit.symbol().to_owned())]
+    }
+}
+
+impl Described for WaitInfo {
+    fields!(name call doc since page);
+
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("family", self.family.name().to_owned()),
+            ("deadline", if self.takes.is_absolute() { "absolute" } else { "relative" }.to_owned()),
+            ("unit", self.granularity.to_string()),
+            ("zero", self.zero.words().to_owned()),
+            ("slack", self.slack.words().to_owned()),
+        ]
+    }
+}
+
+impl Described for HandoffInfo {
+    fields!(name call doc since page);
+}
+
+impl Described for TunableInfo {
+    fields!(name call doc since page);
+}
+
+impl Described for LoadInfo {
+    fields!(name doc);
+
+    fn call(&self) -> &'static str {
+        ""
+    }
+
+    fn since(&self) -> &'static str {
+        ""
+    }
+
+    fn page(&self) -> &'static str {
+        ""
+    }
+}
