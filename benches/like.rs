@@ -113,7 +113,7 @@ fn show(report: &mut Report, waits: &[Wait], pairs: usize) {
 }
 
 fn measured(laboratory: &Laboratory, count: u64) -> Result<ResultFile, Reason> {
-    let plan = Plan { asks: REQUESTS.to_vec(), limit: Some(Limit::Count(count)), ..Plan::default() };
+    let plan = Plan { requests: REQUESTS.to_vec(), limit: Some(Limit::Count(count)), ..Plan::default() };
     let request = Request {
         command: "waits".to_owned(),
         experiments: vec![experiment(ExperimentId::B5).ok_or("there is no B5")?],

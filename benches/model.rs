@@ -88,7 +88,7 @@ fn measured_waits_per_us(machine: &str, wait: &str) -> Result<f64, Reason> {
         command: "waits".to_owned(),
         experiments: vec![experiment(ExperimentId::B5).ok_or("there is no B5")?],
         plan: Plan {
-            asks: vec![Nanos::from_millis(1)],
+            requests: vec![Nanos::from_millis(1)],
             limit: Some(Limit::Count(u64::from(WAITS))),
             subjects: vec![wait.to_owned()],
             ..Plan::default()

@@ -4,7 +4,7 @@ use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::{Pace, Series};
-use oversleep_record::{Conditions as Asked, ExperimentId, Nanos};
+use oversleep_record::{Conditions as Requested, ExperimentId, Nanos};
 use oversleep_system::{self, Restore};
 
 use crate::Reason;
@@ -55,9 +55,9 @@ impl Conditions {
     }
 
     /// These conditions as the laboratory's request.
-    pub fn asked(&self) -> Asked {
-        let asked = Asked::as_found().with("policy", self.policy()).with("pin", Setting::Cpus(vec![self.cpu]));
-        if self.lock_memory { asked.with("lock-memory", Setting::Flag(true)) } else { asked }
+    pub fn requested(&self) -> Requested {
+        let requested = Requested::as_found().with("policy", self.policy()).with("pin", Setting::Cpus(vec![self.cpu]));
+        if self.lock_memory { requested.with("lock-memory", Setting::Flag(true)) } else { requested }
     }
 
     /// Applies them to the calling thread until the guards are dropped, in reverse order.
@@ -67,7 +67,7 @@ impl Conditions {
     pub fn apply(&self) -> Result<Vec<Box<dyn Restore>>, Reason> {
         let native = oversleep_native::here();
         let mut guards = Vec::new();
-        for (name, setting) in &self.asked().asked {
+        for (name, setting) in &self.requested().requested {
             let tunable = native.tunable(name).ok_or_else(|| format!("no {name} on this platform"))?;
             let (outcome, guard) = tunable.apply(setting);
             if let Outcome::Denied { why } = outcome {
@@ -122,10 +122,10 @@ pub fn clock_cost_ns(clock: &str) -> Result<f64, Reason> {
 pub fn periodic(wait: &str, conditions: &Conditions, count: u64) -> Result<crate::ours::Run, Reason> {
     let plan = Plan {
         subjects: vec![wait.to_owned()],
-        asks: vec![Nanos::from_millis(1)],
+        requests: vec![Nanos::from_millis(1)],
         limit: Some(Limit::Count(count)),
         pace: Some(Pace::Periodic),
-        conditions: conditions.asked(),
+        conditions: conditions.requested(),
         ..Plan::default()
     };
     crate::ours::Run::of(&series_of(ExperimentId::B5, &format!("B5/{wait}/1ms"), plan)?)
@@ -138,9 +138,9 @@ mod tests {
     #[test]
     fn conditions_become_the_laboratorys_settings() {
         let conditions = Conditions { cpu: 1, main_cpu: Some(0), fifo: Some(80), lock_memory: true };
-        assert_eq!(conditions.asked().to_string(), "lock-memory=on pin=1 policy=fifo:80");
+        assert_eq!(conditions.requested().to_string(), "lock-memory=on pin=1 policy=fifo:80");
         let plain = Conditions { cpu: 0, main_cpu: None, fifo: None, lock_memory: false };
-        assert_eq!(plain.asked().to_string(), "pin=0 policy=other");
+        assert_eq!(plain.requested().to_string(), "pin=0 policy=other");
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn report_series(series: &Series) {
         assert!(series.samples.value[first as usize..][..length as usize].len() as u64 == length);
     }
     report_conditions(&series.conditions);
-    let spans = [series.requested_ns, series.asked_ns].into_iter().flatten();
+    let spans = [series.requested_ns, series.rounded_ns].into_iter().flatten();
     let _: String = spans.map(|span| format!("{span:>9} {span:.3} {}", span.round_up_to(span))).collect();
     let _ = (series.pace.map(|pace| pace.to_string()), series.label(label::WAY), series.has_values());
 }

@@ -59,7 +59,7 @@ pub const CRATES: &[CrateRules] = &[
         ours_in_tests: &["oversleep-model", "oversleep-native"],
         ..PURE
     },
-    CrateRules { name: "oversleep-explain", ours: &["oversleep-record"], ..PURE },
+    CrateRules { name: "oversleep-explain", ours: &["oversleep-record", "oversleep-system"], ..PURE },
     CrateRules {
         name: "oversleep-lab",
         ours: &["oversleep-record", "oversleep-system", "oversleep-model", "oversleep-measure", "oversleep-explain"],
@@ -68,7 +68,7 @@ pub const CRATES: &[CrateRules] = &[
     },
     CrateRules {
         name: "oversleep-report",
-        ours: &["oversleep-record", "oversleep-measure", "oversleep-explain", "oversleep-lab"],
+        ours: &["oversleep-record", "oversleep-system", "oversleep-measure", "oversleep-explain", "oversleep-lab"],
         ..PURE
     },
     CrateRules {
@@ -139,7 +139,7 @@ pub const HOUSES: &[House] = &[
             Room { name: "html", rooms: &["view", "picture"], uses_crates: true },
             Room { name: "terminal", rooms: &["view"], uses_crates: true },
         ],
-        shared: &["listing"],
+        shared: &["words"],
     },
 ];
 

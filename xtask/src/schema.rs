@@ -1,4 +1,5 @@
-//! `cargo xtask schema`: the JSON schemas of the result file and of comparisons, from the types that read them.
+//! `cargo xtask schema`: the JSON schemas of the result file and of comparisons, from the types that read them. Schemas
+//! of earlier versions stay as they were published.
 //!
 //! The types say what a field is and what it is for; this file adds what their derivation leaves out: title and
 //! identity, the ranges of the integers, and the unit that each name ends in.
@@ -24,15 +25,15 @@ struct Kept {
 
 const KEPT: [Kept; 2] = [
     Kept {
-        path: "schema/result-v1.schema.json",
-        id: "urn:oversleep:schema:result:1",
-        title: "oversleep result, version 1",
+        path: "schema/result-v2.schema.json",
+        id: "urn:oversleep:schema:result:2",
+        title: "oversleep result, version 2",
         root: SchemaGenerator::into_root_schema_for::<ResultFile>,
     },
     Kept {
-        path: "schema/comparison-v1.schema.json",
-        id: "urn:oversleep:schema:comparison:1",
-        title: "oversleep comparison, version 1",
+        path: "schema/comparison-v2.schema.json",
+        id: "urn:oversleep:schema:comparison:2",
+        title: "oversleep comparison, version 2",
         root: SchemaGenerator::into_root_schema_for::<Comparison>,
     },
 ];

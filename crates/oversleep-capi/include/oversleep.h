@@ -509,8 +509,7 @@ uint64_t oversleep_clock_now_ordered_ns(void);
 uint64_t oversleep_clock_coarse_ns(void);
 
 /**
- * Returns the step of `oversleep_clock_coarse_ns`, in nanoseconds: one timer tick on Linux, 1 to 10 ms; 1 ns
- * elsewhere.
+ * Returns the step of `oversleep_clock_coarse_ns`, in nanoseconds: one tick on Linux, 1 to 10 ms; 1 ns elsewhere.
  *
  * Returns `OVERSLEEP_UNKNOWN_NS` after an internal failure.
  */

@@ -1,4 +1,4 @@
-//! How the command ends: the exit codes, and the one error it may end with.
+//! How the command ends: its exit code, and the one error it may end with.
 
 use std::process::ExitCode;
 
@@ -6,48 +6,48 @@ use oversleep_record::ResultFile;
 use oversleep_record::file::Completion;
 use oversleep_record::finding::Verdict;
 
-/// What the exit codes mean, for help and man pages.
+/// What the exit codes mean, for the help and the manual pages.
 pub const CODES: &str = "\
 Exit codes:
-    0  fine
-    1  failure: nothing could be measured, a file could not be read or written
-    2  usage: an unknown name, option or value
-    3  an assertion failed: a model misses what was published
-    4  too disturbed to conclude: not one finding could be drawn from what was measured,
-       or in a comparison not one series could be judged
-  130  interrupted: what was measured until then is shown and written";
+    0  success
+    1  failure: nothing could be measured, or a file could not be read or written
+    2  usage error: unknown name, option or value
+    3  assertion failed: the models miss what was published
+    4  inconclusive: the machine was too disturbed for any finding, or no series of a
+       comparison could be judged
+  130  interrupted: the result holds what was measured until then";
 
 /// A command that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// All is fine.
+    /// Success.
     Fine,
-    /// What was asserted doesn't hold.
+    /// An assertion failed.
     AssertionFailed,
     /// The machine was too disturbed for any conclusion.
     TooDisturbed,
     /// The user ended it early.
     Interrupted,
-    /// A program was run; this is how it ended.
+    /// A program ran and ended with this code.
     Program(i32),
 }
 
-/// Why a command could not do what was asked: one message with what, where and what to do.
+/// Why a command failed: one message that says what, where, and what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// What was typed can't be meant.
+    /// The command line can't be meant.
     #[error("{0}")]
     Usage(String),
-    /// What was meant could not be done.
+    /// Anything else that failed.
     #[error("{0}")]
     Failed(String),
-    /// Whoever read standard output has seen enough.
+    /// The reader of standard output closed it.
     #[error("standard output was closed")]
     ReaderGone,
 }
 
 impl Failure {
-    /// A failure of usage.
+    /// A usage error.
     pub fn usage(message: impl Into<String>) -> Failure {
         Failure::Usage(message.into())
     }
@@ -67,7 +67,7 @@ pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
         Ok(Exit::AssertionFailed) => 3,
         Ok(Exit::TooDisturbed) => 4,
         Ok(Exit::Interrupted) => INTERRUPTED,
-        // Windows has codes that don't fit into a byte.
+        // Windows has exit codes that don't fit into a byte.
         Ok(Exit::Program(code)) => match u8::try_from(*code) {
             Ok(code) => code,
             Err(_) => std::process::exit(*code),
@@ -75,10 +75,10 @@ pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
     })
 }
 
-/// As shells count it: 128 + SIGINT.
+/// As shells have it: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
-/// How a run ended, read from its result.
+/// How a run ended, by its result.
 pub fn of_result(file: &ResultFile) -> Exit {
     if file.completion == Completion::Interrupted {
         Exit::Interrupted
@@ -89,14 +89,14 @@ pub fn of_result(file: &ResultFile) -> Exit {
     }
 }
 
-/// Facts about the machine can be concluded from at any time; only what rests on a measurement counts here.
+/// Whether no measurement allowed a conclusion. Findings from facts alone are possible at any time and don't count.
 fn is_too_disturbed(file: &ResultFile) -> bool {
     let was_measured = |source: &str| file.series(source).is_some() || file.clock(source).is_some();
     let mut disturbed = false;
     for finding in &file.findings {
         match finding.verdict {
             Verdict::TooDisturbed => disturbed = true,
-            Verdict::Found | Verdict::Absent => {
+            Verdict::Found | Verdict::NotFound => {
                 if finding.evidence.iter().any(|evidence| was_measured(&evidence.source)) {
                     return false;
                 }
@@ -122,7 +122,7 @@ mod tests {
             severity: Severity::Note,
             verdict,
             sentence: String::new(),
-            evidence: vec![Evidence { source: source.to_owned(), says: String::new() }],
+            evidence: vec![Evidence { source: source.to_owned(), text: String::new() }],
             advice: Vec::new(),
         }
     }
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn one_conclusion_from_a_measurement_is_enough() {
         let disturbed = finding(Verdict::TooDisturbed, "B5/nanosleep/1ms");
-        let fact = finding(Verdict::Absent, FactName::CgroupCpuQuotaCpus.as_str());
+        let fact = finding(Verdict::NotFound, FactName::CgroupCpuQuotaCpus.as_str());
         assert_eq!(exit_with(vec![]), Exit::Fine);
         assert_eq!(exit_with(vec![fact.clone()]), Exit::Fine);
         assert_eq!(exit_with(vec![disturbed.clone(), fact.clone()]), Exit::TooDisturbed);

@@ -1,5 +1,4 @@
-//! Ctrl-C, a terminal that hangs up, and a polite request to end: the first ends the run with what it has, the second
-//! ends the process.
+//! Ctrl-C, a terminal that hangs up, SIGTERM: the first signal ends the run with what it has, the second ends the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -13,66 +12,64 @@ use crate::exit::{Failure, INTERRUPTED};
 use crate::message;
 use crate::output::unfinished;
 
-/// Signals are meant for the measurement as long as this lives.
-pub struct Heeding {
+/// Signals end the measurement, not the process, as long as this lives.
+pub struct SignalGuard {
     over: Arc<AtomicBool>,
 }
 
-impl Drop for Heeding {
+impl Drop for SignalGuard {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
     }
 }
 
-/// Raises the flag on the first signal, and ends the waits in progress where that can be done. Where signals can't be
-/// caught, they end the process as ever; what was ignored when this process began (`nohup`) stays ignored.
+/// Raises the flag on the first signal and ends the waits in progress where that is possible. Where signals can't be caught,
+/// they end the process as usual; signals that were ignored when this process began (`nohup`) stay ignored.
 #[must_use]
-pub fn raise_on_signal(stop: &StopFlag) -> Heeding {
+pub fn raise_on_signal(stop: &StopFlag) -> SignalGuard {
     let stop = stop.clone();
-    let heeding = Heeding { over: Arc::new(AtomicBool::new(false)) };
-    let over = Arc::clone(&heeding.over);
-    let asked_before = AtomicBool::new(false);
+    let guard = SignalGuard { over: Arc::new(AtomicBool::new(false)) };
+    let over = Arc::clone(&guard.over);
+    let was_signalled = AtomicBool::new(false);
     let handler = move || {
-        if asked_before.swap(true, Ordering::Relaxed) {
-            // What was changed belongs to threads or open files of this process: the system takes it back with them.
-            message::note(
-                "quitting at once; nothing more of this run is kept, and the system takes back what it changed",
-            );
+        if was_signalled.swap(true, Ordering::Relaxed) {
+            // Every change belongs to threads or open files of this process: the system restores it with their end.
+            message::note("quitting at once: no result is written, and the system restores what the run changed");
             unfinished::remove_all();
             std::process::exit(i32::from(INTERRUPTED));
         }
         stop.raise();
-        message::note("ending with what was measured; press again to quit at once");
+        message::note("ending the run with what was measured; press Ctrl-C again to quit at once");
         let over = Arc::clone(&over);
         thread::spawn(move || end_waits(&over));
     };
     if let Err(error) = interruption::leaving_ignored(|| ctrlc::set_handler(handler)) {
-        message::warning(&format!("Ctrl-C will end this run without its results: {error}"));
+        message::warning(&format!("Ctrl-C will end this run without a result: {error}"));
     }
-    heeding
+    guard
 }
 
-/// Again and again until the measurement is over: a thread may have looked at the flag before it was raised and enter its
-/// wait after that. What goes on for all that is said to do so, once.
+/// Ends waits again and again until the measurement is over: a thread may check the flag just before it is raised, and enter
+/// its wait after that. If one goes on all the same, that is reported once.
 fn end_waits(over: &AtomicBool) {
     const PAUSE: Duration = Duration::from_millis(20);
-    const SAID_AFTER: Duration = Duration::from_secs(1);
+    const REPORTED_AFTER: Duration = Duration::from_secs(1);
     let began = Instant::now();
-    let mut was_said = false;
+    let mut is_reported = false;
     while !over.load(Ordering::Relaxed) {
         interruption::end_waits();
         thread::sleep(PAUSE);
-        if !was_said && began.elapsed() >= SAID_AFTER && !over.load(Ordering::Relaxed) {
-            was_said = true;
-            message::note("what is in progress can't be cut short; it is finished first");
+        if !is_reported && began.elapsed() >= REPORTED_AFTER && !over.load(Ordering::Relaxed) {
+            is_reported = true;
+            message::note("the wait in progress can't be interrupted; the run ends after it");
         }
     }
 }
 
-/// Waits until the first signal. `ready` is called once one would be heeded.
+/// Waits for the first signal. `ready` is called once signals are caught.
 ///
 /// # Errors
-/// Signals can't be caught: waiting would never end well.
+/// Signals can't be caught, so the wait would never end well.
 pub fn wait_for_signal(ready: impl FnOnce()) -> Result<(), Failure> {
     let (to_here, from_handler) = mpsc::channel();
     let handler = move || {
@@ -81,13 +78,13 @@ pub fn wait_for_signal(ready: impl FnOnce()) -> Result<(), Failure> {
     interruption::leaving_ignored(|| ctrlc::set_handler(handler))
         .map_err(|error| Failure::failed(format!("can't wait for Ctrl-C: {error}")))?;
     ready();
-    // The handler, and with it the other end, lives as long as the process.
+    // The handler and its sender live as long as the process.
     let _ = from_handler.recv();
     Ok(())
 }
 
-/// Ctrl-C is for the program that is run; this process ends when that does.
+/// Leaves Ctrl-C to the program that runs; this process ends when the program does.
 pub fn leave_to_programs() {
-    // Where signals can't be caught they end this process first: no reason not to run the program.
+    // Where signals can't be caught, they end this process first. That is no reason not to run the program.
     let _ = ctrlc::set_handler(|| {});
 }

@@ -1,8 +1,7 @@
-//! The `oversleep` command: what was typed becomes a request to the laboratory, and its result text, pages and files.
+//! The `oversleep` command: it turns what was typed into a request to the laboratory, and the result into reports and files.
 //!
-//! `args` is what can be typed, `command` one file per command, `request` what is meant, `output` where results go;
-//! `view` is what a report shows, `terminal` and `html` how, `picture` the drawings. Results come from the laboratory or
-//! from a file, and everything shown is made from a result alone.
+//! `args` is what can be typed, `command` has one file per command, `request` is what to measure, `output` is where results
+//! go. Results come from the laboratory or from a file; reports are made from a result alone (`oversleep-report`).
 #![forbid(unsafe_code)]
 
 mod args;

@@ -1,4 +1,4 @@
-//! What is said on standard error. That nobody may be there to read it is no reason to fail.
+//! Messages on standard error. Failing to write one is no reason to fail.
 
 use std::io::Write;
 use std::panic::PanicHookInfo;
@@ -9,24 +9,24 @@ use oversleep_measure::{MEASURING_THREAD, panic_message};
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// The end of a command that failed.
+/// The error that a command ends with.
 pub fn error(text: &str) {
-    say(&format!("{ERROR}error:{ERROR:#} {text}"));
+    write(&format!("{ERROR}error:{ERROR:#} {text}"));
 }
 
-/// Something the result does not show, but whoever asked should know.
+/// Something that the result doesn't show but the user should know.
 pub fn warning(text: &str) {
-    say(&format!("{WARNING}warning:{WARNING:#} {text}"));
+    write(&format!("{WARNING}warning:{WARNING:#} {text}"));
 }
 
-/// Where something went, what to do next.
+/// Where something was written, or what to do next.
 pub fn note(text: &str) {
-    say(text);
+    write(text);
 }
 
-/// A panic of a thread that measures costs its series alone, so it is told in a line, in place of the usual one that
-/// sounds like the program's end. Any other panic is told as ever.
-pub fn tell_of_panics_while_measuring() {
+/// Reports a panic of a measuring thread in one line: it costs only its own series, while the usual report reads like the
+/// program's end. Other panics are reported as usual.
+pub fn report_measuring_panics_in_a_line() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().name() == Some(MEASURING_THREAD) {
@@ -38,12 +38,12 @@ pub fn tell_of_panics_while_measuring() {
 }
 
 fn in_a_line(panic: &PanicHookInfo) -> String {
-    let words = panic_message(panic.payload()).split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = panic_message(panic.payload()).split_whitespace().collect::<Vec<_>>().join(" ");
     let place = panic.location().map(|place| format!(", {place}")).unwrap_or_default();
-    format!("a measurement broke off and the run goes on without it ({words}{place})")
+    format!("a measurement panicked; the run goes on without it ({message}{place})")
 }
 
-fn say(text: &str) {
+fn write(text: &str) {
     let mut stderr = anstream::stderr().lock();
     let _ = writeln!(stderr, "{text}");
 }

@@ -1,5 +1,5 @@
-//! The progress bar. It is drawn between rounds only, by the thread that waits for them: nothing ticks while something
-//! is measured.
+//! The progress bar. The thread that waits for the rounds draws it between them, so nothing ticks while something is
+//! measured.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -10,23 +10,23 @@ use oversleep_record::Nanos;
 
 use crate::message;
 
-/// A run estimated to take longer is announced.
+/// A run that is estimated to take longer than this is announced.
 const LONG: Nanos = Nanos::from_secs(3_600);
-/// Redrawn at most that often: a hundred rounds a second need no hundred drawings.
+/// A hundred rounds per second don't need a hundred drawings.
 const DRAWINGS_PER_SECOND: u8 = 10;
 
-/// Tells how far a run is.
+/// Shows how far a run is.
 pub struct Meter {
     bar: Option<ProgressBar>,
     began: Instant,
     total: Nanos,
-    /// Whether the run takes the time that its waits take: on a model virtual time passes.
+    /// Whether the run takes real time; on a model only virtual time passes.
     is_real: bool,
     warned: bool,
 }
 
 impl Meter {
-    /// A meter that is drawn where `wanted` and standard error is a terminal.
+    /// A meter, drawn if it is `wanted` and standard error is a terminal.
     pub fn new(wanted: bool, is_real: bool) -> Meter {
         let bar = (wanted && std::io::stderr().is_terminal()).then(|| {
             let style = ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -36,7 +36,7 @@ impl Meter {
         Meter { bar, began: Instant::now(), total: Nanos::ZERO, is_real, warned: false }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -47,14 +47,14 @@ impl Meter {
 impl Progress for Meter {
     fn next(&mut self, done: Nanos, total: Nanos, label: &str) {
         if done == Nanos::ZERO {
-            // The remedies are a second plan with an estimate of its own.
+            // The trials are a second plan with an estimate of its own.
             self.began = Instant::now();
             self.total = total;
         }
         if total > LONG && self.is_real && !self.warned {
             self.warned = true;
             message::warning(&format!(
-                "this will take about {}; Ctrl-C ends it and keeps what was measured",
+                "this will take about {}; press Ctrl-C to end it and keep what was measured",
                 in_words(total)
             ));
         }
@@ -69,7 +69,7 @@ impl Progress for Meter {
     }
 }
 
-/// What is left, by the estimate corrected for how wrong it was so far.
+/// The time left, by the estimate corrected for how wrong it was so far.
 fn remaining(done: Nanos, total: Nanos, elapsed: Duration) -> Option<Nanos> {
     let left = (total - done).0.max(0) as f64;
     if done <= Nanos::ZERO {
@@ -79,7 +79,7 @@ fn remaining(done: Nanos, total: Nanos, elapsed: Duration) -> Option<Nanos> {
     Some(Nanos((left * pace) as i64))
 }
 
-/// A long span as people say it: `40 s`, `12 min`, `3 h`, `11 days`.
+/// A long duration in words: `40 s`, `12 min`, `3 h`, `11 days`.
 fn in_words(span: Nanos) -> String {
     let seconds = span.as_secs_f64();
     match seconds {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_spans_read_well() {
+    fn long_durations_read_well() {
         for (span, words) in [
             (Nanos(1), "1 s"),
             (Nanos::from_secs(19), "19 s"),

@@ -18,7 +18,7 @@ fn every_measuring_command_runs_on_a_model_and_says_so() {
     for command in [
         &["check", "--only", "B2,D1"][..],
         &["clocks", "qpc", "get-tick-count-64"],
-        &["waits", "sleep", "--ask", "1ms"],
+        &["waits", "sleep", "--request", "1ms"],
         &["forkjoin", "--quick"],
         &["handoff", "--quick"],
         &["resolution", "sweep", "sleep", "--quick"],
@@ -38,7 +38,7 @@ fn every_measuring_command_runs_on_a_model_and_says_so() {
 fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
     let bytes = |more: &[&str]| {
         let home = Home::new();
-        let args = ["waits", "nanosleep", "--ask", "1ms", "--count", "50", "--on", "linux-hz250"];
+        let args = ["waits", "nanosleep", "--request", "1ms", "--count", "50", "--on", "linux-hz250"];
         result(&home, &args.into_iter().chain(more.iter().copied()).collect::<Vec<_>>()).write()
     };
     assert_eq!(bytes(&[]), bytes(&["--seed", "1"]));
@@ -48,7 +48,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
 #[test]
 fn a_figure_of_a_model_can_be_changed() {
     let home = Home::new();
-    let ask = ["waits", "sleep", "--ask", "1ms", "--count", "50", "--on", "windows-11", "--set", "tick=4ms"];
+    let ask = ["waits", "sleep", "--request", "1ms", "--count", "50", "--on", "windows-11", "--set", "tick=4ms"];
     let p50 = result(&home, &ask).series[0].distribution.p50().expect("values");
     assert!((2_900_000..3_100_000).contains(&p50), "{p50}");
 }
@@ -57,7 +57,7 @@ fn a_figure_of_a_model_can_be_changed() {
 fn what_was_changed_of_a_model_stands_in_every_heading_and_in_the_file() {
     let home = Home::new();
     let changed = ["--on", "windows-11", "--set", "tick=1ms", "--set", "count=2", "--seed", "77"];
-    let args: Vec<&str> = ["waits", "sleep", "--ask", "1ms", "--count", "50"].into_iter().chain(changed).collect();
+    let args: Vec<&str> = ["waits", "sleep", "--request", "1ms", "--count", "50"].into_iter().chain(changed).collect();
     let file = result(&home, &args);
     let full = "windows-11 with tick=1ms, count=2, seed 77";
     assert_eq!(file.platform.modelled.as_deref(), Some(full));
@@ -71,7 +71,7 @@ fn what_was_changed_of_a_model_stands_in_every_heading_and_in_the_file() {
     for shown in [&report.stdout, &page] {
         assert!(shown.contains(&format!("(modelled: {full})")), "{shown}");
     }
-    let plain = result(&home, &["waits", "sleep", "--ask", "1ms", "--count", "50", "--on", "windows-11"]);
+    let plain = result(&home, &["waits", "sleep", "--request", "1ms", "--count", "50", "--on", "windows-11"]);
     assert_eq!(plain.platform.modelled.as_deref(), Some("windows-11"));
     assert_eq!(
         (plain.environment.integer(FactName::ModelSeed), plain.environment.list(FactName::ModelSet)),
@@ -135,11 +135,11 @@ fn figures_that_no_run_would_end_with_are_refused() {
 #[test]
 fn a_machine_is_modelled_on_its_own_result() {
     let home = Home::new();
-    let real = result(&home, &["waits", "sleep", "--ask", "1ms", "--count", "200", "--on", "windows-7"]);
+    let real = result(&home, &["waits", "sleep", "--request", "1ms", "--count", "200", "--on", "windows-7"]);
     let mut stripped = real.clone();
     stripped.platform.modelled = None;
     std::fs::write(home.path().join("colleague.json"), stripped.write()).expect("writable");
-    let like = ["waits", "sleep", "--ask", "1ms", "--count", "200", "--like", "colleague.json"];
+    let like = ["waits", "sleep", "--request", "1ms", "--count", "200", "--like", "colleague.json"];
     let learned = result(&home, &like);
     assert!(learned.platform.modelled.is_some());
     let (real, learned) = (&real.series[0].distribution, &learned.series[0].distribution);
@@ -150,13 +150,13 @@ fn a_machine_is_modelled_on_its_own_result() {
 #[test]
 fn what_makes_no_sense_is_refused_with_what_would() {
     for (args, says) in [
-        (&["check", "--on", "windows-12"][..], "no modelled machine 'windows-12'; did you mean 'windows-11'?"),
+        (&["check", "--on", "windows-12"][..], "unknown modelled machine 'windows-12'; did you mean 'windows-11'?"),
         (&["check", "--set", "tick=1ms"], "name one with --on or --like"),
         (&["check", "--on", "windows-11", "--set", "tick"], "write it as KEY=VALUE"),
         (&["check", "--on", "windows-11", "--set", "tick=fast"], "'tick=fast'"),
         (&["check", "--on", "windows-11", "--like", "r.json"], "cannot be used with"),
         (&["waits", "nanosleep", "--on", "windows-11"], "nanosleep"),
-        (&["ask", "sleep", "--on", "windows-11"], "a question reads sleep(1ms)"),
+        (&["ask", "sleep", "--on", "windows-11"], "write a question like sleep(1ms)"),
         (&["ask", "sleep(1ms)", "--on", "windows-12"], "did you mean 'windows-11'?"),
         (&["machines", "windows-12"], "did you mean 'windows-11'?"),
     ] {
@@ -231,7 +231,7 @@ fn what_cannot_be_tuned_is_said_with_what_can() {
         Home::new().run(asked).with_code(2).stderr
     };
     let said = refused(&["--slack", "1us"]);
-    assert!(said.contains("here it is --tune latency="), "{said}");
+    assert!(said.contains("on this system, use --tune latency="), "{said}");
     let said = refused(&["--tune", "latncy=tier-0"]);
     assert!(said.contains("did you mean 'latency'? There are"), "{said}");
     let said = refused(&["--tune", "latency=tier-9"]);
@@ -253,7 +253,7 @@ fn answers_are_told_with_how_late_they_are_and_of_how_many_values() {
 fn questions_are_understood_in_the_words_of_other_languages() {
     let asked = ["ask", "parkNanos(1ns)", "step(GetTickCount64)", "Sleep(0)", "spin(1ms)", "--on", "windows-11"];
     let text = Home::new().run(asked).fine().stdout;
-    for says in ["parkNanos of the JDK ends in WaitForSingleObject", "all ", "the thread looks at the clock itself"] {
+    for says in ["parkNanos of the JDK calls WaitForSingleObject", "all ", "the thread itself reads the clock"] {
         assert!(text.contains(says), "{says}: {text}");
     }
     for (question, machine, says) in [
@@ -262,7 +262,7 @@ fn questions_are_understood_in_the_words_of_other_languages() {
         ("switch-to-thread(1ms)", "windows-11", "ask yield(switch-to-thread)"),
         ("step(interrupt-time)", "windows-7", "Windows 10"),
         ("forkjoin(single, coarse)", "macos-14-m1", "the coarse clock"),
-        ("resolution()", "macos-14-m1", "it is no span here"),
+        ("resolution()", "macos-14-m1", "it is no duration here"),
     ] {
         let ended = Home::new().run(["ask", question, "--on", machine]).with_code(1);
         assert!(ended.stderr.contains(says), "{question}: {}", ended.stderr);
@@ -277,12 +277,12 @@ fn a_fork_join_is_timed_by_the_clock_that_was_asked_for() {
     let told: Value = serde_json::from_str(&Home::new().run(asked).fine().stdout).expect("JSON");
     let least = told[0]["min_ns"].as_f64().expect("a least") / 1e6;
     assert!([15.0, 16.0, 31.0, 32.0].contains(&least), "{least} ms are no steps of it");
-    assert!(told[0]["rule"].as_str().is_some_and(|rule| rule.contains("timed by get-tick-count")), "{told}");
+    assert!(told[0]["rule"].as_str().is_some_and(|rule| rule.contains("get-tick-count times the fork-join")), "{told}");
 }
 
 #[test]
 fn virtual_time_is_not_announced_as_time() {
-    let long = ["waits", "sleep", "--on", "windows-11", "--ask", "1s", "--count", "5000", "--out", "r.json"];
+    let long = ["waits", "sleep", "--on", "windows-11", "--request", "1s", "--count", "5000", "--out", "r.json"];
     let ended = Home::new().run(long).fine();
     assert!(!ended.stderr.contains("will take"), "{}", ended.stderr);
 }

@@ -93,7 +93,7 @@ fn a_report_shows_a_result_again() {
 #[test]
 fn check_leaves_a_result_and_a_page_and_clobbers_none() {
     let home = Home::new();
-    let check = ["check", "--quick", "--only", "B5", "--ask", "1ms", "--count", "3", "--no-remedies"];
+    let check = ["check", "--quick", "--only", "B5", "--request", "1ms", "--count", "3", "--no-remedies"];
     let ended = home.run(check).fine();
     let files = home.files();
     let [page, result] = files.as_slice() else { panic!("{files:?}") };
@@ -140,7 +140,7 @@ fn a_condition_that_is_refused_is_a_warning() {
 #[test]
 fn yields_and_spins_are_measured_by_name_too() {
     let home = Home::new();
-    let spin = home.run(["waits", "spin", "--ask", "1ms", "--count", "3", "--json"]).fine().result();
+    let spin = home.run(["waits", "spin", "--request", "1ms", "--count", "3", "--json"]).fine().result();
     assert!(spin.series("B5/spin/1ms").is_some_and(|series| series.counts.recorded == 3));
     let name = if os() == "windows" { "switch-to-thread" } else { "sched-yield" };
     let yields = home.run(["waits", name, "--quick", "--json"]).fine().result();

@@ -15,7 +15,7 @@ fn signal(name: &str, pid: u32) -> Option<bool> {
 #[ignore = "real time, five seconds"]
 fn a_stop_of_500_ms_in_a_run_of_5_s_shows_as_500_late_deadlines() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_oversleep"))
-        .args(["waits", "clock-nanosleep-abs", "--ask", "1ms", "--for", "5s", "--json", "--quiet"])
+        .args(["waits", "clock-nanosleep-abs", "--request", "1ms", "--for", "5s", "--json", "--quiet"])
         .stdout(Stdio::piped())
         .spawn()
         .expect("the binary runs");

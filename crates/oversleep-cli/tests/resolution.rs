@@ -14,7 +14,9 @@ use support::{Home, os};
 fn show_says_what_decides_and_names_nobody_unasked() {
     let home = Home::new();
     let text = home.run(["resolution", "show"]).fine().stdout;
-    for heading in ["What decides how exactly timers end", "What the system says", "Who holds what"] {
+    for heading in
+        ["What decides how exactly timers end", "What the system states", "Which processes hold which setting"]
+    {
         assert!(text.contains(heading), "{heading}: {text}");
     }
     let json = home.run(["resolution", "show", "--json"]).fine().stdout;
@@ -48,7 +50,7 @@ fn a_program_runs_with_what_is_held_and_its_exit_code_is_passed_on() {
     let script = format!("cat {OWN_SLACK}; exit 7");
     let ended = home.run(["resolution", "hold", "2ms", "--", "sh", "-c", &script]).with_code(7);
     assert_eq!(ended.stdout, "2000000\n");
-    assert!(ended.stderr.starts_with("slack is held at 2 ms (it was "), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("slack is held at 2 ms (before: "), "{}", ended.stderr);
     let quiet = home.run(["resolution", "hold", "-q", "1ns", "--", "cat", OWN_SLACK]).fine();
     assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("1\n", ""));
     let killed = home.run(["resolution", "hold", "-q", "1ns", "--", "sh", "-c", "kill -KILL $$"]);
@@ -59,7 +61,7 @@ fn a_program_runs_with_what_is_held_and_its_exit_code_is_passed_on() {
 fn what_can_not_be_held_or_run_is_said() {
     let home = Home::new();
     for (args, code, says) in [
-        (&["resolution", "hold", "0ms", "--", "true"][..], 2, "must be longer than nothing"),
+        (&["resolution", "hold", "0ms", "--", "true"][..], 2, "must be longer than 0"),
         (&["resolution", "hold", "no-such-word", "--", "true"], 2, "error: can't hold "),
         (
             &["resolution", "hold", "1ms", "-q", "--", "no-such-program-anywhere"],
@@ -83,7 +85,9 @@ fn a_setting_goes_by_its_name_on_this_system() {
         return eprintln!("skipped: no timer slack here");
     }
     let ended = home.run(["waits", "nanosleep", "--resolution", "1ms", "--count", "1"]).with_code(2);
-    assert!(ended.stderr.contains("can't use --resolution 1 ms") && ended.stderr.contains("here it is --slack"));
+    assert!(
+        ended.stderr.contains("can't use --resolution 1 ms") && ended.stderr.contains("on this system, use --slack")
+    );
 }
 
 #[test]
@@ -111,7 +115,7 @@ fn neighbours_are_measured_beside_and_shown() {
     let home = Home::new();
     let args = ["resolution", "neighbours", "--quick", "--count", "2", "--out", "r.json", "--html", "r.html"];
     let ended = home.run(args).fine();
-    assert!(ended.stdout.contains("Neighbours and their resolution"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("Neighbours: settings that other processes hold"), "{}", ended.stdout);
     let bytes = fs::read(home.path().join("r.json")).expect("written");
     let result = oversleep_record::ResultFile::read(&bytes).expect("a result");
     for experiment in [ExperimentId::C3, ExperimentId::C4] {

@@ -1,4 +1,4 @@
-//! What can't be meant ends in one message with what, where and what to do, and exit code 2, before anything is measured.
+//! A command line that can't be meant ends with one message and exit code 2, before anything is measured.
 
 mod support;
 
@@ -14,7 +14,7 @@ fn refused(args: &[&str]) -> String {
 }
 
 #[track_caller]
-fn says(args: &[&str], message: &str) {
+fn refused_with(args: &[&str], message: &str) {
     let stderr = refused(args);
     assert_eq!(stderr.lines().next(), Some(message), "{args:?}: {stderr}");
 }
@@ -57,11 +57,11 @@ fn unknown_names_come_with_a_suggestion() {
         ),
         (
             &["waits", "--json", "thread-sleep"],
-            "error: --json would take 'thread-sleep' for a file; put the names first: oversleep waits thread-sleep --json",
+            "error: --json would write to a file 'thread-sleep'; put names before it: oversleep waits thread-sleep --json",
         ),
         (&["chekc"], "error: unrecognized subcommand 'chekc'"),
     ] {
-        says(args, message);
+        refused_with(args, message);
     }
     assert!(refused(&["waits", "--policy", "fofo:80"]).contains("did you mean 'fifo'?"));
 }
@@ -70,21 +70,21 @@ fn unknown_names_come_with_a_suggestion() {
 fn absurd_durations_are_refused() {
     let waits = |option, value| refused(&["waits", "thread-sleep", option, value]);
     for (option, value, what) in [
-        ("--ask", "1 parsec", "'parsec' in '1 parsec' is not a unit of time here; use ns, us, ms, s, min or h"),
-        ("--ask", "1e30", "'e30' in '1e30' is not a unit of time here"),
-        ("--ask", "0ms", "a wait must be longer than nothing"),
-        ("--ask", "-1ms", "a wait must be longer than nothing"),
-        ("--ask", "5", "'5' has no unit"),
-        ("--ask", "", "an empty duration"),
-        ("--ask", "1ms,", "an empty duration"),
-        ("--ask", "61s", "a single wait may be 60s at most"),
-        ("--ask", "99999999999999h", "longer than 292 years"),
-        ("--ask", "0.5ns", "finer than a nanosecond"),
-        ("--for", "25h", "24h per series is the most"),
-        ("--for", "0s", "the time per series must be longer than nothing"),
-        ("--for", "-5s", "the time per series must be longer than nothing"),
-        ("--slack", "0ns", "1ns (which is the least)"),
-        ("--resolution", "0ms", "a timer resolution must be longer than nothing"),
+        ("--request", "1 parsec", "'parsec' in '1 parsec' is not a unit of time here; use ns, us, ms, s, min or h"),
+        ("--request", "1e30", "'e30' in '1e30' is not a unit of time here"),
+        ("--request", "0ms", "a request must be longer than 0"),
+        ("--request", "-1ms", "a request must be longer than 0"),
+        ("--request", "5", "'5' has no unit"),
+        ("--request", "", "an empty duration"),
+        ("--request", "1ms,", "an empty duration"),
+        ("--request", "61s", "a request is at most 60s"),
+        ("--request", "99999999999999h", "longer than 292 years"),
+        ("--request", "0.5ns", "finer than a nanosecond"),
+        ("--for", "25h", "the time per series is at most 24h"),
+        ("--for", "0s", "the time per series must be longer than 0"),
+        ("--for", "-5s", "the time per series must be longer than 0"),
+        ("--slack", "0ns", "1ns (the shortest)"),
+        ("--resolution", "0ms", "a timer resolution must be longer than 0"),
         ("--dma-latency", "500ns", "a whole number of microseconds"),
         ("--dma-latency", "-1us", "can't be negative"),
     ] {
@@ -96,22 +96,22 @@ fn absurd_durations_are_refused() {
 #[test]
 fn absurd_counts_and_lists_are_refused() {
     for (option, value, what) in [
-        ("--count", "0", "0 values tell nothing"),
+        ("--count", "0", "a series needs at least one value"),
         ("--count", "-5", "'-5' is negative"),
         ("--count", "1e30", "'1e30' is not a whole number"),
-        ("--count", "1000000001", "1000000000 values per series is the most"),
-        ("--count", "", "an empty count"),
-        ("--load", "spin:0", "not a number of hogs"),
-        ("--load", "", "a load without a kind"),
+        ("--count", "1000000001", "a series takes at most 1000000000 values"),
+        ("--count", "", "the count is empty"),
+        ("--load", "spin:0", "not a number of threads"),
+        ("--load", "", "the kind of load is missing"),
         ("--pin", "", "not a list of CPUs"),
         ("--pin", "3-1", "'3-1' runs backwards"),
         ("--pin", "-1", "not a list of CPUs"),
         ("--policy", "fifo:high", "'high' is not a priority"),
-        ("--policy", "", "a policy without a name"),
+        ("--policy", "", "the policy has no name"),
         ("--policy", "fifo:100", "can't use --policy fifo:100: "),
         ("--policy", "fifo:0", "can't use --policy fifo:0: "),
         ("--policy", "fifo", "can't use --policy fifo:0: "),
-        ("--name", "", "an empty name"),
+        ("--name", "", "the name is empty"),
         ("--pace", "sometimes", "invalid value 'sometimes'"),
     ] {
         let stderr = refused(&["waits", "thread-sleep", option, value]);
@@ -121,21 +121,21 @@ fn absurd_counts_and_lists_are_refused() {
 
 #[test]
 fn a_time_too_short_for_one_wait_is_refused() {
-    says(
-        &["waits", "thread-sleep", "--ask", "1ms,60s", "--for", "1s"],
-        "error: no wait of --ask 60s fits --for 1s; give --for 60s or more, or a shorter --ask",
+    refused_with(
+        &["waits", "thread-sleep", "--request", "1ms,60s", "--for", "1s"],
+        "error: --for 1s is shorter than --request 60s; give --for 60s or more, or a shorter --request",
     );
-    says(
+    refused_with(
         &["waits", "spin", "--for", "1ns"],
-        "error: no wait of 16ms, the longest measured unasked, fits --for 1ns; give --for 16ms or more, or shorter waits \
-         with --ask",
+        "error: --for 1ns is shorter than the longest request, 16ms; give --for 16ms or more, or shorter requests with \
+         --request",
     );
-    // Call by call the wait that is in progress when the time is up is finished.
+    // Call by call, the wait that is in progress when the time is up is finished.
     let home = Home::new();
-    let args = ["waits", "spin", "--ask", "2ms", "--for", "1ms", "--pace", "back-to-back", "--quiet"];
+    let args = ["waits", "spin", "--request", "2ms", "--for", "1ms", "--pace", "back-to-back", "--quiet"];
     assert!(home.run(args).with_code(0).stdout.contains("2 ms"));
-    home.run(["waits", "spin", "--ask", "2ms", "--for", "2ms", "--quiet"]).with_code(0);
-    // What isn't on a schedule is measured once at least.
+    home.run(["waits", "spin", "--request", "2ms", "--for", "2ms", "--quiet"]).with_code(0);
+    // What isn't on a schedule is measured at least once.
     home.run(["handoff", "condvar", "--for", "1ns", "--quiet"]).with_code(0);
     home.run(["forkjoin", "--for", "1ms", "--quiet"]).with_code(0);
 }
@@ -166,7 +166,7 @@ fn places_that_can_not_be_written_are_found_before_measuring() {
         (["--html", "temp"], "error: can't write 'temp': it is a directory; name a file in it\n"),
         (["--json", ""], "error: a value is required for '--json [<FILE>]' but none was supplied\n"),
     ] {
-        // An hour of measuring would follow if the place were looked at last.
+        // If the place were checked last, an hour of measuring would come first.
         let ended = home.run(["waits", "thread-sleep", "--for", "1h"].into_iter().chain(args));
         assert!(matches!(ended.code, Some(1 | 2)), "{args:?}: {:?}", ended.code);
         assert!(ended.stderr.starts_with(what), "{args:?}: {}", ended.stderr);
@@ -182,7 +182,7 @@ fn results_that_can_not_be_read_are_named() {
     write("empty", "");
     write("text", "hello");
     write("other", r#"{"schema":"oversleep-result/99"}"#);
-    write("short", r#"{"schema":"oversleep-result/1"}"#);
+    write("short", r#"{"schema":"oversleep-result/2"}"#);
     for (name, what) in [
         ("nothing", "error: can't read 'nothing': "),
         ("temp", "error: can't read 'temp': "),

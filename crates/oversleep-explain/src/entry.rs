@@ -71,12 +71,12 @@ impl Conclusion {
 
     /// It was checked and is not so here.
     pub fn absent(sentence: impl Into<String>) -> Conclusion {
-        Conclusion::of(Verdict::Absent, sentence)
+        Conclusion::of(Verdict::NotFound, sentence)
     }
 
     /// Found or absent, by what the comparison says.
     pub fn found_if(found: bool, sentence: impl Into<String>) -> Conclusion {
-        Conclusion::of(if found { Verdict::Found } else { Verdict::Absent }, sentence)
+        Conclusion::of(if found { Verdict::Found } else { Verdict::NotFound }, sentence)
     }
 
     /// Inconclusive: the result does not hold what the check needs.
@@ -91,7 +91,7 @@ impl Conclusion {
 
     /// With one more figure it rests on.
     pub fn rests_on(mut self, source: impl Into<String>, says: impl Into<String>) -> Conclusion {
-        self.evidence.push(Evidence { source: source.into(), says: says.into() });
+        self.evidence.push(Evidence { source: source.into(), text: says.into() });
         self
     }
 

@@ -152,5 +152,5 @@ impl<'a> Pair<'a> {
 }
 
 fn cited<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<Evidence> {
-    series.into_iter().map(|series| Evidence { source: (&series.key).into(), says: summary(series) }).collect()
+    series.into_iter().map(|series| Evidence { source: (&series.key).into(), text: summary(series) }).collect()
 }

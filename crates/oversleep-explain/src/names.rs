@@ -1,6 +1,11 @@
 //! The registry names that findings and remedies look for in results of any system: a name that no registry knows would
 //! make them say "not measured" for ever.
 
+pub(crate) use oversleep_system::waits::sets::{
+    LINUX_EXACT as EXACT_WAITS, LINUX_MILLISECOND_POLLS as MILLISECOND_WAITS, LINUX_SLEEPS,
+    LINUX_TIMEOUT_SHARE as TIMEOUT_SHARE_WAITS, MACOS_SLEEPS, WINDOWS_SLEEPS, WINDOWS_TICK_WAITS, plain_sleeps,
+};
+
 /// The high-resolution waitable timer of Windows.
 pub(crate) const HIGH_RESOLUTION_TIMER: &str = "waitable-timer-high-resolution";
 /// The waitable timer of Windows with a tolerance.
@@ -14,30 +19,11 @@ pub(crate) const SOCKET_TIMEOUT: &str = "so-rcvtimeo";
 /// The wait that sleeps first and spins at the end.
 pub(crate) const HYBRID: &str = "hybrid";
 
-/// Waits that do nothing but sleep on the system's ordinary timer, plainest first. The standard library's sleep is one of
-/// them except on Windows, where it uses a high-resolution timer since Rust 1.75.
-pub(crate) const LINUX_SLEEPS: &[&str] =
-    &["nanosleep", "clock-nanosleep", "clock-nanosleep-abs", "thread-sleep", "usleep"];
-/// The same of Windows.
-pub(crate) const WINDOWS_SLEEPS: &[&str] = &["sleep", "sleep-ex", "nt-delay-execution"];
-/// The same of macOS.
-pub(crate) const MACOS_SLEEPS: &[&str] = &["nanosleep", "usleep", "thread-sleep"];
-
-/// Waits of Windows that end on the same ticks as the plainest sleep.
-pub(crate) const WINDOWS_TICK_WAITS: &[&str] =
-    &["sleep", "sleep-ex", "nt-delay-execution", "wait-for-single-object", "wait-for-multiple-objects"];
-
-/// Waits of Linux that ignore timer slack, plainest first.
-pub(crate) const EXACT_WAITS: &[&str] = &["timerfd", "timer-create", "setitimer", "mq-timedreceive", "io-uring"];
 /// Waits of Linux on a lock or a condition.
 pub(crate) const LOCK_WAITS: &[&str] = &["futex", "cond-timedwait"];
 /// Waits of Linux for descriptors, those that take nanoseconds first.
 pub(crate) const POLL_WAITS: &[&str] = &["epoll-pwait2", "ppoll", "poll"];
-/// Waits of Linux whose slack grows with the timeout.
-pub(crate) const TIMEOUT_SHARE_WAITS: &[&str] = &["poll", "ppoll", "select", "pselect", "epoll-wait", "epoll-pwait2"];
-/// Waits of Linux whose timeout is a whole number of milliseconds.
-pub(crate) const MILLISECOND_WAITS: &[&str] = &["poll", "epoll-wait"];
-/// Each of them that has a successor, beside the call that takes nanoseconds instead.
+/// Waits of Linux in whole milliseconds that have a successor, each beside the call that takes nanoseconds instead.
 pub(crate) const FINER_CALLS: &[(&str, &str)] = &[("epoll-wait", "epoll-pwait2"), ("poll", "ppoll")];
 /// Timers of macOS that are exempt from coalescing.
 pub(crate) const STRICT_TIMERS: &[&str] = &["dispatch-source-strict", "kevent-timer-critical"];
@@ -56,15 +42,6 @@ pub(crate) const INTERRUPT_CLOCKS: &[(&str, &str)] = &[
     ("interrupt-time", "interrupt-time-precise"),
     ("unbiased-interrupt-time", "unbiased-interrupt-time-precise"),
 ];
-
-/// The plain sleeps of a system, plainest first.
-pub(crate) fn plain_sleeps(os: &str) -> &'static [&'static str] {
-    match os {
-        "windows" => WINDOWS_SLEEPS,
-        "macos" => MACOS_SLEEPS,
-        _ => LINUX_SLEEPS,
-    }
-}
 
 /// Names by the registry that must hold them.
 #[cfg(feature = "testing")]

@@ -88,7 +88,7 @@ fn any_fact() -> impl Strategy<Value = FactValue> {
         any::<f64>().prop_map(FactValue::Real),
         "[ -~]{0,12}".prop_map(FactValue::Text),
         Just(FactValue::List(Vec::new())),
-        Just(FactValue::Unknown(Unavailable::NotAsked)),
+        Just(FactValue::Unknown(Unavailable::NotMeasured)),
     ]
 }
 
@@ -105,7 +105,7 @@ prop_compose! {
     ) -> Series {
         let mut series = rounds(key, &values, count);
         series.pace = pace;
-        series.asked_ns = asked.map(Nanos).or(series.asked_ns);
+        series.rounded_ns = asked.map(Nanos).or(series.rounded_ns);
         if !missed.is_empty() {
             series.calls_only = Some(series.distribution.clone());
             missed.iter().for_each(|&late| series.distribution.record(late));
@@ -124,7 +124,7 @@ prop_compose! {
             .with(label::CLOCK_ROLE, ClockRole::Precise)
             .with(label::STYLE, JoinStyle::Blocked);
         if unavailable {
-            series.status = Status::Unavailable { reason: Unavailable::NotAsked };
+            series.status = Status::Unavailable { reason: Unavailable::NotMeasured };
         }
         series
     }

@@ -41,7 +41,7 @@ pub(crate) trait Explained {
     /// Asserts that a finding was checked and not found, and says so.
     #[track_caller]
     fn finds_no(&self, id: &str, sentence: &str) {
-        assert_eq!(self.says(id), (Verdict::Absent, sentence.to_owned()));
+        assert_eq!(self.says(id), (Verdict::NotFound, sentence.to_owned()));
     }
 
     /// Asserts that a check lacks data, and says so.

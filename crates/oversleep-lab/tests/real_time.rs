@@ -21,7 +21,7 @@ fn run(experiments: &[ExperimentId], plan: Plan) -> ResultFile {
 #[test]
 #[ignore = "real time, some seconds"]
 fn every_wait_ends_and_most_of_them_soon() {
-    let plan = Plan { asks: vec![Nanos::from_millis(1)], limit: Some(Limit::Count(30)), ..Plan::default() };
+    let plan = Plan { requests: vec![Nanos::from_millis(1)], limit: Some(Limit::Count(30)), ..Plan::default() };
     let file = run(&[ExperimentId::B5], plan);
     let mut measured = 0;
     for series in file.series.iter().filter(|series| series.has_values()) {

@@ -1,18 +1,18 @@
-//! How much of one thing is measured: values or time, spread over rounds.
+//! How much of one thing to measure: values or time, spread over rounds.
 
 use oversleep_record::Nanos;
 
 use super::bench::Bench;
 use super::plan::{Limit, Plan};
 
-/// How much of one thing: values and longest time, over all rounds.
+/// How many values, in which time at most, over all rounds together.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
-    /// Values.
+    /// How many values.
     pub count: u64,
-    /// Longest time: on a machine where 1 ms takes 15.6 ms the count would take too long.
+    /// The longest time: where 1 ms takes 15.6 ms, the count alone would take too long.
     pub time: Nanos,
-    /// Rounds they are spread over.
+    /// How many rounds they are spread over.
     pub rounds: u32,
 }
 
@@ -22,19 +22,19 @@ impl Amount {
         Amount { count, time: Nanos::MAX, rounds }
     }
 
-    /// As the plan limits it, otherwise this.
+    /// This amount, or what the plan limits it to.
     pub fn limited_by(self, plan: &Plan) -> Amount {
         match plan.limit {
             None => self,
             Some(Limit::Count(count)) => {
                 Amount::values(count, u32::try_from(count).unwrap_or(u32::MAX).clamp(1, self.rounds))
             }
-            // One schedule per series: a run of a stated length is a run, not a number of short ones.
+            // A run of a stated duration is one schedule, not several short ones.
             Some(Limit::Time(time)) => Amount { count: u64::MAX, time, rounds: 1 },
         }
     }
 
-    /// Values to make room for where each takes about that long.
+    /// How many values to make room for, where each takes about that long.
     pub(super) fn planned(self, each: Nanos) -> u64 {
         match self.count {
             u64::MAX => (self.time.0 / each.0.max(1)).unsigned_abs(),
@@ -42,7 +42,7 @@ impl Amount {
         }
     }
 
-    /// About how long a round takes where each value takes about that long.
+    /// About how long a round takes, where each value takes about that long.
     pub(super) fn round_estimate(self, each: Nanos) -> Nanos {
         let count = i64::try_from(self.count_per_round()).unwrap_or(i64::MAX);
         (each * count).min(self.time_per_round())
@@ -56,7 +56,7 @@ impl Amount {
         Nanos(self.time.0 / i64::from(self.rounds.max(1)))
     }
 
-    /// A round's share of it, when that many values are there already.
+    /// One round's share, where that many values have been recorded already.
     pub(super) fn share(self, bench: &Bench, recorded: u64) -> Share {
         let time = self.time_per_round();
         Share {
@@ -75,8 +75,8 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Whether to measure once more: until the share is used up, its time is over or the run is stopped. However little
-    /// time there is, the first value is in it.
+    /// Whether to measure once more: until the share is used up, its time is over, or the run is stopped. However short the
+    /// time, there is a first value.
     pub(super) fn next(&mut self, bench: &Bench) -> bool {
         let time_is_up = || self.until.is_some_and(|until| bench.platform().now() >= until);
         if self.left == 0 || bench.stopped() || (self.begun && time_is_up()) {
@@ -101,7 +101,7 @@ mod tests {
         (Bench::new(platform, stop.clone(), None).unwrap(), stop)
     }
 
-    /// Values of 1 ms each.
+    /// How many values of 1 ms each it gives.
     fn taken(bench: &Bench, mut share: Share) -> u64 {
         let mut values = 0;
         while share.next(bench) {
@@ -121,7 +121,7 @@ mod tests {
         let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(10))), ..Plan::default() };
         assert_eq!(taken(&bench, seven.limited_by(&plan).share(&bench, 0)), 10);
         let plan = Plan { limit: Some(Limit::Time(Nanos(1))), ..Plan::default() };
-        assert_eq!(taken(&bench, seven.limited_by(&plan).share(&bench, 0)), 1, "never nothing");
+        assert_eq!(taken(&bench, seven.limited_by(&plan).share(&bench, 0)), 1, "at least one");
     }
 
     #[test]

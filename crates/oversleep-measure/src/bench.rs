@@ -1,4 +1,4 @@
-//! Where an experiment stands: its platform, its clock, the run's origin and the flag that ends it.
+//! What an experiment measures with: its platform, its clock, the run's origin and the flag that ends it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,14 +7,15 @@ use oversleep_record::clock::Counts;
 use oversleep_record::{Nanos, Unavailable};
 
 use super::clock_scale::ClockScale;
-use oversleep_system::{Platform, SharedPlatform, Target};
+use super::composed_waits::find_wait;
+use oversleep_system::{Family, Platform, SharedPlatform, Target, Waiter};
 
-/// Raised by Ctrl-C; every loop looks at it between two samples.
+/// Ctrl-C raises it, and every loop checks it between two samples.
 #[derive(Clone, Debug, Default)]
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
-    /// A flag not raised.
+    /// A flag that isn't raised.
     pub fn new() -> StopFlag {
         StopFlag::default()
     }
@@ -24,18 +25,18 @@ impl StopFlag {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was raised.
+    /// Whether it is raised.
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// The clock that stamps samples.
+/// The clock that takes timestamps.
 #[derive(Clone)]
 enum Stamps {
     /// The platform's reference clock.
     Reference,
-    /// Another clock of the registry.
+    /// Another clock of the platform.
     Named { index: usize, scale: ClockScale, first_raw: u64 },
 }
 
@@ -50,7 +51,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A bench whose stamps come from the clock of that name, or from the reference clock.
+    /// A bench that takes timestamps with the clock of that name, or with the reference clock.
     ///
     /// # Errors
     /// Why that clock can't be used here.
@@ -67,7 +68,10 @@ impl Bench {
                 let clock = &platform.clocks()[index];
                 clock.available()?;
                 if matches!(clock.info().counts, Counts::ProcessCpuTime | Counts::ThreadCpuTime) {
-                    return Err(Unavailable::failed("stamping", "it counts CPU time, which stands still in a wait"));
+                    return Err(Unavailable::failed(
+                        "stamping",
+                        "it counts CPU time, which stands still during a wait",
+                    ));
                 }
                 let scale = ClockScale::of(&*platform, clock.as_ref());
                 (Stamps::Named { index, scale, first_raw: clock.read() }, name.to_owned())
@@ -83,17 +87,33 @@ impl Bench {
         &*self.platform
     }
 
-    /// The platform, for starting threads that outlive a borrow.
+    /// The platform, for threads that outlive a borrow.
     pub fn shared_platform(&self) -> &SharedPlatform {
         &self.platform
     }
 
-    /// Registry name of the clock that stamps.
+    /// Opens a wait, the platform's or a composed one, for the calling thread.
+    ///
+    /// # Errors
+    /// Why it can't be used here.
+    pub fn open_wait(&self, name: &str) -> Result<Box<dyn Waiter>, Unavailable> {
+        find_wait(self.platform(), name).ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
+    }
+
+    /// Opens the plainest sleep for the calling thread.
+    ///
+    /// # Errors
+    /// Why it can't be used here.
+    pub fn open_plainest_sleep(&self) -> Result<Box<dyn Waiter>, Unavailable> {
+        self.platform().plainest(Family::Sleep).ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
+    }
+
+    /// Registry name of the clock that takes timestamps.
     pub fn clock_name(&self) -> &str {
         &self.clock_name
     }
 
-    /// Reads the stamping clock.
+    /// Takes a timestamp.
     #[inline]
     pub fn stamp(&self) -> Nanos {
         match &self.stamps {
@@ -102,12 +122,12 @@ impl Bench {
         }
     }
 
-    /// A stamp as it is recorded: since the run's origin.
+    /// A timestamp as it is recorded: since the run's origin.
     pub fn since_origin(&self, stamp: Nanos) -> Nanos {
         stamp - self.origin
     }
 
-    /// The same deadline for relative and for absolute primitives. `now` and `deadline` are stamps.
+    /// The same deadline for relative and for absolute waits. `now` and `deadline` are timestamps.
     #[inline]
     pub fn target(&self, now: Nanos, deadline: Nanos) -> Target {
         let remaining = deadline - now;
@@ -118,7 +138,7 @@ impl Bench {
         Target { remaining, deadline: on_reference }
     }
 
-    /// Whether the run shall end now.
+    /// Whether the run is to end now.
     #[inline]
     pub fn stopped(&self) -> bool {
         self.stop.is_raised()

@@ -15,7 +15,7 @@ pub(super) struct ClockScale {
 }
 
 impl ClockScale {
-    /// The scale of a clock; one that counts ticks of unstated frequency is calibrated for 10 ms.
+    /// The scale of a clock. A clock whose ticks have no stated frequency is calibrated for 10 ms.
     pub(super) fn of(platform: &dyn Platform, clock: &dyn Clock) -> ClockScale {
         let info = clock.info();
         if let Some(length) = info.unit.length() {
@@ -26,17 +26,17 @@ impl ClockScale {
         ClockScale { numerator: 1_000_000_000, denominator, frequency_hz: Some(denominator), bits: info.bits }
     }
 
-    /// The span between two raw values; a later value below the earlier one is negative unless the clock's width
-    /// makes a wrap the shorter explanation.
+    /// The time between two raw values. It is negative where the later value is smaller, unless a wrap of the clock is the
+    /// shorter explanation.
     pub(super) fn span(&self, from: u64, to: u64) -> Nanos {
         let unused = 64 - self.bits;
-        // Shifting both to the top makes the subtraction wrap where the clock does.
+        // Shifted to the top, the values wrap where the clock does.
         let difference = ((to << unused).wrapping_sub(from << unused) as i64) >> unused;
         let ns = i128::from(difference) * i128::from(self.numerator) / i128::from(self.denominator);
         Nanos(ns.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
     }
 
-    /// How long until the raw value comes round again; `None` beyond a century.
+    /// How long until the raw value wraps; `None` beyond a century.
     pub(super) fn wraps_after(&self) -> Option<Nanos> {
         const CENTURY_NS: u128 = 100 * 365 * 24 * 3_600 * 1_000_000_000;
         let values = 1_u128 << self.bits;
@@ -45,7 +45,7 @@ impl ClockScale {
     }
 }
 
-/// Ticks per second against the reference clock, from the tightest of several brackets at both ends.
+/// Ticks per second by the reference clock, from the tightest of several brackets at both ends.
 fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> u64 {
     let anchor = || {
         (0..32)
@@ -80,7 +80,7 @@ mod tests {
     fn exact_for_odd_frequencies() {
         let acpi = scale(1_000_000_000, 3_579_545, 64);
         assert_eq!(acpi.span(0, 3_579_545 * 3_600), Nanos::from_secs(3_600));
-        assert_eq!(acpi.span(3_579_545, 0), Nanos::from_secs(-1), "backwards stays backwards");
+        assert_eq!(acpi.span(3_579_545, 0), Nanos::from_secs(-1), "a backward step stays one");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Waits made of a platform's clock, yield and sleep: what programs do that don't trust the system's own.
+//! Waits composed of a platform's clock, yield and sleep, as programs build them that don't trust the system's own.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use oversleep_record::{Nanos, Unavailable};
 
 use oversleep_system::{Family, Platform, SharedPlatform, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
-/// How long before the deadline the hybrid wait stops sleeping and spins: the usual choice of such libraries.
+/// How long before the deadline the hybrid wait stops sleeping and spins, as such libraries usually do.
 const HYBRID_MARGIN: Nanos = Nanos(125_000);
 
 /// The platform's waits and then the composed ones.
@@ -43,18 +43,18 @@ impl Kind {
             Kind::Spin => (
                 "spin",
                 "while now() < deadline { pause }",
-                "Reads the clock until the deadline. As exact as the clock and the scheduler allow, at a whole CPU's cost.",
+                "Reads the clock until the deadline: as exact as the clock and the scheduler allow, but it uses a whole CPU.",
             ),
             Kind::SpinYield => (
                 "spin-yield",
                 "while now() < deadline { yield }",
-                "Gives the CPU away between reads. Polite to others, but late by their time slice when there are others.",
+                "Yields between reads of the clock: polite to other threads, but late by their time slice when there are any.",
             ),
             Kind::Hybrid => (
                 "hybrid",
-                "sleep(remaining - 125 us); spin",
-                "Sleeps until a fixed margin before the deadline and spins through the rest: the fixed margin is too \
-                 short on a late machine and wasted on a good one.",
+                "sleep(remaining - 125 µs); spin",
+                "Sleeps until a fixed margin before the deadline, then spins: the margin is too short on a machine with \
+                 late sleeps and wastes CPU time on a good one.",
             ),
         };
         WaitInfo {
@@ -81,16 +81,12 @@ impl Wait for Composed {
     }
 
     fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
-        let open_first = |fits: &dyn Fn(&WaitInfo) -> bool| -> Result<Box<dyn Waiter>, Unavailable> {
-            let wait = platform.waits().iter().find(|wait| fits(wait.info())).ok_or(Unavailable::NotOnThisPlatform)?;
-            wait.open(platform)
-        };
         let helper = match self.kind {
             Kind::Spin => None,
-            Kind::SpinYield => Some(open_first(&|info| info.family == Family::Yield)?),
-            // The first sleep of the registry is the platform's plainest.
-            Kind::Hybrid => Some(open_first(&|info| info.family == Family::Sleep)?),
+            Kind::SpinYield => Some(platform.plainest(Family::Yield)),
+            Kind::Hybrid => Some(platform.plainest(Family::Sleep)),
         };
+        let helper = helper.map(|wait| wait.ok_or(Unavailable::NotOnThisPlatform)?.open(platform)).transpose()?;
         Ok(Box::new(ComposedWaiter { kind: self.kind, platform: Arc::clone(platform), helper }))
     }
 }
@@ -144,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn hybrid_burns_its_margin_and_spin_burns_everything() {
+    fn hybrid_spins_through_its_margin_and_spin_through_everything() {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
         let cpu_per_wait = |name: &str| {
             let series = wait_series(machine.clone(), name, Nanos::from_millis(1), Pace::BackToBack, 20);
@@ -152,6 +148,6 @@ mod tests {
         };
         assert!((990_000..1_010_000).contains(&cpu_per_wait("spin")));
         let hybrid = cpu_per_wait("hybrid");
-        assert!((50_000..70_000).contains(&hybrid), "125 us margin minus 66 us of lateness, got {hybrid}");
+        assert!((50_000..70_000).contains(&hybrid), "125 µs margin minus 66 µs of lateness, got {hybrid}");
     }
 }

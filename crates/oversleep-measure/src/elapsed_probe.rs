@@ -1,10 +1,9 @@
-//! A probe that records how long a wait took, end minus start, instead of its lateness.
+//! A probe that records the duration of a wait, end minus start, instead of its lateness.
 
-use oversleep_record::{Conditions, Nanos, Series, Unavailable};
+use oversleep_record::{Conditions, Nanos, Series};
 
 use super::amount::Amount;
 use super::bench::Bench;
-use super::composed_waits::find_wait;
 use super::probe::{Measured, Probe};
 use super::recorder::SeriesRecorder;
 use oversleep_system::WaitEnd;
@@ -19,7 +18,7 @@ pub(super) struct ElapsedProbe {
 }
 
 impl ElapsedProbe {
-    /// `series` says what is asked and under which conditions. Waits without a deadline get no request.
+    /// `series` states the request and the conditions. A wait without a deadline has no request.
     pub(super) fn new(wait: &'static str, series: Series, amount: Amount) -> ElapsedProbe {
         let requested = series.requested_ns.unwrap_or(Nanos(1));
         ElapsedProbe {
@@ -54,10 +53,7 @@ impl Probe for ElapsedProbe {
 
     fn round(&mut self, bench: &Bench) {
         self.recorder.series_mut().clock = bench.clock_name().to_owned();
-        let opened = find_wait(bench.platform(), self.wait)
-            .ok_or(Unavailable::NotOnThisPlatform)
-            .and_then(|wait| wait.open(bench.shared_platform()));
-        let mut waiter = match opened {
+        let mut waiter = match bench.open_wait(self.wait) {
             Ok(waiter) => waiter,
             Err(reason) => return self.recorder.unavailable(reason),
         };

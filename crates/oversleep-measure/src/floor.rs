@@ -1,11 +1,11 @@
-//! The floor of a run: what a timestamp costs and the least it can show.
+//! The floor of a run: what a timestamp costs, and the least that it can show.
 
 use oversleep_record::file::Floor;
 use oversleep_record::{Nanos, stats};
 
 use super::Bench;
 
-/// What a stamp costs and the least it can show.
+/// Measures what a timestamp costs and the least that it can show.
 pub fn floor(bench: &Bench) -> Floor {
     const BATCHES: usize = 15;
     const READS: i64 = 200;
@@ -13,7 +13,7 @@ pub fn floor(bench: &Bench) -> Floor {
     let mut smallest = Nanos::MAX;
     let begun = bench.platform().now();
     for cost in &mut costs {
-        // By the reference clock: a coarse stamping clock can't time its own reads.
+        // Timed by the reference clock, because a coarse clock can't time its own reads.
         let begun = bench.platform().now();
         let mut previous = bench.stamp();
         for _ in 1..READS {
@@ -25,12 +25,12 @@ pub fn floor(bench: &Bench) -> Floor {
         }
         *cost = (bench.platform().now() - begun).0 * 1_000 / READS;
     }
-    let looked = bench.platform().now() - begun;
+    let duration = bench.platform().now() - begun;
     let read_cost_ps = stats::median(&mut costs).unwrap_or(0);
-    // A clock that did not move meanwhile moves by what it states, or by more than the whole look.
+    // A clock that didn't move meanwhile moves by the step that it states, or by more than all of this took.
     let stated = || bench.platform().clock(bench.clock_name()).and_then(|clock| clock.stated_step_ns());
-    let step_ns = if smallest < Nanos::MAX { smallest } else { stated().unwrap_or(looked) };
-    Floor { clock: bench.clock_name().to_owned(), read_cost_ps, step_ns, chosen: None, witness: None }
+    let step_ns = if smallest < Nanos::MAX { smallest } else { stated().unwrap_or(duration) };
+    Floor { clock: bench.clock_name().to_owned(), read_cost_ps, step_ns, chosen: None, cross_check: None }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How much is measured and under which conditions.
+//! How much to measure, and under which conditions.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,17 +9,17 @@ use oversleep_record::{Conditions, Nanos};
 /// How long a run may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
-    /// About 5 s in all: enough for the large effects.
+    /// About 5 s in all, enough for the large effects.
     Quick,
     /// Under 20 s.
     #[default]
     Normal,
-    /// Minutes: enough values for p99.9.
+    /// Minutes, with enough values for p99.9.
     Thorough,
 }
 
 impl Depth {
-    /// One of three values.
+    /// The value for this depth.
     pub fn pick<T>(self, quick: T, normal: T, thorough: T) -> T {
         match self {
             Depth::Quick => quick,
@@ -29,47 +29,47 @@ impl Depth {
     }
 }
 
-/// An explicit limit for each series.
+/// A limit that the user set for each series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// That many values.
     Count(u64),
-    /// That long, all rounds together.
+    /// That long, over all rounds together.
     Time(Nanos),
 }
 
-/// What the user asked for beyond the choice of experiments.
+/// What the user chose beyond the experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// How long.
+    /// How thorough.
     pub depth: Depth,
-    /// Requests to measure; empty is "the experiment's own".
-    pub asks: Vec<Nanos>,
-    /// Values or time per series; `None` is "as the depth says".
+    /// Durations to request; empty means the experiment's own.
+    pub requests: Vec<Nanos>,
+    /// Values or time per series; `None` leaves it to the depth.
     pub limit: Option<Limit>,
-    /// How waits follow one another; `None` is "as fits each wait".
+    /// How waits follow one another; `None` means as fits each wait.
     pub pace: Option<Pace>,
-    /// Conditions for every series; experiments add their own to them.
+    /// Conditions for every series; experiments add their own.
     pub conditions: Conditions,
-    /// Settings of the resolution tunable to compare; empty is the experiment's own.
+    /// Settings of the resolution tunable to compare; empty means the experiment's own.
     pub settings: Vec<Setting>,
-    /// Registry names to measure; empty is "all".
+    /// Registry names to measure; empty means all.
     pub subjects: Vec<String>,
-    /// Clock that stamps; `None` is the reference clock.
+    /// Clock that takes timestamps; `None` means the reference clock.
     pub clock: Option<String>,
-    /// Units of work per millisecond of this machine, found by the first experiment that needs it: they all do the same
-    /// work then.
+    /// Units of work per millisecond of this machine. The first experiment that needs it calibrates it, and the others do the
+    /// same work.
     pub work_units: Arc<OnceLock<u64>>,
 }
 
 impl Plan {
-    /// Whether a subject was asked for.
+    /// Whether a subject is to be measured.
     pub fn wants(&self, subject: &str) -> bool {
         self.subjects.is_empty() || self.subjects.iter().any(|name| name == subject)
     }
 
-    /// Longest time for one pass over everything; `None` where the user said how much, or took the thorough run. A
-    /// little above what an idle machine needs, so that a busy one keeps the promise too.
+    /// The longest time for everything; `None` where the user set a limit or chose the thorough run. It is a little more than
+    /// an idle machine needs, so that a busy one keeps the promise too.
     pub fn time_max(&self) -> Option<Nanos> {
         match (self.limit, self.depth) {
             (None, Depth::Quick) => Some(Nanos::from_secs(6)),
@@ -78,15 +78,15 @@ impl Plan {
         }
     }
 
-    /// The requests to measure.
-    pub fn asks_or(&self, own: &[Nanos]) -> Vec<Nanos> {
-        if self.asks.is_empty() { own.to_vec() } else { self.asks.clone() }
+    /// The durations to request: the user's, or else these.
+    pub fn requests_or(&self, own: &[Nanos]) -> Vec<Nanos> {
+        if self.requests.is_empty() { own.to_vec() } else { self.requests.clone() }
     }
 
-    /// The user's conditions and these: on a clash the experiment's own win, it is about them.
+    /// The user's conditions and the experiment's own, which win where both set the same: the experiment is about them.
     pub fn conditions_and(&self, own: Conditions) -> Conditions {
         let mut conditions = self.conditions.clone();
-        conditions.asked.extend(own.asked);
+        conditions.requested.extend(own.requested);
         conditions.load.extend(own.load);
         conditions
     }

@@ -1,4 +1,4 @@
-//! A probe: the part of an experiment that runs in one thread under one set of conditions, round by round.
+//! A probe: the part of an experiment that runs on one thread under one set of conditions, round by round.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use oversleep_record::{ClockResult, Conditions, Nanos, Series};
 use super::bench::Bench;
 use super::recorder::SeriesRecorder;
 
-/// What measuring leaves behind.
+/// What measuring gives.
 #[derive(Debug, Default)]
 pub struct Measured {
     /// Every series, in the order of the experiments.
     pub series: Vec<Series>,
-    /// What was learned about clocks, by name.
+    /// What was learned about each clock, by name.
     pub clocks: BTreeMap<String, ClockResult>,
 }
 
-/// One thing to measure. Its rounds are interleaved with those of the other probes, so that a passing disturbance
-/// touches a round of many series instead of all rounds of one.
+/// One thing to measure. Its rounds are interleaved with those of the other probes, so that a passing disturbance touches one
+/// round of many series instead of all rounds of one.
 pub trait Probe: Send {
-    /// What to show while it runs: `waits: nanosleep 1 ms`.
+    /// What to show while it runs: `nanosleep 1 ms`.
     fn label(&self) -> String;
 
-    /// How many rounds it wants.
+    /// How many rounds it takes.
     fn rounds(&self) -> u32;
 
-    /// Its place within a round: those of a lower rank go first, in case the run is cut.
+    /// Its place within a round. Probes of a lower rank go first, in case the run is cut short.
     fn rank(&self) -> u32 {
         0
     }
@@ -33,21 +33,21 @@ pub trait Probe: Send {
     /// About how long a round takes; for the progress bar only.
     fn round_estimate(&self) -> Nanos;
 
-    /// The period of its schedule: within less time not one deadline falls. `None` where each call is its own deadline, or
-    /// where nothing is waited for.
+    /// The period of its schedule: in less time there is no deadline. `None` where each call is its own deadline, or where
+    /// nothing waits.
     fn period(&self) -> Option<Nanos> {
         None
     }
 
-    /// The conditions its measuring thread must have.
+    /// The conditions of its measuring thread.
     fn conditions(&self) -> &Conditions;
 
-    /// One round, on a thread of its own that has the conditions.
+    /// Measures one round, on a thread of its own under the conditions.
     fn round(&mut self, bench: &Bench);
 
-    /// The series it fills, so that rounds, disturbance and outcomes are noted in each.
+    /// The series that it fills, so that rounds, disturbance and outcomes are recorded in each.
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder>;
 
-    /// Gives up what was measured. `partial` says that not all rounds were run.
+    /// Hands over what was measured. `partial` means that some rounds didn't run.
     fn finish(self: Box<Self>, partial: bool, measured: &mut Measured);
 }

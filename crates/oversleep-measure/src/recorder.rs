@@ -1,16 +1,16 @@
-//! One series being filled: whole distribution, raw samples up to a cap, rounds.
+//! A series being filled: its whole distribution, raw samples up to a cap, and its rounds.
 
 use oversleep_record::series::{Round, Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable, stats};
 
 use super::bench::Bench;
 
-/// Raw samples kept per series; further ones live on in the histogram.
+/// How many raw samples a series keeps; the histogram has all of them.
 const RAW_SAMPLES_MAX: usize = 100_000;
-/// Values kept per round for its median.
+/// How many values a round keeps for its median.
 const ROUND_VALUES_MAX: usize = 8_192;
 
-/// A series under way. Recording allocates nothing once the first round has begun.
+/// A series being filled. Recording allocates nothing once the first round has begun.
 pub struct SeriesRecorder {
     series: Series,
     round_start: Nanos,
@@ -19,7 +19,7 @@ pub struct SeriesRecorder {
 }
 
 impl SeriesRecorder {
-    /// Fills `series`, for which about `expected` values are planned.
+    /// A recorder that fills `series` with about `expected` values.
     pub fn new(mut series: Series, expected: u64) -> SeriesRecorder {
         let room = usize::try_from(expected).unwrap_or(usize::MAX).min(RAW_SAMPLES_MAX);
         series.samples.start_ns.reserve(room);
@@ -32,7 +32,7 @@ impl SeriesRecorder {
         }
     }
 
-    /// The series as it stands.
+    /// The series so far.
     pub fn series(&self) -> &Series {
         &self.series
     }
@@ -42,7 +42,7 @@ impl SeriesRecorder {
         &mut self.series
     }
 
-    /// One value of a call that was made. `start` is since the run's origin.
+    /// Records one value of a call that was made. `start` is since the run's origin.
     #[inline]
     pub fn record(&mut self, start: Nanos, value: i64) {
         self.add(start, value, false);
@@ -51,7 +51,7 @@ impl SeriesRecorder {
         }
     }
 
-    /// One deadline that had passed before the call could be made.
+    /// Records a deadline that had passed before the call could be made.
     #[inline]
     pub fn record_missed(&mut self, deadline: Nanos, value: i64) {
         if self.series.calls_only.is_none() {
@@ -74,17 +74,17 @@ impl SeriesRecorder {
         }
     }
 
-    /// A wait ended by a signal. The one that is ended because the run ends was ended by us, and isn't counted.
+    /// Counts a wait that a signal ended, unless it ended because the run does.
     pub fn count_interrupted(&mut self, bench: &Bench) {
         self.series.counts.interrupted += u64::from(!bench.stopped());
     }
 
-    /// The stamping clock went backwards across a wait.
+    /// Counts a wait across which the clock went backward.
     pub fn count_backward(&mut self) {
         self.series.counts.backward += 1;
     }
 
-    /// That many more deadlines lay in the time measured.
+    /// Adds deadlines that lay in the time measured.
     pub fn add_expected(&mut self, deadlines: u64) {
         *self.series.counts.expected.get_or_insert(0) += deadlines;
     }
@@ -96,24 +96,24 @@ impl SeriesRecorder {
         self.round_values.clear();
     }
 
-    /// Ends it.
+    /// Ends the round.
     pub fn end_round(&mut self, disturbance: Disturbance) {
         let median = stats::median(&mut self.round_values);
         let round = Round { start_ns: self.round_start, count: self.round_count, median, disturbance };
         self.series.rounds.push(round);
     }
 
-    /// It can't be measured; what was recorded before is kept.
+    /// Marks the series as unavailable; what was recorded before is kept.
     pub fn unavailable(&mut self, reason: Unavailable) {
         self.series.status = Status::Unavailable { reason };
     }
 
-    /// Whether it was found unavailable.
+    /// Whether it is marked as unavailable.
     pub fn is_unavailable(&self) -> bool {
         matches!(self.series.status, Status::Unavailable { .. })
     }
 
-    /// The series, done. `partial` says that the plan was cut short.
+    /// The finished series. `partial` means that some rounds didn't run.
     pub fn into_series(mut self, partial: bool) -> Series {
         if partial && self.series.status == Status::Complete {
             self.series.status = Status::Partial;
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_long_run_does_not_grow_with_it() {
+    fn memory_does_not_grow_with_the_run() {
         let mut recorder = recorder();
         let mut kept = Vec::new();
         for _ in 0..3 {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_series_says_so_but_a_reason_wins() {
+    fn a_series_cut_short_is_partial_unless_it_is_unavailable() {
         assert_eq!(recorder().into_series(true).status, Status::Partial);
         let mut refused = recorder();
         refused.unavailable(Unavailable::NotOnThisPlatform);

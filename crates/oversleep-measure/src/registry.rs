@@ -1,40 +1,116 @@
-//! The registry of experiments: what each is, where it comes from, and the probes it consists of.
+//! What an experiment is. Its entry in `experiments/` says all there is to say of it: help, listings, reports and the pages
+//! of the documentation are made from it.
+
+use oversleep_record::ExperimentId;
+use oversleep_record::series::Quantity;
+use oversleep_system::Platform;
 
 use super::experiments;
 use super::plan::{Depth, Plan};
 use super::probe::Probe;
-use oversleep_record::ExperimentId;
-use oversleep_system::Platform;
 
-/// A figure somebody published by hand, to print beside one's own where the platform matches.
+/// A figure somebody else published, to print beside one's own on the same system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Published {
     /// `windows`, `linux`, `macos`, `wsl`.
     pub os: &'static str,
-    /// What was measured on what.
+    /// What was measured, on what.
     pub what: &'static str,
     /// The figure as published.
     pub value: &'static str,
-    /// Where.
+    /// Where it was published.
     pub source: &'static str,
+}
+
+/// What a column of an experiment's table means. Columns that every table has (requested, p50, max, count) aren't repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The column's head; for what tells series apart, the label they carry.
+    pub name: &'static str,
+    /// What stands in it.
+    pub meaning: &'static str,
+}
+
+/// A command that runs some experiments. `check` runs all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `oversleep clocks`
+    Clocks,
+    /// `oversleep waits`: a survey of all waits.
+    Waits,
+    /// `oversleep waits NAME`: a close look at a few.
+    NamedWaits,
+    /// `oversleep forkjoin`
+    ForkJoin,
+    /// `oversleep handoff`
+    Handoff,
+    /// `oversleep resolution sweep`
+    ResolutionSweep,
+    /// `oversleep resolution neighbours`
+    ResolutionNeighbours,
+}
+
+impl Command {
+    /// As it is typed.
+    pub fn typed(self) -> &'static str {
+        match self {
+            Command::Clocks => "oversleep clocks",
+            Command::Waits => "oversleep waits",
+            Command::NamedWaits => "oversleep waits NAME",
+            Command::ForkJoin => "oversleep forkjoin",
+            Command::Handoff => "oversleep handoff",
+            Command::ResolutionSweep => "oversleep resolution sweep",
+            Command::ResolutionNeighbours => "oversleep resolution neighbours",
+        }
+    }
+
+    /// The experiments it runs.
+    pub fn experiments(self) -> Vec<&'static Experiment> {
+        registry().iter().copied().filter(|experiment| experiment.commands.contains(&self)).collect()
+    }
 }
 
 /// One experiment.
 pub struct Experiment {
-    /// `A1` … `D4`: where it comes from.
+    /// Its family's letter and a number: `A1` … `D4`.
     pub id: ExperimentId,
-    /// Short name for lists.
+    /// Its name in lists and headings.
     pub title: &'static str,
     /// The question it answers.
     pub question: &'static str,
-    /// Method, and how to read the result.
-    pub doc: &'static str,
+    /// How it is measured, and how to read the result.
+    pub method: &'static str,
+    /// What the values of its series are; empty where it records no series.
+    pub quantities: &'static [Quantity],
+    /// The columns of its table.
+    pub columns: &'static [Column],
     /// Published figures.
     pub published: &'static [Published],
-    /// Ids of the experiments whose measurements it reads; they are run with it.
+    /// Ids of the experiments whose measurements it reads; they run with it.
     pub reads: &'static [ExperimentId],
-    /// The probes for such a plan. Experiments that read what others measured have none.
+    /// The least depth at which `check` runs it.
+    pub depth: Depth,
+    /// The commands that run it.
+    pub commands: &'static [Command],
+    /// The probes for a plan.
     pub probes: fn(&dyn Platform, &Plan) -> Vec<Box<dyn Probe>>,
+}
+
+impl Experiment {
+    /// What an entry needn't state: it measures nothing of its own, and `check` runs it at every depth.
+    pub(super) const BLANK: Experiment = Experiment {
+        id: ExperimentId::new("?"),
+        title: "",
+        question: "",
+        method: "",
+        quantities: &[],
+        columns: &[],
+        published: &[],
+        reads: &[],
+        depth: Depth::Quick,
+        commands: &[],
+        probes: |_, _| Vec::new(),
+    };
 }
 
 /// Every experiment, by id.
@@ -42,11 +118,10 @@ pub fn registry() -> &'static [&'static Experiment] {
     experiments::ALL
 }
 
-/// The experiments a check of that depth consists of; long ones too where there is time for them.
-pub fn of_check(depth: Depth, has_time: bool) -> Vec<&'static Experiment> {
-    let is_long = |experiment: &Experiment| experiments::LONG.iter().any(|long| long.id == experiment.id);
-    let takes_all = depth == Depth::Thorough || (has_time && depth == Depth::Normal);
-    registry().iter().copied().filter(|experiment| takes_all || !is_long(experiment)).collect()
+/// The experiments that `check` runs at that depth. Where time costs nothing, a normal check runs the long ones too.
+pub fn of_check(depth: Depth, is_time_free: bool) -> Vec<&'static Experiment> {
+    let deepest = if is_time_free && depth == Depth::Normal { Depth::Thorough } else { depth };
+    registry().iter().copied().filter(|experiment| experiment.depth <= deepest).collect()
 }
 
 /// The experiment of that id, as somebody typed it: in either case.
@@ -62,31 +137,47 @@ pub fn experiment(id: ExperimentId) -> Option<&'static Experiment> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oversleep_record::ExperimentId;
 
     #[test]
-    fn only_a_thorough_check_starts_other_processes() {
-        let ids = |depth| of_check(depth, false).iter().map(|experiment| experiment.id).collect::<Vec<_>>();
-        assert_eq!(ids(Depth::Thorough).len(), registry().len());
-        for depth in [Depth::Quick, Depth::Normal] {
-            assert!([ExperimentId::C3, ExperimentId::C4, ExperimentId::C5].iter().all(|id| !ids(depth).contains(id)));
-            assert_eq!(ids(depth).len(), registry().len() - 3);
+    fn only_a_thorough_check_runs_the_long_experiments() {
+        let long = registry().iter().filter(|experiment| experiment.depth == Depth::Thorough).count();
+        assert!(long > 0);
+        assert_eq!(of_check(Depth::Thorough, false).len(), registry().len());
+        assert_eq!(of_check(Depth::Normal, true).len(), registry().len(), "where time costs nothing");
+        for check in [of_check(Depth::Quick, true), of_check(Depth::Quick, false), of_check(Depth::Normal, false)] {
+            assert_eq!(check.len(), registry().len() - long);
         }
-        assert_eq!(of_check(Depth::Normal, true).len(), registry().len(), "where it costs no time");
-        assert_eq!(of_check(Depth::Quick, true).len(), registry().len() - 3);
     }
 
     #[test]
     fn every_entry_is_documented_and_in_order() {
-        let ids: Vec<ExperimentId> = registry().iter().map(|experiment| experiment.id).collect();
-        let order = |id: &ExperimentId| (id.as_str()[..1].to_owned(), id.as_str()[1..].parse::<u32>().ok());
-        assert!(ids.windows(2).all(|pair| order(&pair[0]) < order(&pair[1])), "by letter and number, each once");
-        for experiment in registry() {
-            for id in experiment.reads {
-                assert!(ids.contains(id), "{} reads {id}", experiment.id);
-            }
-            assert!(experiment.question.ends_with('?'), "{}", experiment.id);
-            assert!(experiment.doc.len() > 150, "{} needs its method written down", experiment.id);
+        let place = |experiment: &Experiment| {
+            (experiment.id.as_str()[..1].to_owned(), experiment.id.as_str()[1..].parse::<u32>().unwrap())
+        };
+        for pair in registry().windows(2) {
+            assert!(place(pair[0]) < place(pair[1]), "{} stands before {}", pair[0].id, pair[1].id);
+        }
+        for entry in registry() {
+            assert!(entry.reads.iter().all(|&id| experiment(id).is_some()), "{}: {:?}", entry.id, entry.reads);
+            assert!(!entry.title.is_empty() && entry.question.ends_with('?'), "{}", entry.id);
+            assert!(entry.method.len() > 150, "{} needs its method written down", entry.id);
+            assert!(entry.columns.iter().all(|column| column.meaning.ends_with('.')), "{}", entry.id);
+        }
+    }
+
+    #[test]
+    fn every_command_runs_an_experiment() {
+        let commands: Vec<Command> = registry().iter().flat_map(|experiment| experiment.commands).copied().collect();
+        for command in [
+            Command::Clocks,
+            Command::Waits,
+            Command::NamedWaits,
+            Command::ForkJoin,
+            Command::Handoff,
+            Command::ResolutionSweep,
+            Command::ResolutionNeighbours,
+        ] {
+            assert!(commands.contains(&command), "{}", command.typed());
         }
     }
 }

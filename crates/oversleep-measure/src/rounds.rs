@@ -1,9 +1,9 @@
-//! Interleaving: round after round of every probe, each on a fresh thread under its own conditions.
+//! Interleaving: round after round of every probe, each on a new thread under its own conditions.
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use oversleep_record::conditions::{LoadSpec, Outcome};
 use oversleep_record::{Conditions, Disturbance, Nanos, Unavailable};
@@ -12,12 +12,12 @@ use super::bench::Bench;
 use super::probe::{Measured, Probe};
 use oversleep_system::{Load, Platform, Restore, processor_between};
 
-/// The name of threads that measure. What one of them panics with becomes the reason of its series, and the run goes on.
+/// The name of measuring threads. A panic of one becomes the reason why its series is unavailable, and the run goes on.
 pub const MEASURING_THREAD: &str = "measure";
 
-/// Told between rounds, never while something is measured.
+/// Follows a run. It is called between rounds, never while something is measured.
 pub trait Progress {
-    /// `done` of `total` of the estimated time is over; `label` comes next.
+    /// `done` of the estimated `total` is over; `label` comes next.
     fn next(&mut self, done: Nanos, total: Nanos, label: &str);
 }
 
@@ -29,8 +29,29 @@ impl Progress for Silent {
     fn next(&mut self, _done: Nanos, _total: Nanos, _label: &str) {}
 }
 
-/// Runs all probes to their end, until the bench is stopped or, between two rounds, until `time_max` is over: on a busy
-/// machine everything takes longer, and since rounds are interleaved each series then lacks its last ones.
+/// A probe and how many of its rounds have run. The runner and the measuring threads hold it in turn.
+struct Entry {
+    probe: Arc<Mutex<Box<dyn Probe>>>,
+    rounds_run: u32,
+}
+
+impl Entry {
+    fn new(probe: Box<dyn Probe>) -> Entry {
+        Entry { probe: Arc::new(Mutex::new(probe)), rounds_run: 0 }
+    }
+
+    fn probe(&self) -> MutexGuard<'_, Box<dyn Probe>> {
+        lock(&self.probe)
+    }
+}
+
+/// A probe that panicked keeps what it measured before, so a poisoned lock is no reason to give it up.
+fn lock(probe: &Mutex<Box<dyn Probe>>) -> MutexGuard<'_, Box<dyn Probe>> {
+    probe.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Runs every probe until its rounds are done, the bench is stopped, or `time_max` has passed (checked between rounds).
+/// A busy machine takes longer for everything; because rounds are interleaved, each series then lacks its last ones.
 pub fn measure(
     bench: &Bench,
     probes: Vec<Box<dyn Probe>>,
@@ -39,125 +60,91 @@ pub fn measure(
     measured: &mut Measured,
 ) {
     let begun = bench.platform().now();
-    let time_is_up = || time_max.is_some_and(|most| bench.platform().now() - begun > most);
+    let is_time_up = || time_max.is_some_and(|time_max| bench.platform().now() - begun > time_max);
     let rounds_max = probes.iter().map(|probe| probe.rounds()).max().unwrap_or(0);
     let total: Nanos = probes.iter().map(|probe| probe.round_estimate() * i64::from(probe.rounds())).sum();
     let mut done = Nanos::ZERO;
-    let mut slots: Vec<(Box<dyn Probe>, u32)> = probes.into_iter().map(|probe| (probe, 0)).collect();
-    let mut order: Vec<usize> = (0..slots.len()).collect();
-    order.sort_by_key(|&at| slots[at].0.rank());
+    let mut entries: Vec<Entry> = probes.into_iter().map(Entry::new).collect();
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(|&at| entries[at].probe().rank());
     for round in 0..rounds_max {
         for &at in &order {
-            let slot = &mut slots[at];
-            let rounds = slot.0.rounds();
-            // A probe with few rounds has them spread over the whole run, the first one early, in case the run is cut.
+            let entry = &mut entries[at];
+            let rounds = entry.probe().rounds();
+            // A probe with few rounds has them spread over the whole run, the first one early in case the run is cut short.
             let due = ((u64::from(round) + 1) * u64::from(rounds)).div_ceil(u64::from(rounds_max));
-            if u64::from(slot.1) >= due || bench.stopped() || time_is_up() {
+            if u64::from(entry.rounds_run) >= due || bench.stopped() || is_time_up() {
                 continue;
             }
-            progress.next(done, total, &slot.0.label());
-            done += slot.0.round_estimate();
-            slot.1 += 1;
-            let probe = std::mem::replace(&mut slot.0, Box::new(Absent));
-            slot.0 = run_round(bench, probe);
+            progress.next(done, total, &entry.probe().label());
+            done += entry.probe().round_estimate();
+            entry.rounds_run += 1;
+            if let Err(reason) = run_round(bench, &entry.probe) {
+                entry.probe().recorders().into_iter().for_each(|recorder| recorder.unavailable(reason.clone()));
+            }
         }
     }
-    for (probe, rounds_run) in slots {
+    for Entry { probe, rounds_run } in entries {
+        let probe = Arc::into_inner(probe).expect("the measuring threads have ended");
+        let probe = probe.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         let partial = rounds_run < probe.rounds() || bench.stopped();
         probe.finish(partial, measured);
     }
 }
 
-/// Stands in for a probe while its round runs on another thread.
-struct Absent;
-
-impl Probe for Absent {
-    fn label(&self) -> String {
-        String::new()
-    }
-    fn rounds(&self) -> u32 {
-        0
-    }
-    fn round_estimate(&self) -> Nanos {
-        Nanos::ZERO
-    }
-    fn conditions(&self) -> &Conditions {
-        static AS_FOUND: std::sync::LazyLock<Conditions> = std::sync::LazyLock::new(Conditions::as_found);
-        &AS_FOUND
-    }
-    fn round(&mut self, _bench: &Bench) {}
-    fn recorders(&mut self) -> Vec<&mut super::recorder::SeriesRecorder> {
-        Vec::new()
-    }
-    fn finish(self: Box<Self>, _partial: bool, _measured: &mut Measured) {}
-}
-
-/// One round on a thread of its own: what is changed for it ends with the thread at the latest.
-fn run_round(bench: &Bench, mut probe: Box<dyn Probe>) -> Box<dyn Probe> {
-    let recorders = probe.recorders();
-    if !recorders.is_empty() && recorders.iter().all(|recorder| recorder.is_unavailable()) {
-        return probe;
-    }
-    let loads = match start_loads(bench.platform(), &probe.conditions().load) {
-        Ok(loads) => loads,
-        Err(reason) => return refuse(probe, reason),
+/// One round on a thread of its own: whatever is changed for it ends with the thread at the latest.
+///
+/// # Errors
+/// Why the round couldn't be measured.
+fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Unavailable> {
+    let loads = {
+        let mut probe = lock(probe);
+        let recorders = probe.recorders();
+        if !recorders.is_empty() && recorders.iter().all(|recorder| recorder.is_unavailable()) {
+            return Ok(());
+        }
+        start_loads(bench.platform(), &probe.conditions().load)?
     };
-    let slot = Arc::new(Mutex::new(probe));
-    let (on_thread, bench_there) = (Arc::clone(&slot), bench.clone());
-    let body = Box::new(move || {
-        let mut probe = on_thread.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let (outcomes, guards) = apply(bench_there.platform(), probe.conditions());
-        // The processor's gauges are the dearer readings, so they stand outside the counters' window.
-        let processor_before = bench_there.platform().processor_state();
-        for recorder in probe.recorders() {
-            recorder.series_mut().conditions.outcomes.clone_from(&outcomes);
-            recorder.begin_round(bench_there.since_origin(bench_there.stamp()));
-        }
-        let before = bench_there.platform().counters();
-        probe.round(&bench_there);
-        let after = bench_there.platform().counters();
-        let processor_after = bench_there.platform().processor_state();
-        let processor = processor_between(&processor_before, &processor_after);
-        let disturbance = Disturbance { processor, ..before.until(&after) };
-        for recorder in probe.recorders() {
-            recorder.end_round(disturbance);
-        }
-        drop(guards);
-    });
-    let ended = bench.platform().spawn(MEASURING_THREAD, body).and_then(|thread| {
-        // What it changed was put back as its stack unwound.
-        catch_unwind(AssertUnwindSafe(|| thread.join()))
-            .map_err(|panic| Unavailable::failed("measuring it", format!("panicked: {}", panic_message(&*panic))))
-    });
+    let (probe, bench_there) = (Arc::clone(probe), bench.clone());
+    let body = Box::new(move || run_on_this_thread(&bench_there, &mut **lock(&probe)));
+    let thread = bench.platform().spawn(MEASURING_THREAD, body)?;
+    // What the thread changed was restored as its stack unwound.
+    let ended = catch_unwind(AssertUnwindSafe(|| thread.join()));
     drop(loads);
-    let probe = Arc::into_inner(slot)
-        .expect("the measuring thread has ended")
-        .into_inner()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
-    match ended {
-        Ok(()) => probe,
-        Err(reason) => refuse(probe, reason),
+    ended.map_err(|panic| Unavailable::failed("measuring", format!("the thread panicked ({})", panic_message(&*panic))))
+}
+
+/// A round on the calling thread, between two readings of what the machine counts.
+fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
+    let platform = bench.platform();
+    let (outcomes, _guards) = apply(platform, probe.conditions());
+    // The processor's gauges take longest to read, so they are read outside the counters' window.
+    let processor_before = platform.processor_state();
+    for recorder in probe.recorders() {
+        recorder.series_mut().conditions.outcomes.clone_from(&outcomes);
+        recorder.begin_round(bench.since_origin(bench.stamp()));
+    }
+    let before = platform.counters();
+    probe.round(bench);
+    let after = platform.counters();
+    let processor = processor_between(&processor_before, &platform.processor_state());
+    let disturbance = Disturbance { processor, ..before.until(&after) };
+    for recorder in probe.recorders() {
+        recorder.end_round(disturbance);
     }
 }
 
-/// What a panic says of itself, given what it carries.
+/// The message of a panic, from its payload.
 pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let literal = panic.downcast_ref::<&str>().copied();
     literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
-}
-
-fn refuse(mut probe: Box<dyn Probe>, reason: Unavailable) -> Box<dyn Probe> {
-    for recorder in probe.recorders() {
-        recorder.unavailable(reason.clone());
-    }
-    probe
 }
 
 fn start_loads(platform: &dyn Platform, specs: &[LoadSpec]) -> Result<Vec<Box<dyn Load>>, Unavailable> {
     specs.iter().map(|spec| platform.load(&spec.kind).ok_or(Unavailable::NotOnThisPlatform)?.start(spec.hogs)).collect()
 }
 
-/// What puts everything back, the last change first.
+/// Restores every change when dropped, the last one first.
 #[derive(Default)]
 struct Guards(Vec<Box<dyn Restore>>);
 
@@ -172,7 +159,7 @@ impl Drop for Guards {
 fn apply(platform: &dyn Platform, conditions: &Conditions) -> (BTreeMap<String, Outcome>, Guards) {
     let mut guards = Guards::default();
     let mut outcomes = BTreeMap::new();
-    for (name, setting) in &conditions.asked {
+    for (name, setting) in &conditions.requested {
         let outcome = match platform.tunable(name) {
             None => Outcome::Denied { why: Unavailable::NotOnThisPlatform },
             Some(tunable) => {
@@ -225,7 +212,7 @@ mod tests {
         measured
     }
 
-    /// Waits once, then ends as `std::thread::sleep` does where the system refuses the call it makes.
+    /// Measures a round, then panics as `std::thread::sleep` does where the system refuses its call.
     struct PanickingWait(WaitProbe);
 
     impl Probe for PanickingWait {
@@ -255,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_costs_its_own_series_alone() {
+    fn a_panic_costs_only_its_own_series() {
         let machine = testing::machine()
             .with_wait("nanosleep", Overshoot::Fixed(Nanos::ZERO))
             .with_wait("thread-sleep", Overshoot::Fixed(Nanos::ZERO))
@@ -267,16 +254,16 @@ mod tests {
         let measured =
             testing::measure_on(sim.clone(), vec![Box::new(PanickingWait(panics)), ten_rounds_of("nanosleep", &sim)]);
         let [panicked, other] = &measured.series[..] else { panic!("two series") };
-        let reason = Unavailable::failed("measuring it", "panicked: left: 38, right: 4");
+        let reason = Unavailable::failed("measuring", "the thread panicked (left: 38, right: 4)");
         assert_eq!(panicked.status, Status::Unavailable { reason });
         assert_eq!(panicked.counts.recorded, 10, "what was measured before is kept, and it isn't tried again");
-        // On a machine as found: the hogs that the other one had around it were stopped.
+        // The load of the other probe was stopped.
         assert_eq!((other.status.clone(), other.counts.recorded), (Status::Complete, 100));
         assert_eq!(other.distribution.max(), Some(20), "one read of the clock");
     }
 
     #[test]
-    fn a_panic_is_told_in_its_own_words() {
+    fn the_message_of_a_panic_is_its_payload() {
         assert_eq!(panic_message(&"literal"), "literal");
         assert_eq!(panic_message(&"composed".to_owned()), "composed");
         assert_eq!(panic_message(&1), "without a message");
@@ -294,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_last_goes_back_first() {
+    fn the_last_change_is_restored_first() {
         struct Logs(&'static str, Arc<Mutex<Vec<&'static str>>>);
         impl Restore for Logs {}
         impl Drop for Logs {

@@ -1,5 +1,5 @@
-//! A machine whose timers end at the ticks of one timer that all processes share, for the tests of this room: the
-//! finest request of any process counts, whoever asked. Built around the modelled machine, which keeps the time.
+//! A machine for tests: all processes share one timer, and the finest request of any process counts. It is built around the
+//! modelled machine, which keeps the time.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use oversleep_system::*;
 
 const DEFAULT_PERIOD: Nanos = Nanos(15_625_000);
 
-/// What all processes asked for.
+/// What all processes requested.
 type Requests = Arc<Mutex<Vec<Nanos>>>;
 
 fn period(requests: &Requests) -> Nanos {
@@ -107,7 +107,7 @@ impl Clock for TickClock {
         Some(DEFAULT_PERIOD)
     }
     fn read(&self) -> u64 {
-        // A read that takes its time keeps polling short.
+        // A read that takes time keeps polling short.
         self.sim.relax();
         self.sim.now().round_down_to(period(&self.requests)).0 as u64
     }
@@ -167,7 +167,7 @@ impl Tunable for Resolution {
         Ok(Setting::Nanos(period(&self.requests)))
     }
     fn apply(&self, _: &Setting) -> (Outcome, Option<Box<dyn Restore>>) {
-        unreachable!("the process under test asks for nothing")
+        unreachable!("the process under test requests nothing")
     }
     fn settings_to_compare(&self) -> Vec<Setting> {
         vec![Setting::Nanos(Nanos(500_000))]

@@ -1,4 +1,4 @@
-//! The loops that time waits: on a schedule of absolute deadlines, or call after call.
+//! The loops that time waits: on a schedule of absolute deadlines, or call by call.
 
 use oversleep_record::series::Pace;
 use oversleep_record::{Nanos, Unavailable};
@@ -7,23 +7,23 @@ use super::bench::Bench;
 use super::recorder::SeriesRecorder;
 use oversleep_system::{WaitEnd, Waiter};
 
-/// How often and how long.
+/// What to wait for, how often and how long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitTask {
     pub requested: Nanos,
     pub pace: Pace,
     pub count_max: u64,
     pub time_max: Nanos,
-    /// Which round of its series it is: random phases must not repeat.
+    /// The number of the round: random phases must not repeat.
     pub round: u32,
-    /// The period of the interrupt that ends the wait, where the system states one: random phases cover whole periods.
+    /// The period of the interrupt that ends the wait, where the system states one. Random phases cover whole periods.
     pub tick: Option<Nanos>,
 }
 
 impl WaitTask {
-    /// The span over which random pauses are uniform: a whole number of ticks, or else some of them would be met more
-    /// often than others. At least twice the longest default tick there is, Windows' 15.625 ms; where none is stated,
-    /// 20 ms are whole ticks at 1000, 300, 250 and 100 Hz.
+    /// The longest random pause, a whole number of ticks, so that every phase is as likely as any other. At least twice the
+    /// longest default tick, which is Windows' 15.625 ms. Where no tick is stated, 20 ms are whole ticks at 1000, 300, 250
+    /// and 100 Hz.
     pub fn phase_range(&self) -> Nanos {
         match self.tick.filter(|tick| *tick > Nanos::ZERO) {
             Some(tick) => self.requested.max(Nanos(31_250_000)).round_up_to(tick),
@@ -32,10 +32,10 @@ impl WaitTask {
     }
 }
 
-/// Runs the task; every value is a signed lateness.
+/// Runs the task. Every value is a signed lateness.
 ///
 /// # Errors
-/// The reason where the wait itself failed; what was recorded before stays.
+/// Why the wait itself failed; what was recorded before stays.
 pub(super) fn run(
     bench: &Bench,
     waiter: &mut dyn Waiter,
@@ -49,8 +49,8 @@ pub(super) fn run(
     }
 }
 
-/// Deadlines at base + k × request. The schedule never moves: a deadline that passed while the thread was away is
-/// recorded with the lateness it has by then, without a call.
+/// Deadlines at base + k × request. The schedule never moves: a deadline that passed while the thread was away is recorded
+/// without a call, with the lateness it has by then.
 fn periodic(
     bench: &Bench,
     waiter: &mut dyn Waiter,
@@ -79,7 +79,7 @@ fn periodic(
                 WaitEnd::Interrupted => {
                     recorder.count_interrupted(bench);
                     end = bench.stamp();
-                    // The deadline still stands: wait for the rest of it, or leave it where the run is ending.
+                    // The deadline stands: wait for the rest of it, unless the run is ending.
                     if end < deadline {
                         continue;
                     }
@@ -91,14 +91,14 @@ fn periodic(
         done += 1;
         deadline += task.requested;
     }
-    // Counted from the time that passed, not from the loop, so that a skipped period could not go unnoticed.
+    // Counted from the time that passed and not from the loop, so that a skipped period would show.
     let on_schedule = (end - base).min(task.time_max);
     let passed = on_schedule.0.max(0) / task.requested.0.max(1);
     recorder.add_expected(u64::try_from(passed).unwrap_or(0).min(task.count_max));
     Ok(())
 }
 
-/// Each call is its own deadline: entry plus request.
+/// Each call is its own deadline: its start plus the request.
 fn call_by_call(
     bench: &Bench,
     waiter: &mut dyn Waiter,
@@ -148,7 +148,7 @@ impl Phase {
         }
     }
 
-    /// A fixed seed per round: runs are comparable, and the phase is as random to the tick as any other.
+    /// The next pause. The seed is fixed per round, so that runs are comparable.
     fn next(&mut self) -> Nanos {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
@@ -190,12 +190,12 @@ mod tests {
         assert_eq!(series.counts.expected, Some(5_000));
         let late = series.distribution.count_above(millisecond.0 / 2);
         assert!((498..=501).contains(&late), "{late} as recorded");
-        assert_eq!(series.calls().count_above(millisecond.0 / 2), 1, "what a tool that skips would show");
+        assert_eq!(series.calls().count_above(millisecond.0 / 2), 1, "what a tool that skips deadlines would show");
         let corrected = series.corrected().unwrap().count_above(millisecond.0 / 2);
         assert!((498..=501).contains(&corrected), "{corrected} corrected");
     }
 
-    /// Waits as asked, but a signal cuts the first one in half.
+    /// A wait whose first call ends after half of its time, as if a signal had ended it.
     struct CutOnce {
         kernel_wait: Box<dyn Waiter>,
         was_cut: bool,
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(series.counts.expected, Some(5));
     }
 
-    /// Raises the flag in the middle of a wait, and the signal that follows ends it.
+    /// A wait in which the stop flag is raised, and which the following signal ends.
     struct StoppedInTheMiddle(StopFlag);
 
     impl Waiter for StoppedInTheMiddle {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_that_ends_with_the_run_was_not_interrupted_by_the_machine() {
+    fn a_wait_that_ends_with_the_run_is_not_counted_as_interrupted() {
         for pace in [Pace::Periodic, Pace::BackToBack] {
             let platform: SharedPlatform = Sim::start(testing::machine().build());
             let stop = StopFlag::new();

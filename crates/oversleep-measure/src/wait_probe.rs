@@ -1,4 +1,4 @@
-//! The probe of most experiments: one wait, one request, one pace, one set of conditions.
+//! The probe that most experiments use: one wait, one request, one pace, one set of conditions.
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::label::{Label, LabelValue};
@@ -14,23 +14,23 @@ use super::recorder::SeriesRecorder;
 use super::wait_loop::{self, WaitTask};
 use oversleep_system::{Platform, Scope, SlackRule, Target, WaitEnd, WaitInfo, Waiter};
 
-/// Builds a [`WaitProbe`].
+/// Measures one wait.
 pub struct WaitProbe {
     recorder: SeriesRecorder,
     wait: String,
-    /// Values wanted in all; each round takes its share, the last one what is left.
+    /// How many values in all. Each round takes its share, and the last one what is left.
     count: u64,
     rounds_run: u32,
     task: WaitTask,
     rounds: u32,
     conditions: Conditions,
-    /// Extra waits per round that are split into their parts.
+    /// Further waits per round, whose lateness is split into its parts.
     split_waits: u64,
     split: Option<LatenessSplit>,
 }
 
 impl WaitProbe {
-    /// A probe of that wait; its key is like `B5/nanosleep/1ms`.
+    /// A probe of that wait, with a key like `B5/nanosleep/1ms`.
     pub fn new(
         platform: &dyn Platform,
         experiment: ExperimentId,
@@ -42,7 +42,7 @@ impl WaitProbe {
         let mut series = Series::new(experiment, wait, Quantity::Lateness, Unit::Ns);
         series.key = series.key.span(requested);
         series.requested_ns = Some(requested);
-        series.asked_ns = Some(info.as_ref().map_or(requested, |info| info.rounded(requested)));
+        series.rounded_ns = Some(info.as_ref().map_or(requested, |info| info.rounded(requested)));
         let pace = info.as_ref().map_or(Pace::Periodic, natural_pace);
         series.pace = Some(pace);
         let task = WaitTask {
@@ -66,33 +66,33 @@ impl WaitProbe {
         }
     }
 
-    /// With that pace instead of the wait's natural one.
+    /// The same with this pace instead of the wait's natural one.
     pub fn paced(mut self, pace: Pace) -> WaitProbe {
         self.task.pace = pace;
         self.recorder.series_mut().pace = Some(pace);
         self
     }
 
-    /// Under these conditions.
+    /// The same under these conditions.
     pub fn under(mut self, conditions: Conditions) -> WaitProbe {
         self.recorder.series_mut().conditions = conditions.clone();
         self.conditions = conditions;
         self
     }
 
-    /// With a label.
+    /// The same with one more label.
     pub fn labelled<T: LabelValue>(mut self, label: Label<T>, value: T) -> WaitProbe {
         self.recorder.series_mut().labels.set(label, value);
         self
     }
 
-    /// With that many extra waits, over all rounds, whose lateness is split.
+    /// The same with that many further waits, over all rounds, whose lateness is split.
     pub fn split(mut self, waits: u64) -> WaitProbe {
         self.split_waits = waits.div_ceil(u64::from(self.rounds));
         self
     }
 
-    /// With a key made of the one it has.
+    /// The same with a key made of the one it has.
     pub fn keyed(mut self, make: impl FnOnce(SeriesKey) -> SeriesKey) -> WaitProbe {
         let series = self.recorder.series_mut();
         series.key = make(std::mem::take(&mut series.key));
@@ -109,7 +109,7 @@ impl WaitProbe {
         Box::new(self)
     }
 
-    /// Waits of their own, watched: what the watching costs does not touch the others.
+    /// Waits that are watched. They are apart from the others, which the cost of watching doesn't touch.
     fn split_round(&mut self, bench: &Bench, waiter: &mut dyn Waiter) {
         if self.split_waits == 0 {
             return;
@@ -124,7 +124,7 @@ impl WaitProbe {
                 return;
             }
             splitter.arm();
-            // The parts are told on the reference clock, whichever clock stamps the other waits.
+            // The parts are timed by the reference clock, whichever clock times the other waits.
             let start = platform.now();
             let deadline = start + self.task.requested;
             let ended = waiter.wait(Target { remaining: self.task.requested, deadline });
@@ -139,7 +139,7 @@ impl WaitProbe {
     }
 }
 
-/// The period in effect of the interrupt that the wait ends on, where the machine has one for all threads and states it.
+/// The present period of the interrupt that the wait ends on, where all threads share one and the machine states it.
 fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
     find_wait(platform, wait).filter(|wait| wait.info().slack == SlackRule::TimerResolution)?;
     let resolution = platform.resolution_tunable().filter(|tunable| tunable.info().scope != Scope::Thread)?;
@@ -149,9 +149,9 @@ fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
     }
 }
 
-/// On a schedule where the wait can end at what is left of a period; call by call where that would be rounded away, by
-/// its argument (milliseconds) or by the system (the tick): its rounding would hide behind the schedule. Where the system
-/// puts a wait off by a share of what is asked, the delay would: less is left of a period that began late.
+/// On a schedule if the wait can take what is left of a period. A schedule would hide the rounding of a wait that counts in
+/// milliseconds or ends on the tick, and the delay of one that is put off by a share of its request: less is left of a period
+/// that began late. Those run call by call.
 fn natural_pace(info: &WaitInfo) -> Pace {
     let hides = matches!(info.slack, SlackRule::Tick | SlackRule::TimerResolution | SlackRule::ClassShare);
     let is_fine = info.granularity.step <= Nanos(1_000) && !hides;
@@ -168,7 +168,8 @@ impl Probe for WaitProbe {
     }
 
     fn round_estimate(&self) -> Nanos {
-        let per_wait = self.task.requested.max(self.recorder.series().asked_ns.unwrap_or(Nanos::ZERO)) + Nanos(70_000);
+        let per_wait =
+            self.task.requested.max(self.recorder.series().rounded_ns.unwrap_or(Nanos::ZERO)) + Nanos(70_000);
         let phase =
             if self.task.pace == Pace::RandomPhase { Nanos(self.task.phase_range().0 / 2) } else { Nanos::ZERO };
         let count = i64::try_from(self.task.count_max).unwrap_or(i64::MAX);
@@ -189,10 +190,7 @@ impl Probe for WaitProbe {
             return;
         }
         self.recorder.series_mut().clock = bench.clock_name().to_owned();
-        let opened = find_wait(bench.platform(), &self.wait)
-            .ok_or(oversleep_record::Unavailable::NotOnThisPlatform)
-            .and_then(|wait| wait.open(bench.shared_platform()));
-        let mut waiter = match opened {
+        let mut waiter = match bench.open_wait(&self.wait) {
             Ok(waiter) => waiter,
             Err(reason) => return self.recorder.unavailable(reason),
         };
@@ -256,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_applied_recorded_and_ended() {
+    fn conditions_are_applied_recorded_and_restored() {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
         let sim = oversleep_model::sim::Sim::start(machine.build());
         let amount = Amount { count: 30, time: Nanos::MAX, rounds: 3 };

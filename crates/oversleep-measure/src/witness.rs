@@ -1,25 +1,25 @@
-//! A second clock beside the one that stamps: the library's own. It rests on the processor's counter where that is valid
-//! and is steered to the system's clock, so comparing both at the beginning of a run and at its end shows how closely it
-//! kept to it here.
+//! A second clock beside the one that takes timestamps: the library's own. It is based on the processor's counter where that
+//! is valid and is steered to the system's clock. Comparing both at the beginning and at the end of a run shows how closely
+//! they agreed.
 
 use oversleep_record::Nanos;
-use oversleep_record::file::Witness;
+use oversleep_record::file::CrossCheck;
 
 use super::Bench;
 
-/// The library's clock, read in order.
+/// The library's clock with ordered reads.
 const NAME: &str = "oversleep-ordered";
 /// Its unit.
 const FREQUENCY_HZ: u64 = 1_000_000_000;
-/// The tightest of so many readings counts.
+/// How many readings to take; the tightest one is kept.
 const READINGS: usize = 32;
 
-/// A comparison begun.
+/// A comparison that has begun.
 pub struct Watch {
     first: Reading,
 }
 
-/// One clock's reading between two of the other's.
+/// One reading of the library's clock between two timestamps.
 #[derive(Clone, Copy)]
 struct Reading {
     stamp: Nanos,
@@ -28,19 +28,19 @@ struct Reading {
 }
 
 impl Watch {
-    /// Begins; `None` where there is no such clock, or where it stamps itself.
+    /// Begins a comparison; `None` where there is no such clock, or where it takes the timestamps itself.
     pub fn begin(bench: &Bench) -> Option<Watch> {
         Reading::take(bench).map(|first| Watch { first })
     }
 
-    /// What it showed.
-    pub fn end(self, bench: &Bench) -> Option<Witness> {
+    /// The result of the comparison.
+    pub fn end(self, bench: &Bench) -> Option<CrossCheck> {
         let last = Reading::take(bench)?;
-        Some(Witness {
+        Some(CrossCheck {
             clock: NAME.to_owned(),
-            moved_ns: last.ahead - self.first.ahead,
-            known_within_ns: last.within + self.first.within,
-            over_ns: last.stamp - self.first.stamp,
+            difference_ns: last.ahead - self.first.ahead,
+            uncertainty_ns: last.within + self.first.within,
+            window_ns: last.stamp - self.first.stamp,
         })
     }
 }
@@ -52,7 +52,7 @@ impl Reading {
                 && clock.available().is_ok()
                 && clock.stated_frequency_hz() == Some(FREQUENCY_HZ)
         })?;
-        // The stamping clock may be a step further than it shows.
+        // The clock may be up to a step further than its timestamp.
         let step =
             bench.platform().clock(bench.clock_name()).and_then(|clock| clock.stated_step_ns()).unwrap_or_default();
         let readings = (0..READINGS).map(|_| {
@@ -62,7 +62,7 @@ impl Reading {
             let half = Nanos((after - before).0 / 2);
             Reading { stamp: before, ahead: there - (before + half), within: half + step }
         });
-        // A clock that was set back meanwhile shows a negative width: then it is not known.
+        // A clock that was set back meanwhile gives a negative width, which tells nothing.
         readings
             .filter(|reading| reading.within >= step && reading.within > Nanos::ZERO)
             .min_by_key(|reading| reading.within)
@@ -77,7 +77,7 @@ mod tests {
     use oversleep_system::SharedPlatform;
 
     #[test]
-    fn without_such_a_clock_there_is_no_witness() {
+    fn without_the_library_s_clock_there_is_no_witness() {
         let platform: SharedPlatform = Sim::start(testing::machine().build());
         let bench = Bench::new(platform, StopFlag::new(), None).unwrap();
         assert!(Watch::begin(&bench).is_none());
@@ -96,7 +96,7 @@ mod tests {
         // As if the stamping clock had been set forward by 1 s since.
         watch.first.ahead += Nanos::from_secs(1);
         let witness = watch.end(&bench).expect("it was there before");
-        assert!((witness.moved_ns + Nanos::from_secs(1)).0.abs() < 500_000_000, "{witness:?}");
-        assert!(witness.over_ns >= Nanos::ZERO && witness.known_within_ns > Nanos::ZERO, "{witness:?}");
+        assert!((witness.difference_ns + Nanos::from_secs(1)).0.abs() < 500_000_000, "{witness:?}");
+        assert!(witness.window_ns >= Nanos::ZERO && witness.uncertainty_ns > Nanos::ZERO, "{witness:?}");
     }
 }

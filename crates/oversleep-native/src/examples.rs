@@ -1,76 +1,45 @@
-//! The names in the help's examples, as a user of this system would type them.
+//! What examples in the help name, on the system this was built for.
 
-/// Names and options for the examples.
-#[derive(Clone, Copy, Debug)]
-pub struct Examples {
-    /// The system's plain sleep, and another wait.
-    pub waits: [&'static str; 2],
-    /// The reference clock, and another one.
-    pub clocks: [&'static str; 2],
-    /// Two ways of waking a thread.
-    pub handoffs: [&'static str; 2],
-    /// The tunable that makes waits end closer to their deadline, and a setting of it.
-    pub finer: (&'static str, &'static str),
-    /// A policy under which a thread runs ahead of ordinary ones.
-    pub policy: &'static str,
-    /// A program that every machine of this system has and that ends by itself.
-    pub program: &'static str,
+use std::env::consts::{ARCH, OS};
+
+use oversleep_system::examples::{self, Examples};
+
+/// A program that every such machine has and that ends by itself.
+pub const PROGRAM: &str = if cfg!(target_os = "windows") { "cmd /c ver" } else { "echo done" };
+
+/// Names and settings that a user of this system would type; those of Linux where it has no catalogue of its own.
+pub fn here() -> Examples {
+    examples::of(OS, ARCH).or_else(|| examples::of("linux", "x86_64")).expect("Linux has a catalogue")
 }
-
-const LINUX: Examples = Examples {
-    waits: ["nanosleep", "epoll-wait"],
-    clocks: ["monotonic", "tsc"],
-    handoffs: ["futex", "pipe"],
-    finer: ("slack", "1ns"),
-    policy: "fifo:80",
-    program: "echo done",
-};
-
-const WINDOWS: Examples = Examples {
-    waits: ["sleep", "waitable-timer"],
-    clocks: ["qpc", "tsc"],
-    handoffs: ["event", "condvar"],
-    finer: ("resolution", "1ms"),
-    policy: "time-critical",
-    program: "cmd /c ver",
-};
-
-const MACOS: Examples = Examples {
-    waits: ["nanosleep", "kevent"],
-    clocks: ["uptime-raw", "mach-absolute"],
-    handoffs: ["condvar", "pipe"],
-    finer: ("policy", "time-constraint"),
-    policy: "fifo:47",
-    program: "echo done",
-};
-
-/// The examples of the system this was built for.
-pub const HERE: Examples = if cfg!(target_os = "windows") {
-    WINDOWS
-} else if cfg!(target_os = "macos") {
-    MACOS
-} else {
-    LINUX
-};
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::conditions::Setting;
+
     use super::*;
-    use crate::here;
 
     #[test]
-    fn every_name_in_an_example_exists() {
-        let native = here();
-        for name in HERE.waits {
+    fn whatever_an_example_names_is_there() {
+        let (native, examples) = (crate::here(), here());
+        for name in examples.waits {
             assert!(native.wait(name).is_some(), "{name}");
         }
-        for name in HERE.clocks {
+        for name in examples.clocks {
             assert!(native.clock(name).is_some(), "{name}");
         }
-        for name in HERE.handoffs {
+        for name in examples.handoffs {
             assert!(native.handoff(name).is_some(), "{name}");
         }
-        assert!(native.tunable(HERE.finer.0).is_some() && native.tunable("policy").is_some());
-        assert_eq!(native.reference_clock(), HERE.clocks[0]);
+        assert_eq!(native.reference_clock(), examples.clocks[0]);
+    }
+
+    #[test]
+    fn the_example_of_a_tunable_is_accepted() {
+        // CPUs are typed for their own option only, and CPU 0 may be forbidden.
+        for tunable in crate::here().tunables().iter().filter(|tunable| tunable.info().name != "pin") {
+            let info = tunable.info();
+            let setting: Setting = info.example.parse().unwrap_or_else(|error| panic!("{}: {error}", info.name));
+            assert_eq!(tunable.validate(&setting), Ok(()), "{}", info.name);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Every call the laboratory makes to a real operating system, behind the platform interface of `oversleep-system`.
 //!
-//! Each folder is one system; the files beside them are what systems share. Nothing outside this crate knows which one
-//! it runs on. Descriptions of clocks and waits are in `oversleep-system`: an entry here adds the call.
+//! Each folder is one system, and the files next to them are what systems share. Nothing outside this crate knows which
+//! system it runs on. Descriptions are in `oversleep-system`; an entry here adds the call.
 
 mod cpu_list;
 mod examples;
@@ -56,7 +56,7 @@ use app as native_app;
 #[cfg(not(unix))]
 pub mod interruption;
 
-pub use examples::{Examples, HERE as EXAMPLES};
+pub use examples::{PROGRAM as EXAMPLE_PROGRAM, here as examples};
 pub use native_app::run as run_app;
 pub use neighbour_process::run_if_neighbour;
 

@@ -145,7 +145,8 @@ pub(super) fn start_with(
     let mut child = command.spawn().map_err(failed)?;
     let (held_open, answers) = (child.stdin.take(), child.stdout.take());
     // From here on, every return ends the child.
-    let mut process = Process { child, held_open, answer: Answer { found: Err(Unavailable::NotAsked), outcome: None } };
+    let mut process =
+        Process { child, held_open, answer: Answer { found: Err(Unavailable::NotMeasured), outcome: None } };
     let (line_to, line_from) = mpsc::channel();
     // The thread ends no later than the child.
     let reader = std::thread::Builder::new().name("neighbour".to_owned()).spawn(move || {

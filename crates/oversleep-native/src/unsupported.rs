@@ -32,7 +32,7 @@ impl Platform for Native {
     }
 
     fn reference_clock(&self) -> &'static str {
-        "std-instant"
+        clocks::reference(std::env::consts::OS)
     }
 
     fn relax(&self) {

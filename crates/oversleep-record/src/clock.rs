@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::SeriesKey;
 use crate::reason::Unavailable;
+use crate::series::Runtime;
 use crate::units::Nanos;
 
 /// What a clock counts.
@@ -161,8 +162,11 @@ fn has_no_figures(drift: &Option<Drift>) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockResult {
-    /// Registry name.
+    /// Registry name; of a runtime, the name its programmers write. Unique among the clocks of one runtime.
     pub name: String,
+    /// The language runtime that the clock belongs to; `None` for the clocks of the system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<Runtime>,
     /// The call as a programmer writes it.
     pub call: String,
     /// What it counts.

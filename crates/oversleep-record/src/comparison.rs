@@ -12,17 +12,17 @@ use crate::file::{Completion, Floor, Tool};
 use crate::key::SeriesKey;
 use crate::label::Labels;
 use crate::reason::Unavailable;
-use crate::series::{Pace, Quantity, Unit};
+use crate::series::{Pace, Quantity, Runtime, Unit};
 use crate::units::Nanos;
 
 /// The schema this crate writes.
-pub const SCHEMA: &str = "oversleep-comparison/1";
+pub const SCHEMA: &str = "oversleep-comparison/2";
 
 /// Results held against the first of them, the base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// `oversleep-comparison/1`.
+    /// `oversleep-comparison/2`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
     /// Who compared.
@@ -80,7 +80,7 @@ pub struct Caveat {
     /// What is the matter with it.
     pub kind: CaveatKind,
     /// In a sentence.
-    pub says: String,
+    pub sentence: String,
 }
 
 /// What is the matter with a result.
@@ -159,8 +159,11 @@ pub struct SeriesComparison {
     pub key: SeriesKey,
     /// The experiment's id.
     pub experiment: ExperimentId,
-    /// Registry name of the clock, wait or hand-off measured.
+    /// Registry name of the clock, wait or hand-off measured; of a runtime, the name its programmers write.
     pub subject: String,
+    /// The language runtime that the subject belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<Runtime>,
     /// What each value is.
     pub quantity: Quantity,
     /// The unit of every figure here that doesn't name its own.
@@ -197,9 +200,9 @@ pub struct Side {
     /// Why it could not be measured there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<Unavailable>,
-    /// What the system was asked after the call's own rounding.
+    /// What is passed to the call, after its own rounding of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked_ns: Option<Nanos>,
+    pub rounded_ns: Option<Nanos>,
     /// How many values.
     pub count: u64,
     /// In how many rounds.
@@ -277,8 +280,8 @@ pub struct Judgement {
 pub enum Verdict {
     /// They differ by more than the uncertainty of both.
     Differs,
-    /// They may be the same: their intervals overlap. That is no proof that they are.
-    NotToldApart,
+    /// They may be the same: their intervals overlap. That doesn't prove that they are.
+    Overlap,
     /// Too few values or rounds to conclude from.
     TooFew {
         /// What is missing.
@@ -299,7 +302,7 @@ pub enum Verdict {
 impl Verdict {
     /// Whether it says something about the machines.
     pub fn is_conclusion(&self) -> bool {
-        matches!(self, Verdict::Differs | Verdict::NotToldApart)
+        matches!(self, Verdict::Differs | Verdict::Overlap)
     }
 }
 

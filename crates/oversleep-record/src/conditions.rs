@@ -1,4 +1,4 @@
-//! The conditions a series was measured under: what was asked of the machine and what it granted.
+//! The conditions a series was measured under: what was requested of the machine and what it granted.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -165,7 +165,7 @@ impl FromStr for HeldSettings {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// Changed; it goes back to `was` afterwards. `was` is `None` where the system can't be asked.
+    /// Changed; it goes back to `was` afterwards. `was` is `None` where the system can't be requested.
     Applied {
         /// Before.
         was: Option<Setting>,
@@ -207,13 +207,13 @@ impl fmt::Display for LoadSpec {
     }
 }
 
-/// What was asked for, by tunable name. Empty means "as found": nothing was changed.
+/// What was requested, by tunable name. Empty means "as found": nothing was changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conditions {
-    /// Tunables asked for (registry name → value).
+    /// Settings requested (registry name → value).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub asked: BTreeMap<String, Setting>,
+    pub requested: BTreeMap<String, Setting>,
     /// What became of each, in the same names; filled in when measured.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outcomes: BTreeMap<String, Outcome>,
@@ -228,9 +228,9 @@ impl Conditions {
         Conditions::default()
     }
 
-    /// These conditions with one more tunable asked for.
+    /// These conditions with one more setting requested.
     pub fn with(mut self, tunable: &str, setting: Setting) -> Conditions {
-        self.asked.insert(tunable.to_owned(), setting);
+        self.requested.insert(tunable.to_owned(), setting);
         self
     }
 
@@ -240,24 +240,24 @@ impl Conditions {
         self
     }
 
-    /// Whether nothing was asked for.
+    /// Whether nothing was requested.
     pub fn is_as_found(&self) -> bool {
-        self.asked.is_empty() && self.load.is_empty()
+        self.requested.is_empty() && self.load.is_empty()
     }
 
-    /// Whether every tunable asked for really held.
+    /// Whether every setting requested really held.
     pub fn all_held(&self) -> bool {
-        self.asked.keys().all(|name| self.outcomes.get(name).is_some_and(Outcome::holds))
+        self.requested.keys().all(|name| self.outcomes.get(name).is_some_and(Outcome::holds))
     }
 
-    /// The value asked for one tunable.
+    /// The setting requested of one tunable.
     pub fn setting(&self, tunable: &str) -> Option<&Setting> {
-        self.asked.get(tunable)
+        self.requested.get(tunable)
     }
 
-    /// Whether both ask for the same, whatever was granted.
+    /// Whether both request the same, whatever was granted.
     pub fn same_request(&self, other: &Conditions) -> bool {
-        self.asked == other.asked && self.load == other.load
+        self.requested == other.requested && self.load == other.load
     }
 }
 
@@ -267,7 +267,7 @@ impl fmt::Display for Conditions {
         if self.is_as_found() {
             return f.write_str("as found");
         }
-        let tunables = self.asked.iter().map(|(name, setting)| format!("{name}={setting}"));
+        let tunables = self.requested.iter().map(|(name, setting)| format!("{name}={setting}"));
         let loads = self.load.iter().map(|load| format!("load={load}"));
         f.write_str(&tunables.chain(loads).collect::<Vec<_>>().join(" "))
     }
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_what_was_asked() {
+    fn conditions_are_written_as_requested() {
         assert_eq!(Conditions::as_found().to_string(), "as found");
         let conditions = Conditions::as_found()
             .with("slack", Setting::Nanos(Nanos(1)))

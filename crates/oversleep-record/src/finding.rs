@@ -24,8 +24,8 @@ pub enum Severity {
 pub enum Verdict {
     /// It is so here; `sentence` says how much.
     Found,
-    /// It was looked for and is not so here; `sentence` says why not.
-    Absent,
+    /// It was checked and not found here; `sentence` says why not.
+    NotFound,
     /// The result does not hold what the check needs; `sentence` says what.
     NotEnoughData,
     /// The figures disagree with themselves; `sentence` says which.
@@ -38,8 +38,8 @@ pub enum Verdict {
 pub struct Evidence {
     /// Where it stands: a series key, a fact's name, a clock's name.
     pub source: String,
-    /// What it says, with its unit.
-    pub says: String,
+    /// The figure with its unit.
+    pub text: String,
 }
 
 /// A remedy: what to do, and what it gained when it was tried here.

@@ -101,7 +101,7 @@ pub const PHASE: Label<Phase> = Label::named("phase");
 /// The remedy that was tried.
 pub const REMEDY: Label<String> = Label::named("remedy");
 /// Without the remedy, or with it.
-pub const TRIAL_SIDE: Label<TrialSide> = Label::named("phase");
+pub const TRIAL_SIDE: Label<TrialSide> = Label::named("side");
 /// The class of CPU that the thread was pinned to.
 pub const CPU_KIND: Label<CpuKind> = Label::named("cpu_kind");
 /// Who else wants the CPU.
@@ -111,7 +111,7 @@ pub const ACTIVITY: Label<Activity> = Label::named("activity");
 /// What is counted.
 pub const COUNTED: Label<Counted> = Label::named("counted");
 /// Of which kind the counted interrupts are, where they are not the timer's.
-pub const COUNTED_OF: Label<InterruptKind> = Label::named("of");
+pub const INTERRUPT_KIND: Label<InterruptKind> = Label::named("interrupt_kind");
 /// What the thread holds.
 pub const HELD: Label<Held> = Label::named("held");
 /// What the neighbours requested.
@@ -349,7 +349,7 @@ mod tests {
         back(COMPETITION, Competition::Competing, "competing");
         back(ACTIVITY, Activity::Sleeping, "sleeping");
         back(COUNTED, Counted::Wakeups, "wakeups");
-        back(COUNTED_OF, InterruptKind::AllKinds, "all-kinds");
+        back(INTERRUPT_KIND, InterruptKind::AllKinds, "all-kinds");
         back(HELD, Held::AsFound, "as-found");
         let both = [2, 4].map(|ms| Setting::Nanos(Nanos::from_millis(ms)));
         back(NEIGHBOUR, HeldSettings(both.to_vec()), "2ms+4ms");

@@ -45,8 +45,8 @@ pub enum Unavailable {
         /// What was read.
         what: String,
     },
-    /// It was not looked at in this run.
-    NotAsked,
+    /// This run did not measure it.
+    NotMeasured,
 }
 
 impl Unavailable {
@@ -81,7 +81,7 @@ impl fmt::Display for Unavailable {
             Unavailable::Missing { what } => write!(f, "{what} is missing here"),
             Unavailable::Failed { call, error } => write!(f, "{call}: {error}"),
             Unavailable::Nonsense { what } => write!(f, "made no sense: {what}"),
-            Unavailable::NotAsked => write!(f, "not looked at in this run"),
+            Unavailable::NotMeasured => write!(f, "not measured in this run"),
         }
     }
 }

@@ -24,7 +24,7 @@ pub enum Quantity {
     /// End of a wait minus its deadline; below zero where it ended early.
     Lateness,
     /// End minus start, as one clock shows it.
-    Elapsed,
+    Duration,
     /// Cost of one call.
     Cost,
     /// Difference of two consecutive different readings of one clock.
@@ -43,6 +43,22 @@ pub enum Quantity {
     IdleResidency,
     /// Power drawn by the processor packages together.
     Power,
+}
+
+/// A language runtime: two versions are two runtimes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Runtime {
+    /// `java`, `go`, `python` …
+    pub name: String,
+    /// As the runtime states it: `17.0.9`.
+    pub version: String,
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.version)
+    }
 }
 
 /// The unit of a series' values.
@@ -146,24 +162,27 @@ pub struct Series {
     pub key: SeriesKey,
     /// The experiment's id: `B5`.
     pub experiment: ExperimentId,
-    /// Registry name of the clock, wait or hand-off measured.
+    /// Registry name of the clock, wait or hand-off measured; of a runtime, the name its programmers write.
     pub subject: String,
+    /// The language runtime that the subject belongs to; `None` for the calls of the system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<Runtime>,
     /// What each value is.
     pub quantity: Quantity,
     /// Its unit.
     pub unit: Unit,
-    /// What the program wanted, for waits.
+    /// What the program requested, for waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_ns: Option<Nanos>,
-    /// What the system was asked after the primitive's own rounding of the request.
+    /// What is passed to the call, after its own rounding of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked_ns: Option<Nanos>,
+    pub rounded_ns: Option<Nanos>,
     /// How the waits follow one another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
     /// Registry name of the clock that stamped it.
     pub clock: String,
-    /// The conditions asked for and what became of them.
+    /// The conditions requested and what became of each.
     #[serde(default, skip_serializing_if = "Conditions::is_as_found")]
     pub conditions: Conditions,
     /// What else tells this series from its neighbours: `style` → `spinning`, `threads` → `8`, `way` → `one-way`.
@@ -204,10 +223,11 @@ impl Series {
             key: SeriesKey::new(experiment, subject),
             experiment,
             subject: subject.to_owned(),
+            runtime: None,
             quantity,
             unit,
             requested_ns: None,
-            asked_ns: None,
+            rounded_ns: None,
             pace: None,
             clock: String::new(),
             conditions: Conditions::as_found(),
@@ -262,7 +282,7 @@ mod tests {
     #[test]
     fn the_corrected_view_follows_the_schedule_not_the_rounding() {
         let mut series = Series::new(ExperimentId::B5, "poll", Quantity::Lateness, Unit::Ns);
-        (series.requested_ns, series.asked_ns) = (Some(Nanos(300_000)), Some(Nanos::from_millis(1)));
+        (series.requested_ns, series.rounded_ns) = (Some(Nanos(300_000)), Some(Nanos::from_millis(1)));
         series.distribution.record(760_000);
         for pace in [None, Some(Pace::BackToBack), Some(Pace::RandomPhase)] {
             series.pace = pace;

@@ -24,7 +24,7 @@ fn side(result: u32, verdict: Option<Verdict>) -> Side {
     Side {
         result,
         unavailable: None,
-        asked_ns: Some(Nanos::from_millis(1)),
+        rounded_ns: Some(Nanos::from_millis(1)),
         count: 2_000,
         rounds: 4,
         missed: 3,
@@ -56,13 +56,13 @@ fn everything() -> Comparison {
             read_cost_ps: 20_000,
             step_ns: Nanos(100),
             chosen: None,
-            witness: None,
+            cross_check: None,
         }),
     };
     let why = || "because".to_owned();
     let verdicts = [
         Verdict::Differs,
-        Verdict::NotToldApart,
+        Verdict::Overlap,
         Verdict::TooFew { why: why() },
         Verdict::TooDisturbed { why: why() },
         Verdict::NotComparable { why: why() },
@@ -71,6 +71,7 @@ fn everything() -> Comparison {
         key: format!("B5/sleep/{index}ms").into(),
         experiment: ExperimentId::B5.into(),
         subject: "sleep".into(),
+        runtime: None,
         quantity: Quantity::Lateness,
         unit: Unit::Ns,
         requested_ns: Some(Nanos::from_millis(1)),
@@ -93,7 +94,7 @@ fn everything() -> Comparison {
         schema: SCHEMA.into(),
         tool: tool(),
         results: vec![compared("x86_64"), compared("aarch64")],
-        caveats: kinds.into_iter().map(|kind| Caveat { result: 1, kind, says: why() }).collect(),
+        caveats: kinds.into_iter().map(|kind| Caveat { result: 1, kind, sentence: why() }).collect(),
         facts: vec![FactDifference {
             name: FactName::TimerHz.into(),
             values: vec![None, Some(FactValue::Integer(250))],
@@ -112,7 +113,7 @@ fn everything() -> Comparison {
 }
 
 fn validator() -> jsonschema::Validator {
-    let text = std::fs::read(support::schema_dir().join("comparison-v1.schema.json")).unwrap();
+    let text = std::fs::read(support::schema_dir().join("comparison-v2.schema.json")).unwrap();
     let schema: Value = serde_json::from_slice(&text).unwrap();
     jsonschema::draft202012::new(&schema).expect("the schema is a JSON schema")
 }
@@ -135,8 +136,8 @@ fn another_version_and_an_unknown_verdict_are_refused() {
         *value.pointer_mut(pointer).expect(pointer) = changed;
         value
     };
-    assert!(!validator.is_valid(&with("/schema", json!("oversleep-comparison/2"))));
+    assert!(!validator.is_valid(&with("/schema", json!("oversleep-comparison/3"))));
     let verdict = "/series/0/sides/1/against_base/p50/verdict";
     assert!(!validator.is_valid(&with(verdict, json!("alike"))));
-    assert!(validator.is_valid(&with(verdict, json!("not_told_apart"))));
+    assert!(validator.is_valid(&with(verdict, json!("overlap"))));
 }

@@ -47,7 +47,7 @@ fn what_is_missing_or_of_another_type_is_named() {
 fn histograms_that_do_not_fit_their_figures_are_refused() {
     malformed(|file| file["series"][0]["distribution"]["count"] = json!(49), "count says 49");
     malformed(|file| file["series"][0]["distribution"]["min"] = json!(null), "min and max do not fit");
-    malformed(|file| file["series"][0]["distribution"]["late_hdr_v2"] = json!("HISTF"), "histogram payload");
+    malformed(|file| file["series"][0]["distribution"]["hdr_v2"] = json!("HISTF"), "histogram payload");
     malformed(|file| _ = file["series"][0]["distribution"].as_object_mut().unwrap().remove("mean"), "field `mean`");
 }
 
@@ -62,9 +62,11 @@ fn contradictions_are_refused() {
 
 #[test]
 fn another_schema_is_named_before_anything_else() {
-    let error = ResultFile::read(br#"{"schema":"oversleep-result/2","all":"new"}"#).unwrap_err();
-    assert_eq!(error.to_string(), "written in schema 'oversleep-result/2'; this version reads 'oversleep-result/1'");
-    let twice = br#"{"schema":"oversleep-result/1","schema":"oversleep-result/2"}"#;
+    let error = ResultFile::read(br#"{"schema":"oversleep-result/3","all":"new"}"#).unwrap_err();
+    let says =
+        "written in schema 'oversleep-result/3'; this version reads 'oversleep-result/2' and 'oversleep-result/1'";
+    assert_eq!(error.to_string(), says);
+    let twice = br#"{"schema":"oversleep-result/2","schema":"oversleep-result/3"}"#;
     assert!(ResultFile::read(twice).unwrap_err().to_string().contains("duplicate field `schema`"));
     assert!(matches!(ResultFile::read(b"{}"), Err(FileError::Malformed(_))));
     assert!(matches!(ResultFile::read(b""), Err(FileError::Malformed(_))));
@@ -99,7 +101,7 @@ prop_compose! {
             key: key.into(),
             pace,
             conditions: Conditions::as_found().with("any", setting),
-            ..Series::new(ExperimentId::B5, "any", Quantity::Elapsed, Unit::Ns)
+            ..Series::new(ExperimentId::B5, "any", Quantity::Duration, Unit::Ns)
         };
         for (index, value) in values.iter().enumerate() {
             series.distribution.record(*value);

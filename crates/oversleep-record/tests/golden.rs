@@ -1,5 +1,5 @@
-//! The golden results in `schema/golden/`: each is read, is written back unchanged, and those built from Rust values
-//! are still written byte for byte as they were published. A change of the format can't go unnoticed.
+//! The golden results in `schema/golden/`, a folder per version. Each is read and comes back unchanged, and those built
+//! from Rust values are still written byte for byte as they were published. A change of the format can't go unnoticed.
 //!
 //! `OVERSLEEP_UPDATE_GOLDEN=1 cargo test -p oversleep-record --test golden` writes the built ones anew.
 
@@ -11,7 +11,7 @@ mod support;
 fn built_results_are_written_as_published() {
     let update = std::env::var_os("OVERSLEEP_UPDATE_GOLDEN").is_some();
     for (name, result) in support::built() {
-        let path = support::schema_dir().join("golden").join(name);
+        let path = support::schema_dir().join("golden/v2").join(name);
         if update {
             std::fs::write(&path, result.write()).unwrap();
         }
@@ -24,9 +24,20 @@ fn built_results_are_written_as_published() {
 }
 
 #[test]
+fn results_of_version_1_read_as_what_version_2_writes() {
+    let old = support::committed("v1");
+    assert!(old.len() >= support::built().len());
+    for (name, result) in support::built() {
+        let (_, bytes) = old.iter().find(|(old, _)| *old == name).unwrap_or_else(|| panic!("{name}"));
+        assert!(bytes.windows(18).any(|part| part == b"oversleep-result/1"), "{name} is of version 1");
+        assert!(ResultFile::read(bytes).unwrap() == support::of_v1(result), "{name} reads as another result");
+    }
+}
+
+#[test]
 fn every_golden_result_comes_back_unchanged() {
-    let files = support::committed();
-    assert!(files.len() >= support::built().len());
+    let files: Vec<_> = ["v1", "v2"].iter().flat_map(|version| support::committed(version)).collect();
+    assert!(files.len() >= 2 * support::built().len());
     for (name, bytes) in files {
         let read = ResultFile::read(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         let again = ResultFile::read(&read.write()).unwrap();

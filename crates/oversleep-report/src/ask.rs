@@ -1,4 +1,5 @@
-//! Answers to questions, as text and as JSON: what a wait, a clock or a fork–join gives on a machine, and by which rule.
+//! Answers to questions, as text and as JSON: what a wait, a clock or a fork–join gives on a machine, and by which
+//! rule.
 
 use oversleep_lab::ask::{Answer, Meaning, Subject};
 use oversleep_record::Nanos;

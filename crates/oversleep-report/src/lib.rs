@@ -1,8 +1,8 @@
 //! Results, comparisons and answers as people read them: terminal text, a self-contained HTML page, SVG pictures.
 //!
-//! Everything here starts from plain data: a result file, a comparison, an answer. `view` turns it into rows and figures,
-//! `terminal` and `html` lay them out, `picture` draws plain numbers, `listing` holds texts that are not reports. Nothing
-//! here touches the machine it runs on, so it compiles for wasm32 too.
+//! Everything here starts from plain data: a result file, a comparison, an answer. `view` turns it into rows and
+//! figures, `terminal` and `html` lay them out, `picture` draws plain numbers, `listing` holds texts that are not
+//! reports. Nothing here touches the machine it runs on, so it compiles for wasm32 too.
 #![forbid(unsafe_code)]
 
 pub mod ask;

@@ -51,8 +51,8 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// The text as a sentence: with a full stop, and with a capital unless it begins with a name, which has `-`, `_`, `(` or
-/// `::` in it or stands in the list of names.
+/// The text as a sentence: with a full stop, and with a capital unless it begins with a name, which has `-`, `_`, `(`
+/// or `::` in it or stands in the list of names.
 pub fn sentence(text: &str) -> String {
     let text = text.trim_end_matches('.');
     let first = text.split_whitespace().next().unwrap_or_default();

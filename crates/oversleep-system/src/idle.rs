@@ -100,15 +100,15 @@ mod tests {
         assert_eq!(before.residency(&after, "C6"), Ok(Nanos::from_millis(750)));
         assert_eq!(before.residency(&after, "C1"), Err(Unavailable::missing("idle state C1")));
         assert!(after.residency(&before, "C6").is_err(), "time doesn't go backwards");
-        let unknown = IdleReading::unknown(Nanos::ZERO, Unavailable::NotAsked);
-        assert_eq!(unknown.residency(&after, "C6"), Err(Unavailable::NotAsked));
+        let unknown = IdleReading::unknown(Nanos::ZERO, Unavailable::NotMeasured);
+        assert_eq!(unknown.residency(&after, "C6"), Err(Unavailable::NotMeasured));
     }
 
     #[test]
     fn power_survives_a_counter_that_begins_anew() {
         assert_eq!(reading(10, 0, 5_000_000).power_mw(&reading(12, 0, 9_000_000)), Ok(4_000));
         assert_eq!(reading(10, 0, 999_000_000).power_mw(&reading(12, 0, 3_000_000)), Ok(4_000));
-        let unknown = IdleReading::unknown(Nanos::ZERO, Unavailable::NotAsked);
-        assert_eq!(unknown.power_mw(&reading(12, 0, 0)), Err(Unavailable::NotAsked));
+        let unknown = IdleReading::unknown(Nanos::ZERO, Unavailable::NotMeasured);
+        assert_eq!(unknown.power_mw(&reading(12, 0, 0)), Err(Unavailable::NotMeasured));
     }
 }

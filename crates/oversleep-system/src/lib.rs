@@ -9,6 +9,7 @@ mod catalogue_tests;
 mod clock;
 pub mod clocks;
 mod described;
+pub mod examples;
 mod handoff;
 pub mod handoffs;
 mod idle;

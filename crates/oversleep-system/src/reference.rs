@@ -81,7 +81,7 @@ pub fn waits_by_zero(os: &str) -> String {
 pub fn waits_by_slack(os: &str) -> String {
     use SlackRule::{ClassShare, NoTimer, None, ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution};
     let groups = [ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution, ClassShare, None, NoTimer];
-    grouped(os, "slack", groups.map(|slack| (slack.words(), move |info: &WaitInfo| info.slack == slack)))
+    grouped(os, "slack", groups.map(|slack| (rule(slack), move |info: &WaitInfo| info.slack == slack)))
 }
 
 /// The hand-offs of a system, a row each.
@@ -94,11 +94,34 @@ pub fn handoffs(os: &str) -> String {
 }
 
 fn takes(info: &WaitInfo) -> String {
-    match info.takes {
-        Takes::Span => format!("a span in {}", info.granularity),
-        Takes::Deadline => format!("a deadline in {}", info.granularity),
-        Takes::TimeOfDay => format!("a time of day in {}", info.granularity),
-        Takes::Nothing => "nothing".to_owned(),
+    let what = match info.takes {
+        Takes::Span => "a span",
+        Takes::Deadline => "a deadline",
+        Takes::TimeOfDay => "a time of day",
+        Takes::Nothing => return "nothing".to_owned(),
+    };
+    let unit = match info.granularity.step.0 {
+        1 => return format!("{what} in ns"),
+        1_000 => "µs",
+        1_000_000 => "ms",
+        _ => &format!("units of {}", info.granularity.step),
+    };
+    format!("{what} in {unit}, rounded {}", if info.granularity.rounds_up { "up" } else { "down" })
+}
+
+/// The rule in full, where [`SlackRule::words`] is what fits a list.
+fn rule(slack: SlackRule) -> &'static str {
+    match slack {
+        SlackRule::ThreadSlack => "the thread's timer slack: 50 µs unless changed",
+        SlackRule::ThreadSlackOrShare => {
+            "the larger of the thread's timer slack and a share of the timeout: 0.1 %, 0.5 % for a positive nice value, \
+             at most 100 ms"
+        }
+        SlackRule::None => "none: the timer is programmed exactly",
+        SlackRule::Tick => "the scheduler's tick: rounded up to ticks, whatever the slack",
+        SlackRule::TimerResolution => "the timer interrupt: the next one at the timer resolution that the process has",
+        SlackRule::ClassShare => "a share of the request up to a cap, which the thread's latency tier decides",
+        SlackRule::NoTimer => "no timer",
     }
 }
 
@@ -125,10 +148,12 @@ fn code(call: &str) -> String {
     format!("`{call}`")
 }
 
-/// A link whose text is the last part of the address: the page's own name.
+/// A link whose text is the last part of the address, which is the page's own name. Microsoft's pages begin with the kind
+/// of page and the header.
 fn page(address: &str) -> String {
     let last = address.trim_end_matches(".html").rsplit('/').find(|part| !part.starts_with('_')).unwrap_or(address);
-    format!("[{last}]({address})")
+    let name = last.strip_prefix("nf-").and_then(|rest| rest.split_once('-')).map_or(last, |(_, function)| function);
+    format!("[{name}]({address})")
 }
 
 #[cfg(test)]
@@ -167,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_row_says_what_the_description_says() {
-        let poll = "| `poll` | `poll(NULL, 0, timeout)` | a span in 1 ms, rounded up | returns at once | thread's slack, or \
+        let poll = "| `poll` | `poll(NULL, 0, timeout)` | a span in ms, rounded up | returns at once | thread's slack, or \
                     0.1 % of the timeout | Linux 2.2 | [poll.2](https://man7.org/linux/man-pages/man2/poll.2.html) |";
         assert!(waits("linux").lines().any(|line| line == poll), "{}", waits("linux"));
         assert!(waits("macos").contains("NOTE_NSECONDS \\| NOTE_CRITICAL"), "a bar in a call ends no cell");

@@ -79,6 +79,8 @@ pub struct TunableInfo {
     pub doc: &'static str,
     /// Which settings it accepts: what follows "give" in a message.
     pub expected: &'static str,
+    /// A setting as typed in examples: the finest or the most urgent.
+    pub example: &'static str,
     /// How far a change reaches.
     pub scope: Scope,
     /// What starts with the setting of the thread that starts it: `threads and programs`.

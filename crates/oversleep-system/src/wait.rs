@@ -225,12 +225,12 @@ impl WaitInfo {
     }
 
     /// Whether the system programs its timer exactly, without a deliberate delay.
-    pub fn ignores_slack(&self) -> bool {
-        self.slack == SlackRule::None
+    pub const fn ignores_slack(&self) -> bool {
+        matches!(self.slack, SlackRule::None)
     }
 
     /// Whether it ends at a tick: the scheduler's or the timer interrupt's.
-    pub fn ends_at_tick(&self) -> bool {
+    pub const fn ends_at_tick(&self) -> bool {
         matches!(self.slack, SlackRule::Tick | SlackRule::TimerResolution)
     }
 }

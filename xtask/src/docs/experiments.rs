@@ -28,10 +28,15 @@ fn index() -> Page {
 fn page(one: &Experiment) -> Page {
     let mut text = head(SOURCE);
     text.push_str(&format!("# {} {}\n\n{}\n", one.id, prose(one.title), prose(one.question)));
-    text.push_str(&format!("\n## Method\n\n{}\n", paragraphs(one.doc)));
+    text.push_str(&format!("\n## Method\n\n{}\n", paragraphs(one.method)));
     if !one.reads.is_empty() {
         let links: Vec<String> = one.reads.iter().map(|id| format!("[{id}]({id}.md)")).collect();
         text.push_str(&format!("\nIt reads what {} measured, so a run includes them.\n", links.join(", ")));
+    }
+    if !one.columns.is_empty() {
+        text.push_str("\n## Columns\n\n");
+        let row = |column: &oversleep_measure::Column| [cell(column.name), cell(column.meaning)];
+        text.push_str(&table(["column", "meaning"], one.columns.iter().map(row)));
     }
     if !one.published.is_empty() {
         text.push_str("\n## Published by others\n\n");
@@ -41,7 +46,9 @@ fn page(one: &Experiment) -> Page {
         let rows = one.published.iter().map(row);
         text.push_str(&table(["system", "what", "figure", "source"], rows));
     }
-    text.push_str(&format!("\n## Run it\n\n{}", code("console", &format!("$ oversleep check --only {}", one.id))));
+    let commands = one.commands.iter().map(|command| format!("$ {}\n", command.typed()));
+    let typed: String = commands.chain([format!("$ oversleep check --only {}", one.id)]).collect();
+    text.push_str(&format!("\n## Run it\n\n{}", code("console", &typed)));
     text.push_str("\n[All experiments](README.md)\n");
     Page { path: format!("docs/experiments/{}.md", one.id), text }
 }
@@ -56,7 +63,7 @@ mod tests {
         let index = pages.last().unwrap();
         for one in registry() {
             let page = pages.iter().find(|page| page.path.ends_with(&format!("/{}.md", one.id))).unwrap();
-            assert!(page.text.contains(&paragraphs(one.doc)), "{}", one.id);
+            assert!(page.text.contains(&paragraphs(one.method)), "{}", one.id);
             assert!(one.reads.iter().all(|id| page.text.contains(&format!("[{id}]({id}.md)"))), "{}", one.id);
             assert!(index.text.contains(&format!("[{0}]({0}.md)", one.id)), "{}", one.id);
         }

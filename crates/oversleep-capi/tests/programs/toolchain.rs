@@ -35,7 +35,7 @@ const STEM: &str = "oversleep_capi";
 
 /// Prints why something wasn't tested, or fails if `OVERSLEEP_REQUIRE_CC=1`.
 fn skip(why: &str) {
-    assert!(env::var_os("OVERSLEEP_REQUIRE_CC").is_none_or(|asked| asked != "1"), "{why}");
+    assert!(env::var_os("OVERSLEEP_REQUIRE_CC").is_none_or(|value| value != "1"), "{why}");
     // Not `eprintln!`, whose output the harness hides if the test passes.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }

@@ -3,15 +3,17 @@
 use clap::Args;
 use oversleep_measure::Depth;
 
-/// `--quick`, `--thorough`; neither is in between.
+use super::AMOUNT;
+
+/// `--quick`, `--thorough`; the default lies between them.
 #[derive(Args, Clone, Copy, Debug, Default)]
-#[command(next_help_heading = "How much")]
+#[command(next_help_heading = AMOUNT)]
 pub struct DepthArgs {
-    /// Fewer values: the large effects show (check: about 5 s)
+    /// Take fewer values, enough to show large effects (check: about 5 s)
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
 
-    /// Many more values, enough for p99.9 (check: minutes)
+    /// Take many more values, enough for p99.9 (check: minutes)
     #[arg(long)]
     pub thorough: bool,
 }

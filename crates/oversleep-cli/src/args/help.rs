@@ -1,27 +1,28 @@
-//! The words at the top and the bottom of the help.
+//! The examples that help opens with, and the exit codes that it ends with.
 
-use oversleep_native::{EXAMPLES, Examples};
+use oversleep_native::EXAMPLE_PROGRAM;
+use oversleep_system::examples::Examples;
 
 pub use crate::exit::CODES;
 
-/// Commands as typed here, each with what it shows, in two columns.
+/// Commands as they are typed on this system, each with what it does, in two columns.
 fn block(rows: &[(String, &str)]) -> String {
-    const LEAST_WIDTH: usize = 37;
-    let width = rows.iter().map(|(typed, _)| typed.len()).max().unwrap_or_default().max(LEAST_WIDTH);
-    let lines = rows.iter().map(|(typed, shows)| format!("\n  {typed:width$}  {shows}"));
+    const WIDTH_MIN: usize = 37;
+    let width = rows.iter().map(|(typed, _)| typed.len()).max().unwrap_or_default().max(WIDTH_MIN);
+    let lines = rows.iter().map(|(typed, does)| format!("\n  {typed:width$}  {does}"));
     std::iter::once("Examples:".to_owned()).chain(lines).collect()
 }
 
-/// What help opens with. Short lines, so that none is broken.
+/// At the head of `oversleep --help`. Lines are short, so that none wraps.
 pub fn examples() -> String {
-    let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = EXAMPLES;
+    let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = oversleep_native::examples();
     block(&[
-        ("oversleep".to_owned(), "what is wrong here, and what helps?"),
+        ("oversleep".to_owned(), "find what is wrong here, and what helps"),
         ("oversleep check --quick".to_owned(), "the same in about 5 s"),
-        (format!("oversleep waits {sleep} --ask 300us,1ms"), "how late does a sleep end?"),
-        (format!("oversleep waits --{tunable} {setting} --load spin"), "every wait, beside busy CPUs"),
-        ("oversleep clocks --json".to_owned(), "what clocks cost, as JSON"),
-        ("oversleep doctor".to_owned(), "what may be seen and changed here"),
+        (format!("oversleep waits {sleep} --request 300us,1ms"), "how late does a sleep end?"),
+        (format!("oversleep waits --{tunable} {setting} --load spin"), "every wait, while the CPUs are busy"),
+        ("oversleep clocks --json".to_owned(), "what each clock costs, as JSON"),
+        ("oversleep doctor".to_owned(), "what oversleep can see and change here"),
     ])
 }
 
@@ -31,13 +32,13 @@ Examples:
   oversleep check                        everything, in under 20 s
   oversleep check --quick                the large effects, in about 5 s
   oversleep check --only B2,D1           two experiments
-  oversleep check --out r.json --quiet   a result file, to show on any machine";
+  oversleep check --out r.json --quiet   and write a result file";
 
 /// At the head of `clocks`.
 pub fn clocks() -> String {
-    let [one, other] = EXAMPLES.clocks;
+    let [one, other] = oversleep_native::examples().clocks;
     block(&[
-        ("oversleep clocks".to_owned(), "every clock: cost, step, trustworthiness"),
+        ("oversleep clocks".to_owned(), "every clock: cost, step, and whether it is valid"),
         (format!("oversleep clocks {one} {other}"), "two of them"),
         ("oversleep clocks --list".to_owned(), "their names, calls and properties"),
     ])
@@ -45,11 +46,11 @@ pub fn clocks() -> String {
 
 /// At the head of `waits`.
 pub fn waits() -> String {
-    let Examples { waits: [sleep, other], policy, .. } = EXAMPLES;
+    let Examples { waits: [sleep, other], policy, .. } = oversleep_native::examples();
     block(&[
-        ("oversleep waits".to_owned(), "every way to wait"),
-        (format!("oversleep waits {sleep} {other} --ask 1ms"), "two of them, at 1 ms"),
-        (format!("oversleep waits {sleep} --policy {policy} --for 5s"), "under a real-time policy, 5 s long"),
+        ("oversleep waits".to_owned(), "every wait"),
+        (format!("oversleep waits {sleep} {other} --request 1ms"), "two of them, for 1 ms"),
+        (format!("oversleep waits {sleep} --policy {policy} --for 5s"), "one under another policy, for 5 s"),
         ("oversleep waits --list".to_owned(), "their names, calls and properties"),
     ])
 }
@@ -57,14 +58,14 @@ pub fn waits() -> String {
 /// At the head of `forkjoin`.
 pub const FORKJOIN: &str = "\
 Examples:
-  oversleep forkjoin                     blocked, spinning and polling workers side by side
+  oversleep forkjoin                     a main thread that blocks, spins or polls
   oversleep forkjoin --count 100         with 100 fork-joins each";
 
 /// At the head of `handoff`.
 pub fn handoff() -> String {
-    let [one, other] = EXAMPLES.handoffs;
+    let [one, other] = oversleep_native::examples().handoffs;
     block(&[
-        ("oversleep handoff".to_owned(), "every way of waking a thread"),
+        ("oversleep handoff".to_owned(), "every way to wake a thread"),
         (format!("oversleep handoff {one} {other}"), "two of them"),
         ("oversleep handoff --list".to_owned(), "their names and calls"),
     ])
@@ -74,7 +75,7 @@ pub fn handoff() -> String {
 pub fn resolution() -> String {
     block(&[
         ("oversleep resolution show".to_owned(), "what the system grants, and who inherits it"),
-        (format!("oversleep resolution hold 1ms -- {}", EXAMPLES.program), "a program that runs while 1 ms is held"),
+        (format!("oversleep resolution hold 1ms -- {}", EXAMPLE_PROGRAM), "run a program while 1 ms is held"),
         ("oversleep resolution sweep".to_owned(), "what each setting does to this process"),
         ("oversleep resolution neighbours".to_owned(), "what other processes' settings do to it"),
     ])
@@ -83,13 +84,13 @@ pub fn resolution() -> String {
 /// At the head of `resolution show`.
 pub const RESOLUTION_SHOW: &str = "\
 Examples:
-  oversleep resolution show              what the system says, and who holds what
-  oversleep resolution show --json       the same as JSON, without any names";
+  oversleep resolution show              what the system states, and who holds what
+  oversleep resolution show --json       the same as JSON, without names of processes";
 
 /// At the head of `resolution hold`.
 pub fn resolution_hold() -> String {
     block(&[
-        (format!("oversleep resolution hold 1ms -- {}", EXAMPLES.program), "a program that runs while 1 ms is held"),
+        (format!("oversleep resolution hold 1ms -- {}", EXAMPLE_PROGRAM), "while a program runs"),
         ("oversleep resolution hold 1ms".to_owned(), "until Ctrl-C"),
     ])
 }
@@ -107,14 +108,11 @@ Examples:
   oversleep resolution neighbours                table and curve
   oversleep resolution neighbours --quick        in a few seconds";
 
-/// At the head of `ask`. Double quotes are understood by every shell, that of Windows included.
+/// At the head of `ask`. Every shell understands double quotes, those of Windows too.
 pub fn ask() -> String {
-    let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = EXAMPLES;
+    let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = oversleep_native::examples();
     block(&[
-        (
-            "oversleep ask \"sleep(1ms)\" --on windows-10-2004 --neighbour 2ms".to_owned(),
-            "who asked doesn't matter there",
-        ),
+        ("oversleep ask \"sleep(1ms)\" --on windows-10-2004 --neighbour 2ms".to_owned(), "beside another process"),
         ("oversleep ask \"sleep(1ms)\" --on windows-7,windows-11,linux-hz250".to_owned(), "side by side"),
         (format!("oversleep ask \"{sleep}(300us)\" --{tunable} {setting}"), "this machine"),
     ])
@@ -124,14 +122,14 @@ pub fn ask() -> String {
 pub const MACHINES: &str = "\
 Examples:
   oversleep machines                     the modelled machines
-  oversleep machines windows-11          one: every figure, and where it comes from
-  oversleep check --on windows-11        measure on it, in virtual time";
+  oversleep machines windows-11          one: every figure with its source
+  oversleep check --on windows-11        measure it, in virtual time";
 
 /// At the head of `machines verify`.
 pub const MACHINES_VERIFY: &str = "\
 Examples:
-  oversleep machines verify              what others published, against the models
-  oversleep machines verify --all        with those that agree";
+  oversleep machines verify              published observations that the models miss
+  oversleep machines verify --all        and those that they reproduce";
 
 /// At the head of `experiments`.
 pub const EXPERIMENTS: &str = "\
@@ -142,23 +140,23 @@ Examples:
 /// At the head of `explain`.
 pub const EXPLAIN: &str = "\
 Examples:
-  oversleep explain                      every finding there is
-  oversleep explain timer-slack          one: cause, how we know, cure
-  oversleep explain OVS-L001             the same by its id";
+  oversleep explain                      every finding
+  oversleep explain timer-slack          one: its cause, its evidence and its cure
+  oversleep explain OVS-L001             the same by id";
 
 /// At the head of `report`.
 pub const REPORT: &str = "\
 Examples:
-  oversleep report r.json                show a result again
-  oversleep report r.json --html r.html  as a page
+  oversleep report r.json                on the terminal
+  oversleep report r.json --html r.html  as an HTML page
   oversleep handoff --quick --json | oversleep report -";
 
 /// At the head of `compare`.
 pub const COMPARE: &str = "\
 Examples:
-  oversleep compare a.json b.json         what differs on b from a, and what can't be told?
+  oversleep compare a.json b.json         how b differs from a
   oversleep compare a.json b.json --full  every series, those with too few values too
-  oversleep compare a.json b.json --json  the same as one JSON document";
+  oversleep compare a.json b.json --json  as one JSON document";
 
 /// At the head of `completions`.
 pub const COMPLETIONS: &str = "\
@@ -176,13 +174,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_line_is_broken() {
+    fn no_line_wraps() {
         let written = [
             CHECK,
             FORKJOIN,
             RESOLUTION_SHOW,
             RESOLUTION_SWEEP,
             RESOLUTION_NEIGHBOURS,
+            MACHINES,
+            MACHINES_VERIFY,
             EXPERIMENTS,
             EXPLAIN,
             REPORT,
@@ -191,7 +191,7 @@ mod tests {
             MAN,
             CODES,
         ];
-        let made = [examples(), clocks(), waits(), handoff(), resolution(), resolution_hold()];
+        let made = [examples(), clocks(), waits(), handoff(), resolution(), resolution_hold(), ask()];
         for line in written.into_iter().chain(made.iter().map(String::as_str)).flat_map(str::lines) {
             assert!(line.chars().count() <= 92, "{line}");
         }

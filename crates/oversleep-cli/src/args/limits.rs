@@ -1,28 +1,36 @@
-//! What to ask for and how often. Each command takes the part of it that its experiments heed.
+//! Which requests to measure and how often. Each command takes the options that its experiments follow.
 
 use clap::{Args, ValueEnum};
 use oversleep_measure::Limit;
 use oversleep_record::Nanos;
 use oversleep_record::series::Pace;
 
-use super::value;
+use super::{AMOUNT, value};
 
-/// `--ask`.
+/// `--request`.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "How much")]
-pub struct AskArgs {
-    /// Waits to ask for, like 300us,1ms [default: each experiment's own]
+#[command(next_help_heading = AMOUNT)]
+pub struct RequestArgs {
+    /// Durations to request, like 300us,1ms [default: each experiment's own]
     ///
-    /// A number with ns, us, ms, s, min or h, up to 60s. Can be given several times, or as a list with commas.
-    #[arg(long, value_name = "SPAN", value_parser = value::request, value_delimiter = ',', allow_hyphen_values = true)]
-    pub ask: Vec<Nanos>,
+    /// Write a number with ns, us, ms, s, min or h, up to 60s. Repeat the option or separate durations with commas for
+    /// several.
+    #[arg(
+        long,
+        alias = "ask",
+        value_name = "DURATION",
+        value_parser = value::request,
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub request: Vec<Nanos>,
 }
 
 /// `--count` or `--for`.
 #[derive(Args, Clone, Copy, Debug, Default)]
-#[command(next_help_heading = "How much")]
+#[command(next_help_heading = AMOUNT)]
 pub struct LimitArgs {
-    /// Values per series, 1 to 1000000000 [default: as --quick or --thorough say]
+    /// Values per series, 1 to 1000000000 [default: as --quick or --thorough says]
     #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
     count: Option<u64>,
 
@@ -30,7 +38,7 @@ pub struct LimitArgs {
     #[arg(
         long = "for",
         id = "for",
-        value_name = "SPAN",
+        value_name = "DURATION",
         value_parser = value::run_time,
         allow_hyphen_values = true,
         conflicts_with = "count"
@@ -39,7 +47,7 @@ pub struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// In the laboratory's terms; `None` is "as the depth says".
+    /// In the laboratory's terms; `None` leaves it to the depth.
     pub fn limit(self) -> Option<Limit> {
         self.time.map(Limit::Time).or(self.count.map(Limit::Count))
     }
@@ -48,9 +56,9 @@ impl LimitArgs {
 /// `--pace`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PaceArg {
-    /// Absolute deadlines one request apart; one that passed while the thread was away is recorded, never skipped
+    /// Absolute deadlines, one request apart; one that passed while the thread was away is recorded, never skipped
     Periodic,
-    /// Each call is its own deadline; the next begins as soon as it ended
+    /// Each call is its own deadline; the next begins as soon as it ends
     BackToBack,
     /// As back to back, with a pause of random length before each call
     Random,

@@ -1,4 +1,4 @@
-//! Which machine: this one, or a modelled one.
+//! Which machine to measure: this one, or a modelled one.
 
 use std::path::PathBuf;
 
@@ -6,15 +6,18 @@ use clap::Args;
 
 use super::value;
 
-/// `--on`, `--set`, `--like`.
+/// The heading above the options that choose a machine.
+const MACHINE: &str = "Machine (this one unless you name a model)";
+
+/// `--on`, `--like`, `--set`, `--seed`.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Machine (this one, unless a modelled one is named)")]
+#[command(next_help_heading = MACHINE)]
 pub struct MachineArgs {
-    /// Measure on a modelled machine, in virtual time: windows-11, linux-hz250 …; `oversleep machines` lists them
+    /// Measure a modelled machine in virtual time, like windows-11; `oversleep machines` lists them
     #[arg(long, value_name = "MACHINE", conflicts_with = "like")]
     pub on: Option<String>,
 
-    /// Measure on a model of the machine a result file was taken on
+    /// Measure a model of the machine that this result file was taken on
     #[arg(long, value_name = "FILE")]
     pub like: Option<PathBuf>,
 
@@ -24,13 +27,13 @@ pub struct MachineArgs {
 
 /// `--set`, `--seed`.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Machine (this one, unless a modelled one is named)")]
+#[command(next_help_heading = MACHINE)]
 pub struct ModelArgs {
-    /// Change a figure of the modelled machine, like tick=1ms; `oversleep machines NAME` shows them
+    /// Change a figure of the modelled machine, like tick=1ms; `oversleep machines NAME` lists them
     #[arg(long, value_name = "KEY=VALUE", value_parser = value::change)]
     pub set: Vec<String>,
 
-    /// Seed of the modelled machine's chances; the same seed gives the same result [default: 1]
+    /// Random seed of the modelled machine; the same seed gives the same result [default: 1]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }

@@ -1,6 +1,6 @@
-//! What can be typed: options shared by commands, the value parsers, and the words of the help.
+//! What can be typed: options that commands share, the parsers of values, and the text of the help.
 //!
-//! Here is what was typed; `request` makes of it what is meant. A command's own options stand with the command.
+//! `request` turns what was typed into what to measure. A command's own options stand with the command.
 
 mod conditions;
 mod depth;
@@ -12,6 +12,9 @@ pub mod value;
 
 pub use conditions::ConditionArgs;
 pub use depth::DepthArgs;
-pub use limits::{AskArgs, LimitArgs, PaceArg};
+pub use limits::{LimitArgs, PaceArg, RequestArgs};
 pub use machine::{MachineArgs, ModelArgs};
 pub use output::{Document, OutputArgs};
+
+/// The heading above the options that say how much to measure.
+pub const AMOUNT: &str = "How much";

@@ -7,12 +7,12 @@ use clap::Args;
 
 use super::value;
 
-/// A document's place: a file, or standard output where `-` or nothing was written.
+/// Where a document goes: a file, or standard output for `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
     /// Standard output.
     Stdout,
-    /// A file, replaced as a whole.
+    /// A file, which is replaced as a whole.
     File(PathBuf),
 }
 
@@ -25,25 +25,25 @@ impl Document {
 
 /// `--json`, `--html`, `--svg`, `--out`, `--name`, `--full`, `--quiet`.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Output (a FILE that exists is replaced; - is standard output)")]
+#[command(next_help_heading = "Output (an existing FILE is replaced; - means standard output)")]
 pub struct OutputArgs {
-    /// Print the result as one JSON document and nothing else, or write it to FILE
+    /// Print only the result, as one JSON document, or write it to FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,
 
-    /// Write one self-contained HTML page, which works offline
+    /// Write the report as one self-contained HTML page that works offline
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
-    /// Write the pictures as SVG files into a directory, which is made if needed
+    /// Write the pictures as SVG files into this directory, which is created if needed
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
 
-    /// Write the result file, for `oversleep report` and comparisons
+    /// Write the result file, which `oversleep report` and `oversleep compare` read
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
-    /// A name to store in the result [default: none; nothing identifies the machine or you]
+    /// Name to store in the result [default: none, so nothing identifies you or the machine]
     #[arg(long, value_name = "TEXT", value_parser = value::label)]
     pub name: Option<String>,
 
@@ -51,7 +51,7 @@ pub struct OutputArgs {
     #[arg(long)]
     pub full: bool,
 
-    /// No progress and no notes on standard error; warnings and errors remain
+    /// Print no progress and no notes on standard error, only warnings and errors
     #[arg(long, short)]
     pub quiet: bool,
 }

@@ -3,7 +3,6 @@
 use clap::Args;
 use oversleep_lab::Laboratory;
 use oversleep_lab::ask::{NoAnswer, Question, Subject, ask};
-use oversleep_lab::catalogue::Kind;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 use oversleep_report::ask::{Reply, document, text};
@@ -116,14 +115,7 @@ impl Ask {
 /// Why there is no answer, with the name that was probably meant.
 fn with_suggestion(lab: &Laboratory, reason: &NoAnswer) -> String {
     let near = match reason {
-        NoAnswer::Unknown { kind, name, .. } => {
-            let kind = match *kind {
-                "clock" => Kind::Clock,
-                "tunable" => Kind::Tunable,
-                _ => Kind::Wait,
-            };
-            request::names::nearest(name, &request::names::of(lab, kind))
-        }
+        NoAnswer::Unknown { kind, name, .. } => request::names::nearest(name, &request::names::of(lab, *kind)),
         NoAnswer::Unavailable { .. } => None,
     };
     match near {

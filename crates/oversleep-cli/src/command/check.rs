@@ -1,33 +1,33 @@
-//! `check`: everything, and the remedies.
+//! `check`: all experiments, and the remedies.
 
 use clap::Args;
 
 use super::measuring::{self, Files};
-use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
+use crate::args::{AMOUNT, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, RequestArgs, help};
 use crate::exit::{Exit, Failure};
-use crate::request::{Wish, experiments};
+use crate::request::{MeasuringArgs, experiments};
 
-/// Measure everything, say what is wrong, try what helps (the default)
+/// Measure everything, report what is wrong, try what helps (the default)
 ///
-/// Runs the experiments (those that start other processes only with --thorough or --only), looks for every finding, and
-/// tries harmless remedies on its own threads to show what they gain.
-/// Unless an output is named, leaves oversleep-<UTC date and time>.json and .html in the current directory.
+/// It runs the experiments, checks for every finding, and tries harmless remedies on its own threads to show what they gain.
+/// The experiments that start other processes need --thorough or --only. Unless you name an output, it leaves
+/// oversleep-<UTC date and time>.json and .html in the current directory.
 #[derive(Args, Debug, Default)]
 #[command(before_help = help::CHECK, after_help = help::CODES)]
 pub struct Check {
     #[command(flatten)]
     depth: DepthArgs,
     #[command(flatten)]
-    ask: AskArgs,
+    request: RequestArgs,
     #[command(flatten)]
     limit: LimitArgs,
 
-    /// Only these experiments, like B2,D1; `oversleep experiments` lists them
-    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "How much")]
+    /// Run only these experiments, like B2,D1; `oversleep experiments` lists them
+    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = AMOUNT)]
     only: Vec<String>,
 
     /// Don't try remedies
-    #[arg(long, help_heading = "How much")]
+    #[arg(long, help_heading = AMOUNT)]
     no_remedies: bool,
 
     #[command(flatten)]
@@ -41,19 +41,15 @@ pub struct Check {
 impl Check {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let experiments = match self.only.is_empty() {
-            true => Vec::new(),
-            false => experiments::named(&self.only)?,
-        };
-        let wish = Wish {
-            experiments,
+        let args = MeasuringArgs {
+            experiments: experiments::named(&self.only)?,
             depth: self.depth.depth(),
-            asks: self.ask.ask,
+            requests: self.request.request,
             limit: self.limit.limit(),
             name: self.output.name.clone(),
             try_remedies: !self.no_remedies,
-            ..Wish::new("check", self.conditions, self.machine)
+            ..MeasuringArgs::new("check", self.conditions, self.machine)
         };
-        measuring::run(wish, &self.output, Files::Automatic)
+        measuring::run(args, &self.output, Files::Automatic)
     }
 }

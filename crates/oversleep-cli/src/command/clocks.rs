@@ -1,16 +1,16 @@
-//! `clocks`: what each clock costs, how it steps, and whether it can be trusted.
+//! `clocks`: what each clock costs, how it steps, and whether it is valid.
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
-use oversleep_record::ExperimentId;
+use oversleep_measure::Command;
 
 use super::measuring::{self, Files};
 use super::registry;
 use crate::args::{ConditionArgs, DepthArgs, MachineArgs, OutputArgs, help};
 use crate::exit::{Exit, Failure};
-use crate::request::{Wish, experiments};
+use crate::request::MeasuringArgs;
 
-/// Measure clocks: cost per call, step, drift, and whether each can be trusted
+/// Measure clocks: cost per read, step, drift, and whether each is valid
 #[derive(Args, Debug)]
 #[command(before_help = help::clocks(), after_help = help::CODES)]
 pub struct Clocks {
@@ -18,7 +18,7 @@ pub struct Clocks {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// List the clocks with their properties and whether they can be used here
+    /// List the clocks with their properties and whether each is available here
     #[arg(long)]
     list: bool,
 
@@ -38,22 +38,14 @@ impl Clocks {
         if self.list {
             return registry::list(Kind::Clock, &self.names, &self.machine, &self.output);
         }
-        let wish = Wish {
-            experiments: experiments::by_id(&[
-                ExperimentId::A1,
-                ExperimentId::A2,
-                ExperimentId::A3,
-                ExperimentId::A4,
-                ExperimentId::A5,
-                ExperimentId::A6,
-                ExperimentId::B3,
-            ]),
+        let args = MeasuringArgs {
+            experiments: Command::Clocks.experiments(),
             depth: self.depth.depth(),
             subjects: self.names,
             subject_kind: Some(Kind::Clock),
             name: self.output.name.clone(),
-            ..Wish::new("clocks", self.conditions, self.machine)
+            ..MeasuringArgs::new("clocks", self.conditions, self.machine)
         };
-        measuring::run(wish, &self.output, Files::AsAsked)
+        measuring::run(args, &self.output, Files::AsAsked)
     }
 }

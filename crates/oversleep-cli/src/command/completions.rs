@@ -12,7 +12,7 @@ use crate::output::stdout;
 #[derive(Args, Debug)]
 #[command(before_help = help::COMPLETIONS)]
 pub struct Completions {
-    /// The shell
+    /// Shell to complete for
     shell: Shell,
 }
 

@@ -1,14 +1,14 @@
-//! `forkjoin`: what it costs to fork work to threads and join them, by how the workers wait.
+//! `forkjoin`: how long it takes to fork work to threads and join them, by how the main thread waits.
 
 use clap::Args;
-use oversleep_record::ExperimentId;
+use oversleep_measure::Command;
 
 use super::measuring::{self, Files};
 use crate::args::{ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
 use crate::exit::{Exit, Failure};
-use crate::request::{Wish, experiments};
+use crate::request::MeasuringArgs;
 
-/// Measure fork-join: blocked, spinning and polling workers side by side
+/// Measure fork-joins: a main thread that blocks, spins or polls, side by side
 #[derive(Args, Debug)]
 #[command(before_help = help::FORKJOIN, after_help = help::CODES)]
 pub struct ForkJoin {
@@ -27,13 +27,13 @@ pub struct ForkJoin {
 impl ForkJoin {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let wish = Wish {
-            experiments: experiments::by_id(&[ExperimentId::D1, ExperimentId::D2, ExperimentId::D3]),
+        let args = MeasuringArgs {
+            experiments: Command::ForkJoin.experiments(),
             depth: self.depth.depth(),
             limit: self.limit.limit(),
             name: self.output.name.clone(),
-            ..Wish::new("forkjoin", self.conditions, self.machine)
+            ..MeasuringArgs::new("forkjoin", self.conditions, self.machine)
         };
-        measuring::run(wish, &self.output, Files::AsAsked)
+        measuring::run(args, &self.output, Files::AsAsked)
     }
 }

@@ -2,15 +2,15 @@
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
-use oversleep_record::ExperimentId;
+use oversleep_measure::Command;
 
 use super::measuring::{self, Files};
 use super::registry;
 use crate::args::{ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
 use crate::exit::{Exit, Failure};
-use crate::request::{Wish, experiments};
+use crate::request::MeasuringArgs;
 
-/// Measure hand-offs: how long from signalling a thread until it runs?
+/// Measure hand-offs: how long does it take from signalling a thread until it runs?
 #[derive(Args, Debug)]
 #[command(before_help = help::handoff(), after_help = help::CODES)]
 pub struct Handoff {
@@ -18,7 +18,7 @@ pub struct Handoff {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// List the hand-offs and whether they can be used here
+    /// List the hand-offs and whether each is available here
     #[arg(long)]
     list: bool,
 
@@ -40,15 +40,15 @@ impl Handoff {
         if self.list {
             return registry::list(Kind::Handoff, &self.names, &self.machine, &self.output);
         }
-        let wish = Wish {
-            experiments: experiments::by_id(&[ExperimentId::D4]),
+        let args = MeasuringArgs {
+            experiments: Command::Handoff.experiments(),
             depth: self.depth.depth(),
             limit: self.limit.limit(),
             subjects: self.names,
             subject_kind: Some(Kind::Handoff),
             name: self.output.name.clone(),
-            ..Wish::new("handoff", self.conditions, self.machine)
+            ..MeasuringArgs::new("handoff", self.conditions, self.machine)
         };
-        measuring::run(wish, &self.output, Files::AsAsked)
+        measuring::run(args, &self.output, Files::AsAsked)
     }
 }

@@ -1,4 +1,4 @@
-//! `man`: manual pages, one for the command and one for each of its commands.
+//! `man`: manual pages, one for the program and one for each command.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -17,11 +17,11 @@ use crate::output::file;
 #[derive(Args, Debug)]
 #[command(before_help = help::MAN)]
 pub struct Man {
-    /// Directory to write them into, which is made if needed
+    /// Directory to write them into, which is created if needed
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 
-    /// No notes on standard error
+    /// Print only warnings and errors
     #[arg(long, short)]
     quiet: bool,
 }
@@ -44,7 +44,7 @@ impl Man {
     }
 }
 
-/// Name of the file and command of each page.
+/// The file name and the command of each page.
 fn pages() -> Vec<(String, clap::Command)> {
     let mut whole = Cli::command().disable_help_subcommand(true);
     whole.build();
@@ -53,14 +53,14 @@ fn pages() -> Vec<(String, clap::Command)> {
     pages
 }
 
-/// A command before its own commands.
+/// Adds the page of a command, then those of its own commands.
 fn add_pages(command: &clap::Command, pages: &mut Vec<(String, clap::Command)>) {
     let name = command.get_display_name().unwrap_or(command.get_name());
     pages.push((format!("{name}.1"), command.clone()));
     command.get_subcommands().for_each(|command| add_pages(command, pages));
 }
 
-/// A page: what clap knows, then the examples, then the exit codes as a section of their own.
+/// A page: what clap knows, then the examples and the exit codes as sections of their own.
 fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
     let examples = command.get_before_help().map(ToString::to_string);
     let codes = command.get_after_help().map(ToString::to_string);
@@ -73,7 +73,7 @@ fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
     for (title, text) in [("EXAMPLES", examples), ("EXIT STATUS", codes)] {
         let Some(text) = text else { continue };
         writeln!(page, ".SH {title}\n.nf")?;
-        // The first line is the title again.
+        // The first line repeats the title.
         for line in text.lines().skip(1) {
             writeln!(page, "{}", escaped(line))?;
         }
@@ -82,7 +82,7 @@ fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// A line that roff prints as it is.
+/// A line that roff prints unchanged.
 fn escaped(line: &str) -> String {
     let text = line.replace('\\', "\\e").replace('-', "\\-");
     if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_printed_as_they_are() {
+    fn lines_are_printed_unchanged() {
         assert_eq!(escaped("a --b \\n"), "a \\-\\-b \\en");
         assert_eq!(escaped(".x"), "\\&.x");
     }

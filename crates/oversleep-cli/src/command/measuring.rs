@@ -1,4 +1,4 @@
-//! What every measuring command does: check what was typed and where the result goes, measure, say what was refused,
+//! What every measuring command does: check what was typed and where the result goes, measure, warn of refused conditions,
 //! and deliver the result.
 
 use std::collections::BTreeMap;
@@ -16,51 +16,51 @@ use crate::interrupt;
 use crate::message;
 use crate::output::Delivery;
 use crate::progress::Meter;
-use crate::request::{Wish, machine, names};
+use crate::request::{MeasuringArgs, machine, names};
 
-/// Whether files are written that nobody named.
+/// Whether files are written that the user didn't name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
     /// A result file and a page in the current directory, unless an output is named.
     Automatic,
-    /// Only what was asked for.
+    /// Only the outputs that were named.
     AsAsked,
 }
 
-/// Runs a measuring command from its wish to its last message.
-pub fn run(wish: Wish, output: &OutputArgs, files: Files) -> Result<Exit, Failure> {
-    let lab = machine::laboratory(&wish.machine)?;
-    refuse_a_name_as_file(&lab, &wish, output)?;
-    let request = wish.request(&lab)?;
+/// Runs a measuring command, from what was typed to its last message.
+pub fn run(args: MeasuringArgs, output: &OutputArgs, files: Files) -> Result<Exit, Failure> {
+    let lab = machine::laboratory(&args.machine)?;
+    refuse_a_name_as_file(&lab, &args, output)?;
+    let request = args.request(&lab)?;
     let mut delivery = Delivery::prepare(output, files == Files::Automatic)?;
     let stop = StopFlag::new();
     interruption::fail_writes_beyond_the_limit();
-    message::tell_of_panics_while_measuring();
-    let heeding = interrupt::raise_on_signal(&stop);
+    message::report_measuring_panics_in_a_line();
+    let signals = interrupt::raise_on_signal(&stop);
     let mut meter = Meter::new(!output.quiet, lab.platform_id().modelled.is_none());
     let result = lab.run(&request, &stop, &mut meter);
-    drop(heeding);
+    drop(signals);
     meter.clear();
     let file = result.map_err(|error| explain(&error))?;
     warn_of_refusals(&file, &request.plan.conditions);
     let ended = ended(&file);
     if ended.is_err() {
-        // What was asked for is written all the same; nobody asked for files without a measurement in them.
+        // Outputs that were named are written anyway; files that nobody named would hold no measurement.
         delivery.only_what_was_named();
     }
     delivery.deliver(&file)?;
     ended
 }
 
-/// `waits --json nanosleep` reads as if nanosleep were to be measured.
-fn refuse_a_name_as_file(lab: &Laboratory, wish: &Wish, output: &OutputArgs) -> Result<(), Failure> {
-    let (Some(kind), Some(path)) = (wish.subject_kind, output.json.as_ref().and_then(|path| path.to_str())) else {
+/// Refuses `waits --json nanosleep`, which looks as if nanosleep were to be measured.
+fn refuse_a_name_as_file(lab: &Laboratory, args: &MeasuringArgs, output: &OutputArgs) -> Result<(), Failure> {
+    let (Some(kind), Some(path)) = (args.subject_kind, output.json.as_ref().and_then(|path| path.to_str())) else {
         return Ok(());
     };
     if names::of(lab, kind).contains(&path) {
         return Err(Failure::usage(format!(
-            "--json would take '{path}' for a file; put the names first: oversleep {} {path} --json",
-            wish.command
+            "--json would write to a file '{path}'; put names before it: oversleep {} {path} --json",
+            args.command
         )));
     }
     Ok(())
@@ -69,19 +69,21 @@ fn refuse_a_name_as_file(lab: &Laboratory, wish: &Wish, output: &OutputArgs) -> 
 fn explain(error: &RunError) -> Failure {
     match error {
         RunError::Clock { .. } => {
-            Failure::failed(format!("{error}; leave --clock out, or choose another from `oversleep clocks --list`"))
+            Failure::failed(format!("{error}; leave --clock out, or choose a clock from `oversleep clocks --list`"))
         }
     }
 }
 
-/// One warning for each condition that was asked for and refused, however many series it concerns. What experiments
-/// and trials ask for by themselves is told in the report.
-fn warn_of_refusals(file: &ResultFile, asked: &Conditions) {
+/// Warns once of each condition that the user requested and the system refused, however many series it concerns. The report
+/// names what experiments and trials request by themselves.
+fn warn_of_refusals(file: &ResultFile, requested: &Conditions) {
     let mut refusals: BTreeMap<String, String> = BTreeMap::new();
     for series in &file.series {
         for (name, outcome) in &series.conditions.outcomes {
             let setting = series.conditions.setting(name);
-            if let (Outcome::Denied { why }, Some(setting), true) = (outcome, setting, setting == asked.setting(name)) {
+            if let (Outcome::Denied { why }, Some(setting), true) =
+                (outcome, setting, setting == requested.setting(name))
+            {
                 refusals.entry(format!("{name}={setting}")).or_insert_with(|| why.to_string());
             }
         }
@@ -93,15 +95,14 @@ fn warn_of_refusals(file: &ResultFile, asked: &Conditions) {
 
 fn ended(file: &ResultFile) -> Result<Exit, Failure> {
     let exit = exit::of_result(file);
-    // An experiment of facts measures nothing; the facts stand in the heading.
+    // An experiment about facts measures nothing; the heading shows the facts.
     let nothing_planned = file.series.is_empty() && file.clocks.is_empty();
-    // What is known of a clock without looking at it is no measurement.
-    let was_looked_at = |clock: &ClockResult| {
+    // The description of a clock is no measurement.
+    let was_measured = |clock: &ClockResult| {
         clock.example_raw.is_some() || !clock.differences.is_empty() || clock.steps.is_some() || clock.drift.is_some()
     };
-    let anything = nothing_planned
-        || file.clocks.iter().any(was_looked_at)
-        || file.series.iter().any(|series| series.has_values());
+    let anything =
+        nothing_planned || file.clocks.iter().any(was_measured) || file.series.iter().any(|series| series.has_values());
     if anything || exit == Exit::Interrupted {
         return Ok(exit);
     }
@@ -123,12 +124,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_nobody_could_look_at_are_nothing_measured() {
+    fn clocks_that_could_not_be_read_are_no_measurement() {
         let unseen = |name: &str| ClockResult { differences: Vec::new(), steps: None, ..good_clock(name) };
         let refused = Unavailable::failed("starting a thread", "no more of them".to_owned());
         let sheet = Sheet::linux().clock(unseen("monotonic")).unavailable("A1/monotonic", refused);
-        let told = ended(&sheet.file).expect_err("nothing was measured").to_string();
-        assert!(told.starts_with("nothing could be measured; monotonic: starting a thread"), "{told}");
+        let error = ended(&sheet.file).expect_err("nothing was measured").to_string();
+        assert!(error.starts_with("nothing could be measured; monotonic: starting a thread"), "{error}");
         let seen = ClockResult { differences: vec![differed(100_000_000)], ..unseen("realtime") };
         assert_eq!(ended(&sheet.clock(seen).file).ok(), Some(Exit::Fine));
     }

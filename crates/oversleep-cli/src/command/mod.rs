@@ -1,5 +1,5 @@
-//! The commands: one file each, with its options and what it does. A new one is a file, a line in [`Command`] and a line
-//! in [`Command::run`].
+//! The commands, one file each with its options and what it does. A new one is a file, a line in [`Command`] and one in
+//! [`Command::run`].
 
 mod ask;
 mod check;
@@ -33,10 +33,10 @@ use crate::exit::{Exit, Failure};
     name = "oversleep",
     version,
     about = "Measures what clocks, sleeps, waits and threads really do here, explains why, and shows what helps",
-    long_about = "Ask for one millisecond of sleep. oversleep shows what you get, why, and how to get what you asked for.\n\n\
-        Without a command it runs `check`: it measures this machine in under 20 s, prints what it found in sentences, and \
-        leaves a result file and an HTML report in the current directory. It changes nothing on the machine unless asked \
-        to, works without privileges, and needs no network.",
+    long_about = "Request one millisecond of sleep: oversleep shows what you get, why, and how to get what you requested.\n\n\
+        Without a command it runs `check`, which measures this machine in under 20 s, prints its findings, and leaves a \
+        result file and an HTML report in the current directory. It changes nothing on the machine unless you tell it to, \
+        works without privileges, and needs no network.",
     before_help = help::examples(),
     after_help = help::CODES,
     override_usage = "oversleep [OPTIONS OF check]\n       oversleep <COMMAND> [OPTIONS]",
@@ -47,7 +47,7 @@ pub struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// Colours: on a terminal unless NO_COLOR is set, always, or never
+    /// When to use colours; auto means on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
     color: Color,
 }
@@ -80,15 +80,15 @@ enum Command {
 }
 
 impl Cli {
-    /// What was typed. Where no command was, `check` is meant.
+    /// Reads the command line; without a command it means `check`.
     pub fn read() -> Cli {
         Cli::parse_from(with_command(std::env::args_os().collect()))
     }
 
-    /// Does what was asked.
+    /// Runs the command.
     ///
     /// # Errors
-    /// What could not be done, in one message.
+    /// Why it failed, in one message.
     pub fn run(self) -> Result<Exit, Failure> {
         let choice = match self.color {
             Color::Auto => anstream::ColorChoice::Auto,
@@ -100,8 +100,8 @@ impl Cli {
     }
 }
 
-/// The arguments with `check` where they name no command: at their end, or before an option that is not the whole
-/// command's own.
+/// The arguments, with `check` where they name no command: at the end, or before the first option that isn't one of the
+/// whole program.
 fn with_command(mut typed: Vec<OsString>) -> Vec<OsString> {
     let mut at = 1;
     while let Some(argument) = typed.get(at) {
@@ -163,24 +163,24 @@ mod tests {
         ] {
             assert_eq!(read(typed), meant);
         }
-        assert_eq!(read("oversleep --color"), "oversleep --color", "clap then says which values there are");
+        assert_eq!(read("oversleep --color"), "oversleep --color", "clap then lists the values");
     }
 
     #[test]
-    fn the_command_line_contradicts_itself_nowhere() {
+    fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
     }
 
     #[test]
     fn every_command_and_option_has_help() {
-        fn look(command: &clap::Command) {
+        fn check(command: &clap::Command) {
             let name = command.get_name();
             assert!(command.get_about().is_some(), "{name} has no description");
             for argument in command.get_arguments() {
                 assert!(argument.get_help().is_some(), "{name}: {} has no help", argument.get_id());
             }
-            command.get_subcommands().for_each(look);
+            command.get_subcommands().for_each(check);
         }
-        look(&Cli::command());
+        check(&Cli::command());
     }
 }

@@ -1,4 +1,4 @@
-//! Result files as commands take them: by path, `-` for standard input.
+//! Reading result files: by path, or `-` for standard input.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -10,7 +10,7 @@ use oversleep_record::file::FILE_BYTES_MAX;
 use crate::args::Document;
 use crate::exit::Failure;
 
-/// Reads a result. `command` is what a result could be piped into.
+/// Reads a result. `command` is the command line that a result could be piped into.
 pub fn read(path: &Path, command: &str) -> Result<ResultFile, Failure> {
     let (name, bytes) = match Document::at(path) {
         Document::Stdout => {
@@ -30,7 +30,7 @@ pub fn read(path: &Path, command: &str) -> Result<ResultFile, Failure> {
     ResultFile::read(&bytes).map_err(|error| Failure::failed(format!("can't use {name}: {error}")))
 }
 
-/// One byte more than any result has, so that a device without an end is told from a result.
+/// Reads one byte more than any result has, so that a device without an end is not taken for one.
 fn limited(source: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;

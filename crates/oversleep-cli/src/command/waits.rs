@@ -1,36 +1,37 @@
-//! `waits`: how late each way to wait ends.
+//! `waits`: how late each wait ends.
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
+use oversleep_measure::Command;
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, PaceArg, help};
+use crate::args::{AMOUNT, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, PaceArg, RequestArgs, help};
 use crate::exit::{Exit, Failure};
-use crate::request::{Wish, experiments};
+use crate::request::MeasuringArgs;
 
-/// Measure waits: how late does each way to wait end, for each request?
+/// Measure waits: how late does each end, for each request?
 #[derive(Args, Debug)]
 #[command(before_help = help::waits(), after_help = help::CODES)]
 pub struct Waits {
-    /// Waits to measure, closely [default: a survey of all]
+    /// Waits to measure closely [default: a survey of all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// List the waits with their properties and whether they can be used here
+    /// List the waits with their properties and whether each is available here
     #[arg(long)]
     list: bool,
 
     #[command(flatten)]
     depth: DepthArgs,
     #[command(flatten)]
-    ask: AskArgs,
+    request: RequestArgs,
     #[command(flatten)]
     limit: LimitArgs,
 
-    /// How waits follow one another [default: periodic for waits that can express what is left of a period, back to back
-    /// for those that count in milliseconds]
-    #[arg(long, value_enum, help_heading = "How much")]
+    /// How waits follow one another [default: periodic; back to back for waits that count in milliseconds or
+    /// end on a tick]
+    #[arg(long, value_enum, help_heading = AMOUNT)]
     pace: Option<PaceArg>,
 
     #[command(flatten)]
@@ -47,17 +48,19 @@ impl Waits {
         if self.list {
             return registry::list(Kind::Wait, &self.names, &self.machine, &self.output);
         }
-        let wish = Wish {
-            experiments: experiments::for_waits(&self.names),
+        // A named wait is one with a deadline or a yield; the survey adds the waits that spin.
+        let command = if self.names.is_empty() { Command::Waits } else { Command::NamedWaits };
+        let args = MeasuringArgs {
+            experiments: command.experiments(),
             depth: self.depth.depth(),
-            asks: self.ask.ask,
+            requests: self.request.request,
             limit: self.limit.limit(),
             pace: self.pace.map(PaceArg::pace),
             subjects: self.names,
             subject_kind: Some(Kind::Wait),
             name: self.output.name.clone(),
-            ..Wish::new("waits", self.conditions, self.machine)
+            ..MeasuringArgs::new("waits", self.conditions, self.machine)
         };
-        measuring::run(wish, &self.output, Files::AsAsked)
+        measuring::run(args, &self.output, Files::AsAsked)
     }
 }

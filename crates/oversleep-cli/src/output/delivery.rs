@@ -11,7 +11,8 @@ use crate::args::{Document, OutputArgs};
 use crate::exit::Failure;
 use crate::message;
 use oversleep_record::words::counted;
-use oversleep_report::terminal::{self, Detail};
+use oversleep_report::terminal::Detail;
+use oversleep_report::view::overview;
 
 /// The places, checked before anything is measured.
 #[derive(Debug, Default)]
@@ -143,7 +144,7 @@ impl Delivery {
             Err(error) => tally.failed.push(error.to_string()),
         }
         // On a terminal the bottom line of a check has just named them.
-        let is_named = self.stdout == Stdout::Report && terminal::has_bottom_line(result) && io::stdout().is_terminal();
+        let is_named = self.stdout == Stdout::Report && overview::has_bottom_line(result) && io::stdout().is_terminal();
         if !self.quiet && !is_named && !tally.written.is_empty() {
             message::note(&format!("Written: {}", tally.written.join(", ")));
         }

@@ -1,4 +1,4 @@
-//! The conditions as typed, as the laboratory knows them.
+//! Typed conditions, in the laboratory's terms.
 
 use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
@@ -10,15 +10,15 @@ use super::names;
 use crate::args::ConditionArgs;
 use crate::exit::Failure;
 
-/// The words policies are written with, for suggestions; which of them there are, the platform says.
+/// Names of policies, for suggestions. The platform knows which of them it has.
 const POLICIES: [&str; 5] = ["other", "batch", "idle", "fifo", "rr"];
 
-/// The tunables that measuring commands have an option for, by the same name.
+/// The tunables that have an option of their own, by the same name.
 pub const OPTIONS: [&str; 6] = ["slack", "resolution", "policy", "pin", "lock-memory", "dma-latency"];
 
-/// What was asked for, checked against what this platform has.
+/// The typed conditions, checked against what this platform has.
 pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, Failure> {
-    let wishes = [
+    let options = [
         ("slack", args.slack.map(Setting::Nanos)),
         ("resolution", args.resolution.map(Setting::Nanos)),
         ("policy", args.policy.clone()),
@@ -27,7 +27,7 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
         ("dma-latency", args.dma_latency.map(Setting::Nanos)),
     ];
     let mut conditions = Conditions::as_found();
-    for (tunable, setting) in wishes {
+    for (tunable, setting) in options {
         let Some(setting) = setting else { continue };
         lab.validate(tunable, &setting).map_err(|error| refusal(tunable, &error, &hint(lab, &error)))?;
         conditions = conditions.with(tunable, setting);
@@ -44,7 +44,7 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
     Ok(conditions)
 }
 
-/// A tunable by its name, whichever the machine has.
+/// These conditions with one more tunable, whichever the machine has.
 fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Setting) -> Result<Conditions, Failure> {
     let known = names::of(lab, Kind::Tunable);
     if !known.contains(&name) {
@@ -57,7 +57,7 @@ fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Se
     Ok(conditions.with(name, setting.clone()))
 }
 
-/// Settings of the resolution, each once, checked against what can be held here.
+/// Settings of the resolution tunable, each once, checked against what can be held here.
 pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setting>, Failure> {
     let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
     for setting in &settings {
@@ -66,20 +66,20 @@ pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setti
     Ok(super::distinct(settings))
 }
 
-/// What this system calls what another calls `slack` or `resolution`.
+/// What this system calls the tunable that another calls `slack` or `resolution`.
 fn hint(lab: &Laboratory, error: &NotASetting) -> String {
     match lab.resolution_tunable() {
         Some(here) if ["slack", "resolution"].contains(&error.tunable.as_str()) && here.name != error.tunable => {
             match OPTIONS.contains(&here.name) {
-                true => format!("; here it is --{}", here.name),
-                false => format!("; here it is --tune {}=SETTING", here.name),
+                true => format!("; on this system, use --{}", here.name),
+                false => format!("; on this system, use --tune {}=SETTING", here.name),
             }
         }
         _ => String::new(),
     }
 }
 
-/// Why an option can't have a setting, in the words of the command line.
+/// Why a setting was refused, in the words of the command line.
 fn refusal(option: &str, error: &NotASetting, hint: &str) -> Failure {
     let NotASetting { given, problem, .. } = error;
     let meant = match given {
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_what_would_be_right() {
+    fn an_error_shows_what_would_be_right() {
         let policy = |policy: &str, priority| {
             let given = Setting::Policy { policy: policy.to_owned(), priority };
             refusal("policy", &NotASetting::expecting("policy", &given, "fifo:1 to fifo:99"), "").to_string()

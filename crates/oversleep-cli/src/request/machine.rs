@@ -1,4 +1,4 @@
-//! The machine that was meant: this one, or a modelled one.
+//! The machine that the options name: this one, or a modelled one.
 
 use std::fs;
 
@@ -9,10 +9,10 @@ use super::names;
 use crate::args::{MachineArgs, ModelArgs};
 use crate::exit::Failure;
 
-/// The laboratory on the machine that was named.
+/// The laboratory on the machine that the options name.
 ///
 /// # Errors
-/// Unknown machines, figures that can't be changed so, a result that can't be read.
+/// Unknown machines, figures that can't be changed like that, a result that can't be read.
 pub fn laboratory(args: &MachineArgs) -> Result<Laboratory, Failure> {
     match (&args.on, &args.like) {
         (Some(name), _) => modelled(name, &args.model),
@@ -31,7 +31,7 @@ pub fn laboratory(args: &MachineArgs) -> Result<Laboratory, Failure> {
     }
 }
 
-/// A modelled machine with what was changed of it.
+/// A modelled machine with its changes.
 ///
 /// # Errors
 /// As [`laboratory`].
@@ -41,15 +41,15 @@ pub fn modelled(name: &str, model: &ModelArgs) -> Result<Laboratory, Failure> {
     machines::load(name, &model.set, seed).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// Whether there is such a machine.
+/// Checks that there is such a machine.
 ///
 /// # Errors
-/// There is none; with the name that was probably meant.
+/// There is none, with the name that was probably meant.
 pub fn known(name: &str) -> Result<(), Failure> {
     let known = machines::names();
     if known.contains(&name) {
         return Ok(());
     }
     let meant = names::nearest(name, &known).map(|near| format!("did you mean '{near}'? ")).unwrap_or_default();
-    Err(Failure::usage(format!("no modelled machine '{name}'; {meant}`oversleep machines` lists them")))
+    Err(Failure::usage(format!("unknown modelled machine '{name}'; {meant}`oversleep machines` lists them all")))
 }

@@ -1,5 +1,5 @@
-//! What was typed becomes what is meant: names are looked up, settings checked against the machine, and everything put
-//! into one request to the laboratory. Nothing is measured or changed here.
+//! From what was typed to what to measure: names are looked up, settings are checked against the machine, and everything is
+//! put into one request to the laboratory. Nothing is measured or changed here.
 
 pub mod conditions;
 pub mod experiments;
@@ -16,16 +16,16 @@ use oversleep_record::series::Pace;
 use crate::args::{ConditionArgs, MachineArgs};
 use crate::exit::Failure;
 
-/// What a measuring command was asked for, as typed.
-pub struct Wish {
+/// What was typed for a measuring command.
+pub struct MeasuringArgs {
     /// The command's name.
     pub command: &'static str,
-    /// Experiments, by id; none stands for those a check consists of on the machine.
+    /// Experiments, by id; where there are none, those that `check` runs on the machine.
     pub experiments: Vec<&'static Experiment>,
     /// How thoroughly.
     pub depth: Depth,
-    /// Waits to ask for.
-    pub asks: Vec<Nanos>,
+    /// Durations to request.
+    pub requests: Vec<Nanos>,
     /// Values or time per series.
     pub limit: Option<Limit>,
     /// How waits follow one another.
@@ -46,14 +46,14 @@ pub struct Wish {
     pub try_remedies: bool,
 }
 
-impl Wish {
-    /// A wish for nothing yet.
-    pub fn new(command: &'static str, conditions: ConditionArgs, machine: MachineArgs) -> Wish {
-        Wish {
+impl MeasuringArgs {
+    /// A command without options of its own.
+    pub fn new(command: &'static str, conditions: ConditionArgs, machine: MachineArgs) -> MeasuringArgs {
+        MeasuringArgs {
             command,
             experiments: Vec::new(),
             depth: Depth::Normal,
-            asks: Vec::new(),
+            requests: Vec::new(),
             limit: None,
             pace: None,
             settings: Vec::new(),
@@ -66,10 +66,10 @@ impl Wish {
         }
     }
 
-    /// The request it comes to.
+    /// The request for the laboratory.
     ///
     /// # Errors
-    /// Unknown names, and settings that can't be meant.
+    /// Unknown names, and settings that the machine can't have.
     pub fn request(self, lab: &Laboratory) -> Result<Request, Failure> {
         let subjects = match self.subject_kind {
             Some(kind) => names::checked(lab, kind, self.subjects)?,
@@ -78,9 +78,9 @@ impl Wish {
         let conditions = conditions::conditions(lab, &self.conditions)?;
         let clock = names::checked(lab, Kind::Clock, self.conditions.clock.into_iter().collect())?.pop();
         let settings = conditions::resolutions(lab, self.settings)?;
-        let asks = distinct(self.asks);
+        let requests = distinct(self.requests);
         let (depth, limit, pace) = (self.depth, self.limit, self.pace);
-        let plan = Plan { depth, asks, limit, pace, conditions, settings, subjects, clock, ..Plan::default() };
+        let plan = Plan { depth, requests, limit, pace, conditions, settings, subjects, clock, ..Plan::default() };
         let request = Request {
             command: self.command.to_owned(),
             experiments: match self.experiments.is_empty() {
@@ -96,27 +96,27 @@ impl Wish {
     }
 }
 
-/// `--for` below the period of a schedule: that series would end without a value.
+/// Refuses a `--for` below the period of a schedule: that series would end without a value.
 fn refuse_a_time_without_a_deadline(lab: &Laboratory, request: &Request) -> Result<(), Failure> {
     let Some(Limit::Time(time)) = request.plan.limit else { return Ok(()) };
     let Some(period) = lab.period_max(request).filter(|&period| period > time) else { return Ok(()) };
     let (time, period) = (time.as_typed(), period.as_typed());
-    Err(Failure::usage(if request.plan.asks.is_empty() {
+    Err(Failure::usage(if request.plan.requests.is_empty() {
         format!(
-            "no wait of {period}, the longest measured unasked, fits --for {time}; give --for {period} or more, or \
-             shorter waits with --ask"
+            "--for {time} is shorter than the longest request, {period}; give --for {period} or more, or shorter requests \
+             with --request"
         )
     } else {
-        format!("no wait of --ask {period} fits --for {time}; give --for {period} or more, or a shorter --ask")
+        format!("--for {time} is shorter than --request {period}; give --for {period} or more, or a shorter --request")
     }))
 }
 
-/// Each request once, in the order they were typed.
-fn distinct<T: PartialEq>(asks: Vec<T>) -> Vec<T> {
+/// Each value once, in the order in which they were typed.
+fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
     let mut kept: Vec<T> = Vec::new();
-    for ask in asks {
-        if !kept.contains(&ask) {
-            kept.push(ask);
+    for value in values {
+        if !kept.contains(&value) {
+            kept.push(value);
         }
     }
     kept

@@ -1,11 +1,11 @@
-//! Names of registries: looked up, and where one is unknown, the nearest suggested.
+//! Names of registries: looked up, with a suggestion where one is unknown.
 
 use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
 
 use crate::exit::Failure;
 
-/// How alike a name must be to be suggested, from 0 to 1.
+/// How alike names must be for a suggestion, from 0 to 1.
 const ALIKE_MIN: f64 = 0.75;
 
 /// All names of a kind.
@@ -13,7 +13,7 @@ pub fn of(lab: &Laboratory, kind: Kind) -> Vec<&'static str> {
     lab.names(kind)
 }
 
-/// What one of a kind is called, and where all of them are listed.
+/// What one of this kind is called, and the command that lists all of them.
 fn words(kind: Kind) -> (&'static str, Option<&'static str>) {
     match kind {
         Kind::Clock => ("clock", Some("oversleep clocks --list")),
@@ -24,10 +24,10 @@ fn words(kind: Kind) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// The names as given, each once, if all of them are known.
+/// These names, each once, if all of them are known.
 ///
 /// # Errors
-/// The first that is unknown, with the nearest that is known.
+/// The first unknown name, with the nearest known one.
 pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<String>, Failure> {
     if names.is_empty() {
         return Ok(names);
@@ -46,7 +46,7 @@ pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<S
     Ok(kept)
 }
 
-/// That a name is unknown, what was probably meant, and where all are listed.
+/// An error about an unknown name: what was probably meant, and where all names are listed.
 pub fn unknown(what: &str, name: &str, known: &[&str], list: Option<&str>) -> Failure {
     let all = match list {
         Some(command) => format!("`{command}` lists them all"),
@@ -63,13 +63,13 @@ fn sentence(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The known name most like the one given; case and `_` for `-` don't count.
+/// The known name that is most like the given one; case, and `_` for `-`, don't count.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let plain = |name: &str| name.to_lowercase().replace('_', "-");
     let given = plain(name);
     let likeness = |known: &str| {
         let known = plain(known);
-        // A part of a name is what people remember of it.
+        // People often remember a part of a name.
         let part = given.len() >= 3 && known.contains(&given);
         strsim::jaro_winkler(&given, &known).max(if part { 0.9 } else { 0.0 })
     };
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_to_do() {
+    fn an_error_says_what_to_do() {
         let with_list = unknown("wait", "nanoslep", &["nanosleep"], Some("oversleep waits --list"));
         let text = "unknown wait 'nanoslep'; did you mean 'nanosleep'? `oversleep waits --list` lists them all";
         assert_eq!(with_list.to_string(), text);

@@ -125,7 +125,7 @@ fn a_full_disk_is_named_with_the_file_nobody_chose() {
     }
     let _mounted = Mounted(disk.clone());
     let mut command = home.command();
-    command.current_dir(&disk).args(["--only", "B5", "--ask", "1ms", "--count", "3", "--no-remedies", "--quiet"]);
+    command.current_dir(&disk).args(["--only", "B5", "--request", "1ms", "--count", "3", "--no-remedies", "--quiet"]);
     let ended = Ended::of(command.output().expect("it starts")).with_code(1);
     kept(&home, &ended.stderr, "error: can't write 'oversleep-2");
     assert_eq!(fs::read_dir(&disk).expect("readable").count(), 0, "nothing half written is left");
@@ -137,9 +137,9 @@ fn an_unwritable_directory_is_no_reason_not_to_measure() {
     let nowhere =
         if fs::metadata("/proc/self").is_ok() { "/proc" } else { return eprintln!("skipped: no /proc here") };
     let mut command = home.command();
-    command.current_dir(nowhere).args(["--only", "B5", "--ask", "1ms", "--count", "3", "--no-remedies"]);
+    command.current_dir(nowhere).args(["--only", "B5", "--request", "1ms", "--count", "3", "--no-remedies"]);
     let ended = Ended::of(command.output().expect("it starts")).fine();
-    assert!(ended.stderr.starts_with("warning: the current directory can't be written; "), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("warning: the current directory is not writable; "), "{}", ended.stderr);
     assert_eq!(home.temporary_files().len(), 2, "{:?}", home.temporary_files());
     let named = home.run(SHORT.iter().chain(&["--out", "/proc/r.json"])).with_code(1);
     assert!(named.stderr.starts_with("error: can't write '/proc/r.json': "), "{}", named.stderr);

@@ -27,7 +27,7 @@ fn long_run(wait: &str, home: &Home, more: &[&str]) -> (Child, BufReader<std::pr
     let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
     let mut line = String::new();
     stderr.read_line(&mut line).expect("readable");
-    let announced = "warning: this will take about 24 h; Ctrl-C ends it and keeps what was measured\n";
+    let announced = "warning: this will take about 24 h; press Ctrl-C to end it and keep what was measured\n";
     assert_eq!(line, announced);
     (child, stderr)
 }
@@ -36,14 +36,17 @@ fn long_run(wait: &str, home: &Home, more: &[&str]) -> (Child, BufReader<std::pr
 fn what_was_measured_is_kept_when_it_is_interrupted() {
     for name in ["INT", "TERM"] {
         let home = Home::new();
-        let (child, mut stderr) = long_run("nanosleep", &home, &["--ask", "1ms", "--out", "r.json"]);
+        let (child, mut stderr) = long_run("nanosleep", &home, &["--request", "1ms", "--out", "r.json"]);
         // Enough time for some waits on any machine.
         std::thread::sleep(std::time::Duration::from_millis(500));
         signal(&child, name);
         let mut lines = String::new();
         std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
         let ended = Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
-        assert!(lines.starts_with("ending with what was measured; press again to quit at once\n"), "{lines}");
+        assert!(
+            lines.starts_with("ending the run with what was measured; press Ctrl-C again to quit at once\n"),
+            "{lines}"
+        );
         assert!(ended.stdout.contains("nanosleep"), "the report is shown: {}", ended.stdout);
         let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
         assert_eq!(result.completion, Completion::Interrupted);
@@ -56,7 +59,7 @@ fn what_was_measured_is_kept_when_it_is_interrupted() {
 #[cfg(target_os = "linux")]
 fn a_long_wait_is_ended_by_the_first_signal() {
     let home = Home::new();
-    let (child, mut stderr) = long_run("nanosleep", &home, &["--ask", "60s", "--out", "r.json"]);
+    let (child, mut stderr) = long_run("nanosleep", &home, &["--request", "60s", "--out", "r.json"]);
     // Some of the first wait.
     std::thread::sleep(std::time::Duration::from_millis(200));
     let sent = std::time::Instant::now();
@@ -68,7 +71,7 @@ fn a_long_wait_is_ended_by_the_first_signal() {
     let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
     assert_eq!(result.completion, Completion::Interrupted);
     assert_eq!(result.series[0].counts.interrupted, 0, "it was ended by us, not by the machine");
-    assert!(!lines.contains("cut short"), "{lines}");
+    assert!(!lines.contains("can't be interrupted"), "{lines}");
 }
 
 /// `std::thread::sleep` goes on after a signal, which is said. A signal that comes before the wait has begun ends the run
@@ -77,13 +80,13 @@ fn a_long_wait_is_ended_by_the_first_signal() {
 fn what_can_not_be_cut_short_is_said_to_be_finished() {
     let is_finished = |pause: std::time::Duration| {
         let home = Home::new();
-        let (child, mut stderr) = long_run("thread-sleep", &home, &["--ask", "2500ms", "--out", "r.json"]);
+        let (child, mut stderr) = long_run("thread-sleep", &home, &["--request", "2500ms", "--out", "r.json"]);
         std::thread::sleep(pause);
         signal(&child, "INT");
         let mut lines = String::new();
         std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
         Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
-        lines.contains("\nwhat is in progress can't be cut short; it is finished first\n")
+        lines.contains("\nthe wait in progress can't be interrupted; the run ends after it\n")
     };
     assert!((1..=10).any(|attempt| is_finished(std::time::Duration::from_millis(200) * attempt)));
 }
@@ -94,14 +97,14 @@ fn what_can_not_be_cut_short_is_said_to_be_finished() {
 fn the_second_signal_ends_it_at_once() {
     let quits_at_once = |pause: std::time::Duration| {
         let home = Home::new();
-        let (mut child, mut stderr) = long_run("thread-sleep", &home, &["--ask", "60s", "--out", "r.json"]);
+        let (mut child, mut stderr) = long_run("thread-sleep", &home, &["--request", "60s", "--out", "r.json"]);
         std::thread::sleep(pause);
         let mut lines = [String::new(), String::new()];
         for line in &mut lines {
             signal(&child, "INT");
             stderr.read_line(line).expect("readable");
         }
-        assert!(lines[0].starts_with("ending with what was measured"), "{lines:?}");
+        assert!(lines[0].starts_with("ending the run"), "{lines:?}");
         assert_eq!(child.wait().expect("it ends").code(), Some(130));
         let unfinished: Vec<String> = home.files().into_iter().filter(|file| file != "r.json").collect();
         assert!(unfinished.is_empty(), "{unfinished:?}");
@@ -114,7 +117,7 @@ fn the_second_signal_ends_it_at_once() {
 #[test]
 fn what_was_ignored_stays_ignored() {
     let home = Home::new();
-    let line = "trap '' HUP INT; exec \"$0\" waits nanosleep --ask 10ms --for 1500ms --quiet --out r.json";
+    let line = "trap '' HUP INT; exec \"$0\" waits nanosleep --request 10ms --for 1500ms --quiet --out r.json";
     let mut command = Command::new("sh");
     command.current_dir(home.path()).args(["-c", line, env!("CARGO_BIN_EXE_oversleep")]).stdout(Stdio::null());
     let child = command.spawn().expect("a shell");
@@ -136,7 +139,7 @@ fn holding_ends_with_a_signal_and_a_program_gets_what_is_sent_to_its_keeper() {
     };
     let mut alone = hold(&[]);
     let mut lines = BufReader::new(alone.stderr.take().expect("piped")).lines();
-    let heeds_signals = lines.any(|line| line.is_ok_and(|line| line == "until Ctrl-C"));
+    let heeds_signals = lines.any(|line| line.is_ok_and(|line| line == "press Ctrl-C to release it"));
     if heeds_signals {
         signal(&alone, "INT");
     }

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use oversleep_record::ResultFile;
 
 /// A measurement that takes a few ms, of a wait that every system has.
-pub const SHORT: [&str; 6] = ["waits", "thread-sleep", "--ask", "1ms", "--count", "3"];
+pub const SHORT: [&str; 6] = ["waits", "thread-sleep", "--request", "1ms", "--count", "3"];
 
 /// The system the command runs on: `linux`, `windows`, `macos`. Its names for what it has are its own.
 pub fn os() -> String {

@@ -19,7 +19,9 @@ const STEAL_SHARE: f64 = 0.05;
 pub(super) fn all(results: &[ResultFile]) -> Vec<Caveat> {
     let base = results.first();
     let of_result = |(index, file): (usize, &ResultFile)| {
-        let of_kind = |(kind, says)| Some(Caveat { result: place(index), kind, says: says? });
+        let of_kind = |(kind, sentence): (CaveatKind, Option<String>)| {
+            Some(Caveat { result: place(index), kind, sentence: sentence? })
+        };
         let caveats = [
             (CaveatKind::Modelled, modelled(file)),
             (CaveatKind::Wine, under_wine(file)),
@@ -138,7 +140,7 @@ mod tests {
         assert_eq!(kinds(&[busy_with(9_900_000, false)]), []);
         assert_eq!(kinds(&[busy_with(10_000_000, false)]), [(0, CaveatKind::Busy)]);
         assert_eq!(
-            all(&[busy_with(30_000_000, false)])[0].says,
+            all(&[busy_with(30_000_000, false)])[0].sentence,
             "during this run other programs used 75 % of this machine's CPU time, so a difference may be theirs. Measure \
              again on a quieter machine"
         );

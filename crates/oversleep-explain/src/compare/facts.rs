@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn only_what_differs_and_matters_is_listed() {
         let slack = |ns| (FactName::TimerSlack, FactValue::Nanos(Nanos(ns)));
-        let lost = || FactValue::Unknown(Unavailable::NotAsked);
+        let lost = || FactValue::Unknown(Unavailable::NotMeasured);
         let base = environment(&[
             (FactName::PerfParanoid, FactValue::Integer(2)),
             slack(50_000),

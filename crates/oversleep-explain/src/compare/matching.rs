@@ -93,7 +93,7 @@ mod tests {
         with_slack.conditions = Conditions::as_found().with("slack", Setting::Nanos(Nanos(1)));
         assert!(!together(plain(), with_slack));
         let mut rounded = plain();
-        rounded.asked_ns = Some(Nanos::from_millis(2));
+        rounded.rounded_ns = Some(Nanos::from_millis(2));
         assert!(together(plain(), rounded), "how a call rounds its request is part of what is compared");
     }
 

@@ -36,7 +36,7 @@ pub(super) fn of_rounds(key: &str, rounds: &[Vec<i64>]) -> Series {
         _ => None,
     };
     series.key = key;
-    series.asked_ns = series.requested_ns;
+    series.rounded_ns = series.requested_ns;
     for (index, values) in rounds.iter().enumerate() {
         let start = index as i64 * 100_000_000;
         for (sample, &value) in values.iter().enumerate() {

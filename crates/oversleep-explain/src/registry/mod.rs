@@ -52,7 +52,7 @@ pub fn findings(file: &ResultFile) -> Vec<Finding> {
         Verdict::Found => (0, finding.severity),
         Verdict::TooDisturbed => (1, Severity::Note),
         Verdict::NotEnoughData => (2, Severity::Note),
-        Verdict::Absent => (3, Severity::Note),
+        Verdict::NotFound => (3, Severity::Note),
     });
     findings
 }

@@ -73,7 +73,7 @@ fn entries_are_found_by_id_and_by_name() {
 fn an_empty_result_finds_nothing_and_breaks_nothing() {
     for sheet in [Sheet::linux(), Sheet::windows(), Sheet::macos()] {
         for finding in findings(&sheet.file) {
-            assert!(matches!(finding.verdict, Verdict::NotEnoughData | Verdict::Absent), "{finding:?}");
+            assert!(matches!(finding.verdict, Verdict::NotEnoughData | Verdict::NotFound), "{finding:?}");
             assert!(!finding.sentence.is_empty() && finding.advice.is_empty(), "{finding:?}");
         }
     }
@@ -104,7 +104,7 @@ fn the_gravest_come_first() {
     assert!(order[..first_not_found].windows(2).all(|pair| pair[0].1 <= pair[1].1), "{order:?}");
     assert_eq!(listed[0].id, "OVS-L001");
     assert!(order[first_not_found..].iter().all(|(verdict, _)| *verdict != Verdict::Found), "{order:?}");
-    assert_eq!(listed.last().map(|finding| finding.verdict), Some(Verdict::Absent));
+    assert_eq!(listed.last().map(|finding| finding.verdict), Some(Verdict::NotFound));
 }
 
 #[test]

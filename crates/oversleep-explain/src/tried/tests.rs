@@ -66,7 +66,7 @@ fn what_could_not_be_compared_says_why_it_could_not() {
     );
     let few = without().series(rounds(key, &[500_000; 3], 4));
     assert!(why(&few).starts_with(&format!("{key} has 12 values and a conclusion needs 30")), "{}", why(&few));
-    let missing = without().unavailable(key, Unavailable::NotAsked);
+    let missing = without().unavailable(key, Unavailable::NotMeasured);
     assert!(why(&missing).starts_with(&format!("{key} is not available: ")), "{}", why(&missing));
     let alone = Sheet::windows().steady(key, 500_000);
     assert_eq!(why(&alone), format!("this run has nothing comparable beside {key}"));

@@ -1,5 +1,5 @@
-//! What things are called elsewhere than in the registries: by their call as the system writes it (`Sleep`,
-//! `GetTickCount64`, `CLOCK_MONOTONIC_COARSE`), and by what a language's runtime makes of one (`parkNanos`, `time.sleep`).
+//! Other names for waits and clocks than those of the registries: the call as the system writes it (`Sleep`,
+//! `GetTickCount64`, `CLOCK_MONOTONIC_COARSE`), and the call of a language's runtime (`parkNanos`, `time.sleep`).
 
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
@@ -8,24 +8,24 @@ use super::question::{Question, Subject};
 use oversleep_measure::find_wait;
 use oversleep_system::{Clock, Family, Platform, Wait};
 
-/// How a runtime rounds what it is asked for.
+/// How a runtime rounds a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rounds {
     Not,
     /// Up to whole milliseconds.
     Up,
-    /// Down to whole milliseconds, but not to none.
+    /// Down to whole milliseconds, but to at least one.
     Down,
 }
 
-/// A wait of a language's runtime: which call of the system it ends in, and how.
+/// A wait of a language's runtime, and the call of the system that it makes.
 struct Runtime {
     names: &'static [&'static str],
-    /// Of what.
-    of: &'static str,
+    /// Whose runtime it is.
+    owner: &'static str,
     /// The wait by system: Windows, Linux, macOS.
     waits: [(&'static str, Rounds); 3],
-    /// Whether it asks Windows for 1 ms while it waits, unless the span is a multiple of 10 ms.
+    /// Whether it requests 1 ms of Windows while it waits, unless the request is a multiple of 10 ms.
     holds_a_millisecond: bool,
 }
 
@@ -33,17 +33,17 @@ const SYSTEMS: [&str; 3] = ["windows", "linux", "macos"];
 
 const fn runtime(
     names: &'static [&'static str],
-    of: &'static str,
+    owner: &'static str,
     windows: (&'static str, Rounds),
     linux: (&'static str, Rounds),
     macos: (&'static str, Rounds),
 ) -> Runtime {
-    Runtime { names, of, waits: [windows, linux, macos], holds_a_millisecond: false }
+    Runtime { names, owner, waits: [windows, linux, macos], holds_a_millisecond: false }
 }
 
 use Rounds::{Down, Not, Up};
 
-/// The first of several that differ in case only is meant where the case fits none.
+/// Where names differ only in case and the typed case fits none, the first is meant.
 const RUNTIMES: &[Runtime] = &[
     // os::PlatformEvent::park and Parker::park in os_windows.cpp and os_posix.cpp of OpenJDK.
     runtime(
@@ -98,15 +98,10 @@ const RUNTIMES: &[Runtime] = &[
     ),
 ];
 
-/// The platform's plainest sleep.
-pub(super) fn plainest(platform: &dyn Platform) -> Option<&dyn Wait> {
-    platform.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == Family::Sleep)
-}
-
-/// The question in the names of the registries, and what a runtime makes of it.
+/// The question in the names of the registries, and, for a runtime's call, a sentence that says what it becomes.
 pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) -> (Question, String) {
     let mut question = question.clone();
-    let mut said = String::new();
+    let mut translation = String::new();
     let clock_of = |name: &str| clock(platform, name).map_or(name.to_owned(), |clock| clock.info().name.to_owned());
     match &mut question.subject {
         Subject::Step { clock } | Subject::Cost { clock } | Subject::Shows { clock } => *clock = clock_of(clock),
@@ -118,22 +113,22 @@ pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
         }
         Subject::Wait { name, request } => match (find_wait(platform, name), runtime_of(platform, name)) {
             (None, Some((runtime, wait, rounds))) => {
-                let asked = rounds.of(*request);
-                said = runtime.sentence(name, wait, rounds, (*request, asked));
-                if runtime.holds_while(platform, asked) && question.conditions.setting("resolution").is_none() {
+                let rounded = rounds.of(*request);
+                translation = runtime.sentence(name, wait, rounds, (*request, rounded));
+                if runtime.holds_while(platform, rounded) && question.conditions.setting("resolution").is_none() {
                     question.conditions = question.conditions.with("resolution", Setting::Nanos(MILLISECOND));
-                    said += "it holds 1 ms meanwhile, for the span is no multiple of 10 ms; ";
+                    translation += "it holds 1 ms meanwhile, because the request is no multiple of 10 ms; ";
                 }
-                (*name, *request) = (wait.info().name.to_owned(), asked);
+                (*name, *request) = (wait.info().name.to_owned(), rounded);
             }
-            // What everybody calls a sleep is the plainest one, not a wait whose description begins with that word.
+            // Everybody calls the plainest sleep so; without this, a wait whose call begins with that word would be found.
             (None, None) if name.eq_ignore_ascii_case("sleep") => {
-                if let Some(found) = plainest(platform) {
+                if let Some(found) = platform.plainest(Family::Sleep) {
                     found.info().name.clone_into(name);
                 }
             }
             _ => {
-                // A composed wait goes by its name alone: its call begins with another's.
+                // A composed wait has no call of its own: what describes it begins with another wait's call.
                 if let Some(found) = by_name(platform.waits().iter().map(AsRef::as_ref), name) {
                     found.info().name.clone_into(name);
                 }
@@ -142,7 +137,7 @@ pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
         Subject::Resolution | Subject::ForkJoin { .. } => {}
     }
     question.clock = question.clock.map(|name| clock_of(&name));
-    (question, said)
+    (question, translation)
 }
 
 const MILLISECOND: Nanos = Nanos::from_millis(1);
@@ -158,18 +153,18 @@ impl Rounds {
 }
 
 impl Runtime {
-    fn sentence(&self, name: &str, wait: &dyn Wait, rounds: Rounds, (request, asked): (Nanos, Nanos)) -> String {
+    fn sentence(&self, name: &str, wait: &dyn Wait, rounds: Rounds, (request, rounded): (Nanos, Nanos)) -> String {
         let how = match rounds {
             Not => String::new(),
             Up => ", rounded up to whole milliseconds".to_owned(),
-            Down => ", rounded down to whole milliseconds and to one at least".to_owned(),
+            Down => ", rounded down to whole milliseconds, at least one".to_owned(),
         };
-        let what = if asked == request { String::new() } else { format!(": {request} is {asked}") };
-        format!("{name} of {} ends in {}{how}{what}; ", self.of, wait.info().call)
+        let what = if rounded == request { String::new() } else { format!(": {request} becomes {rounded}") };
+        format!("{name} of {} calls {}{how}{what}; ", self.owner, wait.info().call)
     }
 
-    fn holds_while(&self, platform: &dyn Platform, asked: Nanos) -> bool {
-        self.holds_a_millisecond && platform.id().os == SYSTEMS[0] && asked.0 % (10 * MILLISECOND.0) != 0
+    fn holds_while(&self, platform: &dyn Platform, rounded: Nanos) -> bool {
+        self.holds_a_millisecond && platform.id().os == SYSTEMS[0] && rounded.0 % (10 * MILLISECOND.0) != 0
     }
 }
 
@@ -203,7 +198,7 @@ fn is_exact(typed: &str, name: &str, _: &str) -> bool {
     typed == name
 }
 
-/// The function that is called, or what its argument names.
+/// Whether it is the function in the call, or what its argument names.
 fn is_call(typed: &str, _: &str, call: &str) -> bool {
     let mut words =
         call.split(|c: char| !c.is_ascii_alphanumeric() && !"_:.".contains(c)).filter(|word| !word.is_empty());
@@ -221,15 +216,15 @@ mod tests {
     use super::*;
     use oversleep_model::platform;
 
-    /// What a question comes to there, and what is said of it.
-    fn comes_to(machine: &str, typed: &str) -> (String, String) {
+    /// What a question becomes there, and the sentence about it.
+    fn becomes(machine: &str, typed: &str) -> (String, String) {
         let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
-        let (question, said) = in_registry_names(&*platform, &Question::of(typed.parse().expect(typed)));
-        (question.subject.to_string() + if question.conditions.is_as_found() { "" } else { " at 1 ms" }, said)
+        let (question, translation) = in_registry_names(&*platform, &Question::of(typed.parse().expect(typed)));
+        (question.subject.to_string() + if question.conditions.is_as_found() { "" } else { " at 1 ms" }, translation)
     }
 
     #[test]
-    fn things_are_found_by_their_calls() {
+    fn waits_and_clocks_are_found_by_their_calls() {
         for (machine, typed, means) in [
             ("windows-11", "Sleep(1ms)", "sleep(1ms)"),
             ("windows-11", "SLEEP(1ms)", "sleep(1ms)"),
@@ -248,44 +243,39 @@ mod tests {
             ("linux-hz250", "yield(sched_yield)", "yield(sched-yield)"),
             ("linux-hz250", "spin(1ms)", "spin(1ms)"),
         ] {
-            assert_eq!(comes_to(machine, typed), (means.to_owned(), String::new()), "{typed}");
+            assert_eq!(becomes(machine, typed), (means.to_owned(), String::new()), "{typed}");
         }
     }
 
     #[test]
-    fn what_runtimes_make_of_a_wait() {
-        for (machine, typed, means, says) in [
-            (
-                "windows-11",
-                "parkNanos(1ns)",
-                "wait-for-single-object(1ms)",
-                "ends in WaitForSingleObject(event, timeout), rounded down",
-            ),
-            ("windows-11", "parkNanos(1999us)", "wait-for-single-object(1ms)", "2 ms is 1 ms"),
+    fn a_runtime_s_call_becomes_a_wait_of_the_system() {
+        for (machine, typed, means, part) in [
+            ("windows-11", "parkNanos(1ns)", "wait-for-single-object(1ms)", "calls WaitForSingleObject, rounded down"),
+            ("windows-11", "parkNanos(1999us)", "wait-for-single-object(1ms)", "2 ms becomes 1 ms"),
             ("windows-11", "LockSupport.parkNanos(5ms)", "wait-for-single-object(5ms)", "of the JDK"),
             ("windows-11", "Thread.sleep(1ms)", "wait-for-single-object(1ms) at 1 ms", "holds 1 ms meanwhile"),
             ("windows-11", "Thread.sleep(10ms)", "wait-for-single-object(10ms)", "of the JDK"),
             ("windows-11", "Thread.Sleep(1ms)", "sleep-ex(1ms)", "of .NET"),
             ("windows-11", "time.sleep(1ms)", "waitable-timer-high-resolution(1ms)", "CPython since 3.11"),
             ("windows-11", "time.Sleep(1ms)", "waitable-timer-high-resolution(1ms)", "Go since 1.23"),
-            ("windows-11", "sleep_for(1500us)", "sleep(2ms)", "1.5 ms is 2 ms"),
-            ("windows-11", "WM_TIMER(1ms)", "set-timer(1ms)", "ends in SetTimer"),
-            ("windows-11", "MsgWaitForMultipleObjects(1ms)", "wait-for-multiple-objects(1ms)", "ends in"),
+            ("windows-11", "sleep_for(1500us)", "sleep(2ms)", "1.5 ms becomes 2 ms"),
+            ("windows-11", "WM_TIMER(1ms)", "set-timer(1ms)", "calls SetTimer"),
+            ("windows-11", "MsgWaitForMultipleObjects(1ms)", "wait-for-multiple-objects(1ms)", "calls"),
             ("linux-hz250", "Thread.sleep(1500us)", "cond-timedwait(2ms)", "rounded up"),
             ("linux-hz250", "parknanos(55us)", "cond-timedwait(55us)", "of the JDK"),
             ("linux-hz250", "setTimeout(1999us)", "epoll-wait(1ms)", "of Node"),
             ("macos-14-m1", "time.sleep(1ms)", "nanosleep(1ms)", "CPython"),
         ] {
-            let (comes_to, said) = comes_to(machine, typed);
-            assert_eq!(comes_to, means, "{typed}");
-            assert!(said.contains(says), "{typed}: {said}");
+            let (question, translation) = becomes(machine, typed);
+            assert_eq!(question, means, "{typed}");
+            assert!(translation.contains(part), "{typed}: {translation}");
         }
-        assert_eq!(comes_to("linux-hz250", "WM_TIMER(1ms)").0, "WM_TIMER(1ms)", "there is none there");
+        assert_eq!(becomes("linux-hz250", "WM_TIMER(1ms)").0, "WM_TIMER(1ms)", "Linux has none");
     }
 
-    /// A row that names no wait of a system would never be found.
+    /// A row whose wait doesn't exist would never be found.
     #[test]
-    fn runtimes_end_in_waits_there_are() {
+    fn runtimes_call_waits_that_exist() {
         for (system, machine) in ["windows-11", "linux-hz250", "macos-14-m1"].into_iter().enumerate() {
             let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(platform.id().os, SYSTEMS[system]);

@@ -1,5 +1,5 @@
-//! A question to a machine, as it is typed and as it stands in the file of observations: `sleep(1ms)`, `step(qpc)`,
-//! and the conditions it is asked under.
+//! A question to a machine, as people type it and as the files of observations state it: `sleep(1ms)`, `step(qpc)`, and the
+//! conditions that hold meanwhile.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// `sleep(1ms)`: how long this wait takes. `sleep` is the platform's plainest one.
+    /// `sleep(1ms)`: how long this wait takes. `sleep` means the platform's plainest sleep.
     Wait {
         /// Registry name, or `sleep`.
         name: String,
@@ -30,7 +30,7 @@ pub enum Subject {
         /// Registry name.
         clock: String,
     },
-    /// `cost(tsc)`: what one read takes.
+    /// `cost(tsc)`: how long one read takes.
     Cost {
         /// Registry name.
         clock: String,
@@ -40,31 +40,31 @@ pub enum Subject {
         /// Registry name.
         clock: String,
     },
-    /// `resolution()`: what the system says its timer resolution is, while the conditions hold.
+    /// `resolution()`: the timer resolution that the system states while the conditions hold.
     Resolution,
-    /// `forkjoin(blocked)`: from fork to join, by style of the main thread's wait; `forkjoin(single)` is the same work on
-    /// one thread. Timed by the precise clock, or by the one that stamps.
+    /// `forkjoin(blocked)`: from fork to join, by how the main thread waits; `forkjoin(single)` is the same work on one
+    /// thread. The precise clock times it, or the clock that stamps.
     ForkJoin {
         /// How the main thread waits.
         style: JoinStyle,
-        /// By the platform's coarse clock.
+        /// Whether the platform's coarse clock times it.
         coarse: bool,
     },
 }
 
 /// Why a question can't be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}': {what}")]
+#[error("'{text}': {why}")]
 pub struct QuestionError {
     text: String,
-    what: String,
+    why: String,
 }
 
 impl FromStr for Subject {
     type Err = QuestionError;
 
     fn from_str(text: &str) -> Result<Subject, QuestionError> {
-        let wrong = |what: String| QuestionError { text: text.to_owned(), what };
+        let wrong = |why: String| QuestionError { text: text.to_owned(), why };
         let typed = text.trim();
         let (verb, rest) = typed.split_once('(').ok_or_else(|| wrong(FORMS.to_owned()))?;
         let argument = rest.strip_suffix(')').ok_or_else(|| wrong("the closing parenthesis is missing".to_owned()))?;
@@ -81,29 +81,24 @@ impl FromStr for Subject {
             "step" => Ok(Subject::Step { clock: name("a clock, like step(monotonic-coarse)")? }),
             "cost" => Ok(Subject::Cost { clock: name("a clock, like cost(tsc)")? }),
             "shows" => Ok(Subject::Shows { clock: name("a clock, like shows(clock)")? }),
-            "handoff" => {
-                Err(wrong("hand-offs are measured, not asked: oversleep handoff NAME --on MACHINE".to_owned()))
-            }
+            "handoff" => Err(wrong("to measure a hand-off, run `oversleep handoff NAME --on MACHINE`".to_owned())),
             "yield" => Ok(Subject::Yield { name: name("a yield, like yield(sched-yield)")? }),
             "resolution" if argument.is_empty() => Ok(Subject::Resolution),
-            "resolution" => Err(wrong("resolution() takes nothing; conditions stand beside it".to_owned())),
+            "resolution" => {
+                Err(wrong("resolution() takes no argument; state conditions with options like --resolution".to_owned()))
+            }
             "forkjoin" => fork_join(argument).ok_or_else(|| {
-                let styles: Vec<&str> = JoinStyle::ALL.iter().map(|style| style.as_str()).collect();
-                wrong(format!(
-                    "forkjoin takes one of {}, and after a comma 'coarse' for the coarse clock",
-                    styles.join(", ")
-                ))
+                let styles = JoinStyle::ALL.iter().map(|style| style.as_str()).collect::<Vec<_>>().join(", ");
+                wrong(format!("write forkjoin(STYLE) or forkjoin(STYLE, coarse); STYLE is one of {styles}"))
             }),
-            // What the system calls a sleep of nothing.
+            // Windows' Sleep(0) is a yield.
             wait if wait.eq_ignore_ascii_case("sleep") && ["0", "0ms"].contains(&argument) => {
                 Ok(Subject::Yield { name: "sleep-zero".to_owned() })
             }
             wait if is_call(wait) => {
                 let request: Nanos = argument.parse().map_err(|error| wrong(format!("{error}")))?;
                 if !(Nanos(1)..=REQUEST_MAX).contains(&request) {
-                    return Err(wrong(
-                        "a wait is at least 1ns and at most 60s; giving the CPU away is yield(NAME)".to_owned(),
-                    ));
+                    return Err(wrong("a wait takes 1ns to 60s; to give the CPU away, ask yield(NAME)".to_owned()));
                 }
                 Ok(Subject::Wait { name: wait.to_owned(), request })
             }
@@ -113,7 +108,7 @@ impl FromStr for Subject {
 }
 
 const REQUEST_MAX: Nanos = Nanos::from_secs(60);
-const FORMS: &str = "a question reads sleep(1ms), WAIT(SPAN), yield(NAME), step(CLOCK), cost(CLOCK), shows(CLOCK), \
+const FORMS: &str = "write a question like sleep(1ms), WAIT(DURATION), yield(NAME), step(CLOCK), cost(CLOCK), shows(CLOCK), \
                      forkjoin(blocked) or resolution()";
 
 fn is_name(text: &str) -> bool {
@@ -131,7 +126,7 @@ fn fork_join(argument: &str) -> Option<Subject> {
         Some((style, clock)) if clock.trim() == "coarse" => (style.trim(), true),
         Some(_) => return None,
     };
-    style.parse().ok().map(|style| Subject::ForkJoin { style, coarse })
+    Some(Subject::ForkJoin { style: style.parse().ok()?, coarse })
 }
 
 impl fmt::Display for Subject {
@@ -156,23 +151,23 @@ impl fmt::Display for Subject {
 pub struct Question {
     /// What is asked.
     pub subject: Subject,
-    /// What the asking process and thread hold, and the load.
+    /// What the asking process and its thread hold, and the background load.
     pub conditions: Conditions,
-    /// What other processes hold: settings of the resolution tunable.
+    /// What other processes hold of the resolution tunable, one setting each.
     pub neighbours: Vec<Setting>,
-    /// How the waits follow one another; `None` is back to back.
+    /// How the waits follow one another; `None` means back to back.
     pub pace: Option<Pace>,
-    /// Values taken.
+    /// How many values to take.
     pub count: u64,
-    /// Registry name of the clock that stamps; `None` is the reference clock.
+    /// Registry name of the clock that stamps; `None` means the reference clock.
     pub clock: Option<String>,
 }
 
-/// Values taken unless said otherwise: enough for p99.
+/// How many values to take by default: enough for p99.
 pub const COUNT: u64 = 1_000;
 
 impl Question {
-    /// Asked on a machine as found, a thousand times.
+    /// That subject on a machine as found, [`COUNT`] times.
     pub fn of(subject: Subject) -> Question {
         Question {
             subject,
@@ -185,16 +180,24 @@ impl Question {
     }
 }
 
-/// A setting as it is typed: `on`, `off`, a span, or a policy with its priority.
+/// Reads a setting: `on`, `off`, a duration, or a policy with its priority.
+///
+/// # Errors
+/// What a setting looks like.
 pub fn setting(text: &str) -> Result<Setting, QuestionError> {
-    let wrong =
-        |_| QuestionError { text: text.to_owned(), what: "a setting is on, off, a span or a policy".to_owned() };
+    let wrong = |_| QuestionError {
+        text: text.to_owned(),
+        why: "write a setting as on, off, a duration like 1ms, or a policy like fifo:80".to_owned(),
+    };
     text.parse().map_err(wrong)
 }
 
-/// A load as it is typed: `spin:16`.
+/// Reads a load: `spin:16`.
+///
+/// # Errors
+/// What a load looks like.
 pub fn load(text: &str) -> Result<LoadSpec, QuestionError> {
-    let wrong = || QuestionError { text: text.to_owned(), what: "a load reads KIND:HOGS, like spin:4".to_owned() };
+    let wrong = || QuestionError { text: text.to_owned(), why: "write a load as KIND:N, like spin:4".to_owned() };
     let (kind, hogs) = text.split_once(':').ok_or_else(wrong)?;
     if !is_name(kind) {
         return Err(wrong());
@@ -215,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_read_as_they_are_shown() {
+    fn a_question_is_read_back_from_its_text() {
         for text in [
             "sleep(1ms)",
             "nanosleep(300us)",
@@ -236,25 +239,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_what_would_be_right() {
-        for (text, says) in [
-            ("sleep", "a question reads sleep(1ms)"),
+    fn an_error_shows_what_would_be_right() {
+        for (text, part) in [
+            ("sleep", "write a question like sleep(1ms)"),
             ("sleep(1ms", "closing parenthesis"),
-            ("nanosleep(0ms)", "at least 1ns"),
+            ("nanosleep(0ms)", "takes 1ns to 60s"),
             ("handoff(event)", "oversleep handoff NAME"),
-            ("sleep(2h)", "at most 60s"),
+            ("sleep(2h)", "takes 1ns to 60s"),
             ("step()", "the name of a clock"),
             ("forkjoin(sideways)", "blocked, spinning, polling, single"),
-            ("resolution(1ms)", "takes nothing"),
-            ("Sle ep(1ms)", "a question reads"),
+            ("resolution(1ms)", "takes no argument"),
+            ("Sle ep(1ms)", "write a question"),
         ] {
             let error = text.parse::<Subject>().expect_err(text).to_string();
-            assert!(error.contains(says) && error.contains(text), "{error}");
+            assert!(error.contains(part) && error.contains(text), "{error}");
         }
     }
 
     #[test]
-    fn settings_are_told_by_their_form() {
+    fn settings_are_recognised_by_their_form() {
         assert_eq!(setting("2ms"), Ok(Setting::Nanos(Nanos::from_millis(2))));
         assert_eq!(setting("on"), Ok(Setting::Flag(true)));
         assert_eq!(setting("fifo:80"), Ok(Setting::Policy { policy: "fifo".to_owned(), priority: 80 }));

@@ -1,85 +1,80 @@
-//! The rule behind an answer, in a sentence, as it is while the conditions are held. Only models know theirs.
+//! The rule behind an answer, in a sentence, as it holds under the question's conditions. Only models know theirs.
 
+use oversleep_measure::{FORK_JOIN_THREADS, POLL_PAUSE, coarse_clock, find_wait};
 use oversleep_record::Nanos;
 use oversleep_record::conditions::LoadSpec;
 use oversleep_record::label::JoinStyle;
+use oversleep_system::{Family, Platform, Scope, WaitInfo};
 
-use super::answer::hold;
-use super::calls::plainest;
+use super::measured::hold;
 use super::question::{Question, Subject};
-use oversleep_measure::find_wait;
-use oversleep_system::{Clock, Family, Platform, Scope, WaitInfo};
 
-/// Threads of a fork-join, as experiment D1 has them.
-const FORKED: usize = 8;
+/// A clock whose step is at least this shows durations in its steps.
+const STEP_SHOWS_FROM: Nanos = Nanos(1_000);
 
-/// The sleep between two looks of a main thread that polls.
-const POLLED: Nanos = Nanos(1_000_000);
-
-/// A clock that moves by more than this shows a wait in its steps.
-const COARSE_STEP: Nanos = Nanos(1_000);
-
-/// The rule by which that question is answered there now.
+/// The rule by which this machine answers the question.
 pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String> {
     let _held = hold(platform, question);
     let loads = question.conditions.load.iter();
     let _loads: Vec<_> = loads.filter_map(|load| platform.load(&load.kind)?.start(load.hogs).ok()).collect();
     match &question.subject {
         Subject::Wait { name, request } => {
-            let wait = find_wait(platform, name).or_else(|| plainest(platform))?;
+            let wait = find_wait(platform, name).or_else(|| platform.plainest(Family::Sleep))?;
             let wait = wait.rule(*request).or_else(|| of_spinning(platform, wait.info()))?;
             Some(wait + &of_stamps(platform, question.clock.as_deref()) + &of_neighbours(platform, question))
         }
         Subject::Yield { name } => platform.wait(name)?.rule(Nanos::ZERO),
         Subject::Step { clock } | Subject::Shows { clock } => platform.clock(clock)?.rule(),
         Subject::Resolution => platform.resolution_tunable()?.rule(),
-        // A clock that knows how it moves is a modelled one.
+        // A clock that knows its rule is a modelled one.
         Subject::Cost { clock } => platform.clock(clock)?.rule().map(|_| {
-            "no rule computes it: what a read takes is a figure of the profile, which names its source".to_owned()
+            "no rule gives it: the cost of a read is a figure of the profile, which names its source".to_owned()
         }),
-        Subject::ForkJoin { .. } if question.clock.is_some() => {
-            let clock = platform.clock(question.clock.as_deref()?)?;
-            Some(format!("the fork-join is timed by {}: {}", clock.info().name, clock.rule()?))
-        }
-        Subject::ForkJoin { coarse: true, .. } => {
-            let is_coarse = |clock: &&dyn Clock| clock.stated_step_ns().is_some_and(oversleep_record::clock::is_coarse);
-            let clock = platform.clocks().iter().map(AsRef::as_ref).find(is_coarse)?;
-            Some(format!("the fork-join is timed by {}: {}", clock.info().name, clock.rule()?))
-        }
-        Subject::ForkJoin { style, .. } => {
-            of_fork_join(platform, *style, computing(question), &plainest(platform)?.rule(POLLED)?)
+        Subject::ForkJoin { style, coarse } => {
+            let clock = match question.clock.as_deref() {
+                Some(name) => Some(platform.clock(name)?),
+                None if *coarse => Some(coarse_clock(platform)?),
+                None => None,
+            };
+            match clock {
+                Some(clock) => Some(format!("{} times the fork-join: {}", clock.info().name, clock.rule()?)),
+                None => {
+                    let sleep = platform.plainest(Family::Sleep)?.rule(POLL_PAUSE)?;
+                    Some(of_fork_join(platform, *style, computing(question), &sleep))
+                }
+            }
         }
     }
 }
 
-/// The waits that look at the clock themselves. A clock that knows how it moves is a modelled one.
+/// Waits that read the clock themselves. A clock that knows its rule is a modelled one.
 fn of_spinning(platform: &dyn Platform, info: &WaitInfo) -> Option<String> {
     platform.clock(platform.reference_clock())?.rule()?;
-    let is_own = info.family == Family::Spin;
-    is_own.then(|| {
-        format!("no timer ends it: the thread looks at the clock itself ({}), and takes the CPU for that", info.call)
+    let call = info.call;
+    (info.family == Family::Spin).then(|| {
+        format!("no timer ends it: the thread itself reads the clock until then ({call}), which takes the CPU")
     })
 }
 
-/// That neighbours are of no account, where what they hold is a thread's own.
+/// Neighbours don't matter where what they hold belongs to each thread.
 fn of_neighbours(platform: &dyn Platform, question: &Question) -> String {
     let own = platform.resolution_tunable().filter(|tunable| tunable.info().scope == Scope::Thread);
     match own {
-        Some(tunable) if !question.neighbours.is_empty() => format!(
-            "; {} is each thread's own here: what another process holds of it reaches nobody else",
-            tunable.info().name
-        ),
+        Some(tunable) if !question.neighbours.is_empty() => {
+            let name = tunable.info().name;
+            format!("; {name} belongs to each thread here, so what another process holds of it reaches nobody else")
+        }
         _ => String::new(),
     }
 }
 
-/// What a clock that moves in steps makes of the spans it stamps.
+/// What a stamping clock that moves in steps makes of durations.
 fn of_stamps(platform: &dyn Platform, clock: Option<&str>) -> String {
     let of = |name: &str| {
         let clock = platform.clock(name)?;
-        let rule = clock.rule().filter(|_| clock.stated_step_ns().is_some_and(|step| step >= COARSE_STEP))?;
+        let rule = clock.rule().filter(|_| clock.stated_step_ns().is_some_and(|step| step >= STEP_SHOWS_FROM))?;
         Some(format!(
-            "; the stamps are those of {name}, and {rule}: whatever passed shows as a multiple of its steps, 0 included"
+            "; the timestamps are those of {name}, and {rule}: every duration shows as a multiple of its steps, or as 0"
         ))
     };
     clock.and_then(of).unwrap_or_default()
@@ -87,29 +82,30 @@ fn of_stamps(platform: &dyn Platform, clock: Option<&str>) -> String {
 
 /// Threads of a load that compute without a pause.
 fn computing(question: &Question) -> usize {
-    let endless = |load: &&LoadSpec| matches!(load.kind.as_str(), "spin" | "syscalls");
-    question.conditions.load.iter().filter(endless).map(|load| load.hogs as usize).sum()
+    let is_endless = |load: &&LoadSpec| matches!(load.kind.as_str(), "spin" | "syscalls");
+    question.conditions.load.iter().filter(is_endless).map(|load| load.hogs as usize).sum()
 }
 
-fn of_fork_join(platform: &dyn Platform, style: JoinStyle, hogs: usize, sleep: &str) -> Option<String> {
+fn of_fork_join(platform: &dyn Platform, style: JoinStyle, hogs: usize, sleep: &str) -> String {
     let cpus = platform.cpus().len();
     let turns = |own: usize| match own + hogs {
         threads if threads > cpus => format!("; {threads} threads that compute take turns on {cpus} CPUs"),
         _ => String::new(),
     };
     match style {
-        JoinStyle::Blocked => Some(format!(
-            "the last thread that ends wakes the main thread, which takes a wake-up and no tick: it is the longest portion of \
-             work, plus starting the threads{}",
-            turns(FORKED)
-        )),
-        JoinStyle::Spinning => Some(format!(
-            "the main thread looks all the time, so it sees the last thread end at once, and takes a CPU meanwhile{}",
-            turns(FORKED + 1)
-        )),
-        JoinStyle::Polling => Some(format!("the main thread looks after each sleep of 1 ms: {sleep}")),
+        JoinStyle::Blocked => format!(
+            "the last thread to end wakes the main thread, which takes a wake-up and no tick: the duration is that of the \
+             longest portion of work, plus starting the threads{}",
+            turns(FORK_JOIN_THREADS)
+        ),
+        JoinStyle::Spinning => format!(
+            "the main thread looks without a pause, so it sees at once that the last thread ended; it takes a CPU \
+             meanwhile{}",
+            turns(FORK_JOIN_THREADS + 1)
+        ),
+        JoinStyle::Polling => format!("the main thread looks after each sleep of {POLL_PAUSE}: {sleep}"),
         JoinStyle::Single => {
-            Some(format!("one thread does all portions in turn: nothing waits, so no timer can show in it{}", turns(1)))
+            format!("one thread does all portions in turn: nothing waits, so no timer shows{}", turns(1))
         }
     }
 }
@@ -119,14 +115,15 @@ mod tests {
     use super::*;
     use crate::ask::{ask, setting};
     use crate::machines::load;
+    use crate::session::Laboratory;
 
-    fn asked(machine: &str, set: &[&str], subject: &str) -> (crate::session::Laboratory, Question) {
+    fn asked(machine: &str, set: &[&str], subject: &str) -> (Laboratory, Question) {
         let set: Vec<String> = set.iter().map(|&change| change.to_owned()).collect();
         let question = Question { count: 20, ..Question::of(subject.parse().unwrap()) };
         (load(machine, &set, 1).unwrap_or_else(|error| panic!("{error}")), question)
     }
 
-    fn rule(lab: &crate::session::Laboratory, question: &Question) -> String {
+    fn rule_of(lab: &Laboratory, question: &Question) -> String {
         let answer = ask(lab, question).unwrap_or_else(|error| panic!("{error}"));
         answer.rule().unwrap_or_else(|| panic!("{} without a rule", question.subject)).to_owned()
     }
@@ -161,60 +158,61 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_and_who_won_it_are_said() {
+    fn the_rule_names_the_grant_and_whose_request_won() {
         let (lab, mut question) = asked("windows-10-2004", &[], "resolution()");
-        assert!(rule(&lab, &question).starts_with("no process requests a shorter period than the default, 15.6"));
+        assert!(rule_of(&lab, &question).starts_with("no process requests a shorter period than the default, 15.6"));
         question.neighbours = vec![setting("2ms").unwrap()];
         assert!(
-            rule(&lab, &question).starts_with("the shortest period that any process requests is in effect, 2 ms now")
+            rule_of(&lab, &question)
+                .starts_with("the shortest period that any process requests is in effect, 2 ms now")
         );
         question.conditions = question.conditions.with("resolution", setting("501.3us").unwrap());
-        let said = rule(&lab, &question);
-        assert!(said.contains("in effect, 500 µs now") || said.contains("in effect, 500.4 µs now"), "{said}");
-        assert!(said.contains("multiple of 1.28 µs"), "{said}");
+        let rule = rule_of(&lab, &question);
+        assert!(rule.contains("in effect, 500 µs now") || rule.contains("in effect, 500.4 µs now"), "{rule}");
+        assert!(rule.contains("multiple of 1.28 µs"), "{rule}");
     }
 
     #[test]
-    fn a_hidden_window_and_a_coarse_clock_are_said() {
+    fn the_rule_names_a_hidden_window_and_a_coarse_clock() {
         let (lab, mut question) = asked("windows-11", &["window-hidden=true"], "sleep(1ms)");
-        assert!(!rule(&lab, &question).contains("window"), "nothing was asked for");
+        assert!(!rule_of(&lab, &question).contains("window"), "it requests nothing");
         question.conditions = question.conditions.with("resolution", setting("1ms").unwrap());
-        assert!(rule(&lab, &question).contains("is ignored while its window is hidden"));
+        assert!(rule_of(&lab, &question).contains("is ignored while its window is hidden"));
         let opted_out = question.conditions.clone().with("power-throttling", setting("off").unwrap());
-        assert!(!rule(&lab, &Question { conditions: opted_out, ..question }).contains("window"));
+        assert!(!rule_of(&lab, &Question { conditions: opted_out, ..question }).contains("window"));
         let (lab, mut question) = asked("windows-11", &[], "sleep(1ms)");
-        assert!(!rule(&lab, &question).contains("stamps"));
+        assert!(!rule_of(&lab, &question).contains("timestamps"));
         question.clock = Some("get-tick-count-64".to_owned());
-        let said = rule(&lab, &question);
-        assert!(said.contains("the stamps are those of get-tick-count-64") && said.contains("15.6 ms"), "{said}");
+        let rule = rule_of(&lab, &question);
+        assert!(rule.contains("the timestamps are those of get-tick-count-64") && rule.contains("15.6 ms"), "{rule}");
     }
 
     #[test]
-    fn turns_are_said_where_threads_outnumber_cpus() {
+    fn the_rule_names_turns_where_threads_outnumber_cpus() {
         let (pi, blocked) = asked("raspberry-pi-4", &[], "forkjoin(blocked)");
-        assert!(rule(&pi, &blocked).ends_with("8 threads that compute take turns on 4 CPUs"));
+        assert!(rule_of(&pi, &blocked).ends_with("8 threads that compute take turns on 4 CPUs"));
         let (windows, spinning) = asked("windows-11", &[], "forkjoin(spinning)");
-        assert!(!rule(&windows, &spinning).contains("turns"));
+        assert!(!rule_of(&windows, &spinning).contains("turns"));
         let (windows, waits) = asked("windows-11", &[], "waitable-timer-high-resolution(1ms)");
         let loaded = Question { conditions: waits.conditions.clone().with_load("spin", 16), ..waits };
-        let said = rule(&windows, &loaded);
-        assert!(said.contains("17 threads share 16 CPUs") && said.contains("slice of 31.2"), "{said}");
+        let rule = rule_of(&windows, &loaded);
+        assert!(rule.contains("17 threads share 16 CPUs") && rule.contains("slice of 31.2"), "{rule}");
         let (windows, single) = asked("windows-11", &[], "forkjoin(single)");
         let loaded = Question { conditions: single.conditions.clone().with_load("spin", 16), ..single };
-        assert!(rule(&windows, &loaded).ends_with("17 threads that compute take turns on 16 CPUs"));
+        assert!(rule_of(&windows, &loaded).ends_with("17 threads that compute take turns on 16 CPUs"));
         let (windows, gives) = asked("windows-11", &[], "yield(switch-to-thread)");
         let loaded = Question { conditions: gives.conditions.clone().with_load("spin", 16), ..gives };
-        assert!(rule(&windows, &loaded).contains("17 threads share 16 CPUs"));
+        assert!(rule_of(&windows, &loaded).contains("17 threads share 16 CPUs"));
     }
 
     #[test]
-    fn what_a_policy_does_beside_a_load_is_said() {
-        let said = |machine: &str, policy: &str, hogs: u32| {
+    fn the_rule_names_what_a_policy_does_under_load() {
+        let rule_under = |machine: &str, policy: &str, hogs: u32| {
             let wait = if machine.starts_with("windows") { "sleep(1ms)" } else { "nanosleep(1ms)" };
             let (lab, question) = asked(machine, &[], wait);
             let conditions =
                 question.conditions.clone().with("policy", setting(policy).unwrap()).with_load("spin", hogs);
-            rule(&lab, &Question { conditions, ..question })
+            rule_of(&lab, &Question { conditions, ..question })
         };
         for (machine, policy, hogs, part) in [
             (
@@ -239,23 +237,23 @@ mod tests {
             ("macos-14-m1", "other:31", 16, "it runs at once while it has had less than its share"),
             ("macos-14-m1", "fifo:31", 16, "divided by 8, at most 1 ms (tier-0)"),
         ] {
-            let said = said(machine, policy, hogs);
-            assert!(said.contains(part), "{machine} {policy}: {said}");
+            let rule = rule_under(machine, policy, hogs);
+            assert!(rule.contains(part), "{machine} {policy}: {rule}");
         }
     }
 
-    /// Every sentence names what makes its figure: rounding, whose request, what is held while it waits.
+    /// Rounding, whose request counts, what is held meanwhile.
     #[test]
-    fn what_makes_the_figure_is_said() {
-        let neighbour = |asked: (crate::session::Laboratory, Question), setting: &str| {
+    fn the_rule_names_what_makes_the_figure() {
+        let neighbour = |asked: (Laboratory, Question), setting: &str| {
             (asked.0, Question { neighbours: vec![super::super::setting(setting).unwrap()], ..asked.1 })
         };
-        let holding = |asked: (crate::session::Laboratory, Question), setting: &str| {
+        let holding = |asked: (Laboratory, Question), setting: &str| {
             let conditions = asked.1.conditions.clone().with("resolution", super::super::setting(setting).unwrap());
             (asked.0, Question { conditions, ..asked.1 })
         };
         let hidden = &["window-hidden=true"][..];
-        for ((lab, question), says) in [
+        for ((lab, question), part) in [
             (asked("linux-hz250", &[], "poll(300us)"), "the call takes whole milliseconds: 300 µs becomes 1 ms"),
             (asked("linux-hz250", &[], "select(1500ns)"), "the call takes whole microseconds: 1.5 µs becomes 2 µs"),
             (holding(asked("windows-11", &[], "sleep(1500us)"), "1ms"), "whole milliseconds: 1.5 ms becomes 2 ms"),
@@ -265,17 +263,17 @@ mod tests {
             (neighbour(asked("windows-7", &[], "sleep(1ms)"), "2ms"), "every 2 ms because another process requests"),
             (neighbour(asked("windows-11", &[], "sleep(1ms)"), "10ms"), "every 10 ms because another process requests"),
             (neighbour(asked("windows-11", &[], "sleep(1ms)"), "5ms"), "every 3rd only, each 15 ms; for neighbours"),
-            (neighbour(asked("linux-hz250", &[], "sleep(1ms)"), "1ms"), "slack is each thread's own here"),
+            (neighbour(asked("linux-hz250", &[], "sleep(1ms)"), "1ms"), "slack belongs to each thread here"),
             (asked("linux-hz250", &[], "resolution()"), "timer slack is each thread's own, 50 µs for a new one"),
             (asked("linux-hz250", &[], "so-rcvtimeo(300ms)"), "in steps of 32 ms"),
             (asked("linux-hz250", &[], "step(monotonic-coarse)"), "steps of 4 ms, the period of the kernel's tick"),
             (asked("windows-11", &[], "step(get-tick-count-64)"), "whatever resolution is held"),
         ] {
-            let said = rule(&lab, &question);
-            assert!(said.contains(says), "{}: {said}", question.subject);
+            let rule = rule_of(&lab, &question);
+            assert!(rule.contains(part), "{}: {rule}", question.subject);
         }
         let (lab, plain) = asked("linux-hz250", &[], "nanosleep(300us)");
-        let said = rule(&lab, &plain);
-        assert!(!said.contains("takes") && !said.contains("own here"), "{said}");
+        let rule = rule_of(&lab, &plain);
+        assert!(!rule.contains("takes") && !rule.contains("each thread"), "{rule}");
     }
 }

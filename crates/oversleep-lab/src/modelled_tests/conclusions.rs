@@ -37,13 +37,13 @@ fn a_default_look_at_the_neighbours_tells_whose_request_counts() {
     assert_eq!(own.0, Verdict::Found, "{}", own.1);
     assert!(own.1.contains("each process must make its own request"), "{}", own.1);
     let shared = finding("windows-server-2022", "own-request-needed");
-    assert_eq!(shared.0, Verdict::Absent, "{}", shared.1);
+    assert_eq!(shared.0, Verdict::NotFound, "{}", shared.1);
     for name in ["windows-7", "windows-10-1909", "windows-server-2022"] {
         let (verdict, sentence) = finding(name, "neighbour-raised-tick");
         assert_eq!(verdict, Verdict::Found, "{name}: {sentence}");
         assert!(sentence.ends_with("here one process's request serves all processes"), "{name}: {sentence}");
     }
-    assert_eq!(finding("windows-11", "neighbour-raised-tick").0, Verdict::Absent);
+    assert_eq!(finding("windows-11", "neighbour-raised-tick").0, Verdict::NotFound);
 }
 
 #[test]
@@ -57,13 +57,13 @@ fn a_default_look_at_the_waits_tells_the_share_that_macos_adds() {
 #[test]
 fn a_quick_look_tells_whose_request_counts_or_what_it_lacks() {
     for (name, wanted) in [
-        ("windows-7", Verdict::Absent),
-        ("windows-10-1909", Verdict::Absent),
-        ("windows-10-laptop", Verdict::Absent),
+        ("windows-7", Verdict::NotFound),
+        ("windows-10-1909", Verdict::NotFound),
+        ("windows-10-laptop", Verdict::NotFound),
         ("windows-10-2004", Verdict::Found),
         ("windows-10-510us", Verdict::Found),
         ("windows-11", Verdict::Found),
-        ("windows-server-2022", Verdict::Absent),
+        ("windows-server-2022", Verdict::NotFound),
     ] {
         let said = |experiment| {
             let file = looked_at(name, &[experiment], Depth::Quick);
@@ -81,7 +81,7 @@ fn a_quick_look_tells_whose_request_counts_or_what_it_lacks() {
                 "a sleep while another process holds 1 ms was not measured. Run `oversleep check --only C3`"
             );
         } else {
-            assert_eq!(verdict, Verdict::Absent, "{name}: {sentence}");
+            assert_eq!(verdict, Verdict::NotFound, "{name}: {sentence}");
         }
     }
 }

@@ -84,7 +84,8 @@ fn a_learned_windows_that_keeps_to_no_rule_is_as_late_as_it_was() {
     near(mean_us(&odd, "sleep", MS, Conditions::as_found()), 8_000.0);
     near(mean_us(&odd, "sleep", MS, holding(Nanos(507_000))), 1_012.5);
     let rule = |conditions: Conditions| {
-        let held: Vec<_> = conditions.asked.iter().map(|(name, to)| odd.tunable(name).unwrap().apply(to).1).collect();
+        let held: Vec<_> =
+            conditions.requested.iter().map(|(name, to)| odd.tunable(name).unwrap().apply(to).1).collect();
         let rule = odd.wait("sleep").unwrap().rule(MS).unwrap();
         drop(held);
         rule

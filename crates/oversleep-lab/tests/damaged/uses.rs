@@ -22,7 +22,7 @@ pub fn good() -> &'static [ResultFile] {
 }
 
 fn taken_on(machine: &str) -> ResultFile {
-    let plan = Plan { asks: vec![Nanos::from_millis(1)], limit: Some(Limit::Count(24)), ..Plan::default() };
+    let plan = Plan { requests: vec![Nanos::from_millis(1)], limit: Some(Limit::Count(24)), ..Plan::default() };
     let lab = machines::load(machine, &[], machines::SEED).expect("it is one of the profiles");
     // Load, sweeps and teams of threads take the most time and make series like the others'.
     let is_quick = |id: ExperimentId| {
@@ -73,7 +73,8 @@ fn run_some(lab: &Laboratory, conditions: Conditions) {
     let experiments =
         [ExperimentId::A1, ExperimentId::B3, ExperimentId::B5].map(|id| experiment(id).expect("a known id")).into();
     let limit = Some(Limit::Count(3));
-    let plan = Plan { depth: Depth::Quick, asks: vec![Nanos::from_millis(1)], limit, conditions, ..Plan::default() };
+    let plan =
+        Plan { depth: Depth::Quick, requests: vec![Nanos::from_millis(1)], limit, conditions, ..Plan::default() };
     let request = Request { command: "waits".to_owned(), experiments, plan, name: None, try_remedies: false };
     let file = lab.run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there");
     let read = ResultFile::read(&file.write()).expect("a result is read");

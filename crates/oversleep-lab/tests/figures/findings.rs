@@ -47,14 +47,14 @@ pub fn evidence(file: &ResultFile, places: &Places) -> Part {
     let mut stream = Stream::default();
     let mut count = 0;
     for finding in &file.findings {
-        for Evidence { source, says } in &finding.evidence {
+        for Evidence { source, text } in &finding.evidence {
             count += 1;
             stream.line("evidence").put(&finding.id);
             // Series that say the same stand in one source.
             for source in source.split(", ").flat_map(|sources| sources.split(" and ")) {
                 stream.put(places.get(source).map_or(source, String::as_str));
             }
-            stream.put("says").all(numbers(says));
+            stream.put("says").all(numbers(text));
         }
     }
     Part::new("evidence", stream, count, "figures")

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use oversleep_explain::verdicts::{ClockVerdict, clock_table};
 use oversleep_record::clock::{Difference, Drift, Steps};
 use oversleep_record::environment::{FactValue, PlatformId};
-use oversleep_record::file::{Floor, Witness};
+use oversleep_record::file::{CrossCheck, Floor};
 use oversleep_record::{ClockResult, ResultFile};
 
 use crate::stream::{Part, Stream};
@@ -56,10 +56,10 @@ fn head(file: &ResultFile, groups: &[series::Group]) -> Part {
     let mut stream = Stream::default();
     stream.line("platform").put(os).put(arch).some("modelled", modelled.as_ref());
     stream.line("run").put(duration_ns.0).put(words::completion(*completion)).some("taken", *taken_unix_s);
-    if let Some(Floor { clock, read_cost_ps, step_ns, chosen, witness }) = floor {
+    if let Some(Floor { clock, read_cost_ps, step_ns, chosen, cross_check }) = floor {
         stream.line("floor").put(clock).put(read_cost_ps).put(step_ns.0).some("chosen", chosen.map(words::chosen));
-        if let Some(Witness { clock, moved_ns, known_within_ns, over_ns }) = witness {
-            stream.line("witness").put(clock).all([moved_ns.0, known_within_ns.0, over_ns.0]);
+        if let Some(CrossCheck { clock, difference_ns, uncertainty_ns, window_ns }) = cross_check {
+            stream.line("witness").put(clock).all([difference_ns.0, uncertainty_ns.0, window_ns.0]);
         }
     }
     for (experiment, group) in groups {
@@ -96,6 +96,7 @@ fn clocks(file: &ResultFile, places: &Places) -> Part {
     for clock in &file.clocks {
         let ClockResult {
             name,
+            runtime: _,
             call: _,
             counts,
             epoch,

@@ -39,10 +39,11 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
         key: _,
         experiment,
         subject,
+        runtime: _,
         quantity,
         unit,
         requested_ns,
-        asked_ns,
+        rounded_ns,
         pace,
         clock,
         conditions,
@@ -62,7 +63,7 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
         .put(subject)
         .put(words::quantity(*quantity))
         .put(words::unit(*unit));
-    stream.some("requested", requested_ns.map(|span| span.0)).some("asked", asked_ns.map(|span| span.0));
+    stream.some("requested", requested_ns.map(|span| span.0)).some("asked", rounded_ns.map(|span| span.0));
     stream.some("pace", pace.map(words::pace)).put("clock").put(clock).put(words::status(status));
     tell_conditions(stream, conditions);
     // What a label says tells series apart; what it is called may change, and its place with it.
@@ -88,8 +89,8 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
 }
 
 fn tell_conditions(stream: &mut Stream, conditions: &Conditions) {
-    let Conditions { asked, outcomes, load } = conditions;
-    for (name, setting) in asked {
+    let Conditions { requested, outcomes, load } = conditions;
+    for (name, setting) in requested {
         let stream = stream.line("  condition").put(name).put(words::setting(setting));
         match outcomes.get(name) {
             Some(Outcome::Applied { was, now }) => {

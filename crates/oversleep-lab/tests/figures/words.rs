@@ -19,8 +19,8 @@ pub fn completion(completion: Completion) -> &'static str {
 
 pub fn chosen(chosen: Chosen) -> &'static str {
     match chosen {
-        Chosen::OfTheDeadlines => "of-the-deadlines",
-        Chosen::AskedFor => "asked-for",
+        Chosen::DeadlineClock => "of-the-deadlines",
+        Chosen::Requested => "asked-for",
     }
 }
 
@@ -34,7 +34,7 @@ pub fn unavailable(reason: &Unavailable) -> &'static str {
         Unavailable::Missing { .. } => "missing",
         Unavailable::Failed { .. } => "failed",
         Unavailable::Nonsense { .. } => "nonsense",
-        Unavailable::NotAsked => "not-asked",
+        Unavailable::NotMeasured => "not-asked",
     }
 }
 
@@ -78,7 +78,7 @@ pub fn validity(validity: Validity) -> &'static str {
 pub fn quantity(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Lateness => "lateness",
-        Quantity::Elapsed => "elapsed",
+        Quantity::Duration => "elapsed",
         Quantity::Cost => "cost",
         Quantity::Step => "step",
         Quantity::HandoffLatency => "handoff-latency",
@@ -140,7 +140,7 @@ pub fn severity(severity: Severity) -> &'static str {
 pub fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Found => "found",
-        Verdict::Absent => "absent",
+        Verdict::NotFound => "absent",
         Verdict::NotEnoughData => "not-enough-data",
         Verdict::TooDisturbed => "too-disturbed",
     }

@@ -1,4 +1,4 @@
-//! Choices by property instead of by name, so that the same experiment fits every platform.
+//! Clocks and waits chosen by property instead of by name, so that an experiment fits every platform.
 
 use oversleep_record::clock::{Counts, is_coarse};
 use oversleep_record::{ClockResult, Nanos};
@@ -7,26 +7,17 @@ use crate::clock_scale::ClockScale;
 use crate::probe::Measured;
 use oversleep_system::{Clock, Family, Platform, WaitInfo};
 
-/// The platform's plainest sleep: the first of its family in the registry.
-pub(super) fn plain_sleep(platform: &dyn Platform) -> Option<&WaitInfo> {
-    first_of(platform, Family::Sleep)
+/// The platform's plainest sleep.
+pub(super) fn plainest_sleep(platform: &dyn Platform) -> Option<&WaitInfo> {
+    platform.plainest(Family::Sleep).map(|wait| wait.info())
 }
 
-/// The first wait of a family.
-pub(super) fn first_of(platform: &dyn Platform, family: Family) -> Option<&WaitInfo> {
-    platform.waits().iter().map(|wait| wait.info()).find(|info| info.family == family)
+/// The first wait of each of these families.
+pub(super) fn first_of_each(platform: &dyn Platform, families: &[Family]) -> Vec<String> {
+    families.iter().filter_map(|&family| Some(platform.plainest(family)?.info().name.to_owned())).collect()
 }
 
-/// One wait per family that has a deadline: a cross-section.
-pub(super) fn one_per_family(platform: &dyn Platform) -> Vec<String> {
-    [Family::Sleep, Family::Poll, Family::Lock, Family::Timer, Family::Message]
-        .into_iter()
-        .filter_map(|family| first_of(platform, family))
-        .map(|info| info.name.to_owned())
-        .collect()
-}
-
-/// Names of the timed waits the system offers.
+/// Names of the waits of the system that have a deadline.
 pub(super) fn timed_waits(platform: &dyn Platform) -> Vec<String> {
     platform
         .waits()
@@ -37,8 +28,8 @@ pub(super) fn timed_waits(platform: &dyn Platform) -> Vec<String> {
         .collect()
 }
 
-/// The coarse clock of elapsed time: the first whose stated step is coarse.
-pub(super) fn coarse_clock(platform: &dyn Platform) -> Option<&dyn Clock> {
+/// The coarse clock of elapsed time that programs time with: the first whose stated step is coarse.
+pub fn coarse_clock(platform: &dyn Platform) -> Option<&dyn Clock> {
     let is_wanted = |clock: &&dyn Clock| {
         clock.info().counts == Counts::ElapsedTime
             && clock.stated_step_ns().is_some_and(is_coarse)
@@ -61,6 +52,7 @@ pub(super) fn described(clock: &dyn Clock) -> ClockResult {
     let info = clock.info();
     ClockResult {
         name: info.name.to_owned(),
+        runtime: None,
         call: info.call.to_owned(),
         counts: info.counts,
         epoch: info.epoch,
@@ -78,12 +70,12 @@ pub(super) fn described(clock: &dyn Clock) -> ClockResult {
     }
 }
 
-/// The result of that clock, begun with its description where it is the first to be told.
+/// The result of that clock; the first to ask for it begins it with the description.
 pub(super) fn clock_result<'a>(measured: &'a mut Measured, described: &ClockResult) -> &'a mut ClockResult {
     measured.clocks.entry(described.name.clone()).or_insert_with(|| described.clone())
 }
 
-/// Scale of a clock, by index in the registry.
+/// The scale of a clock, by its index in the platform's list.
 pub(super) fn scale_of(platform: &dyn Platform, index: usize) -> ClockScale {
     ClockScale::of(platform, platform.clocks()[index].as_ref())
 }

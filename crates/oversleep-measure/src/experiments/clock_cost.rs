@@ -8,19 +8,20 @@ use crate::bench::Bench;
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::Platform;
 
 pub(super) static A1: Experiment = Experiment {
     id: ExperimentId::A1,
-    reads: &[],
     title: "cost of a clock read",
-    question: "What does one read of each clock cost, and by what factor more than the cheapest?",
-    doc: "Each clock is read in batches long enough (50 us and more) for two stamps around a batch not to count. The \
-          loop is compiled for that clock alone, so nothing but the call is timed, and the values are kept from the \
-          optimiser: an empty loop can't be reported as a time. Batches of all clocks are interleaved. Every batch is a \
-          value of the series (ps per call); nothing is subtracted. A clock ten times dearer than its neighbours is \
-          answered by the kernel instead of the vDSO.",
+    question: "What does one read of each clock cost, and how many times as much as the cheapest?",
+    method: "Each clock is read in batches of at least 50 µs, so that the two timestamps around a batch don't count. The \
+             loop is compiled for that clock alone, so nothing but the call is timed, and the optimiser must keep the \
+             values, so an empty loop can't be reported as a time. Batches of all clocks are interleaved. Every batch is \
+             one value of the series, in ps per call; nothing is subtracted. A clock ten times as expensive as its \
+             neighbours is read by a system call instead of the vDSO.",
+    quantities: &[Quantity::Cost],
+    columns: &[Column { name: "cost", meaning: "Time per read, the mean of one batch." }],
     published: &[
         Published {
             os: "windows",
@@ -41,10 +42,12 @@ pub(super) static A1: Experiment = Experiment {
             source: "C++ time-method benchmark, five platforms, 2022",
         },
     ],
+    commands: &[Command::Clocks],
     probes,
+    ..Experiment::BLANK
 };
 
-/// Shortest batch: at 20 ns per stamp the two around it are below 0.1 %.
+/// The shortest batch: at 20 ns each, the two timestamps around it are less than 0.1 % of it.
 const BATCH_MIN: Nanos = Nanos(50_000);
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -53,7 +56,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     clocks
         .map(|(index, clock)| -> Box<dyn Probe> {
             let described = choose::described(clock.as_ref());
-            let mut series = Series::new(ExperimentId::A1, &described.name, Quantity::Cost, Unit::Ps);
+            let mut series = Series::new(A1.id, &described.name, Quantity::Cost, Unit::Ps);
             series.conditions = plan.conditions.clone();
             let mut recorder = SeriesRecorder::new(series, batches * 5);
             if let Some(reason) = described.unavailable.clone() {
@@ -76,7 +79,7 @@ struct CostProbe {
     described: ClockResult,
     recorder: SeriesRecorder,
     batches: u64,
-    /// Reads per batch; 0 until it is known how many fill [`BATCH_MIN`].
+    /// Reads per batch; 0 until it is known how many take [`BATCH_MIN`].
     batch_reads: u64,
     conditions: Conditions,
 }
@@ -117,8 +120,8 @@ impl Probe for CostProbe {
             if bench.stopped() {
                 return;
             }
-            let (before, took) = timed(self.batch_reads);
-            let ps = i128::from(took.0) * 1_000 / i128::from(self.batch_reads);
+            let (before, duration) = timed(self.batch_reads);
+            let ps = i128::from(duration.0) * 1_000 / i128::from(self.batch_reads);
             self.recorder.record(bench.since_origin(before), i64::try_from(ps).unwrap_or(i64::MAX));
         }
     }
@@ -151,7 +154,7 @@ mod tests {
             let series = measured.series.iter().find(|series| series.subject == name).unwrap();
             series.distribution.p50().unwrap()
         };
-        // Two stamps of 20 ns stay in: 40 ns in 50 us and more.
+        // The two timestamps of 20 ns are not subtracted: 40 ns in at least 50 µs.
         assert!((20_000..20_020).contains(&p50("monotonic")), "{}", p50("monotonic"));
         assert!((50_000..50_050).contains(&p50("monotonic-coarse")));
         assert!((280_000..280_300).contains(&p50("clock")));

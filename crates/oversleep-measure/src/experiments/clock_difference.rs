@@ -1,4 +1,4 @@
-//! A2, A3 and A5: what each clock says of a wait of 100 ms, what it is, and how fast it runs.
+//! A2, A3 and A5: what each clock shows of a wait of 100 ms, what it counts, and how fast it runs.
 
 use oversleep_record::clock::{Counts, Difference, Drift};
 use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos};
@@ -9,18 +9,21 @@ use crate::clock_scale::ClockScale;
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Clock, Platform, Target};
 
 pub(super) static A2: Experiment = Experiment {
     id: ExperimentId::A2,
-    reads: &[],
     title: "difference over 100 ms",
-    question: "Does the clock say that 100 ms passed when 100 ms passed?",
-    doc: "All clocks are read, the thread sleeps 100 ms, all clocks are read again. Every read stands between two reads of \
-          the reference clock, and each clock is held against what the reference says passed, not against the 100 ms \
-          that were asked: the wait itself oversleeps. A clock that shows almost nothing counts CPU time (clock() on \
-          POSIX does, by its specification); it is not broken, it is not a wall clock.",
+    question: "Does each clock say that 100 ms passed when 100 ms passed?",
+    method: "All clocks are read, the thread sleeps for 100 ms, and all clocks are read again. Every read stands between two \
+             reads of the reference clock. Each clock is compared with what the reference says passed, not with the 100 ms \
+             requested, because the wait itself oversleeps. A clock that shows almost nothing counts CPU time (clock() on \
+             POSIX does, by its specification); it is not broken, but it is no wall clock.",
+    columns: &[Column {
+        name: "shows",
+        meaning: "What the clock shows of the time that passed, by the reference clock.",
+    }],
     published: &[
         Published {
             os: "wsl",
@@ -35,39 +38,46 @@ pub(super) static A2: Experiment = Experiment {
             source: "C++ time-method benchmark, five platforms, 2022",
         },
     ],
+    commands: &[Command::Clocks],
     probes,
+    ..Experiment::BLANK
 };
 
+/// The rounds of A2 note what this one shows.
 pub(super) static A3: Experiment = Experiment {
     id: ExperimentId::A3,
-    reads: &[ExperimentId::A2],
-    title: "what each clock is",
+    title: "what each clock counts",
     question: "What does each clock count, from when, in which unit, and when does it wrap?",
-    doc: "The description of every clock in the registry beside an example of its raw value: epoch (boot, 1970, the \
-          process), unit, the period after which the raw value comes round again at this machine's frequency, and the \
-          behaviour across suspend as the vendor documents it. A clock to time with must not wrap or reset within an \
-          hour.",
-    published: &[],
-    // A2 notes these values on its way.
-    probes: |_, _| Vec::new(),
+    method: "The description of every clock beside an example of its raw value: its epoch (boot, 1970, the start of the \
+             process), its unit, how long until the raw value wraps at this machine's frequency, and what it does across \
+             suspend according to its vendor. A clock to time with must not wrap or reset within an hour.",
+    columns: &[
+        Column { name: "counts", meaning: "Elapsed time, time of day, or CPU time of the thread or process." },
+        Column { name: "wraps", meaning: "How long until the raw value starts again; empty beyond a century." },
+    ],
+    reads: &[ExperimentId::A2],
+    commands: &[Command::Clocks],
+    ..Experiment::BLANK
 };
 
+/// The rounds of A2 keep the readings this one needs.
 pub(super) static A5: Experiment = Experiment {
     id: ExperimentId::A5,
-    reads: &[ExperimentId::A2],
     title: "counter frequency and drift",
     question: "At which frequency does the counter run, and how far does each clock drift from CLOCK_MONOTONIC?",
-    doc: "The frequency is the one the processor, hypervisor or system states, else it is measured against the reference \
-          clock over the whole run; such a counter has no drift of its own to tell. Drift is taken between the first and the last visit of the \
-          A2 rounds, so over most of the run; the widths of the brackets at both ends give its uncertainty. The reference \
-          is slewed by NTP, a raw counter is not: a few ppm between them are the crystal's error, not a fault.",
-    published: &[],
-    // A2 keeps the anchors it needs.
-    probes: |_, _| Vec::new(),
+    method: "The frequency is the one that the processor, the hypervisor or the system states. Where none is stated, it is \
+             measured against the reference clock over the whole run; such a counter has no drift of its own. Drift is \
+             taken between the first and the last visit of the A2 rounds, so over most of the run; the widths of the \
+             brackets at both ends give its uncertainty. NTP slews the reference but not a raw counter: a few ppm between \
+             them are the crystal's error, not a fault.",
+    columns: &[Column { name: "drift", meaning: "Parts per million that the clock gained on the reference clock." }],
+    reads: &[ExperimentId::A2],
+    commands: &[Command::Clocks],
+    ..Experiment::BLANK
 };
 
 const WAIT: Nanos = Nanos(100_000_000);
-/// Bracketed reads per clock and visit; the tightest counts.
+/// Bracketed reads per clock and visit; the tightest one is kept.
 const BRACKETS: usize = 5;
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -165,8 +175,7 @@ impl Probe for DifferenceProbe {
             clock.result.wraps_after_ns = scale.wraps_after();
             clock.scale = Some(scale);
         }
-        let sleep = choose::plain_sleep(platform).and_then(|info| platform.wait(info.name));
-        let Some(mut sleeper) = sleep.and_then(|wait| wait.open(bench.shared_platform()).ok()) else { return };
+        let Ok(mut sleeper) = bench.open_plainest_sleep() else { return };
         let before = self.visit(platform);
         sleeper.wait(Target { remaining: WAIT, deadline: platform.now() + WAIT });
         let after = self.visit(platform);
@@ -205,8 +214,8 @@ impl ClockUnderTest {
         self.stated_hz.is_none() && self.scale.is_some_and(|scale| scale.frequency_hz.is_some())
     }
 
-    /// Ticks per second over the whole run, for a counter whose frequency nobody states: far better than the short
-    /// calibration that reads it.
+    /// Ticks per second over the whole run, for a counter of unstated frequency: far better than the short calibration that
+    /// its readings are converted by.
     fn measured_frequency(&self) -> Option<u64> {
         let (first, last) = (self.first?, self.last?);
         let window = i128::from((last.at - first.at).0);
@@ -219,7 +228,7 @@ impl ClockUnderTest {
         if !matches!(self.result.counts, Counts::ElapsedTime | Counts::TimeOfDay) {
             return None;
         }
-        // A counter of unstated frequency is held against the reference to learn its rate: it has no drift of its own.
+        // The rate of a counter of unstated frequency is learned from the reference, so it has no drift of its own.
         if self.is_calibrated() {
             return None;
         }
@@ -250,7 +259,7 @@ mod tests {
         let sim = Sim::start(machine.build());
         let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
         let ratio = |name: &str| measured.clocks[name].indicated_ratio().unwrap();
-        assert!((ratio("monotonic") - 1.000_04).abs() < 1e-6, "an overslept reference wait does no harm");
+        assert!((ratio("monotonic") - 1.000_04).abs() < 1e-6, "a reference wait that oversleeps does no harm");
         assert!(ratio("clock") < 0.001, "{}", ratio("clock"));
         let drift = measured.clocks["monotonic"].drift.unwrap();
         assert!((drift.ppm - 40.0).abs() <= drift.uncertainty_ppm, "{drift:?}");

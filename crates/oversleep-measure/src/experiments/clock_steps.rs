@@ -13,18 +13,21 @@ use crate::clock_scale::ClockScale;
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Platform, Restore, SharedPlatform};
 
 pub(super) static A4: Experiment = Experiment {
     id: ExperimentId::A4,
-    reads: &[],
     title: "clock steps",
     question: "How finely does each clock move, how often does it change, and does it ever go back?",
-    doc: "Consecutive reads on one thread: the smallest and the median non-zero difference, changes per second, backward \
-          steps with their size. Then two threads pinned to two CPUs hand the turn to each other; each reads after it \
-          has seen the other's value, so a smaller value is a clock that goes back across CPUs. Unfenced counter reads \
-          may be executed early by the processor, which shows as a few ns; anything larger is skew.",
+    method: "First, consecutive reads on one thread: the smallest and the median non-zero difference, the changes per second, \
+             and the backward steps with their size. Then two threads pinned to two CPUs take turns; each reads after it \
+             has seen the other's value, so a smaller value shows that the clock goes back across CPUs. The processor may \
+             execute unfenced counter reads early, which shows as a few ns; anything larger is skew.",
+    columns: &[
+        Column { name: "step", meaning: "The median difference of two consecutive different readings." },
+        Column { name: "back", meaning: "Backward steps, on one thread and across CPUs, with the largest." },
+    ],
     published: &[
         Published {
             os: "windows",
@@ -39,18 +42,20 @@ pub(super) static A4: Experiment = Experiment {
             source: "C++ time-method benchmark, five platforms, 2022",
         },
     ],
+    commands: &[Command::Clocks],
     probes,
+    ..Experiment::BLANK
 };
 
 const CHUNK_READS: usize = 1_024;
 /// Reads compared at once.
 const BLOCK_READS: usize = 64;
-/// Longest look at one clock per round.
-const LOOK_MAX: Nanos = Nanos(45_000_000);
-/// Hand-overs between CPUs per clock and round.
-const HANDOVERS: u64 = 400;
-/// Longest time for them; a CPU taken away meanwhile must not hold up the run.
-const HANDOVER_TIME_MAX: Nanos = Nanos(10_000_000);
+/// The longest time to read one clock in a round.
+const READING_MAX: Nanos = Nanos(45_000_000);
+/// Turns that two CPUs take per clock and round.
+const TURNS: u64 = 400;
+/// The longest time for them: a CPU that is taken away meanwhile must not hold up the run.
+const TURNS_TIME_MAX: Nanos = Nanos(10_000_000);
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let clocks = platform.clocks().iter().enumerate().filter(|(_, clock)| plan.wants(clock.info().name));
@@ -63,7 +68,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 steps: Steps::default(),
                 differences: Distribution::new(),
                 changes: 0,
-                looked: Nanos::ZERO,
+                read_for: Nanos::ZERO,
                 rounds: plan.depth.pick(1, 2, 10),
                 conditions: plan.conditions.clone(),
             })
@@ -77,16 +82,16 @@ struct StepProbe {
     steps: Steps,
     differences: Distribution,
     changes: u64,
-    looked: Nanos,
+    read_for: Nanos,
     rounds: u32,
     conditions: Conditions,
 }
 
 impl StepProbe {
     /// Long enough for a dozen steps of a coarse clock, short for a fine one.
-    fn look_time(&self) -> Nanos {
+    fn reading_time(&self) -> Nanos {
         let stated = self.result.stated_step_ns.unwrap_or(Nanos(1));
-        (stated * 12).max(Nanos(1_000_000)).min(LOOK_MAX)
+        (stated * 12).max(Nanos(1_000_000)).min(READING_MAX)
     }
 
     fn on_one_thread(&mut self, bench: &Bench, scale: ClockScale) {
@@ -96,11 +101,11 @@ impl StepProbe {
         let begun = platform.now();
         let mut previous = clock.read();
         let mut elapsed = Nanos::ZERO;
-        while elapsed < self.look_time() && !bench.stopped() {
+        while elapsed < self.reading_time() && !bench.stopped() {
             clock.read_into(&mut chunk);
             elapsed = platform.now() - begun;
             for block in chunk.chunks(BLOCK_READS) {
-                // Most reads of a coarse clock: nothing to convert.
+                // Most reads of a coarse clock show no change: there is nothing to convert.
                 if block.iter().fold(0, |differ, raw| differ | (raw ^ previous)) == 0 {
                     continue;
                 }
@@ -111,7 +116,7 @@ impl StepProbe {
             }
             self.steps.reads += chunk.len() as u64;
         }
-        self.looked += elapsed;
+        self.read_for += elapsed;
     }
 
     fn record(&mut self, difference: Nanos) {
@@ -120,16 +125,15 @@ impl StepProbe {
             self.differences.record(difference.0);
         } else if difference < Nanos::ZERO {
             self.steps.backward_on_one_thread += 1;
-            let furthest = self.steps.backward_on_one_thread_ns.get_or_insert(Nanos::ZERO);
-            *furthest = (*furthest).max(-difference);
+            let largest = self.steps.backward_on_one_thread_ns.get_or_insert(Nanos::ZERO);
+            *largest = (*largest).max(-difference);
         }
     }
 
     fn across_cpus(&mut self, bench: &Bench, scale: ClockScale) {
         let cpus = bench.platform().cpus();
         let &[first, .., last] = &cpus[..] else { return };
-        let ordered = matches!(self.result.counts, Counts::ElapsedTime);
-        if !ordered {
+        if self.result.counts != Counts::ElapsedTime {
             return;
         }
         let turn = Arc::new(Turn::default());
@@ -152,22 +156,22 @@ impl StepProbe {
         partner.join();
         self.steps.cross_cpu_reads += turn.count.load(Ordering::SeqCst).saturating_sub(1);
         self.steps.backward_across_cpus += turn.backward.load(Ordering::SeqCst);
-        let furthest = turn.furthest_ns.load(Ordering::SeqCst);
-        if furthest > 0 {
+        let largest = turn.largest_ns.load(Ordering::SeqCst);
+        if largest > 0 {
             let known = self.steps.backward_across_cpus_ns.get_or_insert(Nanos::ZERO);
-            *known = (*known).max(Nanos(furthest as i64));
+            *known = (*known).max(Nanos(largest as i64));
         }
     }
 }
 
-/// What two CPUs hand to each other.
+/// What two threads take turns with.
 #[derive(Default)]
 struct Turn {
-    /// Reads made so far; even: it is the first thread's turn.
+    /// Reads made so far. It is the first thread's turn where they are even.
     count: AtomicU64,
     value: AtomicU64,
     backward: AtomicU64,
-    furthest_ns: AtomicU64,
+    largest_ns: AtomicU64,
     over: AtomicBool,
 }
 
@@ -182,7 +186,7 @@ fn take_turns(platform: &SharedPlatform, index: usize, turn: &Turn, parity: u64,
                 return;
             }
             spins = spins.wrapping_add(1);
-            if spins.is_multiple_of(256) && platform.now() - begun > HANDOVER_TIME_MAX {
+            if spins.is_multiple_of(256) && platform.now() - begun > TURNS_TIME_MAX {
                 turn.over.store(true, Ordering::SeqCst);
                 return;
             }
@@ -194,12 +198,12 @@ fn take_turns(platform: &SharedPlatform, index: usize, turn: &Turn, parity: u64,
             let gone = scale.span(turn.value.load(Ordering::Relaxed), raw);
             if gone < Nanos::ZERO {
                 turn.backward.fetch_add(1, Ordering::Relaxed);
-                turn.furthest_ns.fetch_max(gone.0.unsigned_abs(), Ordering::Relaxed);
+                turn.largest_ns.fetch_max(gone.0.unsigned_abs(), Ordering::Relaxed);
             }
         }
         turn.value.store(raw, Ordering::Relaxed);
         turn.count.store(count + 1, Ordering::Release);
-        if count + 1 >= HANDOVERS {
+        if count + 1 >= TURNS {
             turn.over.store(true, Ordering::SeqCst);
             return;
         }
@@ -222,7 +226,7 @@ impl Probe for StepProbe {
     }
 
     fn round_estimate(&self) -> Nanos {
-        self.look_time() + Nanos(300_000)
+        self.reading_time() + Nanos(300_000)
     }
 
     fn conditions(&self) -> &Conditions {
@@ -244,7 +248,7 @@ impl Probe for StepProbe {
         if self.steps.reads > 0 {
             self.steps.smallest_ns = self.differences.min().map(Nanos);
             self.steps.median_ns = self.differences.p50().map(Nanos);
-            let per_second = self.changes as f64 / self.looked.as_secs_f64();
+            let per_second = self.changes as f64 / self.read_for.as_secs_f64();
             self.steps.changes_per_second = per_second.is_finite().then_some(per_second.round() as u64);
             result.steps = Some(self.steps);
         }
@@ -261,7 +265,7 @@ mod tests {
         let sim = Sim::start(machine.build());
         let plan = Plan { subjects: vec![clock.to_owned()], ..Plan::default() };
         let measured = testing::measure_on(sim.clone(), probes(&*sim, &plan));
-        measured.clocks[clock].steps.expect("it was looked at")
+        measured.clocks[clock].steps.expect("it was read")
     }
 
     #[test]
@@ -281,7 +285,7 @@ mod tests {
         let machine = testing::machine().with_clock("monotonic", |clock| clock.skew_ns = Nanos(50_000));
         let skewed = steps_of(machine, "monotonic");
         assert!(skewed.backward_across_cpus > 50, "{skewed:?}");
-        let furthest = skewed.backward_across_cpus_ns.unwrap();
-        assert!((Nanos(49_000)..=Nanos(50_000)).contains(&furthest), "{furthest}");
+        let largest = skewed.backward_across_cpus_ns.unwrap();
+        assert!((Nanos(49_000)..=Nanos(50_000)).contains(&largest), "{largest}");
     }
 }

@@ -1,5 +1,5 @@
-//! Coarse clocks polled for their steps, several in one loop: each is followed as far as alone, in the time that the
-//! slowest takes.
+//! Several coarse clocks polled for their steps in one loop: each is followed as far as alone, in the time that the slowest
+//! takes.
 
 use oversleep_record::Nanos;
 
@@ -9,36 +9,35 @@ use crate::clock_scale::ClockScale;
 use crate::recorder::SeriesRecorder;
 
 /// A clock that hardly moves must not hold up the run.
-const LOOK_MAX: Nanos = Nanos(200_000_000);
+const POLLING_MAX: Nanos = Nanos(200_000_000);
 
-/// Reads of all the clocks together before the time is looked at again: some microseconds.
+/// Reads of all clocks together before the time is checked again: some microseconds.
 const READS: u64 = 1_024;
 
-/// One clock on its way.
+/// One clock being followed.
 struct Followed {
     scale: ClockScale,
     previous: u64,
-    /// Its value at its first change: whole steps begin there.
+    /// Its value at its first change, where whole steps begin.
     first: Option<u64>,
-    gone: Nanos,
+    moved: Nanos,
 }
 
-/// Polls the clocks of those indices until each has moved that far, and at least once; every change is a value of its
-/// series. They are read in bursts, one clock after the other: some microseconds in all, against steps of half a
-/// millisecond.
+/// Polls the clocks at those indices until each has moved that far, and at least once. Every change is one value of its
+/// series. The clocks are read in bursts, one after the other: some microseconds in all, against steps of half a millisecond.
 pub(super) fn record_steps(bench: &Bench, clocks: &mut [(usize, SeriesRecorder)], distance: Nanos) {
     let platform = bench.platform();
     let begin = |&(index, _): &(usize, SeriesRecorder)| Followed {
         scale: choose::scale_of(platform, index),
         previous: platform.clocks()[index].read(),
         first: None,
-        gone: Nanos::ZERO,
+        moved: Nanos::ZERO,
     };
     let mut followed: Vec<Followed> = clocks.iter().map(begin).collect();
     let reads_each = READS / clocks.len().max(1) as u64;
     let begun = bench.stamp();
-    let is_due = |clock: &Followed| clock.first.is_none() || clock.gone < distance;
-    while followed.iter().any(is_due) && bench.stamp() - begun < LOOK_MAX && !bench.stopped() {
+    let is_due = |clock: &Followed| clock.first.is_none() || clock.moved < distance;
+    while followed.iter().any(is_due) && bench.stamp() - begun < POLLING_MAX && !bench.stopped() {
         for (clock, (index, recorder)) in followed.iter_mut().zip(clocks.iter_mut()).filter(|(clock, _)| is_due(clock))
         {
             let raw = platform.clocks()[*index].poll(clock.previous, reads_each);
@@ -52,7 +51,7 @@ pub(super) fn record_steps(bench: &Bench, clocks: &mut [(usize, SeriesRecorder)]
 impl Followed {
     fn moved_to(&mut self, raw: u64, bench: &Bench, recorder: &mut SeriesRecorder) {
         let previous = std::mem::replace(&mut self.previous, raw);
-        // The way to the first change is part of a step only.
+        // Up to the first change it is only a part of a step.
         let Some(first) = self.first else {
             self.first = Some(raw);
             return;
@@ -62,7 +61,7 @@ impl Followed {
             recorder.count_backward();
         }
         recorder.record(bench.since_origin(bench.stamp()), step.0);
-        self.gone = self.scale.span(first, raw);
+        self.moved = self.scale.span(first, raw);
     }
 }
 

@@ -1,4 +1,4 @@
-//! C6: many timers, and how many interrupts they cost as slack grows.
+//! C6: how many interrupts many timers cost as slack grows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,33 +14,47 @@ use crate::bench::Bench;
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Experiment, Published};
 use oversleep_system::{Platform, SharedPlatform, Target, ThreadHandle, Wait, Waiter};
 
 pub(super) static C6: Experiment = Experiment {
     id: ExperimentId::C6,
-    reads: &[],
     title: "coalescing",
     question: "How many timer interrupts per second do many independent timers cost as slack grows?",
-    doc: "Eight threads sleep 1 ms over and over, each on its own phase, all with the same slack or the same resolution \
-          held; the timer interrupts of all CPUs (interrupts of every kind where the system doesn't tell the timer's apart) \
-          are counted over a round and given per second, beside the wake-ups the threads saw. With little slack \
-          every thread has an interrupt of its own; the more slack, the more of them share one. That is what slack buys, \
-          and what lowering it for every thread of a system would cost in power. Where the slack is an argument of a timer \
-          (Windows' tolerable delay), the same is done with that timer as its tolerance grows.",
+    method: "Eight threads sleep 1 ms over and over, each at its own phase, all with the same slack or holding the same \
+             resolution. The timer interrupts of all CPUs are counted over a round and given per second, beside the \
+             wake-ups of the threads; where the system doesn't count timer interrupts apart, interrupts of every kind are \
+             counted. With little slack every thread has an interrupt of its own; the more slack, the more of them share \
+             one. That is what slack buys, and what lowering it for every thread of a system would cost in power. Where the \
+             slack is an argument of a timer (Windows' tolerable delay), the same is done with that timer as its tolerance \
+             grows.",
+    quantities: &[Quantity::WakeupsPerSecond],
+    columns: &[
+        Column {
+            name: label::COUNTED.name(),
+            meaning: "Timer interrupts of all CPUs, or wake-ups of the eight threads.",
+        },
+        Column {
+            name: label::INTERRUPT_KIND.name(),
+            meaning: "all-kinds where the system counts interrupts of every kind together.",
+        },
+        Column { name: label::THREADS.name(), meaning: "How many threads sleep." },
+        Column { name: label::TOLERANCE.name(), meaning: "The delay that the timer was told to tolerate." },
+    ],
     published: &[Published {
         os: "linux",
         what: "default timer slack",
-        value: "50 us",
+        value: "50 µs",
         source: "prctl(2), PR_SET_TIMERSLACK",
     }],
     probes,
+    ..Experiment::BLANK
 };
 
 const THREADS: usize = 8;
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
     let held = platform.resolution_tunable().into_iter().flat_map(|resolution| {
         let name = resolution.info().name;
         resolution.settings_to_compare().into_iter().map(move |setting| (sleep.name, Slack::Held(name, setting)))
@@ -54,17 +68,17 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         .collect()
 }
 
-/// What lets timers end together.
+/// What lets several timers end together.
 #[derive(Clone)]
 enum Slack {
-    /// A setting of the resolution tunable, by name.
+    /// A setting of the resolution tunable of that name.
     Held(&'static str, Setting),
-    /// What the wait itself is told to tolerate.
+    /// A delay that the wait itself is told to tolerate.
     Tolerated(Nanos),
 }
 
 impl Slack {
-    fn holds(&self) -> Option<&Setting> {
+    fn held(&self) -> Option<&Setting> {
         match self {
             Slack::Held(_, setting) => Some(setting),
             Slack::Tolerated(_) => None,
@@ -89,9 +103,9 @@ impl fmt::Display for Slack {
 }
 
 struct Coalescing {
-    /// The wait that passes the round.
+    /// The wait that the measuring thread is in for the round.
     pause: &'static str,
-    /// The wait the sleepers are in.
+    /// The wait that the sleepers are in.
     wait: &'static str,
     slack: Slack,
     interrupts: SeriesRecorder,
@@ -108,14 +122,14 @@ impl Coalescing {
                 plan.conditions_and(Conditions::as_found().with(name, setting.clone())),
                 plan.depth.pick(Nanos::from_millis(40), Nanos::from_millis(60), Nanos::from_secs(1)),
             ),
-            // A tolerance is worth something beyond a tick, so there are few ends to count.
+            // A tolerance shows only beyond a tick, so the ends to count are few and take longer.
             Slack::Tolerated(_) => (
                 plan.conditions.clone(),
                 plan.depth.pick(Nanos::from_millis(125), Nanos::from_millis(250), Nanos::from_secs(1)),
             ),
         };
         let recorder = |counted| {
-            let mut series = Series::new(ExperimentId::C6, wait, Quantity::WakeupsPerSecond, Unit::Hz);
+            let mut series = Series::new(C6.id, wait, Quantity::WakeupsPerSecond, Unit::Hz);
             series.key = series.key.word(&slack).word(counted);
             series.requested_ns = Some(Nanos::from_millis(1));
             series.conditions = conditions.clone();
@@ -138,7 +152,7 @@ impl Coalescing {
         }
     }
 
-    /// Starts the sleepers; each applies the setting itself, since not every system hands it on to new threads.
+    /// Starts the sleepers. Each applies the setting itself, because not every system passes it on to new threads.
     fn start(
         &self,
         bench: &Bench,
@@ -151,7 +165,7 @@ impl Coalescing {
                 (Arc::clone(bench.shared_platform()), Arc::clone(over), Arc::clone(wakeups));
             let (wait, slack) = (self.wait, self.slack.clone());
             let body = Box::new(move || {
-                let resolution = platform.resolution_tunable().zip(slack.holds());
+                let resolution = platform.resolution_tunable().zip(slack.held());
                 let _held = resolution.map(|(resolution, setting)| resolution.apply(setting));
                 let Some(mut waiter) = platform.wait(wait).and_then(|wait| slack.open(wait, &platform).ok()) else {
                     return;
@@ -200,8 +214,8 @@ impl Probe for Coalescing {
         let platform = bench.platform();
         let (over, woken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let shared = bench.shared_platform();
-        let Some(mut pause) = platform.wait(self.pause).and_then(|wait| wait.open(shared).ok()) else { return };
-        // The sleepers have nobody to tell why theirs doesn't open.
+        let Ok(mut pause) = bench.open_wait(self.pause) else { return };
+        // Opened here once before, because the sleepers have no series to record a reason in.
         let wait = platform.wait(self.wait).ok_or(Unavailable::NotOnThisPlatform);
         let opens = wait.and_then(|wait| self.slack.open(wait, shared).map(drop));
         let sleepers = match opens.and_then(|()| self.start(bench, &over, &woken)) {
@@ -253,7 +267,7 @@ mod tests {
             let key = format!("C6/nanosleep/slack={slack}/{counted}");
             measured.series.iter().find(|series| series.key == key).unwrap().distribution.p50().unwrap()
         };
-        // Eight threads, one wake-up per 1 ms + slack + 14 us.
+        // Eight threads, one wake-up per 1 ms + slack + 14 µs.
         assert!((7_700..=7_900).contains(&per_second("1ns", "wakeups")), "{}", per_second("1ns", "wakeups"));
         assert!((7_700..=7_900).contains(&per_second("1ns", "interrupts")), "each timer has its own");
         assert!((3_800..=3_950).contains(&per_second("1ms", "wakeups")), "{}", per_second("1ms", "wakeups"));

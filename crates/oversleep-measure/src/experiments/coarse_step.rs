@@ -9,37 +9,40 @@ use crate::bench::Bench;
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Platform, Scope};
 
 pub(super) static B3: Experiment = Experiment {
     id: ExperimentId::B3,
-    reads: &[],
     title: "the coarse clock's real step",
     question: "By how much does a coarse clock really move at a time?",
-    doc: "Each coarse clock is polled without pause until it has moved 32 ms (and at least twice); every change is a value \
-          of the series. The step the system states is one thing, the step a program sees another: both are shown. On \
-          Linux it is one scheduler tick (1/HZ), on Windows 15.625 ms. Where processes may ask for a finer timer interrupt, \
-          the clock that programs are timed with is polled once more while this process holds 1 ms: GetTickCount64 keeps \
-          its step.",
+    method: "Each coarse clock is polled without a pause until it has moved 32 ms (and at least twice); every change is one \
+             value of the series. The step that the system states is one thing, the step that a program sees is another: \
+             both are shown. On Linux the step is one scheduler tick (1/HZ), on Windows 15.625 ms. Where processes may \
+             request a finer timer interrupt, the clock that programs time with is polled once more while this process \
+             holds 1 ms: GetTickCount64 keeps its step.",
+    quantities: &[Quantity::Step],
+    columns: &[Column { name: "step", meaning: "The difference of two consecutive different readings." }],
     published: &[Published {
         os: "windows",
         what: "GetTickCount64, polled, Windows 11",
         value: "15 and 16 ms",
         source: "GetTickCount64 research",
     }],
+    commands: &[Command::Clocks],
     probes,
+    ..Experiment::BLANK
 };
 
-/// The distance the clock must go in one round.
+/// How far the clock must move in one round.
 const DISTANCE: Nanos = Nanos(32_000_000);
-/// The resolution under which the first coarse clock is polled again: what most programs that ask for one ask for.
+/// The resolution held while the first coarse clock is polled again: the one that programs request most.
 const FINER: Setting = Setting::Nanos(Nanos::from_millis(1));
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    let wanted = || choose::coarse_clocks(platform).into_iter().filter(|clock| plan.wants(clock.info().name));
+    let clocks = || choose::coarse_clocks(platform).into_iter().filter(|clock| plan.wants(clock.info().name));
     let mut probes: Vec<Box<dyn Probe>> =
-        wanted().map(|clock| CoarseStep::boxed(platform, plan, clock.info().name, None)).collect();
+        clocks().map(|clock| CoarseStep::boxed(platform, plan, clock.info().name, None)).collect();
     let first = choose::coarse_clock(platform).map(|clock| clock.info().name).filter(|name| plan.wants(name));
     let shared = platform.resolution_tunable().filter(|tunable| {
         let info = tunable.info();
@@ -60,11 +63,11 @@ struct CoarseStep {
 }
 
 impl CoarseStep {
-    /// For that clock, with the tunable of that name held at [`FINER`].
+    /// A probe of that clock, with that tunable held at [`FINER`].
     fn boxed(platform: &dyn Platform, plan: &Plan, name: &'static str, held: Option<&str>) -> Box<dyn Probe> {
         let index =
             platform.clocks().iter().position(|clock| clock.info().name == name).expect("it is of this registry");
-        let mut series = Series::new(ExperimentId::B3, name, Quantity::Step, Unit::Ns);
+        let mut series = Series::new(B3.id, name, Quantity::Step, Unit::Ns);
         series.clock = name.to_owned();
         series.conditions = plan.conditions.clone();
         if let Some(tunable) = held {

@@ -7,25 +7,37 @@ use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
 use super::choose;
+use super::join_style::{THREADED, wait_for_workers};
 use crate::amount::Amount;
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Experiment, Published};
-use oversleep_system::{Platform, Target, ThreadHandle, Waiter};
+use crate::registry::{Column, Command, Experiment, Published};
+use oversleep_system::{Platform, ThreadHandle, Waiter};
+
+const COLUMNS: &[Column] = &[
+    Column {
+        name: label::STYLE.name(),
+        meaning: "How the main thread waits: blocked, spinning, polling; single is without threads.",
+    },
+    Column { name: label::CLOCK_ROLE.name(), meaning: "coarse or precise: the clock that timed it." },
+    Column { name: label::THREADS.name(), meaning: "How many threads share the work." },
+    Column { name: label::WORK.name(), meaning: "The work of all of them together, in ns of one CPU." },
+];
 
 pub(super) static D1: Experiment = Experiment {
     id: ExperimentId::D1,
-    reads: &[],
     title: "fork-join",
     question: "Is a fork-join really quantised to 16 ms, or is it its clock, or the way the main thread waits?",
-    doc: "Eight threads of calibrated work (10 to 20 ms each as published; a fifth of it unless the run is thorough) are \
-          created and joined, timed by the coarse and by the precise clock \
-          at once, the main thread waiting (a) blocked in join, (b) spinning, (c) looking every millisecond. If the \
-          precise clock shows no steps where the coarse one does, the steps are the clock's; if (c) shows them and (a) \
-          does not, they are the poll's. The join itself wakes the main thread at once.",
+    method: "Eight threads of calibrated work (10 to 20 ms each as published; a fifth of that unless the run is thorough) are \
+             created and joined, timed by the coarse and by the precise clock at once. The main thread waits (a) blocked in \
+             the join, (b) spinning, (c) looking every millisecond. If the coarse clock shows steps where the precise one \
+             doesn't, the steps are the clock's; if (c) shows them and (a) doesn't, they are the poll's. The join itself \
+             wakes the main thread at once.",
+    quantities: &[Quantity::ForkJoin],
+    columns: COLUMNS,
     published: &[
         Published {
             os: "windows",
@@ -40,48 +52,51 @@ pub(super) static D1: Experiment = Experiment {
             source: "GetTickCount64 research",
         },
     ],
-    probes: |platform, plan| {
-        [JoinStyle::Blocked, JoinStyle::Spinning, JoinStyle::Polling]
-            .into_iter()
-            .map(|style| probe(platform, plan, ExperimentId::D1, style))
-            .collect()
-    },
+    commands: &[Command::ForkJoin],
+    probes: |platform, plan| THREADED.map(|style| probe(platform, plan, D1.id, style)).into(),
+    ..Experiment::BLANK
 };
 
 pub(super) static D2: Experiment = Experiment {
     id: ExperimentId::D2,
-    reads: &[],
     title: "the same work on one thread",
     question: "How long does the work of D1 take without any fork or join?",
-    doc: "The eight portions of D1's work one after the other on the measuring thread, timed by both clocks. It is the \
-          reference for D1: divided by the number of CPUs it is the best a fork-join can do, and its spread is the \
-          machine's own, without threads. The coarse clock's steps are here too, which shows that they have nothing to do \
-          with threads.",
+    method: "The eight portions of D1's work run one after the other on the measuring thread, timed by both clocks. It is the \
+             reference for D1: divided by the number of CPUs it is the best that a fork-join can do, and its spread is the \
+             machine's own, without threads. The coarse clock shows its steps here too, so they have nothing to do with \
+             threads.",
+    quantities: &[Quantity::ForkJoin],
+    columns: COLUMNS,
     published: &[Published {
         os: "windows",
         what: "single-thread loop by GetTickCount64, Windows 11",
         value: "0 to 32 ms, mode 16",
         source: "GetTickCount64 research",
     }],
-    probes: |platform, plan| vec![probe(platform, plan, ExperimentId::D2, JoinStyle::Single)],
+    commands: &[Command::ForkJoin],
+    probes: |platform, plan| vec![probe(platform, plan, D2.id, JoinStyle::Single)],
+    ..Experiment::BLANK
 };
 
-const THREADS: usize = 8;
+/// Threads of a fork-join.
+pub const FORK_JOIN_THREADS: usize = 8;
+/// A fork-join that spins for so many times its work never ends.
+const SPIN_FACTOR: i64 = 20;
 const ROUNDS: u32 = 3;
 
 fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyle) -> Box<dyn Probe> {
-    // Shorter runs take less than the published work per thread: the shape of the result is the same.
+    // Shorter runs do less work per thread than was published: the shape of the result is the same.
     let work = plan.depth.pick(Nanos::from_millis(1), Nanos::from_millis(2), Nanos::from_millis(10));
     let repeats = match style {
-        // One thread alone takes as long as all its CPUs' worth.
+        // One thread alone takes as long as all CPUs together.
         JoinStyle::Single => plan.depth.pick(6, 12, 100),
         _ => plan.depth.pick(15, 33, 100),
     };
     let amount = Amount::values(repeats, ROUNDS).limited_by(plan);
-    // A clock that is asked for stands in for the coarse one; the precise one times every run beside it.
-    let asked = plan.clock.as_deref().and_then(|name| platform.clock(name));
-    let coarse = asked.or_else(|| choose::coarse_clock(platform)).map(|clock| clock.info().name);
-    let recorder = |role: ClockRole, clock: &str| {
+    // A clock that the user chose stands in for the coarse one; the precise one times every run beside it.
+    let chosen = plan.clock.as_deref().and_then(|name| platform.clock(name));
+    let coarse = chosen.or_else(|| choose::coarse_clock(platform)).map(|clock| clock.info().name);
+    let recorder = |role, clock: &str| {
         let mut series = Series::new(id, style.as_str(), Quantity::ForkJoin, Unit::Ns);
         series.key = series.key.word(role);
         series.clock = clock.to_owned();
@@ -89,7 +104,7 @@ fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyl
         series.labels = Labels::new()
             .with(label::STYLE, style)
             .with(label::CLOCK_ROLE, role)
-            .with(label::THREADS, if style == JoinStyle::Single { 1 } else { THREADS as u64 })
+            .with(label::THREADS, if style == JoinStyle::Single { 1 } else { FORK_JOIN_THREADS as u64 })
             .with(label::WORK, total_work(work));
         SeriesRecorder::new(series, amount.planned(work))
     };
@@ -108,11 +123,11 @@ fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyl
 
 /// Between one and two times `work`, evenly spread over the threads.
 fn portion(work: Nanos, thread: usize) -> Nanos {
-    work + Nanos(work.0 * thread as i64 / (THREADS as i64 - 1))
+    work + Nanos(work.0 * thread as i64 / (FORK_JOIN_THREADS as i64 - 1))
 }
 
 fn total_work(work: Nanos) -> Nanos {
-    (0..THREADS).map(|thread| portion(work, thread)).sum()
+    (0..FORK_JOIN_THREADS).map(|thread| portion(work, thread)).sum()
 }
 
 /// Units of [`Platform::work`] in a millisecond.
@@ -126,7 +141,7 @@ pub(super) fn calibrate_work(platform: &dyn Platform) -> u64 {
     while timed(units) < Nanos::from_millis(2) && units < 1 << 40 {
         units *= 2;
     }
-    // The fastest of three: the others were disturbed.
+    // The fastest of three was disturbed least.
     let best = (0..3).map(|_| timed(units)).min().unwrap_or(Nanos::from_millis(2)).0.max(1);
     (units as f64 * 1e6 / best as f64).round().max(1.0) as u64
 }
@@ -152,7 +167,7 @@ impl ForkJoin {
     /// One fork and join.
     ///
     /// # Errors
-    /// Why it could not be done as described; what was started has ended by then.
+    /// Why it could not be done as described; every thread that was started has ended.
     fn once(&self, bench: &Bench, units_per_ms: u64, sleeper: &mut dyn Waiter) -> Result<(), Unavailable> {
         let platform = bench.platform();
         let units = |thread| {
@@ -160,11 +175,11 @@ impl ForkJoin {
             u64::try_from(ns * u128::from(units_per_ms) / 1_000_000).unwrap_or(u64::MAX)
         };
         if self.style == JoinStyle::Single {
-            (0..THREADS).for_each(|thread| platform.work(units(thread)));
+            (0..FORK_JOIN_THREADS).for_each(|thread| platform.work(units(thread)));
             return Ok(());
         }
-        let mut workers: Vec<Box<dyn ThreadHandle>> = Vec::with_capacity(THREADS);
-        for thread in 0..THREADS {
+        let mut workers: Vec<Box<dyn ThreadHandle>> = Vec::with_capacity(FORK_JOIN_THREADS);
+        for thread in 0..FORK_JOIN_THREADS {
             let (there, units) = (Arc::clone(bench.shared_platform()), units(thread));
             match platform.spawn("worker", Box::new(move || there.work(units))) {
                 Ok(worker) => workers.push(worker),
@@ -174,35 +189,11 @@ impl ForkJoin {
                 }
             }
         }
-        let mut gave_up = false;
-        let all_done = || workers.iter().all(|worker| worker.is_finished());
-        match self.style {
-            JoinStyle::Blocked | JoinStyle::Single => {}
-            JoinStyle::Spinning => {
-                // A real-time main thread on the only CPU would spin for ever while its workers wait for that CPU.
-                let give_up = platform.now() + total_work(self.work) * 20;
-                while !all_done() && !gave_up {
-                    platform.relax();
-                    gave_up = platform.now() >= give_up;
-                }
-            }
-            JoinStyle::Polling => {
-                while !all_done() {
-                    let pause = Nanos::from_millis(1);
-                    sleeper.wait(Target { remaining: pause, deadline: platform.now() + pause });
-                }
-            }
-        }
+        let spin_max = total_work(self.work) * SPIN_FACTOR;
+        let are_done = || workers.iter().all(|worker| worker.is_finished());
+        let waited = wait_for_workers(self.style, platform, sleeper, spin_max, are_done);
         workers.into_iter().for_each(|worker| worker.join());
-        if gave_up { Err(kept_from_their_cpu()) } else { Ok(()) }
-    }
-}
-
-/// What a spinning real-time main thread does to its workers on the only CPU.
-pub(super) fn kept_from_their_cpu() -> Unavailable {
-    Unavailable::Failed {
-        call: "spinning until the workers are done".to_owned(),
-        error: "the spinning thread keeps them off the CPU they share".to_owned(),
+        waited
     }
 }
 
@@ -216,7 +207,7 @@ impl Probe for ForkJoin {
     }
 
     fn round_estimate(&self) -> Nanos {
-        let cpus = if self.style == JoinStyle::Single { 1 } else { self.cpus.min(THREADS) as i64 };
+        let cpus = if self.style == JoinStyle::Single { 1 } else { self.cpus.min(FORK_JOIN_THREADS) as i64 };
         self.amount.round_estimate(Nanos(total_work(self.work).0 / cpus))
     }
 
@@ -232,9 +223,7 @@ impl Probe for ForkJoin {
         let units_per_ms = *self.work_units.get_or_init(|| calibrate_work(platform));
         let coarse =
             self.coarse_index.map(|index| (index, ClockScale::of(platform, platform.clocks()[index].as_ref())));
-        let sleeper = choose::plain_sleep(platform).and_then(|info| platform.wait(info.name));
-        let opened = sleeper.ok_or(Unavailable::NotOnThisPlatform).and_then(|wait| wait.open(bench.shared_platform()));
-        let mut sleeper = match opened {
+        let mut sleeper = match bench.open_plainest_sleep() {
             Ok(sleeper) => sleeper,
             Err(reason) => return self.refuse(&reason),
         };
@@ -295,10 +284,8 @@ mod tests {
     fn with_fewer_cpus_than_threads_the_work_is_shared_out() {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
         let sim = Sim::start(machine.build());
-        let measured = testing::measure_on(
-            sim.clone(),
-            vec![probe(&*sim, &Plan::default(), ExperimentId::D1, JoinStyle::Blocked)],
-        );
+        let measured =
+            testing::measure_on(sim.clone(), vec![probe(&*sim, &Plan::default(), D1.id, JoinStyle::Blocked)]);
         let precise = measured.series.iter().find(|series| series.key == "D1/blocked/precise").unwrap();
         // 24 ms of work on two CPUs, and the start of a thread.
         let p50 = precise.distribution.p50().unwrap();
@@ -309,7 +296,7 @@ mod tests {
     fn a_limit_of_time_is_heeded() {
         let sim = Sim::start(testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000))).build());
         let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(100))), ..Plan::default() };
-        let measured = testing::measure_on(sim.clone(), vec![probe(&*sim, &plan, ExperimentId::D2, JoinStyle::Single)]);
+        let measured = testing::measure_on(sim.clone(), vec![probe(&*sim, &plan, D2.id, JoinStyle::Single)]);
         // 24 ms of work each; the one in progress when the time is up is finished.
         assert!(measured.series.iter().all(|series| series.counts.recorded == 5), "{:?}", measured.series[0].counts);
     }
@@ -317,6 +304,6 @@ mod tests {
     #[test]
     fn work_is_calibrated_to_the_model() {
         let sim = Sim::start(testing::machine().build());
-        assert_eq!(calibrate_work(&*sim), 1_000, "a unit is 1 us there");
+        assert_eq!(calibrate_work(&*sim), 1_000, "a unit is 1 µs there");
     }
 }

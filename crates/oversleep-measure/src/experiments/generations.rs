@@ -1,4 +1,4 @@
-//! D3: generations of a simulation: a fork-join of many small tasks, over and over.
+//! D3: generations of a simulation, each a fork-join of small tasks.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -7,36 +7,43 @@ use oversleep_record::label::{self, JoinStyle};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
-use super::choose;
-use super::fork_join::{calibrate_work, kept_from_their_cpu};
+use super::fork_join::calibrate_work;
+use super::join_style::{THREADED, wait_for_workers};
 use crate::bench::Bench;
 use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Experiment, Published};
-use oversleep_system::{Handoff, Platform, Target, ThreadHandle};
+use crate::registry::{Column, Command, Experiment, Published};
+use oversleep_system::{Handoff, Platform, ThreadHandle};
 
 pub(super) static D3: Experiment = Experiment {
     id: ExperimentId::D3,
-    reads: &[],
     title: "generations per second",
     question: "How many generations per second does a simulation reach, by task size and by the way it waits?",
-    doc: "A pool of one worker per CPU (eight at most) is signalled, each does one task, the last one signals the main \
-          thread: one generation. The main thread waits blocked, spinning, or looking every millisecond; tasks are 10 us, \
-          100 us and 1 ms of calibrated work. A poll of 1 ms caps the rate at what its real length allows, however small \
-          the tasks are: under 1,000 per second here, 64 where 1 ms takes 15.6 ms.",
+    method: "A pool of one worker per CPU (eight at most) is signalled, each worker does one task, and the last one signals \
+             the main thread: one generation. The main thread waits blocked, spinning, or looking every millisecond; tasks \
+             are 10 µs, 100 µs and 1 ms of calibrated work. A poll of 1 ms caps the rate at what its real duration allows, \
+             however small the tasks are: below 1,000 per second, 64 where 1 ms takes 15.6 ms.",
+    quantities: &[Quantity::GenerationsPerSecond],
+    columns: &[
+        Column { name: label::STYLE.name(), meaning: "How the main thread waits: blocked, spinning, polling." },
+        Column { name: label::TASK.name(), meaning: "The work of one task, in ns." },
+        Column { name: label::TASKS.name(), meaning: "How many tasks a generation has, one per worker." },
+    ],
     published: &[Published {
         os: "windows",
         what: "generations with a 1 ms poll, Windows 11",
         value: "one per 16 ms",
         source: "GetTickCount64 research",
     }],
+    commands: &[Command::ForkJoin],
     probes,
+    ..Experiment::BLANK
 };
 
 const ROUNDS: u32 = 3;
 const WORKERS_MAX: usize = 8;
-/// Longest time to spin for one generation, which takes milliseconds.
+/// The longest time to spin for one generation, which takes milliseconds.
 const SPIN_MAX: Nanos = Nanos::from_millis(200);
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -46,9 +53,9 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         _ => plan.depth.pick(Nanos::from_millis(8), Nanos::from_millis(20), Nanos::from_millis(300)),
     };
     let mut probes: Vec<Box<dyn Probe>> = Vec::new();
-    for style in [JoinStyle::Blocked, JoinStyle::Spinning, JoinStyle::Polling] {
+    for style in THREADED {
         for task in [Nanos::from_micros(10), Nanos::from_micros(100), Nanos::from_millis(1)] {
-            let mut series = Series::new(ExperimentId::D3, style.as_str(), Quantity::GenerationsPerSecond, Unit::Hz);
+            let mut series = Series::new(D3.id, style.as_str(), Quantity::GenerationsPerSecond, Unit::Hz);
             series.key = series.key.span(task);
             series.clock = platform.reference_clock().to_owned();
             series.conditions = plan.conditions.clone();
@@ -88,7 +95,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// Uses the platform's first hand-off that can be had.
+    /// Uses the platform's first hand-off that is available.
     fn start(bench: &Bench, workers: usize, units: u64) -> Result<Pool, Unavailable> {
         let platform = bench.platform();
         let open = || {
@@ -149,7 +156,7 @@ impl Pool {
 
 impl Probe for Generations {
     fn label(&self) -> String {
-        format!("generations of {} tasks, {}", self.task, self.style.as_str())
+        format!("generations of {} tasks, {}", self.task, self.style)
     }
 
     fn rounds(&self) -> u32 {
@@ -171,8 +178,7 @@ impl Probe for Generations {
         let platform = bench.platform();
         let units_per_ms = *self.work_units.get_or_init(|| calibrate_work(platform));
         let units = units_per_ms * self.task.0.unsigned_abs() / 1_000_000;
-        let sleep = choose::plain_sleep(platform).and_then(|info| platform.wait(info.name));
-        let Some(mut sleeper) = sleep.and_then(|wait| wait.open(bench.shared_platform()).ok()) else { return };
+        let Ok(mut sleeper) = bench.open_plainest_sleep() else { return };
         let pool = match Pool::start(bench, self.workers, units.max(1)) {
             Ok(pool) => pool,
             Err(reason) => return self.recorder.unavailable(reason),
@@ -180,34 +186,19 @@ impl Probe for Generations {
         let begun = platform.now();
         let mut generations = 0_u32;
         let mut elapsed = Nanos::ZERO;
-        let mut gave_up = false;
-        while elapsed < self.window && !gave_up && !bench.stopped() {
+        let mut waited = Ok(());
+        while elapsed < self.window && waited.is_ok() && !bench.stopped() {
             pool.fork();
-            match self.style {
-                JoinStyle::Blocked | JoinStyle::Single => {}
-                JoinStyle::Spinning => {
-                    // A real-time main thread on the only CPU would spin for ever while its workers wait for that CPU.
-                    let give_up = platform.now() + SPIN_MAX;
-                    while pool.left.load(Ordering::Acquire) > 0 && !gave_up {
-                        platform.relax();
-                        gave_up = platform.now() >= give_up;
-                    }
-                }
-                JoinStyle::Polling => {
-                    while pool.left.load(Ordering::Acquire) > 0 {
-                        let pause = Nanos::from_millis(1);
-                        sleeper.wait(Target { remaining: pause, deadline: platform.now() + pause });
-                    }
-                }
-            }
-            // In the other styles the signal is there already, or within a moment.
+            let are_done = || pool.left.load(Ordering::Acquire) == 0;
+            waited = wait_for_workers(self.style, platform, &mut *sleeper, SPIN_MAX, are_done);
+            // Unless it is blocked, the signal is there already, or within a moment.
             pool.done.wait();
             generations += 1;
             elapsed = platform.now() - begun;
         }
         pool.stop();
-        if gave_up {
-            self.recorder.unavailable(kept_from_their_cpu());
+        if let Err(reason) = waited {
+            self.recorder.unavailable(reason);
         } else if generations > 0 {
             let rate = f64::from(generations) / elapsed.as_secs_f64();
             self.recorder.record(bench.since_origin(begun), rate.round() as i64);

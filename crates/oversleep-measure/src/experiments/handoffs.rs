@@ -12,29 +12,32 @@ use crate::bench::Bench;
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Handoff, Platform};
 
 pub(super) static D4: Experiment = Experiment {
     id: ExperimentId::D4,
-    reads: &[],
     title: "thread wake-up",
     question: "How long does it take from signalling a thread until it runs?",
-    doc: "One-way: the main thread reads the clock and signals; the woken thread reads the clock first thing. It is given \
-          50 us to fall asleep before each signal, so that a real wake-up is measured and not a signal that was already \
-          there. Ping-pong: there and back, without a pause. Both for every hand-off of the registry; the clock is the \
-          reference, which must agree across CPUs (A4).",
+    method: "One-way: the main thread reads the clock and signals; the woken thread reads the clock before anything else. It \
+             gets 50 µs to fall asleep before each signal, so that a real wake-up is measured and not a signal that was \
+             already there. Ping-pong: there and back, without a pause. Both are measured for every hand-off; the clock is \
+             the reference clock, which must agree across CPUs (A4).",
+    quantities: &[Quantity::HandoffLatency],
+    columns: &[Column { name: label::WAY.name(), meaning: "one-way, or ping-pong (there and back)." }],
     published: &[Published {
         os: "linux",
         what: "condition variable hand-off, ping-pong",
         value: "2.0 µs one way",
         source: "measured on a 2 vCPU KVM guest at 2 GHz",
     }],
+    commands: &[Command::Handoff],
     probes,
+    ..Experiment::BLANK
 };
 
 const ROUNDS: u32 = 3;
-/// Time for the partner to fall asleep.
+/// What the partner gets to fall asleep.
 const FALL_ASLEEP: Nanos = Nanos(50_000);
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -42,7 +45,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     for (index, kind) in platform.handoffs().iter().enumerate().filter(|(_, kind)| plan.wants(kind.info().name)) {
         for way in [Way::OneWay, Way::PingPong] {
             let amount = Amount::values(plan.depth.pick(150, 300, 10_000), ROUNDS).limited_by(plan);
-            let mut series = Series::new(ExperimentId::D4, kind.info().name, Quantity::HandoffLatency, Unit::Ns);
+            let mut series = Series::new(D4.id, kind.info().name, Quantity::HandoffLatency, Unit::Ns);
             series.key = series.key.word(way);
             series.clock = platform.reference_clock().to_owned();
             series.labels.set(label::WAY, way);
@@ -186,8 +189,8 @@ mod tests {
         let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
         assert_eq!(measured.series.len(), 4);
         for series in &measured.series {
-            // 5 us per wake-up and one clock read at its end.
-            let expected = if series.label(label::WAY) == Some(Way::OneWay) { 5_020 } else { 10_040 };
+            // 5 µs per wake-up and one clock read at its end.
+            let expected = if series.label(label::WAY) == Some(label::Way::OneWay) { 5_020 } else { 10_040 };
             let p50 = series.distribution.p50().unwrap();
             assert!((p50 - expected).abs() <= 40, "{}: {p50}", series.key);
             assert_eq!(series.counts.recorded, 300);

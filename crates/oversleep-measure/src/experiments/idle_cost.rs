@@ -7,35 +7,49 @@ use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
 use super::{choose, interrupts};
 use crate::bench::Bench;
-use crate::plan::{Limit, Plan};
+use crate::plan::{Depth, Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Experiment, Published};
 use oversleep_system::{Platform, Target, WaitEnd, Waiter};
 
 pub(super) static C5: Experiment = Experiment {
     id: ExperimentId::C5,
-    reads: &[],
     title: "what a resolution costs",
     question: "How many wake-ups per second, how much idle time and how much power does a timer resolution cost?",
-    doc: "Nothing, and then each setting of the resolution tunable, is held by one thread: first while it sleeps through \
-          the whole window, which shows what holding alone costs, then while it sleeps 1 ms over and over. Counted per \
-          second are the timer interrupts of all CPUs (interrupts of every kind where the system doesn't tell the \
-          timer's apart) and the thread's own wake-ups; where the system tells, the time per \
-          second and CPU in each idle state, and the power of the processor packages. Other programs are counted too: \
-          compare settings, not figures alone.",
+    method: "One thread holds nothing, and then each setting of the resolution tunable: first while it sleeps through the \
+             whole window, which shows what holding alone costs, then while it sleeps 1 ms over and over. Timer interrupts \
+             of all CPUs and the thread's own wake-ups are counted per second; where the system doesn't count timer \
+             interrupts apart, interrupts of every kind are counted. Where the system tells, the time per second and CPU in \
+             each idle state and the power of the processor packages are recorded too. Other programs are part of every \
+             figure, so compare settings instead of single figures.",
+    quantities: &[Quantity::WakeupsPerSecond, Quantity::IdleResidency, Quantity::Power],
+    columns: &[
+        Column { name: label::HELD.name(), meaning: "The setting that the thread holds." },
+        Column { name: label::ACTIVITY.name(), meaning: "idle (one long sleep) or sleeping (1 ms over and over)." },
+        Column {
+            name: label::COUNTED.name(),
+            meaning: "Timer interrupts, wake-ups, time in an idle state (residency), or power.",
+        },
+        Column {
+            name: label::INTERRUPT_KIND.name(),
+            meaning: "all-kinds where the system counts interrupts of every kind together.",
+        },
+    ],
     published: &[Published {
         os: "windows",
         what: "timer interrupts per second at the default and at 1 ms",
         value: "64 and 1000",
         source: "timer resolution studies",
     }],
+    depth: Depth::Thorough,
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
-    let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
     let mut settings = vec![None];
     settings.extend(resolution.settings_to_compare().into_iter().map(Some));
     let rounds = plan.depth.pick(1, 2, 10);
@@ -45,7 +59,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     };
     let states: Vec<String> = match platform.idle_counters().states {
         Ok(states) => states.into_iter().map(|state| state.name).collect(),
-        // One series, to carry the reason.
+        // One series carries the reason.
         Err(_) => vec!["idle".to_owned()],
     };
     let common = Common { tunable: resolution.info().name, sleep: sleep.name, states, window, rounds };
@@ -58,7 +72,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-/// What all probes have alike.
+/// What all probes have in common.
 struct Common {
     tunable: &'static str,
     sleep: &'static str,
@@ -90,7 +104,7 @@ impl IdleCost {
             None => plan.conditions.clone(),
         };
         let recorder = |subject: &str, quantity, unit, counted| {
-            let mut series = Series::new(ExperimentId::C5, subject, quantity, unit);
+            let mut series = Series::new(C5.id, subject, quantity, unit);
             series.key = series.key.word(counted).word(activity).named(tunable, &held);
             series.conditions = conditions.clone();
             series.labels = Labels::new()
@@ -115,25 +129,25 @@ impl IdleCost {
         }
     }
 
-    /// Passes the window; returns how often the thread was woken within it.
-    fn pass(&self, bench: &Bench, waiter: &mut dyn Waiter) -> Result<u64, Unavailable> {
+    /// Waits through the window, and returns how often the thread woke up within it.
+    fn wait_through(&self, bench: &Bench, waiter: &mut dyn Waiter) -> Result<u64, Unavailable> {
         let platform = bench.platform();
         let end = platform.now() + self.window;
-        let mut woken = 0;
+        let mut wakeups = 0;
         loop {
             let now = platform.now();
             if now >= end || bench.stopped() {
-                return Ok(woken);
+                return Ok(wakeups);
             }
             let remaining = match self.activity {
-                // Ctrl-C is heeded within a moment.
+                // Ctrl-C ends the run within half a second.
                 Activity::Idle => (end - now).min(Nanos::from_millis(500)),
                 Activity::Sleeping => (end - now).min(Nanos::from_millis(1)),
             };
             if let WaitEnd::Failed(reason) = waiter.wait(Target { remaining, deadline: now + remaining }) {
                 return Err(reason);
             }
-            woken += 1;
+            wakeups += 1;
         }
     }
 }
@@ -164,22 +178,21 @@ impl Probe for IdleCost {
 
     fn round(&mut self, bench: &Bench) {
         let platform = bench.platform();
-        let opened = platform.wait(self.sleep).ok_or(Unavailable::NotOnThisPlatform);
-        let opened = opened.and_then(|wait| wait.open(bench.shared_platform()));
+        let opened = bench.open_wait(self.sleep);
         let (idle_before, before) = (platform.idle_counters(), platform.counters());
-        let woken = opened.and_then(|mut waiter| self.pass(bench, &mut *waiter));
+        let wakeups = opened.and_then(|mut waiter| self.wait_through(bench, &mut *waiter));
         let (after, idle_after) = (platform.counters(), platform.idle_counters());
         if bench.stopped() {
             return;
         }
-        let woken = match woken {
-            Ok(woken) => woken,
+        let wakeups = match wakeups {
+            Ok(wakeups) => wakeups,
             Err(reason) => return self.recorders().into_iter().for_each(|all| all.unavailable(reason.clone())),
         };
         let seen = before.until(&after);
         let at = bench.since_origin(bench.stamp());
         interrupts::record(&mut self.interrupts, at, &seen);
-        record(&mut self.wakeups, at, Ok(interrupts::per_second(woken, seen.window_ns)));
+        record(&mut self.wakeups, at, Ok(interrupts::per_second(wakeups, seen.window_ns)));
         for (state, recorder) in &mut self.residency {
             record(recorder, at, idle_before.residency(&idle_after, state).map(|share| share.0));
         }
@@ -219,7 +232,7 @@ mod tests {
             series.distribution.p50().expect("two rounds")
         };
         assert_eq!(per_second("idle", "as-found"), 2, "one pause of 400 ms");
-        // One wake-up per 1 ms + slack + 14 us.
+        // One wake-up per 1 ms + slack + 14 µs.
         assert!((975..=990).contains(&per_second("sleeping", "1ns")), "{}", per_second("sleeping", "1ns"));
         assert!((815..=830).contains(&per_second("sleeping", "200us")), "{}", per_second("sleeping", "200us"));
     }

@@ -6,16 +6,17 @@ use oversleep_record::{Nanos, Unavailable};
 
 use crate::recorder::SeriesRecorder;
 
-/// So many in a window of that length, as a rate.
+/// A count over a window, as a rate.
 pub(super) fn per_second(count: u64, window: Nanos) -> i64 {
     (count as f64 / window.as_secs_f64()).round() as i64
 }
 
-/// Records the rate of timer interrupts; that of interrupts of every kind, labelled so, where a system counts nothing else.
+/// Records the rate of timer interrupts. Where a system counts interrupts of every kind together, it records their rate and
+/// labels the series so.
 pub(super) fn record(recorder: &mut SeriesRecorder, at: Nanos, seen: &Disturbance) {
     let counted = match (seen.timer_interrupts, seen.all_interrupts) {
         (None, Some(all)) => {
-            recorder.series_mut().labels.set(label::COUNTED_OF, InterruptKind::AllKinds);
+            recorder.series_mut().labels.set(label::INTERRUPT_KIND, InterruptKind::AllKinds);
             Some(all)
         }
         (timers, _) => timers,
@@ -47,9 +48,12 @@ mod tests {
     #[test]
     fn those_of_every_kind_stand_in_for_the_timers_and_say_so() {
         let timers = recorded(Some(16), Some(90));
-        assert_eq!((timers.distribution.p50(), timers.label(label::COUNTED_OF)), (Some(64), None));
+        assert_eq!((timers.distribution.p50(), timers.label(label::INTERRUPT_KIND)), (Some(64), None));
         let all = recorded(None, Some(90));
-        assert_eq!((all.distribution.p50(), all.label(label::COUNTED_OF)), (Some(360), Some(InterruptKind::AllKinds)));
+        assert_eq!(
+            (all.distribution.p50(), all.label(label::INTERRUPT_KIND)),
+            (Some(360), Some(InterruptKind::AllKinds))
+        );
         let none = recorded(None, None);
         assert!(!none.has_values() && matches!(none.status, Status::Unavailable { .. }), "never zero");
     }

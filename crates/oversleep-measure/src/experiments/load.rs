@@ -1,23 +1,25 @@
-//! B9: all of it under load.
+//! B9: waits under load.
 
+use oversleep_record::series::Quantity;
 use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Experiment, Published};
 use crate::{Amount, WaitProbe};
-use oversleep_system::Platform;
+use oversleep_system::{Family, Platform};
 
 pub(super) static B9: Experiment = Experiment {
     id: ExperimentId::B9,
-    reads: &[],
     title: "waits under load",
     question: "What becomes of the waits when every CPU is busy?",
-    doc: "One wait of each family, and the spinning ones, at 1 ms beside one hog per CPU: threads that never sleep, that \
-          stream through memory, that make system calls without end, that fire timers. The hogs run in rounds between \
-          the idle series, so both see the same machine. A sleeper is usually let in at once by a fair scheduler; a \
-          spinner has used up its share and pays with whole time slices.",
+    method: "One wait of each family, and the spinning ones, at 1 ms beside one busy thread per CPU. The kinds of load are \
+             threads that never sleep, that stream through memory, that make system calls without end, and that fire \
+             timers. They run in rounds between those of the idle series, so both see the same machine. A fair scheduler \
+             usually lets a sleeper in at once; a spinner has used up its share and pays with whole time slices.",
+    quantities: &[Quantity::Lateness],
+    columns: &[Column { name: "load", meaning: "The kind of load and how many threads of it." }],
     published: &[Published {
         os: "windows",
         what: "high-resolution waitable timer 1 ms beside 16 busy threads",
@@ -25,11 +27,13 @@ pub(super) static B9: Experiment = Experiment {
         source: "field reports, Windows 10",
     }],
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let cpus = u32::try_from(platform.cpus().len()).unwrap_or(1);
-    let mut waits = choose::one_per_family(platform);
+    let families = [Family::Sleep, Family::Poll, Family::Lock, Family::Timer, Family::Message];
+    let mut waits = choose::first_of_each(platform, &families);
     waits.extend(["spin", "spin-yield", "hybrid"].map(str::to_owned));
     if !plan.subjects.is_empty() {
         waits.clone_from(&plan.subjects);
@@ -42,17 +46,17 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     .limited_by(plan);
     let mut probes = Vec::new();
     for (index, load) in platform.loads().iter().enumerate() {
-        // The first kind is the plain CPU hog; the others are compared on the plain sleep unless there is time.
+        // The first kind is the plain CPU hog; beside the others only the plainest sleep is measured, unless there is time.
         let all_waits = index == 0 || plan.depth == Depth::Thorough;
         if plan.depth == Depth::Quick && index > 0 {
             continue;
         }
         for wait in waits.iter().take(if all_waits { waits.len() } else { 1 }) {
-            for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
+            for requested in plan.requests_or(&[Nanos::from_millis(1)]) {
                 let kind = load.info().name;
                 let conditions = plan.conditions_and(Conditions::as_found().with_load(kind, cpus));
                 probes.push(
-                    WaitProbe::new(platform, ExperimentId::B9, wait, requested, amount)
+                    WaitProbe::new(platform, B9.id, wait, requested, amount)
                         .keyed(|key| key.named("load", format_args!("{kind}:{cpus}")))
                         .under(conditions)
                         .boxed(),

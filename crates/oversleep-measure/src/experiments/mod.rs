@@ -1,4 +1,4 @@
-//! One file per family of experiments; each entry carries its question, its method and the figures published before.
+//! One file per family of experiments. An entry holds its question, its method, its columns and published figures.
 
 mod choose;
 mod clock_cost;
@@ -13,6 +13,7 @@ mod generations;
 mod handoffs;
 mod idle_cost;
 mod interrupts;
+mod join_style;
 mod load;
 mod neighbours;
 mod phase;
@@ -25,9 +26,13 @@ mod usleep;
 mod waits;
 mod yields;
 
+pub use choose::coarse_clock;
+pub use fork_join::FORK_JOIN_THREADS;
+pub use join_style::POLL_PAUSE;
+
 use super::registry::Experiment;
 
-/// By id.
+/// By id. A new experiment is a file above and a line here.
 pub(super) const ALL: &[&Experiment] = &[
     &clock_cost::A1,
     &clock_difference::A2,
@@ -56,6 +61,3 @@ pub(super) const ALL: &[&Experiment] = &[
     &generations::D3,
     &handoffs::D4,
 ];
-
-/// Those that start other processes or need seconds per setting: a check runs them only where it is thorough.
-pub(super) const LONG: &[&Experiment] = &[&neighbours::C3, &neighbours::C4, &idle_cost::C5];

@@ -1,24 +1,29 @@
 //! B6: back to back against random phase.
 
 use oversleep_record::label::{self, Phase};
-use oversleep_record::series::Pace;
+use oversleep_record::series::{Pace, Quantity};
 use oversleep_record::{ExperimentId, Nanos};
 
 use super::choose;
 use crate::plan::Plan;
 use crate::probe::Probe;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Experiment, Published};
 use crate::{Amount, WaitProbe};
 use oversleep_system::Platform;
 
 pub(super) static B6: Experiment = Experiment {
     id: ExperimentId::B6,
-    reads: &[],
     title: "random phase",
     question: "Does it matter when a sleep begins?",
-    doc: "The plain sleep back to back, and again with a pause of random length (spinning, uniform over whole ticks: 20 ms or \
-          more) before each call. On a system with a tick, back-to-back calls all begin just after a tick and take a whole one, while calls \
-          at random phase take anything from nothing to a tick; where every wait has a timer of its own, both agree.",
+    method: "The plainest sleep back to back, and again with a pause of random length before each call (spinning, uniform over \
+             whole ticks: 20 ms or more). On a system with a tick, back-to-back calls all begin just after a tick and take \
+             a whole one, while calls at random phase take anything from nothing to a tick. Where every wait has a timer of \
+             its own, both agree.",
+    quantities: &[Quantity::Lateness],
+    columns: &[Column {
+        name: label::PHASE.name(),
+        meaning: "back-to-back, or random: after a pause of random length.",
+    }],
     published: &[Published {
         os: "windows",
         what: "Sleep(1) at random phase, default resolution",
@@ -26,21 +31,22 @@ pub(super) static B6: Experiment = Experiment {
         source: "thread scheduling studies, Windows 10",
     }],
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
     let amount = Amount {
         count: plan.depth.pick(30, 39, 1_000),
         time: plan.depth.pick(Nanos::from_millis(800), Nanos::from_secs(2), Nanos::from_secs(30)),
         rounds: 3,
     }
     .limited_by(plan);
-    plan.asks_or(&[Nanos::from_millis(1)])
+    plan.requests_or(&[Nanos::from_millis(1)])
         .into_iter()
         .flat_map(|requested| {
             [(Phase::BackToBack, Pace::BackToBack), (Phase::Random, Pace::RandomPhase)].map(|(phase, pace)| {
-                WaitProbe::new(platform, ExperimentId::B6, sleep.name, requested, amount)
+                WaitProbe::new(platform, B6.id, sleep.name, requested, amount)
                     .keyed(|key| key.word(phase))
                     .paced(pace)
                     .labelled(label::PHASE, phase)

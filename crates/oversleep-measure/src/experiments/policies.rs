@@ -1,25 +1,30 @@
 //! B8: scheduling policy and priority.
 
 use oversleep_record::conditions::Setting;
+use oversleep_record::series::Quantity;
 use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Experiment, Published};
 use crate::{Amount, WaitProbe};
 use oversleep_system::{Platform, SlackRule};
 
 pub(super) static B8: Experiment = Experiment {
     id: ExperimentId::B8,
-    reads: &[],
     title: "policy and priority",
     question: "What do scheduling policy and priority change about a wait?",
-    doc: "The plain sleep at 1 ms under every policy this process may have, rounds interleaved. On Linux the real-time \
-          policies have no timer slack at all, so a FIFO thread wakes 50 us earlier even on an idle machine; a positive \
-          nice value widens the share that select and poll add from 0.1 % to 0.5 % of the timeout, which the 100 ms \
-          series show. On Windows priority changes nothing about the tick. A policy that isn't permitted is listed with \
-          the way to permit it.",
+    method: "The plainest sleep at 1 ms under every policy that this process may have, rounds interleaved. On Linux the \
+             real-time policies have no timer slack at all, so a FIFO thread wakes 50 µs earlier even on an idle machine; a \
+             positive nice value raises the share that select and poll add from 0.1 % to 0.5 % of the timeout, which the \
+             100 ms series show. On Windows the priority doesn't change the tick. A policy that isn't permitted is listed \
+             with the way to permit it.",
+    quantities: &[Quantity::Lateness],
+    columns: &[Column {
+        name: "policy",
+        meaning: "The policy of the measuring thread, with its priority or nice value.",
+    }],
     published: &[Published {
         os: "windows",
         what: "Sleep(1) at any priority",
@@ -27,10 +32,11 @@ pub(super) static B8: Experiment = Experiment {
         source: "thread scheduling studies, Windows 10",
     }],
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
     let Some(policy) = platform.tunable("policy") else { return Vec::new() };
     let settings = policy.settings_to_compare();
     let amount = Amount {
@@ -41,19 +47,19 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     .limited_by(plan);
     let probe = |wait: &str, requested, setting: &Setting, amount| {
         let conditions = plan.conditions_and(Conditions::as_found().with("policy", setting.clone()));
-        WaitProbe::new(platform, ExperimentId::B8, wait, requested, amount)
+        WaitProbe::new(platform, B8.id, wait, requested, amount)
             .keyed(|key| key.setting("policy", setting))
             .under(conditions)
             .boxed()
     };
     let mut probes = Vec::new();
-    for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
+    for requested in plan.requests_or(&[Nanos::from_millis(1)]) {
         probes.extend(settings.iter().map(|setting| probe(sleep.name, requested, setting, amount)));
     }
-    // The share of the timeout shows only on long ones, and only for time-sharing threads of lower priority.
+    // The share of the timeout shows only on long timeouts, and only for time-sharing threads of lower priority.
     let sharing =
         platform.waits().iter().map(|wait| wait.info()).find(|info| info.slack == SlackRule::ThreadSlackOrShare);
-    if let (Some(poll), true) = (sharing, plan.depth >= Depth::Normal && plan.asks.is_empty()) {
+    if let (Some(poll), true) = (sharing, plan.depth >= Depth::Normal && plan.requests.is_empty()) {
         let plain_and_nice = settings.iter().filter(|setting| is_plain_policy(setting, &settings));
         let long = Amount { count: plan.depth.pick(3, 3, 60), time: Nanos::from_secs(20), rounds: 3 };
         probes.extend(plain_and_nice.map(|setting| probe(poll.name, Nanos::from_millis(100), setting, long)));

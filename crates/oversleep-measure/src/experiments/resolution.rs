@@ -1,42 +1,44 @@
-//! C1 and C2: what resolution the system grants, and what holding another one does.
+//! C1 and C2: what the system states about its timer resolution, and what holding another one does.
 
 use oversleep_record::conditions::Setting;
+use oversleep_record::series::{Pace, Quantity};
 use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::amount::Amount;
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use crate::wait_probe::WaitProbe;
 use oversleep_system::{Family, Platform, Scope, Tunable};
 
 pub(super) static C1: Experiment = Experiment {
     id: ExperimentId::C1,
-    reads: &[],
     title: "resolution as the system states it",
-    question: "What does the system say about its timer resolution?",
-    doc: "Facts, not measurements: on Linux the timer slack of this thread and its default, HZ, whether high-resolution \
-          timers run, the clocksource and whether the vDSO serves it; on Windows NtQueryTimerResolution's minimum, maximum \
-          and current; on macOS the coalescing tier. C2 and B5 show what they come to.",
+    question: "What does the system state about its timer resolution?",
+    method: "Facts, not measurements. On Linux: the timer slack of this thread and its default, HZ, whether high-resolution \
+             timers run, the clocksource and whether the vDSO serves it. On Windows: the minimum, maximum and current \
+             period of NtQueryTimerResolution. On macOS: the coalescing tier. C2 and B5 show what they come to.",
     published: &[Published {
         os: "windows",
         what: "NtQueryTimerResolution, default",
         value: "15.625 ms (minimum period 0.5 ms)",
         source: "several, Windows 7 to 11",
     }],
-    probes: |_, _| Vec::new(),
+    ..Experiment::BLANK
 };
 
 pub(super) static C2: Experiment = Experiment {
     id: ExperimentId::C2,
-    reads: &[],
     title: "holding a resolution",
     question: "What does another timer resolution do to this process's waits?",
-    doc: "Each setting of the resolution tunable (timer slack on Linux) is held by the measuring thread for a round, the \
-          plain sleep, one poll and one timer are asked for 1 ms, and the former setting is restored; rounds of all \
-          settings are interleaved. A thorough run takes every millisecond from 1 to 15 of a timer interrupt. A wait that follows the setting moves \
-          with it, one that ignores it does not: timerfd, POSIX timers, message queues and io_uring ignore slack.",
+    method: "The measuring thread holds each setting of the resolution tunable (timer slack on Linux) for a round, requests \
+             1 ms of the plainest sleep, one poll and one timer, and restores the former setting; rounds of all settings \
+             are interleaved. Where the setting is the period of a timer interrupt, a thorough run takes every millisecond \
+             from 1 to 15. A wait that follows the setting moves with it, one that ignores it doesn't: timerfd, POSIX \
+             timers, message queues and io_uring ignore slack.",
+    quantities: &[Quantity::Lateness],
+    columns: &[Column { name: "held", meaning: "The setting that the measuring thread holds." }],
     published: &[
         Published {
             os: "windows",
@@ -51,17 +53,15 @@ pub(super) static C2: Experiment = Experiment {
             source: "timer resolution studies",
         },
     ],
+    commands: &[Command::ResolutionSweep],
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
     let name = resolution.info().name;
-    let mut waits: Vec<String> = [Family::Sleep, Family::Poll, Family::Timer]
-        .into_iter()
-        .filter_map(|family| choose::first_of(platform, family))
-        .map(|info| info.name.to_owned())
-        .collect();
+    let mut waits = choose::first_of_each(platform, &[Family::Sleep, Family::Poll, Family::Timer]);
     if !plan.subjects.is_empty() {
         waits.clone_from(&plan.subjects);
     }
@@ -74,13 +74,13 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let mut probes = Vec::new();
     for setting in settings(resolution, plan) {
         for wait in &waits {
-            for requested in plan.asks_or(&[Nanos::from_millis(1)]) {
+            for requested in plan.requests_or(&[Nanos::from_millis(1)]) {
                 let conditions = plan.conditions_and(Conditions::as_found().with(name, setting.clone()));
                 probes.push(
-                    WaitProbe::new(platform, ExperimentId::C2, wait, requested, amount)
+                    WaitProbe::new(platform, C2.id, wait, requested, amount)
                         .keyed(|key| key.setting(name, &setting))
-                        // Slack beyond the period would make a schedule miss every other deadline.
-                        .paced(oversleep_record::series::Pace::BackToBack)
+                        // On a schedule, slack beyond the period would miss every other deadline.
+                        .paced(Pace::BackToBack)
                         .under(conditions)
                         .boxed(),
                 );
@@ -90,7 +90,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-/// Those asked for; else those worth comparing, and in a thorough run every millisecond of a timer that others share.
+/// Those the user named; else those worth comparing, and in a thorough run every millisecond of a timer that processes share.
 fn settings(resolution: &dyn Tunable, plan: &Plan) -> Vec<Setting> {
     if !plan.settings.is_empty() {
         return plan.settings.clone();
@@ -124,8 +124,8 @@ mod tests {
         let thorough = of(&Plan { depth: Depth::Thorough, ..Plan::default() });
         assert!(normal.len() < 15 && normal.iter().all(|setting| thorough.contains(setting)), "{thorough:?}");
         assert!((1..=15).all(|ms| thorough.contains(&format!("{ms}ms"))), "{thorough:?}");
-        let asked = vec![Setting::Nanos(Nanos::from_millis(3))];
-        assert_eq!(of(&Plan { settings: asked, depth: Depth::Thorough, ..Plan::default() }), ["3ms"]);
+        let chosen = vec![Setting::Nanos(Nanos::from_millis(3))];
+        assert_eq!(of(&Plan { settings: chosen, depth: Depth::Thorough, ..Plan::default() }), ["3ms"]);
     }
 
     #[test]

@@ -1,29 +1,33 @@
-//! B12: waits that spin: accuracy against CPU burned.
+//! B12: waits that spin, how exact they are and how much CPU time they use.
 
+use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos};
 
 use crate::plan::Plan;
 use crate::probe::Probe;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use crate::{Amount, WaitProbe};
 use oversleep_system::Platform;
 
 pub(super) static B12: Experiment = Experiment {
     id: ExperimentId::B12,
-    reads: &[],
     title: "spinning waits",
-    question: "How exact are waits that spin, and what CPU time do they burn for it?",
-    doc: "Reading the clock until the deadline (spin), the same with a yield between reads (spin-yield), and sleeping until \
-          125 us before the deadline and spinning through the rest (hybrid), at 1 ms. Beside the lateness stands the CPU \
-          time of the measuring thread per wait, which includes what the loop around it needs. B9 shows the same waits \
-          under load, where spinning turns against the spinner.",
+    question: "How exact are waits that spin, and how much CPU time do they use for it?",
+    method: "Three waits at 1 ms: reading the clock until the deadline (spin), the same with a yield between reads \
+             (spin-yield), and sleeping until 125 µs before the deadline and spinning through the rest (hybrid). Beside the \
+             lateness stands the CPU time of the measuring thread per wait, which includes what the loop around it needs. \
+             B9 shows the same waits under load, where spinning turns against the spinner.",
+    quantities: &[Quantity::Lateness],
+    columns: &[Column { name: "CPU per wait", meaning: "CPU time of the measuring thread, divided by its waits." }],
     published: &[Published {
         os: "linux",
         what: "spin_sleep's default for 1 ms: lateness p50 and CPU per sleep, idle",
         value: "0.35 µs, 117 µs",
         source: "measured on a 2 vCPU KVM guest at 2 GHz",
     }],
+    commands: &[Command::Waits],
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -36,10 +40,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let waits = ["spin", "spin-yield", "hybrid"].into_iter().filter(|name| plan.wants(name));
     waits
         .flat_map(|wait| {
-            plan.asks_or(&[Nanos::from_millis(1)]).into_iter().map(move |requested| {
-                WaitProbe::new(platform, ExperimentId::B12, wait, requested, amount)
-                    .under(plan.conditions.clone())
-                    .boxed()
+            plan.requests_or(&[Nanos::from_millis(1)]).into_iter().map(move |requested| {
+                WaitProbe::new(platform, B12.id, wait, requested, amount).under(plan.conditions.clone()).boxed()
             })
         })
         .collect()

@@ -1,4 +1,4 @@
-//! B2: 1 to 15 ms: a proportional line or a tube?
+//! B2: sleeps of 1 to 15 ms, a proportional line or a tube.
 
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::{ExperimentId, Nanos};
@@ -8,17 +8,18 @@ use crate::amount::Amount;
 use crate::elapsed_probe::ElapsedProbe;
 use crate::plan::Plan;
 use crate::probe::Probe;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Experiment, Published};
 use oversleep_system::Platform;
 
 pub(super) static B2: Experiment = Experiment {
     id: ExperimentId::B2,
-    reads: &[],
     title: "sleep sweep, 1 to 15 ms",
-    question: "Does a sleep grow with what was asked, or does every request from 1 to 15 ms take the same 16 ms?",
-    doc: "The plain sleep is asked for 1, 2 … 15 ms, pass after pass, and timed by the precise clock. On a system that \
-          programs a timer for each wait the points lie on the diagonal; on one that looks at its waits only on a tick \
-          of 15.625 ms they form a tube at 16 ms whatever was asked.",
+    question: "Does a sleep grow with its request, or does every request from 1 to 15 ms take the same 16 ms?",
+    method: "The plainest sleep is requested for 1, 2 … 15 ms, pass after pass, and timed by the precise clock. On a system \
+             that programs a timer for each wait the points lie on the diagonal; on one that looks at its waits only on a \
+             tick of 15.625 ms they form a tube at 16 ms, whatever was requested.",
+    quantities: &[Quantity::Duration],
+    columns: &[Column { name: "duration", meaning: "From before the call until after it." }],
     published: &[
         Published {
             os: "windows",
@@ -34,19 +35,20 @@ pub(super) static B2: Experiment = Experiment {
         },
     ],
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
     let passes = plan.depth.pick(2, 4, 20);
     let amount = Amount::values(u64::from(passes), passes).limited_by(plan);
     (1..=15)
         .map(Nanos::from_millis)
         .map(|requested| -> Box<dyn Probe> {
-            let mut series = Series::new(ExperimentId::B2, sleep.name, Quantity::Elapsed, Unit::Ns);
+            let mut series = Series::new(B2.id, sleep.name, Quantity::Duration, Unit::Ns);
             series.key = series.key.span(requested);
             series.requested_ns = Some(requested);
-            series.asked_ns = Some(sleep.rounded(requested));
+            series.rounded_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
             series.conditions = plan.conditions.clone();
             Box::new(ElapsedProbe::new(sleep.name, series, amount))

@@ -1,4 +1,4 @@
-//! B1: the same sleeps seen by two clocks.
+//! B1: the same sleeps timed by two clocks.
 
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
@@ -8,21 +8,25 @@ use super::choose;
 use crate::amount::Amount;
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
-use crate::composed_waits::find_wait;
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Experiment, Published};
-use oversleep_system::Platform;
+use crate::registry::{Column, Experiment, Published};
+use oversleep_system::{Platform, WaitEnd};
 
 pub(super) static B1: Experiment = Experiment {
     id: ExperimentId::B1,
-    reads: &[],
     title: "one sleep, two clocks",
-    question: "How long does a sleep of 1 ms seem to take to a coarse clock, and how long does it take?",
-    doc: "Each sleep is timed by two clocks at once: the coarse one (GetTickCount64, CLOCK_MONOTONIC_COARSE) outside, the \
-          precise one inside. Drawn red and blue in one chart: what the coarse clock shows is a multiple of its own step \
-          and says nothing about the sleep. A program that measures with the coarse clock sees 0 or one step.",
+    question: "How long does a sleep of 1 ms take by a coarse clock, and how long does it really take?",
+    method: "Each sleep is timed by two clocks at once: the coarse one (GetTickCount64, CLOCK_MONOTONIC_COARSE) outside, the \
+             precise one inside. In one chart the coarse clock is red and the precise one blue: what the coarse clock shows \
+             is a multiple of its own step and says nothing about the sleep. A program that measures with the coarse clock \
+             sees 0 or one step.",
+    quantities: &[Quantity::Duration],
+    columns: &[Column {
+        name: label::CLOCK_ROLE.name(),
+        meaning: "coarse or precise: the clock that timed the sleep.",
+    }],
     published: &[
         Published {
             os: "windows",
@@ -38,23 +42,24 @@ pub(super) static B1: Experiment = Experiment {
         },
     ],
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(coarse) = choose::coarse_clock(platform) else { return Vec::new() };
-    let Some(sleep) = choose::plain_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
     let coarse_name = coarse.info().name;
     let coarse_index =
         platform.clocks().iter().position(|clock| clock.info().name == coarse_name).expect("it is of this registry");
     let amount = Amount::values(plan.depth.pick(50, 100, 1_000), ROUNDS).limited_by(plan);
-    plan.asks_or(&[Nanos::from_millis(1)])
+    plan.requests_or(&[Nanos::from_millis(1)])
         .into_iter()
         .map(|requested| -> Box<dyn Probe> {
             let recorder = |role| {
-                let mut series = Series::new(ExperimentId::B1, sleep.name, Quantity::Elapsed, Unit::Ns);
+                let mut series = Series::new(B1.id, sleep.name, Quantity::Duration, Unit::Ns);
                 series.key = series.key.span(requested).word(role);
                 series.requested_ns = Some(requested);
-                series.asked_ns = Some(sleep.rounded(requested));
+                series.rounded_ns = Some(sleep.rounded(requested));
                 series.pace = Some(Pace::BackToBack);
                 series.labels.set(label::CLOCK_ROLE, role);
                 series.conditions = plan.conditions.clone();
@@ -110,10 +115,7 @@ impl Probe for TwoClocks {
         let scale = ClockScale::of(platform, clock);
         self.coarse.series_mut().clock = self.coarse_name.to_owned();
         self.precise.series_mut().clock = bench.clock_name().to_owned();
-        let Some(mut waiter) = find_wait(platform, self.wait).and_then(|wait| wait.open(bench.shared_platform()).ok())
-        else {
-            return;
-        };
+        let Ok(mut waiter) = bench.open_wait(self.wait) else { return };
         let mut share = self.amount.share(bench, self.precise.series().counts.recorded);
         while share.next(bench) {
             let coarse_start = clock.read();
@@ -121,7 +123,7 @@ impl Probe for TwoClocks {
             let ended = waiter.wait(bench.target(start, start + self.requested));
             let end = bench.stamp();
             let coarse_end = clock.read();
-            if ended != oversleep_system::WaitEnd::TimedOut {
+            if ended != WaitEnd::TimedOut {
                 self.precise.count_interrupted(bench);
                 continue;
             }

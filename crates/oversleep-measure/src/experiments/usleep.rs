@@ -1,32 +1,39 @@
-//! B4: the classic loops of usleep(1000) and usleep(300), per kind of CPU.
+//! B4: loops of usleep(1000) and usleep(300), per kind of CPU.
 
 use oversleep_record::conditions::Setting;
+use oversleep_record::series::{Pace, Quantity};
 use oversleep_record::{Conditions, ExperimentId, Nanos, label};
 
 use super::choose;
 use crate::plan::Plan;
 use crate::probe::Probe;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Experiment, Published};
 use crate::{Amount, WaitProbe};
 use oversleep_system::{CpuKind, Platform};
 
 pub(super) static B4: Experiment = Experiment {
     id: ExperimentId::B4,
-    reads: &[],
     title: "usleep loops",
-    question: "What do usleep(1000) and usleep(300) take, and does it depend on the kind of CPU?",
-    doc: "Call after call, each its own deadline. Where the machine has performance and efficiency cores the loop is run \
-          pinned to one of each as well; their wake-up costs differ. Platforms without usleep measure their plain sleep.",
+    question: "How long do usleep(1000) and usleep(300) take, and does it depend on the kind of CPU?",
+    method: "Call after call, each its own deadline. Where the machine has performance and efficiency cores, the loop also runs \
+             pinned to one of each, because their wake-up costs differ. Platforms without usleep measure their plainest \
+             sleep.",
+    quantities: &[Quantity::Lateness],
+    columns: &[Column {
+        name: label::CPU_KIND.name(),
+        meaning: "The kind of CPU the loop was pinned to: performance or efficiency.",
+    }],
     published: &[
         Published { os: "macos", what: "usleep(1000), M1", value: "1.25 ms", source: "field reports, macOS 14" },
         Published { os: "linux", what: "usleep(1000)", value: "1.06 ms", source: "field reports" },
     ],
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(name) =
-        platform.wait("usleep").map(|wait| wait.info().name).or(choose::plain_sleep(platform).map(|i| i.name))
+        platform.wait("usleep").map(|wait| wait.info().name).or(choose::plainest_sleep(platform).map(|i| i.name))
     else {
         return Vec::new();
     };
@@ -37,11 +44,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     }
     .limited_by(plan);
     let mut probes = Vec::new();
-    for requested in plan.asks_or(&[Nanos::from_micros(300), Nanos::from_millis(1)]) {
-        let probe = || {
-            WaitProbe::new(platform, ExperimentId::B4, name, requested, amount)
-                .paced(oversleep_record::series::Pace::BackToBack)
-        };
+    for requested in plan.requests_or(&[Nanos::from_micros(300), Nanos::from_millis(1)]) {
+        let probe = || WaitProbe::new(platform, B4.id, name, requested, amount).paced(Pace::BackToBack);
         probes.push(probe().under(plan.conditions.clone()).boxed());
         for kind in [CpuKind::Performance, CpuKind::Efficiency] {
             let Some(cpu) = platform.cpus().into_iter().find(|cpu| cpu.kind == kind) else { continue };

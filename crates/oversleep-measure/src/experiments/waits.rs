@@ -1,25 +1,31 @@
-//! B5: every wait the system offers, at six requests.
+//! B5: every wait of the system, at six requests.
 
+use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos};
 
 use super::choose;
 use crate::composed_waits::find_wait;
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use crate::{Amount, WaitProbe};
 use oversleep_system::{Platform, SlackRule};
 
 pub(super) static B5: Experiment = Experiment {
     id: ExperimentId::B5,
-    reads: &[],
     title: "every wait",
-    question: "How late does each wait primitive end, for requests from 300 µs to 100 ms?",
-    doc: "Every timed wait of the registry at 300 us, 1 ms, 1.5 ms, 5 ms, 16 ms and 100 ms. A wait whose argument can \
-          express what is left of a period runs on absolute deadlines one request apart, and a deadline that passed while \
-          the thread was away is recorded, never skipped; one that counts in milliseconds, ends on a tick or is put off \
-          by a share of what is asked runs call by call, since that would hide behind the schedule. What the system was asked after rounding stands apart from what was \
-          requested. At 1 ms a further set of waits is watched and its lateness split into timer, run queue and return.",
+    question: "How late does each wait end, for requests from 300 µs to 100 ms?",
+    method: "Every wait with a deadline at 300 µs, 1 ms, 1.5 ms, 5 ms, 16 ms and 100 ms. A wait whose argument can express \
+             what is left of a period runs on absolute deadlines one request apart; a deadline that passed while the thread \
+             was away is recorded, never skipped. A wait that counts in milliseconds, ends on a tick or is put off by a share \
+             of its request runs call by call, because a schedule would hide that. What was passed to the call after rounding \
+             is recorded apart from the request. At 1 ms some further waits are watched, and their lateness is split into \
+             timer, run queue and return.",
+    quantities: &[Quantity::Lateness],
+    columns: &[
+        Column { name: "lateness", meaning: "End of the wait minus its deadline; below zero where it ended early." },
+        Column { name: "rounded to", meaning: "What was passed to the call, after rounding to its unit." },
+    ],
     published: &[
         Published {
             os: "windows",
@@ -30,7 +36,9 @@ pub(super) static B5: Experiment = Experiment {
         Published { os: "linux", what: "nanosleep(1 ms)", value: "1.06 ms", source: "field reports, HZ=250 and 1000" },
         Published { os: "macos", what: "nanosleep(1 ms), M1", value: "1.25 ms", source: "field reports, macOS 14" },
     ],
+    commands: &[Command::Waits, Command::NamedWaits],
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -39,21 +47,21 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let mut probes = Vec::new();
     for wait in &waits {
         let Some(found) = find_wait(platform, wait) else { continue };
-        let (info, is_put_off) = (found.info().clone(), !found.tolerances_to_compare().is_empty());
+        let (info, takes_tolerance) = (found.info().clone(), !found.tolerances_to_compare().is_empty());
         if !info.is_timed() {
             continue;
         }
-        let is_plain_sleep = choose::plain_sleep(platform).is_some_and(|sleep| sleep.name == info.name);
-        // Where a wait is late by a share of its length, one request says nothing of the share.
+        let is_plain_sleep = choose::plainest_sleep(platform).is_some_and(|sleep| sleep.name == info.name);
+        // Where a wait is late by a share of its request, one request tells nothing about the share.
         let shows_share = is_plain_sleep && info.slack == SlackRule::ClassShare;
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_plain_sleep);
-        for requested in plan.asks_or(&own) {
+        for requested in plan.requests_or(&own) {
             let mut amount = amount(plan, requested, shows_share);
-            if is_put_off && requested == Nanos::from_millis(1) {
-                // What findings compare; what is tolerated is added to each value: two ticks at least.
+            if takes_tolerance && requested == Nanos::from_millis(1) {
+                // Findings compare it, and the tolerance adds at least two ticks to each value.
                 amount.time = amount.time * 2;
             }
-            let mut probe = WaitProbe::new(platform, ExperimentId::B5, wait, requested, amount.limited_by(plan))
+            let mut probe = WaitProbe::new(platform, B5.id, wait, requested, amount.limited_by(plan))
                 .under(plan.conditions.clone());
             if let Some(pace) = plan.pace {
                 probe = probe.paced(pace);
@@ -67,8 +75,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-/// 100 ms tell something only where a share of the timeout is added, and cost most of the time.
-fn own_requests(plan: &Plan, long_ones_matter: bool) -> Vec<Nanos> {
+/// 100 ms take most of the time, and tell something only where a share of the timeout is added.
+fn own_requests(plan: &Plan, adds_share: bool) -> Vec<Nanos> {
     let mut requests = match plan.depth {
         Depth::Quick => vec![Nanos::from_micros(300), Nanos::from_millis(1)],
         Depth::Normal | Depth::Thorough => vec![
@@ -79,20 +87,20 @@ fn own_requests(plan: &Plan, long_ones_matter: bool) -> Vec<Nanos> {
             Nanos::from_millis(16),
         ],
     };
-    if plan.depth == Depth::Thorough || (plan.depth == Depth::Normal && long_ones_matter) {
+    if plan.depth == Depth::Thorough || (plan.depth == Depth::Normal && adds_share) {
         requests.push(Nanos::from_millis(100));
     }
     requests
 }
 
-/// What a conclusion needs, and a few more.
+/// As many as a conclusion needs, and a few more.
 const COUNT_JUDGED: u64 = 32;
-/// Longest request whose share is judged: a leeway may have an upper bound, and long waits take the time of all others.
+/// The longest request whose share is judged: a leeway may have an upper bound, and long waits take the time of the others.
 const SHARE_LONGEST: Nanos = Nanos::from_millis(5);
 
 fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
-    // A named wait is looked at closely; in a survey of all of them, the time is shared.
-    let (time, count_least, count_most) = match (plan.subjects.is_empty(), plan.depth) {
+    // A wait that was named gets a close look; a survey of all waits shares the time.
+    let (time, count_min, count_max) = match (plan.subjects.is_empty(), plan.depth) {
         (false, Depth::Quick) => (Nanos::from_millis(500), 10, 100_000),
         (false, Depth::Normal) => (Nanos::from_millis(2_000), 10, 100_000),
         (false, Depth::Thorough) => (Nanos::from_millis(20_000), 10, 100_000),
@@ -104,9 +112,9 @@ fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
         (true, Depth::Normal) => (Nanos::from_millis(30), 3, 60),
         (true, Depth::Thorough) => (Nanos::from_millis(1_500), 10, 2_000),
     };
-    let count = (time.0 / requested.0.max(1)).unsigned_abs().clamp(count_least, count_most);
+    let count = (time.0 / requested.0.max(1)).unsigned_abs().clamp(count_min, count_max);
     let rounds = u32::try_from(count.div_ceil(4)).unwrap_or(1).clamp(1, 5);
-    // The count decides; the time is for machines on which 1 ms takes 15.6 ms: the 30 values a conclusion needs fit in.
+    // The count decides. The time is for machines where 1 ms takes 15.6 ms: the 30 values that a conclusion needs fit in.
     Amount { count, time: time.max(requested * 3) * 8, rounds }
 }
 
@@ -118,7 +126,7 @@ mod tests {
     use oversleep_record::series::Pace;
 
     #[test]
-    fn rounding_shows_as_asked_and_never_as_early() {
+    fn rounding_shows_and_is_never_taken_for_earliness() {
         let machine = testing::machine()
             .with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)))
             .with_millisecond_wait("epoll-wait", Overshoot::SlackPlus(Nanos(18_000)));
@@ -126,11 +134,11 @@ mod tests {
         let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
         let series = |key: &str| measured.series.iter().find(|series| series.key == key).expect(key);
         let rounded = series("B5/epoll-wait/300us");
-        assert_eq!(rounded.asked_ns, Some(Nanos::from_millis(1)));
+        assert_eq!(rounded.rounded_ns, Some(Nanos::from_millis(1)));
         assert_eq!(rounded.pace, Some(Pace::BackToBack));
         assert_eq!(rounded.distribution.min(), Some(768_020));
         let exact = series("B5/nanosleep/300us");
-        assert_eq!(exact.asked_ns, Some(Nanos::from_micros(300)));
+        assert_eq!(exact.rounded_ns, Some(Nanos::from_micros(300)));
         assert_eq!(exact.pace, Some(Pace::Periodic));
         assert_eq!(exact.distribution.min(), Some(64_020));
         assert!(series("B5/nanosleep/1ms").split.is_some());

@@ -8,24 +8,30 @@ use crate::amount::Amount;
 use crate::elapsed_probe::ElapsedProbe;
 use crate::plan::Plan;
 use crate::probe::Probe;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Family, Platform};
 
 pub(super) static B7: Experiment = Experiment {
     id: ExperimentId::B7,
-    reads: &[],
     title: "yield",
     question: "What does giving the CPU away cost, with nobody to take it and with competitors?",
-    doc: "Each yield call is timed singly, on an idle machine and beside one spinning hog per CPU. Alone it returns at \
-          once: a loop of yields is a spin loop with system calls in it. Among competitors it may cost their time slice, \
-          milliseconds, or nothing where the scheduler finds the caller still the most deserving.",
+    method: "Each yield call is timed singly, on an idle machine and beside one spinning thread per CPU. Alone it returns at \
+             once: a loop of yields is a spin loop with system calls in it. Among competitors it may cost their time slice, \
+             which is milliseconds, or nothing where the scheduler finds that the caller is still next.",
+    quantities: &[Quantity::Cost],
+    columns: &[Column {
+        name: label::COMPETITION.name(),
+        meaning: "idle, or competing: beside one spinning thread per CPU.",
+    }],
     published: &[Published {
         os: "windows",
         what: "Sleep(0) with a free core",
-        value: "2 to 3 us",
+        value: "2 to 3 µs",
         source: "thread scheduling studies, Windows 10",
     }],
+    commands: &[Command::NamedWaits],
     probes,
+    ..Experiment::BLANK
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -38,7 +44,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             [(Competition::Idle, Some(Conditions::as_found()), 400), (Competition::Competing, hogs.clone(), 30)];
         for (competition, conditions, per_round) in contests {
             let Some(conditions) = conditions else { continue };
-            let mut series = Series::new(ExperimentId::B7, info.name, Quantity::Cost, Unit::Ns);
+            let mut series = Series::new(B7.id, info.name, Quantity::Cost, Unit::Ns);
             series.key = series.key.word(competition);
             series.labels.set(label::COMPETITION, competition);
             series.conditions = plan.conditions_and(conditions);

@@ -5,7 +5,6 @@ mod build;
 mod like;
 mod parameters;
 mod profile;
-mod turns;
 mod value;
 
 pub use like::like;

@@ -50,11 +50,11 @@ pub(super) const PROFILES: &[(&str, &str)] = profiles![
     "wsl2",
 ];
 
-/// No profile stands on more than this many others.
+/// The largest number of profiles that one is based on.
 const BASES_MAX: usize = 8;
 
 impl Profile {
-    /// The profile of that name, with all it stands on.
+    /// The profile of that name, with all that it is based on.
     pub(super) fn named(name: &str) -> Result<Profile, MachineError> {
         let (_, text) = PROFILES
             .iter()
@@ -85,7 +85,7 @@ impl Profile {
                 let (_, text) = PROFILES
                     .iter()
                     .find(|(known, _)| *known == base && bases_left > 0)
-                    .ok_or_else(|| malformed(format!("it stands on '{base}', which is no profile")))?;
+                    .ok_or_else(|| malformed(format!("it is based on '{base}', which is no profile")))?;
                 let mut stated = Profile::read(&base, text, bases_left - 1)?.stated;
                 for figure in stated.values_mut().filter(|figure| figure.source.starts_with("measured")) {
                     if let Some(source) = &inherited {

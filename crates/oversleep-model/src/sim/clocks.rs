@@ -50,7 +50,7 @@ pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn C
 
 impl SimClock {
     /// What it shows at that moment of what it follows.
-    fn shown(&self, followed: Nanos) -> u64 {
+    fn reading(&self, followed: Nanos) -> u64 {
         let model = &self.model;
         let drift = match model.drift_ppm {
             0 => Nanos::ZERO,
@@ -73,7 +73,7 @@ impl SimClock {
             return raw;
         }
         let (followed, now) = (self.followed(), self.kernel.now());
-        let raw = self.shown(followed);
+        let raw = self.reading(followed);
         let (from, until) = match self.model.source {
             // It depends on the CPU, too.
             _ if self.model.skew_ns != Nanos::ZERO => return raw,

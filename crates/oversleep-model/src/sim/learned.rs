@@ -119,7 +119,7 @@ mod tests {
         is_near(lates(1_000_000, 50_000), (38_000, 70_000));
         is_near(lates(1_000_000, 1_050_000), (1_038_000, 1_070_000));
         is_near(lates(500_000_000, 50_000), (488_000, 520_000));
-        // 0.1 % of 1 ms are left; the least wake-up seen beyond the slack took 0.8 us.
+        // 0.1 % of 1 ms are left; the least wake-up seen beyond the slack took 0.8 µs.
         is_near(lates(1_000_000, 1), (800, 21_000));
     }
 }

@@ -9,7 +9,7 @@ use oversleep_record::conditions::Setting;
 use super::*;
 use oversleep_system::{ClockInfo, CpuKind, Target, handoffs, waits};
 
-/// Two CPUs shared fairly, slack of 50 us, wake-ups of 4 to 20 us.
+/// Two CPUs shared fairly, slack of 50 µs, wake-ups of 4 to 20 µs.
 fn machine() -> Machine {
     let fixed = |ns| Spread::fixed(Nanos(ns));
     let clock = systems::linux::SYSTEM.clocks[0];

@@ -18,7 +18,7 @@ const HELD_LATER: Nanos = Nanos(333_333);
 pub fn rows() -> Vec<ResolutionRow> {
     let measured = std::thread::Builder::new().name("inheritance".to_owned()).spawn(measured);
     let measured = measured.map_err(|error| Unavailable::failed("pthread_create", error));
-    let rows = measured.and_then(|thread| thread.join().map_err(|_| Unavailable::NotAsked)?);
+    let rows = measured.and_then(|thread| thread.join().map_err(|_| Unavailable::NotMeasured)?);
     rows.unwrap_or_else(|reason| vec![row("who inherits it", "", Err(reason))])
 }
 
@@ -61,7 +61,7 @@ fn after_exec(found: Nanos) -> String {
 fn in_a_thread() -> Result<Nanos, Unavailable> {
     let thread = std::thread::Builder::new().spawn(os::timer_slack);
     let thread = thread.map_err(|error| Unavailable::failed("pthread_create", error))?;
-    let found = thread.join().map_err(|_| Unavailable::NotAsked)?;
+    let found = thread.join().map_err(|_| Unavailable::NotMeasured)?;
     found.map_err(|error| Unavailable::failed("prctl(PR_GET_TIMERSLACK)", error))
 }
 

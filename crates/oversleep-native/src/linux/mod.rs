@@ -44,7 +44,6 @@ pub struct Linux {
 
 impl System for Linux {
     const NAME: &'static str = "linux";
-    const REFERENCE_CLOCK: &'static str = "monotonic";
 
     // The kernel's own clock for deadlines, not the library's. That one is usually within 25 ns of it (0.1 ms after a
     // resume), so it could make a punctual wait look early, and would save only a fifth of the cost.

@@ -38,7 +38,7 @@ pub fn refused(call: &str, error: &io::Error, allow: &str) -> Unavailable {
 
 /// The CPU that the calling thread runs on, if the system says.
 pub fn current_cpu() -> Option<u32> {
-    // SAFETY: takes nothing and returns a number.
+    // SAFETY: takes no argument and returns a number.
     // https://man7.org/linux/man-pages/man3/sched_getcpu.3.html
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }

@@ -29,7 +29,7 @@ fn in_a_thread() -> Result<String, Unavailable> {
 fn on_a_new_thread<T: Send + 'static>(body: fn() -> T) -> Result<T, Unavailable> {
     let thread = Builder::new().name("inheritance".to_owned()).spawn(body);
     let thread = thread.map_err(|error| Unavailable::failed("pthread_create", error))?;
-    thread.join().map_err(|_| Unavailable::NotAsked)
+    thread.join().map_err(|_| Unavailable::NotMeasured)
 }
 
 #[cfg(test)]

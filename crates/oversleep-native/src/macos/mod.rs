@@ -39,7 +39,6 @@ pub struct MacOs {
 
 impl System for MacOs {
     const NAME: &'static str = "macos";
-    const REFERENCE_CLOCK: &'static str = "uptime-raw";
 
     fn now() -> Nanos {
         os::now()

@@ -14,7 +14,7 @@ use oversleep_record::{Nanos, ProcessorState, Unavailable};
 use super::{neighbour_process, threads};
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, Neighbour, Platform, ResolutionHolders,
-    ResolutionRow, Splitter, ThreadHandle, Tunable, Wait, resolution,
+    ResolutionRow, Splitter, ThreadHandle, Tunable, Wait, clocks, resolution,
 };
 
 /// An operating system: its registries, and what it states about the machine. The defaults are for systems that lack a
@@ -22,10 +22,8 @@ use oversleep_system::{
 pub(super) trait System: Default + Send + Sync + 'static {
     /// Its name in results.
     const NAME: &'static str;
-    /// Registry name of the clock that deadlines are on.
-    const REFERENCE_CLOCK: &'static str;
 
-    /// The time on that clock.
+    /// The time on the clock that deadlines are on, [`clocks::reference`].
     fn now() -> Nanos;
     fn clocks() -> Vec<Box<dyn Clock>>;
     fn waits() -> Vec<Box<dyn Wait>>;
@@ -82,7 +80,7 @@ impl<S: System> Platform for Native<S> {
     }
 
     fn reference_clock(&self) -> &'static str {
-        S::REFERENCE_CLOCK
+        clocks::reference(S::NAME)
     }
 
     fn relax(&self) {

@@ -161,7 +161,7 @@ mod tests {
         }
 
         fn change(request: bool, setting: &Setting) -> Result<Applied, Unavailable> {
-            if request { Ok(changed(Self::read()?, setting.clone(), Guard)) } else { Err(Unavailable::NotAsked) }
+            if request { Ok(changed(Self::read()?, setting.clone(), Guard)) } else { Err(Unavailable::NotMeasured) }
         }
     }
 
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(outcome, Outcome::Applied { was: Some(off.clone()), now: on });
         assert!(guard.is_some());
         let (outcome, guard) = Of(Switch::<true>).apply(&off);
-        assert_eq!(outcome, Outcome::Denied { why: Unavailable::NotAsked });
+        assert_eq!(outcome, Outcome::Denied { why: Unavailable::NotMeasured });
         assert!(guard.is_none());
     }
 

@@ -95,7 +95,7 @@ mod tests {
             proved_by::<S>(Stateless(move |_| end.clone()), Nanos(1)).err()
         }
         let opened = |end| opened(native_platform::Native::new(), end);
-        assert_eq!(opened(WaitEnd::Failed(Unavailable::NotAsked)), Some(Unavailable::NotAsked));
+        assert_eq!(opened(WaitEnd::Failed(Unavailable::NotMeasured)), Some(Unavailable::NotMeasured));
         assert_eq!([opened(WaitEnd::TimedOut), opened(WaitEnd::Interrupted)], [None, None]);
     }
 }

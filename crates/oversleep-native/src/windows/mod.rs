@@ -45,7 +45,6 @@ pub struct Windows {
 
 impl System for Windows {
     const NAME: &'static str = "windows";
-    const REFERENCE_CLOCK: &'static str = "qpc";
 
     fn now() -> Nanos {
         os::now()

@@ -48,11 +48,11 @@ struct DistributionFile {
     p99_9: Option<i64>,
     /// Values of zero and above.
     #[cfg_attr(feature = "schema", schemars(extend("contentEncoding" = "base64", "pattern" = "^HISTF")))]
-    late_hdr_v2: String,
+    hdr_v2: String,
     /// Magnitudes of the values below zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("contentEncoding" = "base64", "pattern" = "^HISTF")))]
-    early_hdr_v2: Option<String>,
+    negative_hdr_v2: Option<String>,
 }
 
 impl Serialize for Distribution {
@@ -65,8 +65,8 @@ impl Serialize for Distribution {
             p50: self.p50(),
             p99: self.p99(),
             p99_9: self.quantile(0.999),
-            late_hdr_v2: payload::encode(&self.late),
-            early_hdr_v2: self.early.as_ref().map(payload::encode),
+            hdr_v2: payload::encode(&self.positive),
+            negative_hdr_v2: self.negative.as_ref().map(payload::encode),
         }
         .serialize(serializer)
     }
@@ -76,11 +76,11 @@ impl<'de> Deserialize<'de> for Distribution {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let file = DistributionFile::deserialize(deserializer)?;
-        let late = payload::decode(&file.late_hdr_v2).map_err(D::Error::custom)?;
-        let early = file.early_hdr_v2.as_deref().map(payload::decode).transpose().map_err(D::Error::custom)?;
-        let held = late
+        let positive = payload::decode(&file.hdr_v2).map_err(D::Error::custom)?;
+        let negative = file.negative_hdr_v2.as_deref().map(payload::decode).transpose().map_err(D::Error::custom)?;
+        let held = positive
             .len()
-            .checked_add(early.as_ref().map_or(0, Histogram::len))
+            .checked_add(negative.as_ref().map_or(0, Histogram::len))
             .filter(|&held| held <= COUNT_MAX)
             .ok_or_else(|| D::Error::custom("more values than can be counted"))?;
         if held != file.count {
@@ -94,9 +94,9 @@ impl<'de> Deserialize<'de> for Distribution {
                 if !(mean >= min as f64 - grain && mean <= max as f64 + grain) {
                     return Err(D::Error::custom("the mean lies outside of min and max"));
                 }
-                Ok(Distribution { late, early, min, max, sum: (mean * held as f64).round() as i128 })
+                Ok(Distribution { positive, negative, min, max, sum: (mean * held as f64).round() as i128 })
             }
-            (None, None) if held == 0 => Ok(Distribution { late, early, ..Distribution::default() }),
+            (None, None) if held == 0 => Ok(Distribution { positive, negative, ..Distribution::default() }),
             _ => Err(D::Error::custom("min and max do not fit the count")),
         }
     }
@@ -127,7 +127,7 @@ mod tests {
     fn a_file_with_more_values_than_can_be_counted_is_refused() {
         let read_with = |further: u64| {
             let mut many = of([1, 1]);
-            many.late.record_n(1, further).unwrap();
+            many.positive.record_n(1, further).unwrap();
             many.sum += i128::from(further);
             serde_json::from_value::<Distribution>(serde_json::to_value(&many).unwrap())
         };

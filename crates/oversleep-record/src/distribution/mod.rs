@@ -21,9 +21,9 @@ const OMISSION_FILLS_MAX: u128 = 20_000_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
     /// Values of zero and above.
-    late: Histogram<u64>,
+    positive: Histogram<u64>,
     /// Magnitudes of the negative values; `None` until there is one.
-    early: Option<Histogram<u64>>,
+    negative: Option<Histogram<u64>>,
     min: i64,
     max: i64,
     /// Exact sum, for the mean.
@@ -36,7 +36,7 @@ fn empty_histogram() -> Histogram<u64> {
 
 impl Default for Distribution {
     fn default() -> Self {
-        Distribution { late: empty_histogram(), early: None, min: i64::MAX, max: i64::MIN, sum: 0 }
+        Distribution { positive: empty_histogram(), negative: None, min: i64::MAX, max: i64::MIN, sum: 0 }
     }
 }
 
@@ -49,9 +49,9 @@ impl Distribution {
     /// Adds one value. About 10 ns; allocates only at the first negative value.
     pub fn record(&mut self, value: i64) {
         if value >= 0 {
-            self.late.saturating_record(value as u64);
+            self.positive.saturating_record(value as u64);
         } else {
-            self.early.get_or_insert_with(empty_histogram).saturating_record(value.unsigned_abs());
+            self.negative.get_or_insert_with(empty_histogram).saturating_record(value.unsigned_abs());
         }
         self.min = self.min.min(value);
         self.max = self.max.max(value);
@@ -60,9 +60,9 @@ impl Distribution {
 
     /// All values of `other` as well.
     pub fn merge(&mut self, other: &Distribution) {
-        self.late.add(&other.late).expect("same bounds");
-        if let Some(early) = &other.early {
-            self.early.get_or_insert_with(empty_histogram).add(early).expect("same bounds");
+        self.positive.add(&other.positive).expect("same bounds");
+        if let Some(negative) = &other.negative {
+            self.negative.get_or_insert_with(empty_histogram).add(negative).expect("same bounds");
         }
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
@@ -71,7 +71,7 @@ impl Distribution {
 
     /// How many values.
     pub fn count(&self) -> u64 {
-        self.late.len().saturating_add(self.early_count())
+        self.positive.len().saturating_add(self.early_count())
     }
 
     /// Whether there is none.
@@ -81,7 +81,7 @@ impl Distribution {
 
     /// How many are below zero.
     pub fn early_count(&self) -> u64 {
-        self.early.as_ref().map_or(0, Histogram::len)
+        self.negative.as_ref().map_or(0, Histogram::len)
     }
 
     /// The smallest value, exactly.
@@ -111,10 +111,10 @@ impl Distribution {
         let early_count = self.early_count();
         let value = if rank <= early_count {
             // The earliest have the largest magnitude: count from the top.
-            let early = self.early.as_ref().expect("there are early values");
-            -(value_at_rank(early, early_count - rank + 1) as i64)
+            let negative = self.negative.as_ref().expect("there are early values");
+            -(value_at_rank(negative, early_count - rank + 1) as i64)
         } else {
-            value_at_rank(&self.late, rank - early_count) as i64
+            value_at_rank(&self.positive, rank - early_count) as i64
         };
         Some(value.clamp(self.min, self.max))
     }
@@ -142,14 +142,15 @@ impl Distribution {
 
     /// Every filled bucket in ascending order: its highest equivalent value and its count.
     pub fn buckets(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
-        let early: Vec<(i64, u64)> = self
-            .early
+        let negative: Vec<(i64, u64)> = self
+            .negative
             .iter()
-            .flat_map(|early| early.iter_recorded())
+            .flat_map(|negative| negative.iter_recorded())
             .map(|step| (-(step.value_iterated_to() as i64), step.count_at_value()))
             .collect();
-        let late = self.late.iter_recorded().map(|step| (step.value_iterated_to() as i64, step.count_at_value()));
-        early.into_iter().rev().chain(late)
+        let positive =
+            self.positive.iter_recorded().map(|step| (step.value_iterated_to() as i64, step.count_at_value()));
+        negative.into_iter().rev().chain(positive)
     }
 
     /// The view corrected for coordinated omission: for each value of `interval` and above, the values that a schedule
@@ -165,16 +166,15 @@ impl Distribution {
         let step = u64::try_from(interval).ok().filter(|&step| step > 0)?;
         // The middle of a bucket, not its end: a value just below a multiple of the interval must not gain a deadline.
         let within = |value: u64| value.clamp(self.min.max(0).unsigned_abs(), self.max.max(0).unsigned_abs());
-        let late = self
-            .late
-            .iter_recorded()
-            .map(|bucket| (within(self.late.median_equivalent(bucket.value_iterated_to())), bucket.count_at_value()));
-        let late: Vec<(u64, u64)> = late.collect();
-        if late.iter().map(|&(value, _)| u128::from(value / step)).sum::<u128>() > OMISSION_FILLS_MAX {
+        let positive = self.positive.iter_recorded().map(|bucket| {
+            (within(self.positive.median_equivalent(bucket.value_iterated_to())), bucket.count_at_value())
+        });
+        let positive: Vec<(u64, u64)> = positive.collect();
+        if positive.iter().map(|&(value, _)| u128::from(value / step)).sum::<u128>() > OMISSION_FILLS_MAX {
             return None;
         }
         let mut corrected = self.clone();
-        for (value, count) in late {
+        for (value, count) in positive {
             let mut missed = value;
             while missed >= step {
                 missed -= step;
@@ -186,7 +186,7 @@ impl Distribution {
 
     /// Adds a value of zero or above that many times.
     fn record_many(&mut self, value: u64, count: u64) {
-        self.late.saturating_record_n(value, count);
+        self.positive.saturating_record_n(value, count);
         let value = i64::try_from(value).unwrap_or(i64::MAX);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
@@ -195,7 +195,7 @@ impl Distribution {
 
     /// Values of zero and above as a histogram, for writers of other formats.
     pub fn late_histogram(&self) -> &Histogram<u64> {
-        &self.late
+        &self.positive
     }
 }
 
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn counts_at_the_end_of_their_range_saturate() {
         let mut full = of([-7, 3_000, 9_000_000]);
-        full.late.record_n(1_000, u64::MAX - 3).unwrap();
+        full.positive.record_n(1_000, u64::MAX - 3).unwrap();
         let corrected = full.corrected_for_omission(2_000).unwrap();
         let mut twice = full.clone();
         twice.merge(&full);

@@ -142,7 +142,7 @@ fn change(series: &mut Series, bytes: &mut Bytes<'_>) {
     match bytes.next() % 6 {
         0 => series.status = Status::Unavailable { reason: Unavailable::missing(bytes.text()) },
         1 => series.requested_ns = Some(Nanos(bytes.number())),
-        2 => series.asked_ns = Some(Nanos(bytes.number())),
+        2 => series.rounded_ns = Some(Nanos(bytes.number())),
         3 => {
             series.pace =
                 [None, Some(Pace::BackToBack), Some(Pace::Periodic), Some(Pace::RandomPhase)][bytes.next() % 4]

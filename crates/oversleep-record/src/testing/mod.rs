@@ -87,8 +87,13 @@ impl Sheet {
 
     /// Stamped by that clock, which costs 20 ns and moves by 10.
     pub fn floor(mut self, clock: &str) -> Sheet {
-        self.file.floor =
-            Some(Floor { clock: clock.into(), read_cost_ps: 20_000, step_ns: Nanos(10), chosen: None, witness: None });
+        self.file.floor = Some(Floor {
+            clock: clock.into(),
+            read_cost_ps: 20_000,
+            step_ns: Nanos(10),
+            chosen: None,
+            cross_check: None,
+        });
         self
     }
 
@@ -178,7 +183,7 @@ impl Sheet {
 /// Conditions with every tunable granted.
 pub fn held(mut conditions: Conditions) -> Conditions {
     let granted = |now: &Setting| Outcome::Applied { was: None, now: now.clone() };
-    conditions.outcomes = conditions.asked.iter().map(|(name, now)| (name.clone(), granted(now))).collect();
+    conditions.outcomes = conditions.requested.iter().map(|(name, now)| (name.clone(), granted(now))).collect();
     conditions
 }
 
@@ -187,7 +192,7 @@ fn quantity_of(key: &SeriesKey, experiment: ExperimentId) -> (Quantity, Unit) {
     let says = |word: &str| key.parts().any(|part| part == Part::Word(word));
     match experiment {
         Id::A1 => (Quantity::Cost, Unit::Ps),
-        Id::B1 | Id::B2 => (Quantity::Elapsed, Unit::Ns),
+        Id::B1 | Id::B2 => (Quantity::Duration, Unit::Ns),
         Id::B3 => (Quantity::Step, Unit::Ns),
         Id::B7 => (Quantity::Cost, Unit::Ns),
         Id::C3 | Id::C4 if says("stated") => (Quantity::StatedResolution, Unit::Ns),
@@ -235,7 +240,7 @@ pub fn rounds(key: impl AsRef<str>, values: &[i64], count: u64) -> Series {
     let mut conditions = Conditions::as_found();
     for part in key.parts() {
         match part {
-            Part::Span(span) => (series.requested_ns, series.asked_ns) = (Some(span), Some(span)),
+            Part::Span(span) => (series.requested_ns, series.rounded_ns) = (Some(span), Some(span)),
             Part::Word(word) => series.labels = labelled(series.labels, experiment, word),
             Part::Named("tolerance", span) => series.labels.set(label::TOLERANCE, span.parse().expect("a span")),
             Part::Named("neighbour", held) => series.labels.set(label::NEIGHBOUR, held.parse().expect("settings")),
@@ -297,6 +302,7 @@ pub fn rounds(key: impl AsRef<str>, values: &[i64], count: u64) -> Series {
 pub fn good_clock(name: &str) -> ClockResult {
     ClockResult {
         name: name.into(),
+        runtime: None,
         call: format!("{name}()"),
         counts: Counts::ElapsedTime,
         epoch: Epoch::Boot,

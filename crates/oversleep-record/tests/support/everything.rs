@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use oversleep_record::clock::{AcrossSuspend, Counts as Counted, Difference, Drift, Epoch, Steps};
 use oversleep_record::conditions::{Conditions, LoadSpec, Outcome, Setting};
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
-use oversleep_record::file::{Chosen, Completion, Floor, ResultFile, SCHEMA, Tool, Witness};
+use oversleep_record::file::{Chosen, Completion, CrossCheck, Floor, ResultFile, SCHEMA, Tool};
 use oversleep_record::finding::{Advice, Evidence, Finding, Severity, Tried, Verdict};
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::processor::ThermalPressure;
-use oversleep_record::series::{Counts, Pace, Quantity, Round, Series, Status, Unit};
+use oversleep_record::series::{Counts, Pace, Quantity, Round, Runtime, Series, Status, Unit};
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::trial::{Trial, TrialPair};
 use oversleep_record::{
@@ -34,12 +34,12 @@ pub fn result() -> ResultFile {
             clock: "monotonic".to_owned(),
             read_cost_ps: 21_370,
             step_ns: Nanos(1),
-            chosen: Some(Chosen::OfTheDeadlines),
-            witness: Some(Witness {
+            chosen: Some(Chosen::DeadlineClock),
+            cross_check: Some(CrossCheck {
                 clock: "oversleep-ordered".to_owned(),
-                moved_ns: Nanos(-7),
-                known_within_ns: Nanos(25),
-                over_ns: Nanos::from_secs(17),
+                difference_ns: Nanos(-7),
+                uncertainty_ns: Nanos(25),
+                window_ns: Nanos::from_secs(17),
             }),
         }),
         clocks: clocks(),
@@ -65,7 +65,7 @@ fn reasons() -> [(FactName, Unavailable); 8] {
         (FactName::CpuidleDriver, Unavailable::missing("/sys/devices/system/cpu/cpuidle")),
         (FactName::PerfParanoid, Unavailable::failed("perf_event_open", "Function not implemented (os error 38)")),
         (FactName::CpuTscHz, Unavailable::Nonsense { what: "0 kHz".to_owned() }),
-        (FactName::PowerSource, Unavailable::NotAsked),
+        (FactName::PowerSource, Unavailable::NotMeasured),
     ]
 }
 
@@ -89,6 +89,7 @@ fn environment() -> Environment {
 fn clock(name: &str, counts: Counted, epoch: Epoch, across_suspend: AcrossSuspend) -> ClockResult {
     ClockResult {
         name: name.to_owned(),
+        runtime: None,
         call: format!("clock_gettime({name})"),
         counts,
         epoch,
@@ -104,6 +105,10 @@ fn clock(name: &str, counts: Counted, epoch: Epoch, across_suspend: AcrossSuspen
         steps: None,
         drift: None,
     }
+}
+
+fn java() -> Runtime {
+    Runtime { name: "java".to_owned(), version: "17.0.9".to_owned() }
 }
 
 fn clocks() -> Vec<ClockResult> {
@@ -143,6 +148,10 @@ fn clocks() -> Vec<ClockResult> {
         clock("process-cputime", Counted::ProcessCpuTime, Epoch::Process, AcrossSuspend::Stops),
         clock("thread-cputime", Counted::ThreadCpuTime, Epoch::Thread, AcrossSuspend::Stops),
         clock("tsc", Counted::ElapsedTime, Epoch::Processor, AcrossSuspend::Unspecified),
+        ClockResult {
+            runtime: Some(java()),
+            ..clock("System.nanoTime", Counted::ElapsedTime, Epoch::Boot, AcrossSuspend::Unspecified)
+        },
     ]
 }
 
@@ -185,7 +194,7 @@ fn wait(key: &str, pace: Pace) -> Series {
     Series {
         key: key.into(),
         requested_ns: Some(Nanos::from_millis(1)),
-        asked_ns: Some(Nanos::from_millis(2)),
+        rounded_ns: Some(Nanos::from_millis(2)),
         pace: Some(pace),
         ..Series::new(key.split('/').next().unwrap().parse().unwrap(), "nanosleep", Quantity::Lateness, Unit::Ns)
     }
@@ -195,7 +204,7 @@ fn all_conditions() -> Conditions {
     let policy = |policy: &str, priority| Setting::Policy { policy: policy.to_owned(), priority };
     let denied = Unavailable::not_permitted("SCHED_FIFO", "give CAP_SYS_NICE");
     Conditions {
-        asked: BTreeMap::from([
+        requested: BTreeMap::from([
             ("slack".to_owned(), Setting::Nanos(Nanos(1))),
             ("lock-memory".to_owned(), Setting::Flag(true)),
             ("pin".to_owned(), Setting::Cpus(vec![0, 3])),
@@ -264,10 +273,10 @@ fn series() -> Vec<Series> {
         of_values(conditions, &[14_000, 15_000], 0),
         of_values(Series { status: Status::Partial, ..wait("B6/nanosleep/1ms", Pace::RandomPhase) }, &[7], 0),
         Series {
-            status: Status::Unavailable { reason: Unavailable::NotAsked },
+            status: Status::Unavailable { reason: Unavailable::NotMeasured },
             ..Series::new(ExperimentId::B5, "timerfd", Quantity::Lateness, Unit::Ns)
         },
-        of_quantity(ExperimentId::B1, "nanosleep", Quantity::Elapsed, Unit::Ns, &[1_066_000]),
+        of_quantity(ExperimentId::B1, "nanosleep", Quantity::Duration, Unit::Ns, &[1_066_000]),
         of_quantity(ExperimentId::A1, "monotonic", Quantity::Cost, Unit::Ps, &[21_370, 21_400]),
         of_quantity(ExperimentId::B3, "monotonic-coarse", Quantity::Step, Unit::Ns, &[4_000_000]),
         of_quantity(ExperimentId::D4, "futex", Quantity::HandoffLatency, Unit::Ns, &[9_000]),
@@ -280,6 +289,12 @@ fn series() -> Vec<Series> {
         of_values(wait("trial/lower-timer-slack/nanosleep/1ms/before", Pace::BackToBack), &[66_000], 0),
         of_values(wait("trial/lower-timer-slack/nanosleep/1ms/after", Pace::BackToBack), &[14_000], 0),
     ];
+    let of_java = Series {
+        subject: "Thread.sleep".to_owned(),
+        runtime: Some(java()),
+        ..wait("B5/Thread.sleep/1ms/java=17.0.9", Pace::BackToBack)
+    };
+    all.push(of_values(of_java, &[73_000], 0));
     use ThermalPressure::{Heavy, Moderate, Nominal, Sleeping};
     let rounds = all[1..].iter_mut().filter_map(|series| series.rounds.first_mut());
     for (round, pressure) in rounds.zip([Nominal, Moderate, Heavy, Sleeping]) {
@@ -316,7 +331,7 @@ fn findings() -> Vec<Finding> {
         severity,
         verdict,
         sentence: "50 of the 66 µs by which nanosleep of 1 ms is late are timer slack.".to_owned(),
-        evidence: vec![Evidence { source: FactName::TimerSlack.into(), says: "50 µs".to_owned() }],
+        evidence: vec![Evidence { source: FactName::TimerSlack.into(), text: "50 µs".to_owned() }],
         advice,
     };
     let every_advice = vec![
@@ -327,7 +342,7 @@ fn findings() -> Vec<Finding> {
     ];
     vec![
         finding(Severity::Cost, Verdict::Found, every_advice),
-        finding(Severity::Fault, Verdict::Absent, Vec::new()),
+        finding(Severity::Fault, Verdict::NotFound, Vec::new()),
         finding(Severity::Note, Verdict::NotEnoughData, Vec::new()),
         Finding { evidence: Vec::new(), ..finding(Severity::Note, Verdict::TooDisturbed, Vec::new()) },
     ]

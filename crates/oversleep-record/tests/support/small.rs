@@ -34,7 +34,7 @@ pub fn modelled_interrupted() -> ResultFile {
     let mut partial = Series {
         key: "B5/sleep/1ms".into(),
         requested_ns: Some(Nanos::from_millis(1)),
-        asked_ns: Some(Nanos::from_millis(1)),
+        rounded_ns: Some(Nanos::from_millis(1)),
         pace: Some(Pace::BackToBack),
         clock: "qpc".to_owned(),
         status: Status::Partial,
@@ -63,8 +63,8 @@ pub fn modelled_interrupted() -> ResultFile {
             clock: "qpc".to_owned(),
             read_cost_ps: 25_000,
             step_ns: Nanos(100),
-            chosen: Some(Chosen::AskedFor),
-            witness: None,
+            chosen: Some(Chosen::Requested),
+            cross_check: None,
         }),
         series: vec![partial, unavailable],
         ..minimal()

@@ -4,7 +4,6 @@ use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
 use oversleep_record::{Nanos, ResultFile};
 
 use super::markup::Markup;
-use crate::terminal::has_bottom_line;
 use crate::view::findings::{self, Findings, SEVERITIES};
 use crate::view::head::heading;
 use crate::view::overview;
@@ -15,7 +14,7 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
     let findings = Findings::of(file);
     m.element("section", &[("id", "findings"), ("aria-labelledby", "findings-heading")], |m| {
         m.leaf("h2", &[("id", "findings-heading")], &heading(file, "Findings"));
-        if has_bottom_line(file) {
+        if overview::has_bottom_line(file) {
             overview::bottom_line(file, &findings).iter().for_each(|line| m.leaf("p", &[("class", "lead")], line));
         }
         m.leaf("p", &[], &findings.summary());
@@ -103,7 +102,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
                     for evidence in &finding.evidence {
                         m.element("li", &[], |m| {
                             m.leaf("code", &[], &evidence.source);
-                            m.text(&format!(": {}", evidence.says));
+                            m.text(&format!(": {}", evidence.text));
                         });
                     }
                 });
@@ -150,7 +149,7 @@ fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
     let lists = [
         (Verdict::TooDisturbed, "Inconclusive, because the rounds disagree", true),
         (Verdict::NotEnoughData, "Inconclusive for lack of data", false),
-        (Verdict::Absent, "Checked, not found", false),
+        (Verdict::NotFound, "Checked, not found", false),
     ];
     for (verdict, title, is_open) in lists {
         let all: Vec<&Finding> = findings.with(verdict).collect();

@@ -1,5 +1,5 @@
-//! The report as one self-contained page: it loads nothing, runs no script, and reads well in a browser of any width, in a
-//! screen reader and on paper.
+//! The report as one self-contained page: it loads nothing, runs no script, and reads well in a browser of any width,
+//! in a screen reader and on paper.
 //!
 //! Every text of a result is escaped on its way in (`markup`); should one slip through, the page's own policy forbids
 //! scripts and loads. `cards` are the findings, `tables` the measurements, `machine` the method, the facts and the
@@ -127,7 +127,8 @@ fn gallery(m: &mut Markup, file: &ResultFile, pictures: &[Picture]) {
     });
 }
 
-/// A picture's heading and finding as text, for pages too narrow to draw them. The picture's accessible name says the same.
+/// A picture's heading and finding as text, for pages too narrow to draw them. The picture's accessible name says the
+/// same.
 fn head_in_words(m: &mut Markup, svg: &str) {
     if let Some((_, title)) = texts(svg, "<title id=").next().and_then(|title| title.split_once('>')) {
         m.element("p", &[("class", "words"), ("aria-hidden", "true")], |m| m.trusted(title));

@@ -18,8 +18,8 @@ pub(super) fn sheet() -> String {
     )
 }
 
-/// Pictures are drawn at least that many px wide, or their words would be too small to read. A narrower page scrolls them,
-/// and shows their heading and finding as text.
+/// Pictures are drawn at least that many px wide, or their words would be too small to read. A narrower page scrolls
+/// them, and shows their heading and finding as text.
 const NARROWEST: u32 = 620;
 
 const RULES: &str = "\

@@ -1,6 +1,6 @@
 //! The experiments: question, method, and figures that others published.
 
-use oversleep_measure::{Experiment, registry};
+use oversleep_measure::{Column, Experiment, registry};
 use serde_json::{Value, json};
 
 use super::{Page, STRONG};
@@ -24,7 +24,14 @@ pub fn text(experiment: &Experiment, width: usize) -> String {
     page.line(&format!("{STRONG}{} {}{STRONG:#}", experiment.id, experiment.title));
     page.paragraph(0, experiment.question);
     page.heading("Method");
-    page.paragraph(2, experiment.doc);
+    page.paragraph(2, experiment.method);
+    if !experiment.columns.is_empty() {
+        page.heading("Columns");
+    }
+    let longest = experiment.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
+    for column in experiment.columns {
+        page.hanging(&format!("  {}", column.name), longest + 4, column.meaning);
+    }
     if !experiment.published.is_empty() {
         page.heading("Published by others");
     }
@@ -33,12 +40,14 @@ pub fn text(experiment: &Experiment, width: usize) -> String {
         page.hanging(&format!("  {}", figure.os), 12, &text);
     }
     page.heading("Run it");
+    experiment.commands.iter().for_each(|command| page.line(&format!("  {}", command.typed())));
     page.line(&format!("  oversleep check --only {}", experiment.id));
     page.finish()
 }
 
 /// As JSON.
 pub fn document(experiment: &Experiment) -> Value {
+    let column = |column: &Column| json!({ "name": column.name, "meaning": column.meaning });
     let published = experiment.published.iter();
     let published = published
         .map(|figure| json!({ "os": figure.os, "what": figure.what, "value": figure.value, "source": figure.source }));
@@ -46,7 +55,8 @@ pub fn document(experiment: &Experiment) -> Value {
         "id": experiment.id,
         "title": experiment.title,
         "question": experiment.question,
-        "method": experiment.doc,
+        "method": experiment.method,
+        "columns": experiment.columns.iter().map(column).collect::<Value>(),
         "published": published.collect::<Value>(),
     })
 }

@@ -1,5 +1,5 @@
-//! Texts that are not reports: lists of entries, one entry explained, what a machine allows. Each is a file with its JSON
-//! document beside its text.
+//! Texts that are not reports: lists of entries, one entry explained, what a machine allows. Each is a file with its
+//! JSON document beside its text.
 
 pub mod doctor;
 pub mod entries;
@@ -72,8 +72,8 @@ impl Page {
         self.hanging(&" ".repeat(indent), indent, text);
     }
 
-    /// Words broken into lines: the first begins with `head`, the others are indented. A head longer than the indent has
-    /// a line of its own.
+    /// Words broken into lines: the first begins with `head`, the others are indented. A head longer than the indent
+    /// has a line of its own.
     pub fn hanging(&mut self, head: &str, indent: usize, text: &str) {
         let head_chars = visible(head);
         let room = self.width.saturating_sub(indent).max(20);

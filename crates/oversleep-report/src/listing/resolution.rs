@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use oversleep_lab::ResolutionTunable;
 use oversleep_record::environment::{Fact, FactValue, PlatformId};
-use oversleep_record::{Environment, Unavailable};
+use oversleep_record::{Environment, FactName, Unavailable};
 use oversleep_system::{ResolutionHolders, ResolutionRow};
 use serde_json::{Value, json};
 
@@ -13,7 +13,14 @@ use crate::view::head::fact_text;
 use crate::words::counted;
 
 /// Facts that say how timers run; `doctor` shows the rest.
-const FACTS: [&str; 6] = ["timer.", "clocksource.", "qpc.", "os.build", "os.name", "os.wine_version"];
+const FACTS: [&str; 6] = [
+    "timer.",
+    "clocksource.",
+    "qpc.",
+    FactName::OsBuild.as_str(),
+    FactName::OsName.as_str(),
+    FactName::OsWineVersion.as_str(),
+];
 
 /// What `resolution show` found.
 #[derive(Debug)]
@@ -36,7 +43,8 @@ impl Resolution {
     }
 }
 
-/// As one JSON document, without the names of processes: those are for the terminal alone, as they say what somebody runs.
+/// As one JSON document, without the names of processes: those are for the terminal alone, as they say what somebody
+/// runs.
 pub fn document(found: &Resolution) -> Value {
     let tunable = found.tunable.as_ref().map(|tunable| {
         json!({

@@ -116,12 +116,14 @@ pub fn document(rows: &[Row], sum: Summary) -> Value {
             "because": observation.because,
         })
     };
-    let tolerance = |(tolerance, reproduced, judged): (Tolerance, usize, usize)| json!({ "tolerance": tolerance.words(), "rows": judged, "reproduced": reproduced });
+    let tolerances = by_tolerance(rows).into_iter().map(
+        |(tolerance, reproduced, rows)| json!({ "tolerance": tolerance.words(), "rows": rows, "reproduced": reproduced }),
+    );
     json!({
         "covered": sum.covered,
         "reproduced": sum.reproduced,
         "uncovered": sum.uncovered,
-        "tolerances": by_tolerance(rows).into_iter().map(tolerance).collect::<Value>(),
+        "tolerances": tolerances.collect::<Value>(),
         "observations": rows.iter().map(row).collect::<Value>(),
     })
 }

@@ -47,8 +47,8 @@ pub fn top(c: &mut Canvas, ticks: &[Tick], y: f64, y_end: f64) {
     }
 }
 
-/// Moves labels apart: given the wanted positions in ascending order, the positions closest to them that are at least `gap`
-/// apart and, as far as there is room, inside the range.
+/// Moves labels apart: given the wanted positions in ascending order, the positions closest to them that are at least
+/// `gap` apart and, as far as there is room, inside the range.
 pub fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     // Blocks of touching labels, each centred on the mean of what its members want; blocks that meet merge.
     let mut blocks: Vec<(f64, usize, f64)> = Vec::new();

@@ -1,5 +1,5 @@
-//! The cost of reading each clock, on a logarithmic axis. The fastest valid one stands out; those that are not available are listed
-//! with the reason.
+//! The cost of reading each clock, on a logarithmic axis. The fastest valid one stands out; those that are not
+//! available are listed with the reason.
 
 use super::axis;
 use super::frame::{self, Frame, WIDTH, Words};

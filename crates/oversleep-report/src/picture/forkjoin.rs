@@ -1,7 +1,7 @@
 //! Fork–join by the way the main thread waits: every duration as two clocks read it.
 //!
-//! A published "16 ms per fork–join" came from the clock and from the way of waiting, not from the join; the two rows per
-//! style show which.
+//! A published "16 ms per fork–join" came from the clock and from the way of waiting, not from the join; the two rows
+//! per style show which.
 
 use super::axis;
 use super::frame::{self, Frame, Key, WIDTH, Words};

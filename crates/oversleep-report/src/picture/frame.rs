@@ -1,4 +1,5 @@
-//! What every picture has around its marks: the outer element with its accessible name, heading, finding, legend and note.
+//! What every picture has around its marks: the outer element with its accessible name, heading, finding, legend and
+//! note.
 
 use super::svg::{Anchor, Canvas, number};
 use super::{text, theme};

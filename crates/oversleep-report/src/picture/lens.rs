@@ -11,8 +11,8 @@ const PLOT: f64 = 74.0;
 /// Room the panel takes, with its title above and its axis beneath.
 pub const HEIGHT: f64 = PLOT + 66.0;
 
-/// Draws the durations, ascending, from y = 0 between the two x, on an axis of their own from the 0.5th to the 99th percentile.
-/// Draws nothing when there are none.
+/// Draws the durations, ascending, from y = 0 between the two x, on an axis of their own from the 0.5th to the 99th
+/// percentile. Draws nothing when there are none.
 pub fn draw(c: &mut Canvas, sorted_us: &[f64], (left, right): (f64, f64)) {
     let at = |q| stats::quantile(sorted_us, q);
     let (Some(low), Some(median), Some(high)) = (at(0.005), at(0.5), at(0.99)) else { return };

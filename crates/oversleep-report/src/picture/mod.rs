@@ -1,9 +1,9 @@
 //! The shapes that pictures are drawn with: pure functions from plain numbers to SVG.
 //!
-//! A picture of a result is an entry in `view::pictures`; it fills a shape from here, or draws with the same tools. A new
-//! shape is a file here, with its input (labels, `f64`s with the unit last in the field name, and a [`Frame`] for the words
-//! around it), `fn svg(&self) -> String`, and tests: well-formed, deterministic, `<&">` escaped, empty and broken input, 1 ns
-//! and 100 s. Nothing in this room knows results, files or the terminal.
+//! A picture of a result is an entry in `view::pictures`; it fills a shape from here, or draws with the same tools. A
+//! new shape is a file here, with its input (labels, `f64`s with the unit last in the field name, and a [`Frame`] for
+//! the words around it), `fn svg(&self) -> String`, and tests: well-formed, deterministic, `<&">` escaped, empty and
+//! broken input, 1 ns and 100 s. Nothing in this room knows results, files or the terminal.
 //!
 //! | for this | use | never |
 //! |---|---|---|
@@ -14,8 +14,9 @@
 //! | words for numbers | `text` | `format!("{:.1} us")` |
 //! | too many points | `stats::extremes`, `stats::thinned`, and say so in the caveat | dropping the extremes |
 //!
-//! Every picture states its finding in words and figures (`<title>`, `<desc>` and in view), has a bounded size, and leaves unknown
-//! values out and says so. It has no script, and nothing in it depends on the time, the locale or the machine.
+//! Every picture states its finding in words and figures (`<title>`, `<desc>` and in view), has a bounded size, and
+//! leaves unknown values out and says so. It has no script, and nothing in it depends on the time, the locale or the
+//! machine.
 
 mod axis;
 mod before_after;

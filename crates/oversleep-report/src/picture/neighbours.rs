@@ -88,8 +88,8 @@ impl Neighbours {
         if crowded { ROW } else { 0.0 }
     }
 
-    /// The label under each step, and how much lower than the first row it stands: where labels are too wide, every other one
-    /// moves to a second row.
+    /// The label under each step, and how much lower than the first row it stands: where labels are too wide, every
+    /// other one moves to a second row.
     fn labels(&self) -> Vec<(String, f64)> {
         let row = self.second_row();
         let room = if row > 0.0 { 2.0 * self.room() - 2.0 } else { self.room() - 2.0 };

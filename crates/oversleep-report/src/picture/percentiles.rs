@@ -1,7 +1,7 @@
 //! Lateness of many waits by percentile, on an axis of nines: the further right, the rarer.
 //!
-//! A curve goes only as far as its sample count supports. Early wake-ups have no place on a logarithmic axis, so they get a band
-//! of their own beneath it.
+//! A curve goes only as far as its sample count supports. Early wake-ups have no place on a logarithmic axis, so they
+//! get a band of their own beneath it.
 
 use super::frame::{self, Frame, Key, WIDTH, Words};
 use super::scale::{Scale, Tick};
@@ -41,7 +41,8 @@ impl Distribution {
     pub fn of_samples_us(samples_us: &[f64]) -> Self {
         let sorted = stats::sorted(samples_us);
         let n = sorted.len();
-        // The middle of each sample's step, so the largest of n stands at 1 − 1/2n and not at an infinite number of nines.
+        // The middle of each sample's step, so the largest of n stands at 1 − 1/2n and not at an infinite number of
+        // nines.
         let quantile = |i: usize| (i as f64 + 0.5) / n as f64;
         let mut ranks: Vec<usize> = if n <= POINTS {
             (0..n).collect()
@@ -99,14 +100,16 @@ pub struct PercentileSeries {
 pub struct Percentiles {
     /// The words around it.
     pub frame: Frame,
-    /// What the curves have in common in groups: `obeys timer slack`, `ignores timer slack`. Empty for a colour per curve.
+    /// What the curves have in common in groups: `obeys timer slack`, `ignores timer slack`. Empty for a colour per
+    /// curve.
     pub families: Vec<String>,
     /// The curves, any number; the labels have room for 25 before the picture grows.
     pub series: Vec<PercentileSeries>,
 }
 
-/// Where the axis begins: at the smallest lateness, but at most a decade below the smallest median, because the few waits on the
-/// way from early to late would cost a decade each; and not below a nanosecond, where no clock tells anything.
+/// Where the axis begins: at the smallest lateness, but at most a decade below the smallest median, because the few
+/// waits on the way from early to late would cost a decade each; and not below a nanosecond, where no clock tells
+/// anything.
 fn floor_us(series: &[&PercentileSeries], positive_us: &[f64]) -> f64 {
     let least = positive_us.iter().copied().fold(f64::INFINITY, f64::min);
     let medians = series.iter().filter_map(|s| s.lateness.at(0.5)).filter(|m| *m > 0.0);
@@ -260,8 +263,8 @@ impl Percentiles {
     }
 }
 
-/// The points without those that lie within a pixel of the one before; the last always stays. A curve that only ascends thereby has
-/// at most as many points as its path is long, however many it was given.
+/// The points without those that lie within a pixel of the one before; the last always stays. A curve that only ascends
+/// thereby has at most as many points as its path is long, however many it was given.
 fn visible(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
     let mut kept: Vec<(f64, f64)> = Vec::new();
     let mut last = None;

@@ -71,8 +71,8 @@ impl Scale {
             .collect()
     }
 
-    /// Decade ticks with minor ticks at 2…9 between them. Labels come from the given writer and are left out where they would be
-    /// closer than `gap_px`.
+    /// Decade ticks with minor ticks at 2…9 between them. Labels come from the given writer and are left out where they
+    /// would be closer than `gap_px`.
     pub fn decades(&self, gap_px: f64, label: impl Fn(f64) -> String) -> Vec<Tick> {
         let per_decade = (self.end_px - self.start_px).abs() / (self.to - self.from);
         let every = (gap_px / per_decade.max(1e-9)).ceil().max(1.0) as i32;
@@ -103,8 +103,8 @@ fn nice_step(at_least: f64) -> f64 {
         .unwrap_or(10.0 * decade)
 }
 
-/// A power of ten with a whole exponent, as it is written: the `pow` of some C libraries is off in the last digit, and a
-/// picture is the same whichever system draws it.
+/// A power of ten with a whole exponent, as it is written: the `pow` of some C libraries is off in the last digit, and
+/// a picture is the same whichever system draws it.
 fn ten_to(exponent: f64) -> f64 {
     format!("1e{}", exponent as i32).parse().unwrap_or(f64::MAX)
 }

@@ -27,8 +27,9 @@ pub fn thinned(sorted: &[f64], cap: usize) -> Vec<f64> {
     (0..cap).map(|i| sorted[i * (n - 1) / (cap - 1)]).collect()
 }
 
-/// At most about `cap` of the points, which are in x order: each run of neighbours is replaced by its lowest and its highest,
-/// so no extreme is lost. The second value is how many points one run holds; 1 means that nothing was left out.
+/// At most about `cap` of the points, which are in x order: each run of neighbours is replaced by its lowest and its
+/// highest, so no extreme is lost. The second value is how many points one run holds; 1 means that nothing was left
+/// out.
 pub fn extremes(points: &[(f64, f64)], cap: usize) -> (Vec<(f64, f64)>, usize) {
     if points.len() <= cap {
         return (points.to_vec(), 1);
@@ -46,8 +47,8 @@ pub fn extremes(points: &[(f64, f64)], cap: usize) -> (Vec<(f64, f64)>, usize) {
     (out, run)
 }
 
-/// Where an axis should end so that a few outliers don't flatten the rest: the largest value, or somewhat above the 98th
-/// percentile when the largest is more than four times that. The picture marks what lies beyond.
+/// Where an axis should end so that a few outliers don't flatten the rest: the largest value, or somewhat above the
+/// 98th percentile when the largest is more than four times that. The picture marks what lies beyond.
 pub fn robust_top(sorted: &[f64]) -> Option<f64> {
     let top = *sorted.last()?;
     let usual = quantile(sorted, 0.98)?;

@@ -1,7 +1,7 @@
 //! The element writer: the only place that produces markup.
 //!
-//! It closes what it opens (groups take a closure), escapes every text and attribute, and writes numbers with at most two
-//! decimals, so equal inputs give equal bytes. Nothing here knows what is being drawn.
+//! It closes what it opens (groups take a closure), escapes every text and attribute, and writes numbers with at most
+//! two decimals, so equal inputs give equal bytes. Nothing here knows what is being drawn.
 
 /// Where a text is pinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,8 @@ impl Canvas {
         self.path(&d, class);
     }
 
-    /// Many equal round dots as one path (a zero-length line with round ends), because a thousand circles cost six times the bytes.
+    /// Many equal round dots as one path (a zero-length line with round ends), because a thousand circles cost six
+    /// times the bytes.
     pub fn dots(&mut self, points: &[(f64, f64)], class: &str) {
         if points.is_empty() {
             return;
@@ -166,8 +167,8 @@ impl Canvas {
     }
 }
 
-/// A coordinate: at most two decimals, no trailing zeros, no negative zero. What isn't finite becomes 0 so that a slip in a
-/// picture can misplace a mark but never break the document.
+/// A coordinate: at most two decimals, no trailing zeros, no negative zero. What isn't finite becomes 0 so that a slip
+/// in a picture can misplace a mark but never break the document.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return "0".to_owned();

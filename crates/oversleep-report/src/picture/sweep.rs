@@ -156,8 +156,8 @@ impl Sweep {
     }
 }
 
-/// The same lateness for every request leaves the line a line. A coarse tick ends the waits, so lateness falls as the request
-/// grows, until it jumps to the next tick. Anything else is neither.
+/// The same lateness for every request leaves the line a line. A coarse tick ends the waits, so lateness falls as the
+/// request grows, until it jumps to the next tick. Anything else is neither.
 fn verdict(requests: &[Request]) -> &'static str {
     let late = || requests.iter().map(Request::median_late_us);
     let spread_us = late().fold(f64::NEG_INFINITY, f64::max) - late().fold(f64::INFINITY, f64::min);

@@ -1,7 +1,7 @@
 //! Words and figures of pictures: durations from µs, counts, shares, and how much room a text takes.
 //!
-//! Widths are estimates, since no font is at hand: the advances of a wide face (DejaVu Sans), so that a label may get too much
-//! room but hardly ever too little.
+//! Widths are estimates, since no font is at hand: the advances of a wide face (DejaVu Sans), so that a label may get
+//! too much room but hardly ever too little.
 
 use crate::words::{grouped, percent};
 

@@ -1,9 +1,9 @@
 //! Colours and type: one table of colours, each with its light and its dark value, and the style sheet made from it.
 //!
-//! Marks name a colour by class and draw with `currentColor`. A page may set any `--ovs-<name>` property and thereby override
-//! both schemes; without a page the stand-alone file follows `prefers-color-scheme`. Each colour is declared twice, plain and
-//! through `var()`, because several SVG viewers know no custom properties. Every selector starts with `.ovs`, because a `<style>`
-//! in an inline picture applies to the whole page.
+//! Marks name a colour by class and draw with `currentColor`. A page may set any `--ovs-<name>` property and thereby
+//! override both schemes; without a page the stand-alone file follows `prefers-color-scheme`. Each colour is declared
+//! twice, plain and through `var()`, because several SVG viewers know no custom properties. Every selector starts with
+//! `.ovs`, because a `<style>` in an inline picture applies to the whole page.
 
 use std::fmt::Write as _;
 
@@ -12,8 +12,8 @@ struct Colour(&'static str, &'static str, &'static str);
 
 const PAPER: Colour = Colour("paper", "#ffffff", "#14171c");
 
-/// Text on paper reaches 4.5:1 in both schemes. Series colours differ in lightness as well as in hue, so that they survive the
-/// common colour-vision deficiencies; `coarse` and `precise` are red and blue on purpose.
+/// Text on paper reaches 4.5:1 in both schemes. Series colours differ in lightness as well as in hue, so that they
+/// survive the common colour-vision deficiencies; `coarse` and `precise` are red and blue on purpose.
 const COLOURS: [Colour; 21] = [
     Colour("ink", "#1b2028", "#eceef1"),
     Colour("soft", "#59626e", "#a9b1bc"),
@@ -33,7 +33,7 @@ const COLOURS: [Colour; 21] = [
     Colour("c5", "#4a5563", "#b4bdc9"),
     Colour("c6", "#a8244f", "#ff96ae"),
     Colour("c7", "#0b6f85", "#72d2e6"),
-    // Text that stands on a fill: the fills are the same in both schemes, so this is too.
+    // Text drawn on a fill: the fills are the same in both schemes, so this is too.
     Colour("onfill", "#14171c", "#14171c"),
     Colour("onshade", "#ffffff", "#ffffff"),
     Colour("warn", "#9a5b00", "#f2b75c"),
@@ -77,8 +77,8 @@ pub enum Scheme {
     Dark,
 }
 
-/// The declarations that force a scheme, for a page with a switch of its own: `[data-theme=dark]{…}`. Without them a picture
-/// follows the reader's `prefers-color-scheme`.
+/// The declarations that force a scheme, for a page with a switch of its own: `[data-theme=dark]{…}`. Without them a
+/// picture follows the reader's `prefers-color-scheme`.
 pub fn page_variables(scheme: Scheme) -> String {
     let mut css = String::new();
     for Colour(name, light, dark) in std::iter::once(&PAPER).chain(&COLOURS) {

@@ -42,7 +42,7 @@ mod tests {
     use oversleep_record::testing::{Sheet, rounds};
     use oversleep_record::{ResultFile, Unavailable};
 
-    fn shown(results: &[ResultFile], width: usize, full: bool) -> String {
+    fn rendered(results: &[ResultFile], width: usize, full: bool) -> String {
         let compared = oversleep_explain::compare::compare(results, head::machine);
         let names: Vec<String> = (1..=results.len()).map(|index| format!("r{index}.json")).collect();
         comparison(&view(&compared, &names, full), width)
@@ -75,12 +75,12 @@ mod tests {
 
     #[test]
     fn a_comparison_reads_like_this() {
-        insta::assert_snapshot!("comparison-100", plain(&shown(&two(), 100, false)));
+        insta::assert_snapshot!("comparison-100", plain(&rendered(&two(), 100, false)));
     }
 
     #[test]
     fn in_full_it_reads_like_this() {
-        insta::assert_snapshot!("comparison-full-120", plain(&shown(&two(), 120, true)));
+        insta::assert_snapshot!("comparison-full-120", plain(&rendered(&two(), 120, true)));
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
         let mut model = other.clone();
         model.platform.modelled = Some("linux-hz250".into());
         let wine = Sheet::windows().text(FactName::OsWineVersion, "8.0").steady("B5/poll/1ms", 90_000).file;
-        let text = plain(&shown(&[base, model, wine], 160, false));
+        let text = plain(&rendered(&[base, model, wine], 160, false));
         let headings = text.lines().filter(|line| line.ends_with(" (B modelled: linux-hz250; C under Wine 8.0)"));
         assert_eq!(headings.count(), 6, "{text}");
         assert!(text.contains("B: these are the figures of a model of linux-hz250, not of a machine"));
@@ -101,7 +101,7 @@ mod tests {
     fn nothing_comparable_says_what_to_do() {
         let one = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).file;
         let other = Sheet::windows().steady("B5/sleep/1ms", 14_600_000).file;
-        let text = plain(&shown(&[one, other], 100, false));
+        let text = plain(&rendered(&[one, other], 100, false));
         assert!(
             text.contains("B and A have no series in common.\nNothing could be concluded. Measure the same"),
             "{text}"
@@ -113,7 +113,7 @@ mod tests {
     fn no_line_is_wider_than_asked_and_no_result_speaks_to_the_terminal() {
         let results = [rich().file, hostile(), hostile(), rich().file];
         for width in [40, 60, 80, 100, 160] {
-            let text = shown(&results, width, true);
+            let text = rendered(&results, width, true);
             assert!(!plain(&text).contains('\u{1b}') && !text.contains('\u{202e}'));
             for line in plain(&text).lines() {
                 assert!(columns(line) <= width, "{width}: {line}");

@@ -85,7 +85,7 @@ fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<&'a str>) {
     page.line(&format!("{} {}", mark(finding.severity), paint(Tone::Strong, &text::fitted(&name, page.width - 2))));
     page.prose(&sentence(&finding.sentence), 2, Tone::Plain);
     let evidence: Vec<String> =
-        finding.evidence.iter().map(|evidence| format!("{}: {}", evidence.source, evidence.says)).collect();
+        finding.evidence.iter().map(|evidence| format!("{}: {}", evidence.source, evidence.text)).collect();
     if !evidence.is_empty() {
         let rest = evidence.len().saturating_sub(EVIDENCE_MAX);
         let more = if rest > 0 { format!("; and {rest} more") } else { String::new() };
@@ -157,8 +157,8 @@ fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
     }
     page.gap();
     // A command that measures one part lacks data for the other findings on purpose.
-    let lists = [(Verdict::NotEnoughData, "Inconclusive for lack of data"), (Verdict::Absent, "Checked, not found")];
-    for (verdict, title) in lists.into_iter().filter(|list| file.command == "check" || list.0 == Verdict::Absent) {
+    let lists = [(Verdict::NotEnoughData, "Inconclusive for lack of data"), (Verdict::NotFound, "Checked, not found")];
+    for (verdict, title) in lists.into_iter().filter(|list| file.command == "check" || list.0 == Verdict::NotFound) {
         let names: Vec<&str> = findings.with(verdict).map(|finding| finding.name.as_str()).collect();
         if !names.is_empty() {
             page.prose(&format!("{title}: {}.", names.join(", ")), 0, Tone::Soft);

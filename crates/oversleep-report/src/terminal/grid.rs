@@ -1,7 +1,7 @@
 //! A table in lines: aligned columns, two blanks between them, no rules.
 //!
-//! Where room is scarce, columns of the highest rank are left out first; then the last column of words wraps; then names are
-//! cut. The result file and the browser's report hold what is left out.
+//! Where room is scarce, columns of the highest rank are left out first; then the last column of words wraps; then
+//! names are cut. The result file and the browser's report hold what is left out.
 
 use crate::view::table::{Cell, Column, Kind, Table, Tone};
 
@@ -62,7 +62,8 @@ fn layout(all: &[Column], mut widths: Vec<usize>, width: usize) -> (Vec<usize>, 
         let others = total(&shown, &widths) - widths[last];
         widths[last] = widths[last].min(width.saturating_sub(others).max(WORDS_MIN.min(widths[last])));
     }
-    // Only columns that always stay are left. Narrow words can still be read; a name that is cut may be mistaken for another.
+    // Only columns that always stay are left. Narrow words can still be read; a name that is cut may be mistaken for
+    // another.
     if let Some(last) = wrapping.filter(|last| shown.contains(last)) {
         let over = total(&shown, &widths).saturating_sub(width);
         widths[last] = widths[last].saturating_sub(over).max(WORDS_LEAST.min(widths[last]));

@@ -1,8 +1,8 @@
 //! The report as text for a terminal: at a glance by default, with every table and all details with `--full`.
 //!
 //! Pure: a result and a width go in, a string with ANSI styles comes out; whoever prints it decides whether the styles
-//! stay. No line is wider than the width. Every text of the result passes through [`text::clean`], since a result file from
-//! elsewhere must not be able to control the terminal.
+//! stay. No line is wider than the width. Every text of the result passes through [`text::clean`], since a result file
+//! from elsewhere must not be able to control the terminal.
 
 mod comparison;
 mod findings;
@@ -55,11 +55,6 @@ pub fn report(file: &ResultFile, width: usize, detail: Detail, files: &[String])
     page.finish()
 }
 
-/// Whether the report ends with a bottom line, which names the files written: the report of everything does.
-pub fn has_bottom_line(file: &ResultFile) -> bool {
-    file.command == "check"
-}
-
 impl Page {
     fn names(&mut self, file: &ResultFile) {
         self.title(&head::heading(file, &head::title(file)));
@@ -93,7 +88,7 @@ impl Page {
 
     /// What the result comes to, where it is, and where there is more.
     fn bottom_line(&mut self, file: &ResultFile, findings: &Findings, files: &[String], more_tables: Option<usize>) {
-        if !has_bottom_line(file) {
+        if !overview::has_bottom_line(file) {
             return;
         }
         self.heading(file, "Bottom line", "");

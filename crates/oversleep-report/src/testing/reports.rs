@@ -15,7 +15,7 @@ const VOID: [&str; 4] = ["meta", "link", "input", "!DOCTYPE"];
 const FIGURES: [&str; 14] =
     ["x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "d", "width", "height", "points", "viewBox"];
 
-/// Draws these results one by one, and held against the first of them.
+/// Draws these results one by one, and compared with the first of them.
 pub fn draw_all(results: &[ResultFile]) {
     for file in results {
         for width in [1, 60, 100, usize::MAX] {

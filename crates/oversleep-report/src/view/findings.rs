@@ -27,7 +27,7 @@ impl Findings {
         self.all.iter().filter(move |finding| finding.verdict == verdict)
     }
 
-    /// How many were found, in a sentence: `Found 4 costs and 10 notes; 12 more checked, not found; 2 inconclusive.`
+    /// How many were found, in a sentence: `4 costs and 10 notes; 12 checked, not found; 2 inconclusive.`
     pub fn summary(&self) -> String {
         let counts: Vec<String> = SEVERITIES
             .iter()
@@ -35,9 +35,9 @@ impl Findings {
             .filter(|&(count, _)| count > 0)
             .map(|(count, noun)| format!("{count} {noun}{}", if count == 1 { "" } else { "s" }))
             .collect();
-        let found = if counts.is_empty() { "Nothing found".to_owned() } else { format!("Found {}", list(&counts)) };
+        let found = if counts.is_empty() { "Nothing found".to_owned() } else { list(&counts) };
         let rest = [
-            (self.with(Verdict::Absent).count(), "checked, not found"),
+            (self.with(Verdict::NotFound).count(), "checked, not found"),
             (self.with(Verdict::NotEnoughData).count() + self.with(Verdict::TooDisturbed).count(), "inconclusive"),
         ];
         let rest = rest.into_iter().filter(|&(count, _)| count > 0).map(|(count, what)| format!("; {count} {what}"));
@@ -62,7 +62,8 @@ impl Findings {
     }
 }
 
-/// The remedy to show where only one is: the first that helped when tried, else the first. Findings name their own first.
+/// The remedy to show where only one is: the first that helped when tried, else the first. Findings name their own
+/// first.
 pub fn cure(finding: &Finding) -> Option<&Advice> {
     finding.advice.iter().find(|advice| helped(advice)).or(finding.advice.first())
 }

@@ -23,7 +23,8 @@ pub fn emulated(file: &ResultFile) -> Option<String> {
     file.environment.emulated(&file.platform)
 }
 
-/// What a result was taken on where that is no real machine: `modelled: windows-11`, `under Wine 8.0`, `under an emulator`.
+/// What a result was taken on where that is no real machine: `modelled: windows-11`, `under Wine 8.0`, `under an
+/// emulator`.
 pub fn mark(modelled: Option<&str>, wine: Option<&str>, is_emulated: bool) -> Option<String> {
     match (modelled, wine) {
         (Some(profile), _) => Some(format!("modelled: {profile}")),
@@ -135,7 +136,7 @@ pub fn timestamps(file: &ResultFile) -> Option<String> {
     let argument = call.split_once('(').map(|(_, argument)| argument.trim_end_matches(')'));
     let clock = argument.filter(|argument| argument.starts_with("CLOCK_")).unwrap_or(call);
     let chosen = match floor.chosen {
-        Some(Chosen::AskedFor) => " (chosen with --clock)",
+        Some(Chosen::Requested) => " (chosen with --clock)",
         _ => "",
     };
     let (cost, step) = (words::cost(floor.read_cost_ps), floor.step_ns);
@@ -144,14 +145,14 @@ pub fn timestamps(file: &ResultFile) -> Option<String> {
 
 /// How another clock agreed with the one that timestamps were read from.
 pub fn cross_check(file: &ResultFile) -> Option<String> {
-    let witness = file.floor.as_ref()?.witness.as_ref()?;
-    let (clock, over) = (&witness.clock, witness.over_ns);
-    let moved = Nanos(witness.moved_ns.0.saturating_abs());
+    let check = file.floor.as_ref()?.cross_check.as_ref()?;
+    let (clock, over) = (&check.clock, check.window_ns);
+    let moved = Nanos(check.difference_ns.0.saturating_abs());
     // A difference within the uncertainty of the readings is none.
-    Some(if moved <= witness.known_within_ns {
-        format!("Cross-check: {clock} agreed with it to within {} over {over}.", witness.known_within_ns)
+    Some(if moved <= check.uncertainty_ns {
+        format!("Cross-check: {clock} agreed with it to within {} over {over}.", check.uncertainty_ns)
     } else {
-        let direction = if witness.moved_ns > Nanos::ZERO { "gained" } else { "lost" };
+        let direction = if check.difference_ns > Nanos::ZERO { "gained" } else { "lost" };
         format!("Cross-check: {clock} {direction} {moved} against it over {over}.")
     })
 }
@@ -177,7 +178,7 @@ pub fn timers(file: &ResultFile) -> (Vec<String>, Vec<String>) {
     });
     let deciding = [
         beside_default("timer slack", FactName::TimerSlack, FactName::TimerDefaultSlack),
-        beside_default("timer period", FactName::TimerPeriodNow, FactName::TimerPeriodDefault),
+        beside_default("timer resolution", FactName::TimerPeriodNow, FactName::TimerPeriodDefault),
         facts.integer(FactName::TimerHz).map(|hz| format!("HZ {hz}")),
         clocksource,
     ];
@@ -204,7 +205,7 @@ pub fn stopped_early(file: &ResultFile) -> Option<String> {
 pub fn missing(file: &ResultFile) -> Vec<String> {
     let is_refusal = |reason: &Unavailable| matches!(reason, Unavailable::NotPermitted { .. });
     let is_of_interest =
-        |reason: &Unavailable| !matches!(reason, Unavailable::NotAsked | Unavailable::NotOnThisPlatform);
+        |reason: &Unavailable| !matches!(reason, Unavailable::NotMeasured | Unavailable::NotOnThisPlatform);
     let unknown = || file.environment.unknown();
     let unreadable: Vec<&str> =
         unknown().filter(|(_, reason)| is_of_interest(reason) && !is_refusal(reason)).map(|(name, _)| name).collect();
@@ -246,7 +247,7 @@ pub fn fact_text(name: &str, value: &FactValue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oversleep_record::file::{Floor, Witness};
+    use oversleep_record::file::{CrossCheck, Floor};
     use oversleep_record::testing::{Sheet, good_clock};
 
     #[test]
@@ -288,12 +289,12 @@ mod tests {
 
     #[test]
     fn timestamps_name_their_clock_and_how_another_agreed() {
-        let file = |chosen, moved_ns| {
-            let witness = Witness {
+        let file = |chosen, difference_ns| {
+            let witness = CrossCheck {
                 clock: "oversleep-ordered".to_owned(),
-                moved_ns: Nanos(moved_ns),
-                known_within_ns: Nanos(40),
-                over_ns: Nanos::from_secs(17),
+                difference_ns: Nanos(difference_ns),
+                uncertainty_ns: Nanos(40),
+                window_ns: Nanos::from_secs(17),
             };
             let mut sheet = Sheet::linux().clock(good_clock("monotonic"));
             sheet.file.clocks[0].call = "clock_gettime(CLOCK_MONOTONIC)".to_owned();
@@ -302,17 +303,17 @@ mod tests {
                 read_cost_ps: 24_000,
                 step_ns: Nanos(1),
                 chosen: Some(chosen),
-                witness: Some(witness),
+                cross_check: Some(witness),
             });
             sheet.file
         };
         assert_eq!(
-            timestamps(&file(Chosen::OfTheDeadlines, 0)).unwrap(),
+            timestamps(&file(Chosen::DeadlineClock, 0)).unwrap(),
             "Timestamps: CLOCK_MONOTONIC, 24 ns per read, 1 ns resolution (not subtracted from results)."
         );
-        let chosen = timestamps(&file(Chosen::AskedFor, 0)).unwrap();
+        let chosen = timestamps(&file(Chosen::Requested, 0)).unwrap();
         assert!(chosen.starts_with("Timestamps: CLOCK_MONOTONIC (chosen with --clock), 24 ns"), "{chosen}");
-        let cross_check = |moved_ns| cross_check(&file(Chosen::AskedFor, moved_ns)).unwrap();
+        let cross_check = |difference_ns| cross_check(&file(Chosen::Requested, difference_ns)).unwrap();
         assert_eq!(cross_check(-7), "Cross-check: oversleep-ordered agreed with it to within 40 ns over 17 s.");
         assert_eq!(cross_check(41), "Cross-check: oversleep-ordered gained 41 ns against it over 17 s.");
         assert_eq!(cross_check(-2_000), "Cross-check: oversleep-ordered lost 2 µs against it over 17 s.");
@@ -322,7 +323,7 @@ mod tests {
     fn the_period_stands_beside_the_default() {
         let raised =
             Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000).span(FactName::TimerPeriodNow, 1_000_000);
-        assert_eq!(timers(&raised.file).0, ["timer period 1 ms (default 15.6 ms)"]);
+        assert_eq!(timers(&raised.file).0, ["timer resolution 1 ms (default 15.6 ms)"]);
     }
 
     #[test]

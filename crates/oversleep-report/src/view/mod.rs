@@ -1,8 +1,9 @@
-//! What a report shows, before it is a terminal's or a browser's: the sections, tables, sentences and pictures of a result.
+//! What a report shows, before it is a terminal's or a browser's: the sections, tables, sentences and pictures of a
+//! result.
 //!
-//! Pure functions of a [`ResultFile`](oversleep_record::ResultFile). A section without data is left out; an unknown figure is
-//! a dash or a reason, never a zero. Nothing here knows ANSI or HTML, and text from a result is passed on as it is: each
-//! renderer makes it safe for its own medium.
+//! Pure functions of a [`ResultFile`](oversleep_record::ResultFile). A section without data is left out; an unknown
+//! figure is a dash or a reason, never a zero. Nothing here knows ANSI or HTML, and text from a result is passed on as
+//! it is: each renderer makes it safe for its own medium.
 
 pub mod comparison;
 pub mod findings;

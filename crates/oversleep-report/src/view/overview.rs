@@ -114,6 +114,11 @@ fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Opt
     (!parts.is_empty()).then(|| capitalised(&format!("{}.", parts.join("; "))))
 }
 
+/// Whether a report ends with the bottom line: that of everything does.
+pub fn has_bottom_line(file: &ResultFile) -> bool {
+    file.command == "check"
+}
+
 /// The sentence up to its first semicolon.
 pub fn first_clause(text: &str) -> &str {
     let end = ["; ", ". "].into_iter().filter_map(|end| text.find(end)).min();

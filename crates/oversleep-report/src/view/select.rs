@@ -62,7 +62,7 @@ pub fn load(series: &Series) -> Option<String> {
 
 /// The conditions requested: `policy fifo:1, load spin:2`, `as found`.
 pub fn asked_conditions(conditions: &Conditions) -> String {
-    let tunables = conditions.asked.iter().map(|(name, setting)| format!("{name} {setting}"));
+    let tunables = conditions.requested.iter().map(|(name, setting)| format!("{name} {setting}"));
     let loads = conditions.load.iter().map(|load| format!("load {load}"));
     let all: Vec<String> = tunables.chain(loads).collect();
     if all.is_empty() { "as found".to_owned() } else { all.join(", ") }
@@ -73,7 +73,7 @@ pub fn conditions(conditions: &Conditions) -> Option<String> {
     if conditions.is_as_found() {
         return None;
     }
-    let tunables = conditions.asked.iter().map(|(name, asked)| match conditions.outcomes.get(name) {
+    let tunables = conditions.requested.iter().map(|(name, asked)| match conditions.outcomes.get(name) {
         Some(Outcome::Applied { was: Some(was), now }) => format!("{name} {now} (was {was})"),
         Some(Outcome::Applied { was: None, now }) => format!("{name} {now}"),
         Some(Outcome::AlreadySo { is }) => format!("{name} {is} (as found)"),
@@ -90,7 +90,7 @@ pub fn set_by_the_user(file: &ResultFile) -> BTreeSet<&str> {
     let is_same = |name: &&String| {
         file.series.iter().all(|other| other.conditions.setting(name) == first.conditions.setting(name))
     };
-    first.conditions.asked.keys().filter(is_same).map(String::as_str).collect()
+    first.conditions.requested.keys().filter(is_same).map(String::as_str).collect()
 }
 
 /// The wanted tunables of a series that the system refused to set: `policy fifo:1: why`.
@@ -98,7 +98,7 @@ pub fn refusals(series: &Series, is_wanted: impl Fn(&str) -> bool) -> Vec<String
     let conditions = &series.conditions;
     let refused = conditions.outcomes.iter().filter(|(name, _)| is_wanted(name)).filter_map(|(name, outcome)| {
         let Outcome::Denied { why } = outcome else { return None };
-        let asked = conditions.asked.get(name).map(|asked| format!(" {asked}")).unwrap_or_default();
+        let asked = conditions.requested.get(name).map(|asked| format!(" {asked}")).unwrap_or_default();
         Some(format!("{name}{asked}: {why}"))
     });
     refused.collect()

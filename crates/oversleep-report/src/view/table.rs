@@ -114,7 +114,8 @@ pub struct Table {
 
 type CellOf<'a, R> = Box<dyn Fn(&R) -> Cell + 'a>;
 
-/// The columns of a table of `R`s: heading, kind and the function that fills the cell are one value, so they can't part.
+/// The columns of a table of `R`s: heading, kind and the function that fills the cell are one value, so they can't
+/// part.
 pub struct Columns<'a, R> {
     all: Vec<(Column, CellOf<'a, R>)>,
 }

@@ -21,8 +21,13 @@ pub fn rich() -> Sheet {
         .integer(FactName::TimerHz, 250)
         .fact(FactName::CpufreqGovernor, FactValue::Unknown(Unavailable::missing("scaling_governor")));
     sheet.file.taken_unix_s = Some(1_763_709_180);
-    sheet.file.floor =
-        Some(Floor { clock: "monotonic".into(), read_cost_ps: 24_000, step_ns: Nanos(1), chosen: None, witness: None });
+    sheet.file.floor = Some(Floor {
+        clock: "monotonic".into(),
+        read_cost_ps: 24_000,
+        step_ns: Nanos(1),
+        chosen: None,
+        cross_check: None,
+    });
     for (clock, cost) in [("monotonic", 23_300), ("tsc", 9_500), ("clock", 554_000)] {
         let mut result = good_clock(clock);
         if clock == "clock" {
@@ -46,7 +51,7 @@ pub fn rich() -> Sheet {
         sheet = sheet.split(late - 12_000, 1_000, 11_000).steady(&format!("B5/{wait}/16ms"), late + 9_000);
     }
     if let Some(series) = sheet.file.series.iter_mut().find(|series| series.key == "B5/epoll-wait/300us") {
-        series.asked_ns = Some(Nanos::from_millis(1));
+        series.rounded_ns = Some(Nanos::from_millis(1));
     }
     let slack = Conditions::as_found().with("slack", Setting::Nanos(Nanos(1)));
     sheet
@@ -125,7 +130,7 @@ pub fn hostile() -> ResultFile {
             *outcome = Outcome::Denied { why: Unavailable::not_permitted(BAD, BAD) };
         }
         let bad_labels = [(BAD, BAD), (label::STYLE.name(), BAD), (label::REMEDY.name(), BAD)];
-        series.labels = series.labels.clone().iter().chain(bad_labels).collect();
+        series.labels = series.labels.iter().chain(bad_labels).collect();
         series.split.iter_mut().for_each(|split| bad(&mut split.method));
     }
     for trial in &mut file.trials {

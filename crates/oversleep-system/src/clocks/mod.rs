@@ -44,6 +44,16 @@ pub fn of(os: &str) -> &'static [ClockInfo] {
     }
 }
 
+/// The clock of a system that deadlines are on, by its registry name.
+pub const fn reference(os: &str) -> &'static str {
+    match os.as_bytes() {
+        b"linux" => "monotonic",
+        b"windows" => "qpc",
+        b"macos" => "uptime-raw",
+        _ => "std-instant",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +67,14 @@ mod tests {
             let is_of_day = matches!(info.epoch, Epoch::Unix | Epoch::Tai | Epoch::Windows);
             assert_eq!(info.counts == Counts::TimeOfDay, is_of_day, "{}", info.name);
             assert!(!is_of_day || info.across_suspend == AcrossSuspend::Continues, "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn a_reference_clock_never_stops_or_steps_by_a_setting() {
+        for os in ["linux", "windows", "macos", "freebsd"] {
+            let info = of(os).iter().find(|info| info.name == reference(os)).expect("described");
+            assert!(info.counts == Counts::ElapsedTime && info.is_modelled && info.architecture.is_none(), "{os}");
         }
     }
 

@@ -14,6 +14,7 @@ pub const LINUX: &[TunableInfo] = &[
               several timers at once. The default is 50 µs; a thread under a real-time policy has none. poll and \
               select use the larger of the slack and a share of their timeout.",
         expected: "a span from 1ns up (0 would restore the thread's default)",
+        example: "1ns",
         inherited_by: Some("threads and programs"),
         sets_resolution: true,
         // From none to a whole request of 1 ms and beyond; the second is the kernel's default.
@@ -29,6 +30,7 @@ pub const LINUX: &[TunableInfo] = &[
               batch and idle share the rest by nice value. Without privileges, you can only raise nice and can't \
               leave idle again, so the way back may be refused: measure on a thread that ends.",
         expected: "other, batch (nice -20 to 19), idle, fifo or rr (priority 1 to 99), as in fifo:80 or other:5",
+        example: "fifo:80",
         since: "Linux 3.14",
         page: "https://man7.org/linux/man-pages/man2/sched_setattr.2.html",
         ..COMMON
@@ -39,6 +41,7 @@ pub const LINUX: &[TunableInfo] = &[
         doc: "Keeps this thread on the given CPUs. It doesn't migrate, uses one core's caches and idle states, and \
               can't escape from what else runs there.",
         expected: "one or more CPU numbers",
+        example: "0",
         since: "Linux 2.6",
         page: "https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html",
         ..COMMON
@@ -49,6 +52,7 @@ pub const LINUX: &[TunableInfo] = &[
         doc: "Keeps all memory of this process resident, so that no measurement waits for a page from disk. Children \
               don't inherit the lock.",
         expected: "on or off",
+        example: "on",
         scope: Scope::Process,
         since: "Linux 2.0",
         page: "https://man7.org/linux/man-pages/man2/mlockall.2.html",
@@ -60,6 +64,7 @@ pub const LINUX: &[TunableInfo] = &[
         doc: "Forbids idle states that take longer than this to leave, on all CPUs, while it is held. Zero makes idle \
               CPUs poll: wake-ups are fastest, and the machine draws power as if it were busy.",
         expected: "whole microseconds from 0us to 2000s",
+        example: "0us",
         scope: Scope::MachineWhileHeld,
         since: "Linux 2.6.25",
         page: "https://docs.kernel.org/power/pm_qos_interface.html",

@@ -22,6 +22,7 @@ pub const MACOS: &[TunableInfo] = &[
               four times the request up to 75 ms in tier 3, and up to 10 s in tiers 4 and 5. A setting takes the \
               thread out of its service class, whose tier would count too.",
         expected: "tier-0 to tier-5, or unspecified",
+        example: "tier-0",
         sets_resolution: true,
         since: "OS X 10.10",
         page: archive!("documentation/Performance/Conceptual/power_efficiency_guidelines_osx/Timers.html"),
@@ -35,6 +36,7 @@ pub const MACOS: &[TunableInfo] = &[
               kinds of cores, where it runs (background on the efficient ones).",
         expected: "user-interactive, user-initiated, default, utility or background (relative priority 0 to -15), as \
                    in utility:-1",
+        example: "user-interactive",
         since: "OS X 10.10",
         page: archive!(
             "documentation/Performance/Conceptual/power_efficiency_guidelines_osx/PrioritizeWorkAtTheTaskLevel.html"
@@ -49,6 +51,7 @@ pub const MACOS: &[TunableInfo] = &[
               priority, and their waits are still coalesced. Each takes the thread out of its service class; fifo, rr \
               and other take it out for good, so measure on a thread that ends.",
         expected: "time-constraint, or other, rr or fifo (priority 15 to 47), as in fifo:47",
+        example: "time-constraint",
         since: "Mac OS X 10.0",
         page: archive!("technotes/tn2169/_index.html"),
         ..COMMON
@@ -59,6 +62,7 @@ pub const MACOS: &[TunableInfo] = &[
         doc: "Not available: macOS has no call that keeps a thread on a CPU. The tunable qos moves threads between \
               kinds of cores, and affinity makes threads share a cache on Intel Macs.",
         expected: "one or more CPU numbers",
+        example: "0",
         is_modelled: false,
         since: "no version of macOS",
         page: AFFINITY,
@@ -70,6 +74,7 @@ pub const MACOS: &[TunableInfo] = &[
         doc: "A hint: threads with the same tag should share a cache, threads with different tags should not. It \
               names no CPU and keeps no thread in place. Apple silicon doesn't accept it.",
         expected: "tag with a number above 0, as in tag:1",
+        example: "tag:1",
         is_modelled: false,
         since: "Mac OS X 10.5, Intel",
         page: AFFINITY,
@@ -81,6 +86,7 @@ pub const MACOS: &[TunableInfo] = &[
         doc: "Keeps all memory of this process resident. macOS declares the call but answers that it isn't \
               implemented: a process can lock single ranges, not all of its memory.",
         expected: "on or off",
+        example: "on",
         scope: Scope::Process,
         since: "no version of macOS so far",
         page: archive!("documentation/System/Conceptual/ManPages_iPhoneOS/man2/mlock.2.html"),

@@ -18,6 +18,7 @@ pub const COMMON: TunableInfo = TunableInfo {
     call: "",
     doc: "",
     expected: "",
+    example: "",
     scope: Scope::Thread,
     inherited_by: None,
     sets_resolution: false,

@@ -24,6 +24,7 @@ pub const WINDOWS: &[TunableInfo] = &[
               current one changes nothing, and the machine grants what its hardware can: the outcome states the \
               period in effect. A process has one request, the last that it made by this call or by timeBeginPeriod.",
         expected: "a span from 100ns to 1s, such as 1ms; the machine grants the nearest that it can",
+        example: "1ms",
         scope: Scope::MachineWhileHeld,
         sets_resolution: true,
         // From the default to the shortest. 0.507 ms is beside 0.5 ms because exactly 0.5 ms can take one tick more.
@@ -47,6 +48,7 @@ pub const WINDOWS: &[TunableInfo] = &[
               requests and passes the shortest on, by the call that the tunable resolution makes. The system keeps \
               one request per process, the last one, so hold only one of the two tunables at a time.",
         expected: "whole milliseconds from 1ms to 1s",
+        example: "1ms",
         scope: Scope::MachineWhileHeld,
         compared: &[Nanos(15_000_000), Nanos(10_000_000), Nanos(5_000_000), Nanos(2_000_000), Nanos(1_000_000)],
         is_modelled: false,
@@ -60,6 +62,7 @@ pub const WINDOWS: &[TunableInfo] = &[
         doc: "On, the default: Windows 11 drops a process's timer resolution while its windows are hidden or \
               minimised and it plays no sound. Off: the process keeps the resolution that it requested.",
         expected: "on (Windows decides) or off (the process keeps its resolution)",
+        example: "off",
         scope: Scope::Process,
         since: "Windows 11",
         page: win32!("api/processthreadsapi/nf-processthreadsapi-setprocessinformation"),
@@ -73,6 +76,7 @@ pub const WINDOWS: &[TunableInfo] = &[
               changes by which interrupt a wait ends.",
         expected: "idle, lowest, below-normal, normal, above-normal, highest or time-critical for the thread, high or \
                    realtime for the process, each without a number",
+        example: "time-critical",
         scope: Scope::Process,
         since: "Windows XP",
         page: win32!("procthread/scheduling-priorities"),
@@ -85,6 +89,7 @@ pub const WINDOWS: &[TunableInfo] = &[
               at high priority (up to 26) within a share of the CPU time. The task's clock rate in the registry is a \
               hint to that service; on Windows Vista it also limits the period of the timer interrupt.",
         expected: "on or off",
+        example: "on",
         is_modelled: false,
         since: "Windows Vista",
         page: win32!("api/avrt/nf-avrt-avsetmmthreadcharacteristicsw"),
@@ -96,6 +101,7 @@ pub const WINDOWS: &[TunableInfo] = &[
         doc: "Keeps this thread on the given CPUs, all of one group of 64. It doesn't migrate, uses one core's caches \
               and idle states, and can't escape from what else runs there.",
         expected: "one or more CPU numbers of one group of 64",
+        example: "0",
         since: "Windows 7",
         page: win32!("api/processtopologyapi/nf-processtopologyapi-setthreadgroupaffinity"),
         ..COMMON

@@ -7,6 +7,7 @@
 mod library;
 mod linux;
 mod macos;
+pub mod sets;
 mod windows;
 
 pub use library::EVERYWHERE;
@@ -44,24 +45,6 @@ pub const fn named(waits: &'static [WaitInfo], name: &str) -> &'static WaitInfo 
 /// The plainest wait of a family: the first in the list.
 pub fn plainest<'a>(waits: impl IntoIterator<Item = &'a WaitInfo>, family: Family) -> Option<&'a WaitInfo> {
     waits.into_iter().find(|info| info.family == family)
-}
-
-/// The sleeps of a system that end by its ordinary timer, the plainest first. The standard library's is not one of them
-/// where it uses another timer, as on Windows, nor is oversleep's.
-pub fn plain_sleeps(os: &str) -> impl Iterator<Item = &'static WaitInfo> {
-    let slack = plainest(of(os), Family::Sleep).map(|plainest| plainest.slack);
-    of(os).iter().filter(move |info| info.family == Family::Sleep && Some(info.slack) == slack)
-}
-
-/// The waits of a system whose timer has no slack, timers first: they take a program's place for a late sleep.
-pub fn exact(os: &str) -> impl Iterator<Item = &'static WaitInfo> {
-    let of_kind = move |is_timer: bool| {
-        let fits = move |info: &&WaitInfo| {
-            info.ignores_slack() && info.family != Family::Sleep && (info.family == Family::Timer) == is_timer
-        };
-        of(os).iter().filter(fits)
-    };
-    of_kind(true).chain(of_kind(false))
 }
 
 #[cfg(test)]
@@ -130,14 +113,5 @@ mod tests {
             assert_eq!(name(os, family), Some(plainest), "{os} {family:?}");
         }
         assert_eq!(name("plan9", Family::Sleep), Some("thread-sleep"));
-    }
-
-    #[test]
-    fn sets_follow_from_the_descriptions() {
-        let names =
-            |waits: &mut dyn Iterator<Item = &'static WaitInfo>| waits.map(|info| info.name).collect::<Vec<_>>();
-        assert_eq!(names(&mut plain_sleeps("windows")), ["sleep", "sleep-ex", "nt-delay-execution"]);
-        assert_eq!(names(&mut exact("linux"))[0], "timerfd");
-        assert_eq!(names(&mut exact("macos")), ["kevent-timer-critical", "dispatch-source-strict"]);
     }
 }

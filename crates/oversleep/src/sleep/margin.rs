@@ -207,7 +207,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn any_history_keeps_the_bound(samples in proptest::collection::vec(prop_oneof![8_000_u64..120_000, any::<u64>()], 1..3_000)) {
+        fn any_history_keeps_the_bound(
+            samples in proptest::collection::vec(prop_oneof![8_000_u64..120_000, any::<u64>()], 1..3_000),
+        ) {
             let learned = learned(samples);
             prop_assert!(learned.margin_ns() >= learned.median_ns());
             prop_assert!(learned.margin_ns() <= learned.median_ns() + REACH_NS);

@@ -81,7 +81,7 @@ fn without_prctl_the_slack_stays_and_the_outcome_says_so() {
                 assert!(TimerSlack::current().is_err_and(|denied| is_refusal(&denied, "prctl", errno)));
                 assert!(is_refused(TimerSlack::hold(Duration::from_nanos(1)).outcome(), "prctl", errno));
                 let held = Resolution::harmless().hold();
-                assert!(is_refused(held.outcome(What::TimerSlack).expect("asked for"), "prctl", errno));
+                assert!(is_refused(held.outcome(What::TimerSlack).expect("requested"), "prctl", errno));
                 assert!(is_refused(&sleeps_on_time().expect("it waited"), "prctl", errno));
                 // Whether the counter may be read can't be queried either, and that must not reject it.
                 assert!(Clock::why().rejected.iter().all(|&(_, reason)| reason != Reason::ReadForbidden));
@@ -135,7 +135,7 @@ fn a_faked_change_is_detected() {
             return;
         }
         let held = Resolution::new().real_time(5).hold();
-        let outcome = held.outcome(What::RealTime).expect("asked for");
+        let outcome = held.outcome(What::RealTime).expect("requested");
         let Some(denied) = outcome.denied() else { panic!("{outcome}") };
         assert_eq!(denied.why, Why::Ignored { call: "sched_setscheduler" });
         assert!(!denied.how.is_empty());
@@ -155,7 +155,7 @@ fn without_privileges_real_time_is_refused_and_the_rest_works() {
             libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY);
         }
         let held = Resolution::harmless().real_time(1).cpu_latency(Duration::from_micros(10)).hold();
-        let outcome = |what| held.outcome(what).expect("asked for");
+        let outcome = |what| held.outcome(what).expect("requested");
         assert!(is_refused(outcome(What::RealTime), "sched_setscheduler", libc::EPERM), "{held:?}");
         // Some systems let ordinary users open the device, others don't have it.
         let latency = outcome(What::CpuLatency);

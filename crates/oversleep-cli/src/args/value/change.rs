@@ -1,10 +1,10 @@
-//! A figure of a modelled machine to change: `KEY=VALUE`; which keys there are and what they take, the machine says.
+//! A change of a modelled machine's figure: `KEY=VALUE`. The machine knows its keys and what they take.
 
-/// Both parts are there.
+/// Checks that both parts are there.
 pub fn change(text: &str) -> Result<String, String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => Ok(text.to_owned()),
-        _ => Err("write it as KEY=VALUE, like tick=1ms; `oversleep machines NAME` shows the keys".to_owned()),
+        _ => Err("write it as KEY=VALUE, like tick=1ms; `oversleep machines NAME` lists the keys".to_owned()),
     }
 }
 

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuList(pub Vec<u32>);
 
-/// Highest number taken: the most any kernel is built for.
+/// The highest CPU number that any kernel is built for.
 const CPU_MAX: u32 = 8_191;
 
 /// A list of CPU numbers and ranges.
@@ -26,7 +26,7 @@ pub fn cpus(text: &str) -> Result<CpuList, String> {
 fn number(text: &str, all: &str) -> Result<u32, String> {
     match text.trim().parse() {
         Ok(number) if number <= CPU_MAX => Ok(number),
-        Ok(_) => Err(format!("CPU numbers end at {CPU_MAX}")),
+        Ok(_) => Err(format!("a CPU number is at most {CPU_MAX}")),
         Err(_) => Err(format!("'{all}' is not a list of CPUs; write numbers and ranges, like 1 or 0,2-3")),
     }
 }
@@ -43,9 +43,9 @@ mod tests {
     }
 
     #[test]
-    fn refuses_the_rest() {
+    fn refuses_what_is_no_list() {
         assert_eq!(cpus("3-1").unwrap_err(), "'3-1' runs backwards; write 1-3");
-        assert_eq!(cpus("0-99999").unwrap_err(), "CPU numbers end at 8191");
+        assert_eq!(cpus("0-99999").unwrap_err(), "a CPU number is at most 8191");
         for text in ["", "x", "-1", "1,", "1-", "1.5", "99999999999"] {
             assert!(cpus(text).unwrap_err().contains("not a list of CPUs"), "{text}");
         }

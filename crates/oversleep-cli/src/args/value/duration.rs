@@ -2,51 +2,51 @@
 
 use oversleep_record::Nanos;
 
-/// Longest single wait: beyond it nothing is learned that a shorter one does not show.
+/// The longest single wait; a longer one would show nothing new.
 const REQUEST_MAX: Nanos = Nanos::from_secs(60);
-/// Longest time per series.
+/// The longest time per series.
 const RUN_MAX: Nanos = Nanos::from_secs(24 * 3_600);
-/// Longest slack: a minute of it would already make every wait useless.
+/// The longest slack; a minute of it makes every wait useless.
 const SLACK_MAX: Nanos = Nanos::from_secs(60);
-/// Longest bound on the exit from idle states; none takes a thousandth of it.
+/// The longest bound on the exit latency of idle states; none takes a thousandth of it.
 const LATENCY_MAX: Nanos = Nanos::from_secs(60);
 
 fn span(text: &str) -> Result<Nanos, String> {
     text.parse().map_err(|error: oversleep_record::units::DurationError| error.to_string())
 }
 
-fn positive(text: &str, what: &str, least: &str) -> Result<Nanos, String> {
-    // Nothing is nothing in every unit: no use in asking for one.
+fn positive(text: &str, what: &str, example: &str) -> Result<Nanos, String> {
+    // 0 needs no unit, so the error is about the 0.
     let span = if text.trim() == "0" { Nanos::ZERO } else { span(text)? };
-    if span > Nanos::ZERO { Ok(span) } else { Err(format!("{what} must be longer than nothing, like {least}")) }
+    if span > Nanos::ZERO { Ok(span) } else { Err(format!("{what} must be longer than 0, like {example}")) }
 }
 
 fn at_most(span: Nanos, most: Nanos, message: &str) -> Result<Nanos, String> {
     if span <= most { Ok(span) } else { Err(message.to_owned()) }
 }
 
-/// A wait to ask for.
+/// A requested wait.
 pub fn request(text: &str) -> Result<Nanos, String> {
-    let span = positive(text, "a wait", "300us or 1ms")?;
-    at_most(span, REQUEST_MAX, "a single wait may be 60s at most")
+    let span = positive(text, "a request", "300us or 1ms")?;
+    at_most(span, REQUEST_MAX, "a request is at most 60s")
 }
 
 /// How long each series may take.
 pub fn run_time(text: &str) -> Result<Nanos, String> {
     let span = positive(text, "the time per series", "5s")?;
-    at_most(span, RUN_MAX, "24h per series is the most")
+    at_most(span, RUN_MAX, "the time per series is at most 24h")
 }
 
 /// Timer slack.
 pub fn slack(text: &str) -> Result<Nanos, String> {
-    let span = positive(text, "timer slack", "1ns (which is the least)")?;
-    at_most(span, SLACK_MAX, "60s of slack is the most")
+    let span = positive(text, "timer slack", "1ns (the shortest)")?;
+    at_most(span, SLACK_MAX, "timer slack is at most 60s")
 }
 
 /// A timer resolution.
 pub fn resolution(text: &str) -> Result<Nanos, String> {
     let span = positive(text, "a timer resolution", "500us or 1ms")?;
-    at_most(span, SLACK_MAX, "60s is the most")
+    at_most(span, SLACK_MAX, "a timer resolution is at most 60s")
 }
 
 /// A bound on the exit latency of idle states: `0`, or a duration of whole microseconds.
@@ -58,7 +58,7 @@ pub fn latency_bound(text: &str) -> Result<Nanos, String> {
     if span.0 % 1_000 != 0 {
         return Err("a latency bound is a whole number of microseconds, like 20us, or 0".to_owned());
     }
-    at_most(span, LATENCY_MAX, "60s is the most; no idle state takes that long to leave")
+    at_most(span, LATENCY_MAX, "a latency bound is at most 60s; no idle state takes that long to leave")
 }
 
 #[cfg(test)]
@@ -69,23 +69,23 @@ mod tests {
     fn requests_have_limits_on_both_sides() {
         assert_eq!(request("300us"), Ok(Nanos(300_000)));
         assert_eq!(request("60s"), Ok(REQUEST_MAX));
-        assert_eq!(request("0ms").unwrap_err(), "a wait must be longer than nothing, like 300us or 1ms");
-        assert_eq!(request("-1ms").unwrap_err(), "a wait must be longer than nothing, like 300us or 1ms");
-        assert_eq!(request("61s").unwrap_err(), "a single wait may be 60s at most");
+        assert_eq!(request("0ms").unwrap_err(), "a request must be longer than 0, like 300us or 1ms");
+        assert_eq!(request("-1ms").unwrap_err(), "a request must be longer than 0, like 300us or 1ms");
+        assert_eq!(request("61s").unwrap_err(), "a request is at most 60s");
         assert!(request("1 parsec").unwrap_err().contains("'parsec' in '1 parsec' is not a unit of time"));
         assert!(request("1e30").unwrap_err().contains("not a unit"));
         assert!(request("").unwrap_err().contains("empty"));
     }
 
     #[test]
-    fn the_other_spans_have_their_own() {
+    fn the_other_durations_have_their_own_limits() {
         assert_eq!(run_time("24h"), Ok(RUN_MAX));
-        assert_eq!(run_time("25h").unwrap_err(), "24h per series is the most");
+        assert_eq!(run_time("25h").unwrap_err(), "the time per series is at most 24h");
         assert!(run_time("0s").is_err());
         assert_eq!(resolution("0.5ms"), Ok(Nanos(500_000)));
         assert!(resolution("0").is_err() && resolution("61s").is_err());
         assert_eq!(slack("1ns"), Ok(Nanos(1)));
-        assert!(slack("0ns").unwrap_err().contains("1ns (which is the least)"));
+        assert!(slack("0ns").unwrap_err().contains("1ns (the shortest)"));
         assert_eq!(latency_bound("0"), Ok(Nanos::ZERO));
         assert_eq!(latency_bound("20us"), Ok(Nanos(20_000)));
         assert!(latency_bound("500ns").unwrap_err().contains("whole number of microseconds"));

@@ -1,20 +1,20 @@
 //! The name a user gives a result.
 
-/// Longest name: it heads a report.
+/// The longest name: it stands in the heading of reports.
 const CHARS_MAX: usize = 200;
 
 /// One line of text.
 pub fn label(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
-        return Err("an empty name; leave the option out for none".to_owned());
+        return Err("the name is empty; leave --name out for none".to_owned());
     }
     if text.chars().any(char::is_control) {
-        return Err("a name is one line without control characters".to_owned());
+        return Err("a name is one line of text, without control characters".to_owned());
     }
     match text.chars().count() {
         0..=CHARS_MAX => Ok(text.to_owned()),
-        _ => Err(format!("a name may have {CHARS_MAX} characters")),
+        _ => Err(format!("a name has at most {CHARS_MAX} characters")),
     }
 }
 

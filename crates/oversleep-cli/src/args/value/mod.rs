@@ -1,5 +1,5 @@
-//! Values as they are typed: one parser per kind, with its limits and its errors. What is allowed here, the machine may
-//! still refuse.
+//! Parsers of typed values, one per kind, each with its limits and its errors. The machine may still refuse a value that
+//! is allowed here.
 
 mod change;
 mod count;
@@ -16,7 +16,7 @@ pub use count::count;
 pub use cpus::{CpuList, cpus};
 pub use duration::{latency_bound, request, resolution, run_time, slack};
 pub use label::label;
-pub use load::{LoadWish, load};
+pub use load::{TypedLoad, load};
 pub use policy::policy;
 pub use setting::setting;
-pub use tune::{Tuned, tune};
+pub use tune::{TypedTunable, tune};

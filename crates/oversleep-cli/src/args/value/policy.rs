@@ -1,8 +1,8 @@
-//! Scheduling policies: a name and a priority or nice value.
+//! Scheduling policies: a name with a priority or nice value.
 
 use oversleep_record::conditions::Setting;
 
-/// `fifo:80`, `other:5`, `idle`. Which names and numbers there are, the laboratory knows.
+/// `fifo:80`, `other:5`, `idle`. The laboratory knows which names and numbers there are.
 pub fn policy(text: &str) -> Result<Setting, String> {
     let (name, priority) = match text.split_once(':') {
         None => (text, 0),
@@ -12,7 +12,7 @@ pub fn policy(text: &str) -> Result<Setting, String> {
         },
     };
     match name.trim() {
-        "" => Err("a policy without a name; write it like fifo:80 or idle".to_owned()),
+        "" => Err("the policy has no name; write a policy like fifo:80 or idle".to_owned()),
         name => Ok(Setting::Policy { policy: name.to_ascii_lowercase(), priority }),
     }
 }
@@ -28,7 +28,7 @@ mod tests {
         assert_eq!(policy("other:-5"), setting("other", -5));
         assert_eq!(policy("IDLE"), setting("idle", 0));
         assert!(policy("fifo:high").unwrap_err().contains("not a priority"));
-        assert!(policy(":80").unwrap_err().contains("without a name"));
+        assert!(policy(":80").unwrap_err().contains("has no name"));
         assert!(policy("fifo:99999999999").is_err());
     }
 }

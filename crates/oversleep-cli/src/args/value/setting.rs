@@ -1,10 +1,10 @@
-//! A setting of whatever decides how exactly timers end here.
+//! A setting of the resolution tunable, whichever this system has.
 
 use oversleep_record::conditions::Setting;
 
 use super::{policy, resolution};
 
-/// A span, like `1ms`; or a word with a number, like a service class, which the platform then looks up.
+/// A duration, like `1ms`; or a word with a number, like a service class, which the platform looks up.
 pub fn setting(text: &str) -> Result<Setting, String> {
     let is_word = text.trim().starts_with(|first: char| first.is_ascii_alphabetic());
     if is_word { policy(text) } else { resolution(text).map(Setting::Nanos) }
@@ -16,12 +16,12 @@ mod tests {
     use oversleep_record::Nanos;
 
     #[test]
-    fn spans_are_spans_and_words_are_looked_up_later() {
+    fn durations_are_read_and_words_are_looked_up_later() {
         assert_eq!(setting("1ms"), Ok(Setting::Nanos(Nanos::from_millis(1))));
         let word = Setting::Policy { policy: "user-interactive".to_owned(), priority: 0 };
         assert_eq!(setting("user-interactive"), Ok(word));
         assert!(setting("1").unwrap_err().contains("has no unit"));
-        assert!(setting("-1ms").unwrap_err().contains("longer than nothing"));
+        assert!(setting("-1ms").unwrap_err().contains("longer than 0"));
         assert!(setting("").is_err());
     }
 }

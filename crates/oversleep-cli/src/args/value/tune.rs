@@ -1,4 +1,4 @@
-//! A tunable by its registry name, and what it is to be: whatever the measured machine has, one option takes.
+//! A tunable by name with its setting: one option for whatever the measured machine has.
 
 use oversleep_record::conditions::Setting;
 
@@ -6,15 +6,15 @@ use super::{cpus, latency_bound, policy, setting, slack};
 
 /// A tunable and its setting, as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tuned {
-    /// The tunable's name; whether there is such a one, the laboratory knows.
+pub struct TypedTunable {
+    /// The tunable's name, which the laboratory looks up.
     pub name: String,
-    /// What it is to be.
+    /// Its setting.
     pub setting: Setting,
 }
 
 /// `power-throttling=off`, `latency=tier-0`, `slack=1ns`.
-pub fn tune(text: &str) -> Result<Tuned, String> {
+pub fn tune(text: &str) -> Result<TypedTunable, String> {
     let form = "write a tunable and its setting, like power-throttling=off or slack=1ns";
     let (name, value) = text.split_once('=').ok_or_else(|| form.to_owned())?;
     let (name, value) = (name.trim(), value.trim());
@@ -22,14 +22,14 @@ pub fn tune(text: &str) -> Result<Tuned, String> {
         ("", _) | (_, "") => return Err(form.to_owned()),
         (_, "on") => Setting::Flag(true),
         (_, "off") => Setting::Flag(false),
-        // What has an option of its own is read as that reads it.
+        // A tunable with an option of its own is read as that option reads it.
         ("slack", value) => Setting::Nanos(slack(value)?),
         ("dma-latency", value) => Setting::Nanos(latency_bound(value)?),
         ("policy", value) => policy(value)?,
         ("pin", value) => Setting::Cpus(cpus(value)?.0),
         (_, value) => setting(value)?,
     };
-    Ok(Tuned { name: name.to_owned(), setting })
+    Ok(TypedTunable { name: name.to_owned(), setting })
 }
 
 #[cfg(test)]
@@ -51,12 +51,12 @@ mod tests {
             ("pin=0,2-3", "pin", Setting::Cpus(vec![0, 2, 3])),
             ("policy=fifo:5", "policy", Setting::Policy { policy: "fifo".to_owned(), priority: 5 }),
         ] {
-            assert_eq!(tune(text), Ok(Tuned { name: name.to_owned(), setting: wanted }), "{text}");
+            assert_eq!(tune(text), Ok(TypedTunable { name: name.to_owned(), setting: wanted }), "{text}");
         }
     }
 
     #[test]
-    fn says_what_would_be_right() {
+    fn an_error_shows_what_would_be_right() {
         for text in ["", "latency", "=on", "latency="] {
             assert!(tune(text).unwrap_err().contains("like power-throttling=off"), "{text}");
         }

@@ -1,22 +1,22 @@
-//! `resolution`: what decides how exactly timers end here: seen, held, swept, and what neighbours do to it.
+//! `resolution`: what decides how exactly timers end here. It shows it, holds a setting, and measures settings and neighbours.
 
 mod hold;
 mod show;
 
 use clap::{Args, Subcommand};
 use oversleep_lab::catalogue::Kind;
-use oversleep_record::ExperimentId;
+use oversleep_measure::Command;
 use oversleep_record::conditions::Setting;
 
 use super::measuring::{self, Files};
-use crate::args::{AskArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help, value};
+use crate::args::{ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, RequestArgs, help, value};
 use crate::exit::{Exit, Failure};
-use crate::request::{Wish, experiments, machine};
+use crate::request::{MeasuringArgs, machine};
 
-/// See, hold and measure the timer resolution: yours, and what neighbours do to it
+/// Show, hold and measure the timer resolution, and what other processes do to it
 ///
-/// What decides how exactly timers end has a name of its own on each system: timer slack on Linux, timer resolution on
-/// Windows, a tier or service class on macOS.
+/// Each system has its own name for what decides how exactly timers end: timer slack on Linux, timer resolution on Windows,
+/// a tier or service class on macOS.
 #[derive(Args, Debug)]
 #[command(before_help = help::resolution(), after_help = help::CODES)]
 pub struct Resolution {
@@ -44,10 +44,10 @@ impl Resolution {
     }
 }
 
-/// There is something to set.
+/// Checks that there is a resolution to set.
 fn measurable(on: &MachineArgs) -> Result<(), Failure> {
     let tunable = machine::laboratory(on)?.resolution_tunable();
-    tunable.map(drop).ok_or_else(|| Failure::failed("no program can change the timer resolution of this system"))
+    tunable.map(drop).ok_or_else(|| Failure::failed("programs can't change the timer resolution of this system"))
 }
 
 /// Measure what each setting does to this process's own waits
@@ -58,15 +58,14 @@ struct Sweep {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// Settings to hold in turn, like 500us,1ms [default: those worth comparing; every millisecond with --thorough, where
-    /// it is a timer's]
+    /// Settings to hold in turn, like 500us,1ms [default: those worth comparing, more with --thorough]
     #[arg(long, value_name = "SETTING,…", value_delimiter = ',', value_parser = value::setting)]
     hold: Vec<Setting>,
 
     #[command(flatten)]
     depth: DepthArgs,
     #[command(flatten)]
-    ask: AskArgs,
+    request: RequestArgs,
     #[command(flatten)]
     limit: LimitArgs,
     #[command(flatten)]
@@ -79,32 +78,32 @@ struct Sweep {
 
 impl Sweep {
     fn run(self) -> Result<Exit, Failure> {
-        let wish = Wish {
-            experiments: experiments::by_id(&[ExperimentId::C2]),
+        let args = MeasuringArgs {
+            experiments: Command::ResolutionSweep.experiments(),
             depth: self.depth.depth(),
-            asks: self.ask.ask,
+            requests: self.request.request,
             limit: self.limit.limit(),
             settings: self.hold,
             subjects: self.names,
             subject_kind: Some(Kind::Wait),
             name: self.output.name.clone(),
-            ..Wish::new("resolution sweep", self.conditions, self.machine)
+            ..MeasuringArgs::new("resolution sweep", self.conditions, self.machine)
         };
-        measuring::run(wish, &self.output, Files::AsAsked)
+        measuring::run(args, &self.output, Files::AsAsked)
     }
 }
 
-/// Measure what other processes' settings do to this one, which asks for nothing
+/// Measure what other processes' settings do to this one, which requests nothing
 ///
-/// Other processes are started one at a time, each holding one setting, then two that hold different ones. They end with
-/// the measurement, whatever happens to it.
+/// It starts other processes: one at a time, each holding one setting, then two that hold different ones. They end with the
+/// measurement, however it ends.
 #[derive(Args, Debug)]
 #[command(before_help = help::RESOLUTION_NEIGHBOURS, after_help = help::CODES)]
 struct Neighbours {
     #[command(flatten)]
     depth: DepthArgs,
     #[command(flatten)]
-    ask: AskArgs,
+    request: RequestArgs,
     #[command(flatten)]
     limit: LimitArgs,
     #[command(flatten)]
@@ -117,14 +116,14 @@ struct Neighbours {
 
 impl Neighbours {
     fn run(self) -> Result<Exit, Failure> {
-        let wish = Wish {
-            experiments: experiments::by_id(&[ExperimentId::C3, ExperimentId::C4]),
+        let args = MeasuringArgs {
+            experiments: Command::ResolutionNeighbours.experiments(),
             depth: self.depth.depth(),
-            asks: self.ask.ask,
+            requests: self.request.request,
             limit: self.limit.limit(),
             name: self.output.name.clone(),
-            ..Wish::new("resolution neighbours", self.conditions, self.machine)
+            ..MeasuringArgs::new("resolution neighbours", self.conditions, self.machine)
         };
-        measuring::run(wish, &self.output, Files::AsAsked)
+        measuring::run(args, &self.output, Files::AsAsked)
     }
 }

@@ -38,6 +38,7 @@ pub(super) fn comparison(results: &[ResultFile], group: &Group<'_>) -> SeriesCom
         key: first.key.clone(),
         experiment: first.experiment.clone(),
         subject: first.subject.clone(),
+        runtime: first.runtime.clone(),
         quantity: first.quantity,
         unit: first.unit,
         requested_ns: first.requested_ns,
@@ -84,7 +85,7 @@ impl<'a> Measured<'a> {
                 Status::Unavailable { reason } => Some(reason.clone()),
                 _ => None,
             },
-            asked_ns: self.series.asked_ns,
+            rounded_ns: self.series.rounded_ns,
             count: values(self.series).count(),
             rounds: self.rounds() as u64,
             missed: self.series.counts.missed,
@@ -179,7 +180,7 @@ fn judgement(base: Option<Estimate>, other: Option<Estimate>, verdict: Verdict) 
 fn conditions_differ(base: &Measured<'_>, other: &Measured<'_>) -> Option<Verdict> {
     let held =
         |measured: &Measured, name: &str| measured.series.conditions.outcomes.get(name).is_some_and(Outcome::holds);
-    let name = base.series.conditions.asked.keys().find(|name| held(base, name) != held(other, name))?;
+    let name = base.series.conditions.requested.keys().find(|name| held(base, name) != held(other, name))?;
     let without = if held(base, name) { other } else { base };
     Some(Verdict::NotComparable { why: format!("{name} was refused in {}", without.name) })
 }
@@ -195,7 +196,7 @@ fn of_medians(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
         let effect = (from.value as f64 - to.value as f64).abs();
         return base.interference(effect).or_else(|| other.interference(effect)).unwrap_or(Verdict::Differs);
     }
-    base.vagueness().or_else(|| other.vagueness()).unwrap_or(Verdict::NotToldApart)
+    base.vagueness().or_else(|| other.vagueness()).unwrap_or(Verdict::Overlap)
 }
 
 fn of_tails(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
@@ -203,7 +204,7 @@ fn of_tails(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
         return base.too_few();
     };
     if !apart(one, two) {
-        return Verdict::NotToldApart;
+        return Verdict::Overlap;
     }
     let (later, bound) = if one.high < two.low { (other, one.high) } else { (base, two.high) };
     concentration(later, bound).unwrap_or(Verdict::Differs)

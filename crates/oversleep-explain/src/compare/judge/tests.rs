@@ -23,7 +23,7 @@ fn against_base(base: ResultFile, other: ResultFile) -> Option<AgainstBase> {
 fn why(verdict: &Verdict) -> &str {
     match verdict {
         Verdict::TooFew { why } | Verdict::TooDisturbed { why } | Verdict::NotComparable { why } => why,
-        Verdict::Differs | Verdict::NotToldApart => panic!("{verdict:?} has no reason"),
+        Verdict::Differs | Verdict::Overlap => panic!("{verdict:?} has no reason"),
     }
 }
 
@@ -44,7 +44,7 @@ fn what_lies_apart_differs() {
 fn rounds_that_scatter_hide_a_difference_of_their_size() {
     let scattered = |centre: i64| waits(KEY, &[centre - 4_000, centre - 1_000, centre + 1_000, centre + 4_000]);
     // s = 3,367, t = 5.841: each median is uncertain by 9.8 µs.
-    assert_eq!(judged(scattered(66_000), scattered(80_000)).p50.verdict, Verdict::NotToldApart);
+    assert_eq!(judged(scattered(66_000), scattered(80_000)).p50.verdict, Verdict::Overlap);
     assert_eq!(judged(scattered(66_000), scattered(90_000)).p50.verdict, Verdict::Differs);
     // The same distance with quiet rounds.
     assert_eq!(judged(waits(KEY, &[66_000; 4]), waits(KEY, &[80_000; 4])).p50.verdict, Verdict::Differs);
@@ -117,8 +117,8 @@ fn a_condition_that_was_refused_makes_another_measurement() {
     let refused = || asked(Outcome::Denied { why: Unavailable::NotOnThisPlatform });
     assert_eq!(why(&judged(granted(), refused()).p50.verdict), "slack was refused in this result");
     assert_eq!(why(&judged(refused(), granted()).p50.verdict), "slack was refused in the base");
-    assert_eq!(judged(refused(), refused()).p50.verdict, Verdict::NotToldApart);
-    assert_eq!(judged(granted(), granted()).p50.verdict, Verdict::NotToldApart);
+    assert_eq!(judged(refused(), refused()).p50.verdict, Verdict::Overlap);
+    assert_eq!(judged(granted(), granted()).p50.verdict, Verdict::Overlap);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn with_tail(late_per_round: [usize; 4]) -> Series {
 fn a_tail_differs_where_several_rounds_have_it() {
     let quiet = || with_tail([0; 4]);
     let found = judged(quiet(), with_tail([20; 4]));
-    assert_eq!(found.p50.verdict, Verdict::NotToldApart);
+    assert_eq!(found.p50.verdict, Verdict::Overlap);
     let p99 = found.p99.expect("2,000 values");
     assert_eq!(p99.verdict, Verdict::Differs);
     assert!(p99.ratio.is_some_and(|ratio| ratio > 6.0), "{p99:?}");
@@ -168,6 +168,6 @@ fn deadlines_that_were_missed_are_in_no_figure() {
     let comparison = compare(&[base, Sheet::linux().series(stalled).file], |_| Vec::new());
     let side = &comparison.series[0].sides[1];
     assert_eq!((side.count, side.missed), (80, 400));
-    assert_eq!(side.against_base.as_ref().map(|against| &against.p50.verdict), Some(&Verdict::NotToldApart));
+    assert_eq!(side.against_base.as_ref().map(|against| &against.p50.verdict), Some(&Verdict::Overlap));
     assert!(comparison.caveats.iter().all(|caveat| caveat.kind != CaveatKind::Busy));
 }

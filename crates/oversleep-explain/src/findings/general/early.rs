@@ -47,7 +47,7 @@ fn own_clock(file: &ResultFile, wait: &str) -> Option<&'static str> {
 }
 
 fn why_early(file: &ResultFile, series: &Series) -> String {
-    if let (Some(rounded), Some(requested)) = (series.asked_ns, series.requested_ns)
+    if let (Some(rounded), Some(requested)) = (series.rounded_ns, series.requested_ns)
         && rounded < requested
     {
         return format!("{requested} was rounded down to {rounded}");
@@ -125,7 +125,7 @@ mod tests {
         series.distribution.record(-430_000);
         series.counts.recorded += 1;
         series.counts.early = 1;
-        series.asked_ns = Some(Nanos::from_millis(1));
+        series.rounded_ns = Some(Nanos::from_millis(1));
         let sheet = Sheet::linux().series(series);
         sheet.finds(
             "OVS-G003",

@@ -160,7 +160,7 @@ mod tests {
         );
         assert_eq!((finding.verdict, finding.severity), (Verdict::Found, Severity::Cost));
         let evidence: Vec<(&str, &str)> =
-            finding.evidence.iter().map(|evidence| (evidence.source.as_str(), evidence.says.as_str())).collect();
+            finding.evidence.iter().map(|evidence| (evidence.source.as_str(), evidence.text.as_str())).collect();
         assert_eq!(evidence, [("B5/nanosleep/1ms", "slowed down 3 times meanwhile"), ("temperature", "up to 93 °C")]);
         let old = ProcessorState { thermal_throttled_ns: None, ..throttled(1, 0) };
         let sentence = heated(Sheet::linux(), [old, old]).sentence;
@@ -172,9 +172,9 @@ mod tests {
     #[test]
     fn a_processor_that_was_cool_and_one_that_reports_nothing() {
         let cool = heated(Sheet::linux(), [throttled(0, 0); 2]);
-        assert_eq!(cool.verdict, Verdict::Absent);
+        assert_eq!(cool.verdict, Verdict::NotFound);
         assert_eq!(cool.sentence, "nothing reported that heat slowed the processor down in 40 ms");
-        assert_eq!(cool.evidence[0].says, "up to 90 °C");
+        assert_eq!(cool.evidence[0].text, "up to 90 °C");
         let warm = ProcessorState { temperature_max_millicelsius: Some(99_000), ..ProcessorState::default() };
         for silent in [ProcessorState::default(), warm] {
             let verdict = heated(Sheet::linux(), [silent; 2]).verdict;
@@ -191,10 +191,10 @@ mod tests {
              are those of a slower and a faster machine"
         );
         assert_eq!((fell.verdict, fell.severity), (Verdict::Found, Severity::Cost));
-        assert_eq!(heated(Sheet::linux(), [limited(500); 2]).verdict, Verdict::Absent, "a user set it");
-        assert_eq!(heated(Sheet::windows(), [limited(1_000); 2]).verdict, Verdict::Absent);
+        assert_eq!(heated(Sheet::linux(), [limited(500); 2]).verdict, Verdict::NotFound, "a user set it");
+        assert_eq!(heated(Sheet::windows(), [limited(1_000); 2]).verdict, Verdict::NotFound);
         let wine = Sheet::windows().text(FactName::OsWineVersion, "8.0");
-        assert_eq!(heated(wine, [limited(333); 2]).verdict, Verdict::Absent, "a setting of Wine's host");
+        assert_eq!(heated(wine, [limited(333); 2]).verdict, Verdict::NotFound, "a setting of Wine's host");
         let held = heated(Sheet::windows(), [limited(333); 2]);
         assert_eq!((held.verdict, held.severity), (Verdict::Found, Severity::Note));
         assert_eq!(
@@ -207,7 +207,7 @@ mod tests {
     fn pressure_that_macos_announces() {
         let under = |pressure| ProcessorState { thermal_pressure: Some(pressure), ..ProcessorState::default() };
         let after = |pressure| heated(Sheet::macos(), [under(ThermalPressure::Nominal), under(pressure)]);
-        assert_eq!(after(ThermalPressure::Nominal).verdict, Verdict::Absent);
+        assert_eq!(after(ThermalPressure::Nominal).verdict, Verdict::NotFound);
         assert_eq!(after(ThermalPressure::Moderate).severity, Severity::Note);
         let heavy = after(ThermalPressure::Heavy);
         assert_eq!((heavy.verdict, heavy.severity), (Verdict::Found, Severity::Cost));

@@ -181,7 +181,7 @@ mod tests {
              the promise from its guest)",
         );
         assert_eq!(guest.finding("OVS-L010").severity, Severity::Cost);
-        assert_eq!(Sheet::linux().flag(FactName::CpuTscInvariant, true).verdict("OVS-L010"), Verdict::Absent);
+        assert_eq!(Sheet::linux().flag(FactName::CpuTscInvariant, true).verdict("OVS-L010"), Verdict::NotFound);
         Sheet::linux().lacks_data("OVS-L010");
     }
 

@@ -166,7 +166,7 @@ mod tests {
         );
         let finding = refused.finding("OVS-L015");
         assert!(finding.severity == Severity::Note && matches!(finding.advice[0].tried, Tried::Refused { .. }));
-        assert_eq!(Sheet::linux().list(STATES, &[]).verdict("OVS-L015"), Verdict::Absent);
+        assert_eq!(Sheet::linux().list(STATES, &[]).verdict("OVS-L015"), Verdict::NotFound);
         Sheet::linux()
             .span(DEEPEST, 2_000)
             .finds_no("OVS-L015", "no enabled idle state takes longer than 2 µs to leave");
@@ -195,7 +195,7 @@ mod tests {
             .series(spin);
         let evidence = sheet.finding("OVS-L016").evidence;
         assert_eq!(evidence[2].source, "clock rate beside the sleeps");
-        assert_eq!(evidence[2].says, "800 MHz to 1.2 GHz, where 4.8 GHz is the highest");
+        assert_eq!(evidence[2].text, "800 MHz to 1.2 GHz, where 4.8 GHz is the highest");
     }
 
     #[test]

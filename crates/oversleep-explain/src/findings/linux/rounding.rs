@@ -52,7 +52,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 
 /// What rounding alone adds to a request; `None` where it adds nothing or is not known.
 fn rounded_by(series: &Series) -> Option<Nanos> {
-    let added = series.asked_ns? - series.requested_ns?;
+    let added = series.rounded_ns? - series.requested_ns?;
     (added > Nanos::ZERO).then_some(added)
 }
 
@@ -60,7 +60,7 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
     let measured: Vec<&Series> = MILLISECOND_WAITS
         .iter()
         .flat_map(|wait| waits_of(file, wait))
-        .filter(|series| series.has_values() && series.asked_ns.is_some())
+        .filter(|series| series.has_values() && series.rounded_ns.is_some())
         .collect();
     if measured.is_empty() {
         return Err(not_measured(
@@ -91,7 +91,7 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
         "{} took {}: poll and epoll_wait take whole milliseconds, and rounding up to {} caused {added} of the {} by which it was late",
         a_wait(worst),
         duration(worst),
-        worst.asked_ns.unwrap_or_default(),
+        worst.rounded_ns.unwrap_or_default(),
         p50(worst)
     ));
     Ok(rounded.iter().fold(found, |found, (series, added)| {
@@ -129,7 +129,7 @@ mod tests {
     use crate::testing::{Explained, Sheet, rounds};
 
     fn passed(key: &str, late: i64, passed: i64) -> Series {
-        Series { asked_ns: Some(Nanos(passed)), ..rounds(key, &[late; 4], 20) }
+        Series { rounded_ns: Some(Nanos(passed)), ..rounds(key, &[late; 4], 20) }
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
         );
         Sheet::linux().lacks_data("OVS-L004");
         let mut wild = rounds("B5/poll/300us", &[760_000, 9_000_000, 100_000, 4_000_000], 20);
-        wild.asked_ns = Some(Nanos(1_000_000));
+        wild.rounded_ns = Some(Nanos(1_000_000));
         Sheet::linux().series(wild).is_disturbed("OVS-L004");
     }
 

@@ -214,7 +214,7 @@ mod tests {
         );
         assert_eq!((finding.verdict, finding.severity), (Verdict::Found, Severity::Cost));
         let futex = finding.evidence.iter().find(|evidence| evidence.source.contains("futex")).unwrap();
-        assert_eq!(futex.says, "p50 15 µs instead of 67 µs");
+        assert_eq!(futex.text, "p50 15 µs instead of 67 µs");
         assert!(matches!(finding.advice[0].tried, Tried::Measured { helped: true, after_p50_ns: 14_200, .. }));
         assert!(finding.advice[0].example.as_ref().unwrap().contains("PR_SET_TIMERSLACK"));
     }
@@ -286,6 +286,6 @@ mod tests {
         let wild = default_slack().wild("B5/nanosleep/1ms", 66_100).steady("B5/timerfd/1ms", 14_900);
         wild.is_disturbed("OVS-L005");
         let low = Sheet::linux().span(FactName::TimerSlack, 1).steady("B5/nanosleep/1ms", 14_000);
-        assert_eq!(low.verdict("OVS-L005"), Verdict::Absent);
+        assert_eq!(low.verdict("OVS-L005"), Verdict::NotFound);
     }
 }

@@ -213,7 +213,7 @@ fn polls_and_sleeps(file: &ResultFile) -> Checked<Pair<'_>> {
         )));
     }
     let is_covered = |series: &&Series| {
-        series.asked_ns == series.requested_ns
+        series.rounded_ns == series.requested_ns
             && series.requested_ns <= Some(slack * part)
             && series.requested_ns < Some(longest)
     };
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(few(&[166_000, 170_000, 160_000], &[566_000, 560_000, 590_000]), Verdict::Found);
         assert_eq!(few(&[166_000, 470_000, 160_000], &[566_000, 560_000, 590_000]), Verdict::NotEnoughData);
         assert_eq!(few(&[166_000, 170_000], &[566_000, 560_000]), Verdict::NotEnoughData);
-        assert_eq!(few(&[166_000, 170_000, 160_000], &[168_000, 161_000, 190_000]), Verdict::Absent);
+        assert_eq!(few(&[166_000, 170_000, 160_000], &[168_000, 161_000, 190_000]), Verdict::NotFound);
     }
 
     fn default_slack() -> Sheet {
@@ -345,9 +345,9 @@ mod tests {
         );
         // Waits of 100 ms are late here whatever they are: a deeper idle state, not a share.
         let verdict = |sleeps: &[i64], polls, shorter| survey(polls, sleeps, shorter).verdict("OVS-L003");
-        assert_eq!(verdict(&[116_000, 117_000, 300_000], 116_000, 66_000), Verdict::Absent);
+        assert_eq!(verdict(&[116_000, 117_000, 300_000], 116_000, 66_000), Verdict::NotFound);
         assert_eq!(verdict(&[80_000, 110_000, 115_000], 116_000, 66_000), Verdict::NotEnoughData);
-        assert_eq!(verdict(&[66_000, 66_000, 68_000], 67_000, 66_000), Verdict::Absent);
+        assert_eq!(verdict(&[66_000, 66_000, 68_000], 67_000, 66_000), Verdict::NotFound);
     }
 
     #[test]

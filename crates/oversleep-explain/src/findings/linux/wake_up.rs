@@ -90,7 +90,7 @@ mod tests {
             "nanosleep is 66 µs late: 52 µs for timer, slack and waking, 3 µs in the run queue, 11 µs for the return to the \
              program",
         );
-        assert_eq!(sheet.finding("OVS-L018").evidence[0].says, "medians of 80 waits, 3 unattributed; test");
+        assert_eq!(sheet.finding("OVS-L018").evidence[0].text, "medians of 80 waits, 3 unattributed; test");
     }
 
     #[test]

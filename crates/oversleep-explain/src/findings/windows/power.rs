@@ -108,7 +108,7 @@ fn held_in_words(series: &Series) -> String {
 }
 
 fn interrupts(series: &Series) -> &'static str {
-    if series.label(label::COUNTED_OF) == Some(label::InterruptKind::AllKinds) {
+    if series.label(label::INTERRUPT_KIND) == Some(label::InterruptKind::AllKinds) {
         "interrupts"
     } else {
         "timer interrupts"
@@ -175,7 +175,7 @@ mod tests {
     fn interrupts_counted_with_others_are_not_called_the_timers() {
         let of_all = |held: &str, rates: &[i64]| {
             let mut series = counted(held, rates);
-            series.labels.set(label::COUNTED_OF, label::InterruptKind::AllKinds);
+            series.labels.set(label::INTERRUPT_KIND, label::InterruptKind::AllKinds);
             series
         };
         let sheet = Sheet::windows().integer(FactName::CpuCount, 1).series(of_all("as-found", &[64, 66]));

@@ -1,26 +1,40 @@
-//! C3 and C4: what other processes' requests do to a process that asked for nothing.
+//! C3 and C4: what other processes' requests do to a process that requests nothing.
 
 mod probe;
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{ExperimentId, Nanos};
+use oversleep_record::series::Quantity;
+use oversleep_record::{ExperimentId, Nanos, label};
 
 use self::probe::NeighbourProbe;
-use crate::plan::Plan;
+use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use crate::registry::{Experiment, Published};
+use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Platform, Scope, Tunable};
+
+const QUANTITIES: &[Quantity] = &[Quantity::Lateness, Quantity::Step, Quantity::StatedResolution];
+
+const COLUMNS: &[Column] = &[
+    Column {
+        name: label::NEIGHBOUR.name(),
+        meaning: "What the other processes requested; none where they requested nothing.",
+    },
+    Column { name: label::GRANTED.name(), meaning: "What the system granted them." },
+    Column { name: "stated", meaning: "The timer resolution as the system states it to this process." },
+    Column { name: "step", meaning: "By how much a coarse clock moved at a time." },
+];
 
 pub(super) static C3: Experiment = Experiment {
     id: ExperimentId::C3,
-    reads: &[],
     title: "a neighbour's resolution",
-    question: "What does the timer resolution that another process asks for do to this one?",
-    doc: "One other process at a time holds a setting of the resolution tunable: 1, 2 … 15 ms where that is a span of the \
-          system's timer, the settings worth comparing elsewhere (slack on Linux), and once nothing at all. This process \
-          asks for nothing. At each step it records the resolution the system states, the steps of the coarse clocks and \
-          its own plain sleep, back to back. Where the resolution is the machine's, all three follow the neighbour; \
-          where it is the process's own, none does.",
+    question: "What does the timer resolution that another process requests do to this one?",
+    method: "One other process at a time holds a setting of the resolution tunable: 1, 2 … 15 ms where that is a period of the \
+             system's timer, elsewhere the settings worth comparing (slack on Linux), and once nothing at all. This process \
+             requests nothing. At each step it records the resolution that the system states, the steps of the coarse \
+             clocks, and its own plainest sleep, back to back. Where the resolution is the machine's, all three follow the \
+             neighbour; where it is the process's own, none does.",
+    quantities: QUANTITIES,
+    columns: COLUMNS,
     published: &[
         Published {
             os: "windows",
@@ -35,48 +49,56 @@ pub(super) static C3: Experiment = Experiment {
             source: "timer resolution studies, Windows 10 2004",
         },
     ],
+    depth: Depth::Thorough,
+    commands: &[Command::ResolutionNeighbours],
     probes: one_at_a_time,
+    ..Experiment::BLANK
 };
 
 pub(super) static C4: Experiment = Experiment {
     id: ExperimentId::C4,
-    reads: &[],
     title: "the lowest request wins",
     question: "Which of several requests for a timer resolution counts, and what remains when its owner leaves?",
-    doc: "This process sleeps and asks for nothing. First nobody asks; then B asks for 2 ms; then C asks for 4 ms while B \
-          still holds its own; then B leaves. Where one resolution serves the machine the finest request counts for as \
-          long as its owner lives, and the next finest takes its place. Measured at each step as in C3, in this order \
-          within each round.",
+    method: "This process sleeps and requests nothing. First nobody requests anything; then B requests 2 ms; then C requests \
+             4 ms while B still holds its own; then B leaves. Where one resolution serves the whole machine, the finest \
+             request counts for as long as its owner lives, and then the next finest takes its place. Each step is measured \
+             as in C3, in this order within each round.",
+    quantities: QUANTITIES,
+    columns: COLUMNS,
     published: &[Published {
         os: "windows",
         what: "2 ms and 4 ms requested by two processes",
         value: "2 ms until its owner ends, then 4 ms",
         source: "timeBeginPeriod's documentation; several, Windows 7 to 10 1909",
     }],
+    depth: Depth::Thorough,
+    commands: &[Command::ResolutionNeighbours],
     probes: lowest_wins,
+    ..Experiment::BLANK
 };
 
 fn one_at_a_time(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
     let mut steps = vec![Vec::new()];
     steps.extend(settings(resolution).into_iter().map(|setting| vec![setting]));
-    steps.into_iter().filter_map(|held| NeighbourProbe::boxed(platform, plan, ExperimentId::C3, vec![held])).collect()
+    let probe = |held| NeighbourProbe::boxed(platform, plan, C3.id, vec![held]);
+    steps.into_iter().filter_map(probe).collect()
 }
 
 fn lowest_wins(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
-    let asked = [2, 4].map(|ms| Setting::Nanos(Nanos::from_millis(ms)));
-    let pair = if asked.iter().all(|setting| resolution.validate(setting).is_ok()) {
-        Vec::from(asked)
+    let requested = [2, 4].map(|ms| Setting::Nanos(Nanos::from_millis(ms)));
+    let pair = if requested.iter().all(|setting| resolution.validate(setting).is_ok()) {
+        Vec::from(requested)
     } else {
         settings(resolution).into_iter().take(2).collect()
     };
     let [b, c] = pair.as_slice() else { return Vec::new() };
     let steps = vec![vec![], vec![b.clone()], vec![b.clone(), c.clone()], vec![c.clone()]];
-    NeighbourProbe::boxed(platform, plan, ExperimentId::C4, steps).into_iter().collect()
+    NeighbourProbe::boxed(platform, plan, C4.id, steps).into_iter().collect()
 }
 
-/// 1 to 15 ms where a setting is a span of a timer that others share; otherwise what is worth comparing.
+/// 1 to 15 ms where a setting is the period of a timer that processes share; otherwise what is worth comparing.
 fn settings(resolution: &dyn Tunable) -> Vec<Setting> {
     let mut settings = resolution.settings_to_compare();
     if are_spans(&settings) && resolution.info().scope != Scope::Thread {
@@ -86,7 +108,7 @@ fn settings(resolution: &dyn Tunable) -> Vec<Setting> {
     settings
 }
 
-/// A tier or a class is a word.
+/// Whether the settings are durations: a tier or a service class is a word.
 fn are_spans(settings: &[Setting]) -> bool {
     settings.iter().all(|setting| matches!(setting, Setting::Nanos(_)))
 }

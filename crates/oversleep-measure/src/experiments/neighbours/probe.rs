@@ -1,4 +1,4 @@
-//! One probe: neighbours that hold one setting after another, and what this process sees meanwhile.
+//! One probe: neighbours hold one setting after another, and this process records what it sees meanwhile.
 
 use oversleep_record::clock::Counts;
 use oversleep_record::conditions::{HeldSettings, Outcome, Setting};
@@ -14,59 +14,60 @@ use crate::recorder::SeriesRecorder;
 use crate::wait_loop::{self, WaitTask};
 use oversleep_system::{Neighbour, Platform, Scope, SlackRule, Target, Tunable, WaitInfo};
 
-/// What a change of the machine's timer needs to take effect: more than any default tick.
+/// How long a change of the machine's timer takes to show: more than any default tick.
 const SETTLING: Nanos = Nanos::from_millis(20);
 
-/// The longest a sleep of 1 ms lasts where it ends on the default tick of Windows.
+/// The longest that a sleep of 1 ms takes where it ends on the default tick of Windows.
 const DEFAULT_TICK: Nanos = Nanos(16_000_000);
-/// Rounds and sleeps that a conclusion takes, and a few of the latter.
+/// As many rounds and sleeps as a conclusion needs, and a few more sleeps.
 const ROUNDS_JUDGED: u32 = 3;
 const SLEEPS_JUDGED: i64 = 34;
 
 /// How far the coarse clocks are followed: two default ticks.
 const CLOCK_DISTANCE: Nanos = Nanos::from_millis(20);
 
-/// What it takes to start a program that answers, more where every program is looked at first.
+/// About how long a program takes to start and answer; longer where every program is scanned first.
 pub(super) const STARTING: Nanos = Nanos::from_millis(50);
 
-/// What a run that is cut has first: nobody's request and those that findings compare, then whose request wins, then the
-/// ends and the middle of the curve, then what is between them.
-fn rank(experiment: ExperimentId, steps: &[Vec<Setting>]) -> u32 {
-    let held = steps.iter().flatten().next();
-    match (experiment, held) {
-        (ExperimentId::C3, Some(Setting::Nanos(held))) => match held.0 / 1_000_000 {
-            1 | 2 => 0,
-            5 | 10 | 15 => 2,
-            _ => 3,
+/// What comes first in a run that may be cut short: the steps that findings compare (nobody's request, 1 ms and 2 ms), then
+/// whose request wins, then the ends and the middle of the curve, then what lies between them.
+fn rank(steps: &[Vec<Setting>]) -> u32 {
+    match steps {
+        [held] => match held.first() {
+            Some(Setting::Nanos(held)) => match held.0 / 1_000_000 {
+                1 | 2 => 0,
+                5 | 10 | 15 => 2,
+                _ => 3,
+            },
+            _ => 0,
         },
-        (ExperimentId::C3, _) => 0,
         _ => 1,
     }
 }
 
 /// What is recorded while the same neighbours hold the same settings.
 struct Step {
-    /// What the neighbours hold; empty is one neighbour that holds nothing.
+    /// What the neighbours hold, one setting each; where it is empty, one neighbour holds nothing.
     held: Vec<Setting>,
     /// By request.
     sleeps: Vec<(Nanos, SeriesRecorder)>,
-    /// By the clock's index in the registry.
+    /// By the clock's index in the platform's list.
     clock_steps: Vec<(usize, SeriesRecorder)>,
-    /// Where the system states it as a span.
+    /// The resolution that the system states, where that is a duration.
     stated: Option<SeriesRecorder>,
 }
 
-/// The neighbours of one step, by what they were asked for.
+/// The neighbours of one step, by what they hold.
 type Neighbours = Vec<(Option<Setting>, Box<dyn Neighbour>)>;
 
-/// Steps in their order within each round; a neighbour that is needed again stays.
+/// Steps in their order within each round. A neighbour that the next step needs stays.
 pub(super) struct NeighbourProbe {
     steps: Vec<Step>,
     sleep: &'static str,
-    /// Sleeps of each step and round, and the longest time for them.
+    /// Sleeps per step and round, and the longest time for them.
     count: u64,
     time: Nanos,
-    /// What a sleep takes at least, for the estimate: the tick where it ends by one.
+    /// The least that a sleep takes, for the estimate: the tick where it ends on one.
     tick: Nanos,
     rank: u32,
     rounds: u32,
@@ -81,12 +82,12 @@ impl NeighbourProbe {
         experiment: ExperimentId,
         steps: Vec<Vec<Setting>>,
     ) -> Option<Box<dyn Probe>> {
-        let sleep = choose::plain_sleep(platform)?;
-        // What a neighbour that holds a millisecond or two does is judged, beside what nobody's request does, by sleeps of
-        // rounds that agree; each may last until the default tick, if this process doesn't follow.
+        let sleep = choose::plainest_sleep(platform)?;
+        // A finding compares what a neighbour that holds 1 or 2 ms does with what nobody's request does. For that it needs
+        // rounds that agree, and each sleep lasts until the default tick if this process doesn't follow.
         let is_fine = |setting: &Setting| matches!(setting, Setting::Nanos(held) if *held <= Nanos::from_millis(2));
         let is_shared = platform.resolution_tunable().is_some_and(|tunable| tunable.info().scope != Scope::Thread);
-        let is_judged = experiment == ExperimentId::C3 && is_shared && steps.iter().flatten().all(is_fine);
+        let is_judged = steps.len() == 1 && is_shared && steps.iter().flatten().all(is_fine);
         let rounds = plan.depth.pick(1, 2, 10).max(if is_judged { ROUNDS_JUDGED } else { 1 });
         let enough = if is_judged { Nanos(DEFAULT_TICK.0 * SLEEPS_JUDGED / i64::from(rounds)) } else { Nanos::ZERO };
         let (count, time) = match plan.limit {
@@ -100,7 +101,7 @@ impl NeighbourProbe {
         let planned = count.min(10_000) * u64::from(rounds);
         let ends_by_tick = matches!(sleep.slack, SlackRule::TimerResolution | SlackRule::Tick);
         let tick = choose::coarse_clock(platform).and_then(|clock| clock.stated_step_ns()).filter(|_| ends_by_tick);
-        let rank = rank(experiment, &steps);
+        let rank = rank(&steps);
         let steps = steps.into_iter().map(|held| Step::new(platform, plan, experiment, sleep, held, planned)).collect();
         let conditions = plan.conditions.clone();
         Some(Box::new(NeighbourProbe {
@@ -137,7 +138,7 @@ impl Step {
         let sleep_of = |requested: Nanos| {
             let mut series = series(sleep.name, Quantity::Lateness, &requested.as_typed());
             series.requested_ns = Some(requested);
-            series.asked_ns = Some(sleep.rounded(requested));
+            series.rounded_ns = Some(sleep.rounded(requested));
             series.pace = Some(Pace::BackToBack);
             (requested, SeriesRecorder::new(series, planned))
         };
@@ -150,10 +151,10 @@ impl Step {
         let states_a_span = |tunable: &&dyn Tunable| are_spans(&tunable.settings_to_compare());
         let tunable = platform.resolution_tunable().filter(states_a_span).map(|tunable| tunable.info().name);
         let clocks = choose::coarse_clocks(platform).into_iter().map(|clock| clock.info());
-        let tells_time = |counts: Counts| !matches!(counts, Counts::ProcessCpuTime | Counts::ThreadCpuTime);
+        let counts_time = |counts: Counts| !matches!(counts, Counts::ProcessCpuTime | Counts::ThreadCpuTime);
         Step {
-            sleeps: plan.asks_or(&[Nanos::from_millis(1)]).into_iter().map(sleep_of).collect(),
-            clock_steps: clocks.filter(|info| tells_time(info.counts)).map(|info| steps_of(info.name)).collect(),
+            sleeps: plan.requests_or(&[Nanos::from_millis(1)]).into_iter().map(sleep_of).collect(),
+            clock_steps: clocks.filter(|info| counts_time(info.counts)).map(|info| steps_of(info.name)).collect(),
             stated: tunable.map(|name| SeriesRecorder::new(series(name, Quantity::StatedResolution, "stated"), 16)),
             held,
         }
@@ -169,7 +170,7 @@ impl Step {
         self.recorders().for_each(|recorder| recorder.unavailable(reason.clone()));
     }
 
-    /// Brings the neighbours to what this step wants: who isn't wanted leaves, who is missing is started.
+    /// Brings the neighbours to what this step needs: ends those that it doesn't, and starts those that are missing.
     fn gather(&mut self, bench: &Bench, neighbours: &mut Neighbours) -> Result<(), Unavailable> {
         let wanted: Vec<Option<Setting>> =
             if self.held.is_empty() { vec![None] } else { self.held.iter().cloned().map(Some).collect() };
@@ -199,8 +200,7 @@ impl Step {
 
     fn record(&mut self, bench: &Bench, sleep: &str, task: &WaitTask) {
         let platform = bench.platform();
-        let opened = platform.wait(sleep).ok_or(Unavailable::NotOnThisPlatform);
-        let mut waiter = match opened.and_then(|wait| wait.open(bench.shared_platform())) {
+        let mut waiter = match bench.open_wait(sleep) {
             Ok(waiter) => waiter,
             Err(reason) => return self.unavailable(&reason),
         };
@@ -215,7 +215,7 @@ impl Step {
                 recorder.series_mut().clock.clone_from(&clock);
                 recorder.record(bench.since_origin(bench.stamp()), stated.0);
             }
-            (Some(recorder), Ok(_)) => recorder.unavailable(Unavailable::missing("a resolution that is a span")),
+            (Some(recorder), Ok(_)) => recorder.unavailable(Unavailable::missing("a resolution that is a duration")),
             (Some(recorder), Err(reason)) => recorder.unavailable(reason),
         }
         for (requested, recorder) in &mut self.sleeps {

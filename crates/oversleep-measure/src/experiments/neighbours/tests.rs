@@ -26,18 +26,18 @@ fn measure_on(platform: SharedPlatform, experiment: &Experiment) -> Measured {
 #[track_caller]
 fn median(measured: &Measured, key: &str) -> Nanos {
     let series = measured.series.iter().find(|series| series.key == key);
-    let series = series.unwrap_or_else(|| panic!("{key} is not there"));
+    let series = series.unwrap_or_else(|| panic!("no series {key}"));
     Nanos(series.distribution.p50().unwrap_or_else(|| panic!("{key} is empty: {:?}", series.status)))
 }
 
-/// What a sleep of 1 ms takes back to back on a tick, in tenths of a millisecond.
 fn held(settings: &str) -> HeldSettings {
     settings.parse().expect("settings")
 }
 
-fn slept(measured: &Measured, experiment: ExperimentId, neighbour: &str) -> i64 {
-    let late = median(measured, &format!("{experiment}/sleep/1ms/neighbour={neighbour}"));
-    (late + Nanos::from_millis(1) + Nanos(50_000)).0 / 100_000
+/// How long a sleep of 1 ms takes back to back on a tick, in tenths of a millisecond.
+fn duration_of_sleep(measured: &Measured, experiment: ExperimentId, neighbour: &str) -> i64 {
+    let lateness = median(measured, &format!("{experiment}/sleep/1ms/neighbour={neighbour}"));
+    (lateness + Nanos::from_millis(1) + Nanos(50_000)).0 / 100_000
 }
 
 #[test]
@@ -47,13 +47,17 @@ fn where_one_tick_serves_all_everything_follows_the_neighbour() {
     let stated = |neighbour: &str| median(&measured, &format!("C3/resolution/stated/neighbour={neighbour}"));
     let step = |neighbour: &str| median(&measured, &format!("C3/tick-clock/step/neighbour={neighbour}"));
     let tick = Nanos(15_625_000);
-    assert_eq!((stated("none"), slept(&measured, ExperimentId::C3, "none")), (tick, 156));
+    assert_eq!((stated("none"), duration_of_sleep(&measured, ExperimentId::C3, "none")), (tick, 156));
     assert!((step("none") - tick).0.abs() <= tick.0 / 500, "{}", step("none"));
     for ms in 1..=15 {
         let neighbour = format!("{ms}ms");
         assert_eq!(stated(&neighbour), Nanos::from_millis(ms));
         // Called just after a tick, 1 ms ends at the next tick but one where the tick is 1 ms itself.
-        assert_eq!(slept(&measured, ExperimentId::C3, &neighbour), if ms == 1 { 20 } else { ms * 10 }, "{neighbour}");
+        assert_eq!(
+            duration_of_sleep(&measured, ExperimentId::C3, &neighbour),
+            if ms == 1 { 20 } else { ms * 10 },
+            "{neighbour}"
+        );
         let error = step(&neighbour) - Nanos::from_millis(ms);
         assert!(error.0.abs() <= ms * 2_000, "{neighbour}: {}", step(&neighbour));
     }
@@ -70,8 +74,10 @@ fn where_one_tick_serves_all_everything_follows_the_neighbour() {
 #[test]
 fn the_lowest_wins_until_its_owner_leaves() {
     let measured = measure_on(Arc::new(Ticking::start()), &C4);
-    let seen: Vec<i64> =
-        ["none", "2ms", "2ms+4ms", "4ms"].iter().map(|who| slept(&measured, ExperimentId::C4, who)).collect();
+    let seen: Vec<i64> = ["none", "2ms", "2ms+4ms", "4ms"]
+        .iter()
+        .map(|who| duration_of_sleep(&measured, ExperimentId::C4, who))
+        .collect();
     assert_eq!(seen, [156, 20, 20, 40]);
     let stated = |who: &str| median(&measured, &format!("C4/resolution/stated/neighbour={who}"));
     assert_eq!(["2ms+4ms", "4ms"].map(stated), [Nanos::from_millis(2), Nanos::from_millis(4)]);
@@ -112,32 +118,32 @@ fn where_no_process_can_be_started_every_series_says_so() {
     }
 }
 
-/// A run that is cut before its end.
 #[test]
-fn what_conclusions_need_is_measured_first() {
-    struct Told(Vec<String>);
-    impl rounds::Progress for Told {
+fn a_run_cut_short_has_what_conclusions_need() {
+    struct Labels(Vec<String>);
+    impl rounds::Progress for Labels {
         fn next(&mut self, _done: Nanos, _total: Nanos, label: &str) {
             self.0.push(label.rsplit("holds ").next().expect("a setting").to_owned());
         }
     }
     let platform: SharedPlatform = Arc::new(Ticking::start());
-    let plan = Plan { depth: crate::Depth::Quick, ..Plan::default() };
+    let plan = Plan { depth: Depth::Quick, ..Plan::default() };
     let probes: Vec<Box<dyn Probe>> = [&C3, &C4].iter().flat_map(|it| (it.probes)(&*platform, &plan)).collect();
     let estimate: Nanos = probes.iter().map(|probe| probe.round_estimate()).sum();
-    let (bench, mut told) = (Bench::new(platform.clone(), StopFlag::new(), None).expect("a clock"), Told(Vec::new()));
+    let (bench, mut labels) =
+        (Bench::new(platform.clone(), StopFlag::new(), None).expect("a clock"), Labels(Vec::new()));
     let mut measured = Measured::default();
     let begun = platform.now();
-    rounds::measure(&bench, probes, None, &mut told, &mut measured);
-    let took = platform.now() - begun;
-    // C4 names the longest that it holds.
+    rounds::measure(&bench, probes, None, &mut labels, &mut measured);
+    let duration = platform.now() - begun;
+    // C4 names the longest setting that its neighbours hold.
     let order = ["nothing", "1 ms", "2 ms", "4 ms", "5 ms", "10 ms", "15 ms", "3 ms", "4 ms", "6 ms"];
-    assert_eq!(told.0[..order.len()], order);
-    // Series stand in their order all the same.
-    let of_c3 = |series: &&Series| series.experiment == ExperimentId::C3 && series.subject == "sleep";
+    assert_eq!(labels.0[..order.len()], order);
+    // The series keep their order all the same.
+    let of_c3 = |series: &&Series| series.key.is_of(ExperimentId::C3) && series.key.subject() == "sleep";
     let keys: Vec<&str> = measured.series.iter().filter(of_c3).map(|series| series.key.as_str()).collect();
     assert_eq!(keys[3], "C3/sleep/1ms/neighbour=3ms");
-    // The estimate is of real programs, which take time to start; nothing else is far off.
+    // The estimate is for real programs, which take time to start; otherwise it is close.
     let starting = STARTING * 21;
-    assert!(estimate >= took && estimate - starting <= took * 2, "{estimate} {took}");
+    assert!(estimate >= duration && estimate - starting <= duration * 2, "{estimate} {duration}");
 }

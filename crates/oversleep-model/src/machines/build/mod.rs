@@ -2,6 +2,7 @@
 
 mod facts;
 mod figures;
+mod turns;
 
 pub(super) use figures::Figures;
 
@@ -53,14 +54,14 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         arch: figures.text("machine.arch").to_owned(),
         seed,
         cpus: cpus(&figures, count),
-        scheduler: super::turns::scheduler(&figures, system)?,
+        scheduler: turns::scheduler(&figures, system)?,
         wake: Wake {
             cost: figures.spread("wake.cost"),
             real_time: figures.spread("wake.real-time"),
             idle_exits: figures.ladder("wake.idle-exits"),
             real_time_idle_exits: figures.ladder("wake.real-time-idle-exits"),
         },
-        reference_clock: system.reference_clock,
+        reference_clock: system.reference_clock(),
         relax_cost_ns: figures.span("work.relax"),
         work_unit_cost_ns: figures.span("work.unit"),
         loads: system.loads,
@@ -144,7 +145,7 @@ fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
 fn clocks(figures: &Figures<'_>, system: &System, timing: &Timing) -> Result<Vec<ClockModel>, MachineError> {
     let arch = figures.text("machine.arch");
     let clocks = system.modelled_clocks().filter(|info| info.is_on(arch));
-    clocks.map(|&info| clock(figures, info, timing, system.reference_clock)).collect()
+    clocks.map(|&info| clock(figures, info, timing, system.reference_clock())).collect()
 }
 
 fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &str) -> Result<ClockModel, MachineError> {

@@ -1,11 +1,13 @@
-//! Turns on Linux: each CPU has a queue of its own, whose threads' shares of CPU time, by weight, are held against one another.
+//! Turns on Linux: each CPU has a queue of its own and compares the shares of CPU time that its threads have had, by
+//! weight. Slices end at scheduler ticks. Source: kernel/sched/fair.c.
 //!
-//! EEVDF (since Linux 6.6): a thread is eligible while it has had no more than the average of its CPU; of the eligible ones that
-//! with the earliest deadline, a slice after its share when it began, is next. One that runs and is eligible is protected until
-//! its slice is used up (`RUN_TO_PARITY`). What a thread was owed when it began to sleep it is owed when it wakes up
-//! (`PLACE_LAG`). CFS before: who has had least is next, a sleeper is credited half a period (`GENTLE_FAIR_SLEEPERS`), and
-//! displaces whoever has had more than it by the wake-up granularity. Slices end at scheduler ticks. All of it:
-//! kernel/sched/fair.c.
+//! EEVDF (since Linux 6.6): a thread is eligible while it has had no more than the average of its CPU. The eligible thread
+//! with the earliest deadline is next; a deadline is one slice after the thread's share when it began. A running thread
+//! that is eligible is protected until its slice is used up (`RUN_TO_PARITY`). A thread is owed the same when it wakes up
+//! as when it began to sleep (`PLACE_LAG`).
+//!
+//! CFS (before): the thread that has had least is next. A sleeper is credited half a period (`GENTLE_FAIR_SLEEPERS`), and
+//! displaces a thread that has had more than it by the wake-up granularity.
 
 use std::cmp::Reverse;
 
@@ -131,7 +133,7 @@ impl Kernel {
         }
     }
 
-    /// The CPU whose queue a thread comes into that finds none free: its last one, at its start that with the fewest threads.
+    /// The CPU whose queue a thread joins if none is free: its last one, or at its start the one with the fewest threads.
     pub(super) fn home_of(&self, state: &State, slot: Slot) -> u32 {
         let thread = &state.threads[slot];
         let is_new = thread.used == Nanos::ZERO;

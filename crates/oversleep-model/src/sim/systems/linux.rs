@@ -7,7 +7,6 @@ use oversleep_system::{clocks, handoffs, loads, tunables, waits};
 /// Linux.
 pub static SYSTEM: System = System {
     os: "linux",
-    reference_clock: "monotonic",
     clocks: clocks::LINUX,
     waits: waits::LINUX,
     policies,

@@ -7,7 +7,6 @@ use oversleep_system::{clocks, handoffs, loads, tunables, waits};
 /// macOS.
 pub static SYSTEM: System = System {
     os: "macos",
-    reference_clock: "uptime-raw",
     clocks: clocks::MACOS,
     waits: waits::MACOS,
     policies,

@@ -6,15 +6,13 @@ pub mod macos;
 pub mod windows;
 
 use super::scheduler::Policy;
-use oversleep_system::{ClockInfo, HandoffInfo, LoadInfo, TunableInfo, WaitInfo};
+use oversleep_system::{ClockInfo, HandoffInfo, LoadInfo, TunableInfo, WaitInfo, clocks};
 
 /// A system as far as programs see it.
 #[derive(Debug)]
 pub struct System {
     /// `linux`, `windows`, `macos`.
     pub os: &'static str,
-    /// Registry name of the clock that deadlines are on.
-    pub reference_clock: &'static str,
     /// Its clocks, those that no model has included.
     pub clocks: &'static [ClockInfo],
     /// Its waits, those that no model has included.
@@ -30,6 +28,11 @@ pub struct System {
 }
 
 impl System {
+    /// Registry name of the clock that deadlines are on.
+    pub fn reference_clock(&self) -> &'static str {
+        clocks::reference(self.os)
+    }
+
     /// The clocks that its models have, whatever their architecture.
     pub fn modelled_clocks(&self) -> impl Iterator<Item = &'static ClockInfo> + use<> {
         self.clocks.iter().filter(|info| info.is_modelled)
@@ -56,7 +59,7 @@ mod tests {
     #[test]
     fn what_a_system_is_said_to_have_is_described() {
         for system in SYSTEMS {
-            assert!(system.modelled_clocks().any(|info| info.name == system.reference_clock), "{}", system.os);
+            assert!(system.modelled_clocks().any(|info| info.name == system.reference_clock()), "{}", system.os);
             for timer in system.loads.iter().filter_map(|load| load.timer) {
                 assert!(system.modelled_waits().any(|info| info.name == timer.wait), "{}", system.os);
             }

@@ -7,7 +7,6 @@ use oversleep_system::{clocks, handoffs, loads, tunables, waits};
 /// Windows.
 pub static SYSTEM: System = System {
     os: "windows",
-    reference_clock: "qpc",
     clocks: clocks::WINDOWS,
     waits: waits::WINDOWS,
     policies,

@@ -9,6 +9,11 @@ use crate::linux::files::{Disk, Files};
 use crate::linux::splitter::{SwitchWatch, ThreadStatFile};
 use crate::survey::Entry;
 
+const HOST: &str = "virtual machines often lack it: check on the host";
+const SENSOR: &str = "load the driver of the processor's sensor, or check on the host";
+const INTEL: &str = "Intel's processors have it; in a virtual machine, check on the host";
+const SYSFS: &str = "mount sysfs";
+
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "switch-in times",
@@ -58,38 +63,40 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "idle states",
         gives: "shows how long a CPU takes to leave its deepest idle state",
-        check: || known(FactName::CpuidleStates, "/sys/devices/system/cpu/cpu*/cpuidle"),
+        check: || known(FactName::CpuidleStates, "/sys/devices/system/cpu/cpu*/cpuidle", HOST),
     },
     Entry {
         name: "clock rate of CPUs",
         gives: "detects a power-saving governor",
-        check: || known(FactName::CpufreqGovernor, "/sys/devices/system/cpu/cpufreq"),
+        check: || known(FactName::CpufreqGovernor, "/sys/devices/system/cpu/cpufreq", HOST),
     },
     Entry {
         name: "clock rate while measuring",
         gives: "distinguishes a series on a slow CPU from one on a fast CPU",
-        check: || known(FactName::CpufreqReading, "read before and after each round"),
+        check: || known(FactName::CpufreqReading, "read before and after each round", HOST),
     },
     Entry {
         name: "temperature",
         gives: "shows how close the processor was to its temperature limit",
-        check: || known(FactName::ThermalSensor, "/sys/class/thermal or hwmon, before and after each round"),
+        check: || known(FactName::ThermalSensor, "/sys/class/thermal or hwmon, before and after each round", SENSOR),
     },
     Entry {
         name: "thermal throttling",
         gives: "detects a processor that slowed down because of heat",
-        check: || known(FactName::ThermalThrottleCounters, "/sys/devices/system/cpu/cpu*/thermal_throttle"),
+        check: || known(FactName::ThermalThrottleCounters, "/sys/devices/system/cpu/cpu*/thermal_throttle", INTEL),
     },
     Entry {
         name: "clocksource",
         gives: "explains why clock reads are fast or slow",
-        check: || known(FactName::ClocksourceCurrent, "/sys/devices/system/clocksource"),
+        check: || known(FactName::ClocksourceCurrent, "/sys/devices/system/clocksource", SYSFS),
     },
 ];
 
-fn known(fact: FactName, seen: &str) -> Result<String, Unavailable> {
+/// The evidence for a fact, or the reason why it isn't known, with a hint where something is missing.
+fn known(fact: FactName, evidence: &str, hint: &str) -> Result<String, Unavailable> {
     match environment::fact(fact) {
+        FactValue::Unknown(Unavailable::Missing { what }) => Err(Unavailable::missing(format!("{what} ({hint})"))),
         FactValue::Unknown(why) => Err(why),
-        _ => Ok(seen.to_owned()),
+        _ => Ok(evidence.to_owned()),
     }
 }

@@ -74,7 +74,7 @@ mod tests {
         }
         let configuration = || Ok("CONFIG_HZ_250=y\nCONFIG_HZ=250\n");
         assert_eq!(hz(Ok(Nanos(1)), configuration), Ok(FactValue::Integer(250)));
-        assert_eq!(hz(Err(Unavailable::NotAsked), no_file), Err(Unavailable::missing("configuration")));
+        assert_eq!(hz(Err(Unavailable::NotMeasured), no_file), Err(Unavailable::missing("configuration")));
     }
 
     #[test]

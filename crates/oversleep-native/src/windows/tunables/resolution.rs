@@ -169,7 +169,7 @@ mod tests {
     impl System for Noted {
         fn replace(&mut self, held: Option<u32>, wanted: Option<u32>) -> Result<u32, Unavailable> {
             self.requested.push((held, wanted));
-            if self.refuses { Err(Unavailable::NotAsked) } else { Ok(wanted.unwrap_or(156_250)) }
+            if self.refuses { Err(Unavailable::NotMeasured) } else { Ok(wanted.unwrap_or(156_250)) }
         }
     }
 

@@ -41,7 +41,7 @@ pub fn view(comparison: &Comparison, files: &[String], full: bool) -> View {
         warnings: comparison
             .caveats
             .iter()
-            .map(|caveat| format!("{}: {}.", letter(caveat.result), caveat.says))
+            .map(|caveat| format!("{}: {}.", letter(caveat.result), caveat.sentence))
             .collect(),
         sections,
         marks: marks(comparison),
@@ -116,7 +116,7 @@ fn against_base(comparison: &Comparison, result: u32) -> String {
         match &judged.verdict {
             Verdict::Differs if median(result) > median(0) => higher += 1,
             Verdict::Differs => lower += 1,
-            Verdict::NotToldApart => alike += 1,
+            Verdict::Overlap => alike += 1,
             Verdict::TooFew { .. } => few += 1,
             Verdict::TooDisturbed { .. } => disturbed += 1,
             Verdict::NotComparable { .. } => other += 1,

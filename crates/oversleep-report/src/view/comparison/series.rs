@@ -15,8 +15,8 @@ use crate::words::{MEDIAN_MIN, UNKNOWN, counted, list, value};
 
 /// Most rows of a table that a brief report shows with inconclusive ones among them.
 const BRIEF_ROWS_MAX: usize = 16;
-/// Factor between two steps of a clock from which a brief report shows them: those of fine clocks vary with the cost of a
-/// read.
+/// Factor between two steps of a clock from which a brief report shows them: those of fine clocks vary with the cost of
+/// a read.
 const STEP_FACTOR_MIN: f64 = 2.0;
 
 type Place = (&'static str, &'static str, fn(&SeriesComparison) -> bool);
@@ -26,7 +26,7 @@ const PLACES: [Place; 8] = [
     ("lateness", "Waits: lateness", |series| series.quantity == Quantity::Lateness),
     ("cost", "Clocks: cost of a read", |series| series.quantity == Quantity::Cost && series.unit == Unit::Ps),
     ("step", "Clocks: steps of coarse ones", |series| series.quantity == Quantity::Step),
-    ("elapsed", "Sleeps: duration as a clock shows it", |series| series.quantity == Quantity::Elapsed),
+    ("elapsed", "Sleeps: duration as a clock shows it", |series| series.quantity == Quantity::Duration),
     ("handoff", "Hand-offs: until the other thread runs", |series| series.quantity == Quantity::HandoffLatency),
     ("fork-join", "Fork–joins: duration", |series| series.quantity == Quantity::ForkJoin),
     ("yield", "Yields: duration of a call", |series| series.quantity == Quantity::Cost),
@@ -64,7 +64,7 @@ const TOO_FEW: u8 = 4;
 fn rank(judged: &Judgement) -> u8 {
     match judged.verdict {
         Verdict::Differs => 0,
-        Verdict::NotToldApart => ALIKE,
+        Verdict::Overlap => ALIKE,
         Verdict::TooDisturbed { .. } => 2,
         Verdict::NotComparable { .. } => 3,
         Verdict::TooFew { .. } => TOO_FEW,
@@ -175,7 +175,7 @@ fn verdict_of(against: &AgainstBase) -> String {
 fn verdict(judged: &Judgement, with_interval: bool) -> String {
     match &judged.verdict {
         Verdict::Differs => "differs".to_owned(),
-        Verdict::NotToldApart => match judged.ratio_interval.filter(|_| with_interval) {
+        Verdict::Overlap => match judged.ratio_interval.filter(|_| with_interval) {
             Some([low, high]) => format!("inconclusive ({} to {})", times(low), times(high)),
             None => "inconclusive".to_owned(),
         },

@@ -7,7 +7,7 @@ use oversleep_record::{ExperimentId, ResultFile};
 use super::{Drawing, Entry, ms};
 use crate::picture::{NeighbourStep, Neighbours};
 use crate::view::sections::neighbour_clocks;
-use crate::view::sections::neighbours::{held_in_words, of_step, steps};
+use crate::view::sections::neighbour_steps::{held_in_words, of_step, steps};
 
 pub const ENTRY: Entry =
     Entry { name: "neighbours", experiment: Some(ExperimentId::C3), draw: |file| drawing(file).into_iter().collect() };

@@ -83,7 +83,7 @@ mod tests {
                 .steady("C6/nanosleep/slack=1ns/interrupts", 8_000)
                 .steady("C6/nanosleep/slack=1ns/wakeups", 7_400);
             if let Some(kind) = kind {
-                sheet.file.series[0].labels.set(label::COUNTED_OF, kind);
+                sheet.file.series[0].labels.set(label::INTERRUPT_KIND, kind);
             }
             coalescing(sheet).tables[0].columns[1].head.clone()
         };

@@ -1,5 +1,5 @@
-//! A close-up of few series (B5): whole percentiles, the schedule as expected and as recorded, and the views that hide or
-//! restore missed deadlines, side by side.
+//! A close-up of few series (B5): whole percentiles, the schedule as expected and as recorded, and the views that hide
+//! or restore missed deadlines, side by side.
 
 use oversleep_record::stats::{Steadiness, steadiness};
 use oversleep_record::{Distribution, ExperimentId, ResultFile, Series};
@@ -91,7 +91,7 @@ fn story(series: &Series) -> String {
     ];
     parts
         .extend(more.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", grouped(*count))));
-    if let (Some(requested), Some(rounded)) = (series.requested_ns, series.asked_ns) {
+    if let (Some(requested), Some(rounded)) = (series.requested_ns, series.rounded_ns) {
         parts.extend((requested != rounded).then(|| format!("{requested} rounded to {rounded} by the call")));
     }
     parts.extend(series.pace.map(|pace| pace.to_string()));

@@ -41,7 +41,7 @@ pub fn section(file: &ResultFile, experiment_id: ExperimentId, section_id: Strin
 fn caption(quantity: Quantity, unit: Unit) -> &'static str {
     match quantity {
         Quantity::Lateness => "Lateness",
-        Quantity::Elapsed => "Duration as each clock shows it",
+        Quantity::Duration => "Duration as each clock shows it",
         Quantity::Cost if unit == Unit::Ps => "Cost of one read",
         Quantity::Cost => "Duration of one call",
         Quantity::Step => "Steps of the clock",
@@ -62,7 +62,7 @@ fn columns<'a>(rows: &[&'a Series]) -> (Columns<'a, &'a Series>, Vec<String>) {
     let mut constant = Vec::new();
     let mut columns = Columns::new().subject("subject").requested();
     columns = columns
-        .figure("rounded to", |series| series.asked_ns.filter(|_| series.asked_ns != series.requested_ns))
+        .figure("rounded to", |series| series.rounded_ns.filter(|_| series.rounded_ns != series.requested_ns))
         .rank(2);
     for attribute in attributes(rows) {
         let places = places(&attribute.texts);

@@ -33,7 +33,7 @@ fn idle_twin<'a>(file: &'a ResultFile, series: &Series) -> Option<&'a Series> {
     [ExperimentId::B5, ExperimentId::B12].into_iter().flat_map(|id| measured(file, id)).find(|other| {
         other.subject == series.subject
             && other.requested_ns == series.requested_ns
-            && other.conditions.asked == series.conditions.asked
+            && other.conditions.requested == series.conditions.requested
             && other.conditions.load.is_empty()
     })
 }

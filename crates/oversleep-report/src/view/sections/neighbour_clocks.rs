@@ -6,7 +6,7 @@ use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
-use super::neighbours::{neighbour, of_step, steps};
+use super::neighbour_steps::{neighbour, of_step, steps};
 use crate::view::head;
 use crate::view::select::distinct;
 use crate::words::list;
@@ -173,7 +173,8 @@ impl Rows {
         if coarsest - finest <= FOLLOWS_FROM_NS {
             return Standing::Keeps;
         }
-        // A clock that follows moves by the finest period; beside others several of its steps may have been seen together.
+        // A clock that follows moves by the finest period; beside others several of its steps may have been seen
+        // together.
         if beside_finest - finest <= FOLLOWS_FROM_NS && known().all(|(period, step)| period - step <= FOLLOWS_FROM_NS) {
             return Standing::Follows;
         }

@@ -6,9 +6,10 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
 use super::Entry;
 use super::neighbour_clocks as clocks;
-use crate::view::select::{distinct, measured};
+use super::neighbour_steps::{held_in_words, neighbour, of_step, steps};
+use crate::view::select::measured;
 use crate::view::table::{Columns, Section, Table};
-use crate::words::{MEDIAN_MIN, list, value};
+use crate::words::{MEDIAN_MIN, value};
 
 /// The section.
 pub const ENTRY: Entry = Entry {
@@ -20,35 +21,6 @@ pub const ENTRY: Entry = Entry {
 
 /// Sleeps that differ by less count as equal: more than the noise of a wake-up, less than any tick.
 const EQUAL_WITHIN: Nanos = Nanos(300_000);
-
-/// What the neighbours of a series held: `2ms`, `none`.
-pub fn neighbour(series: &Series) -> Option<HeldSettings> {
-    series.label(label::NEIGHBOUR)
-}
-
-/// What neighbours held in the steps of an experiment, in the order of its steps.
-pub fn steps(file: &ResultFile, experiment: ExperimentId) -> Vec<HeldSettings> {
-    distinct(file.experiment(experiment).filter_map(neighbour))
-}
-
-/// What neighbours hold as a person writes it: `2 ms and 4 ms`, `nothing`.
-pub fn held_in_words(held: &HeldSettings) -> String {
-    match held.0.as_slice() {
-        [] => "nothing".to_owned(),
-        settings => list(&settings.iter().map(ToString::to_string).collect::<Vec<_>>()),
-    }
-}
-
-/// The series of one kind within a step; a coarse clock's has its name.
-pub fn of_step<'a>(
-    file: &'a ResultFile,
-    experiment: ExperimentId,
-    step: &HeldSettings,
-    quantity: Quantity,
-) -> impl Iterator<Item = &'a Series> {
-    measured(file, experiment)
-        .filter(move |series| series.quantity == quantity && neighbour(series).as_ref() == Some(step))
-}
 
 /// The median duration of this process's own sleep in a step.
 pub fn slept(file: &ResultFile, experiment: ExperimentId, step: &HeldSettings) -> Option<Nanos> {

@@ -39,7 +39,7 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
 /// The tunable an experiment is about: the one its keys name.
 pub fn tunable<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Option<&'a str> {
     let of_series = |series: &'a Series| {
-        let mut asked = series.conditions.asked.keys();
+        let mut asked = series.conditions.requested.keys();
         asked.find(|name| series.key.names_tunable(name)).map(String::as_str)
     };
     file.experiment(experiment).find_map(of_series)
@@ -76,7 +76,7 @@ pub fn at<'a>(file: &'a ResultFile, wait: &str, setting: &Setting) -> Option<&'a
 
 /// What kind the interrupts of these series are, as the head of their column.
 pub fn interrupts_counted<'a>(mut series: impl Iterator<Item = &'a Series>) -> &'static str {
-    if series.any(|series| series.label(label::COUNTED_OF) == Some(InterruptKind::AllKinds)) {
+    if series.any(|series| series.label(label::INTERRUPT_KIND) == Some(InterruptKind::AllKinds)) {
         "interrupts of all kinds"
     } else {
         "timer interrupts"

@@ -87,8 +87,8 @@ pub fn spinning(rows: &[SplitRow]) -> Option<String> {
     })
 }
 
-/// The lateness of the longest whole bar: the largest that is at most five times the median one. Longer bars are cut, so
-/// that one wait of several ticks doesn't make all others invisible.
+/// The lateness of the longest whole bar: the largest that is at most five times the median one. Longer bars are cut,
+/// so that one wait of several ticks doesn't make all others invisible.
 fn scale(rows: &[SplitRow]) -> Option<i64> {
     let mut totals: Vec<i64> = rows.iter().map(|row| row.medians.total.0).collect();
     totals.sort_unstable();

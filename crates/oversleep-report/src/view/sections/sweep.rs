@@ -24,7 +24,8 @@ fn build(file: &ResultFile, section: Section) -> Section {
     }))
 }
 
-/// A bar to the scale of the longest: the bars of a sweep form a line, or flat steps where a coarse tick ends the waits.
+/// A bar to the scale of the longest: the bars of a sweep form a line, or flat steps where a coarse tick ends the
+/// waits.
 fn bar(duration: Option<i64>, longest: i64) -> String {
     const LENGTH: f64 = 30.0;
     let share = duration.unwrap_or(0).max(0) as f64 / longest.max(1) as f64;

@@ -25,7 +25,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
     for (index, &request) in requests.iter().enumerate() {
         let cell = move |wait: &&str| {
             let series = find(file, wait, request)?;
-            let is_rounded = series.asked_ns.is_some() && series.asked_ns != series.requested_ns;
+            let is_rounded = series.rounded_ns.is_some() && series.rounded_ns != series.requested_ns;
             let tone = if is_rounded { Tone::Warn } else { Tone::Plain };
             Some(median(series.unit, &series.distribution)?.toned(tone))
         };
@@ -68,7 +68,7 @@ pub fn find<'a>(file: &'a ResultFile, wait: &str, request: Nanos) -> Option<&'a 
 pub fn roundings(file: &ResultFile) -> Option<String> {
     let mut by_wait: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for series in measured(file, ExperimentId::B5) {
-        if let (Some(requested), Some(rounded)) = (series.requested_ns, series.asked_ns)
+        if let (Some(requested), Some(rounded)) = (series.requested_ns, series.rounded_ns)
             && requested != rounded
         {
             by_wait.entry(&series.subject).or_default().push(format!("{requested:#} → {rounded:#}"));
@@ -129,7 +129,7 @@ mod tests {
         let mut sheet = Sheet::linux();
         for wait in ["poll", "epoll-wait"] {
             let mut series = rounds(&format!("B5/{wait}/300us"), &[760_000; 4], 20);
-            series.asked_ns = Some(Nanos::from_millis(1));
+            series.rounded_ns = Some(Nanos::from_millis(1));
             sheet = sheet.series(series);
         }
         assert_eq!(roundings(&sheet.file).unwrap(), "Rounded by the call: 300 µs → 1 ms (epoll-wait, poll).");

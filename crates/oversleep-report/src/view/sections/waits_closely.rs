@@ -18,7 +18,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
     let noticed = |count: u64| grouped(count).toned(if count > 0 { Tone::Warn } else { Tone::Soft });
     let columns = Columns::new()
         .subject("wait")
-        .figure("rounded to", |series: &&Series| series.asked_ns.filter(|_| series.asked_ns != series.requested_ns))
+        .figure("rounded to", |series: &&Series| series.rounded_ns.filter(|_| series.rounded_ns != series.requested_ns))
         .rank(4)
         .min_and_median()
         .percentile("p90", 0.9)

@@ -21,7 +21,7 @@ fn steal() {
         "the hypervisor took 2.5 % of the CPU time: it ran something else for 4 ms in 80 ms on 2 CPUs",
     );
     let finding = stolen.finding("OVS-L011");
-    assert_eq!((finding.severity, finding.evidence[0].says.as_str()), (Severity::Cost, "2.5 % stolen meanwhile"));
+    assert_eq!((finding.severity, finding.evidence[0].text.as_str()), (Severity::Cost, "2.5 % stolen meanwhile"));
     let robbed = disturbed(|during| during.steal_ns = Some(Nanos(4_000_000)));
     assert_eq!(robbed.finding("OVS-L011").severity, Severity::Fault);
     disturbed(|during| during.steal_ns = Some(Nanos::ZERO))
@@ -43,7 +43,7 @@ fn pressure() {
         "some task waited for a CPU during 23 % of the time (18.4 ms of 80 ms): other work than oversleep's wants more CPU than \
          there is",
     );
-    assert_eq!(pressed.finding("OVS-L014").evidence[0].says, "800 µs in 80 ms");
+    assert_eq!(pressed.finding("OVS-L014").evidence[0].text, "800 µs in 80 ms");
     disturbed(|during| during.cpu_pressure_ns = Some(Nanos(200_000)))
         .finds_no("OVS-L014", "some task waited for a CPU during only 1 % of the time (800 µs of 80 ms)");
     disturbed(|_| ()).lacks_data("OVS-L014");
@@ -88,5 +88,5 @@ fn a_load_of_our_own_that_makes_sleeps_queue() {
     under(3_900_000)
         .finds("OVS-L017", "nanosleep queues for a CPU under load spin:4: it was 3.9 ms late (p50) instead of 66 µs");
     assert_eq!(under(3_900_000).finding("OVS-L017").severity, Severity::Note);
-    assert_eq!(under(90_000).verdict("OVS-L017"), Verdict::Absent);
+    assert_eq!(under(90_000).verdict("OVS-L017"), Verdict::NotFound);
 }

@@ -30,7 +30,7 @@ fn a_neighbour_of_our_own_shows_whom_a_request_serves() {
         "one process's request serves all processes here: while another one held a 2 ms timer resolution, a 1 ms sleep took \
          2 ms instead of 15.6 ms",
     );
-    assert_eq!(beside(14_990_000).verdict("OVS-W002"), Verdict::Absent, "since 2004 it follows its own request");
+    assert_eq!(beside(14_990_000).verdict("OVS-W002"), Verdict::NotFound, "since 2004 it follows its own request");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn older_builds_missing_data_and_disturbance() {
     // What the system says of itself needs no measuring, but what was measured counts for more.
     let shared = || Sheet::windows().integer(FactName::OsBuild, 20_348).flag(FactName::TimerRequestsPerProcess, false);
     shared().finds_no("OVS-W003", "on build 20348, as it is set up, one process's request serves all processes");
-    assert_eq!(shared().scarce("C3/sleep/1ms/neighbour=1ms", 950_000).verdict("OVS-W003"), Verdict::Absent);
+    assert_eq!(shared().scarce("C3/sleep/1ms/neighbour=1ms", 950_000).verdict("OVS-W003"), Verdict::NotFound);
     assert_eq!(shared().steady("C3/sleep/1ms/neighbour=1ms", 14_990_000).verdict("OVS-W003"), Verdict::Found);
     let wild = Sheet::windows().integer(FactName::OsBuild, 19_045).wild("C3/sleep/1ms/neighbour=1ms", 14_990_000);
     wild.is_disturbed("OVS-W003");

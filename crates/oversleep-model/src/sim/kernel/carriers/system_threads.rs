@@ -10,17 +10,17 @@ use super::{Job, Stop};
 use crate::sim::kernel::state::Slot;
 
 /// Why it stops, or what its job panicked with.
-type Told = Result<Stop, Box<dyn Any + Send>>;
+type Report = Result<Stop, Box<dyn Any + Send>>;
 
 thread_local! {
     /// What the carrier that is this thread hears and tells.
-    static BATON: RefCell<Option<(Receiver<Slot>, Sender<Told>)>> = const { RefCell::new(None) };
+    static BATON: RefCell<Option<(Receiver<Slot>, Sender<Report>)>> = const { RefCell::new(None) };
 }
 
 /// Runs one job, which stops at each [`pass`].
 pub(in crate::sim::kernel) struct Carrier {
     turn: Sender<Slot>,
-    told: Receiver<Told>,
+    told: Receiver<Report>,
 }
 
 impl Carrier {

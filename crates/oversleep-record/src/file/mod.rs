@@ -1,5 +1,7 @@
 //! The result file: what a run leaves behind, and the only thing reports, findings and comparisons start from.
 
+mod v1;
+
 use std::collections::BTreeSet;
 
 use serde::de::IgnoredAny;
@@ -14,7 +16,7 @@ use crate::trial::Trial;
 use crate::units::Nanos;
 
 /// The schema this crate writes.
-pub const SCHEMA: &str = "oversleep-result/1";
+pub const SCHEMA: &str = "oversleep-result/2";
 /// Largest file read, in bytes; the largest `check --thorough` is a tenth of it.
 pub const FILE_BYTES_MAX: usize = 512 << 20;
 /// Most series read; a whole `check` has about 250. Each histogram takes 270 KB of memory however few bytes it has in the
@@ -46,7 +48,7 @@ pub struct Floor {
     pub chosen: Option<Chosen>,
     /// Another clock, compared with it; `None` where there was none, as on modelled machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub witness: Option<Witness>,
+    pub cross_check: Option<CrossCheck>,
 }
 
 /// Why a clock stamps.
@@ -55,24 +57,24 @@ pub struct Floor {
 #[serde(rename_all = "snake_case")]
 pub enum Chosen {
     /// The system's waits take their deadlines on it: no other clock can tell early from late to the nanosecond.
-    OfTheDeadlines,
-    /// The user asked for it.
-    AskedFor,
+    DeadlineClock,
+    /// The user requested it.
+    Requested,
 }
 
-/// How closely another clock kept to the stamping one during the run. The library's clock is steered to it, so this tells
-/// how good the library's clock was, and shows a counter that stood still or ran wild meanwhile.
+/// How closely another clock agreed with the stamping one during the run. The library's clock is steered to it, so this
+/// shows how good the library's clock was, and whether a counter stood still or ran wild meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Witness {
+pub struct CrossCheck {
     /// Its registry name.
     pub clock: String,
     /// How much further than the stamping clock it went, from the beginning of the run to the end.
-    pub moved_ns: Nanos,
+    pub difference_ns: Nanos,
     /// What the readings around it and the stamping clock's step leave open.
-    pub known_within_ns: Nanos,
+    pub uncertainty_ns: Nanos,
     /// From the first comparison to the last, by the stamping clock.
-    pub over_ns: Nanos,
+    pub window_ns: Nanos,
 }
 
 /// How a run ended.
@@ -90,7 +92,7 @@ pub enum Completion {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultFile {
-    /// `oversleep-result/1`.
+    /// `oversleep-result/2`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
     /// Who wrote it.
@@ -135,7 +137,7 @@ pub enum FileError {
     #[error("not a result file: {0}")]
     Malformed(#[from] serde_json::Error),
     /// Another schema.
-    #[error("written in schema '{found}'; this version reads '{SCHEMA}'")]
+    #[error("written in schema '{found}'; this version reads '{SCHEMA}' and '{}'", v1::SCHEMA)]
     OtherSchema {
         /// What it says.
         found: String,
@@ -174,14 +176,21 @@ impl ResultFile {
         }
         // The schema first: a file of another version should say so instead of naming a missing field.
         let SchemaOnly { schema } = serde_json::from_slice(bytes)?;
-        if schema != SCHEMA {
+        let is_v1 = schema == v1::SCHEMA;
+        if schema != SCHEMA && !is_v1 {
             return Err(FileError::OtherSchema { found: schema });
+        }
+        if is_v1 && bytes.len() > v1::FILE_BYTES_MAX {
+            return Err(FileError::TooLarge(bytes.len()));
         }
         let SeriesOnly { series } = serde_json::from_slice(bytes)?;
         if series.len() > SERIES_MAX {
             return Err(FileError::TooManySeries(series.len()));
         }
-        let file: ResultFile = serde_json::from_slice(bytes)?;
+        let file: ResultFile = match is_v1 {
+            true => serde_json::from_value(v1::converted(serde_json::from_slice(bytes)?))?,
+            false => serde_json::from_slice(bytes)?,
+        };
         match file.fault() {
             Some(fault) => Err(FileError::Inconsistent(fault)),
             None => Ok(file),

@@ -1,9 +1,9 @@
 //! Whose turn it is on a machine's CPUs, from the figures of its profile.
 
-use super::MachineError;
-use super::bounds::{SLICE_MIN, STARVING_MIN};
-use super::build::Figures;
-use super::value::Value;
+use super::Figures;
+use crate::machines::MachineError;
+use crate::machines::bounds::{SLICE_MIN, STARVING_MIN};
+use crate::machines::value::Value;
 use crate::sim::systems::System;
 use crate::sim::{Scheduler, SchedulerKind, Starving};
 use oversleep_record::Nanos;

@@ -1,0 +1,193 @@
+//! From a question to its answer: the experiment that measures it, and the values of its series.
+
+use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment, find_wait};
+use oversleep_record::conditions::Setting;
+use oversleep_record::label::{self, ClockRole, JoinStyle};
+use oversleep_record::series::{Pace, Series};
+use oversleep_record::{ClockResult, ExperimentId, Nanos, ResultFile, Unavailable};
+use oversleep_system::{Neighbour, NotASetting, Platform, Restore};
+
+use super::answer::{Answer, NoAnswer};
+use super::question::{Question, Subject};
+use super::{calls, rule};
+use crate::catalogue::Kind;
+use crate::session::{Laboratory, Request};
+
+/// Asks a machine. It takes as long as the measurement takes there, which on a modelled machine is no time at all.
+///
+/// # Errors
+/// What the machine doesn't have, or why it can't be used.
+pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer> {
+    let platform = machine.platform();
+    let (question, translation) = calls::in_registry_names(platform, question);
+    let question = &question;
+    for (name, setting) in &question.conditions.requested {
+        check_tunable(platform, name, setting)?;
+    }
+    let start = |setting: &Setting| {
+        platform
+            .neighbour(Some(setting))
+            .map_err(|reason| unavailable(&format!("a neighbour that requests {setting}"), reason))
+    };
+    let neighbours: Vec<Box<dyn Neighbour>> = question.neighbours.iter().map(start).collect::<Result<_, _>>()?;
+    let rule = rule::of(platform, question).map(|rule| translation + &rule);
+    let answer = match &question.subject {
+        Subject::Wait { name, request } => wait(machine, question, name, *request),
+        Subject::Yield { name } => series(machine, question, ExperimentId::B7, Kind::Wait, name),
+        Subject::Cost { clock } => {
+            is_readable(platform, clock).and_then(|()| series(machine, question, ExperimentId::A1, Kind::Clock, clock))
+        }
+        Subject::Step { clock } => is_readable(platform, clock).and_then(|()| step(machine, question, clock)),
+        Subject::Shows { clock } => is_readable(platform, clock).and_then(|()| shows(machine, question, clock)),
+        Subject::Resolution => resolution(platform, question),
+        Subject::ForkJoin { style, coarse } => fork_join(machine, question, *style, *coarse),
+    };
+    drop(neighbours);
+    Ok(answer?.explained(rule))
+}
+
+/// Holds on the calling thread what the question says that the process and thread hold.
+pub(super) fn hold(platform: &dyn Platform, question: &Question) -> Vec<Option<Box<dyn Restore>>> {
+    let settings = question.conditions.requested.iter();
+    settings.filter_map(|(name, setting)| Some(platform.tunable(name)?.apply(setting).1)).collect()
+}
+
+fn unknown(platform: &dyn Platform, kind: Kind, name: &str) -> NoAnswer {
+    let id = platform.id();
+    NoAnswer::Unknown { machine: id.modelled.unwrap_or(id.os), kind, name: name.to_owned() }
+}
+
+fn unavailable(what: &str, reason: Unavailable) -> NoAnswer {
+    NoAnswer::Unavailable { what: what.to_owned(), reason }
+}
+
+fn check_tunable(platform: &dyn Platform, name: &str, setting: &Setting) -> Result<(), NoAnswer> {
+    let tunable = platform.tunable(name).ok_or_else(|| unknown(platform, Kind::Tunable, name))?;
+    let refused = |error: NotASetting| Unavailable::failed(format!("{name}={setting}"), error.problem);
+    tunable.validate(setting).map_err(|error| unavailable(name, refused(error)))
+}
+
+/// The machine has that clock, and this process can read it.
+fn is_readable(platform: &dyn Platform, clock: &str) -> Result<(), NoAnswer> {
+    let found = platform.clock(clock).ok_or_else(|| unknown(platform, Kind::Clock, clock))?;
+    found.available().map_err(|reason| unavailable(clock, reason))
+}
+
+/// Runs one experiment.
+fn run(machine: &Laboratory, question: &Question, id: ExperimentId, plan: Plan) -> Result<ResultFile, NoAnswer> {
+    let request = Request {
+        command: "ask".to_owned(),
+        experiments: vec![experiment(id).expect("an id of the registry")],
+        plan: Plan { conditions: question.conditions.clone(), clock: question.clock.clone(), ..plan },
+        name: None,
+        try_remedies: false,
+    };
+    let ran = machine.run(&request, &StopFlag::new(), &mut Silent);
+    ran.map_err(|error| unavailable("asking", Unavailable::failed(id.as_str(), error)))
+}
+
+/// A plan for one subject, with as many values as the question says.
+fn plan(question: &Question, subject: &str) -> Plan {
+    Plan { subjects: vec![subject.to_owned()], limit: Some(Limit::Count(question.count)), ..Plan::default() }
+}
+
+/// The values of the first series that fits.
+fn answer(file: &ResultFile, what: &str, fits: impl Fn(&Series) -> bool) -> Result<Answer, NoAnswer> {
+    let series = file.series.iter().find(|series| fits(series)).ok_or(Unavailable::NotMeasured);
+    series.and_then(Answer::of_series).map_err(|reason| unavailable(what, reason))
+}
+
+fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -> Result<Answer, NoAnswer> {
+    let platform = machine.platform();
+    let info = find_wait(platform, name).ok_or_else(|| unknown(platform, Kind::Wait, name))?.info();
+    let name = info.name;
+    if !info.is_timed() {
+        let error = format!("it gives the CPU away and takes no duration; ask yield({name})");
+        return Err(unavailable(name, Unavailable::failed("requesting a duration", error)));
+    }
+    let pace = question.pace.unwrap_or(Pace::BackToBack);
+    let plan = Plan { requests: vec![request], pace: Some(pace), ..plan(question, name) };
+    answer(&run(machine, question, ExperimentId::B5, plan)?, name, |series| series.subject == name)
+}
+
+/// The values of one subject of an experiment, which is a thing of that kind.
+fn series(
+    machine: &Laboratory,
+    question: &Question,
+    id: ExperimentId,
+    kind: Kind,
+    subject: &str,
+) -> Result<Answer, NoAnswer> {
+    let file = run(machine, question, id, plan(question, subject))?;
+    if file.series.iter().all(|series| series.subject != subject) {
+        return Err(unknown(machine.platform(), kind, subject));
+    }
+    answer(&file, subject, |series| series.subject == subject)
+}
+
+/// What an experiment learned about a clock, turned into values by `values`.
+fn of_clock(
+    machine: &Laboratory,
+    file: &ResultFile,
+    clock: &str,
+    values: impl Fn(&ClockResult) -> Vec<f64>,
+    why_none: &str,
+) -> Result<Answer, NoAnswer> {
+    let result = file.clock(clock).ok_or_else(|| unknown(machine.platform(), Kind::Clock, clock))?;
+    if let Some(reason) = &result.unavailable {
+        return Err(unavailable(clock, reason.clone()));
+    }
+    Answer::of(values(result)).ok_or_else(|| unavailable(clock, Unavailable::failed("reading", why_none)))
+}
+
+/// The steps that a coarse clock makes while it is polled (B3), or a fine clock's median difference of two reads (A4).
+fn step(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
+    let polled = run(machine, question, ExperimentId::B3, Plan { limit: None, ..plan(question, clock) })?;
+    if polled.series.iter().any(|series| series.subject == clock) {
+        return answer(&polled, clock, |series| series.subject == clock);
+    }
+    let file = run(machine, question, ExperimentId::A4, Plan { limit: None, ..plan(question, clock) })?;
+    let median = |clock: &ClockResult| clock.steps.as_ref().and_then(|steps| steps.median_ns);
+    let values = |clock: &ClockResult| median(clock).map(|step| step.0 as f64).into_iter().collect();
+    of_clock(machine, &file, clock, values, "it did not move while it was read")
+}
+
+/// What a clock shows of a sleep of 100 ms (A2).
+fn shows(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
+    let plan = Plan { depth: Depth::Thorough, limit: None, ..plan(question, clock) };
+    let file = run(machine, question, ExperimentId::A2, plan)?;
+    let values = |clock: &ClockResult| clock.differences.iter().map(|shown| shown.indicated_ns.0 as f64).collect();
+    of_clock(machine, &file, clock, values, "it was not compared")
+}
+
+/// What the system states while the conditions are held.
+fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, NoAnswer> {
+    let tunable = platform.resolution_tunable().ok_or_else(|| unknown(platform, Kind::Tunable, "resolution"))?;
+    let held = hold(platform, question);
+    let current = tunable.current();
+    drop(held);
+    match current.map_err(|reason| unavailable("resolution()", reason))? {
+        Setting::Nanos(period) => Answer::of(vec![period.0 as f64])
+            .ok_or_else(|| unavailable("resolution()", Unavailable::Nonsense { what: period.to_string() })),
+        other => {
+            let error = format!("it is no duration here: {} is '{other}'", tunable.info().name);
+            Err(unavailable("resolution()", Unavailable::failed("reading it", error)))
+        }
+    }
+}
+
+/// A fork-join (D1), or its work on one thread (D2).
+fn fork_join(machine: &Laboratory, question: &Question, style: JoinStyle, is_coarse: bool) -> Result<Answer, NoAnswer> {
+    let id = if style == JoinStyle::Single { ExperimentId::D2 } else { ExperimentId::D1 };
+    // Thorough, for the published work: 10 to 20 ms on each of eight threads.
+    let plan = Plan { depth: Depth::Thorough, limit: Some(Limit::Count(question.count.min(100))), ..Plan::default() };
+    let file = run(machine, question, id, plan)?;
+    let role = if is_coarse || question.clock.is_some() { ClockRole::Coarse } else { ClockRole::Precise };
+    if file.series.iter().all(|series| series.label(label::CLOCK_ROLE) != Some(role)) {
+        let error = "no clock of this machine moves in steps long enough to show";
+        return Err(unavailable("the coarse clock", Unavailable::failed("looking for one", error)));
+    }
+    let fits =
+        |series: &Series| series.label(label::STYLE) == Some(style) && series.label(label::CLOCK_ROLE) == Some(role);
+    answer(&file, style.as_str(), fits)
+}

@@ -1,0 +1,66 @@
+//! The machine to measure, and what can be asked about it without measuring.
+
+use oversleep_record::Environment;
+use oversleep_record::conditions::Setting;
+use oversleep_record::environment::PlatformId;
+use oversleep_system::{Ability, NotASetting, Platform, SharedPlatform};
+
+use crate::catalogue::{self, Entry, Kind};
+
+/// The machine to measure, real or modelled.
+#[derive(Clone)]
+pub struct Laboratory {
+    pub(crate) platform: SharedPlatform,
+}
+
+impl Laboratory {
+    /// A laboratory on that platform.
+    pub fn on(platform: SharedPlatform) -> Laboratory {
+        Laboratory { platform }
+    }
+
+    pub(crate) fn platform(&self) -> &dyn Platform {
+        &*self.platform
+    }
+
+    /// Which platform it is.
+    pub fn platform_id(&self) -> PlatformId {
+        self.platform.id()
+    }
+
+    /// All entries of a kind.
+    pub fn entries(&self, kind: Kind) -> Vec<Entry> {
+        catalogue::entries(&self.platform, kind)
+    }
+
+    /// All names of a kind. Nothing is opened, so this is cheap enough to check what was typed.
+    pub fn names(&self, kind: Kind) -> Vec<&'static str> {
+        catalogue::names(&*self.platform, kind)
+    }
+
+    /// What this process may see and change here.
+    pub fn abilities(&self) -> Vec<Ability> {
+        self.platform.abilities()
+    }
+
+    /// The facts about the machine.
+    pub fn environment(&self) -> Environment {
+        self.platform.environment()
+    }
+
+    /// How many CPUs this process may use.
+    pub fn cpu_count(&self) -> usize {
+        self.platform.cpus().len()
+    }
+
+    /// Checks a setting before anything is measured.
+    ///
+    /// # Errors
+    /// Unknown tunable, wrong kind of value, out of range.
+    pub fn validate(&self, tunable: &str, setting: &Setting) -> Result<(), NotASetting> {
+        match self.platform.tunable(tunable) {
+            None => Err(NotASetting::no_such_tunable(tunable, setting)),
+            Some(tunable) => tunable.validate(setting),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A run from beginning to end: measure, explain, try the remedies, explain again, and put the result together.
+
+mod laboratory;
+mod trials;
+
+pub use laboratory::Laboratory;
+
+use std::collections::BTreeMap;
+
+use oversleep_explain as explain;
+use oversleep_measure::{
+    Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, Watch, floor, measure, of_check,
+};
+use oversleep_record::file::{Chosen, Completion, Floor, SCHEMA, Tool};
+use oversleep_record::{ClockResult, Nanos, ResultFile, Unavailable};
+use oversleep_system::Platform;
+
+/// What to run.
+pub struct Request {
+    /// The command's name, for the record.
+    pub command: String,
+    /// Experiments, in the order of their series.
+    pub experiments: Vec<&'static Experiment>,
+    /// How much, and under which conditions.
+    pub plan: Plan,
+    /// A name that the user gave the result.
+    pub name: Option<String>,
+    /// Whether remedies are tried on the laboratory's own threads.
+    pub try_remedies: bool,
+}
+
+/// Why a run can't begin.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The clock that was to stamp can't be used.
+    #[error("can't stamp with the clock '{clock}' here: {reason}")]
+    Clock {
+        /// Its name.
+        clock: String,
+        /// Why.
+        reason: Unavailable,
+    },
+}
+
+impl Laboratory {
+    /// The experiments that `check` runs here at that depth.
+    pub fn experiments_of_check(&self, depth: Depth) -> Vec<&'static Experiment> {
+        of_check(depth, self.platform.time_is_virtual())
+    }
+
+    /// The longest period of the request's schedules: a series with less time than that has no deadline in it. `None`
+    /// where nothing is on a schedule.
+    pub fn period_max(&self, request: &Request) -> Option<Nanos> {
+        self.probes(request).filter_map(|probe| probe.period()).max()
+    }
+
+    fn probes(&self, request: &Request) -> impl Iterator<Item = Box<dyn Probe>> {
+        request.experiments.iter().flat_map(|experiment| (experiment.probes)(self.platform(), &request.plan))
+    }
+
+    /// Runs a request. Raising `stop` ends the run after the wait in progress, and the result is what was measured until
+    /// then.
+    ///
+    /// # Errors
+    /// Only what makes a run impossible; what can't be measured is noted in the result with its reason.
+    pub fn run(&self, request: &Request, stop: &StopFlag, progress: &mut dyn Progress) -> Result<ResultFile, RunError> {
+        let plan = &request.plan;
+        let bench = Bench::new(self.platform.clone(), stop.clone(), plan.clock.as_deref())
+            .map_err(|reason| RunError::Clock { clock: plan.clock.clone().unwrap_or_default(), reason })?;
+        let begun = self.platform.now();
+        let mut file = self.blank_result(request, &bench);
+        let watch = Watch::begin(&bench);
+        let measured = self.measure(&bench, self.probes(request).collect(), plan, progress);
+        file.clocks = in_registry_order(self.platform(), measured.clocks);
+        file.series = measured.series;
+        if request.try_remedies && !stop.is_raised() {
+            let trials::Trials { probes, trials } = trials::planned(self.platform(), plan, &file);
+            file.series.extend(self.measure(&bench, probes, plan, progress).series);
+            file.trials = trials;
+        }
+        if let Some(floor) = &mut file.floor {
+            floor.cross_check = watch.and_then(|watch| watch.end(&bench));
+        }
+        file.findings = explain::findings(&file);
+        file.duration_ns = self.platform.now() - begun;
+        if stop.is_raised() {
+            file.completion = Completion::Interrupted;
+        }
+        Ok(file)
+    }
+
+    /// A result with everything that is known before the experiments run.
+    fn blank_result(&self, request: &Request, bench: &Bench) -> ResultFile {
+        let taken_unix_s = self.platform.unix_time_s();
+        let environment = self.platform.environment();
+        let chosen = if request.plan.clock.is_some() { Chosen::Requested } else { Chosen::DeadlineClock };
+        ResultFile {
+            schema: SCHEMA.to_owned(),
+            tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+            taken_unix_s,
+            duration_ns: Nanos::ZERO,
+            completion: Completion::Complete,
+            command: request.command.clone(),
+            name: request.name.clone(),
+            platform: self.platform.id(),
+            environment,
+            floor: Some(Floor { chosen: Some(chosen), ..floor(bench) }),
+            clocks: Vec::new(),
+            series: Vec::new(),
+            trials: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    fn measure(
+        &self,
+        bench: &Bench,
+        probes: Vec<Box<dyn Probe>>,
+        plan: &Plan,
+        progress: &mut dyn Progress,
+    ) -> Measured {
+        // A short run promises to end soon for the sake of whoever waits for it. Nobody waits for virtual time.
+        let time_max = plan.time_max().filter(|_| !self.platform.time_is_virtual());
+        let mut measured = Measured::default();
+        measure(bench, probes, time_max, progress, &mut measured);
+        measured
+    }
+}
+
+/// The clocks in the order in which the platform lists them.
+fn in_registry_order(platform: &dyn Platform, mut clocks: BTreeMap<String, ClockResult>) -> Vec<ClockResult> {
+    platform.clocks().iter().filter_map(|clock| clocks.remove(clock.info().name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oversleep_measure::{Silent, experiment};
+    use oversleep_model::sim::{Overshoot, Sim};
+    use oversleep_model::testing;
+    use oversleep_record::ExperimentId;
+    use oversleep_record::conditions::Setting;
+    use oversleep_record::finding::Verdict;
+
+    fn check(experiments: &[ExperimentId]) -> ResultFile {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
+        let request = Request {
+            command: "check".to_owned(),
+            experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
+            plan: Plan::default(),
+            name: None,
+            try_remedies: true,
+        };
+        Laboratory::on(Sim::start(machine.build())).run(&request, &StopFlag::new(), &mut Silent).expect("it runs")
+    }
+
+    #[test]
+    fn a_remedy_is_measured_without_and_with_it_and_the_sentence_says_which_is_which() {
+        let file = check(&[ExperimentId::B5]);
+        let trial = file.trials.iter().find(|trial| trial.remedy == "lower-timer-slack").expect("it was tried");
+        let pair = &trial.pairs[0];
+        let (before, after) = (file.series(&pair.before).unwrap(), file.series(&pair.after).unwrap());
+        assert!(before.conditions.is_as_found());
+        assert_eq!(after.conditions.setting("slack"), Some(&Setting::Nanos(Nanos(1))));
+        assert!(after.conditions.all_held());
+        assert!(after.distribution.p50() < before.distribution.p50());
+        let slack = file.findings.iter().find(|finding| finding.name == "timer-slack").unwrap();
+        assert_eq!(slack.verdict, Verdict::Found);
+        assert_eq!(
+            slack.sentence,
+            "timer slack makes every sleep here 50 µs late: with a slack of 1 ns, nanosleep was 14 µs late instead of 64 µs"
+        );
+    }
+
+    #[test]
+    fn a_result_reads_back_as_it_was_and_a_model_says_so() {
+        let file = check(&[
+            ExperimentId::A1,
+            ExperimentId::A2,
+            ExperimentId::A4,
+            ExperimentId::B1,
+            ExperimentId::B3,
+            ExperimentId::B5,
+            ExperimentId::D4,
+        ]);
+        assert_eq!(file.platform.modelled.as_deref(), Some("test"));
+        assert_eq!(file.taken_unix_s, None);
+        assert_eq!(file.floor.as_ref().and_then(|floor| floor.chosen), Some(Chosen::DeadlineClock));
+        let back = ResultFile::read(&file.write()).expect("it reads back");
+        assert_eq!(back.write(), file.write());
+    }
+}

@@ -1,0 +1,45 @@
+//! How the main thread of a fork-join waits for its workers.
+
+use oversleep_record::label::JoinStyle;
+use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Platform, Target, Waiter};
+
+/// The styles with workers.
+pub(super) const THREADED: [JoinStyle; 3] = [JoinStyle::Blocked, JoinStyle::Spinning, JoinStyle::Polling];
+
+/// The sleep between two looks of a main thread that polls.
+pub const POLL_PAUSE: Nanos = Nanos::from_millis(1);
+
+/// Waits in that style until the workers are done. A blocked main thread does that in the join itself.
+///
+/// # Errors
+/// A real-time main thread that spins on the only CPU would keep its workers off it for ever; it gives up after `spin_max`.
+pub(super) fn wait_for_workers(
+    style: JoinStyle,
+    platform: &dyn Platform,
+    sleeper: &mut dyn Waiter,
+    spin_max: Nanos,
+    are_done: impl Fn() -> bool,
+) -> Result<(), Unavailable> {
+    match style {
+        JoinStyle::Blocked | JoinStyle::Single => {}
+        JoinStyle::Spinning => {
+            let give_up_at = platform.now() + spin_max;
+            while !are_done() {
+                platform.relax();
+                if platform.now() >= give_up_at {
+                    return Err(Unavailable::failed(
+                        "spinning until the workers are done",
+                        "the spinning thread keeps them off the CPU they share",
+                    ));
+                }
+            }
+        }
+        JoinStyle::Polling => {
+            while !are_done() {
+                sleeper.wait(Target { remaining: POLL_PAUSE, deadline: platform.now() + POLL_PAUSE });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! The steps of the experiments with neighbours (C3, C4): what was held in each, and the series of each.
+
+use oversleep_record::conditions::HeldSettings;
+use oversleep_record::series::Quantity;
+use oversleep_record::{ExperimentId, ResultFile, Series, label};
+
+use crate::view::select::{distinct, measured};
+use crate::words::list;
+
+/// What the neighbours of a series held: `2ms`, `none`.
+pub fn neighbour(series: &Series) -> Option<HeldSettings> {
+    series.label(label::NEIGHBOUR)
+}
+
+/// What neighbours held in the steps of an experiment, in the order of its steps.
+pub fn steps(file: &ResultFile, experiment: ExperimentId) -> Vec<HeldSettings> {
+    distinct(file.experiment(experiment).filter_map(neighbour))
+}
+
+/// What neighbours hold as a person writes it: `2 ms and 4 ms`, `nothing`.
+pub fn held_in_words(held: &HeldSettings) -> String {
+    match held.0.as_slice() {
+        [] => "nothing".to_owned(),
+        settings => list(&settings.iter().map(ToString::to_string).collect::<Vec<_>>()),
+    }
+}
+
+/// The series of one kind within a step; a coarse clock's has its name.
+pub fn of_step<'a>(
+    file: &'a ResultFile,
+    experiment: ExperimentId,
+    step: &HeldSettings,
+    quantity: Quantity,
+) -> impl Iterator<Item = &'a Series> {
+    measured(file, experiment)
+        .filter(move |series| series.quantity == quantity && neighbour(series).as_ref() == Some(step))
+}
