@@ -7,6 +7,7 @@ use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{a_wait, p50, requested};
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
+use crate::names::tunable;
 use crate::read::{
     COMMON_REQUEST, is_sound, not_measured, quiet_enough, reference_sleep, refusal, sound, sound_pairs, waits_of,
 };
@@ -130,7 +131,7 @@ fn without_and_with(file: &ResultFile) -> Checked<Pair<'_>> {
     }
     let plain = reference_sleep(file)?;
     let is_real_time = |series: &&Series| {
-        let policy = series.conditions.setting("policy");
+        let policy = series.conditions.setting(tunable::POLICY);
         matches!(policy, Some(Setting::Policy { policy, .. }) if policy == "time-constraint")
     };
     let is_like = |series: &&Series| series.subject == plain.subject && series.requested_ns == plain.requested_ns;

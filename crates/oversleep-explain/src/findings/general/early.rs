@@ -7,7 +7,7 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::names::{SOCKET_TIMEOUT, STD_INSTANT};
+use crate::names::{MONOTONIC, REALTIME_WAITS, SOCKET_TIMEOUT, STD_INSTANT};
 use crate::read::not_measured;
 use crate::remedies::program::COMPARE_WITHIN_ONE_CLOCK;
 use crate::remedies::windows::WAIT_FOR_THE_REST;
@@ -40,9 +40,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 /// The clock a wait's timer runs on, where that is known.
 fn own_clock(file: &ResultFile, wait: &str) -> Option<&'static str> {
     (file.platform.os == "linux").then_some(match wait {
-        "sem-timedwait" | "mq-timedreceive" => "realtime",
         SOCKET_TIMEOUT => "the tick",
-        _ => "monotonic",
+        _ if REALTIME_WAITS.contains(&wait) => "realtime",
+        _ => MONOTONIC,
     })
 }
 
@@ -53,7 +53,7 @@ fn why_early(file: &ResultFile, series: &Series) -> String {
         return format!("{requested} was rounded down to {rounded}");
     }
     let is_monotonic = file.platform.os == "linux" && series.clock == STD_INSTANT;
-    let timed_by = if is_monotonic { "monotonic" } else { series.clock.as_str() };
+    let timed_by = if is_monotonic { MONOTONIC } else { series.clock.as_str() };
     match own_clock(file, &series.subject) {
         Some(own) if own == timed_by => format!("the wait uses {own}, which also timed it"),
         Some(own) => format!("the wait uses {own} and {timed_by} timed it"),

@@ -6,6 +6,7 @@ use oversleep_record::{ExperimentId, FactName, ResultFile};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::median_of;
 use crate::finding::{Check, FindingEntry};
+use crate::names::{MONOTONIC, MONOTONIC_SYSCALL};
 use crate::read::{known, of_key};
 use crate::remedies::machine::USE_TSC_CLOCKSOURCE;
 use crate::remedies::program::{READ_CLOCK_LESS, USE_OS_CLOCK};
@@ -72,8 +73,8 @@ fn clock_is_system_call(file: &ResultFile) -> Checked {
     }
     let source = file.environment.text(CLOCKSOURCE);
     let named = source.map_or_else(|| "the clocksource".to_owned(), |name| format!("clocksource '{name}'"));
-    let costs = of_key(file, ExperimentId::A1, "monotonic")
-        .and_then(|read| Ok((read, of_key(file, ExperimentId::A1, "monotonic-syscall")?)));
+    let costs = of_key(file, ExperimentId::A1, MONOTONIC)
+        .and_then(|read| Ok((read, of_key(file, ExperimentId::A1, MONOTONIC_SYSCALL)?)));
     let conclusion = match (costs, file.environment.flag(FactName::ClocksourceVdso)) {
         (Ok((read, call)), _) => {
             let (in_user_space, in_kernel) = (median_of(read), median_of(call));

@@ -7,6 +7,7 @@ use oversleep_record::{FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
+use crate::names::tunable;
 use crate::read::{is_real_time, is_real_time_as_found, kernel_version, known, unknown};
 use crate::remedies::linux::LOWER_TIMER_SLACK;
 use crate::remedies::machine::{ISOLATE_CPUS, LIFT_REAL_TIME_THROTTLING, PERMIT_REAL_TIME};
@@ -72,9 +73,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 ];
 
 fn real_time_series(file: &ResultFile) -> impl Iterator<Item = (&Series, &Outcome)> {
-    file.series.iter().filter_map(|series| match series.conditions.setting("policy")? {
+    file.series.iter().filter_map(|series| match series.conditions.setting(tunable::POLICY)? {
         Setting::Policy { policy, .. } if is_real_time(policy) => {
-            Some((series, series.conditions.outcomes.get("policy")?))
+            Some((series, series.conditions.outcomes.get(tunable::POLICY)?))
         }
         _ => None,
     })

@@ -6,7 +6,7 @@ use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{a_wait, duration, p50, requested, summary};
 use crate::finding::{Check, FindingEntry};
-use crate::names::{MILLISECOND_WAITS, SOCKET_TIMEOUT};
+use crate::names::{LINUX_MILLISECOND_POLLS, SOCKET_TIMEOUT};
 use crate::read::{hz, known, needed, not_measured, quiet_enough, sound, tick, wait_series, waits_of};
 use crate::remedies::linux::{FINER_TIMEOUT_CALL, POLL_BEFORE_RECEIVE};
 
@@ -57,7 +57,7 @@ fn rounded_by(series: &Series) -> Option<Nanos> {
 }
 
 fn millisecond_timeout(file: &ResultFile) -> Checked {
-    let measured: Vec<&Series> = MILLISECOND_WAITS
+    let measured: Vec<&Series> = LINUX_MILLISECOND_POLLS
         .iter()
         .flat_map(|wait| waits_of(file, wait))
         .filter(|series| series.has_values() && series.rounded_ns.is_some())

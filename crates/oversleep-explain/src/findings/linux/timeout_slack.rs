@@ -7,7 +7,7 @@ use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{p50, pooled, requested, values};
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
-use crate::names::TIMEOUT_SHARE_WAITS;
+use crate::names::{LINUX_TIMEOUT_SHARE, tunable};
 use crate::read::{known, not_measured, refusal, slack_during, sleeps_of, sound, waits_of};
 use crate::remedies::linux::{KEEP_NICE_AT_ZERO, TIMERFD_FOR_LONG_TIMEOUTS};
 
@@ -140,7 +140,7 @@ fn enough_for(plain: &Series, late: &Series, by_rule: Nanos) -> Checked<()> {
 }
 
 fn nice_value(series: &Series) -> Option<i32> {
-    match series.conditions.setting("policy")? {
+    match series.conditions.setting(tunable::POLICY)? {
         Setting::Policy { policy, priority } if policy == "other" => Some(*priority),
         _ => None,
     }
@@ -153,7 +153,7 @@ fn nice_share(pair: &Pair<'_>) -> Nanos {
 
 fn nice_and_plain(file: &ResultFile) -> Checked<Pair<'_>> {
     let is_long = |series: &&Series| {
-        TIMEOUT_SHARE_WAITS.contains(&series.subject.as_str()) && series.requested_ns >= Some(LONG_TIMEOUT_MIN)
+        LINUX_TIMEOUT_SHARE.contains(&series.subject.as_str()) && series.requested_ns >= Some(LONG_TIMEOUT_MIN)
     };
     let long = || file.experiment(ExperimentId::B8).filter(is_long);
     let missing =
@@ -197,7 +197,7 @@ fn polls_and_sleeps(file: &ResultFile) -> Checked<Pair<'_>> {
     let missing = || {
         not_measured(file, ExperimentId::B5, "a long timeout of poll beside a wait without its share (B5/poll/100ms)")
     };
-    let (polls, sleeps) = (measured(TIMEOUT_SHARE_WAITS), measured(sleeps_of(file)));
+    let (polls, sleeps) = (measured(LINUX_TIMEOUT_SHARE), measured(sleeps_of(file)));
     let longest = polls.iter().filter_map(|series| series.requested_ns).max().ok_or_else(missing)?;
     let of_length = |series: &[&'_ Series], span: Nanos| -> Vec<Series> {
         series.iter().copied().filter(|series| series.requested_ns == Some(span)).cloned().collect()
@@ -329,7 +329,7 @@ mod tests {
     /// A survey of all waits: three values of each long one.
     fn survey(polls: i64, sleeps: &[i64], shorter: i64) -> Sheet {
         let mut sheet = default_slack().series(rounds("B5/nanosleep/100ms", sleeps, 1));
-        for wait in TIMEOUT_SHARE_WAITS {
+        for wait in LINUX_TIMEOUT_SHARE {
             sheet = sheet.series(rounds(&format!("B5/{wait}/100ms"), &[polls; 3], 1));
             sheet = sheet.series(rounds(&format!("B5/{wait}/16ms"), &[shorter; 3], 1));
         }
