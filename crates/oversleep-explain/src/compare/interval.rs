@@ -5,8 +5,8 @@
 //! second is therefore that of the rounds, which are spread over the whole run: the Student interval of their medians. It
 //! is wide for few rounds. Neither is narrower than the histogram's resolution or the clock's step.
 //!
-//! The confidence is 99 % because a comparison covers hundreds of series at once: for equal series, two intervals of 95 % are
-//! apart by chance once in 200 comparisons, two of 99 % once in 4,000.
+//! The confidence is 99 % because a comparison covers hundreds of series at once: for equal series, two intervals of 95 %
+//! are apart by chance once in 200 comparisons, two of 99 % once in 4,000.
 
 use oversleep_record::Distribution;
 use oversleep_record::comparison::Interval;
