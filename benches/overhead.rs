@@ -7,7 +7,7 @@
 use std::process::ExitCode;
 
 use oversleep_benches::lab::{self, Conditions};
-use oversleep_benches::ours::WAIT;
+use oversleep_benches::ours::{Run, WAIT};
 use oversleep_benches::pairs::quantile;
 use oversleep_benches::{Bar, Pairs, Reason, Report, sys};
 
@@ -50,7 +50,7 @@ fn lateness(report: &mut Report, conditions: &Conditions) -> Result<(), Reason> 
     let shares = [("p50", 0.5), ("p99", 0.99)];
     let mut results = shares.map(|_| Pairs::default());
     for _ in 0..report.pairs(9) {
-        let mut ours = lab::periodic(WAIT, conditions, count)?.recorded_ns;
+        let mut ours = Run::of(&lab::periodic(WAIT, conditions, count)?)?.recorded_ns;
         let mut bare = bare_rounds(conditions, count)?;
         for ((_, share), result) in shares.iter().zip(&mut results) {
             if let (Some(ours), Some(bare)) = (quantile(&mut ours, *share), quantile(&mut bare, *share)) {

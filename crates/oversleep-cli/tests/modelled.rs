@@ -1,4 +1,4 @@
-//! Modelled machines from the command line: measured on, asked, listed, held against what others published.
+//! Modelled machines from the command line: measured on, asked, listed, compared with what others published.
 
 mod support;
 

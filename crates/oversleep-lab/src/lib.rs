@@ -1,7 +1,7 @@
 //! The laboratory: composes platforms, experiments and explanations.
 //!
 //! [`Laboratory`] is the way in. `session` runs experiments, tries remedies and puts the result together; `ask` answers
-//! a question about one wait or clock; `verify` holds modelled machines against published observations; `resolution`
+//! a question about one wait or clock; `verify` compares modelled machines with published observations; `resolution`
 //! holds a timer resolution; `catalogue` lists what a platform has; `machines` opens modelled machines. Nothing here
 //! calls an operating system: a platform is handed in.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! The timer resolution outside of measurements: what the system says of it, and holding one.
+//! The timer resolution outside of measurements: what the system says about it, and how to hold one.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
@@ -6,7 +6,7 @@ use oversleep_record::conditions::{Outcome, Setting};
 use crate::session::Laboratory;
 use oversleep_system::{NotASetting, Reached, ResolutionHolders, ResolutionRow, Restore, Tunable};
 
-/// What decides how exactly timers end here, where a program can change it.
+/// The tunable that decides how exactly timers end, where a program can change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolutionTunable {
     /// Its name, also the option of measuring commands: `slack`, `resolution`.
@@ -17,21 +17,21 @@ pub struct ResolutionTunable {
     pub doc: &'static str,
     /// Its value for the calling thread now.
     pub current: Result<Setting, Unavailable>,
-    /// Whom a change reaches.
+    /// Which processes a change reaches.
     pub reached: Reached,
 }
 
-/// A setting held until this is dropped. It belongs to the thread that asked for it.
+/// A setting, held until this is dropped. It belongs to the thread that requested it.
 pub struct HeldResolution {
     /// What became of the request.
     pub outcome: Outcome,
-    /// Whom it reaches.
+    /// Which processes it reaches.
     pub reached: Reached,
     _guard: Option<Box<dyn Restore>>,
 }
 
 impl Laboratory {
-    /// What decides how exactly timers end here; `None` where a program can't change it.
+    /// The tunable that decides how exactly timers end here; `None` where a program can't change it.
     pub fn resolution_tunable(&self) -> Option<ResolutionTunable> {
         let tunable = self.platform.resolution_tunable()?;
         let info = tunable.info();
@@ -39,8 +39,8 @@ impl Laboratory {
         Some(ResolutionTunable { name, call, doc, current: tunable.current(), reached: tunable.reached() })
     }
 
-    /// What the system tells of its timers beyond the environment's facts, found out by asking it now: on Linux who
-    /// inherits timer slack, measured with a thread and real children.
+    /// What the system says about its timers beyond the facts of the environment, found out now: on Linux which threads
+    /// and processes inherit timer slack, tried with a thread and real child processes.
     pub fn resolution_rows(&self) -> Vec<ResolutionRow> {
         self.platform.resolution_rows()
     }
@@ -48,7 +48,7 @@ impl Laboratory {
     /// Which processes hold which setting.
     ///
     /// # Errors
-    /// Why the system doesn't tell, and what would.
+    /// Why the system doesn't say, and what would.
     pub fn resolution_holders(&self) -> Result<ResolutionHolders, Unavailable> {
         self.platform.resolution_holders()
     }
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(now(), before);
     }
 
-    /// Whom one millisecond, held on that modelled machine, is said to reach.
+    /// What is said about the reach of one millisecond held on that modelled machine.
     fn reached_on(machine: &str) -> Reached {
         let lab = crate::machines::load(machine, &[], 1).expect("it is listed");
         lab.hold_resolution(&Setting::Nanos(Nanos::from_millis(1))).expect("a span").reached

@@ -75,8 +75,8 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Whether to measure once more: until the share is used up, its time is over, or the run is stopped. However short the
-    /// time, there is a first value.
+    /// Whether to measure once more: until the share is used up, its time is over, or the run is stopped. However short
+    /// the time, there is a first value.
     pub(super) fn next(&mut self, bench: &Bench) -> bool {
         let time_is_up = || self.until.is_some_and(|until| bench.platform().now() >= until);
         if self.left == 0 || bench.stopped() || (self.begun && time_is_up()) {

@@ -26,8 +26,8 @@ impl ClockScale {
         ClockScale { numerator: 1_000_000_000, denominator, frequency_hz: Some(denominator), bits: info.bits }
     }
 
-    /// The time between two raw values. It is negative where the later value is smaller, unless a wrap of the clock is the
-    /// shorter explanation.
+    /// The time between two raw values. It is negative where the later value is smaller, unless a wrap of the clock is
+    /// the shorter explanation.
     pub(super) fn span(&self, from: u64, to: u64) -> Nanos {
         let unused = 64 - self.bits;
         // Shifted to the top, the values wrap where the clock does.

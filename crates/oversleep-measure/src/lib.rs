@@ -1,8 +1,8 @@
 //! The experiments: they take a platform and produce series, and know nothing of the operating system behind it.
 //!
-//! `experiments/` has one file per family, and `registry` says what an experiment is. The rest is what they share: `bench`
-//! (time and the stop flag), `recorder` (a series being filled), `wait_loop` (the paces), `rounds` (interleaving, conditions,
-//! disturbance), `plan` (how much, under which conditions).
+//! `experiments/` has one file per family, and `registry` says what an experiment is. The rest is what they share:
+//! `bench` (time and the stop flag), `recorder` (a series being filled), `wait_loop` (the paces), `rounds`
+//! (interleaving, conditions, disturbance), `plan` (how much, under which conditions).
 #![forbid(unsafe_code)]
 
 mod amount;
@@ -10,6 +10,7 @@ mod bench;
 mod clock_scale;
 mod composed_waits;
 mod elapsed_probe;
+mod experiment;
 mod experiments;
 mod floor;
 mod plan;
@@ -29,12 +30,13 @@ mod ticking;
 pub use amount::Amount;
 pub use bench::{Bench, StopFlag};
 pub use composed_waits::{all_waits, find_wait};
+pub use experiment::{Column, Command, Experiment, Published};
 pub use experiments::{FORK_JOIN_THREADS, POLL_PAUSE, coarse_clock};
 pub use floor::floor;
 pub use plan::{Depth, Limit, Plan};
 pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;
-pub use registry::{Column, Command, Experiment, Published, experiment, experiment_named, of_check, registry};
+pub use registry::{experiment, experiment_named, of_check, registry};
 pub use rounds::{MEASURING_THREAD, Progress, Silent, measure, panic_message};
 pub use wait_probe::WaitProbe;
 pub use witness::Watch;

@@ -57,8 +57,8 @@ pub struct Plan {
     pub subjects: Vec<String>,
     /// Clock that takes timestamps; `None` means the reference clock.
     pub clock: Option<String>,
-    /// Units of work per millisecond of this machine. The first experiment that needs it calibrates it, and the others do the
-    /// same work.
+    /// Units of work per millisecond of this machine. The first experiment that needs it calibrates it, and the others
+    /// do the same work.
     pub work_units: Arc<OnceLock<u64>>,
 }
 
@@ -68,8 +68,8 @@ impl Plan {
         self.subjects.is_empty() || self.subjects.iter().any(|name| name == subject)
     }
 
-    /// The longest time for everything; `None` where the user set a limit or chose the thorough run. It is a little more than
-    /// an idle machine needs, so that a busy one keeps the promise too.
+    /// The longest time for everything; `None` where the user set a limit or chose the thorough run. It is a little
+    /// more than an idle machine needs, so that a busy one keeps the promise too.
     pub fn time_max(&self) -> Option<Nanos> {
         match (self.limit, self.depth) {
             (None, Depth::Quick) => Some(Nanos::from_secs(6)),

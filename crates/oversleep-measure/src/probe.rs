@@ -16,8 +16,8 @@ pub struct Measured {
     pub clocks: BTreeMap<String, ClockResult>,
 }
 
-/// One thing to measure. Its rounds are interleaved with those of the other probes, so that a passing disturbance touches one
-/// round of many series instead of all rounds of one.
+/// One thing to measure. Its rounds are interleaved with those of the other probes, so that a passing disturbance
+/// touches one round of many series instead of all rounds of one.
 pub trait Probe: Send {
     /// What to show while it runs: `nanosleep 1 ms`.
     fn label(&self) -> String;
@@ -33,8 +33,8 @@ pub trait Probe: Send {
     /// About how long a round takes; for the progress bar only.
     fn round_estimate(&self) -> Nanos;
 
-    /// The period of its schedule: in less time there is no deadline. `None` where each call is its own deadline, or where
-    /// nothing waits.
+    /// The period of its schedule: in less time there is no deadline. `None` where each call is its own deadline, or
+    /// where nothing waits.
     fn period(&self) -> Option<Nanos> {
         None
     }

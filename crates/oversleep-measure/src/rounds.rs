@@ -71,7 +71,8 @@ pub fn measure(
         for &at in &order {
             let entry = &mut entries[at];
             let rounds = entry.probe().rounds();
-            // A probe with few rounds has them spread over the whole run, the first one early in case the run is cut short.
+            // A probe with few rounds has them spread over the whole run, the first one early in case the run is cut
+            // short.
             let due = ((u64::from(round) + 1) * u64::from(rounds)).div_ceil(u64::from(rounds_max));
             if u64::from(entry.rounds_run) >= due || bench.stopped() || is_time_up() {
                 continue;

@@ -1,5 +1,5 @@
-//! A machine for tests: all processes share one timer, and the finest request of any process counts. It is built around the
-//! modelled machine, which keeps the time.
+//! A machine for tests: all processes share one timer, and the finest request of any process counts. It is built around
+//! the modelled machine, which keeps the time.
 
 use std::sync::{Arc, Mutex};
 

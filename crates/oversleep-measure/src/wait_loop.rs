@@ -21,9 +21,9 @@ pub(super) struct WaitTask {
 }
 
 impl WaitTask {
-    /// The longest random pause, a whole number of ticks, so that every phase is as likely as any other. At least twice the
-    /// longest default tick, which is Windows' 15.625 ms. Where no tick is stated, 20 ms are whole ticks at 1000, 300, 250
-    /// and 100 Hz.
+    /// The longest random pause, a whole number of ticks, so that every phase is as likely as any other. At least twice
+    /// the longest default tick, which is Windows' 15.625 ms. Where no tick is stated, 20 ms are whole ticks at 1000,
+    /// 300, 250 and 100 Hz.
     pub fn phase_range(&self) -> Nanos {
         match self.tick.filter(|tick| *tick > Nanos::ZERO) {
             Some(tick) => self.requested.max(Nanos(31_250_000)).round_up_to(tick),
@@ -49,8 +49,8 @@ pub(super) fn run(
     }
 }
 
-/// Deadlines at base + k × request. The schedule never moves: a deadline that passed while the thread was away is recorded
-/// without a call, with the lateness it has by then.
+/// Deadlines at base + k × request. The schedule never moves: a deadline that passed while the thread was away is
+/// recorded without a call, with the lateness it has by then.
 fn periodic(
     bench: &Bench,
     waiter: &mut dyn Waiter,

@@ -149,9 +149,9 @@ fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
     }
 }
 
-/// On a schedule if the wait can take what is left of a period. A schedule would hide the rounding of a wait that counts in
-/// milliseconds or ends on the tick, and the delay of one that is put off by a share of its request: less is left of a period
-/// that began late. Those run call by call.
+/// On a schedule if the wait can take what is left of a period. A schedule would hide the rounding of a wait that
+/// counts in milliseconds or ends on the tick, and the delay of one that is put off by a share of its request: less is
+/// left of a period that began late. Those run call by call.
 fn natural_pace(info: &WaitInfo) -> Pace {
     let hides = matches!(info.slack, SlackRule::Tick | SlackRule::TimerResolution | SlackRule::ClassShare);
     let is_fine = info.granularity.step <= Nanos(1_000) && !hides;

@@ -1,6 +1,6 @@
-//! A second clock beside the one that takes timestamps: the library's own. It is based on the processor's counter where that
-//! is valid and is steered to the system's clock. Comparing both at the beginning and at the end of a run shows how closely
-//! they agreed.
+//! A second clock beside the one that takes timestamps: the library's own. It is based on the processor's counter where
+//! that is valid and is steered to the system's clock. Comparing both at the beginning and at the end of a run shows
+//! how closely they agreed.
 
 use oversleep_record::Nanos;
 use oversleep_record::file::CrossCheck;

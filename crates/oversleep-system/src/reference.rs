@@ -117,7 +117,7 @@ fn rule(slack: SlackRule) -> &'static str {
             "the larger of the thread's timer slack and a share of the timeout: 0.1 %, 0.5 % for a positive nice value, \
              at most 100 ms"
         }
-        SlackRule::None => "none: the timer is programmed exactly",
+        SlackRule::None => "none: a timer of its own, whatever the slack or the timer resolution",
         SlackRule::Tick => "the scheduler's tick: rounded up to ticks, whatever the slack",
         SlackRule::TimerResolution => "the timer interrupt: the next one at the timer resolution that the process has",
         SlackRule::ClassShare => "a share of the request up to a cap, which the thread's latency tier decides",

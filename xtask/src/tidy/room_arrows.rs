@@ -71,7 +71,7 @@ mod tests {
             ("picture/axis.rs", "use crate::picture::svg;\nuse std::fmt;\nuse super::scale;"),
             ("view/mod.rs", "use crate::{picture, view::table};\nuse oversleep_record::Series;"),
             ("html/page.rs", "use crate::view::Section;\nuse crate::picture::Picture;"),
-            ("terminal/mod.rs", "use crate::listing::Page;\nuse anstyle::Style;"),
+            ("terminal/mod.rs", "use crate::words::percent;\nuse anstyle::Style;"),
             ("testing/mod.rs", "use crate::{html, terminal};\nuse oversleep_record::ResultFile;"),
         ] {
             assert!(report(path, text).is_empty(), "{path}: {:?}", report(path, text));

@@ -239,12 +239,17 @@ fn every_example_of_the_help_runs() {
     }
 }
 
-/// A model answers the same everywhere, so what the README shows of one can be held against it.
+/// A page of the project; nothing where the crate is tested without it.
+fn page(name: &str) -> Option<String> {
+    let text = fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR")));
+    let text = text.map_err(|error| eprintln!("skipped: {name}: {error}")).ok()?;
+    Some(text.replace("\r\n", "\n"))
+}
+
+/// A model answers the same everywhere, so the README's answer is compared with it.
 #[test]
 fn the_answer_in_the_readme_is_the_one_that_is_given() {
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let Ok(text) = fs::read_to_string(readme) else { return eprintln!("skipped: no README beside the crates") };
-    let text = text.replace("\r\n", "\n");
+    let Some(text) = page("README.md") else { return };
     let (_, from_command) = text.split_once("```console\n$ oversleep ask ").expect("a question");
     let (command, after) = from_command.split_once("\n```\n\n```text\n").expect("the answer behind it");
     let (shown, _) = after.split_once("\n```").expect("its end");
@@ -253,10 +258,8 @@ fn the_answer_in_the_readme_is_the_one_that_is_given() {
     assert_eq!(answer.stdout.trim_end(), shown);
 }
 
-#[test]
-fn every_command_of_the_readme_runs() {
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let Ok(text) = fs::read_to_string(readme) else { return eprintln!("skipped: no README beside the crates") };
+/// The commands in a page's console blocks.
+fn commands(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut in_console = false;
     for line in text.lines() {
@@ -269,7 +272,18 @@ fn every_command_of_the_readme_runs() {
             _ => {}
         }
     }
-    assert!(!lines.is_empty(), "the README has no ```console block with a `$ oversleep` line");
+    lines
+}
+
+#[test]
+fn every_command_of_the_readme_and_the_guide_runs() {
+    let pages: Vec<String> = ["README.md", "docs/guide.md"].into_iter().filter_map(page).collect();
+    let mut lines = Vec::new();
+    for text in &pages {
+        let commands = commands(text);
+        assert!(!commands.is_empty(), "a page has no ```console block with a `$ oversleep` line");
+        lines.extend(commands.into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>());
+    }
     let home = furnished(&lines);
     for line in &lines {
         run_line(&home, line);

@@ -1,4 +1,4 @@
-//! Results held against one another: the first is the base.
+//! Results compared with one another: the first is the base.
 //!
 //! Reads records only, so results of any systems compare anywhere. `matching` finds what was measured alike, `interval`
 //! how far a figure can be trusted, `judge` whether two figures differ by more than that, `facts` and `caveats` what else
@@ -20,7 +20,7 @@ use oversleep_record::{Environment, ResultFile};
 
 pub use facts::NAMES as FACTS;
 
-/// The results held against the first of them. `machine` describes a result's machine in words.
+/// The results compared with the first of them. `machine` describes a result's machine in words.
 pub fn compare(results: &[ResultFile], machine: fn(&ResultFile) -> Vec<String>) -> Comparison {
     let environments: Vec<&Environment> = results.iter().map(|file| &file.environment).collect();
     Comparison {

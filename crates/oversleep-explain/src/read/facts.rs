@@ -82,7 +82,7 @@ pub(crate) fn slack_during(file: &ResultFile, series: &Series) -> Option<Nanos> 
     }
 }
 
-/// The system's tick: the step of the coarse clock, else 1/HZ, else the default timer period of Windows.
+/// The system's tick: the step of the coarse clock, else 1/HZ, else the default timer resolution of Windows.
 pub(crate) fn tick(file: &ResultFile) -> Option<Nanos> {
     let of_hz = || hz(file).map(|hz| Nanos(1_000_000_000 / hz));
     let environment = &file.environment;

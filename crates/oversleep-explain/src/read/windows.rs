@@ -29,7 +29,7 @@ pub(crate) fn build(file: &ResultFile) -> Checked<i64> {
     known(file, FactName::OsBuild, "the build of Windows", file.environment.integer(FactName::OsBuild))
 }
 
-/// The default timer period.
+/// The default timer resolution.
 pub(crate) fn default_period(file: &ResultFile) -> Nanos {
     file.environment
         .nanos(FactName::TimerPeriodDefault)
@@ -37,7 +37,7 @@ pub(crate) fn default_period(file: &ResultFile) -> Nanos {
         .unwrap_or(DEFAULT_PERIOD)
 }
 
-/// The timer period in force when the run began.
+/// The timer resolution in force when the run began.
 pub(crate) fn period_as_found(file: &ResultFile) -> Option<Nanos> {
     file.environment.nanos(FactName::TimerPeriodNow)
 }

@@ -10,8 +10,8 @@ use crate::catalogue::Kind;
 pub enum Meaning {
     /// What the question names: how long a call took, what a read cost, by how much a clock moved.
     Itself,
-    /// How late each deadline of a schedule was met. That isn't the duration of the call, which began late or early, or not
-    /// at all where the deadline had passed.
+    /// How late each deadline of a schedule was met. That isn't the duration of the call, which began late or early, or
+    /// not at all where the deadline had passed.
     Lateness,
 }
 
@@ -82,7 +82,8 @@ impl Answer {
         Some(Answer { values_ns, rule: None, meaning: Meaning::Itself, all: None })
     }
 
-    /// The values of a series: its lateness as how long the call took where each call was its own deadline, costs in ns.
+    /// The values of a series: its lateness as how long the call took where each call was its own deadline, costs in
+    /// ns.
     ///
     /// # Errors
     /// Why the series has no values.

@@ -121,7 +121,8 @@ pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
                 }
                 (*name, *request) = (wait.info().name.to_owned(), rounded);
             }
-            // Everybody calls the plainest sleep so; without this, a wait whose call begins with that word would be found.
+            // Everybody calls the plainest sleep so; without this, a wait whose call begins with that word would be
+            // found.
             (None, None) if name.eq_ignore_ascii_case("sleep") => {
                 if let Some(found) = platform.plainest(Family::Sleep) {
                     found.info().name.clone_into(name);

@@ -5,9 +5,10 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::label::{self, ClockRole, JoinStyle};
 use oversleep_record::series::{Pace, Series};
 use oversleep_record::{ClockResult, ExperimentId, Nanos, ResultFile, Unavailable};
-use oversleep_system::{Neighbour, NotASetting, Platform, Restore};
+use oversleep_system::{Neighbour, NotASetting, Platform};
 
 use super::answer::{Answer, NoAnswer};
+use super::held::hold;
 use super::question::{Question, Subject};
 use super::{calls, rule};
 use crate::catalogue::Kind;
@@ -44,12 +45,6 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     };
     drop(neighbours);
     Ok(answer?.explained(rule))
-}
-
-/// Holds on the calling thread what the question says that the process and thread hold.
-pub(super) fn hold(platform: &dyn Platform, question: &Question) -> Vec<Option<Box<dyn Restore>>> {
-    let settings = question.conditions.requested.iter();
-    settings.filter_map(|(name, setting)| Some(platform.tunable(name)?.apply(setting).1)).collect()
 }
 
 fn unknown(platform: &dyn Platform, kind: Kind, name: &str) -> NoAnswer {

@@ -1,7 +1,8 @@
-//! Questions about one wait, clock or fork-join, and their answers: the measured values, and on a model the rule behind them.
+//! Questions about one wait, clock or fork-join, and their answers: the measured values, and on a model their rule.
 
 mod answer;
 mod calls;
+mod held;
 mod measured;
 pub(crate) mod question;
 mod rule;

@@ -1,5 +1,5 @@
-//! A question to a machine, as people type it and as the files of observations state it: `sleep(1ms)`, `step(qpc)`, and the
-//! conditions that hold meanwhile.
+//! A question to a machine, as people type it and as the files of observations state it: `sleep(1ms)`, `step(qpc)`, and
+//! the conditions that hold meanwhile.
 
 use std::fmt;
 use std::str::FromStr;

@@ -6,7 +6,7 @@ use oversleep_record::conditions::LoadSpec;
 use oversleep_record::label::JoinStyle;
 use oversleep_system::{Family, Platform, Scope, WaitInfo};
 
-use super::measured::hold;
+use super::held::hold;
 use super::question::{Question, Subject};
 
 /// A clock whose step is at least this shows durations in its steps.

@@ -55,7 +55,7 @@ fn timers_of_others_end_a_wait_within_its_slack_and_take_little_of_a_cpu() {
     let (least, most) = late(waits(&linux, "nanosleep"));
     assert!(least >= Nanos(60_000) && most <= Nanos(80_000), "alone at the end of its slack: {least} to {most}");
     let load = linux.load("timers").unwrap().start(1).unwrap();
-    // A timer every 100 us, so in half of the cases one comes within the slack of 50 us.
+    // A timer every 100 µs, so in half of the cases one comes within the slack of 50 µs.
     let (least, most) = late(waits(&linux, "nanosleep"));
     assert!(least < Nanos(35_000) && most >= Nanos(60_000), "beside timers: {least} to {most}");
     let before = linux.now();

@@ -58,8 +58,8 @@ impl Laboratory {
         request.experiments.iter().flat_map(|experiment| (experiment.probes)(self.platform(), &request.plan))
     }
 
-    /// Runs a request. Raising `stop` ends the run after the wait in progress, and the result is what was measured until
-    /// then.
+    /// Runs a request. Raising `stop` ends the run after the wait in progress, and the result is what was measured
+    /// until then.
     ///
     /// # Errors
     /// Only what makes a run impossible; what can't be measured is noted in the result with its reason.

@@ -1,4 +1,4 @@
-//! Every published observation held against the models: reproduced, off, or not covered and why.
+//! Every published observation compared with the models: reproduced, off, or not covered and why.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ struct File {
 pub enum Verdict {
     /// Measured on its model.
     Judged(Judged),
-    /// Its model can't be asked: the row or a profile is wrong.
+    /// Its model can't answer: the row or a profile is wrong.
     Broken(String),
     /// The models don't cover it, and why.
     Uncovered(String),
@@ -50,7 +50,7 @@ pub struct Row {
 /// How many observations became what; one with several rows is reproduced when all of them are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Held against a model.
+    /// Compared with a model.
     pub covered: usize,
     /// Of these, within tolerance.
     pub reproduced: usize,
@@ -71,7 +71,7 @@ pub fn observations() -> Result<Vec<Observation>, String> {
     Ok(all)
 }
 
-/// Asks the models. Some hundred virtual experiments; a second or two.
+/// Asks the models: some hundred experiments in virtual time, which take a second or two.
 ///
 /// # Errors
 /// As [`observations`].
@@ -144,12 +144,12 @@ mod tests {
     use super::*;
     use crate::verify::Tolerance;
 
-    /// What no rule reproduces within what the row tolerates: means of loops that another program disturbed, one timeout
-    /// shorter than its ticks allow, and a rate published as about 64 of which eight ticks of 2 ms make 62.5.
+    /// What no rule reproduces within what the row tolerates: means of loops that another program disturbed, one
+    /// timeout shorter than its ticks allow, and a rate published as about 64 of which eight ticks of 2 ms make 62.5.
     const KNOWN_MISSES: [&str; 6] = ["O110", "O236", "O238", "O239", "O166", "O223"];
 
     #[test]
-    fn every_row_says_what_it_is_and_is_there_once() {
+    fn every_row_is_complete_and_has_an_id_of_its_own() {
         let mut ids = BTreeSet::new();
         for observation in observations().expect("the files are well-formed") {
             assert!(ids.insert(observation.id.clone()), "{} twice", observation.id);

@@ -1,4 +1,4 @@
-//! A published observation: what somebody measured, on which machine, and what a model has to give to reproduce it.
+//! A published observation: what somebody measured, on which machine, and what a model must give to reproduce it.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Observation {
     pub source: String,
     /// What was published, in its own terms.
     pub published: String,
-    /// Why the models don't cover it; then nothing below stands.
+    /// Why the models don't cover it; then none of the fields below is there.
     pub uncovered: Option<String>,
     /// The profile.
     pub machine: Option<String>,
@@ -30,7 +30,7 @@ pub struct Observation {
     pub set: Vec<String>,
     /// The question.
     pub ask: Option<Subject>,
-    /// Tunables the asking process holds.
+    /// Tunables that the asking process holds.
     #[serde(default)]
     pub own: BTreeMap<String, String>,
     /// What other processes hold of the resolution.
@@ -42,15 +42,15 @@ pub struct Observation {
     pub pace: Option<Pace>,
     /// Values to take.
     pub count: Option<u64>,
-    /// Clock that stamps.
+    /// The clock that takes the timestamps.
     pub clock: Option<String>,
-    /// What the model has to give.
+    /// What the model must give.
     pub expect: Option<Expect>,
-    /// Why a figure is tolerated to be off by more than 2 %.
+    /// Why a figure may be off by more than 2 %.
     pub because: Option<String>,
 }
 
-/// What the model has to give.
+/// What the model must give.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Expect {
@@ -86,7 +86,7 @@ pub enum Expect {
         #[serde(default = "two_percent")]
         within: f64,
     },
-    /// A single published value, or several: each lies between the least and the most of the model, give or take a share.
+    /// A single published value, or several: each lies between the model's shortest and longest, give or take a share.
     Inside {
         /// As published.
         inside: Vec<Span>,
@@ -96,7 +96,7 @@ pub enum Expect {
     },
     /// A published range: no value of the model leaves it, give or take a share.
     Range {
-        /// As published, least and most.
+        /// As published: the shortest and the longest.
         range: [Span; 2],
         /// Tolerated share.
         #[serde(default)]
@@ -119,7 +119,7 @@ pub enum Expect {
         /// How many.
         different_milliseconds: usize,
     },
-    /// The same asked otherwise gives the same: least, median and most differ by no more than a span.
+    /// Another question gives the same: shortest, median and longest differ by no more than a span.
     Agrees {
         /// The other question.
         agrees_with: Subject,
@@ -165,21 +165,21 @@ impl Observation {
     /// What is wrong with the row.
     pub fn question(&self) -> Result<Question, String> {
         let subject = self.ask.clone().ok_or("it asks nothing and doesn't say why it is uncovered")?;
-        let shown = |error: question::QuestionError| error.to_string();
+        let text = |error: question::QuestionError| error.to_string();
         let mut conditions = Conditions::as_found();
-        for (tunable, text) in &self.own {
-            conditions = conditions.with(tunable, question::setting(text).map_err(shown)?);
+        for (tunable, setting) in &self.own {
+            conditions = conditions.with(tunable, question::setting(setting).map_err(text)?);
         }
-        conditions.load.extend(self.load.as_deref().map(question::load).transpose().map_err(shown)?);
+        conditions.load.extend(self.load.as_deref().map(question::load).transpose().map_err(text)?);
         Ok(Question {
             subject,
             conditions,
             neighbours: self
                 .neighbours
                 .iter()
-                .map(|text| question::setting(text))
+                .map(|setting| question::setting(setting))
                 .collect::<Result<_, _>>()
-                .map_err(shown)?,
+                .map_err(text)?,
             pace: self.pace,
             count: self.count.unwrap_or(COUNT),
             clock: self.clock.clone(),
@@ -201,7 +201,7 @@ pub struct Judged {
     pub model: String,
 }
 
-/// How a row is held against its model.
+/// How a row is compared with its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tolerance {
     /// A mean, a median or a rate, within 2 %.
@@ -215,7 +215,7 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
-    /// All of them, the strictest first.
+    /// All of them, strictest first.
     pub const ALL: [Tolerance; 4] = [Tolerance::Figure, Tolerance::Loose, Tolerance::Range, Tolerance::Shape];
 
     /// In words.
@@ -230,7 +230,7 @@ impl Tolerance {
 }
 
 impl Expect {
-    /// How it is held against a model.
+    /// How it is compared with a model.
     pub fn tolerance(&self) -> Tolerance {
         match self {
             Expect::Mean { within, .. }
@@ -252,27 +252,27 @@ impl Expect {
         }
     }
 
-    /// Holds two answers against each other that are to agree to a span.
+    /// Compares two answers that must agree to within a span.
     pub(super) fn agree(one: &Answer, other: &Answer, to: Span) -> Judged {
         let near = |of: fn(&Answer) -> f64| (of(one) - of(other)).abs() <= to.0;
         let reproduced = near(Answer::min_ns) && near(|answer| answer.quantile_ns(0.5)) && near(Answer::max_ns);
         Judged { reproduced, model: format!("{} and {}", range(one), range(other)) }
     }
 
-    /// Holds an answer against it. `request` is what the wait was asked, where it is one.
+    /// Compares an answer with it. `request` is the requested duration, if the question is about a wait.
     pub fn judge(&self, answer: &Answer, request: Option<Nanos>) -> Judged {
         let close = |value: f64, wanted: f64, share: f64| (value - wanted).abs() <= share * wanted.abs();
         let (reproduced, model) = match self {
             Expect::Mean { mean, within } => {
-                (close(answer.mean_ns(), mean.0, *within), format!("mean {}", shown(answer.mean_ns())))
+                (close(answer.mean_ns(), mean.0, *within), format!("mean {}", in_words(answer.mean_ns())))
             }
             Expect::P50 { p50, within } => {
                 let median = answer.quantile_ns(0.5);
-                (close(median, p50.0, *within), format!("p50 {}", shown(median)))
+                (close(median, p50.0, *within), format!("p50 {}", in_words(median)))
             }
             Expect::Overshoot { overshoot_p50, within } => {
                 let over = answer.quantile_ns(0.5) - request.map_or(0.0, |request| request.0 as f64);
-                (close(over, overshoot_p50.0, *within), format!("overshoot p50 {}", shown(over)))
+                (close(over, overshoot_p50.0, *within), format!("overshoot p50 {}", in_words(over)))
             }
             Expect::Rate { wakeups_per_second, within } => {
                 let rate = 1e9 / answer.mean_ns();
@@ -298,9 +298,11 @@ impl Expect {
                 whole.dedup();
                 (whole.len() >= *different_milliseconds, format!("{} different whole ms", whole.len()))
             }
-            Expect::AtMost { at_most } => (answer.max_ns() <= at_most.0, format!("at most {}", shown(answer.max_ns()))),
+            Expect::AtMost { at_most } => {
+                (answer.max_ns() <= at_most.0, format!("at most {}", in_words(answer.max_ns())))
+            }
             Expect::Absent { .. } => (false, "it is there".to_owned()),
-            // Two answers are held against each other by [`Expect::agree`].
+            // [`Expect::agree`] compares two answers.
             Expect::Agrees { .. } => (false, "one answer alone".to_owned()),
         };
         Judged { reproduced, model }
@@ -313,13 +315,13 @@ fn multiples(answer: &Answer, grid: f64, mostly: f64) -> (bool, String) {
     let usual = answer.values_ns().iter().filter(|&&value| near(value, mostly)).count();
     let share = usual as f64 / answer.values_ns().len() as f64;
     let on = if on_grid { "all on the grid" } else { "off the grid" };
-    (on_grid && share > 0.5, format!("{on}, {:.0} % at {}", share * 100.0, shown(mostly)))
+    (on_grid && share > 0.5, format!("{on}, {:.0} % at {}", share * 100.0, in_words(mostly)))
 }
 
 fn range(answer: &Answer) -> String {
-    format!("{} to {}", shown(answer.min_ns()), shown(answer.max_ns()))
+    format!("{} to {}", in_words(answer.min_ns()), in_words(answer.max_ns()))
 }
 
-fn shown(ns: f64) -> String {
+fn in_words(ns: f64) -> String {
     if ns.abs() < 1_000.0 { format!("{ns:.1} ns") } else { Nanos(ns as i64).to_string() }
 }

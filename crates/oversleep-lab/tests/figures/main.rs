@@ -2,7 +2,7 @@
 //! whether a figure changed with it.
 //!
 //! What four commands work out on each machine (`runs`) is told as lines of tokens, numbers and names of identity only
-//! (`result`, `series`, `findings`, `waits`, `words`, `stream`), and each part's digest is held against the one in
+//! (`result`, `series`, `findings`, `waits`, `words`, `stream`), and each part's digest is compared with the one in
 //! `figures.golden` (`golden`). No sentence is a token, nor is what the result file calls a field: a redesign may have
 //! to change how these files read the record, but never `figures.golden`.
 //!

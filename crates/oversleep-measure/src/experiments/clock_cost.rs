@@ -5,10 +5,10 @@ use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::bench::Bench;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::Platform;
 
 pub(super) static A1: Experiment = Experiment {

@@ -6,10 +6,10 @@ use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos};
 use super::choose;
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Clock, Platform, Target};
 
 pub(super) static A2: Experiment = Experiment {
@@ -214,8 +214,8 @@ impl ClockUnderTest {
         self.stated_hz.is_none() && self.scale.is_some_and(|scale| scale.frequency_hz.is_some())
     }
 
-    /// Ticks per second over the whole run, for a counter of unstated frequency: far better than the short calibration that
-    /// its readings are converted by.
+    /// Ticks per second over the whole run, for a counter of unstated frequency: far better than the short calibration
+    /// that its readings are converted by.
     fn measured_frequency(&self) -> Option<u64> {
         let (first, last) = (self.first?, self.last?);
         let window = i128::from((last.at - first.at).0);

@@ -10,10 +10,10 @@ use oversleep_record::{ClockResult, Conditions, Distribution, ExperimentId, Nano
 use super::choose;
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Platform, Restore, SharedPlatform};
 
 pub(super) static A4: Experiment = Experiment {

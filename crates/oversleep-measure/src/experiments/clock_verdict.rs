@@ -1,6 +1,6 @@
 //! A6: the verdict, concluded from what A1 to A5 measured.
 
-use crate::registry::{Command, Experiment};
+use crate::experiment::{Command, Experiment};
 use oversleep_record::ExperimentId;
 
 pub(super) static A6: Experiment = Experiment {

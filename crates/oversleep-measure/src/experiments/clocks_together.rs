@@ -1,5 +1,5 @@
-//! Several coarse clocks polled for their steps in one loop: each is followed as far as alone, in the time that the slowest
-//! takes.
+//! Several coarse clocks polled for their steps in one loop: each is followed as far as alone, in the time that the
+//! slowest takes.
 
 use oversleep_record::Nanos;
 
@@ -24,7 +24,8 @@ struct Followed {
 }
 
 /// Polls the clocks at those indices until each has moved that far, and at least once. Every change is one value of its
-/// series. The clocks are read in bursts, one after the other: some microseconds in all, against steps of half a millisecond.
+/// series. The clocks are read in bursts, one after the other: some microseconds in all, against steps of half a
+/// millisecond.
 pub(super) fn record_steps(bench: &Bench, clocks: &mut [(usize, SeriesRecorder)], distance: Nanos) {
     let platform = bench.platform();
     let begin = |&(index, _): &(usize, SeriesRecorder)| Followed {

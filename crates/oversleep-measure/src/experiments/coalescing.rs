@@ -11,10 +11,10 @@ use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use super::{choose, interrupts};
 use crate::bench::Bench;
+use crate::experiment::{Column, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Column, Experiment, Published};
 use oversleep_system::{Platform, SharedPlatform, Target, ThreadHandle, Wait, Waiter};
 
 pub(super) static C6: Experiment = Experiment {

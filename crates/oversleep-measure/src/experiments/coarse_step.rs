@@ -6,10 +6,10 @@ use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::{choose, clocks_together};
 use crate::bench::Bench;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Platform, Scope};
 
 pub(super) static B3: Experiment = Experiment {

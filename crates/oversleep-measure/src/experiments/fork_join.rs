@@ -11,10 +11,10 @@ use super::join_style::{THREADED, wait_for_workers};
 use crate::amount::Amount;
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Platform, ThreadHandle, Waiter};
 
 const COLUMNS: &[Column] = &[

@@ -10,10 +10,10 @@ use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 use super::fork_join::calibrate_work;
 use super::join_style::{THREADED, wait_for_workers};
 use crate::bench::Bench;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Handoff, Platform, ThreadHandle};
 
 pub(super) static D3: Experiment = Experiment {

@@ -9,10 +9,10 @@ use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use crate::amount::Amount;
 use crate::bench::Bench;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Handoff, Platform};
 
 pub(super) static D4: Experiment = Experiment {

@@ -7,10 +7,10 @@ use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
 use super::{choose, interrupts};
 use crate::bench::Bench;
+use crate::experiment::{Column, Experiment, Published};
 use crate::plan::{Depth, Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Column, Experiment, Published};
 use oversleep_system::{Platform, Target, WaitEnd, Waiter};
 
 pub(super) static C5: Experiment = Experiment {

@@ -11,8 +11,8 @@ pub(super) fn per_second(count: u64, window: Nanos) -> i64 {
     (count as f64 / window.as_secs_f64()).round() as i64
 }
 
-/// Records the rate of timer interrupts. Where a system counts interrupts of every kind together, it records their rate and
-/// labels the series so.
+/// Records the rate of timer interrupts. Where a system counts interrupts of every kind together, it records their rate
+/// and labels the series so.
 pub(super) fn record(recorder: &mut SeriesRecorder, at: Nanos, seen: &Disturbance) {
     let counted = match (seen.timer_interrupts, seen.all_interrupts) {
         (None, Some(all)) => {

@@ -13,7 +13,8 @@ pub const POLL_PAUSE: Nanos = Nanos::from_millis(1);
 /// Waits in that style until the workers are done. A blocked main thread does that in the join itself.
 ///
 /// # Errors
-/// A real-time main thread that spins on the only CPU would keep its workers off it for ever; it gives up after `spin_max`.
+/// A real-time main thread that spins on the only CPU would keep its workers off it for ever; it gives up after
+/// `spin_max`.
 pub(super) fn wait_for_workers(
     style: JoinStyle,
     platform: &dyn Platform,

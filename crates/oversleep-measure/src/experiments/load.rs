@@ -4,9 +4,9 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
+use crate::experiment::{Column, Experiment, Published};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use crate::registry::{Column, Experiment, Published};
 use crate::{Amount, WaitProbe};
 use oversleep_system::{Family, Platform};
 
@@ -46,7 +46,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     .limited_by(plan);
     let mut probes = Vec::new();
     for (index, load) in platform.loads().iter().enumerate() {
-        // The first kind is the plain CPU hog; beside the others only the plainest sleep is measured, unless there is time.
+        // The first kind is the plain CPU hog; beside the others only the plainest sleep is measured, unless there is
+        // time.
         let all_waits = index == 0 || plan.depth == Depth::Thorough;
         if plan.depth == Depth::Quick && index > 0 {
             continue;

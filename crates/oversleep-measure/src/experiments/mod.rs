@@ -30,7 +30,7 @@ pub use choose::coarse_clock;
 pub use fork_join::FORK_JOIN_THREADS;
 pub use join_style::POLL_PAUSE;
 
-use super::registry::Experiment;
+use crate::experiment::Experiment;
 
 /// By id. A new experiment is a file above and a line here.
 pub(super) const ALL: &[&Experiment] = &[

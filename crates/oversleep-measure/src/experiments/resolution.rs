@@ -6,9 +6,9 @@ use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::amount::Amount;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use crate::registry::{Column, Command, Experiment, Published};
 use crate::wait_probe::WaitProbe;
 use oversleep_system::{Family, Platform, Scope, Tunable};
 
@@ -90,7 +90,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-/// Those the user named; else those worth comparing, and in a thorough run every millisecond of a timer that processes share.
+/// Those the user named; else those worth comparing, and in a thorough run every millisecond of a timer that processes
+/// share.
 fn settings(resolution: &dyn Tunable, plan: &Plan) -> Vec<Setting> {
     if !plan.settings.is_empty() {
         return plan.settings.clone();

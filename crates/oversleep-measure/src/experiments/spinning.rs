@@ -3,9 +3,9 @@
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos};
 
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::Probe;
-use crate::registry::{Column, Command, Experiment, Published};
 use crate::{Amount, WaitProbe};
 use oversleep_system::Platform;
 

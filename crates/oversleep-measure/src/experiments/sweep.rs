@@ -6,9 +6,9 @@ use oversleep_record::{ExperimentId, Nanos};
 use super::choose;
 use crate::amount::Amount;
 use crate::elapsed_probe::ElapsedProbe;
+use crate::experiment::{Column, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::Probe;
-use crate::registry::{Column, Experiment, Published};
 use oversleep_system::Platform;
 
 pub(super) static B2: Experiment = Experiment {

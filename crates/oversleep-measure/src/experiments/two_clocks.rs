@@ -8,10 +8,10 @@ use super::choose;
 use crate::amount::Amount;
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
+use crate::experiment::{Column, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use crate::registry::{Column, Experiment, Published};
 use oversleep_system::{Platform, WaitEnd};
 
 pub(super) static B1: Experiment = Experiment {

@@ -5,9 +5,9 @@ use oversleep_record::series::{Pace, Quantity};
 use oversleep_record::{Conditions, ExperimentId, Nanos, label};
 
 use super::choose;
+use crate::experiment::{Column, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::Probe;
-use crate::registry::{Column, Experiment, Published};
 use crate::{Amount, WaitProbe};
 use oversleep_system::{CpuKind, Platform};
 

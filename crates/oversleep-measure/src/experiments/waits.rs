@@ -5,9 +5,9 @@ use oversleep_record::{ExperimentId, Nanos};
 
 use super::choose;
 use crate::composed_waits::find_wait;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use crate::registry::{Column, Command, Experiment, Published};
 use crate::{Amount, WaitProbe};
 use oversleep_system::{Platform, SlackRule};
 
@@ -95,7 +95,8 @@ fn own_requests(plan: &Plan, adds_share: bool) -> Vec<Nanos> {
 
 /// As many as a conclusion needs, and a few more.
 const COUNT_JUDGED: u64 = 32;
-/// The longest request whose share is judged: a leeway may have an upper bound, and long waits take the time of the others.
+/// The longest request whose share is judged: a leeway may have an upper bound, and long waits take the time of the
+/// others.
 const SHARE_LONGEST: Nanos = Nanos::from_millis(5);
 
 fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
@@ -114,7 +115,8 @@ fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
     };
     let count = (time.0 / requested.0.max(1)).unsigned_abs().clamp(count_min, count_max);
     let rounds = u32::try_from(count.div_ceil(4)).unwrap_or(1).clamp(1, 5);
-    // The count decides. The time is for machines where 1 ms takes 15.6 ms: the 30 values that a conclusion needs fit in.
+    // The count decides. The time is for machines where 1 ms takes 15.6 ms: the 30 values that a conclusion needs fit
+    // in.
     Amount { count, time: time.max(requested * 3) * 8, rounds }
 }
 

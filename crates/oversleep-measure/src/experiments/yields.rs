@@ -6,9 +6,9 @@ use oversleep_record::{Conditions, ExperimentId};
 
 use crate::amount::Amount;
 use crate::elapsed_probe::ElapsedProbe;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::Probe;
-use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Family, Platform};
 
 pub(super) static B7: Experiment = Experiment {

@@ -25,7 +25,7 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> S
         return rule.to_owned() + &of_load(kernel);
     }
     let rounded = model.info.rounded(requested).max(model.shortest_ns);
-    let on_tick = matches!(model.info.slack, SlackRule::Tick | SlackRule::TimerResolution);
+    let on_tick = model.info.ends_at_tick();
     let mut sentence = match (kernel.tick(), kernel.process_grid(&state)) {
         (Some(tick), Some(grid)) if on_tick => {
             by_tick(tick, state.requester(tick), kernel.hardware_grid.grid().period, grid.period)

@@ -119,22 +119,24 @@ pub fn has_bottom_line(file: &ResultFile) -> bool {
     file.command == "check"
 }
 
-/// The sentence up to its first semicolon.
+/// Where a clause that can stand alone ends.
+const CLAUSE_ENDS: [&str; 5] = [": ", "; ", ". ", ", because ", ", although "];
+
+/// The text up to the end of its first sentence or semicolon.
 pub fn first_clause(text: &str) -> &str {
-    text.split_once("; ").map_or(text, |(first, _)| first).trim_end_matches('.')
+    let end = ["; ", ". "].into_iter().filter_map(|end| text.find(end)).min();
+    end.map_or(text, |at| &text[..at]).trim_end_matches('.')
 }
 
-/// The longest part of the sentence that ends with a clause and has room; all of it where it has, or no clause is short
-/// enough.
+/// The longest part of the text that ends with a clause and has room; all of it where it has, or no clause is short enough.
 pub fn clauses_within(text: &str, room: usize) -> &str {
     let text = text.trim_end_matches('.');
     let has_room = |part: &&str| part.chars().count() <= room;
     if has_room(&text) {
         return text;
     }
-    let ends =
-        text.match_indices([':', ';']).filter(|(at, _)| text[at + 1..].starts_with(' ')).map(|(at, _)| &text[..at]);
-    ends.filter(has_room).last().unwrap_or(text)
+    let ends = CLAUSE_ENDS.into_iter().flat_map(|end| text.match_indices(end)).map(|(at, _)| &text[..at]);
+    ends.filter(has_room).max_by_key(|part| part.len()).unwrap_or(text)
 }
 
 /// What has no values at all.
@@ -171,6 +173,8 @@ mod tests {
         assert_eq!(clauses_within(text, 60), "clock showed 73 µs of a 100 ms wait: it counts CPU time");
         assert_eq!(clauses_within(text, 40), "clock showed 73 µs of a 100 ms wait");
         assert_eq!(clauses_within(text, 20), text.trim_end_matches('.'));
+        assert_eq!(clauses_within("it is late, because it rounds up", 30), "it is late");
+        assert_eq!(first_clause("Set it to 1 ns. A value of 0 means the default; beware."), "Set it to 1 ns");
     }
 
     #[test]

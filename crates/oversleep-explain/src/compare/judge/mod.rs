@@ -24,7 +24,7 @@ struct Measured<'a> {
     called: &'static str,
 }
 
-/// A group's series side by side, held against the base where the base is among them.
+/// A group's series side by side, compared with the base if the base is one of them.
 pub(super) fn comparison(results: &[ResultFile], group: &Group<'_>) -> SeriesComparison {
     let members: Vec<(usize, Measured)> = group
         .members
@@ -108,7 +108,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Why its figures can't be relied on, whatever they are held against.
+    /// Why its figures can't be relied on, whatever they are compared with.
     fn weakness(&self) -> Option<Verdict> {
         if let Steadiness::Disturbed(spread) = stats::steadiness(self.series) {
             let why = format!("the rounds of {} disagree by {:.0} %", self.named(), spread * 100.0);
@@ -122,7 +122,7 @@ impl<'a> Measured<'a> {
         if self.called == "it" { "this one" } else { self.called }
     }
 
-    /// Why it was not told apart where a narrower interval might have done it.
+    /// Why it was inconclusive where a narrower interval might have been enough.
     fn vagueness(&self) -> Option<Verdict> {
         let p50 = self.p50?;
         let Interval { low, high } = p50.interval?;

@@ -37,7 +37,7 @@ fn mean_wait(clock: &ClockResult, which: fn(&Difference) -> Nanos) -> Nanos {
     Nanos(sum.0 / clock.differences.len().max(1) as i64)
 }
 
-fn shown(clock: &ClockResult) -> Nanos {
+fn indicated(clock: &ClockResult) -> Nanos {
     mean_wait(clock, |difference| difference.indicated_ns)
 }
 
@@ -53,7 +53,7 @@ fn cpu_time_clock(file: &ResultFile) -> Checked {
     }
     let resting = |conclusion: Conclusion, clocks: &[&ClockResult]| {
         clocks.iter().fold(conclusion, |all, clock| {
-            all.rests_on(&clock.name, format!("showed {} of {}", shown(clock), waited(clock)))
+            all.rests_on(&clock.name, format!("showed {} of {}", indicated(clock), waited(clock)))
         })
     };
     // A clock that claims to count elapsed time and doesn't is a fault of this machine.
@@ -85,7 +85,7 @@ fn cpu_time_clock(file: &ResultFile) -> Checked {
     let sentence = format!(
         "{} showed {} of a {} wait, because it counts the CPU time of the {whose}{too}",
         example.name,
-        shown(example),
+        indicated(example),
         waited(example)
     );
     Ok(resting(Conclusion::found(sentence), &cpu_time))

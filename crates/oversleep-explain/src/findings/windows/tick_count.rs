@@ -92,7 +92,7 @@ fn tick_count(file: &ResultFile) -> Checked {
         });
     };
     let step = step_in_words(seen.step, Some(default_period(file)));
-    let moved = format!("{} moved in steps of {step} while a timer period of {period} was in force", seen.clock);
+    let moved = format!("{} moved in steps of {step} while a timer resolution of {period} was in force", seen.clock);
     let conclusion = if seen.step >= DEFAULT_STEP_MIN {
         Conclusion::found(format!("{moved}: it ignores the timer resolution"))
     } else {
@@ -112,13 +112,15 @@ mod tests {
 
     #[test]
     fn the_tick_count_keeps_to_the_default_tick() {
-        const IGNORES: &str = "get-tick-count-64 moved in steps of 15.6 ms while a timer period of 1 ms was in force: it \
+        const IGNORES: &str = "get-tick-count-64 moved in steps of 15.6 ms while a timer resolution of 1 ms was in force: it \
                                ignores the timer resolution";
         let raised =
             |step| Sheet::windows().span(FactName::TimerPeriodNow, 1_000_000).steady("B3/get-tick-count-64", step);
         raised(15_600_000).finds("OVS-W006", IGNORES);
-        raised(1_000_000)
-            .finds_no("OVS-W006", "get-tick-count-64 moved in steps of 1 ms while a timer period of 1 ms was in force");
+        raised(1_000_000).finds_no(
+            "OVS-W006",
+            "get-tick-count-64 moved in steps of 1 ms while a timer resolution of 1 ms was in force",
+        );
         let own = Sheet::windows().steady("B3/get-tick-count-64", 15_600_000);
         own.steady("B3/get-tick-count-64/resolution=1ms", 15_600_000).finds("OVS-W006", IGNORES);
     }
@@ -131,7 +133,7 @@ mod tests {
         one.lacks_data("OVS-W006");
         one.series(beside("3ms")).series(beside("5ms")).series(beside("9ms")).finds(
             "OVS-W006",
-            "get-tick-count-64 moved in steps of 15.6 ms while a timer period of 2 ms to 5 ms was in force: it ignores the \
+            "get-tick-count-64 moved in steps of 15.6 ms while a timer resolution of 2 ms to 5 ms was in force: it ignores the \
              timer resolution",
         );
     }

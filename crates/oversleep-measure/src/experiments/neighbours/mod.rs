@@ -7,9 +7,9 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos, label};
 
 use self::probe::NeighbourProbe;
+use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use crate::registry::{Column, Command, Experiment, Published};
 use oversleep_system::{Platform, Scope, Tunable};
 
 const QUANTITIES: &[Quantity] = &[Quantity::Lateness, Quantity::Step, Quantity::StatedResolution];

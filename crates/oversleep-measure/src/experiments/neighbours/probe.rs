@@ -12,7 +12,7 @@ use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::wait_loop::{self, WaitTask};
-use oversleep_system::{Neighbour, Platform, Scope, SlackRule, Target, Tunable, WaitInfo};
+use oversleep_system::{Neighbour, Platform, Scope, Target, Tunable, WaitInfo};
 
 /// How long a change of the machine's timer takes to show: more than any default tick.
 const SETTLING: Nanos = Nanos::from_millis(20);
@@ -29,8 +29,8 @@ const CLOCK_DISTANCE: Nanos = Nanos::from_millis(20);
 /// About how long a program takes to start and answer; longer where every program is scanned first.
 pub(super) const STARTING: Nanos = Nanos::from_millis(50);
 
-/// What comes first in a run that may be cut short: the steps that findings compare (nobody's request, 1 ms and 2 ms), then
-/// whose request wins, then the ends and the middle of the curve, then what lies between them.
+/// What comes first in a run that may be cut short: the steps that findings compare (nobody's request, 1 ms and 2 ms),
+/// then whose request wins, then the ends and the middle of the curve, then what lies between them.
 fn rank(steps: &[Vec<Setting>]) -> u32 {
     match steps {
         [held] => match held.first() {
@@ -83,8 +83,8 @@ impl NeighbourProbe {
         steps: Vec<Vec<Setting>>,
     ) -> Option<Box<dyn Probe>> {
         let sleep = choose::plainest_sleep(platform)?;
-        // A finding compares what a neighbour that holds 1 or 2 ms does with what nobody's request does. For that it needs
-        // rounds that agree, and each sleep lasts until the default tick if this process doesn't follow.
+        // A finding compares what a neighbour that holds 1 or 2 ms does with what nobody's request does. For that it
+        // needs rounds that agree, and each sleep lasts until the default tick if this process doesn't follow.
         let is_fine = |setting: &Setting| matches!(setting, Setting::Nanos(held) if *held <= Nanos::from_millis(2));
         let is_shared = platform.resolution_tunable().is_some_and(|tunable| tunable.info().scope != Scope::Thread);
         let is_judged = steps.len() == 1 && is_shared && steps.iter().flatten().all(is_fine);
@@ -99,7 +99,7 @@ impl NeighbourProbe {
             Some(Limit::Time(time)) => (u64::MAX, Nanos(time.0 / i64::from(rounds))),
         };
         let planned = count.min(10_000) * u64::from(rounds);
-        let ends_by_tick = matches!(sleep.slack, SlackRule::TimerResolution | SlackRule::Tick);
+        let ends_by_tick = sleep.ends_at_tick();
         let tick = choose::coarse_clock(platform).and_then(|clock| clock.stated_step_ns()).filter(|_| ends_by_tick);
         let rank = rank(&steps);
         let steps = steps.into_iter().map(|held| Step::new(platform, plan, experiment, sleep, held, planned)).collect();

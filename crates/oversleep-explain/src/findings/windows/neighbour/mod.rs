@@ -95,16 +95,16 @@ fn neighbour_raised(file: &ResultFile) -> Checked {
     if let Ok(Some(found)) = by_ours {
         return Ok(found);
     }
-    let now = known(file, PERIOD_NOW, "the timer period in force", period_as_found(file))?;
+    let now = known(file, PERIOD_NOW, "the timer resolution in force", period_as_found(file))?;
     let default = default_period(file);
     if now.0.saturating_mul(100) >= default.0.saturating_mul(99) {
         // No process holds a request, which says nothing about what a request would do: the neighbour should have shown it.
         by_ours?;
-        let sentence = format!("the timer period is the default, {default}: no process requests a finer one");
+        let sentence = format!("the timer resolution is the default, {default}: no process requests a finer one");
         return Ok(Conclusion::absent(sentence).rests_on(PERIOD_NOW, now.to_string()));
     }
     let found = Conclusion::found(format!(
-        "the timer period is {now} although this process requested nothing: another process holds it"
+        "the timer resolution is {now} although this process requested nothing: another process holds it"
     ))
     .rests_on(PERIOD_NOW, now.to_string());
     let Some(sleep) = sleep_as_found(file).ok() else { return Ok(found) };

@@ -11,7 +11,8 @@ fn raised(now: i64) -> Sheet {
 
 #[test]
 fn a_neighbour_holds_a_finer_period() {
-    const RAISED: &str = "the timer period is 1 ms although this process requested nothing: another process holds it";
+    const RAISED: &str =
+        "the timer resolution is 1 ms although this process requested nothing: another process holds it";
     raised(1_000_000).finds("OVS-W002", RAISED);
     let gains = "; this process's waits gain by it: a 1 ms sleep took 1.95 ms, and may take 15.6 ms once the other \
                  process ends";
@@ -53,7 +54,7 @@ fn sleeps_that_cannot_be_judged_leave_it_open() {
 #[test]
 fn no_neighbour_or_none_known() {
     raised(15_625_000)
-        .finds_no("OVS-W002", "the timer period is the default, 15.6 ms: no process requests a finer one");
+        .finds_no("OVS-W002", "the timer resolution is the default, 15.6 ms: no process requests a finer one");
     Sheet::windows().lacks_data("OVS-W002");
 }
 

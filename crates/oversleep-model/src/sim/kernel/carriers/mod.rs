@@ -1,6 +1,7 @@
 //! What the code of modelled threads runs on. Only one of them runs at a time, so a carrier does no more than stop in the
 //! middle of its job and go on later: a stack of its own is enough, and changing stacks costs a hundredth of what waking
-//! a thread of the system does. Where stacks can't be changed, a carrier is a thread of the system after all.
+//! a thread of the system does. Where stacks can't be changed, a carrier is a thread of the system after all; in
+//! WebAssembly, which has neither, it runs on the stack of whoever resumes it.
 //!
 //! Whoever holds the baton resumes a carrier and has it back when that one's job is over or hands the baton on.
 
@@ -19,6 +20,7 @@ pub(super) type Job = Box<dyn FnOnce(Slot) -> Slot + Send>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// It goes on later.
+    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "a nested carrier runs to its end"))]
     Passed(Slot),
     /// Its job is over.
     Ended(Slot),
@@ -32,8 +34,13 @@ cfg_if! {
     ))] {
         mod stacks;
         #[cfg(test)]
+        mod nested;
+        #[cfg(test)]
         mod system_threads;
         pub(super) use stacks::{Carrier, pass};
+    } else if #[cfg(target_family = "wasm")] {
+        mod nested;
+        pub(super) use nested::{Carrier, pass};
     } else {
         mod system_threads;
         pub(super) use system_threads::{Carrier, pass};

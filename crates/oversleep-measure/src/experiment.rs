@@ -1,0 +1,109 @@
+//! What an experiment is. Its entry in `experiments/` says all there is to say about it: help, listings, reports and
+//! the pages of the documentation are made from it.
+
+use oversleep_record::ExperimentId;
+use oversleep_record::series::Quantity;
+use oversleep_system::Platform;
+
+use crate::plan::{Depth, Plan};
+use crate::probe::Probe;
+
+/// A figure somebody else published, to print beside one's own on the same system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// `windows`, `linux`, `macos`, `wsl`.
+    pub os: &'static str,
+    /// What was measured, on what.
+    pub what: &'static str,
+    /// The figure as published.
+    pub value: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+}
+
+/// What a column of an experiment's table means. Columns that every table has (requested, p50, max, count) aren't
+/// repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The column's head; for what tells series apart, the label they carry.
+    pub name: &'static str,
+    /// What stands in it.
+    pub meaning: &'static str,
+}
+
+/// A command that runs some experiments. `check` runs all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `oversleep clocks`
+    Clocks,
+    /// `oversleep waits`: a survey of all waits.
+    Waits,
+    /// `oversleep waits NAME`: a close look at a few.
+    NamedWaits,
+    /// `oversleep forkjoin`
+    ForkJoin,
+    /// `oversleep handoff`
+    Handoff,
+    /// `oversleep resolution sweep`
+    ResolutionSweep,
+    /// `oversleep resolution neighbours`
+    ResolutionNeighbours,
+}
+
+impl Command {
+    /// As it is typed.
+    pub fn typed(self) -> &'static str {
+        match self {
+            Command::Clocks => "oversleep clocks",
+            Command::Waits => "oversleep waits",
+            Command::NamedWaits => "oversleep waits NAME",
+            Command::ForkJoin => "oversleep forkjoin",
+            Command::Handoff => "oversleep handoff",
+            Command::ResolutionSweep => "oversleep resolution sweep",
+            Command::ResolutionNeighbours => "oversleep resolution neighbours",
+        }
+    }
+}
+
+/// One experiment.
+pub struct Experiment {
+    /// Its family's letter and a number: `A1` … `D4`.
+    pub id: ExperimentId,
+    /// Its name in lists and headings.
+    pub title: &'static str,
+    /// The question it answers.
+    pub question: &'static str,
+    /// How it is measured, and how to read the result.
+    pub method: &'static str,
+    /// What the values of its series are; empty where it records no series.
+    pub quantities: &'static [Quantity],
+    /// The columns of its table.
+    pub columns: &'static [Column],
+    /// Published figures.
+    pub published: &'static [Published],
+    /// Ids of the experiments whose measurements it reads; they run with it.
+    pub reads: &'static [ExperimentId],
+    /// The least depth at which `check` runs it.
+    pub depth: Depth,
+    /// The commands that run it.
+    pub commands: &'static [Command],
+    /// The probes for a plan.
+    pub probes: fn(&dyn Platform, &Plan) -> Vec<Box<dyn Probe>>,
+}
+
+impl Experiment {
+    /// What an entry needn't state: it measures nothing of its own, and `check` runs it at every depth.
+    pub(crate) const BLANK: Experiment = Experiment {
+        id: ExperimentId::new("?"),
+        title: "",
+        question: "",
+        method: "",
+        quantities: &[],
+        columns: &[],
+        published: &[],
+        reads: &[],
+        depth: Depth::Quick,
+        commands: &[],
+        probes: |_, _| Vec::new(),
+    };
+}
