@@ -30,7 +30,6 @@ pub fn find(id: &str) -> Result<&'static Experiment, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oversleep_record::ExperimentId;
 
     #[test]
     fn users_may_name_them_in_any_case_and_order() {
@@ -39,12 +38,8 @@ mod tests {
             named(&typed)
                 .map(|experiments| experiments.iter().map(|experiment| experiment.id.as_str()).collect::<Vec<_>>())
         };
-        assert_eq!(named_ids(&["d1", "B2", "D1"]).unwrap(), [ExperimentId::B2, ExperimentId::D1]);
-        assert_eq!(
-            named_ids(&["A6"]).unwrap(),
-            [ExperimentId::A1, ExperimentId::A2, ExperimentId::A4, ExperimentId::A6],
-            "the verdict reads what the others measure"
-        );
+        assert_eq!(named_ids(&["d1", "B2", "D1"]).unwrap(), ["B2", "D1"]);
+        assert_eq!(named_ids(&["A6"]).unwrap(), ["A1", "A2", "A4", "A6"], "the verdict reads what the others measure");
         let error = named_ids(&["B99"]).unwrap_err();
         assert!(error.to_string().starts_with("unknown experiment 'B99'"), "{error}");
     }
