@@ -62,7 +62,7 @@ fn cpu_time_clock(file: &ResultFile) -> Checked {
         elapsed.filter_map(|clock| Some((clock, ratio_check(file, clock)?.err()?))).collect();
     if let Some((worst, ratio)) = broken.first() {
         let sentence = format!(
-            "{} showed {} of a wait, by the reference clock: it does not count elapsed time here",
+            "{} showed {} of a wait: by the reference clock, it does not count elapsed time here",
             worst.name,
             percent(*ratio)
         );
@@ -79,11 +79,11 @@ fn cpu_time_clock(file: &ResultFile) -> Checked {
     let others: Vec<&str> = others.collect();
     let too = match others.len() {
         0 => String::new(),
-        1 => format!("; so does {}", others[0]),
-        _ => format!("; so do {}", list(&others)),
+        1 => format!(", and so does {}", others[0]),
+        _ => format!(", and so do {}", list(&others)),
     };
     let sentence = format!(
-        "{} showed {} of a {} wait, because it counts the CPU time of the {whose}{too}",
+        "{} showed {} of a {} wait: it counts the CPU time of the {whose}{too}",
         example.name,
         indicated(example),
         waited(example)
@@ -108,7 +108,7 @@ mod tests {
             .clock(good_clock("monotonic"));
         sheet.finds(
             "OVS-G001",
-            "clock showed 410 µs of a 100 ms wait, because it counts the CPU time of the process; so does thread-cputime",
+            "clock showed 410 µs of a 100 ms wait: it counts the CPU time of the process, and so does thread-cputime",
         );
         assert_eq!(sheet.finding("OVS-G001").severity, Severity::Note);
     }
@@ -118,7 +118,7 @@ mod tests {
         let sheet = Sheet::linux().clock(clock("tsc", Counts::ElapsedTime, 61_000_000));
         sheet.finds(
             "OVS-G001",
-            "tsc showed 61 % of a wait, by the reference clock: it does not count elapsed time here",
+            "tsc showed 61 % of a wait: by the reference clock, it does not count elapsed time here",
         );
         assert_eq!(sheet.finding("OVS-G001").severity, Severity::Fault);
     }
