@@ -98,7 +98,7 @@ fn report_trials(file: &ResultFile) {
 
 fn report_environment(file: &ResultFile) {
     let environment = &file.environment;
-    for name in environment.facts.keys() {
+    for &name in FactName::ALL {
         let _ = (environment.text(name), environment.real(name), environment.list(name), environment.flag(name));
         let _ = environment.nanos(name).map(|span| span.to_string());
     }
