@@ -108,7 +108,8 @@ mod tests {
             .clock(good_clock("monotonic"));
         sheet.finds(
             "OVS-G001",
-            "clock showed 410 µs of a 100 ms wait, because it counts the CPU time of the process; thread-cputime counts CPU time too",
+            "clock showed 410 µs of a 100 ms wait, because it counts the CPU time of the process; \
+             thread-cputime counts CPU time too",
         );
         assert_eq!(sheet.finding("OVS-G001").severity, Severity::Note);
     }

@@ -57,7 +57,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
             absent: |_, pair| {
                 let (sleep, late) = (&pair.worse.subject, p50(&pair.worse));
                 format!(
-                    "the hybrid wait of {} is hardly more exact than {sleep} here: it was {}, and {sleep} was {late} late",
+                    "the hybrid wait of {} is hardly more accurate than {sleep} here: it was {}, and {sleep} was \
+                     {late} late",
                     pair.requested(),
                     lateness_and_cpu(&pair.better)
                 )
@@ -166,8 +167,8 @@ mod tests {
         let sleep = || Sheet::linux().steady("B5/nanosleep/1ms", 66_000);
         sleep().steady("B12/hybrid/1ms", 50_000).unseen().finds_no(
             "OVS-G007",
-            "the hybrid wait of 1 ms is hardly more exact than nanosleep here: it was 50 µs late (its CPU time is not \
-             available), and nanosleep was 66 µs late",
+            "the hybrid wait of 1 ms is hardly more accurate than nanosleep here: it was 50 µs late (its CPU time is \
+             not available), and nanosleep was 66 µs late",
         );
         Sheet::linux().lacks_data("OVS-G007");
         sleep().wild("B12/hybrid/1ms", 50_000).is_disturbed("OVS-G007");

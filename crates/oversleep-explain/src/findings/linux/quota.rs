@@ -23,7 +23,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-L012",
         name: "cgroup-throttling",
-        summary: "The control group used up its CPU quota, so all its threads were throttled until the next period.",
+        summary: "The control group used up its CPU quota, so none of its threads ran until the next period.",
         applies_to: APPLIES_TO,
         scope: Scope::Os("linux"),
         severity: Severity::Fault,
@@ -94,8 +94,8 @@ fn throttled(file: &ResultFile) -> Checked {
         None => "its CPU quota".to_owned(),
     };
     let found = Conclusion::found(format!(
-        "{budget} throttled this control group in {} for {stalled} together during this run ({window}): all its threads \
-         stood still until the next period",
+        "{budget} throttled this control group in {} for {stalled} together during this run ({window}): none of its \
+         threads ran until the next period",
         counted(periods, "period")
     ));
     let worst = file.series.iter().max_by_key(|series| series.disturbance().throttled_ns);
@@ -120,7 +120,7 @@ fn quota(file: &ResultFile) -> Checked {
     let busy = allowed.map_or(cpus.ceil().max(1.0), |allowed| allowed as f64);
     let stall = Nanos((period.0 as f64 * (1.0 - cpus / busy)).round() as i64);
     let found = Conclusion::found(format!(
-        "a quota of {} CPUs per {period} is set: {} would stand still for {stall} of each period",
+        "a quota of {} CPUs per {period} is set: {} would be throttled for {stall} of each period",
         number(cpus),
         counted(busy as u64, "busy thread")
     ));
@@ -145,8 +145,8 @@ mod tests {
     fn throttling_in_force() {
         throttled_for(5_000_000, 2).finds(
             "OVS-L012",
-            "its quota of 0.5 CPUs per 100 ms throttled this control group in 8 periods for 20 ms together during this run \
-             (80 ms): all its threads stood still until the next period",
+            "its quota of 0.5 CPUs per 100 ms throttled this control group in 8 periods for 20 ms together during this \
+             run (80 ms): none of its threads ran until the next period",
         );
         throttled_for(0, 0).finds_no("OVS-L012", "the control group was not throttled in 80 ms");
         Sheet::linux().lacks_data("OVS-L012");
@@ -158,11 +158,11 @@ mod tests {
         let quota = |cpus| Sheet::linux().real(QUOTA, cpus).span(PERIOD, 100_000_000);
         quota(2.0).integer(FactName::CpuAllowed, 16).finds(
             "OVS-L013",
-            "a quota of 2 CPUs per 100 ms is set: 16 busy threads would stand still for 87.5 ms of each period",
+            "a quota of 2 CPUs per 100 ms is set: 16 busy threads would be throttled for 87.5 ms of each period",
         );
         quota(0.5).finds(
             "OVS-L013",
-            "a quota of 0.5 CPUs per 100 ms is set: 1 busy thread would stand still for 50 ms of each period",
+            "a quota of 0.5 CPUs per 100 ms is set: 1 busy thread would be throttled for 50 ms of each period",
         );
         quota(4.0)
             .integer(FactName::CpuAllowed, 2)

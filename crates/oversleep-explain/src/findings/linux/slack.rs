@@ -57,8 +57,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   without a timer of its own.",
         how_we_know: "oversleep measures all of them alongside nanosleep in the same rounds, without changing the \
                       slack.",
-        what_to_do: "An event loop that can't change the slack of its thread gets exact timeouts from a timerfd among \
-                     its descriptors. That costs one descriptor and one extra system call to arm it.",
+        what_to_do: "An event loop that can't change the slack of its thread gets accurate timeouts from a timerfd \
+                     among its descriptors. That costs one descriptor and one extra system call to arm it.",
         sources: &["https://man7.org/linux/man-pages/man2/timerfd_create.2.html"],
         remedies: &[&CHOOSE_EXACT_PRIMITIVE],
         check: Check::Rule(waits_without_slack),
