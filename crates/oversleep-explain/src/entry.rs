@@ -48,7 +48,8 @@ impl Scope {
 pub struct Conclusion {
     /// Whether it is so here.
     pub verdict: Verdict,
-    /// This instance with its figures; for an inconclusive check the reason, ending with what would help.
+    /// This instance with its figures: a headline of about 60 characters, a colon, the rest. For an inconclusive check the
+    /// reason, ending with what would help.
     pub sentence: String,
     /// What it rests on.
     pub evidence: Vec<Evidence>,

@@ -7,7 +7,7 @@
 //!
 //! | layer | what it holds |
 //! |---|---|
-//! | `text`, `names` | figures in words; the registry names that checks look for |
+//! | `text`, `names` | figures in words; the waits and clocks that checks look for |
 //! | `figures` | the figures of a series |
 //! | `entry` | what an entry is: its scope, what a check comes to, a remedy |
 //! | `read` | series and facts of a result, or the reason why they can't carry a conclusion |
@@ -25,9 +25,6 @@ mod entry;
 mod figures;
 mod finding;
 mod findings;
-#[cfg(feature = "testing")]
-pub mod names;
-#[cfg(not(feature = "testing"))]
 mod names;
 mod read;
 mod registry;

@@ -1,74 +1,114 @@
-//! The registry names that findings and remedies look for in results of any system: a name that no registry knows would
-//! make them say "not measured" for ever.
+//! The waits and clocks that findings and remedies look for in results of any system, as the catalogue names them: a name
+//! that it doesn't have does not compile.
 
 pub(crate) use oversleep_system::waits::sets::{
-    LINUX_EXACT as EXACT_WAITS, LINUX_MILLISECOND_POLLS as MILLISECOND_WAITS, LINUX_SLEEPS,
-    LINUX_TIMEOUT_SHARE as TIMEOUT_SHARE_WAITS, MACOS_SLEEPS, WINDOWS_SLEEPS, WINDOWS_TICK_WAITS, plain_sleeps,
+    LINUX_EXACT, LINUX_MILLISECOND_POLLS, LINUX_SLEEPS, MACOS_SLEEPS, WINDOWS_SLEEPS, plain_sleeps,
 };
 
-/// The high-resolution waitable timer of Windows.
-pub(crate) const HIGH_RESOLUTION_TIMER: &str = "waitable-timer-high-resolution";
-/// The waitable timer of Windows with a tolerance.
-pub(crate) const TOLERANT_TIMER: &str = "waitable-timer-tolerant";
-/// The waitable timer of Windows.
-pub(crate) const WAITABLE_TIMER: &str = "waitable-timer";
-/// The library's wait for a deadline.
-pub(crate) const OVERSLEEP: &str = "oversleep-sleep-until";
-/// A receive timeout of a socket.
-pub(crate) const SOCKET_TIMEOUT: &str = "so-rcvtimeo";
-/// The wait that sleeps first and spins at the end.
-pub(crate) const HYBRID: &str = "hybrid";
+use oversleep_system::{ClockInfo, clocks, pairing, waits};
 
+const fn linux(name: &str) -> &'static str {
+    waits::named(waits::LINUX, name).name
+}
+
+const fn windows(name: &str) -> &'static str {
+    waits::named(waits::WINDOWS, name).name
+}
+
+const fn macos(name: &str) -> &'static str {
+    waits::named(waits::MACOS, name).name
+}
+
+const fn clock(clocks: &'static [ClockInfo], name: &str) -> &'static str {
+    let mut at = 0;
+    while at < clocks.len() {
+        if pairing::is_same(clocks[at].name, name) {
+            return clocks[at].name;
+        }
+        at += 1;
+    }
+    panic!("{}", name)
+}
+
+const fn windows_clock(name: &str) -> &'static str {
+    clock(clocks::WINDOWS, name)
+}
+
+/// The high-resolution waitable timer of Windows.
+pub(crate) const HIGH_RESOLUTION_TIMER: &str = windows("waitable-timer-high-resolution");
+/// The waitable timer of Windows with a tolerance.
+pub(crate) const TOLERANT_TIMER: &str = windows("waitable-timer-tolerant");
+/// The waitable timer of Windows.
+pub(crate) const WAITABLE_TIMER: &str = windows("waitable-timer");
+/// The library's wait for a deadline.
+pub(crate) const OVERSLEEP: &str = linux("oversleep-sleep-until");
+/// The wait that sleeps first and spins at the end, which `oversleep-measure` makes of others.
+pub(crate) const HYBRID: &str = "hybrid";
+/// A receive timeout of a socket.
+pub(crate) const SOCKET_TIMEOUT: &str = linux("so-rcvtimeo");
+/// The wait for descriptors with a timeout in milliseconds, and the one with a timeout in nanoseconds.
+pub(crate) const POLL: &str = linux("poll");
+pub(crate) const PPOLL: &str = linux("ppoll");
+/// The same of epoll.
+pub(crate) const EPOLL_WAIT: &str = linux("epoll-wait");
+pub(crate) const EPOLL_PWAIT2: &str = linux("epoll-pwait2");
+/// Waits of Linux whose slack grows with the timeout, in the order in which findings cite them.
+pub(crate) const LINUX_TIMEOUT_SHARE: &[&str] =
+    &[POLL, PPOLL, linux("select"), linux("pselect"), EPOLL_WAIT, EPOLL_PWAIT2];
+/// A timer of Linux that a program arms, as a descriptor.
+pub(crate) const TIMERFD: &str = linux("timerfd");
+/// Timers of macOS that the kernel doesn't coalesce, the one that programs use first.
+pub(crate) const MACOS_EXACT: &[&str] = &[macos("dispatch-source-strict"), macos("kevent-timer-critical")];
+/// Waits of Windows whose values are pooled where the plainest sleep alone has too few: they end on the same ticks.
+pub(crate) const WINDOWS_TICK_WAITS: &[&str] = &[
+    windows("sleep"),
+    windows("sleep-ex"),
+    windows("nt-delay-execution"),
+    windows("wait-for-single-object"),
+    windows("wait-for-multiple-objects"),
+];
 /// Waits of Linux on a lock or a condition.
-pub(crate) const LOCK_WAITS: &[&str] = &["futex", "cond-timedwait"];
-/// Waits of Linux for descriptors, those that take nanoseconds first.
-pub(crate) const POLL_WAITS: &[&str] = &["epoll-pwait2", "ppoll", "poll"];
-/// Waits of Linux in whole milliseconds that have a successor, each beside the call that takes nanoseconds instead.
-pub(crate) const FINER_CALLS: &[(&str, &str)] = &[("epoll-wait", "epoll-pwait2"), ("poll", "ppoll")];
-/// Timers of macOS that are exempt from coalescing.
-pub(crate) const STRICT_TIMERS: &[&str] = &["dispatch-source-strict", "kevent-timer-critical"];
+pub(crate) const LOCK_WAITS: &[&str] = &[linux("futex"), linux("cond-timedwait")];
+/// Waits of Linux that end by CLOCK_REALTIME.
+pub(crate) const REALTIME_WAITS: &[&str] = &[linux("sem-timedwait"), linux("mq-timedreceive")];
 
 /// The clock of the standard library.
-pub(crate) const STD_INSTANT: &str = "std-instant";
+pub(crate) const STD_INSTANT: &str = clock(clocks::LINUX, "std-instant");
+/// CLOCK_MONOTONIC of Linux, read by the vDSO and by a system call.
+pub(crate) const MONOTONIC: &str = clock(clocks::LINUX, "monotonic");
+pub(crate) const MONOTONIC_SYSCALL: &str = clock(clocks::LINUX, "monotonic-syscall");
 /// Clocks that read a bare counter without a fence, each with the ordered reads of the same counter.
 pub(crate) const ORDERED_READS: &[(&str, &[&str])] =
     &[("tsc", &["tsc-fenced", "tscp"]), ("oversleep", &["oversleep-ordered"])];
 /// Clocks of Windows that keep to the default tick.
-pub(crate) const TICK_COUNTS: &[&str] = &["get-tick-count-64", "get-tick-count"];
+pub(crate) const TICK_COUNTS: &[&str] = &[windows_clock("get-tick-count-64"), windows_clock("get-tick-count")];
 /// Clocks of Windows that the clock interrupt advances, each beside a precise one.
 pub(crate) const INTERRUPT_CLOCKS: &[(&str, &str)] = &[
-    ("system-time", "system-time-precise"),
-    ("time-get-time", "qpc"),
-    ("interrupt-time", "interrupt-time-precise"),
-    ("unbiased-interrupt-time", "unbiased-interrupt-time-precise"),
+    (windows_clock("system-time"), windows_clock("system-time-precise")),
+    (windows_clock("time-get-time"), windows_clock("qpc")),
+    (windows_clock("interrupt-time"), windows_clock("interrupt-time-precise")),
+    (windows_clock("unbiased-interrupt-time"), windows_clock("unbiased-interrupt-time-precise")),
 ];
 
-/// Names by the registry that must hold them.
-#[cfg(feature = "testing")]
-pub struct Names {
-    /// Clocks.
-    pub clocks: Vec<&'static str>,
-    /// Waits.
-    pub waits: Vec<&'static str>,
-    /// Tunables.
-    pub tunables: Vec<&'static str>,
-}
+/// The tunables that remedies set and findings look at.
+pub(crate) mod tunable {
+    use oversleep_system::{TunableInfo, pairing, tunables};
 
-/// What is looked for in results of that system.
-#[cfg(feature = "testing")]
-pub fn looked_for(os: &str) -> Names {
-    let (clocks, waits, tunables): (Vec<&str>, Vec<&[&str]>, Vec<&str>) = match os {
-        "windows" => {
-            let clocks = INTERRUPT_CLOCKS.iter().flat_map(|&(coarse, precise)| [coarse, precise]);
-            let timers: &[&str] = &[HIGH_RESOLUTION_TIMER, TOLERANT_TIMER, WAITABLE_TIMER];
-            (clocks.chain(TICK_COUNTS.iter().copied()).collect(), vec![WINDOWS_TICK_WAITS, timers], vec!["resolution"])
+    const fn named(tunables: &'static [TunableInfo], name: &str) -> &'static str {
+        let mut at = 0;
+        while at < tunables.len() {
+            if pairing::is_same(tunables[at].name, name) {
+                return tunables[at].name;
+            }
+            at += 1;
         }
-        "macos" => (vec![], vec![STRICT_TIMERS], vec!["policy"]),
-        _ => {
-            let waits = vec![EXACT_WAITS, LOCK_WAITS, POLL_WAITS, TIMEOUT_SHARE_WAITS, &[SOCKET_TIMEOUT]];
-            (vec![STD_INSTANT], waits, vec!["slack", "policy"])
-        }
-    };
-    let waits = waits.into_iter().chain([plain_sleeps(os)]).flatten().copied().collect();
-    Names { clocks, waits, tunables }
+        panic!("{}", name)
+    }
+
+    /// The timer slack of Linux.
+    pub(crate) const SLACK: &str = named(tunables::LINUX, "slack");
+    /// The scheduling policy; macOS has one of the same name.
+    pub(crate) const POLICY: &str = named(tunables::LINUX, "policy");
+    /// The timer resolution of Windows.
+    pub(crate) const RESOLUTION: &str = named(tunables::WINDOWS, "resolution");
 }

@@ -7,6 +7,9 @@ pub(crate) use oversleep_record::testing::{Sheet, differed, good_clock, rounds};
 use crate::entry::Trial;
 use crate::registry::{findings, remedy};
 
+/// Longest headline: what a line of a short report has room for.
+const HEADLINE_CHARS_MAX: usize = 72;
+
 /// A result file under construction that is explained.
 pub(crate) trait Explained {
     /// A trial of a remedy on a wait at 1 ms, under the conditions that the remedy consists of.
@@ -27,10 +30,12 @@ pub(crate) trait Explained {
         self.finding(id).verdict
     }
 
-    /// Asserts that a finding is found, and says so.
+    /// Asserts that a finding is found, and says so, headline first.
     #[track_caller]
     fn finds(&self, id: &str, sentence: &str) {
         assert_eq!(self.says(id), (Verdict::Found, sentence.to_owned()));
+        let headline = sentence.split([':', ';']).next().unwrap_or_default();
+        assert!(headline.chars().count() <= HEADLINE_CHARS_MAX, "too long for a headline: {headline}");
     }
 
     /// Asserts that a finding was checked and not found, and says so.

@@ -6,7 +6,7 @@ use oversleep_record::{Nanos, Unavailable};
 use oversleep_system::pairing::Made;
 use oversleep_system::{Clock, ClockInfo};
 
-/// Registry name of a clock, and what makes it of its description.
+/// Registry name of a clock, and the function that makes it from its description.
 pub(crate) type Read = Made<ClockInfo, dyn Clock>;
 
 /// A clock made of a function. Each has a type of its own, so that the loops around its read are compiled for it alone.
@@ -19,12 +19,12 @@ pub(crate) struct FnClock<F> {
 }
 
 impl<F: Fn() -> u64 + Send + Sync + 'static> FnClock<F> {
-    /// A clock that every such system has, and whose step the system doesn't state.
+    /// A clock that is always available, and whose step the system doesn't state.
     pub(crate) fn new(info: &'static ClockInfo, read: F) -> FnClock<F> {
         FnClock { info, available: || Ok(()), ticks_hz: || None, step: || None, read }
     }
 
-    /// Whether it can be read here, where that isn't certain.
+    /// Whether it can be read here, where it isn't always available.
     pub(crate) fn available(self, available: fn() -> Result<(), Unavailable>) -> FnClock<F> {
         FnClock { available, ..self }
     }

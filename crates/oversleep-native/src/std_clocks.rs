@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::fn_clock::{FnClock, Read};
 
-/// An instant shows no number, so reads are counted from the first one.
+/// An instant has no number, so the value counts from the first read.
 static ORIGIN: OnceLock<Instant> = OnceLock::new();
 
 /// Nanoseconds since the first read.

@@ -1,4 +1,4 @@
-//! What was learned about one clock.
+//! What was measured of one clock.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ use crate::units::Nanos;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ClockCounts"))]
 #[serde(rename_all = "snake_case")]
 pub enum Counts {
-    /// Time that passes for everybody.
+    /// Time that passes.
     ElapsedTime,
-    /// Time of day; it can be set and stepped.
+    /// Time of day, which can be set and stepped.
     TimeOfDay,
     /// CPU time of the calling process, all threads together.
     ProcessCpuTime,
@@ -75,11 +75,11 @@ impl Epoch {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AcrossSuspend {
-    /// It counts the time asleep.
+    /// It counts the time suspended.
     Continues,
     /// It stands still.
     Stops,
-    /// It depends on the processor, or nobody documents it.
+    /// It depends on the processor, or is not documented.
     Unspecified,
 }
 
@@ -103,7 +103,7 @@ impl AcrossSuspend {
     }
 }
 
-/// A2: read, wait, read again: what the clock says passed, and what the reference clock says.
+/// A2: read, wait, read again: the time that passed by this clock and by the reference clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
@@ -128,14 +128,14 @@ pub struct Steps {
     /// Values it takes per second while read without pause; near 1/step for coarse clocks, the read rate for fine ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes_per_second: Option<u64>,
-    /// Times it went backwards on one thread.
+    /// How often it went backwards on one thread.
     pub backward_on_one_thread: u64,
     /// Furthest it went backwards on one thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backward_on_one_thread_ns: Option<Nanos>,
-    /// Ordered hand-overs between CPUs that were compared; 0 where there is one CPU only.
+    /// Ordered hand-overs between CPUs that were compared; 0 on a machine with one CPU.
     pub cross_cpu_reads: u64,
-    /// Times the later read on another CPU showed an earlier time.
+    /// How often a later read on another CPU showed an earlier time.
     pub backward_across_cpus: u64,
     /// Furthest it went backwards across CPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -148,9 +148,9 @@ pub struct Steps {
 pub struct Drift {
     /// Parts per million this clock runs fast (positive) or slow.
     pub ppm: f64,
-    /// Window it was observed over.
+    /// How long it was observed.
     pub window_ns: Nanos,
-    /// What the reads at both ends leave uncertain, in ppm.
+    /// What the reads at both ends leave open, in ppm.
     pub uncertainty_ppm: f64,
 }
 
@@ -158,7 +158,7 @@ fn has_no_figures(drift: &Option<Drift>) -> bool {
     drift.is_none_or(|drift| !(drift.ppm.is_finite() && drift.uncertainty_ppm.is_finite()))
 }
 
-/// What was learned about one clock. Its cost per call is the series named by `cost_series`.
+/// What was measured of one clock. Its cost per read is the series named by `cost_series`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockResult {
@@ -171,19 +171,19 @@ pub struct ClockResult {
     pub call: String,
     /// What it counts.
     pub counts: Counts,
-    /// From when.
+    /// The moment it counts from.
     pub epoch: Epoch,
     /// Unit of the raw value: `ns`, `us`, `s`, `ticks`.
     pub unit: String,
-    /// Across suspend.
+    /// How it behaves across suspend.
     pub across_suspend: AcrossSuspend,
-    /// When its value starts again from zero; `None` where not within a century.
+    /// When its value starts again from zero; `None` where that takes more than a century.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wraps_after_ns: Option<Nanos>,
-    /// Why this machine can't read it.
+    /// Why it is not available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<Unavailable>,
-    /// Key of the series with its cost per call, in ps.
+    /// Key of the series with its cost per read, in ps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_series: Option<SeriesKey>,
     /// An example of its raw value.
@@ -201,13 +201,13 @@ pub struct ClockResult {
     /// A4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<Steps>,
-    /// A5. Figures that are not finite are left out of a file: JSON can't hold them.
+    /// A5. Figures that are not finite are left out of a file, because JSON can't hold them.
     #[serde(default, skip_serializing_if = "has_no_figures")]
     pub drift: Option<Drift>,
 }
 
 impl ClockResult {
-    /// What it indicated of the reference waits, as a ratio: 1.0 is a clock of elapsed time, 0.0 one that stood still.
+    /// The time it showed of the reference waits, as a ratio: 1.0 for a clock of elapsed time, 0.0 for one that stood still.
     pub fn indicated_ratio(&self) -> Option<f64> {
         let reference: Nanos = self.differences.iter().map(|difference| difference.reference_ns).sum();
         let indicated: Nanos = self.differences.iter().map(|difference| difference.indicated_ns).sum();

@@ -1,6 +1,6 @@
-//! What comparing results comes to: which machines, what differs about them, and series beside series with a verdict.
+//! Results compared: which machines, how they differ, and series beside series with a verdict.
 //!
-//! Pure data, and a document of its own: the laboratory works it out, reports show it, and other programs read it.
+//! A comparison is a document of its own. oversleep makes it from results; reports show it and other programs read it.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,13 +30,13 @@ pub struct Comparison {
     /// What was compared, in the order given; the first is the base. Everywhere else a result is named by its place here,
     /// from 0.
     pub results: Vec<Compared>,
-    /// What may not be concluded from these results, in sentences.
+    /// What must not be concluded from these results, in sentences.
     pub caveats: Vec<Caveat>,
     /// Facts that matter for timing and are not the same everywhere.
     pub facts: Vec<FactDifference>,
     /// Clocks: how each moves. What a read costs is a series.
     pub clocks: Vec<ClockComparison>,
-    /// Every series of every result: what several have in common in one entry, what only one has too.
+    /// Every series of every result. A series that several results have is one entry.
     pub series: Vec<SeriesComparison>,
 }
 
@@ -51,10 +51,10 @@ pub struct Compared {
     pub platform: PlatformId,
     /// The machine, in words: system, processor, what it runs in.
     pub machine: Vec<String>,
-    /// The version of Wine that played Windows.
+    /// The version of Wine that emulated Windows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wine: Option<String>,
-    /// Why its processor is held to be an emulator's.
+    /// Why its processor is taken for an emulator's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulated: Option<String>,
     /// Who measured.
@@ -71,19 +71,19 @@ pub struct Compared {
     pub floor: Option<Floor>,
 }
 
-/// What may not be concluded from one of the results.
+/// A reason not to conclude something from one of the results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Caveat {
     /// Which result.
     pub result: u32,
-    /// What is the matter with it.
+    /// Its kind.
     pub kind: CaveatKind,
     /// In a sentence.
     pub sentence: String,
 }
 
-/// What is the matter with a result.
+/// Kinds of caveats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -98,7 +98,7 @@ pub enum CaveatKind {
     Interrupted,
     /// Other work kept the machine busy.
     Busy,
-    /// Its stamps were read from another clock than the base's.
+    /// Its timestamps come from another clock than the base's.
     OtherClock,
 }
 
@@ -108,7 +108,7 @@ pub enum CaveatKind {
 pub struct FactDifference {
     /// Its name: `timer.slack_ns`.
     pub name: String,
-    /// What each result says of it, in their order; `null` where it says nothing.
+    /// Its value in each result, in their order; `null` where a result lacks it.
     pub values: Vec<Option<FactValue>>,
 }
 
@@ -118,29 +118,29 @@ pub struct FactDifference {
 pub struct ClockComparison {
     /// Registry name.
     pub name: String,
-    /// What each result that knows the clock says of it.
+    /// The clock in each result that has it.
     pub sides: Vec<ClockSide>,
 }
 
-/// What one result says of a clock.
+/// A clock in one result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockSide {
     /// Which result.
     pub result: u32,
-    /// The step it was seen to move by.
+    /// The step it was observed to move by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_ns: Option<Nanos>,
     /// The step the system states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_step_ns: Option<Nanos>,
-    /// Why it can't be read there.
+    /// Why it is not available there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<Unavailable>,
 }
 
 impl ClockSide {
-    /// What a result says of a clock.
+    /// A clock of that result.
     pub fn of(result: u32, clock: &ClockResult) -> ClockSide {
         ClockSide {
             result,
@@ -168,13 +168,13 @@ pub struct SeriesComparison {
     pub quantity: Quantity,
     /// The unit of every figure here that doesn't name its own.
     pub unit: Unit,
-    /// What the program wanted, for waits.
+    /// What the program requested, for waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_ns: Option<Nanos>,
     /// How the waits follow one another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
-    /// The conditions asked for.
+    /// The conditions requested.
     #[serde(default, skip_serializing_if = "Conditions::is_as_found")]
     pub conditions: Conditions,
     /// What else tells it from its neighbours.
@@ -185,27 +185,27 @@ pub struct SeriesComparison {
 }
 
 impl SeriesComparison {
-    /// What a result has of it.
+    /// A result's side.
     pub fn side(&self, result: u32) -> Option<&Side> {
         self.sides.iter().find(|side| side.result == result)
     }
 }
 
-/// One result's figures of a series; of waits those of the calls made.
+/// One result's figures of a series; those of waits are of the calls made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// Which result.
     pub result: u32,
-    /// Why it could not be measured there.
+    /// Why it is not available there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<Unavailable>,
     /// What is passed to the call, after its own rounding of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounded_ns: Option<Nanos>,
-    /// How many values.
+    /// Number of values.
     pub count: u64,
-    /// In how many rounds.
+    /// Number of rounds.
     pub rounds: u64,
     /// Deadlines that had passed before the call could be made; they are in none of the figures.
     pub missed: u64,
@@ -234,7 +234,7 @@ pub struct Estimate {
     pub interval: Option<Interval>,
 }
 
-/// From where to where.
+/// An interval, its ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
@@ -248,9 +248,9 @@ pub struct Interval {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgainstBase {
-    /// Of the median.
+    /// The medians compared.
     pub p50: Judgement,
-    /// Of the 99th percentile; left out where either side has none.
+    /// The 99th percentiles compared; left out where either side has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<Judgement>,
     /// The largest value by the base's; left out unless both are above zero.
@@ -265,15 +265,15 @@ pub struct Judgement {
     /// This figure by the base's; left out unless both are above zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// The least and the largest ratio that both intervals allow; left out unless they lie above zero.
+    /// The smallest and the largest ratio that both intervals allow; left out unless they lie above zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_interval: Option<[f64; 2]>,
-    /// What that comes to.
+    /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
-/// What comparing two figures comes to.
+/// The verdict on two figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "verdict", rename_all = "snake_case")]
@@ -292,7 +292,7 @@ pub enum Verdict {
         /// What.
         why: String,
     },
-    /// Not the same was measured.
+    /// The two are measurements of different things.
     NotComparable {
         /// What differs.
         why: String,
@@ -300,19 +300,19 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether it says something about the machines.
+    /// Whether something follows from it about the machines.
     pub fn is_conclusion(&self) -> bool {
         matches!(self, Verdict::Differs | Verdict::Overlap)
     }
 }
 
 impl Comparison {
-    /// The results compared with the base.
+    /// The results that are compared with the base.
     pub fn others(&self) -> impl Iterator<Item = u32> + use<> {
         1..u32::try_from(self.results.len()).unwrap_or(u32::MAX)
     }
 
-    /// What each series that base and result have in common comes to at the median.
+    /// The verdict on the median of each series that base and result both have.
     pub fn verdicts(&self, result: u32) -> impl Iterator<Item = (&SeriesComparison, &Judgement)> {
         self.series.iter().filter_map(move |series| Some((series, &series.side(result)?.against_base.as_ref()?.p50)))
     }

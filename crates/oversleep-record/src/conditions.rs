@@ -160,7 +160,7 @@ impl FromStr for HeldSettings {
     }
 }
 
-/// What became of a wish to change something.
+/// What became of a requested setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
@@ -172,12 +172,12 @@ pub enum Outcome {
         /// While measuring.
         now: Setting,
     },
-    /// It was so already, nothing was changed.
+    /// It was so already; nothing was changed.
     AlreadySo {
         /// The value found.
         is: Setting,
     },
-    /// The system refused; the measurement went on without it.
+    /// The system refused, and the measurement went on without it.
     Denied {
         /// Why, and how to allow it.
         why: Unavailable,
@@ -214,7 +214,7 @@ pub struct Conditions {
     /// Settings requested (registry name → value).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub requested: BTreeMap<String, Setting>,
-    /// What became of each, in the same names; filled in when measured.
+    /// What became of each, by the same names; filled in while measuring.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outcomes: BTreeMap<String, Outcome>,
     /// Background load.

@@ -1,11 +1,11 @@
-//! What else the machine did meanwhile: the reasons to distrust a series, recorded beside it.
+//! What else the machine did while a series was measured: the reasons to distrust it, recorded beside it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::processor::ProcessorState;
 use crate::units::Nanos;
 
-/// What changed in the system's counters over one window. `None` is "can't be seen here", never "nothing happened".
+/// What changed in the system's counters over one window. `None` means not available, never "nothing happened".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
@@ -23,10 +23,10 @@ pub struct Disturbance {
     /// Time the measuring thread was runnable and waited for a CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_delay_ns: Option<Nanos>,
-    /// Times the measuring thread gave up the CPU by itself (a wait).
+    /// How often the measuring thread gave up the CPU by itself, as in a wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voluntary_switches: Option<u64>,
-    /// Times the measuring thread was preempted.
+    /// How often the measuring thread was preempted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub involuntary_switches: Option<u64>,
     /// Page faults of the measuring thread without I/O.
@@ -56,7 +56,7 @@ pub struct Disturbance {
 }
 
 impl Disturbance {
-    /// Two windows as one. What either could not see stays unseen, unless the other is empty.
+    /// Two windows as one. What is unknown in either stays unknown, unless the other is empty.
     pub fn merged(&self, other: &Disturbance) -> Disturbance {
         if self.window_ns == Nanos::ZERO {
             return *other;
@@ -89,17 +89,17 @@ impl Disturbance {
         }
     }
 
-    /// Systems charge CPU time by ticks, of 10 ms in Linux' counts and 15.6 ms on Windows: windows shorter than four of them
-    /// hold nothing or a whole tick, whatever happened.
+    /// Systems charge CPU time by ticks, of 10 ms in Linux' counts and of 15.6 ms on Windows. A window shorter than four of
+    /// them holds nothing or a whole tick, whatever happened.
     pub const TELLS_CPU_TIME_FROM: Nanos = Nanos(62_500_000);
 
-    /// CPU time of everything but this process as a share of the window (0.0 to the number of CPUs), or `None` where it
-    /// can't be seen, or the window is too short to tell.
+    /// CPU time of everything but this process as a share of the window (0.0 to the number of CPUs); `None` where it is not
+    /// available, or the window is too short.
     pub fn other_cpu_share(&self) -> Option<f64> {
         if self.window_ns < Disturbance::TELLS_CPU_TIME_FROM { None } else { self.share(self.other_cpu_ns) }
     }
 
-    /// `part` as a share of the window (0.0 to the number of CPUs), or `None` where it can't be seen.
+    /// `part` as a share of the window (0.0 to the number of CPUs); `None` where it is not available.
     pub fn share(&self, part: Option<Nanos>) -> Option<f64> {
         (self.window_ns > Nanos::ZERO).then_some(())?;
         Some(part?.0 as f64 / self.window_ns.0 as f64)

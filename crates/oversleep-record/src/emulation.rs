@@ -1,4 +1,4 @@
-//! Whether a result was taken under an emulator of programs, by the facts it holds.
+//! Whether a result was taken under an emulator of programs. The facts it holds tell.
 
 use crate::environment::{Environment, PlatformId};
 use crate::fact::FactName;
@@ -9,8 +9,8 @@ const CLOCKSOURCES_OF_X86: [&str; 5] = ["tsc", "kvm-clock", "hyperv_clocksource_
 const CLOCKSOURCE_OF_ARM: &str = "arch_sys_counter";
 
 impl Environment {
-    /// Why the processor is an emulator's: the machine's is of another architecture than the program. An emulator of
-    /// programs passes on what the kernel says of the processor and of what it keeps time by. Models are none.
+    /// Why the processor is taken for an emulator's: the machine's has another architecture than the program. An emulator
+    /// of programs passes on the kernel's own words about the processor and the clock source. `None` for a model.
     pub fn emulated(&self, platform: &PlatformId) -> Option<String> {
         if platform.modelled.is_some() {
             return None;

@@ -22,7 +22,7 @@ pub struct PlatformId {
     pub modelled: Option<String>,
 }
 
-/// What a fact says.
+/// The value of a fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", content = "value", rename_all = "snake_case")]
@@ -39,7 +39,7 @@ pub enum FactValue {
     Flag(bool),
     /// Several words.
     List(Vec<String>),
-    /// It could not be learned, and why.
+    /// It is not available, and why.
     Unknown(Unavailable),
 }
 
@@ -47,14 +47,14 @@ pub enum FactValue {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fact {
-    /// What it says.
+    /// Its value.
     #[serde(flatten, serialize_with = "as_json_can_say")]
     pub value: FactValue,
-    /// The call or file that told.
+    /// The call or file it comes from.
     pub source: String,
 }
 
-/// JSON has no infinity and no NaN: a ratio that came out so is written as the unknown it is.
+/// JSON has no infinity and no NaN, so such a ratio is written as unknown.
 fn as_json_can_say<S: serde::Serializer>(value: &FactValue, serializer: S) -> Result<S::Ok, S::Error> {
     match value {
         FactValue::Real(ratio) if !ratio.is_finite() => {
@@ -133,7 +133,7 @@ impl Environment {
         }
     }
 
-    /// Facts that could not be learned, with the reason.
+    /// Facts that are not available, with the reason.
     pub fn unknown(&self) -> impl Iterator<Item = (&str, &Unavailable)> {
         self.facts.iter().filter_map(|(name, fact)| match &fact.value {
             FactValue::Unknown(reason) => Some((name.as_str(), reason)),

@@ -1,4 +1,4 @@
-//! What a result says in sentences: findings, their evidence and their remedies.
+//! Findings: what follows from a result, in sentences, with evidence and remedies.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::units::Nanos;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Timing that a program can't trust: a wrong clock, a stalled machine.
+    /// A program can't trust this timing: a wrong clock, a stalled machine.
     Fault,
     /// Time lost that a remedy gets back.
     Cost,
@@ -17,18 +17,18 @@ pub enum Severity {
     Note,
 }
 
-/// What a check of one finding came to.
+/// The verdict on one finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is so here; `sentence` says how much.
+    /// It was found; `sentence` says how much.
     Found,
     /// It was checked and not found here; `sentence` says why not.
     NotFound,
-    /// The result does not hold what the check needs; `sentence` says what.
+    /// The result lacks what the check needs; `sentence` says what.
     NotEnoughData,
-    /// The figures disagree with themselves; `sentence` says which.
+    /// The rounds disagree; `sentence` says which.
     TooDisturbed,
 }
 
@@ -36,7 +36,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// Where it stands: a series key, a fact's name, a clock's name.
+    /// Where the figure comes from: a series key, the name of a fact or of a clock.
     pub source: String,
     /// The figure with its unit.
     pub text: String,
@@ -53,11 +53,11 @@ pub struct Advice {
     /// Code or a command that does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
-    /// What it gained here, before and after; or why it was not tried.
+    /// What it gained here, or why it was not tried.
     pub tried: Tried,
 }
 
-/// Whether a remedy was tried here and what came of it.
+/// Whether a remedy was tried here, and what it gained.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "state", rename_all = "snake_case")]
@@ -69,14 +69,14 @@ pub enum Tried {
         /// Registry name of the wait measured without it, where that is another one: the remedy replaces it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         instead_of: Option<String>,
-        /// What both were asked for; `None` where they have no request.
+        /// What was requested of both; `None` where they have no request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requested_ns: Option<Nanos>,
         /// Median lateness without it, in ns.
         before_p50_ns: i64,
         /// Median lateness with it, in ns.
         after_p50_ns: i64,
-        /// 99th percentile without it, in ns; `None` with too few values.
+        /// 99th percentile without it, in ns; `None` where there are too few values.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before_p99_ns: Option<i64>,
         /// 99th percentile with it, in ns.
@@ -85,12 +85,12 @@ pub enum Tried {
         /// Whether the rounds agree that it helped.
         helped: bool,
     },
-    /// It was tried and the system refused.
+    /// It was tried, and the system refused.
     Refused {
         /// Why, and how to allow it.
         why: String,
     },
-    /// It can't be tried harmlessly, or this run did not.
+    /// It can't be tried without side effects, or this run did not try it.
     NotTried {
         /// Why.
         why: String,
@@ -109,7 +109,7 @@ pub struct Finding {
     pub summary: String,
     /// How much it matters here.
     pub severity: Severity,
-    /// What the check came to.
+    /// The verdict.
     pub verdict: Verdict,
     /// This instance, with its figures.
     pub sentence: String,

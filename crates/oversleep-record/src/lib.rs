@@ -1,8 +1,7 @@
 //! The data of oversleep: what was measured, under which conditions, and what it says.
 //!
-//! Pure data and pure functions on it. Nothing here reads a clock, a file or the operating system, so that a result
-//! taken on one machine can be read, explained, drawn and compared on any other. What needs the OS belongs to the
-//! laboratory; what needs a terminal or a browser belongs to the command.
+//! Pure data and pure functions on it. Nothing here reads a clock, a file or the operating system, so a result taken on
+//! one machine can be read, explained, drawn and compared on any other.
 #![forbid(unsafe_code)]
 
 pub mod clock;

@@ -1,10 +1,11 @@
-//! How fast the processor could run and how hot it was: gauges read around what is measured, and what heat counted.
+//! How fast the processor could run and how hot it was: gauges read before and after each round, and counters of
+//! throttling.
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
 
-/// How much heat presses on the machine, as macOS tells it.
+/// Thermal pressure, as macOS states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -22,7 +23,7 @@ pub enum ThermalPressure {
 }
 
 impl ThermalPressure {
-    /// As it is written in results.
+    /// As results write it.
     pub fn name(self) -> &'static str {
         match self {
             ThermalPressure::Nominal => "nominal",
@@ -34,8 +35,8 @@ impl ThermalPressure {
     }
 }
 
-/// Clock rate and heat in one window: the extremes of what was read just before and just after it, and what was counted
-/// between. `None` is "can't be seen here"; where a gauge could be read at some moments only, it is the extreme of these.
+/// Clock rate and heat in one window: the extremes of the readings just before and just after it, and what was counted in
+/// between. `None` means not available. Where a gauge could be read only now and then, it is the extreme of those readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessorState {
@@ -45,11 +46,11 @@ pub struct ProcessorState {
     /// The highest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_max_hz: Option<u64>,
-    /// Lowest bound that the system set to that rate, for heat or by somebody's wish, in thousandths of the highest
-    /// rate of that CPU: cores of one machine may differ.
+    /// Lowest limit that the system set on that rate, for heat or on request, in thousandths of the highest rate of that
+    /// CPU, because the cores of one machine may differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_min_permille: Option<u64>,
-    /// The highest such bound.
+    /// The highest such limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_max_permille: Option<u64>,
     /// Highest temperature of the processor in thousandths of a degree Celsius.
@@ -58,16 +59,16 @@ pub struct ProcessorState {
     /// Highest thermal pressure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thermal_pressure: Option<ThermalPressure>,
-    /// Times that a core or a package began to slow down because it was too hot, all of them together.
+    /// How often a core or a package began to slow down because it was too hot, all of them together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thermal_throttles: Option<u64>,
-    /// Time spent so, all cores and packages together, counted when a stretch ends.
+    /// Time throttled, all cores and packages together, counted when each stretch ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thermal_throttled_ns: Option<Nanos>,
 }
 
 impl ProcessorState {
-    /// Whether nothing of it could be seen.
+    /// Whether none of it is available.
     pub fn is_unseen(&self) -> bool {
         *self == ProcessorState::default()
     }
@@ -100,7 +101,7 @@ impl ProcessorState {
     }
 }
 
-/// A clock rate as people say it: `800 MHz`, `3.6 GHz`.
+/// A clock rate: `800 MHz`, `3.6 GHz`.
 pub fn rate(hz: u64) -> String {
     let (value, unit, decimals) = match hz {
         0..1_000_000_000 => (hz as f64 / 1e6, "MHz", 0),

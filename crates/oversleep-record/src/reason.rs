@@ -1,10 +1,11 @@
-//! Why something is not available here: a reason that the user sees, never an error and never a zero.
+//! Why something is not available. The user sees the reason; it is never an error and never a zero.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a clock, wait, tunable, counter or fact is not available on this machine, to this process, now.
+/// Why a clock, wait, tunable, counter or fact is not available on this machine, to this process, now. As text it is the
+/// reason alone, to stand after `not available: `.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -28,7 +29,7 @@ pub enum Unavailable {
         /// What is missing.
         what: String,
     },
-    /// A file or device that would tell is not there (a container, or a kernel built without it).
+    /// The file or device that holds it is missing: in a container, or in a kernel built without it.
     Missing {
         /// The file, device or facility.
         what: String,
@@ -40,7 +41,7 @@ pub enum Unavailable {
         /// The system's own words.
         error: String,
     },
-    /// It was there, but what it said made no sense.
+    /// It was read, but its value makes no sense.
     Nonsense {
         /// What was read.
         what: String,

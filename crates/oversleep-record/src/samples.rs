@@ -1,4 +1,4 @@
-//! Raw samples in columns, up to a cap; what is beyond the cap lives on in the distribution.
+//! Raw samples in columns, up to a cap. The distribution holds those beyond it too.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct Samples {
     /// Runs of samples whose deadline had passed before the wait could be called: first index and length.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missed_runs: Vec<[u64; 2]>,
-    /// How many further samples were taken beyond the cap; they are in the distribution only.
+    /// Number of samples beyond the cap; only the distribution holds them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub beyond_cap: u64,
 }
@@ -28,7 +28,7 @@ impl Samples {
         Samples { start_ns: Vec::with_capacity(cap), value: Vec::with_capacity(cap), ..Samples::default() }
     }
 
-    /// Adds a sample, or counts it where `cap` is reached.
+    /// Adds a sample, or only counts it once `cap` is reached.
     pub fn push(&mut self, cap: usize, start_ns: i64, value: i64, missed: bool) {
         if self.value.len() >= cap {
             self.beyond_cap += 1;
@@ -45,17 +45,17 @@ impl Samples {
         self.value.push(value);
     }
 
-    /// How many are kept.
+    /// Number of samples kept.
     pub fn len(&self) -> usize {
         self.value.len()
     }
 
-    /// Whether none is kept.
+    /// Whether none are kept.
     pub fn is_empty(&self) -> bool {
         self.value.is_empty()
     }
 
-    /// What is wrong with the columns, if anything; a reader asks before it uses them.
+    /// What is wrong with the columns, if anything; a reader checks before it uses them.
     pub fn fault(&self) -> Option<String> {
         if self.start_ns.len() != self.value.len() {
             return Some(format!("{} start stamps for {} values", self.start_ns.len(), self.value.len()));

@@ -37,7 +37,7 @@ pub enum Quantity {
     WakeupsPerSecond,
     /// Generations per second.
     GenerationsPerSecond,
-    /// The timer resolution as the system states it, while something was held.
+    /// The timer resolution that the system states while a setting is held.
     StatedResolution,
     /// Time spent in one idle state per second and CPU.
     IdleResidency,
@@ -81,11 +81,11 @@ pub enum Unit {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pace {
-    /// Each call is its own deadline: entry plus what was requested. The next begins as soon as it ended.
+    /// Each call has its own deadline: its start plus the request. The next begins as soon as it ended.
     BackToBack,
-    /// Absolute deadlines one request apart. None is skipped: one that passed while the thread was away is recorded.
+    /// Absolute deadlines, one request apart. None is skipped: a deadline that passed while the thread was away is recorded.
     Periodic,
-    /// As back to back, with a pause of random length (spinning) before each call.
+    /// Back to back, with a pause of random length (spinning) before each call.
     RandomPhase,
 }
 
@@ -107,34 +107,34 @@ pub enum Status {
     /// All that was planned was measured.
     #[default]
     Complete,
-    /// The user stopped it, or the time was up before the plan was done; what there is, is good.
+    /// It stopped early: the user interrupted it, or the time budget was used up. Its values are valid.
     Partial,
-    /// It can't be measured here.
+    /// It is not available.
     Unavailable {
         /// Why.
         reason: Unavailable,
     },
 }
 
-/// How many of what.
+/// Numbers of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
-    /// How many deadlines there were in the time measured; `None` where there is no schedule.
+    /// Deadlines in the time measured; `None` where there is no schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<u64>,
-    /// How many values were recorded.
+    /// Values recorded.
     pub recorded: u64,
-    /// Of these, deadlines that had passed before the wait could be called.
+    /// Of these, deadlines that had passed before the call could be made.
     #[serde(default)]
     pub missed: u64,
     /// Wake-ups before the deadline.
     #[serde(default)]
     pub early: u64,
-    /// Times a clock went backwards between two reads.
+    /// How often a clock went backwards between two reads.
     #[serde(default)]
     pub backward: u64,
-    /// Waits ended by a signal instead of the timer; their values are not in the distribution.
+    /// Waits that a signal ended instead of the timer; their values are not in the distribution.
     #[serde(default)]
     pub interrupted: u64,
 }
@@ -145,9 +145,9 @@ pub struct Counts {
 pub struct Round {
     /// When it began, in ns since the run's origin.
     pub start_ns: Nanos,
-    /// How many values it gave.
+    /// Number of values.
     pub count: u64,
-    /// Its median, for telling drift and disturbance from the effect; `None` without values.
+    /// Its median, which tells drift and disturbance from the effect; `None` without values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median: Option<i64>,
     /// What else the machine did meanwhile.
@@ -180,22 +180,22 @@ pub struct Series {
     /// How the waits follow one another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
-    /// Registry name of the clock that stamped it.
+    /// Registry name of the clock that its timestamps come from.
     pub clock: String,
     /// The conditions requested and what became of each.
     #[serde(default, skip_serializing_if = "Conditions::is_as_found")]
     pub conditions: Conditions,
-    /// What else tells this series from its neighbours: `style` → `spinning`, `threads` → `8`, `way` → `one-way`.
+    /// What else distinguishes it: `style` → `spinning`, `threads` → `8`, `way` → `one-way`.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
     /// How it ended.
     pub status: Status,
-    /// How many of what.
+    /// Numbers of values.
     pub counts: Counts,
-    /// Every value recorded, missed deadlines included: the series as recorded.
+    /// Every value recorded, missed deadlines included.
     pub distribution: Distribution,
-    /// Only the values of calls that were really made: what a tool that skips missed periods would show. Present
-    /// where a deadline was missed.
+    /// Only the values of calls that were made, as a tool that skips missed periods would show them. Present where a
+    /// deadline was missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_only: Option<Distribution>,
     /// Raw samples, up to a cap.
@@ -204,7 +204,7 @@ pub struct Series {
     /// The interleaved rounds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
-    /// Where the lateness went, where that was observed.
+    /// Where the lateness comes from, where that was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<LatenessSplit>,
 }
@@ -254,7 +254,7 @@ impl Series {
         self.calls().corrected_for_omission(self.requested_ns?.0)
     }
 
-    /// The values of calls that were really made.
+    /// The values of calls that were made.
     pub fn calls(&self) -> &Distribution {
         self.calls_only.as_ref().unwrap_or(&self.distribution)
     }

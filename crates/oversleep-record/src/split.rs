@@ -1,4 +1,4 @@
-//! Where a wait's lateness went, in adjacent parts that add up to the total.
+//! Where a wait's lateness comes from, in adjacent parts that add up to the total.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +11,14 @@ use crate::units::Nanos;
 /// With D the deadline, R the switch-in, q the run-queue delay just before it and E the program's own clock read after
 /// the wait: (R − q − D) + q + (E − R) = E − D exactly, sample by sample.
 ///
-/// A wait that wakes before its deadline and spins until then spends none of its lateness on the timer or the run queue:
-/// where R < D ≤ E the whole of E − D is the return, and D − R is recorded apart as time awake before the deadline.
+/// A wait that wakes before its deadline and spins until then owes none of its lateness to the timer or the run queue.
+/// Where R < D ≤ E, all of E − D is the return, and D − R is recorded separately as time awake before the deadline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatenessSplit {
     /// Waits of which all parts were seen.
     pub attributed_count: u64,
-    /// Waits that slept but whose switch-in or delay was not seen; never guessed.
+    /// Waits that slept but whose switch-in or delay was not seen. They are never guessed.
     pub unattributed_count: u64,
     /// Total lateness of the attributed waits, in ns.
     pub total: Distribution,
@@ -32,7 +32,7 @@ pub struct LatenessSplit {
     /// the lateness.
     #[serde(default)]
     pub awake_before: Distribution,
-    /// How it was seen.
+    /// How it was observed.
     pub method: String,
 }
 

@@ -1,15 +1,15 @@
-//! Small statistics on rounds: is a figure stable enough to be concluded from?
+//! Statistics on rounds: is a figure steady enough to draw a conclusion from?
 
 use crate::series::Series;
 
 /// What the rounds of a series say about its steadiness.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Steadiness {
-    /// Fewer than three rounds with values, or fewer than thirty values: nothing can be said.
+    /// Fewer than three rounds with values, or fewer than thirty values: inconclusive.
     TooFew,
     /// The rounds agree: the half-width of their spread around the median, relative to it.
     Steady(f64),
-    /// They disagree by more than a conclusion survives.
+    /// The rounds disagree too much for a conclusion.
     Disturbed(f64),
 }
 

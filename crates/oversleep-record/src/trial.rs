@@ -1,4 +1,4 @@
-//! A remedy tried here: which series it was measured on, before and after.
+//! A remedy tried: the series it was measured with, before and after.
 
 use serde::{Deserialize, Serialize};
 

@@ -158,9 +158,9 @@ pub trait Clock: Send + Sync {
     /// One read, in raw units. Call it only where [`Clock::available`] returned `Ok`.
     fn read(&self) -> u64;
 
-    /// Reads until the value differs from `shown`, at most `reads_max` times, and returns the last value.
-    fn poll(&self, shown: u64, reads_max: u64) -> u64 {
-        (0..reads_max).map(|_| self.read()).find(|&raw| raw != shown).unwrap_or(shown)
+    /// Reads until the value differs from `seen`, at most `reads_max` times, and returns the last value.
+    fn poll(&self, seen: u64, reads_max: u64) -> u64 {
+        (0..reads_max).map(|_| self.read()).find(|&raw| raw != seen).unwrap_or(seen)
     }
 
     /// Reads `count` times in a loop compiled for this clock alone, so that the clock is timed and not the interface.

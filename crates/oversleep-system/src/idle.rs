@@ -1,4 +1,4 @@
-//! How idle the machine's CPUs are and what its packages draw: what a raised resolution or a fast timer costs.
+//! How idle the CPUs are and how much power the packages draw: the cost of a finer timer resolution or a fast timer.
 
 use oversleep_record::{Nanos, Unavailable};
 
@@ -7,9 +7,9 @@ use oversleep_record::{Nanos, Unavailable};
 pub struct IdleReading {
     /// The moment, on the reference clock.
     pub at: Nanos,
-    /// How many CPUs the times are summed over.
+    /// Number of CPUs whose times are added up.
     pub cpus: u32,
-    /// Time spent in each idle state, all CPUs together, since an arbitrary origin.
+    /// Time in each idle state on all CPUs together, since an arbitrary origin.
     pub states: Result<Vec<IdleState>, Unavailable>,
     /// Energy of each processor package since an arbitrary origin.
     pub packages: Result<Vec<Package>, Unavailable>,
@@ -20,7 +20,7 @@ pub struct IdleReading {
 pub struct IdleState {
     /// The system's name: `C6`, `WFI`.
     pub name: String,
-    /// Time spent in it.
+    /// Time in it.
     pub spent: Nanos,
 }
 
@@ -29,17 +29,17 @@ pub struct IdleState {
 pub struct Package {
     /// Its counter, in µJ.
     pub energy_uj: u64,
-    /// The highest value it shows before it begins anew.
+    /// The highest value before it wraps to zero.
     pub highest_uj: u64,
 }
 
 impl IdleReading {
-    /// Nothing is known, for that reason.
+    /// A reading in which nothing is known, for that reason.
     pub fn unknown(at: Nanos, why: Unavailable) -> IdleReading {
         IdleReading { at, cpus: 0, states: Err(why.clone()), packages: Err(why) }
     }
 
-    /// Time spent in the state of that name from `self` to `later`, per second and CPU.
+    /// Time in the state of that name from `self` to `later`, per second and CPU.
     ///
     /// # Errors
     /// Why it isn't known.
@@ -57,7 +57,7 @@ impl IdleReading {
         Ok(Nanos(i64::try_from(per_second).unwrap_or(i64::MAX)))
     }
 
-    /// What all packages drew from `self` to `later` on average, in mW.
+    /// Average power of all packages from `self` to `later`, in mW.
     ///
     /// # Errors
     /// Why it isn't known.
@@ -74,7 +74,7 @@ impl IdleReading {
 }
 
 impl Package {
-    /// Energy used until `later`; the counter may have begun anew once.
+    /// Energy used until `later`; the counter may have wrapped once.
     fn until(self, later: Package) -> i128 {
         let used = i128::from(later.energy_uj) - i128::from(self.energy_uj);
         if used < 0 { used + i128::from(self.highest_uj) } else { used }

@@ -1,7 +1,8 @@
-//! What a platform is: registries of small descriptions with their calls, and what can be observed while they run.
+//! What a platform is: the descriptions of every clock, wait, hand-off, tunable and load of every system, the rules by which
+//! timers end, and the interface through which experiments use a machine.
 //!
-//! Two kinds stand behind it: real machines and models in virtual time. An experiment can't tell which it has, so it
-//! must take time from the platform, start threads through it, and spin with [`Platform::relax`] in the loop.
+//! A platform is a real machine or a model in virtual time. An experiment can't know which, so it takes time from the
+//! platform, starts threads through it, and calls [`Platform::relax`] in every spin loop.
 #![forbid(unsafe_code)]
 
 #[cfg(test)]
@@ -34,7 +35,7 @@ pub use load::{HOGS_MAX, HogTimer, Load, LoadInfo, LoadKind, check_hogs};
 pub use neighbour::Neighbour;
 pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn, processor_between};
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
-pub use tunable::{NotASetting, Problem, Reached, Restore, Scope, Tunable, TunableInfo};
+pub use tunable::{NotASetting, Problem, Reached, Restore, Scope, Tunable, TunableInfo, Word};
 pub use wait::TICK_TOLERANCES;
 pub use wait::{Family, Granularity, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
@@ -46,17 +47,17 @@ use oversleep_record::{Nanos, ProcessorState, Unavailable};
 
 /// A machine, real or modelled.
 pub trait Platform: Send + Sync {
-    /// Which one.
+    /// Its name in results.
     fn id(&self) -> PlatformId;
 
-    /// The reference clock: nanoseconds since an arbitrary origin, monotonic, the base of every deadline.
+    /// The time on the reference clock, which every deadline is on: monotonic nanoseconds since an arbitrary origin.
     fn now(&self) -> Nanos;
 
     /// Registry name of the reference clock.
     fn reference_clock(&self) -> &'static str;
 
-    /// One turn of a spin loop: a pause hint on a real machine, a step of virtual time on a modelled one. Every loop
-    /// that waits for another thread or for time must call it.
+    /// One turn of a spin loop: a pause hint on a real machine, a step of virtual time on a modelled one. Call it in every
+    /// loop that waits for another thread or for time.
     fn relax(&self);
 
     /// Keeps the CPU busy until that moment of the reference clock.
@@ -66,8 +67,7 @@ pub trait Platform: Send + Sync {
         }
     }
 
-    /// Burns `units` of pure computation. The same count takes the same work on every call; how long that is, the
-    /// caller calibrates.
+    /// Computes for `units` of work. A unit is the same work on every call; the caller calibrates how long it takes.
     fn work(&self, units: u64);
 
     /// The clocks, available or not.
@@ -94,21 +94,21 @@ pub trait Platform: Send + Sync {
     /// The reason where the system refuses another thread.
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable>;
 
-    /// Whether time passes only as it is spent, so that a long experiment costs whoever waits for it next to nothing.
+    /// Whether time is virtual, so that even a long experiment returns at once.
     fn time_is_virtual(&self) -> bool {
         false
     }
 
-    /// Starts another process that holds this setting of the resolution tunable, or nothing, and returns when it does.
+    /// Starts another process that holds this setting of the resolution tunable, or none, and returns when it holds it.
     ///
     /// # Errors
-    /// Why no process can be started here.
+    /// Why no process can start here.
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
         let _ = setting;
         Err(Unavailable::NotOnThisPlatform)
     }
 
-    /// What the system tells about its timer resolution beyond the facts of the environment, found out by asking it now.
+    /// What the system states now about its timer resolution, beyond the facts of the environment.
     fn resolution_rows(&self) -> Vec<ResolutionRow> {
         Vec::new()
     }
@@ -116,36 +116,36 @@ pub trait Platform: Send + Sync {
     /// Which processes hold which setting of the resolution tunable.
     ///
     /// # Errors
-    /// Why the system doesn't tell, and what would.
+    /// Why the system doesn't state it, and what does.
     fn resolution_holders(&self) -> Result<ResolutionHolders, Unavailable> {
         Err(resolution::nobody_tells(&self.id()))
     }
 
-    /// Idle states and energy as they stand now. Two readings give residency and power.
+    /// Idle states and energy now. Two readings give residency and power.
     fn idle_counters(&self) -> IdleReading {
         IdleReading::unknown(self.now(), Unavailable::NotOnThisPlatform)
     }
 
-    /// What the machine is. May take some ms; called once per run.
+    /// The facts about the machine. It takes some ms and is called once per run.
     fn environment(&self) -> Environment;
 
-    /// Counters of the system and of the calling thread, as they stand now. Two readings give a disturbance.
+    /// Counters of the system and of the calling thread now. Two readings give a disturbance.
     fn counters(&self) -> CounterReading;
 
-    /// How fast the calling thread's CPU may run and how hot it is, as it stands now, and how often heat slowed one down
-    /// since an arbitrary origin. Dearer than [`Platform::counters`], so it is read before the first of them and after
-    /// the last. Unseen where nothing tells; the environment's facts say why.
+    /// How fast the calling thread's CPU may run and how hot it is now, and how often heat has slowed a CPU down since an
+    /// arbitrary origin. It costs more than [`Platform::counters`], so it is read before the first of them and after the
+    /// last. It is empty where no gauge is readable; the environment's facts state why.
     fn processor_state(&self) -> ProcessorState {
         ProcessorState::default()
     }
 
-    /// Watches the calling thread's switch-ins, for splitting lateness.
+    /// Watches the calling thread's switch-ins, which split its lateness.
     ///
     /// # Errors
-    /// Why they can't be seen here.
+    /// Why they are not available here.
     fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable>;
 
-    /// What this process may see and change here, for `doctor`.
+    /// What this process may read and change here, for `doctor`.
     fn abilities(&self) -> Vec<Ability>;
 
     /// Wall-clock seconds since 1970-01-01 UTC, for dating a result; `None` on a modelled machine.
@@ -157,7 +157,7 @@ pub trait ThreadHandle: Send {
     /// Whether its body has returned.
     fn is_finished(&self) -> bool;
 
-    /// Blocks until it has. A panic of the body is passed on to the caller.
+    /// Blocks until its body has returned, and passes a panic of the body on to the caller.
     fn join(self: Box<Self>);
 }
 
@@ -185,7 +185,7 @@ impl dyn Platform + '_ {
         self.tunables().iter().map(AsRef::as_ref).find(|tunable| tunable.info().name == name)
     }
 
-    /// What decides how exactly this system's timers end, where a program can change it.
+    /// The tunable that decides how exactly this system's timers end, where it has one.
     pub fn resolution_tunable(&self) -> Option<&dyn Tunable> {
         self.tunables().iter().map(AsRef::as_ref).find(|tunable| tunable.info().sets_resolution)
     }

@@ -1,10 +1,10 @@
-//! Neighbours: other processes that hold a timer setting of their own, to see what reaches this one.
+//! Neighbours: other processes that hold a timer setting of their own, to show what reaches this one.
 
 use oversleep_record::conditions::Outcome;
 
-/// Another process, started by this one, that holds a setting of the resolution tunable or was asked to hold nothing. It
-/// ends, and what it held with it, when dropped; it ends too when this process dies.
+/// A process that this one started to hold a setting of the resolution tunable, or to hold none. It ends when this value
+/// is dropped or this process dies, and its setting ends with it.
 pub trait Neighbour: Send {
-    /// What the system granted it; `None` where it was asked to hold nothing.
+    /// What the system granted it; `None` where it holds nothing.
     fn outcome(&self) -> Option<&Outcome>;
 }

@@ -1,4 +1,4 @@
-//! What can be observed: CPUs, counters, switch-ins, and what this process is allowed.
+//! What a platform lets this process observe: CPUs, counters and switch-ins.
 
 pub use oversleep_record::label::CpuKind;
 use oversleep_record::{Disturbance, Nanos, ProcessorState, Unavailable};
@@ -12,7 +12,7 @@ pub struct Cpu {
     pub kind: CpuKind,
 }
 
-/// Counters at one moment, as far as they can be seen; absolute values since an arbitrary origin.
+/// The counters that this process can read, at one moment. Values count from an arbitrary origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CounterReading {
     /// The moment, on the reference clock.
@@ -25,7 +25,7 @@ impl CounterReading {
     /// What happened from `self` to `later`.
     pub fn until(&self, later: &CounterReading) -> Disturbance {
         fn span(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
-            // Some counters (steal on live migration) have been seen to go back; such a window is unknown, not negative.
+            // Some counters can go back, as steal does on live migration. Such a window is unknown, not negative.
             let difference = b? - a?;
             (difference >= Nanos::ZERO).then_some(difference)
         }
@@ -48,14 +48,14 @@ impl CounterReading {
             timer_interrupts: count(a.timer_interrupts, b.timer_interrupts),
             all_interrupts: count(a.all_interrupts, b.all_interrupts),
             own_cpu_ns: span(a.own_cpu_ns, b.own_cpu_ns),
-            // Read apart, further out: see [`Platform::processor_state`](super::Platform::processor_state).
+            // It is read separately, before and after these: [`Platform::processor_state`](super::Platform).
             processor: ProcessorState::default(),
         }
     }
 }
 
-/// The processor between two readings of [`Platform::processor_state`](super::Platform::processor_state): the gauges of
-/// both, and by how much the counts grew.
+/// The processor between two readings of [`Platform::processor_state`](super::Platform::processor_state): the extremes of
+/// its gauges, and by how much its counts grew.
 pub fn processor_between(before: &ProcessorState, after: &ProcessorState) -> ProcessorState {
     let spent = || Some(after.thermal_throttled_ns? - before.thermal_throttled_ns?);
     let grown = || after.thermal_throttles?.checked_sub(before.thermal_throttles?);
@@ -71,20 +71,20 @@ pub fn processor_between(before: &ProcessorState, after: &ProcessorState) -> Pro
 pub struct SwitchIn {
     /// When the thread got a CPU, on the reference clock.
     pub at: Nanos,
-    /// How long it had been runnable and waiting for one just before.
+    /// How long it had waited for a CPU before that.
     pub run_queue_delay: Nanos,
 }
 
 /// Watches the thread that made it.
 pub trait Splitter {
-    /// Forgets what happened until now; call it just before a wait.
+    /// Starts to watch; call it just before a wait.
     fn arm(&mut self);
 
-    /// The switch-in that ended the wait since [`Splitter::arm`]: the last one. `None` where the thread was never
-    /// switched out, or an event was lost.
+    /// The last switch-in since [`Splitter::arm`], which ended the wait. `None` where the thread was never switched out
+    /// or an event was lost.
     fn last_switch_in(&mut self) -> Option<SwitchIn>;
 
-    /// How it watches, for the record.
+    /// How it watches, for the result.
     fn method(&self) -> &'static str;
 }
 
@@ -93,9 +93,9 @@ pub trait Splitter {
 pub struct Ability {
     /// Short name: `real-time policies`, `switch-in times`.
     pub name: String,
-    /// What it is good for here.
+    /// What it gives the user.
     pub gives: String,
-    /// Present, with how it was seen; or absent, with the reason and how to allow it.
+    /// How its presence showed, or why it is absent and how to allow it.
     pub state: Result<String, Unavailable>,
 }
 

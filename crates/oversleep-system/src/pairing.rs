@@ -19,7 +19,7 @@ macro_rules! registry {
 /// The registry names of a constant slice of descriptions.
 #[macro_export]
 macro_rules! names_of {
-    ($infos:path) => {{
+    ($infos:expr) => {{
         let mut names = [""; $infos.len()];
         let mut at = 0;
         while at < $infos.len() {

@@ -1,41 +1,41 @@
-//! What a system tells of its timer resolution and of those who hold it.
+//! What a system states about its timer resolution and the processes that hold one.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::PlatformId;
 
-/// One line of what the system tells.
+/// One line of that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolutionRow {
-    /// What it is about: `after fork and exec`.
+    /// Its subject: `after fork and exec`.
     pub what: &'static str,
-    /// What was found, or why nothing was.
+    /// What holds, or why it is unknown.
     pub says: Result<String, Unavailable>,
-    /// How it was found.
+    /// How it was determined.
     pub how: &'static str,
 }
 
-/// Who holds what, as far as the system tells.
+/// Which processes hold which setting, as far as the system states it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResolutionHolders {
     /// By setting, in its order.
     pub settings: Vec<Holders>,
-    /// Processes that would not tell.
+    /// Processes whose setting can't be read.
     pub unknown_count: u64,
 }
 
 /// The processes that hold one setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holders {
-    /// What they hold.
+    /// The setting.
     pub setting: Setting,
-    /// How many they are.
+    /// Number of processes.
     pub process_count: u64,
-    /// Their names, each once; for the terminal only, never for a result file.
+    /// Their names, each once: for the terminal only, never for a result file.
     pub names: Vec<String>,
 }
 
-/// Why a system doesn't tell who holds what. Windows knows, but shows it to administrators in a report only:
+/// Why a system doesn't state who holds what. Windows shows it only to administrators, in a report:
 /// <https://learn.microsoft.com/windows-hardware/design/device-experiences/powercfg-command-line-options#energy>.
 pub fn nobody_tells(id: &PlatformId) -> Unavailable {
     if id.os == "windows" && id.modelled.is_none() {

@@ -87,6 +87,8 @@ pub struct TunableInfo {
     pub inherited_by: Option<&'static str>,
     /// Whether it decides how exactly this system's timers end: slack, resolution, tier. At most one does.
     pub sets_resolution: bool,
+    /// The words that it takes as settings, the plainest first; empty where it takes none.
+    pub words: &'static [Word],
     /// Spans worth measuring side by side, the default first; empty where it takes none or there is nothing to compare.
     pub compared: &'static [Nanos],
     /// Whether modelled machines have it.
@@ -97,7 +99,35 @@ pub struct TunableInfo {
     pub page: &'static str,
 }
 
+/// A word that a tunable takes as a setting: `fifo:80`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The word.
+    pub name: &'static str,
+    /// The lowest and the highest number that may follow it; `0` stands for none.
+    pub numbers: (i32, i32),
+}
+
+impl Word {
+    /// A word with numbers.
+    pub(crate) const fn ranging(name: &'static str, lowest: i32, highest: i32) -> Word {
+        Word { name, numbers: (lowest, highest) }
+    }
+
+    /// A word without a number.
+    pub(crate) const fn alone(name: &'static str) -> Word {
+        Word::ranging(name, 0, 0)
+    }
+}
+
 impl TunableInfo {
+    /// The word of a setting and its number, where it is one of this tunable's and its number is in range.
+    pub fn word(&self, setting: &Setting) -> Option<(&'static str, i32)> {
+        let Setting::Policy { policy, priority } = setting else { return None };
+        let word = self.words.iter().find(|word| word.name == policy)?;
+        (word.numbers.0..=word.numbers.1).contains(priority).then_some((word.name, *priority))
+    }
+
     /// The error for a setting of the wrong kind, out of range or with an unknown name.
     pub fn refuse(&self, given: &Setting) -> NotASetting {
         NotASetting::expecting(self.name, given, self.expected)

@@ -4,8 +4,8 @@ use oversleep_record::comparison::FactDifference;
 use oversleep_record::environment::FactValue;
 use oversleep_record::{Environment, FactName};
 
-/// Names of facts, what decides most first. A fact that is not here says how it was measured (what was to be seen), not
-/// how the machine keeps time.
+/// Names of facts, those that decide most first. A fact that is not here says how oversleep measured (what it could read),
+/// not how the machine keeps time.
 pub const NAMES: [FactName; 54] = [
     FactName::OsName,
     FactName::OsBuild,
@@ -63,8 +63,8 @@ pub const NAMES: [FactName; 54] = [
     FactName::LibcVersion,
 ];
 
-/// The facts that are not the same in all of these environments. One that could not be learned is as good as another;
-/// where one is known and another isn't, that is told.
+/// The facts that are not the same in all of these environments. Unknown facts count as equal, whatever the reason; a known
+/// and an unknown one differ.
 pub(super) fn differences(environments: &[&Environment]) -> Vec<FactDifference> {
     let value =
         |environment: &Environment, name: FactName| environment.facts.get(name.as_str()).map(|fact| fact.value.clone());
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_and_matters_is_told() {
+    fn only_what_differs_and_matters_is_listed() {
         let slack = |ns| (FactName::TimerSlack, FactValue::Nanos(Nanos(ns)));
         let lost = || FactValue::Unknown(Unavailable::NotMeasured);
         let base = environment(&[

@@ -1,19 +1,19 @@
-//! How far a quantile can be trusted: where it lies with 99 % confidence.
+//! How uncertain a quantile is: where it lies with 99 % confidence.
 //!
-//! Two uncertainties count, and the wider one holds. One is that of few values, from the ranks between which a quantile
-//! lies whatever the distribution (binomial). It takes values for independent, which waits in a row are not; so the
-//! other is that of the rounds, which are spread over the whole run: the Student interval of their medians. Few rounds
-//! make it wide, so that they conclude little. Neither is finer than the histogram or the clock's step.
+//! There are two uncertainties, and the wider one holds. The first is that of few values: the ranks between which a
+//! quantile lies whatever the distribution (binomial). It assumes independent values, which waits in a row are not. The
+//! second is therefore that of the rounds, which are spread over the whole run: the Student interval of their medians. It
+//! is wide for few rounds. Neither is narrower than the histogram's resolution or the clock's step.
 //!
-//! 99 % because a comparison looks at hundreds of series at once: two intervals of 95 % are apart by chance in one of 200
-//! comparisons of like with like, two of 99 % in one of 4,000.
+//! The confidence is 99 % because a comparison covers hundreds of series at once: for equal series, two intervals of 95 %
+//! are apart by chance once in 200 comparisons, two of 99 % once in 4,000.
 
 use oversleep_record::Distribution;
 use oversleep_record::comparison::Interval;
 
-/// What lies outside of an interval on either side.
+/// The probability outside of an interval, on either side.
 const TAIL: f64 = 0.005;
-/// The normal distribution's quantile for it.
+/// The normal distribution's quantile for that.
 const NORMAL: f64 = 2.575_829;
 /// Student's, for 1 to 20 degrees of freedom; beyond them the last, which is too wide rather than too narrow.
 const STUDENT: [f64; 20] = [
@@ -25,7 +25,7 @@ const NORMAL_VARIANCE: f64 = 25.0;
 /// A histogram with three significant digits tells values apart by a thousandth.
 const HISTOGRAM: i64 = 1_000;
 
-/// From how many rounds a median has an interval. The binomial asks for eight values.
+/// Fewest rounds for which a median has an interval. The binomial needs eight values.
 const ROUNDS_MIN: usize = 2;
 
 /// The median's interval, from the values and the medians of their rounds. `None` with fewer than eight values or two

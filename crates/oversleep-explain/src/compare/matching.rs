@@ -11,7 +11,7 @@ pub(super) struct Group<'a> {
     pub members: Vec<(usize, &'a Series)>,
 }
 
-/// Everything that makes a measurement what it is. What the machine made of it (rounding, refusals) is not part of it.
+/// Everything that tells one measurement from another. What the machine made of it (rounding, refusals) is not part of it.
 #[derive(PartialEq)]
 struct Identity<'a> {
     key: &'a SeriesKey,
@@ -35,8 +35,8 @@ impl<'a> Identity<'a> {
     }
 }
 
-/// A label as it was meant: work is calibrated on each machine and comes out a few ns off what was wanted, so that its
-/// length counts to two digits.
+/// A label as it was meant: work is calibrated on each machine and comes out a few ns off the request, so its length counts
+/// to two digits.
 fn meant(name: &str, value: &str) -> String {
     match value.parse::<f64>() {
         Ok(span) if name.ends_with("_ns") => format!("{span:.1e}"),
@@ -73,8 +73,8 @@ mod tests {
     use oversleep_record::conditions::{Conditions, Setting};
     use oversleep_record::label;
 
-    use super::super::testing::{Sheet, waits};
     use super::*;
+    use crate::compare::testing::{Sheet, waits};
 
     fn together(one: Series, other: Series) -> bool {
         let results = [Sheet::linux().series(one).file, Sheet::linux().series(other).file];
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_otherwise_stands_apart() {
+    fn what_was_measured_otherwise_is_another_group() {
         let plain = || waits("B5/nanosleep/1ms", &[66_000; 4]);
         assert!(together(plain(), waits("B5/nanosleep/1ms", &[90_000; 2])));
         assert!(!together(plain(), waits("B5/nanosleep/5ms", &[66_000; 4])));
@@ -94,7 +94,7 @@ mod tests {
         assert!(!together(plain(), with_slack));
         let mut rounded = plain();
         rounded.rounded_ns = Some(Nanos::from_millis(2));
-        assert!(together(plain(), rounded), "what the system makes of a request is what is compared");
+        assert!(together(plain(), rounded), "how a call rounds its request is part of what is compared");
     }
 
     #[test]

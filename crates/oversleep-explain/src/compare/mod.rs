@@ -1,8 +1,8 @@
 //! Results compared with one another: the first is the base.
 //!
-//! Reads records only, so results of any systems compare anywhere. `matching` finds what was measured alike, `interval`
-//! how far a figure can be trusted, `judge` whether two figures differ by more than that, `facts` and `caveats` what else
-//! is not the same and what may not be concluded. A series that only one result has stays in the list.
+//! It reads records only, so results of any system compare anywhere. `matching` finds series that measured the same thing,
+//! `interval` how uncertain a figure is, `judge` whether two figures differ by more than that, `facts` and `caveats` what
+//! else differs and what may not be concluded. A series that only one result has stays in the list.
 
 mod caveats;
 mod facts;
@@ -17,6 +17,8 @@ use std::collections::BTreeSet;
 use oversleep_record::comparison::{ClockComparison, ClockSide, Compared, Comparison, SCHEMA};
 use oversleep_record::file::Tool;
 use oversleep_record::{Environment, ResultFile};
+
+use crate::read::wine_version;
 
 pub use facts::NAMES as FACTS;
 
@@ -39,8 +41,8 @@ fn compared(file: &ResultFile, machine: Vec<String>) -> Compared {
         name: file.name.clone(),
         platform: file.platform.clone(),
         machine,
-        wine: caveats::wine(file).map(str::to_owned),
-        emulated: caveats::emulated(file),
+        wine: wine_version(file).map(str::to_owned),
+        emulated: file.environment.emulated(&file.platform),
         tool: file.tool.clone(),
         command: file.command.clone(),
         taken_unix_s: file.taken_unix_s,

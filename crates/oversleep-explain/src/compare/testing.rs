@@ -1,4 +1,4 @@
-//! Series that differ by little, for the tests of comparisons.
+//! Series that differ little, for the tests of comparisons.
 
 use oversleep_record::conditions::LoadSpec;
 use oversleep_record::key::Part;

@@ -7,6 +7,7 @@ use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{a_wait, p50, requested};
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
+use crate::names::tunable;
 use crate::read::{
     COMMON_REQUEST, is_sound, not_measured, quiet_enough, reference_sleep, refusal, sound, sound_pairs, waits_of,
 };
@@ -67,8 +68,13 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
             enough: Pair::both_sound,
             effect: None,
             differs: |_, pair| pair.differs_by_factor(LEEWAY_FACTOR),
-            found: |_, pair| Conclusion::found(format!("{}: its waits have no leeway", with_policy(pair))),
-            absent: |_, pair| format!("{}: it gains nothing here", with_policy(pair)),
+            found: |_, pair| {
+                Conclusion::found(format!(
+                    "a time-constraint policy removes the leeway of waits: {}",
+                    with_policy(pair)
+                ))
+            },
+            absent: |_, pair| format!("a time-constraint policy gains nothing here: {}", with_policy(pair)),
         }),
     },
 ];
@@ -106,14 +112,14 @@ fn timer_leeway(file: &ResultFile) -> Checked {
     sound(long)?;
     quiet_enough(file, long, Nanos((further.0 as f64 * SHARE_MIN) as i64))?;
     let share = (p50(long) - p50(short)).0 as f64 / further.0 as f64;
-    let both = format!("{} was {} late and one of {} {}", a_wait(short), p50(short), requested(long), p50(long));
+    let both = format!("{} was {} late, one of {} {}", a_wait(short), p50(short), requested(long), p50(long));
     let class =
         file.environment.text(FactName::SchedQosClass).map(|class| format!(" (class {class})")).unwrap_or_default();
     let conclusion = if share >= SHARE_MIN {
         let share = share_in_words(share);
-        Conclusion::found(format!("{both}: macOS lets this thread's waits end late by {share} of the request{class}"))
+        Conclusion::found(format!("this thread's waits end late by {share} of the request{class}: {both}"))
     } else {
-        Conclusion::absent(format!("{both}: the lateness does not grow with the request{class}"))
+        Conclusion::absent(format!("the lateness does not grow with the request{class}: {both}"))
     };
     Ok(conclusion.rests_on_series([short, long]))
 }
@@ -125,7 +131,7 @@ fn without_and_with(file: &ResultFile) -> Checked<Pair<'_>> {
     }
     let plain = reference_sleep(file)?;
     let is_real_time = |series: &&Series| {
-        let policy = series.conditions.setting("policy");
+        let policy = series.conditions.setting(tunable::POLICY);
         matches!(policy, Some(Setting::Policy { policy, .. }) if policy == "time-constraint")
     };
     let is_like = |series: &&Series| series.subject == plain.subject && series.requested_ns == plain.requested_ns;
@@ -141,7 +147,7 @@ fn without_and_with(file: &ResultFile) -> Checked<Pair<'_>> {
 
 fn with_policy(pair: &Pair<'_>) -> String {
     let (late, still_late) = pair.lateness();
-    format!("under a time-constraint policy {} was {still_late} late instead of {late}", a_wait(&pair.worse))
+    format!("under it {} was {still_late} late instead of {late}", a_wait(&pair.worse))
 }
 
 #[cfg(test)]
@@ -160,20 +166,20 @@ mod tests {
     fn leeway_is_a_share_of_the_request() {
         sleeping(262_000, 1_262_000).text(FactName::SchedQosClass, "default").finds(
             "OVS-M001",
-            "a 1 ms nanosleep was 262 µs late and one of 5 ms 1.26 ms: macOS lets this thread's waits end late by a quarter of the \
-             request (class default)",
+            "this thread's waits end late by a quarter of the request (class default): a 1 ms nanosleep was 262 µs late, one of \
+             5 ms 1.26 ms",
         );
         let interactive = sleeping(137_000, 637_000).says("OVS-M001").1;
-        assert!(interactive.ends_with("end late by an eighth of the request"), "{interactive}");
+        assert!(interactive.starts_with("this thread's waits end late by an eighth of the request: "), "{interactive}");
         let odd = sleeping(1_000_000, 5_000_000).says("OVS-M001").1;
-        assert!(odd.ends_with("end late by 100 % of the request"), "{odd}");
+        assert!(odd.starts_with("this thread's waits end late by 100 % of the request: "), "{odd}");
     }
 
     #[test]
     fn no_leeway_no_data_no_peace() {
         sleeping(12_000, 13_000).finds_no(
             "OVS-M001",
-            "a 1 ms nanosleep was 12 µs late and one of 5 ms 13 µs: the lateness does not grow with the request",
+            "the lateness does not grow with the request: a 1 ms nanosleep was 12 µs late, one of 5 ms 13 µs",
         );
         let one = || Sheet::macos().steady("B5/nanosleep/1ms", 262_000);
         one().lacks("OVS-M001", "this run measured only 1 ms and a share needs two requests. Use --request 1ms,5ms");
@@ -185,8 +191,7 @@ mod tests {
         let one = || Sheet::macos().steady("B5/nanosleep/1ms", 262_000);
         one().steady("B5/nanosleep/2ms", 512_000).scarce("B5/nanosleep/5ms", 1_262_000).finds(
             "OVS-M001",
-            "a 1 ms nanosleep was 262 µs late and one of 2 ms 512 µs: macOS lets this thread's waits end late by a quarter of the \
-             request",
+            "this thread's waits end late by a quarter of the request: a 1 ms nanosleep was 262 µs late, one of 2 ms 512 µs",
         );
         let (verdict, reason) = one().scarce("B5/nanosleep/5ms", 1_262_000).says("OVS-M001");
         assert_eq!(verdict, Verdict::NotEnoughData);
@@ -198,7 +203,7 @@ mod tests {
         let both = |with| sleeping(262_000, 1_262_000).steady("B8/nanosleep/1ms/policy=time-constraint", with);
         both(14_000).finds(
             "OVS-M002",
-            "under a time-constraint policy a 1 ms nanosleep was 14 µs late instead of 262 µs: its waits have no leeway",
+            "a time-constraint policy removes the leeway of waits: under it a 1 ms nanosleep was 14 µs late instead of 262 µs",
         );
         assert_eq!(both(255_000).verdict("OVS-M002"), Verdict::NotFound);
         let tried = Sheet::macos().trial("time-constraint-policy", "nanosleep", 262_000, 14_000);

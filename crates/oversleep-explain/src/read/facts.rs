@@ -6,7 +6,7 @@ use oversleep_record::series::Status;
 use oversleep_record::{FactName, Nanos, ResultFile, Series, Unavailable};
 
 use crate::entry::{Checked, Conclusion};
-use crate::names::HIGH_RESOLUTION_TIMER;
+use crate::names::{HIGH_RESOLUTION_TIMER, tunable};
 
 /// Inconclusive for want of a fact, with the reason where the result holds one: `what` is the fact in words.
 pub(crate) fn unknown(file: &ResultFile, name: FactName, what: &str) -> Conclusion {
@@ -69,20 +69,20 @@ pub(crate) fn slack_as_found(file: &ResultFile) -> Option<Nanos> {
 /// The timer slack that held while a series was measured: requested, or as found; zero under a real-time policy.
 pub(crate) fn slack_during(file: &ResultFile, series: &Series) -> Option<Nanos> {
     let held = |name: &str| series.conditions.outcomes.get(name).is_some_and(Outcome::holds);
-    let policy = match series.conditions.setting("policy") {
-        Some(Setting::Policy { policy, .. }) if held("policy") => policy.as_str(),
+    let policy = match series.conditions.setting(tunable::POLICY) {
+        Some(Setting::Policy { policy, .. }) if held(tunable::POLICY) => policy.as_str(),
         _ => file.environment.text(FactName::SchedPolicy).unwrap_or("other"),
     };
     if is_real_time(policy) {
         return Some(Nanos::ZERO);
     }
-    match series.conditions.setting("slack") {
-        Some(Setting::Nanos(slack)) if held("slack") => Some(*slack),
+    match series.conditions.setting(tunable::SLACK) {
+        Some(Setting::Nanos(slack)) if held(tunable::SLACK) => Some(*slack),
         _ => slack_as_found(file),
     }
 }
 
-/// The system's tick: the step of the coarse clock, else 1/HZ, else the default timer resolution of Windows.
+/// The system's tick: the step of the coarse clock, else 1/HZ, else the default tick of Windows.
 pub(crate) fn tick(file: &ResultFile) -> Option<Nanos> {
     let of_hz = || hz(file).map(|hz| Nanos(1_000_000_000 / hz));
     let environment = &file.environment;

@@ -6,7 +6,7 @@ use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label}
 
 use crate::entry::{Checked, Conclusion};
 use crate::figures::{a_wait, duration, pooled, requested};
-use crate::names::WINDOWS_TICK_WAITS;
+use crate::names::{WINDOWS_TICK_WAITS, tunable};
 use crate::read::{COMMON_REQUEST, is_sound, known, not_measured, reference_sleep, sleeps_of, sound, wait_series};
 
 /// Windows 10: timed waits no longer end early.
@@ -29,7 +29,7 @@ pub(crate) fn build(file: &ResultFile) -> Checked<i64> {
     known(file, FactName::OsBuild, "the build of Windows", file.environment.integer(FactName::OsBuild))
 }
 
-/// The default timer resolution.
+/// The default period of the tick.
 pub(crate) fn default_period(file: &ResultFile) -> Nanos {
     file.environment
         .nanos(FactName::TimerPeriodDefault)
@@ -37,7 +37,7 @@ pub(crate) fn default_period(file: &ResultFile) -> Nanos {
         .unwrap_or(DEFAULT_PERIOD)
 }
 
-/// The timer resolution in force when the run began.
+/// The tick's period in force when the run began.
 pub(crate) fn period_as_found(file: &ResultFile) -> Option<Nanos> {
     file.environment.nanos(FactName::TimerPeriodNow)
 }
@@ -55,7 +55,7 @@ pub(crate) fn took(series: &Series) -> String {
 /// The plainest sleep of 1 ms, while this process requested no resolution.
 pub(crate) fn sleep_as_found(file: &ResultFile) -> Checked<&Series> {
     let series = reference_sleep(file)?;
-    if series.conditions.setting("resolution").is_some() {
+    if series.conditions.setting(tunable::RESOLUTION).is_some() {
         let key = &series.key;
         return Err(Conclusion::lacks(format!(
             "{key} was measured while this process held a timer resolution. Measure it without --resolution"
@@ -104,7 +104,7 @@ pub(crate) fn is_plain_millisecond(file: &ResultFile, series: &Series) -> bool {
 
 /// The timer resolution that this process requested for a series.
 pub(crate) fn requested_resolution(series: &Series) -> Option<Nanos> {
-    match series.conditions.setting("resolution")? {
+    match series.conditions.setting(tunable::RESOLUTION)? {
         Setting::Nanos(span) => Some(*span),
         _ => None,
     }
@@ -124,7 +124,7 @@ pub(crate) fn sleep_with_a_millisecond(file: &ResultFile) -> Option<&Series> {
 
 /// The period that was in effect when this process had made its request, as the system stated it.
 pub(crate) fn in_effect(series: &Series) -> Option<Nanos> {
-    match series.conditions.outcomes.get("resolution")? {
+    match series.conditions.outcomes.get(tunable::RESOLUTION)? {
         Outcome::Applied { now: Setting::Nanos(is), .. } | Outcome::AlreadySo { is: Setting::Nanos(is) } => Some(*is),
         _ => None,
     }

@@ -4,7 +4,9 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::{Conditions, ExperimentId, FactName, Nanos};
 
 use crate::entry::{RemedyEntry, Scope, Trial};
-use crate::names::{EXACT_WAITS, FINER_CALLS, LINUX_SLEEPS, LOCK_WAITS, POLL_WAITS, SOCKET_TIMEOUT};
+use crate::names::{
+    EPOLL_PWAIT2, EPOLL_WAIT, LINUX_EXACT, LINUX_SLEEPS, LOCK_WAITS, POLL, PPOLL, SOCKET_TIMEOUT, TIMERFD, tunable,
+};
 use crate::read;
 
 /// Slack below which lowering it can't be told from noise.
@@ -23,8 +25,8 @@ pub(crate) static LOWER_TIMER_SLACK: RemedyEntry = RemedyEntry {
          // Rust\nunsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };",
     ),
     trial: Trial::Here {
-        conditions: || Conditions::as_found().with("slack", Setting::Nanos(Nanos(1))),
-        waits: &[LINUX_SLEEPS, LOCK_WAITS, POLL_WAITS],
+        conditions: || Conditions::as_found().with(tunable::SLACK, Setting::Nanos(Nanos(1))),
+        waits: &[LINUX_SLEEPS, LOCK_WAITS, &[EPOLL_PWAIT2, PPOLL, POLL]],
         is_worth_it: |file| read::slack_as_found(file).is_none_or(|slack| slack >= SLACK_MIN),
     },
 };
@@ -42,7 +44,9 @@ pub(crate) static REAL_TIME_POLICY: RemedyEntry = RemedyEntry {
          # command\nchrt --fifo 1 ./app",
     ),
     trial: Trial::Here {
-        conditions: || Conditions::as_found().with("policy", Setting::Policy { policy: "fifo".into(), priority: 1 }),
+        conditions: || {
+            Conditions::as_found().with(tunable::POLICY, Setting::Policy { policy: "fifo".into(), priority: 1 })
+        },
         waits: &[LINUX_SLEEPS],
         is_worth_it: |file| file.environment.flag(FactName::SchedRtPermitted) == Some(true),
     },
@@ -79,8 +83,8 @@ pub(crate) static CHOOSE_EXACT_PRIMITIVE: RemedyEntry = RemedyEntry {
     ),
     trial: Trial::ByExperiment {
         experiment: ExperimentId::B5,
-        waits: EXACT_WAITS,
-        compare: |file| Some((read::sound_wait(file, LINUX_SLEEPS[0])?, read::first_wait(file, EXACT_WAITS)?)),
+        waits: LINUX_EXACT,
+        compare: |file| Some((read::sound_wait(file, LINUX_SLEEPS[0])?, read::first_wait(file, LINUX_EXACT)?)),
     },
 };
 
@@ -96,10 +100,10 @@ pub(crate) static FINER_TIMEOUT_CALL: RemedyEntry = RemedyEntry {
     ),
     trial: Trial::ByExperiment {
         experiment: ExperimentId::B5,
-        waits: &["epoll-pwait2", "ppoll"],
+        waits: &[EPOLL_PWAIT2, PPOLL],
         compare: |file| {
-            let shortest = |&(coarse, fine)| read::common_requests(file, coarse, fine).into_iter().next();
-            FINER_CALLS.iter().find_map(shortest)
+            let shortest = |(coarse, fine)| read::common_requests(file, coarse, fine).into_iter().next();
+            [(EPOLL_WAIT, EPOLL_PWAIT2), (POLL, PPOLL)].into_iter().find_map(shortest)
         },
     },
 };
@@ -117,8 +121,8 @@ pub(crate) static POLL_BEFORE_RECEIVE: RemedyEntry = RemedyEntry {
     ),
     trial: Trial::ByExperiment {
         experiment: ExperimentId::B5,
-        waits: &[SOCKET_TIMEOUT, "ppoll"],
-        compare: |file| read::two_waits(file, SOCKET_TIMEOUT, "ppoll"),
+        waits: &[SOCKET_TIMEOUT, PPOLL],
+        compare: |file| read::two_waits(file, SOCKET_TIMEOUT, PPOLL),
     },
 };
 
@@ -135,9 +139,9 @@ pub(crate) static TIMERFD_FOR_LONG_TIMEOUTS: RemedyEntry = RemedyEntry {
     ),
     trial: Trial::ByExperiment {
         experiment: ExperimentId::B5,
-        waits: &["timerfd"],
+        waits: &[TIMERFD],
         compare: |file| {
-            let longest = read::common_requests(file, "poll", "timerfd").into_iter().next_back();
+            let longest = read::common_requests(file, POLL, TIMERFD).into_iter().next_back();
             longest.filter(|(poll, _)| poll.requested_ns >= Some(LONG_TIMEOUT_MIN))
         },
     },

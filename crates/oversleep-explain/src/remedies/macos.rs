@@ -4,7 +4,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::{Conditions, ExperimentId};
 
 use crate::entry::{RemedyEntry, Scope, Trial};
-use crate::names::{MACOS_SLEEPS, STRICT_TIMERS};
+use crate::names::{MACOS_EXACT, MACOS_SLEEPS, tunable};
 use crate::read;
 
 pub(crate) static TIME_CONSTRAINT_POLICY: RemedyEntry = RemedyEntry {
@@ -24,7 +24,7 @@ pub(crate) static TIME_CONSTRAINT_POLICY: RemedyEntry = RemedyEntry {
     trial: Trial::Here {
         conditions: || {
             let policy = Setting::Policy { policy: "time-constraint".into(), priority: 0 };
-            Conditions::as_found().with("policy", policy)
+            Conditions::as_found().with(tunable::POLICY, policy)
         },
         waits: &[MACOS_SLEEPS],
         is_worth_it: |_| true,
@@ -43,7 +43,7 @@ pub(crate) static STRICT_TIMER: RemedyEntry = RemedyEntry {
     ),
     trial: Trial::ByExperiment {
         experiment: ExperimentId::B5,
-        waits: STRICT_TIMERS,
-        compare: |file| STRICT_TIMERS.iter().find_map(|timer| read::sleep_and(file, timer)),
+        waits: MACOS_EXACT,
+        compare: |file| MACOS_EXACT.iter().find_map(|timer| read::sleep_and(file, timer)),
     },
 };

@@ -5,7 +5,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::CHANGES_CODE;
 use crate::entry::{RemedyEntry, Scope, Trial};
-use crate::names::{HIGH_RESOLUTION_TIMER, TOLERANT_TIMER, WAITABLE_TIMER, WINDOWS_SLEEPS};
+use crate::names::{HIGH_RESOLUTION_TIMER, TOLERANT_TIMER, WAITABLE_TIMER, WINDOWS_SLEEPS, tunable};
 use crate::read::{self, windows::half_and_above};
 
 pub(crate) static REQUEST_TIMER_RESOLUTION: RemedyEntry = RemedyEntry {
@@ -20,7 +20,7 @@ pub(crate) static REQUEST_TIMER_RESOLUTION: RemedyEntry = RemedyEntry {
          oversleep resolution hold 1ms -- app.exe",
     ),
     trial: Trial::Here {
-        conditions: || Conditions::as_found().with("resolution", Setting::Nanos(Nanos::from_millis(1))),
+        conditions: || Conditions::as_found().with(tunable::RESOLUTION, Setting::Nanos(Nanos::from_millis(1))),
         waits: &[WINDOWS_SLEEPS],
         // What Wine grants says nothing about Windows.
         is_worth_it: |file| read::wine_version(file).is_none(),

@@ -1,18 +1,19 @@
-//! What figures must keep to for runs to come to an end, whoever states them: a profile, the user, a result learned from.
+//! Bounds within which every run comes to an end, wherever a figure comes from: a profile, the user, or a result that a
+//! machine was learned from.
 
 use oversleep_record::Nanos;
 
 use crate::sim::ClockModel;
 
-/// Shorter slices than this are spent on switching, and a run under load would take for ever.
+/// With shorter slices a run under load would do nothing but switch between threads.
 pub(super) const SLICE_MIN: Nanos = Nanos::from_micros(10);
-/// A thread that is never helped waits for ever, and so does who waits for it.
+/// A thread that never gets a slice waits forever, and so does whatever waits for it.
 pub(super) const STARVING_MIN: Nanos = Nanos::from_millis(1);
-/// Clocks whose reads take no time, or that stand still for longer than this, would be waited for without end.
+/// Waiting for a clock would never end if a read took no time or the clock stood still for longer than this.
 const STEP_MAX: Nanos = Nanos::from_secs(1);
 const COST_MIN_PS: u64 = 100;
 const COST_MAX_PS: u64 = 1_000_000_000;
-/// Everything that waits for a moment looks at the reference clock.
+/// The reference clock is what every loop that waits for a moment reads.
 const REFERENCE_STEP_MAX: Nanos = Nanos::from_millis(100);
 
 /// Whether experiments on such a clock come to an end.

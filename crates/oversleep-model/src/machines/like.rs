@@ -12,13 +12,13 @@ use super::profile::Profile;
 use super::{MachineError, build, changed};
 use crate::sim::{ClockSource, Learned, Machine, Overshoot, Sim, Spread, Tick, WaitModel};
 
-/// The quantiles that are kept of what was measured, per mille: fine at both ends, where waits differ.
+/// The quantiles kept of each measurement, per mille: dense at both ends, where waits differ.
 const QUANTILES: [u32; 17] = [0, 10, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 950, 990, 995, 999, 1_000];
 
-/// No wait is later than this: a damaged result must not take virtual time to its end.
+/// No wait is later than this, or a damaged result could exhaust virtual time.
 const LATENESS_MAX: Nanos = Nanos::from_secs(3_600);
 
-/// A machine like the one the result was taken on: the rules of its system, with its own lateness per
+/// A machine like the one that the result was measured on: the rules of its system, with its own lateness per
 /// wait and request, clock costs, clock steps and facts. Waits that weren't measured follow the rules alone.
 ///
 /// # Errors
@@ -30,11 +30,11 @@ pub fn like(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Shar
 pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Machine, MachineError> {
     let nothing = |why: String| MachineError::NothingToLearn { why };
     if let Some(model) = &result.platform.modelled {
-        return Err(nothing(format!("it was taken on a model itself, {model}")));
+        return Err(nothing(format!("it was itself measured on a model, {model}")));
     }
     if let Some(version) = result.environment.text(FactName::OsWineVersion) {
         return Err(nothing(format!(
-            "it was taken under Wine {version}, whose waits follow its host and not the rules of Windows"
+            "it was measured under Wine {version}, where waits follow the rules of the host system, not those of Windows"
         )));
     }
     let base = base(result).ok_or_else(|| nothing(format!("there is no model of {}", result.platform.os)))?;
@@ -45,7 +45,7 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
     let mut profile = Profile::named(base)?;
     profile.name = format!("like {} {}", result.platform.os, result.platform.arch);
     for change in from_facts(result) {
-        // What its facts state and the model has no room for stays as the base has it.
+        // Facts that the model has no parameter for stay as the base has them.
         let _ = profile.set(&change);
     }
     let profile = changed(profile, overrides)?;
@@ -84,12 +84,12 @@ pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> R
     Ok(machine)
 }
 
-/// How far from the rule's a median may lie, as a share of what the wait took, and in any case.
+/// How far a median may differ from the rule's: this share of what the wait took, or this span where that is longer.
 const RULE_SHARE: f64 = 0.1;
 const RULE_WIDTH: Nanos = Nanos::from_micros(250);
 
-/// Whether the rule of the tick gives what was measured of a wait that follows it. Then the rule says what comes of calls
-/// that don't begin on a tick as well; quantiles of calls back to back would not.
+/// Whether the rule of the tick gives what was measured of a wait that follows it. Such a rule also says how long calls take
+/// that don't begin on a tick, which quantiles of back-to-back calls don't.
 fn rule_gives(tick: &Tick, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bool {
     wait.info.slack == SlackRule::TimerResolution
         && measured.iter().all(|(requested, late)| {
@@ -101,7 +101,7 @@ fn rule_gives(tick: &Tick, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bo
         })
 }
 
-/// The profile whose rules hold there.
+/// The profile whose rules hold on the machine of the result.
 fn base(result: &ResultFile) -> Option<&'static str> {
     let build = result.environment.integer(FactName::OsBuild);
     match result.platform.os.as_str() {
@@ -122,7 +122,7 @@ fn base(result: &ResultFile) -> Option<&'static str> {
     }
 }
 
-/// Overrides that its facts amount to.
+/// The overrides that its facts amount to.
 fn from_facts(result: &ResultFile) -> Vec<String> {
     let facts = &result.environment;
     let mut changes = Vec::new();
@@ -139,8 +139,8 @@ fn from_facts(result: &ResultFile) -> Vec<String> {
     changes
 }
 
-/// By wait, request by request: how late it was where nothing was changed and nothing else ran. Where several
-/// experiments measured the same, the one with the most values tells.
+/// By wait and request: how late it was where nothing was changed and nothing else ran. Where several experiments measured
+/// the same, the one with the most values counts.
 fn lateness(result: &ResultFile) -> BTreeMap<String, Vec<(Nanos, Spread)>> {
     let mut best: BTreeMap<(&str, Nanos), &Series> = BTreeMap::new();
     for series in &result.series {
@@ -165,7 +165,7 @@ fn lateness(result: &ResultFile) -> BTreeMap<String, Vec<(Nanos, Spread)>> {
                 1_000 => calls.max(),
                 _ => calls.quantile(share),
             };
-            // Buckets of the histogram can place a quantile beside its neighbour.
+            // The histogram's buckets can put quantiles out of order.
             let least = quantiles.last().map_or(Nanos(i64::MIN), |&(_, value)| value);
             let value = value.map(|value| Nanos(value).max(-LATENESS_MAX).min(LATENESS_MAX));
             quantiles.extend(value.map(|value| (share, value.max(least))));

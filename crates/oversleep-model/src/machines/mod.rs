@@ -1,4 +1,5 @@
-//! Modelled machines by name: profiles as data, changed as the user says; and machines learned from a result of a real one.
+//! Modelled machines by name: profiles are data, which the user may change; and machines learned from the result of a real
+//! one.
 
 mod bounds;
 mod build;
@@ -15,7 +16,7 @@ use crate::sim::Sim;
 use crate::sim::systems::SYSTEMS;
 use profile::{PROFILES, Profile};
 
-/// The seed where none is given.
+/// The seed if none is given.
 pub const SEED: u64 = 1;
 
 /// Why there is no such machine.
@@ -24,27 +25,27 @@ pub enum MachineError {
     /// No profile has that name.
     #[error("there is no modelled machine '{name}'; there are {}", names().join(", "))]
     UnknownMachine {
-        /// What was asked for.
+        /// The name, as it was typed.
         name: String,
     },
-    /// A change that was asked for can't be made.
+    /// A requested change can't be made.
     #[error("'{change}': {why}")]
     BadOverride {
         /// As it was typed.
         change: String,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what would be possible.
         why: String,
     },
     /// The figures contradict themselves, or one is missing.
     #[error("the modelled machine '{name}' makes no sense: {why} (damaged profile, or an override that doesn't fit)")]
     Malformed {
-        /// Whose.
+        /// The machine.
         name: String,
         /// What is wrong.
         why: String,
     },
-    /// A result can't be learned from.
-    #[error("no machine can be modelled on this result: {why}")]
+    /// No machine can be learned from a result.
+    #[error("no machine can be learned from this result: {why}")]
     NothingToLearn {
         /// Why not.
         why: String,
@@ -80,7 +81,7 @@ pub fn names() -> Vec<&'static str> {
     PROFILES.iter().map(|(name, _)| *name).collect()
 }
 
-/// What a machine is made of; `overrides` as [`platform`] takes them.
+/// What a machine consists of; `overrides` as [`platform`] takes them.
 ///
 /// # Errors
 /// There is no such machine, or an override that can't be made.
@@ -100,8 +101,8 @@ pub fn describe(name: &str, overrides: &[String]) -> Result<Description, Machine
     Ok(Description { name: profile.name, title: profile.title, figures: figures.collect() })
 }
 
-/// That machine as a platform. Overrides are `parameter=value`, the parameter by its path or by its last part where
-/// that is enough: `tick=1ms`, `timers.p-two-tick=0.68`. The same seed gives the same results to the byte.
+/// That machine as a platform. Overrides are `parameter=value`; the last part of a parameter's path is enough where only
+/// one parameter ends so: `tick=1ms`, `timers.p-two-tick=0.68`. The same seed gives the same results to the byte.
 ///
 /// # Errors
 /// There is no such machine, or an override that can't be made.
@@ -109,12 +110,12 @@ pub fn platform(name: &str, overrides: &[String], seed: u64) -> Result<SharedPla
     Ok(Sim::start(build::machine(&changed(Profile::named(name)?, overrides)?, seed)?))
 }
 
-/// Clocks of the system that processors of this architecture don't have: a profile may inherit figures of them.
+/// Clocks that the system has on other processors only: a profile may inherit figures for them.
 fn foreign_clocks(profile: &Profile) -> Vec<&'static str> {
     let stated = |path: &str| profile.stated.get(path).map_or("", |stated| stated.text.as_str());
     let (os, arch) = (stated("machine.os"), stated("machine.arch"));
     let system = SYSTEMS.iter().find(|system| system.os == os);
-    let clocks = system.into_iter().flat_map(|system| system.modelled_clocks());
+    let clocks = system.into_iter().flat_map(|system| system.clocks());
     clocks.filter(|info| !info.is_on(arch)).map(|info| info.name).collect()
 }
 

@@ -28,12 +28,12 @@ use Kind::{Cost, Flag, Integer, Ladder, Policy, Share, Span, Spread, Text, Tiers
 pub(super) const PARAMETERS: &[Parameter] = &[
     parameter("machine.os", Word(&["linux", "windows", "macos"]), "Whose rules hold."),
     parameter("machine.arch", Word(&["x86_64", "aarch64"]), "The processor's architecture."),
-    parameter("cpus.count", Integer, "CPUs; threads beyond their number wait for one."),
-    parameter("cpus.efficiency", Integer, "How many of them are of the thrifty kind."),
+    parameter("cpus.count", Integer, "Number of CPUs; more threads than that take turns."),
+    parameter("cpus.efficiency", Integer, "How many of them are efficiency cores."),
     parameter(
         "scheduler.kind",
         Word(&["fair", "eevdf", "cfs", "round-robin"]),
-        "Whose turn it is on a CPU that several threads want.",
+        "The rule by which threads take turns on a CPU.",
     ),
     parameter(
         "scheduler.slice",
@@ -41,29 +41,37 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "How long a thread runs while another of its rank waits. On Linux for one CPU: times 1 + log2(CPUs, at most 8), \
         and until the next tick.",
     ),
-    parameter("scheduler.latency", Span, "Within this all threads of a CPU have a turn (kind cfs), for one CPU.")
-        .only_on("linux"),
+    parameter(
+        "scheduler.latency",
+        Span,
+        "The period in which each thread of a CPU has a turn (kind cfs), for one CPU.",
+    )
+    .only_on("linux"),
     parameter(
         "scheduler.wakeup-granularity",
         Span,
-        "By how much more than a waking thread another must have had to be displaced (kind cfs), for one CPU.",
+        "How much more CPU time than the waking thread another must have had to be displaced (kind cfs), for one CPU.",
     )
     .only_on("linux"),
-    parameter("scheduler.preempt-delay", Spread, "From being runnable until displacing another thread."),
-    parameter("scheduler.wake-cpu", Span, "CPU time of a wake-up that counts for the share of who wakes up.")
-        .only_on("linux"),
+    parameter("scheduler.preempt-delay", Spread, "From being ready to run until displacing another thread."),
+    parameter(
+        "scheduler.wake-cpu",
+        Span,
+        "CPU time of a wake-up that counts toward the share of the thread that wakes up.",
+    )
+    .only_on("linux"),
     parameter(
         "scheduler.starving",
         Span,
-        "A thread that others of higher rank keep from running has a slice after so long.",
+        "A thread that threads of higher rank keep from running gets a slice after this long.",
     ),
     parameter("scheduler.starving-look", Span, "How often the system looks for such threads."),
-    parameter("scheduler.policy", Policy, "The policy a program starts under, with its priority."),
+    parameter("scheduler.policy", Policy, "The scheduling policy that a program starts under, with its priority."),
     parameter("timers.slack", Span, "Timer slack of a new thread.").only_on("linux"),
-    parameter("timers.poll-share", Share, "Share of the timeout that select, poll and epoll_wait add.")
+    parameter("timers.poll-share", Share, "The share of the timeout that select, poll and epoll_wait add as slack.")
         .only_on("linux"),
     parameter("timers.poll-share-nice", Share, "The same for a thread of positive nice value.").only_on("linux"),
-    parameter("timers.poll-share-most", Span, "The most that this share comes to.").only_on("linux"),
+    parameter("timers.poll-share-most", Span, "The longest span that this share comes to.").only_on("linux"),
     parameter("timers.hz", Integer, "Ticks per second of the kernel: the step of coarse clocks.").only_on("linux"),
     parameter(
         "timers.high-resolution",
@@ -71,8 +79,9 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "Whether the kernel has high-resolution timers; without them every wait ends on its tick.",
     )
     .only_on("linux"),
-    parameter("timers.tick", Span, "Period of the timer interrupt when nobody asks for another.").only_on("windows"),
-    parameter("timers.tick-shortest", Span, "The shortest period a program can ask for.").only_on("windows"),
+    parameter("timers.tick", Span, "Period of the timer interrupt when no process requests another.")
+        .only_on("windows"),
+    parameter("timers.tick-shortest", Span, "The shortest period that a program can request.").only_on("windows"),
     parameter(
         "timers.timer-hz",
         Integer,
@@ -93,13 +102,17 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         margin.",
     )
     .only_on("windows"),
-    parameter("timers.margin", Span, "How little before its time a tick may come and still, sometimes, end a wait.")
+    parameter(
+        "timers.margin",
+        Span,
+        "How long before a wait's end a tick may come and still, sometimes, end the wait.",
+    )
+    .only_on("windows"),
+    parameter("timers.requests-reach", Word(&["everyone", "asker"]), "Which processes a requested resolution reaches.")
         .only_on("windows"),
-    parameter("timers.requests-reach", Word(&["everyone", "asker"]), "Whom a request for a resolution reaches.")
+    parameter("timers.drops-hidden", Flag, "Whether the requests of a program whose window is hidden are ignored.")
         .only_on("windows"),
-    parameter("timers.drops-hidden", Flag, "Whether requests of a program whose window can't be seen are ignored.")
-        .only_on("windows"),
-    parameter("timers.window-hidden", Flag, "Whether this program's window can't be seen.").only_on("windows"),
+    parameter("timers.window-hidden", Flag, "Whether this program's window is hidden.").only_on("windows"),
     parameter("timers.grid", Span, "One-shot timers end on multiples of this."),
     parameter("timers.grid-p-late", Share, "Share of one-shot timers that end one step of the grid later."),
     parameter(
@@ -111,26 +124,30 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     .only_on("macos"),
     parameter("wake.cost", Spread, "From a timer's end until the thread runs, on a free CPU."),
     parameter("wake.real-time", Spread, "The same under a real-time policy."),
-    parameter("wake.idle-exits", Ladder, "What leaving an idle state adds, by how long the CPU was to idle."),
+    parameter("wake.idle-exits", Ladder, "What leaving an idle state adds, by how long the CPU expected to idle."),
     parameter("wake.real-time-idle-exits", Ladder, "The same under a real-time policy."),
     parameter("wake.handoff", Spread, "From a post, or a thread's end, until the waiter runs."),
-    parameter("wake.yield", Spread, "Giving the CPU away when nobody wants it."),
+    parameter("wake.yield", Spread, "Giving the CPU away when no other thread wants it."),
     parameter("wake.thread-start", Span, "From a thread's creation until it runs."),
     parameter("work.unit", Span, "One unit of work."),
     parameter("work.relax", Span, "One turn of a spin loop."),
-    parameter("work.timer-load", Span, "What a hog of the load 'timers' computes per wake-up, switches included."),
+    parameter(
+        "work.timer-load",
+        Span,
+        "What a thread of the load 'timers' computes per wake-up, context switches included.",
+    ),
     parameter("costs.other", Cost, "Reading a clock whose cost is not stated."),
     parameter("costs.*", Cost, "Reading the clock of that name."),
-    parameter("steps.*", Span, "The step of the clock of that name, where it is not what the clock follows."),
-    parameter("frequencies.*", Integer, "Ticks per second of the counter of that name."),
     parameter(
-        "extra.*",
-        Spread,
-        "What the wait of that name costs beyond the wake cost; below zero where it costs less.",
+        "steps.*",
+        Span,
+        "The step of the clock of that name, where it differs from that of what the clock follows.",
     ),
+    parameter("frequencies.*", Integer, "Ticks per second of the counter of that name."),
+    parameter("extra.*", Spread, "What the wait of that name costs beyond the wake-up; negative where it costs less."),
     parameter("shortest.*", Span, "The shortest span the wait of that name takes."),
-    parameter("tolerance.*", Span, "By how much the wait of that name may be put off."),
-    parameter("grids.*", Span, "The wait of that name ends on multiples of this only."),
+    parameter("tolerance.*", Span, "How far the system may delay the wait of that name."),
+    parameter("grids.*", Span, "The wait of that name ends only on multiples of this."),
     parameter("raises.*", Span, "The resolution the wait of that name holds while it waits."),
     parameter("since.*", Text, "The version that brought the clock or wait of that name: this machine is older."),
     parameter("facts.*", Text, "A fact about the machine, as a real one states it."),
@@ -151,7 +168,7 @@ pub(super) fn parameter_of(path: &str) -> Option<&'static Parameter> {
 /// The path meant by what was typed: whole, or its last part where that is enough. `_` is `-`.
 ///
 /// # Errors
-/// A sentence that lists what would be right.
+/// A sentence that lists the possibilities.
 pub(super) fn path_of(typed: &str) -> Result<String, String> {
     let path = if typed.starts_with("facts.") { typed.to_owned() } else { typed.replace('_', "-") };
     if parameter_of(&path).is_some() {
@@ -165,7 +182,7 @@ pub(super) fn path_of(typed: &str) -> Result<String, String> {
             Some(near) => format!("'{typed}' is not a parameter; did you mean '{near}'?"),
             None => format!("'{typed}' is not a parameter; there are {}", known.collect::<Vec<_>>().join(", ")),
         }),
-        _ => Err(format!("'{typed}' can be {}; write the whole of it", fits.join(" or "))),
+        _ => Err(format!("'{typed}' can be {}; write its full name", fits.join(" or "))),
     }
 }
 

@@ -7,7 +7,7 @@ use super::parameters::{parameter_of, path_of};
 use super::value::Value;
 use crate::sim::systems::SYSTEMS;
 
-/// What a parameter is, and where it comes from.
+/// The value of a parameter, and where it comes from.
 #[derive(Clone, Debug)]
 pub(super) struct Stated {
     pub text: String,
@@ -21,7 +21,7 @@ pub(super) struct Profile {
     pub name: String,
     pub title: String,
     pub stated: BTreeMap<String, Stated>,
-    /// What the user changed, as it was typed.
+    /// What the user changed, as typed.
     pub changes: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ macro_rules! profiles {
     };
 }
 
-/// Every profile there is, and its file.
+/// Every profile and its file.
 pub(super) const PROFILES: &[(&str, &str)] = profiles![
     "windows-7",
     "windows-10-1909",
@@ -50,7 +50,7 @@ pub(super) const PROFILES: &[(&str, &str)] = profiles![
     "wsl2",
 ];
 
-/// The largest number of profiles that one is based on.
+/// How many profiles one may be based on, directly and indirectly.
 const BASES_MAX: usize = 8;
 
 impl Profile {
@@ -74,10 +74,10 @@ impl Profile {
             Some(toml::Value::Table(sources)) => sources,
             _ => toml::Table::new(),
         };
-        // What was measured on the machine of the base was not measured on this one.
+        // What was measured on the machine of the base wasn't measured on this one.
         let inherited = match table.remove("inherited") {
             Some(toml::Value::String(source)) => Some(source),
-            Some(_) => return Err(malformed("what is inherited needs a source in words".to_owned())),
+            Some(_) => return Err(malformed("'inherited' must be a text, the source of inherited figures".to_owned())),
             None => None,
         };
         let mut stated = match table.remove("base") {
@@ -94,12 +94,12 @@ impl Profile {
                 }
                 stated
             }
-            Some(_) => return Err(malformed("its base is no name".to_owned())),
+            Some(_) => return Err(malformed("its base is not a name".to_owned())),
             None => BTreeMap::new(),
         };
         for (room, entries) in table {
             let toml::Value::Table(entries) = entries else {
-                return Err(malformed(format!("'{room}' stands alone; parameters are in tables")));
+                return Err(malformed(format!("'{room}' is not a table; parameters are in tables")));
             };
             for (key, entry) in entries {
                 let path = format!("{room}.{key}");
@@ -131,10 +131,10 @@ impl Profile {
 }
 
 impl Profile {
-    /// Whether a change of that parameter can show on this machine.
+    /// Whether a change of that parameter has an effect on this machine.
     ///
     /// # Errors
-    /// Why not, with what would be right.
+    /// Why not, and what would.
     fn fits(&self, path: &str) -> Result<(), String> {
         let text = |path: &str| self.stated.get(path).map_or("", |stated| stated.text.as_str());
         let os = text("machine.os");
@@ -144,17 +144,17 @@ impl Profile {
         }
         let owner = parameter_of(path).and_then(|parameter| parameter.only_on);
         if let Some(owner) = owner.filter(|owner| *owner != os) {
-            return Err(format!("'{path}' is a figure of {owner}; it changes nothing on {}", self.name));
+            return Err(format!("'{path}' is a figure of {owner}; it has no effect on {}", self.name));
         }
         let Some((family, name)) = path.split_once('.') else { return Ok(()) };
-        let clocks = || system.modelled_clocks().map(|info| info.name).collect::<Vec<_>>();
-        let waits = || system.modelled_waits().map(|info| info.name).collect::<Vec<_>>();
+        let clocks = || system.clocks().map(|info| info.name).collect::<Vec<_>>();
+        let waits = || system.waits().map(|info| info.name).collect::<Vec<_>>();
         let known = match family {
             "costs" if name == "other" => return Ok(()),
             "costs" | "steps" | "frequencies" => clocks(),
             "extra" | "shortest" | "tolerance" | "grids" | "raises" => waits(),
             "since" => {
-                clocks().into_iter().chain(waits()).chain(system.handoffs.iter().map(|info| info.name)).collect()
+                clocks().into_iter().chain(waits()).chain(system.handoffs().iter().map(|info| info.name)).collect()
             }
             _ => return Ok(()),
         };
@@ -237,7 +237,7 @@ mod tests {
             ("steps.nanosleep=1ms", "windows has no 'nanosleep'"),
             ("since.x=1", "windows has no 'x'"),
             ("since.sleep=", "name the version"),
-            ("slack=100us", "'timers.slack' is a figure of linux; it changes nothing on windows-11"),
+            ("slack=100us", "'timers.slack' is a figure of linux; it has no effect on windows-11"),
             ("tiers=a:1:1ms", "is a figure of macos"),
             ("wake.cost=-10ms", "takes time"),
             ("os=macos", "take another machine"),

@@ -1,4 +1,4 @@
-//! Values of a profile: one text form for files and for the command line.
+//! Values of a profile, with one text form for files and the command line.
 
 use oversleep_record::Nanos;
 
@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Cost,
     /// A span or a distribution of spans: `5us`, `4us..20us`, `p0=4us p50=9us p100=20us`.
     Spread,
-    /// Spans and, from each on, a distribution: `300us:2us, 1ms:5us..30us`.
+    /// Spans, and a distribution that holds from each of them on: `300us:2us, 1ms:5us..30us`.
     Ladder,
     /// A share from 0 to 1.
     Share,
@@ -27,15 +27,15 @@ pub(super) enum Kind {
     Policy,
     /// Names, each with a shift and a longest delay: `tier-0:3:1ms, tier-3:-2:75ms`.
     Tiers,
-    /// Any words.
+    /// Any text.
     Text,
 }
 
-/// A value that was read.
+/// A value as it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Span(Nanos),
-    /// In ps.
+    /// In picoseconds.
     Cost(u64),
     Spread(Spread),
     Ladder(Vec<(Nanos, Spread)>),
@@ -64,7 +64,7 @@ impl Kind {
     /// Reads a value of this kind.
     ///
     /// # Errors
-    /// A sentence that says what would be right.
+    /// A sentence that says what is expected.
     pub(super) fn read(self, text: &str) -> Result<Value, String> {
         let text = text.trim();
         match self {
@@ -78,7 +78,7 @@ impl Kind {
             },
             Kind::Integer => match text.parse::<i64>() {
                 Ok(number) if number >= 0 => Ok(Value::Integer(number)),
-                _ => Err(format!("'{text}' is not a whole number from 0 up")),
+                _ => Err(format!("'{text}' is not a whole number")),
             },
             Kind::Flag => match text {
                 "true" | "on" => Ok(Value::Flag(true)),
@@ -100,7 +100,7 @@ impl Kind {
     }
 }
 
-/// No rule is about more than an hour, and sums of what a profile states must not overflow.
+/// No rule concerns more than an hour, and sums of a profile's figures must not overflow.
 const LONGEST: Nanos = Nanos::from_secs(3_600);
 
 fn signed_span(text: &str) -> Result<Nanos, String> {
@@ -123,7 +123,7 @@ fn cost(text: &str) -> Result<u64, String> {
     let of_ns = text.strip_suffix("ns").and_then(|number| number.trim().parse::<f64>().ok());
     match of_ns {
         Some(ns) if (0.0..1e9).contains(&ns) => Ok((ns * 1_000.0).round() as u64),
-        Some(_) => Err(format!("'{text}' is not a cost of one call")),
+        Some(_) => Err(format!("'{text}' is not the cost of a call")),
         None => Ok(span(text)?.0.unsigned_abs().saturating_mul(1_000)),
     }
 }

@@ -15,21 +15,21 @@ struct SimClock {
     model: ClockModel,
     kernel: Arc<Kernel>,
     origin: Nanos,
-    /// Raw value at the epoch's zero: from 1601 to 1970 doesn't fit a span.
+    /// Raw value at the epoch's zero: the distance from 1601 to 1970 doesn't fit a span.
     raw_origin: u64,
-    /// Bits of the raw value.
+    /// The bits that the raw value has.
     mask: u64,
     known: Known,
 }
 
-/// What a clock showed last, and from when to when it shows that: a coarse clock is read millions of times between two
-/// steps. Only the thread that runs reads clocks.
+/// A clock's last value and for how long it holds, because a coarse clock is read millions of times between two steps.
+/// Only the running thread reads clocks.
 #[derive(Default)]
 struct Known {
     raw: AtomicU64,
     from: AtomicI64,
     until: AtomicI64,
-    /// How often the grid of interrupts had changed by then.
+    /// How often the grid of interrupts had changed by then, which ends it too.
     grid_changes: AtomicU64,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn C
 }
 
 impl SimClock {
-    /// What it shows at that moment of what it follows.
+    /// Its raw value at that moment of what it follows.
     fn reading(&self, followed: Nanos) -> u64 {
         let model = &self.model;
         let drift = match model.drift_ppm {
@@ -58,24 +58,24 @@ impl SimClock {
         };
         let skew = if model.skew_ns != Nanos::ZERO && self.kernel.on_odd_cpu() { model.skew_ns } else { Nanos::ZERO };
         let stepped = (followed + drift).round_down_to(model.step_ns);
-        let shown = (self.origin + stepped - skew).max(Nanos::ZERO).0.unsigned_abs();
+        let ns = (self.origin + stepped - skew).max(Nanos::ZERO).0.unsigned_abs();
         let raw = match model.frequency_hz {
-            1_000_000_000 => shown,
-            // Seconds and the rest apart: no product is larger than 64 bits for a counter of up to 10 GHz.
-            hz => shown / 1_000_000_000 * hz + shown % 1_000_000_000 * hz / 1_000_000_000,
+            1_000_000_000 => ns,
+            // Seconds and the rest separately, so that no product exceeds 64 bits for a counter of up to 10 GHz.
+            hz => ns / 1_000_000_000 * hz + ns % 1_000_000_000 * hz / 1_000_000_000,
         };
         raw.wrapping_add(self.raw_origin) & self.mask
     }
 
-    /// What it shows now.
-    fn shows(&self) -> u64 {
+    /// Its raw value now.
+    fn raw_now(&self) -> u64 {
         if let Some((raw, _)) = self.known() {
             return raw;
         }
         let (followed, now) = (self.followed(), self.kernel.now());
         let raw = self.reading(followed);
         let (from, until) = match self.model.source {
-            // It depends on the CPU, too.
+            // The value depends on the CPU too.
             _ if self.model.skew_ns != Nanos::ZERO => return raw,
             ClockSource::Elapsed if self.model.drift_ppm == 0 && self.model.step_ns > Nanos(1) => {
                 let from = now.round_down_to(self.model.step_ns);
@@ -91,7 +91,7 @@ impl SimClock {
         raw
     }
 
-    /// What it shows now and until when, where that is known without working it out.
+    /// Its raw value now and how long that holds, where it is known already.
     fn known(&self) -> Option<(u64, Nanos)> {
         let (known, now) = (&self.known, self.kernel.now().0);
         let until = known.until.load(Ordering::Relaxed);
@@ -101,18 +101,18 @@ impl SimClock {
         holds.then(|| (known.raw.load(Ordering::Relaxed), Nanos(until)))
     }
 
-    /// How many reads of `most` surely end before that moment, with nothing else happening meanwhile.
-    fn reads_before(&self, until: Nanos, most: u64) -> u64 {
+    /// How many reads, up to `reads_max`, end before that moment for certain while nothing else happens.
+    fn reads_before(&self, until: Nanos, reads_max: u64) -> u64 {
         let cost_ps = self.model.read_cost_ps.max(1);
         let left = until.min(self.kernel.alone_until()) - self.kernel.now() - Nanos(1);
         let left_ps = u64::try_from(left.0).unwrap_or(0).saturating_mul(1_000);
-        if cost_ps.saturating_mul(most.saturating_add(1)) <= left_ps {
-            return most;
+        if cost_ps.saturating_mul(reads_max.saturating_add(1)) <= left_ps {
+            return reads_max;
         }
-        (left_ps / cost_ps).saturating_sub(1).min(most)
+        (left_ps / cost_ps).saturating_sub(1).min(reads_max)
     }
 
-    /// What virtual time it follows.
+    /// The virtual time that it follows.
     fn followed(&self) -> Nanos {
         match self.model.source {
             ClockSource::Elapsed => self.kernel.now(),
@@ -123,15 +123,15 @@ impl SimClock {
     }
 }
 
-/// Modelled time begins at this moment after each epoch: values look like those of a machine that has been up for a
-/// while, and a skewed clock stays above zero.
+/// Modelled time begins at this moment after each epoch, so that values look like those of a machine that has been up for
+/// a while, and a skewed clock stays above zero.
 fn origin(epoch: Epoch) -> Nanos {
     match epoch {
         Epoch::Boot | Epoch::Processor => Nanos::from_secs(1_000),
         // 2026-01-01 00:00 UTC, and TAI 37 s ahead of it.
         Epoch::Unix => Nanos::from_secs(1_767_225_600),
         Epoch::Tai => Nanos::from_secs(1_767_225_637),
-        // In units of 100 ns the distance from 1601 to 1970 is added below: it doesn't fit the range of a span.
+        // The distance from 1601 to 1970 is added to the raw value, because it doesn't fit a span.
         Epoch::Windows => Nanos::from_secs(1_767_225_600),
         Epoch::Process | Epoch::Thread => Nanos::ZERO,
     }
@@ -168,14 +168,14 @@ impl Clock for SimClock {
 
     fn read(&self) -> u64 {
         self.kernel.spend_ps(self.model.read_cost_ps);
-        self.shows()
+        self.raw_now()
     }
 
-    fn poll(&self, shown: u64, reads_max: u64) -> u64 {
+    fn poll(&self, seen: u64, reads_max: u64) -> u64 {
         let mut left = reads_max;
         while left > 0 {
             let same = match self.known() {
-                Some((raw, until)) if raw == shown => self.reads_before(until, left),
+                Some((raw, until)) if raw == seen => self.reads_before(until, left),
                 _ => 0,
             };
             if same > 0 {
@@ -184,12 +184,12 @@ impl Clock for SimClock {
                 continue;
             }
             let raw = self.read();
-            if raw != shown {
+            if raw != seen {
                 return raw;
             }
             left -= 1;
         }
-        shown
+        seen
     }
 
     fn read_batch(&self, count: u64) {

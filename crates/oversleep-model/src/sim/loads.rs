@@ -47,8 +47,8 @@ pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn L
     machine.loads.iter().map(load).collect()
 }
 
-/// What a hog of that kind does. The kernels modelled can be preempted, so one that is in a system call gives way as one
-/// that computes.
+/// What a hog of that kind does. The modelled kernels are preemptible, so a hog in a system call gives way as one that
+/// computes does.
 fn hog(info: &LoadInfo, machine: &Machine) -> Result<Hog, Unavailable> {
     match (info.timer, info.name) {
         (Some(timer), _) => Ok(Hog::Wakes(waking(machine, timer))),
@@ -59,7 +59,7 @@ fn hog(info: &LoadInfo, machine: &Machine) -> Result<Hog, Unavailable> {
     }
 }
 
-/// A machine without the wait that the timer resembles ends its timers by the tick.
+/// On a machine without the wait that the timer resembles, the tick ends the hogs' timers.
 fn waking(machine: &Machine, timer: HogTimer) -> Waking {
     let wait = machine.waits.iter().find(|wait| wait.info.name == timer.wait && wait.unavailable.is_none());
     Waking {

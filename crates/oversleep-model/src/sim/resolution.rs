@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use oversleep_record::Nanos;
 use oversleep_system::rules::{Grid, Requests, Tick};
 
-/// The requests that are held, and the interrupts that came of them. The running thread alone changes it.
+/// The requests that are held, and the interrupts that they caused. Only the running thread changes it.
 #[derive(Debug, Default)]
 pub(super) struct Arbiter {
     pub(super) requests: Requests,

@@ -1,4 +1,4 @@
-//! The rules of a modelled machine in sentences: why a wait takes what it takes there, and how a clock moves.
+//! The rules of a modelled machine in sentences: why a wait ends when it does there, and how a clock moves.
 
 use std::cmp::Ordering;
 
@@ -52,8 +52,8 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> S
     sentence + &of_load(kernel)
 }
 
-/// What was learned holds for a machine as found: where a resolution is held or a service class was changed since, the
-/// rules say what comes of it.
+/// The lateness in force. What was learned holds for the machine as found: once a resolution is held or the service class
+/// changed, the rules apply.
 pub(super) fn in_force<'a>(model: &'a WaitModel, state: &State, thread: &SleepingThread) -> &'a Overshoot {
     let is_as_found = match model.info.slack {
         SlackRule::TimerResolution => state.holds_no_resolution(),

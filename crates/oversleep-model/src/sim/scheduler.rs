@@ -1,75 +1,75 @@
-//! How CPUs are shared out: the figures of a scheduler, and what a policy means to it.
+//! How threads share the CPUs: the figures of a scheduler, and what a policy means to it.
 
 use oversleep_record::Nanos;
 
 use super::spread::Spread;
 
-/// How CPUs are shared out among threads that want one.
+/// How runnable threads share the CPUs.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
-    /// Whose turn it is.
+    /// Which thread runs next.
     pub kind: SchedulerKind,
     /// How long a thread runs while another of its rank waits.
     pub slice_ns: Nanos,
-    /// From being runnable until displacing another thread.
+    /// From runnable to displacing another thread.
     pub preempt_delay: Spread,
-    /// What of a CPU's time waking up takes, as far as it counts for the share of who wakes up.
+    /// CPU time of a wake-up that counts towards the share of the thread that wakes up.
     pub wake_cpu_ns: Nanos,
-    /// What becomes of threads that find all CPUs taken by others of a higher rank.
+    /// When a thread runs although threads of a higher rank take all CPUs.
     pub starving: Starving,
-    /// The policies a program can ask for, the plainest first.
+    /// The policies that a program can request, the plainest first.
     pub policies: Vec<Policy>,
-    /// Name and priority of the policy a program starts under.
+    /// Name and priority of the policy that a program starts under.
     pub initial: (String, i32),
 }
 
-/// When a thread that finds all CPUs taken by others of a higher rank has a slice nevertheless.
+/// When a thread gets a slice although threads of a higher rank take all CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Starving {
-    /// When it has waited for so long.
+    /// After waiting for so long.
     pub after_ns: Nanos,
-    /// At the next multiple of this: the system looks for such threads as often.
+    /// At the next multiple of this: how often the system looks for such threads.
     pub look_ns: Nanos,
 }
 
 impl Starving {
-    /// When a thread that has waited since then is helped.
+    /// When a thread that has waited since then gets a slice.
     pub(super) fn helped_at(&self, since: Nanos) -> Nanos {
         (since + self.after_ns).round_up_to(self.look_ns.max(Nanos(1)))
     }
 }
 
-/// Whose turn it is.
+/// Which thread runs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerKind {
-    /// The thread that has had least; one that slept displaces one that ran.
+    /// The thread that has run least; one that slept displaces one that ran.
     Fair,
-    /// Linux since 6.6: the earliest deadline of those that have had no more than their share; one of those that runs is
-    /// protected until its slice is over.
+    /// Linux since 6.6: the thread with the earliest deadline of those that have had no more than their share. While such
+    /// a thread runs, it is protected until its slice ends.
     Eevdf,
-    /// Linux before: who has had least; one that slept is credited for it.
+    /// Linux before 6.6: the thread that has run least; one that slept is credited for it.
     Cfs {
-        /// Within this all threads of a CPU have a turn.
+        /// The time in which each thread of a CPU runs once.
         latency_ns: Nanos,
-        /// By how much more than a thread that wakes up another must have had to be displaced by it.
+        /// How much more than a thread that wakes up another must have run to be displaced by it.
         wakeup_ns: Nanos,
     },
-    /// One after the other; slices end at timer interrupts, and only a higher rank displaces.
+    /// One thread after the other; slices end at timer interrupts, and only a higher rank displaces.
     RoundRobin,
 }
 
 /// A policy, and the range of its priority.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// As the tunable takes it.
+    /// The word of the tunable.
     pub name: String,
-    /// Lowest and highest priority or nice value it takes.
+    /// Lowest and highest priority or nice value.
     pub priority: (i32, i32),
-    /// Threads of higher rank run before all of lower rank; the priority is added where it ranks.
+    /// Threads of a higher rank run before all of a lower one. The priority is added where it ranks.
     pub rank: i32,
     /// What the priority does.
     pub priority_is: PriorityIs,
-    /// Share of the CPU against 1024 of others, at nice 0.
+    /// Share of the CPU at nice 0, where a plain thread has 1024.
     pub weight: u32,
     /// Whether its threads' timers have no slack.
     pub is_real_time: bool,
@@ -77,31 +77,31 @@ pub struct Policy {
     pub on_wake: OnWake,
 }
 
-/// What threads of a policy do to others of their rank when they wake up, where the system knows such a difference.
+/// What threads of a policy do to others of their rank when they wake up, on systems where that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnWake {
-    /// Displace them where their share allows.
+    /// Displace them if their share allows it.
     Displaces,
-    /// Wait for a turn.
+    /// Wait until a slice ends.
     Waits,
-    /// Wait for a turn; and all others displace them.
+    /// Wait until a slice ends, and are displaced by all others.
     GivesWay,
 }
 
 /// What a priority does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriorityIs {
-    /// Nothing: there is none.
+    /// Nothing, because there is none.
     Nothing,
-    /// It ranks: higher runs before lower.
+    /// It ranks: a higher one runs before a lower one.
     Rank,
-    /// It ranks, and doesn't decay with the CPU time that is used; the coalescing of timers knows such threads.
+    /// It ranks and doesn't decay with used CPU time; the coalescing of timers treats such threads separately.
     FixedRank,
-    /// It is a nice value: each step up takes a fifth of the share.
+    /// It is a nice value: each step takes a fifth of the share.
     Nice,
 }
 
-/// What the scheduler needs to know of a thread.
+/// What the scheduler knows about a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Standing {
     pub policy: usize,
@@ -114,26 +114,26 @@ pub(super) struct Standing {
 }
 
 impl PriorityIs {
-    /// Whether threads of a higher one run before those of a lower one.
+    /// Whether threads with a higher one run before those with a lower one.
     pub(super) fn ranks(self) -> bool {
         matches!(self, PriorityIs::Rank | PriorityIs::FixedRank)
     }
 }
 
 impl Scheduler {
-    /// The standing of a policy; `None` for a name it doesn't know or a priority out of its range.
+    /// The standing of a policy; `None` for an unknown name or a priority out of range.
     pub(super) fn standing(&self, policy: &str, priority: i32) -> Option<Standing> {
         let index = self.policies.iter().position(|known| known.name == policy)?;
         let known = &self.policies[index];
         (known.priority.0..=known.priority.1).contains(&priority).then(|| known.standing(index, priority))
     }
 
-    /// What a program starts with.
+    /// The standing that a program starts with.
     pub(super) fn initial(&self) -> Standing {
         self.standing(&self.initial.0, self.initial.1).unwrap_or_else(|| self.plain())
     }
 
-    /// What others have: the same, unless it is a privilege.
+    /// The standing of other threads: the same, unless it is a privilege.
     pub(super) fn plain(&self) -> Standing {
         let initial = self.standing(&self.initial.0, self.initial.1).filter(|initial| !initial.is_real_time);
         let first = || self.policies.first().map(|first| first.standing(0, 0));
@@ -165,17 +165,6 @@ impl Policy {
             is_real_time: self.is_real_time,
             on_wake: self.on_wake,
             has_fixed_priority: self.priority_is == PriorityIs::FixedRank,
-        }
-    }
-
-    /// Which priorities it takes, for messages.
-    pub(super) fn range(&self) -> String {
-        match self.priority_is {
-            PriorityIs::Nothing => self.name.clone(),
-            PriorityIs::Rank | PriorityIs::FixedRank => {
-                format!("{} (priority {} to {})", self.name, self.priority.0, self.priority.1)
-            }
-            PriorityIs::Nice => format!("{} (nice {} to {})", self.name, self.priority.0, self.priority.1),
         }
     }
 }
@@ -214,6 +203,5 @@ mod tests {
         assert_eq!(scheduler.standing("fifo", 80).unwrap().rank, 180);
         assert_eq!(scheduler.standing("fifo", 0), None);
         assert_eq!(scheduler.standing("batch", 0), None);
-        assert_eq!(scheduler.policies[1].range(), "fifo (priority 1 to 99)");
     }
 }

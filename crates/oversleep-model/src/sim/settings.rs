@@ -1,4 +1,4 @@
-//! The parameters behind tunables: which settings each takes, and how it is read and set.
+//! The parameters behind tunables: which settings each accepts, and how it is read and set.
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::scheduler::{Policy, PriorityIs};
 use oversleep_system::TunableInfo;
 
-/// What a tunable changes, with the words it takes.
+/// What a tunable changes, with the words that it accepts.
 #[derive(Clone, Debug)]
 pub(super) enum Parameter {
     Slack,
@@ -19,13 +19,13 @@ pub(super) enum Parameter {
     Class(Vec<(String, usize)>),
     Policy(Vec<Policy>),
     PowerThrottling,
-    /// How many CPUs there are.
+    /// Number of CPUs.
     Pin(u32),
     DmaLatency,
     LockMemory,
 }
 
-/// The service classes of macOS and the latency tiers they stand for.
+/// The service classes of macOS and their latency tiers.
 const CLASSES: [(&str, &str); 5] = [
     ("default", "tier-1"),
     ("user-interactive", "tier-0"),
@@ -84,7 +84,6 @@ impl Parameter {
             Parameter::Class(classes) => {
                 Some(classes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "))
             }
-            Parameter::Policy(policies) => Some(policies.iter().map(Policy::range).collect::<Vec<_>>().join(", ")),
             _ => None,
         }
     }
@@ -114,7 +113,7 @@ impl Parameter {
     }
 
     /// # Errors
-    /// Where the machine can't have it so.
+    /// The machine doesn't allow the setting now.
     pub(super) fn set(&self, kernel: &Kernel, setting: &Setting) -> Result<(), Unavailable> {
         match (self, setting) {
             (Parameter::Slack, Setting::Nanos(span)) => {
@@ -159,7 +158,7 @@ impl Parameter {
                 for policy in policies {
                     let plain = if policy.priority_is.ranks() { policy.priority.0 } else { 0 };
                     settings.push(word(&policy.name, plain));
-                    // A nice value shows on the plainest policy only.
+                    // One policy is enough to show a nice value.
                     if policy.priority_is == PriorityIs::Nice && settings.len() == 1 {
                         settings.push(word(&policy.name, 5));
                     }
@@ -172,10 +171,10 @@ impl Parameter {
     }
 }
 
-/// What stands for no limit at all: more than any idle state takes. Linux's own default is 2000 s.
+/// From here on there is no limit. Linux's default is 2000 s.
 const NO_LIMIT: Nanos = Nanos(2_000_000_000_000);
 
-/// The period the timer interrupt has now, as the system states it.
+/// The period of the timer interrupt now, as the system states it.
 pub(super) fn resolution(kernel: &Kernel) -> Nanos {
     kernel.hardware_grid.grid().period
 }

@@ -1,14 +1,14 @@
-//! Costs that vary: a distribution by its quantiles, and the seeded numbers that draw from it.
+//! Costs that vary: distributions by their quantiles, and the seeded random numbers that draw from them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oversleep_record::Nanos;
 
-/// A span that is not always the same: quantiles, straight lines between them.
+/// The distribution of a span: its quantiles, with straight lines between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
     quantiles: Vec<(f64, Nanos)>,
-    /// The same at even distances, in ns, for drawing; empty where there is one value.
+    /// The same at even distances in ns, to draw from; empty where there is only one value.
     table: Vec<i64>,
 }
 
@@ -16,30 +16,29 @@ pub struct Spread {
 const STEPS: u32 = 1_024;
 
 impl Spread {
-    /// Always this.
+    /// Always that span.
     pub fn fixed(span: Nanos) -> Spread {
         Spread { quantiles: vec![(0.0, span)], table: Vec::new() }
     }
 
-    /// Anything between the two, alike.
+    /// Any span between the two, with equal probability.
     pub fn uniform(from: Nanos, to: Nanos) -> Spread {
         Spread::with_table(vec![(0.0, from), (1.0, to)])
     }
 
-    /// From quantiles in order: probability from 0 to 1, value. The first and the last value stand for what lies
-    /// outside.
+    /// From quantiles in order: a probability from 0 to 1, and its value. The first and the last value hold beyond them.
     ///
     /// # Errors
-    /// A sentence: no quantile, a probability outside 0 … 1, or one that goes back.
+    /// There is no quantile, a probability is outside 0 to 1, or the quantiles don't rise.
     pub fn from_quantiles(quantiles: Vec<(f64, Nanos)>) -> Result<Spread, String> {
         if quantiles.is_empty() {
             return Err("a distribution needs at least one value".to_owned());
         }
         if quantiles.iter().any(|&(probability, _)| !(0.0..=1.0).contains(&probability)) {
-            return Err("a quantile lies between 0 and 100".to_owned());
+            return Err("a quantile must be between 0 and 100".to_owned());
         }
         if quantiles.windows(2).any(|pair| pair[1].0 <= pair[0].0 || pair[1].1 < pair[0].1) {
-            return Err("quantiles go up, and their values with them".to_owned());
+            return Err("quantiles must rise, and so must their values".to_owned());
         }
         Ok(Spread::with_table(quantiles))
     }
@@ -66,20 +65,20 @@ impl Spread {
         low + Nanos(((high - low).0 as f64 * share) as i64)
     }
 
-    /// One value.
+    /// Draws a value.
     pub(super) fn draw(&self, random: &Random) -> Nanos {
         let Some(last) = self.table.len().checked_sub(1) else { return self.quantiles[0].1 };
         let number = random.next();
         let step = (number >> (64 - STEPS.ilog2())) as usize;
         let (low, high) = (self.table[step.min(last)], self.table[(step + 1).min(last)]);
-        // The next 16 bits say where between the two.
+        // The next 16 bits choose a value between the two.
         let share = ((number >> (48 - STEPS.ilog2())) & 0xffff) as i64;
         Nanos(low + ((i128::from(high - low) * i128::from(share)) >> 16) as i64)
     }
 }
 
-/// Numbers that look random and are the same for the same seed (SplitMix64, <https://prng.di.unimi.it/splitmix64.c>).
-/// Only the thread that runs draws, so the order of draws is the model's.
+/// Random numbers that are the same for the same seed (SplitMix64, <https://prng.di.unimi.it/splitmix64.c>). Only the
+/// running thread draws, so the order of the draws is the same too.
 #[derive(Debug)]
 pub(super) struct Random(AtomicU64);
 
@@ -96,12 +95,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 to below 1.
+    /// From 0 up to but excluding 1.
     pub(super) fn unit(&self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True in a share `probability` of all calls; no number is drawn where the answer is certain.
+    /// True with that probability. No number is drawn where the answer is certain.
     pub(super) fn happens(&self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.unit() < probability)
     }

@@ -12,7 +12,7 @@ use oversleep_system::{ClockInfo, CpuKind, Target, handoffs, waits};
 /// Two CPUs shared fairly, slack of 50 µs, wake-ups of 4 to 20 µs.
 fn machine() -> Machine {
     let fixed = |ns| Spread::fixed(Nanos(ns));
-    let clock = systems::linux::SYSTEM.clocks[0];
+    let clock = oversleep_system::clocks::LINUX[0];
     Machine {
         name: "test".to_owned(),
         os: "linux".to_owned(),
@@ -25,7 +25,7 @@ fn machine() -> Machine {
             preempt_delay: fixed(0),
             wake_cpu_ns: Nanos::ZERO,
             starving: Starving { after_ns: Nanos::from_secs(4), look_ns: Nanos::from_secs(1) },
-            policies: (systems::linux::SYSTEM.policies)(),
+            policies: systems::LINUX.policies(),
             initial: ("other".to_owned(), 0),
         },
         timing: Timing {

@@ -18,7 +18,7 @@ struct SimTunable {
     kernel: Arc<Kernel>,
 }
 
-/// Puts a parameter back.
+/// Restores a parameter.
 struct Former {
     parameter: Parameter,
     was: Setting,
@@ -29,12 +29,12 @@ impl Restore for Former {}
 
 impl Drop for Former {
     fn drop(&mut self) {
-        // What it was it can be again.
+        // The former value is accepted again.
         let _ = self.parameter.set(&self.kernel, &self.was);
     }
 }
 
-/// A request for a resolution, taken back when dropped.
+/// A request for a resolution, released when dropped.
 struct Request {
     number: u64,
     kernel: Arc<Kernel>,
@@ -135,18 +135,18 @@ impl Tunable for SimTunable {
 }
 
 /// Another process's request, as a neighbour holds it.
-pub(super) struct Neighbourly {
+pub(super) struct ModelledNeighbour {
     outcome: Option<Outcome>,
     _request: Option<Request>,
 }
 
-impl oversleep_system::Neighbour for Neighbourly {
+impl oversleep_system::Neighbour for ModelledNeighbour {
     fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
     }
 }
 
-/// A process that holds that setting of the resolution tunable.
+/// Starts a process that holds that setting of the resolution tunable.
 ///
 /// # Errors
 /// What is wrong with the setting.
@@ -154,8 +154,8 @@ pub(super) fn neighbour(
     tunable: Option<&dyn Tunable>,
     kernel: &Arc<Kernel>,
     setting: Option<&Setting>,
-) -> Result<Neighbourly, Unavailable> {
-    let Some(setting) = setting else { return Ok(Neighbourly { outcome: None, _request: None }) };
+) -> Result<ModelledNeighbour, Unavailable> {
+    let Some(setting) = setting else { return Ok(ModelledNeighbour { outcome: None, _request: None }) };
     let tunable = tunable.ok_or(Unavailable::NotOnThisPlatform)?;
     tunable.validate(setting)?;
     let held = match setting {
@@ -163,12 +163,12 @@ pub(super) fn neighbour(
         _ => None,
     };
     let Some((number, granted)) = held else {
-        // Slack and tiers are a thread's own: the other process has it, and nobody else notices.
+        // Slack and tiers belong to a thread: the other process has them, and nothing else changes.
         let outcome = Outcome::Applied { was: None, now: setting.clone() };
-        return Ok(Neighbourly { outcome: Some(outcome), _request: None });
+        return Ok(ModelledNeighbour { outcome: Some(outcome), _request: None });
     };
     let now = Setting::Nanos(granted);
     let was = Some(Setting::Nanos(settings::resolution(kernel)));
     let request = Request { number, kernel: Arc::clone(kernel) };
-    Ok(Neighbourly { outcome: Some(Outcome::Applied { was, now }), _request: Some(request) })
+    Ok(ModelledNeighbour { outcome: Some(Outcome::Applied { was, now }), _request: Some(request) })
 }

@@ -13,38 +13,42 @@ pub struct Memory {
     pub info: &'static LoadInfo,
     /// How hogs are started.
     pub hogs: Starter,
-    /// Asks the machine.
+    /// Reads the machine's sizes.
     pub sizes: fn() -> Sizes,
 }
 
 const MIB: u64 = 1 << 20;
 const LINE_BYTES: usize = 64;
 const WORDS_PER_LINE: usize = LINE_BYTES / size_of::<u64>();
-/// Lines between two looks at the stop flag: well below a millisecond.
+/// Lines between two checks of the stop flag: well below a millisecond.
 const TURN: usize = 4096;
 
-/// What the machine says of its memory.
+/// What the machine states about its memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// The largest cache, in bytes.
     pub largest_cache: Option<u64>,
-    /// Memory the machine could give without swapping, in bytes.
+    /// Memory that is available without swapping, in bytes.
     pub available: Option<u64>,
 }
 
-/// Twice the largest cache, within bounds; the upper one where the machine doesn't say.
+/// Twice the largest cache, within bounds; the upper bound where the machine doesn't state it.
 fn buffer_bytes(largest_cache: Option<u64>) -> u64 {
     largest_cache.map_or(64 * MIB, |cache| cache.saturating_mul(2).clamp(16 * MIB, 64 * MIB))
 }
 
-/// Size of each hog's buffer, or why so many hogs are too many: a load must not get anybody killed for memory.
+/// Size of each hog's buffer, or why so many hogs are too many: a load must not make the system kill a process.
 fn plan(hogs: u32, sizes: Sizes) -> Result<usize, Unavailable> {
     let each = buffer_bytes(sizes.largest_cache);
     let all = each.saturating_mul(u64::from(hogs));
     match sizes.available {
         Some(available) if all > available / 2 => Err(Unavailable::failed(
             "starting memory hogs",
-            format!("{hogs} need {} MiB, more than half of the {} MiB available", all / MIB, available / MIB),
+            format!(
+                "{hogs} need {} MiB, more than half of the {} MiB available; start fewer",
+                all / MIB,
+                available / MIB
+            ),
         )),
         _ => Ok(each as usize),
     }
@@ -98,7 +102,7 @@ mod tests {
         let small = Sizes { largest_cache: None, available: Some(256 * MIB) };
         assert_eq!(plan(2, small), Ok(64 << 20));
         let why = plan(3, small).expect_err("too many").to_string();
-        assert_eq!(why, "starting memory hogs: 3 need 192 MiB, more than half of the 256 MiB available");
+        assert_eq!(why, "starting memory hogs: 3 need 192 MiB, more than half of the 256 MiB available; start fewer");
         assert_eq!(plan(3, Sizes::default()), Ok(64 << 20), "a machine that does not say is believed");
     }
 }

@@ -1,5 +1,4 @@
-//! Threads that compete with what is measured: how they are started and stopped, and the loops that need nothing of the
-//! system beyond the standard library.
+//! Threads that compete with what is measured: how they start and stop, and the loops that need only the standard library.
 
 pub mod memory;
 pub mod spin;
@@ -13,8 +12,7 @@ use oversleep_record::Unavailable;
 
 use oversleep_system::{Load, check_hogs};
 
-/// How a platform starts hogs of one kind: what a hog needs is got on its own thread, which first leaves what it must
-/// not inherit.
+/// How a platform starts hogs. Each thread first leaves what it must not inherit, and then prepares what its loop needs.
 #[derive(Clone, Copy)]
 pub struct Starter {
     /// Run first by every hog.
@@ -25,7 +23,7 @@ impl Starter {
     /// Starts hogs and returns when all of them run.
     ///
     /// # Errors
-    /// Why they can't be started.
+    /// Why they can't start.
     pub fn start<P, B>(self, hogs: u32, prepare: P) -> Result<Box<dyn Load>, Unavailable>
     where
         P: Fn() -> Result<B, Unavailable> + Send + Sync + 'static,
@@ -56,8 +54,8 @@ impl Drop for Hogs {
     }
 }
 
-/// Starts hogs and returns when all of them run. `prepare` gets what a hog needs, on its own thread; the loop it
-/// returns runs until the signal.
+/// Starts hogs and returns when all of them run. `prepare` runs on each hog's thread; the loop that it returns runs until
+/// the stop flag is set.
 fn start<P, B>(hogs: u32, prepare: P) -> Result<Box<dyn Load>, Unavailable>
 where
     P: Fn() -> Result<B, Unavailable> + Send + Sync + 'static,
@@ -67,7 +65,7 @@ where
     let stop = Arc::new(AtomicBool::new(false));
     let prepare = Arc::new(prepare);
     let (ready, all_ready) = mpsc::channel();
-    // Owned by the guard from the first thread on, so that an error on the way stops those already started.
+    // The guard owns every thread from the first one on, so that an error stops those already started.
     let mut started = Hogs { stop: Arc::clone(&stop), threads: Vec::new() };
     for _ in 0..hogs {
         let (stop, prepare, ready) = (Arc::clone(&stop), Arc::clone(&prepare), ready.clone());

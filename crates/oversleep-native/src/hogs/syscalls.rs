@@ -37,7 +37,7 @@ fn call(enter: fn(), mut reader: PipeReader, mut writer: PipeWriter, stopped: &d
         for _ in 0..16 {
             enter();
         }
-        // One byte is written before one is read, so neither blocks; should one fail, the other must not be waited for.
+        // One byte is written before one is read, so neither blocks. Without the write, the read would.
         if writer.write_all(&byte).is_ok() {
             let _ = reader.read_exact(&mut byte);
         }

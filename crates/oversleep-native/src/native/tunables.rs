@@ -7,7 +7,7 @@ use oversleep_record::conditions::{Outcome, Setting};
 
 use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo};
 
-/// What a change comes to.
+/// The outcome of a change, and the guard that restores it.
 pub(crate) type Applied = (Outcome, Option<Box<dyn Restore>>);
 
 /// Keeps a guard on its thread.
@@ -94,12 +94,12 @@ impl<E: Entry> Tunable for Of<E> {
     }
 }
 
-/// The setting held already; nothing was changed.
+/// The outcome where the setting held already and nothing was changed.
 pub(crate) fn already(is: Setting) -> Applied {
     (Outcome::AlreadySo { is }, None)
 }
 
-/// It was changed, until the guard is dropped.
+/// The outcome of a change that holds until the guard is dropped.
 pub(crate) fn changed(was: Setting, now: Setting, guard: impl Restore + 'static) -> Applied {
     (Outcome::Applied { was: Some(was), now }, Some(Box::new(guard)))
 }
@@ -126,7 +126,7 @@ pub(crate) fn cpus(setting: &Setting) -> Option<Vec<u32>> {
     (!asked.is_empty()).then_some(asked)
 }
 
-/// A word as a setting, with its number.
+/// A setting of a word and its number.
 pub(crate) fn word(word: &str, number: i32) -> Setting {
     Setting::Policy { policy: word.to_owned(), priority: number }
 }
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use oversleep_system::tunables;
 
-    /// Takes on where the machine has it, and fails with off.
+    /// A switch that can be turned on where `HERE` is set, but never off.
     struct Switch<const HERE: bool>;
 
     struct Guard;

@@ -1,5 +1,5 @@
-//! The processor's own counters, read without asking the system. An entry of another architecture stays in the
-//! registry and says so.
+//! The processor's own counters, read without the system. Those of another architecture stay in the list, with the reason
+//! why they are not available.
 
 use oversleep_record::Unavailable;
 

@@ -1,7 +1,7 @@
-//! A whole distribution of signed values: two HDR histograms, late and early, and exact extremes.
+//! A whole distribution of signed values: two HDR histograms, one of them for negative values, and exact extremes.
 //!
 //! HdrHistogram holds no negative values. Early wake-ups are therefore kept in a histogram of their own instead of
-//! being clamped to zero, and quantiles run over both: the earliest first.
+//! being clamped to zero. Quantiles run over both, the most negative value first.
 
 use hdrhistogram::Histogram;
 

@@ -1,4 +1,4 @@
-//! The result file: what a run leaves behind, and the only thing reports, findings and comparisons start from.
+//! The result file: what a run leaves behind. Reports, findings and comparisons start from it alone.
 
 mod v1;
 
@@ -33,17 +33,17 @@ pub struct Tool {
     pub version: String,
 }
 
-/// What measuring itself costs here: the floor under every figure. Printed, never subtracted.
+/// What measuring costs: the floor under every figure. It is printed and never subtracted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Floor {
-    /// Registry name of the clock that stamps.
+    /// Registry name of the clock that timestamps are read from.
     pub clock: String,
-    /// Cost of one stamp.
+    /// Cost of one timestamp.
     pub read_cost_ps: i64,
-    /// Smallest difference two stamps can show.
+    /// Smallest difference between two timestamps.
     pub step_ns: Nanos,
-    /// Why that clock stamps; `None` in results that don't say.
+    /// Why that clock was chosen; `None` in results that don't say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<Chosen>,
     /// Another clock, compared with it; `None` where there was none, as on modelled machines.
@@ -51,12 +51,12 @@ pub struct Floor {
     pub cross_check: Option<CrossCheck>,
 }
 
-/// Why a clock stamps.
+/// Why timestamps are read from a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Chosen {
-    /// The system's waits take their deadlines on it: no other clock can tell early from late to the nanosecond.
+    /// The deadlines of the system's waits are on it: no other clock can tell early from late to the nanosecond.
     DeadlineClock,
     /// The user requested it.
     Requested,
@@ -84,7 +84,7 @@ pub struct CrossCheck {
 pub enum Completion {
     /// All that was planned was measured.
     Complete,
-    /// It was interrupted; what was measured until then is all here.
+    /// It was interrupted. Everything measured until then is here.
     Interrupted,
 }
 
@@ -97,7 +97,7 @@ pub struct ResultFile {
     pub schema: String,
     /// Who wrote it.
     pub tool: Tool,
-    /// When the run began, seconds since 1970-01-01 UTC; `None` where the clock was not asked (modelled machines).
+    /// When the run began, in seconds since 1970-01-01 UTC; `None` for modelled machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_unix_s: Option<i64>,
     /// How long the run took.
@@ -125,7 +125,7 @@ pub struct ResultFile {
     /// Remedies tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<Trial>,
-    /// Findings as the writing version saw them; a reader works them out anew from the rest.
+    /// Findings by the version that wrote the file; a reader works them out again from the rest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
@@ -148,7 +148,7 @@ pub enum FileError {
     /// Too large to be one of ours.
     #[error("{0} bytes is larger than any result file")]
     TooLarge(usize),
-    /// More series than any run measures.
+    /// It has more series than any run measures.
     #[error("{0} series are more than any result file has; at most {SERIES_MAX} are read")]
     TooManySeries(usize),
 }

@@ -125,7 +125,7 @@ const CLAUSE_ENDS: [&str; 5] = [": ", "; ", ". ", ", because ", ", although "];
 /// The text up to the end of its first sentence or semicolon.
 pub fn first_clause(text: &str) -> &str {
     let end = ["; ", ". "].into_iter().filter_map(|end| text.find(end)).min();
-    end.map_or(text, |at| &text[..at]).trim_end_matches('.')
+    text[..end.unwrap_or(text.len())].trim_end_matches('.')
 }
 
 /// The longest part of the text that ends with a clause and has room; all of it where it has, or no clause is short enough.

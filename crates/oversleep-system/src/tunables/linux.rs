@@ -3,7 +3,7 @@
 use oversleep_record::Nanos;
 
 use super::COMMON;
-use crate::tunable::{Scope, TunableInfo};
+use crate::tunable::{Scope, TunableInfo, Word};
 
 /// The tunables of Linux, in the order of its registry.
 pub const LINUX: &[TunableInfo] = &[
@@ -31,6 +31,13 @@ pub const LINUX: &[TunableInfo] = &[
               idle again, so the kernel may refuse to restore the policy: measure on a thread that ends afterwards.",
         expected: "other, batch (nice -20 to 19), idle, fifo or rr (priority 1 to 99), as in fifo:80 or other:5",
         example: "fifo:80",
+        words: &[
+            Word::ranging("other", -20, 19),
+            Word::ranging("batch", -20, 19),
+            Word::alone("idle"),
+            Word::ranging("fifo", 1, 99),
+            Word::ranging("rr", 1, 99),
+        ],
         since: "Linux 3.14",
         page: "https://man7.org/linux/man-pages/man2/sched_setattr.2.html",
         ..COMMON

@@ -1,7 +1,7 @@
 //! What a measurement may change on macOS.
 
 use super::COMMON;
-use crate::tunable::{Scope, TunableInfo};
+use crate::tunable::{Scope, TunableInfo, Word};
 
 /// A page of the vendor's archive.
 macro_rules! archive {
@@ -23,6 +23,15 @@ pub const MACOS: &[TunableInfo] = &[
               thread out of its service class, whose tier would count too.",
         expected: "tier-0 to tier-5, or unspecified",
         example: "tier-0",
+        words: &[
+            Word::alone("unspecified"),
+            Word::alone("tier-0"),
+            Word::alone("tier-1"),
+            Word::alone("tier-2"),
+            Word::alone("tier-3"),
+            Word::alone("tier-4"),
+            Word::alone("tier-5"),
+        ],
         sets_resolution: true,
         since: "OS X 10.10",
         page: archive!("documentation/Performance/Conceptual/power_efficiency_guidelines_osx/Timers.html"),
@@ -37,6 +46,13 @@ pub const MACOS: &[TunableInfo] = &[
         expected: "user-interactive, user-initiated, default, utility or background (relative priority 0 to -15), as \
                    in utility:-1",
         example: "user-interactive",
+        words: &[
+            Word::ranging("user-interactive", -15, 0),
+            Word::ranging("user-initiated", -15, 0),
+            Word::ranging("default", -15, 0),
+            Word::ranging("utility", -15, 0),
+            Word::ranging("background", -15, 0),
+        ],
         since: "OS X 10.10",
         page: archive!(
             "documentation/Performance/Conceptual/power_efficiency_guidelines_osx/PrioritizeWorkAtTheTaskLevel.html"
@@ -52,6 +68,12 @@ pub const MACOS: &[TunableInfo] = &[
               and other take it out for good, so measure on a thread that ends.",
         expected: "time-constraint, or other, rr or fifo (priority 15 to 47), as in fifo:47",
         example: "time-constraint",
+        words: &[
+            Word::ranging("other", 15, 47),
+            Word::ranging("rr", 15, 47),
+            Word::ranging("fifo", 15, 47),
+            Word::alone("time-constraint"),
+        ],
         since: "Mac OS X 10.0",
         page: archive!("technotes/tn2169/_index.html"),
         ..COMMON
@@ -75,6 +97,7 @@ pub const MACOS: &[TunableInfo] = &[
               names no CPU and keeps no thread in place. Apple silicon doesn't accept it.",
         expected: "tag with a number above 0, as in tag:1",
         example: "tag:1",
+        words: &[Word::ranging("tag", 1, i32::MAX)],
         is_modelled: false,
         since: "Mac OS X 10.5, Intel",
         page: AFFINITY,

@@ -22,6 +22,7 @@ pub const COMMON: TunableInfo = TunableInfo {
     scope: Scope::Thread,
     inherited_by: None,
     sets_resolution: false,
+    words: &[],
     compared: &[],
     is_modelled: true,
     since: "",

@@ -4,7 +4,7 @@
 use oversleep_record::Nanos;
 
 use super::COMMON;
-use crate::tunable::{Scope, TunableInfo};
+use crate::tunable::{Scope, TunableInfo, Word};
 
 /// A page of the vendor's reference.
 macro_rules! win32 {
@@ -77,6 +77,17 @@ pub const WINDOWS: &[TunableInfo] = &[
         expected: "idle, lowest, below-normal, normal, above-normal, highest or time-critical for the thread, high or \
                    realtime for the process, each without a number",
         example: "time-critical",
+        words: &[
+            Word::alone("normal"),
+            Word::alone("idle"),
+            Word::alone("lowest"),
+            Word::alone("below-normal"),
+            Word::alone("above-normal"),
+            Word::alone("highest"),
+            Word::alone("time-critical"),
+            Word::alone("high"),
+            Word::alone("realtime"),
+        ],
         scope: Scope::Process,
         since: "Windows XP",
         page: win32!("procthread/scheduling-priorities"),

@@ -2,16 +2,17 @@
 
 use oversleep_record::comparison::{AgainstBase, Estimate, Interval, Judgement, SeriesComparison, Side, Verdict};
 use oversleep_record::conditions::Outcome;
-use oversleep_record::series::{Quantity, Status, Unit};
+use oversleep_record::series::{Status, Unit};
 use oversleep_record::stats::{self, ROUNDS_MIN, SPREAD_FLOOR, SPREAD_MAX, Steadiness, VALUES_MIN};
-use oversleep_record::words::counted;
-use oversleep_record::{Distribution, Disturbance, FactName, Nanos, ResultFile, Series};
+use oversleep_record::words::{counted, percent};
+use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::caveats::BUSY_SHARE;
 use super::matching::Group;
 use super::{interval, place};
+use crate::figures::{cpus, in_median_round, per_value, values};
 
-/// Share of a difference that the machine's interference with each value may reach before the difference may be its.
+/// Share of a difference that the machine's interference with each value may reach before it may explain the difference.
 const INTERFERENCE_MAX: f64 = 0.5;
 
 /// One series with what its figures need of its result.
@@ -20,11 +21,11 @@ struct Measured<'a> {
     series: &'a Series,
     p50: Option<Estimate>,
     p99: Option<Estimate>,
-    /// How a sentence calls it.
-    called: &'static str,
+    /// Its result in a sentence.
+    name: &'static str,
 }
 
-/// A group's series side by side, compared with the base if the base is one of them.
+/// A group's series side by side, compared with the base where the base is among them.
 pub(super) fn comparison(results: &[ResultFile], group: &Group<'_>) -> SeriesComparison {
     let members: Vec<(usize, Measured)> = group
         .members
@@ -65,7 +66,7 @@ impl<'a> Measured<'a> {
             series,
             p50: estimate(values.p50(), interval::of_median(values, &rounds, step)),
             p99: estimate(values.safe_quantile(0.99), interval::of_quantile(values, 0.99, step)),
-            called: if is_base { "the base" } else { "it" },
+            name: if is_base { "the base" } else { "this result" },
         }
     }
 
@@ -97,32 +98,22 @@ impl<'a> Measured<'a> {
 
     /// Too few values or rounds, in a sentence.
     fn too_few(&self) -> Verdict {
-        let count = values(self.series).count();
-        Verdict::TooFew {
-            why: format!(
-                "{} has {} in {}",
-                self.called,
-                counted(count, "value"),
-                counted(self.rounds() as u64, "round")
-            ),
-        }
+        let values = counted(values(self.series).count(), "value");
+        let why = format!("{} has only {values} in {}", self.name, counted(self.rounds() as u64, "round"));
+        Verdict::TooFew { why }
     }
 
     /// Why its figures can't be relied on, whatever they are compared with.
     fn weakness(&self) -> Option<Verdict> {
         if let Steadiness::Disturbed(spread) = stats::steadiness(self.series) {
-            let why = format!("the rounds of {} disagree by {:.0} %", self.named(), spread * 100.0);
+            let why = format!("the rounds of {} disagree by {}", self.name, percent(spread));
             return Some(Verdict::TooDisturbed { why });
         }
         let lacks_interval = self.p50.is_none_or(|p50| p50.interval.is_none());
         lacks_interval.then(|| self.too_few())
     }
 
-    fn named(&self) -> &'static str {
-        if self.called == "it" { "this one" } else { self.called }
-    }
-
-    /// Why it was inconclusive where a narrower interval might have been enough.
+    /// Why the comparison is inconclusive where a narrower interval might have shown a difference.
     fn vagueness(&self) -> Option<Verdict> {
         let p50 = self.p50?;
         let Interval { low, high } = p50.interval?;
@@ -133,44 +124,32 @@ impl<'a> Measured<'a> {
         if values(self.series).count() < VALUES_MIN || self.rounds() < ROUNDS_MIN {
             return Some(self.too_few());
         }
-        let why = format!("the rounds of {} leave its median uncertain by more than half of it", self.named());
+        let why = format!("the rounds of {} leave its median uncertain by more than half", self.name);
         Some(Verdict::TooDisturbed { why })
     }
 
-    /// Why a difference of that size may be the doing of whatever else ran: the hypervisor, or other programs that kept
-    /// the thread waiting for a CPU. The median round decides, so that one stall in one round does not.
+    /// Why whatever else ran may explain a difference of that size: the hypervisor, or other programs that kept the thread
+    /// waiting for a CPU.
     fn interference(&self, effect: f64) -> Option<Verdict> {
         if self.series.unit != Unit::Ns || !self.series.conditions.load.is_empty() {
             return None;
         }
-        let cpus = self.file.environment.integer(FactName::CpuCount).filter(|&cpus| cpus > 0).unwrap_or(1);
-        let in_the_median = |share: &dyn Fn(&Disturbance, u64) -> Option<i64>| {
-            let rounds = self.series.rounds.iter().filter(|round| round.count > 0);
-            let shares = rounds.map(|round| share(&round.disturbance, round.count));
-            stats::median(&mut shares.collect::<Option<Vec<i64>>>()?)
-        };
-        let per_value = |counter: fn(&Disturbance) -> Option<Nanos>| {
-            in_the_median(&|meanwhile, count| Some(counter(meanwhile)?.0 / i64::try_from(count).unwrap_or(i64::MAX)))
-        };
-        let stolen = per_value(|meanwhile| meanwhile.steal_ns).map(|steal| steal / cpus);
-        let others_permille =
-            in_the_median(&|meanwhile, _| Some((meanwhile.share(meanwhile.other_cpu_ns)? * 1e3) as i64 / cpus));
+        let cpus = cpus(self.file).unwrap_or(1);
+        let stolen = per_value(self.series, |meanwhile| meanwhile.steal_ns).map(|steal| steal.0 / cpus);
+        let others_permille = in_median_round(self.series, |meanwhile, _| {
+            Some((meanwhile.share(meanwhile.other_cpu_ns)? * 1e3) as i64 / cpus)
+        });
         let is_busy = others_permille.is_some_and(|permille| permille as f64 >= BUSY_SHARE * 1e3);
         // The thread's own delay says it exactly; on an idle machine it is a part of waking up.
-        let delayed = per_value(|meanwhile| meanwhile.run_delay_ns).filter(|_| is_busy);
-        let found = [("its hypervisor took", stolen), ("other programs kept it off the CPU for", delayed)];
+        let delayed = per_value(self.series, |meanwhile| meanwhile.run_delay_ns).filter(|_| is_busy);
+        let found =
+            [("the hypervisor", stolen), ("waiting for a CPU beside other programs", delayed.map(|delay| delay.0))];
         found.into_iter().find_map(|(what, each)| {
             let each = each.filter(|&each| each > 0 && each as f64 >= effect * INTERFERENCE_MAX)?;
-            let why = format!("{}: {what} {} of each value", self.named(), Nanos(each));
+            let why = format!("{what} took {} of each value of {}", Nanos(each), self.name);
             Some(Verdict::TooDisturbed { why })
         })
     }
-}
-
-/// The values a verdict rests on, as in findings: those of calls. A deadline that had passed before the call could be made
-/// says nothing about what the call does.
-fn values(series: &Series) -> &Distribution {
-    if series.quantity == Quantity::Lateness { series.calls() } else { &series.distribution }
 }
 
 fn against(base: &Measured<'_>, other: &Measured<'_>) -> AgainstBase {
@@ -197,13 +176,13 @@ fn judgement(base: Option<Estimate>, other: Option<Estimate>, verdict: Verdict) 
     }
 }
 
-/// What was refused to one and not to the other makes two different measurements.
+/// A condition that was refused to one and not to the other makes two different measurements.
 fn conditions_differ(base: &Measured<'_>, other: &Measured<'_>) -> Option<Verdict> {
     let held =
         |measured: &Measured, name: &str| measured.series.conditions.outcomes.get(name).is_some_and(Outcome::holds);
     let name = base.series.conditions.requested.keys().find(|name| held(base, name) != held(other, name))?;
     let without = if held(base, name) { other } else { base };
-    Some(Verdict::NotComparable { why: format!("{name} did not hold for {}", without.named()) })
+    Some(Verdict::NotComparable { why: format!("{name} was refused in {}", without.name) })
 }
 
 fn apart(base: Interval, other: Interval) -> bool {
@@ -231,7 +210,7 @@ fn of_tails(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
     concentration(later, bound).unwrap_or(Verdict::Differs)
 }
 
-/// A tail that one round brought along is that round's, not the machine's.
+/// A tail that comes from one round is that round's, not the machine's.
 fn concentration(later: &Measured<'_>, bound: i64) -> Option<Verdict> {
     let (samples, rounds) = (&later.series.samples, &later.series.rounds);
     if later.rounds() < ROUNDS_MIN {
@@ -246,11 +225,11 @@ fn concentration(later: &Measured<'_>, bound: i64) -> Option<Verdict> {
     }
     let (most, all) = (beyond.iter().copied().max().unwrap_or(0), beyond.iter().sum::<u64>());
     if all == 0 {
-        let why = format!("no raw samples tell from which rounds the tail of {} comes", later.named());
+        let why = format!("no raw samples show which rounds the tail of {} comes from", later.name);
         return Some(Verdict::TooFew { why });
     }
     let why =
-        || format!("{most} of the {all} late values of {} come from one of {} rounds", later.named(), rounds.len());
+        || format!("{most} of the {all} late values of {} come from one of its {} rounds", later.name, rounds.len());
     (most * 2 > all).then(|| Verdict::TooDisturbed { why: why() })
 }
 

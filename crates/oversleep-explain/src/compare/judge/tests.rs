@@ -1,11 +1,12 @@
-//! Verdicts on series with known figures.
+//! Verdicts about series with known figures.
 
+use oversleep_record::comparison::CaveatKind;
 use oversleep_record::conditions::{Conditions, Setting};
-use oversleep_record::{FactName, Unavailable, comparison::CaveatKind};
+use oversleep_record::{Disturbance, FactName, Unavailable};
 
-use super::super::compare;
-use super::super::testing::{Sheet, of_rounds, spread, waits};
 use super::*;
+use crate::compare::compare;
+use crate::compare::testing::{Sheet, of_rounds, spread, waits};
 
 const KEY: &str = "B5/nanosleep/1ms";
 
@@ -50,20 +51,23 @@ fn rounds_that_scatter_hide_a_difference_of_their_size() {
 }
 
 #[test]
-fn few_values_conclude_only_what_is_plain() {
+fn few_values_conclude_only_what_is_clear() {
     let two_rounds = |median: i64, apart: i64| of_rounds(KEY, &[spread(median, 5), spread(median + apart, 5)]);
     // The tick of Windows against a high-resolution timer: ten values in two rounds are enough.
     assert_eq!(judged(two_rounds(14_600_000, 10_000), waits(KEY, &[66_000; 4])).p50.verdict, Verdict::Differs);
     // Two rounds 2 µs apart leave the median uncertain by 64 µs.
     let vague = judged(two_rounds(66_000, 2_000), waits(KEY, &[80_000; 4])).p50.verdict;
-    assert_eq!(why(&vague), "the base has 10 values in 2 rounds");
+    assert_eq!(why(&vague), "the base has only 10 values in 2 rounds");
     assert!(matches!(vague, Verdict::TooFew { .. }));
     let seven = of_rounds(KEY, &[spread(14_600_000, 4), spread(14_600_000, 3)]);
-    assert_eq!(why(&judged(waits(KEY, &[66_000; 4]), seven).p50.verdict), "it has 7 values in 2 rounds");
+    assert_eq!(why(&judged(waits(KEY, &[66_000; 4]), seven).p50.verdict), "this result has only 7 values in 2 rounds");
     let one_round = of_rounds(KEY, &[spread(14_600_000, 100)]);
-    assert_eq!(why(&judged(waits(KEY, &[66_000; 4]), one_round).p50.verdict), "it has 100 values in 1 round");
+    assert_eq!(
+        why(&judged(waits(KEY, &[66_000; 4]), one_round).p50.verdict),
+        "this result has only 100 values in 1 round"
+    );
     let none = judged(waits(KEY, &[66_000; 4]), waits(KEY, &[])).p50;
-    assert_eq!((why(&none.verdict), none.ratio), ("it has 0 values in 0 rounds", None));
+    assert_eq!((why(&none.verdict), none.ratio), ("this result has only 0 values in 0 rounds", None));
 }
 
 #[test]
@@ -71,14 +75,14 @@ fn rounds_that_disagree_conclude_nothing() {
     let wild = waits(KEY, &[66_000, 400_000, 9_000, 900_000]);
     let found = judged(waits(KEY, &[66_000; 4]), wild.clone()).p50.verdict;
     assert!(matches!(found, Verdict::TooDisturbed { .. }), "{found:?}");
-    assert!(why(&found).starts_with("the rounds of this one disagree by "), "{found:?}");
-    // Far apart as well: a disturbed series is no witness.
+    assert!(why(&found).starts_with("the rounds of this result disagree by "), "{found:?}");
+    // Far apart as well: a disturbed series proves nothing.
     let found = judged(wild, waits(KEY, &[90_000_000; 4])).p50.verdict;
     assert!(why(&found).starts_with("the rounds of the base disagree by "), "{found:?}");
     // One round of four off: steady by its median deviation, but its median is worth nothing against the others'.
     let one_off = waits(KEY, &[66_000, 66_500, 67_000, 400_000]);
     let found = judged(waits(KEY, &[80_000; 4]), one_off).p50.verdict;
-    assert_eq!(why(&found), "the rounds of this one leave its median uncertain by more than half of it");
+    assert_eq!(why(&found), "the rounds of this result leave its median uncertain by more than half");
 }
 
 #[test]
@@ -90,15 +94,15 @@ fn what_the_machine_did_meanwhile_is_no_difference() {
     };
     // Twenty values per round, two CPUs: 400 µs of steal are 10 µs each, half of the 20 µs.
     let stolen = disturbed(|meanwhile| meanwhile.steal_ns = Some(Nanos(404_000)));
-    assert_eq!(why(&stolen), "this one: its hypervisor took 10.1 µs of each value");
+    assert_eq!(why(&stolen), "the hypervisor took 10.1 µs of each value of this result");
     assert_eq!(disturbed(|meanwhile| meanwhile.steal_ns = Some(Nanos(300_000))), Verdict::Differs);
-    // A delay on an idle machine is part of waking up; beside other programs it is theirs.
+    // A delay on an idle machine is part of waking up; beside other programs it is caused by them.
     assert_eq!(disturbed(|meanwhile| meanwhile.run_delay_ns = Some(Nanos(240_000))), Verdict::Differs);
     let delayed = disturbed(|meanwhile| {
         meanwhile.run_delay_ns = Some(Nanos(240_000));
         meanwhile.other_cpu_ns = Some(Nanos::from_millis(12));
     });
-    assert_eq!(why(&delayed), "this one: other programs kept it off the CPU for 12 µs of each value");
+    assert_eq!(why(&delayed), "waiting for a CPU beside other programs took 12 µs of each value of this result");
 }
 
 #[test]
@@ -111,14 +115,14 @@ fn a_condition_that_was_refused_makes_another_measurement() {
     };
     let granted = || asked(Outcome::Applied { was: None, now: Setting::Nanos(Nanos(1)) });
     let refused = || asked(Outcome::Denied { why: Unavailable::NotOnThisPlatform });
-    assert_eq!(why(&judged(granted(), refused()).p50.verdict), "slack did not hold for this one");
-    assert_eq!(why(&judged(refused(), granted()).p50.verdict), "slack did not hold for the base");
+    assert_eq!(why(&judged(granted(), refused()).p50.verdict), "slack was refused in this result");
+    assert_eq!(why(&judged(refused(), granted()).p50.verdict), "slack was refused in the base");
     assert_eq!(judged(refused(), refused()).p50.verdict, Verdict::Overlap);
     assert_eq!(judged(granted(), granted()).p50.verdict, Verdict::Overlap);
 }
 
 #[test]
-fn what_could_not_be_measured_is_held_against_nothing() {
+fn what_could_not_be_measured_is_compared_with_nothing() {
     let mut gone = waits(KEY, &[]);
     gone.status = Status::Unavailable { reason: Unavailable::NotOnThisPlatform };
     let with = |series: Series| Sheet::linux().series(series).file;
@@ -145,7 +149,7 @@ fn a_tail_differs_where_several_rounds_have_it() {
     assert!(p99.ratio.is_some_and(|ratio| ratio > 6.0), "{p99:?}");
     assert!(found.max_ratio.is_some_and(|ratio| ratio > 6.0));
     let found = judged(quiet(), with_tail([0, 80, 0, 0])).p99.expect("2,000 values").verdict;
-    assert_eq!(why(&found), "80 of the 80 late values of this one come from one of 4 rounds");
+    assert_eq!(why(&found), "80 of the 80 late values of this result come from one of its 4 rounds");
     assert!(matches!(found, Verdict::TooDisturbed { .. }));
     // From the base's side it is the same.
     let found = judged(with_tail([0, 80, 0, 0]), quiet()).p99.expect("2,000 values").verdict;

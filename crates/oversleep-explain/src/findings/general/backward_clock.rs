@@ -42,11 +42,11 @@ fn backward_in_words(steps: Steps) -> Vec<String> {
     let how_far = |far: Option<Nanos>| far.map(|far| format!(", by up to {far}")).unwrap_or_default();
     let on_one_thread = (steps.backward_on_one_thread > 0).then(|| {
         let times = counted(steps.backward_on_one_thread, "time");
-        format!("went backwards {times} on one thread{}", how_far(steps.backward_on_one_thread_ns))
+        format!("{times} on one thread{}", how_far(steps.backward_on_one_thread_ns))
     });
     let across_cpus = (steps.backward_across_cpus > 0).then(|| {
         format!(
-            "was earlier on another CPU in {} of {} hand-overs{}",
+            "from one CPU to another in {} of {} hand-overs{}",
             steps.backward_across_cpus,
             steps.cross_cpu_reads,
             how_far(steps.backward_across_cpus_ns)
@@ -77,18 +77,18 @@ fn backward_clock(file: &ResultFile) -> Checked {
             continue;
         }
         if is_only_unfenced(file, clock) {
-            let fenced = "reads with a fence never were, so the processor moved the read and the counters are in step";
-            faults.push(format!("{} {}; {fenced}", clock.name, clauses.join(" and ")));
+            let fenced = "reads with a fence never did, so the processor moved the read and the counters are in step";
+            faults.push(format!("{} went backwards: {}; {fenced}", clock.name, clauses.join(" and ")));
             clauses.push(fenced.to_owned());
         } else {
             is_grave = true;
-            faults.push(format!("{} {}", clock.name, clauses.join(" and ")));
+            faults.push(format!("{} went backwards: {}", clock.name, clauses.join(" and ")));
         }
         found = found.rests_on(&clock.name, clauses.join("; "));
     }
     for series in timed_by {
         let times = counted(series.counts.backward, "time");
-        let says = format!("{} went backwards {times} between two reads", series.clock);
+        let says = format!("{} went backwards: {times} between two reads", series.clock);
         faults.push(format!("{says} during {}", series.key));
         found = found.rests_on(&series.key, says);
     }
@@ -129,7 +129,7 @@ mod tests {
     fn a_skewed_counter_is_a_fault() {
         Sheet::linux().clock(ClockResult { steps: Some(STEPS), ..good_clock("tsc") }).finds(
             "OVS-G004",
-            "tsc went backwards 1 time on one thread and was earlier on another CPU in 7 of 500 hand-overs, by up to 420 ns",
+            "tsc went backwards: 1 time on one thread and from one CPU to another in 7 of 500 hand-overs, by up to 420 ns",
         );
     }
 
@@ -140,8 +140,8 @@ mod tests {
         let sheet = Sheet::linux().clock(unfenced).clock(good_clock("tsc-fenced"));
         sheet.finds(
             "OVS-G004",
-            "tsc was earlier on another CPU in 7 of 500 hand-overs, by up to 420 ns; reads with a fence never were, so the \
-             processor moved the read and the counters are in step",
+            "tsc went backwards: from one CPU to another in 7 of 500 hand-overs, by up to 420 ns; reads with a fence never did, so \
+             the processor moved the read and the counters are in step",
         );
         let finding = sheet.finding("OVS-G004");
         assert_eq!(finding.severity, Severity::Note);
@@ -155,7 +155,7 @@ mod tests {
         timed.counts.backward = 2;
         Sheet::linux()
             .series(timed)
-            .finds("OVS-G004", "monotonic went backwards 2 times between two reads during B5/nanosleep/1ms");
+            .finds("OVS-G004", "monotonic went backwards: 2 times between two reads during B5/nanosleep/1ms");
         Sheet::linux()
             .clock(good_clock("tsc"))
             .finds_no("OVS-G004", "no clock went backwards in 1000 reads and 1000 hand-overs between CPUs");

@@ -62,7 +62,7 @@ fn cpu_time_clock(file: &ResultFile) -> Checked {
         elapsed.filter_map(|clock| Some((clock, ratio_check(file, clock)?.err()?))).collect();
     if let Some((worst, ratio)) = broken.first() {
         let sentence = format!(
-            "{} showed {} of a wait, by the reference clock: it does not count elapsed time here",
+            "{} showed {} of a wait: by the reference clock, it does not count elapsed time here",
             worst.name,
             percent(*ratio)
         );
@@ -83,7 +83,7 @@ fn cpu_time_clock(file: &ResultFile) -> Checked {
         _ => format!("; {} count CPU time too", list(&others)),
     };
     let sentence = format!(
-        "{} showed {} of a {} wait, because it counts the CPU time of the {whose}{too}",
+        "{} showed {} of a {} wait: it counts the CPU time of the {whose}{too}",
         example.name,
         indicated(example),
         waited(example)
@@ -108,8 +108,8 @@ mod tests {
             .clock(good_clock("monotonic"));
         sheet.finds(
             "OVS-G001",
-            "clock showed 410 µs of a 100 ms wait, because it counts the CPU time of the process; \
-             thread-cputime counts CPU time too",
+            "clock showed 410 µs of a 100 ms wait: it counts the CPU time of the process; thread-cputime counts CPU \
+             time too",
         );
         assert_eq!(sheet.finding("OVS-G001").severity, Severity::Note);
     }
@@ -119,7 +119,7 @@ mod tests {
         let sheet = Sheet::linux().clock(clock("tsc", Counts::ElapsedTime, 61_000_000));
         sheet.finds(
             "OVS-G001",
-            "tsc showed 61 % of a wait, by the reference clock: it does not count elapsed time here",
+            "tsc showed 61 % of a wait: by the reference clock, it does not count elapsed time here",
         );
         assert_eq!(sheet.finding("OVS-G001").severity, Severity::Fault);
     }

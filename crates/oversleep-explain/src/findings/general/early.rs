@@ -7,7 +7,7 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::names::{SOCKET_TIMEOUT, STD_INSTANT};
+use crate::names::{MONOTONIC, REALTIME_WAITS, SOCKET_TIMEOUT, STD_INSTANT};
 use crate::read::not_measured;
 use crate::remedies::program::COMPARE_WITHIN_ONE_CLOCK;
 use crate::remedies::windows::WAIT_FOR_THE_REST;
@@ -42,9 +42,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 /// The clock a wait's timer runs on, where that is known.
 fn own_clock(file: &ResultFile, wait: &str) -> Option<&'static str> {
     (file.platform.os == "linux").then_some(match wait {
-        "sem-timedwait" | "mq-timedreceive" => "realtime",
         SOCKET_TIMEOUT => "the tick",
-        _ => "monotonic",
+        _ if REALTIME_WAITS.contains(&wait) => "realtime",
+        _ => MONOTONIC,
     })
 }
 
@@ -55,7 +55,7 @@ fn why_early(file: &ResultFile, series: &Series) -> String {
         return format!("{requested} was rounded down to {rounded}");
     }
     let is_monotonic = file.platform.os == "linux" && series.clock == STD_INSTANT;
-    let timed_by = if is_monotonic { "monotonic" } else { series.clock.as_str() };
+    let timed_by = if is_monotonic { MONOTONIC } else { series.clock.as_str() };
     match own_clock(file, &series.subject) {
         Some(own) if own == timed_by => format!("the wait uses {own}, which also timed it"),
         Some(own) => format!("the wait uses {own} and {timed_by} timed it"),
@@ -84,14 +84,14 @@ fn early_wake_ups(file: &ResultFile) -> Checked {
         return Ok(Conclusion::absent(format!("none of {recorded} waits ended before its deadline")));
     };
     let earliest = worst.distribution.min().filter(|&min| min < 0).map(|min| Nanos(min.saturating_neg()));
-    let by = earliest.map(|by| format!(", by up to {by}")).unwrap_or_default();
+    let by = earliest.map(|by| format!(" up to {by}")).unwrap_or_default();
     let others = early.iter().map(|series| series.subject.as_str()).filter(|&wait| wait != worst.subject);
     let mut others: Vec<&str> = others.collect();
     others.sort_unstable();
     others.dedup();
     let too = if others.is_empty() { String::new() } else { format!("; so did {}", list(&others)) };
     let found = Conclusion::found(format!(
-        "{} ended before its deadline in {} of {} waits{by} ({}){too}",
+        "{} ended{by} early: {} of {} waits ended before the deadline ({}){too}",
         worst.subject,
         worst.counts.early,
         worst.counts.recorded,
@@ -115,7 +115,7 @@ mod tests {
             .series(rounds("B5/poll/1ms", &[66_000; 4], 20));
         sheet.finds(
             "OVS-G003",
-            "sem-timedwait ended before its deadline in 20 of 80 waits, by up to 900 ns (the wait uses realtime and \
+            "sem-timedwait ended up to 900 ns early: 20 of 80 waits ended before the deadline (the wait uses realtime and \
              monotonic timed it)",
         );
         assert_eq!(sheet.finding("OVS-G003").severity, Severity::Fault);
@@ -131,7 +131,7 @@ mod tests {
         let sheet = Sheet::linux().series(series);
         sheet.finds(
             "OVS-G003",
-            "epoll-wait ended before its deadline in 1 of 1001 waits, by up to 430 µs (1.5 ms was rounded down to 1 ms)",
+            "epoll-wait ended up to 430 µs early: 1 of 1001 waits ended before the deadline (1.5 ms was rounded down to 1 ms)",
         );
         assert_eq!(sheet.finding("OVS-G003").severity, Severity::Note);
     }

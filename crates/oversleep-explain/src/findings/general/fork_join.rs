@@ -56,7 +56,7 @@ fn fork_join(file: &ResultFile) -> Checked {
     let added = polling.map(|series| p50(series) - p50(blocked)).filter(|&added| added >= POLLING_MIN);
     let step = coarse.and_then(|series| coarse_step(series, tick(file)));
     let threads = blocked.label(label::THREADS).map(|threads| format!(" of {threads} threads")).unwrap_or_default();
-    let took = format!("a fork-join{threads} took {} with the main thread blocked", p50(blocked));
+    let took = format!("a blocking fork-join{threads} took {}", p50(blocked));
     let clauses: Vec<String> = [
         added.map(|added| format!("polling added {added}")),
         step.map(|step| format!("the coarse clock showed it in steps of {step}")),
@@ -65,9 +65,9 @@ fn fork_join(file: &ResultFile) -> Checked {
     .flatten()
     .collect();
     let conclusion = match clauses.as_slice() {
-        [] => Conclusion::absent(format!("{took}; neither polling nor the coarse clock adds to it")),
-        [one] => Conclusion::found(format!("{took}; {one}, which is not part of the join")),
-        both => Conclusion::found(format!("{took}; {}, neither of which is part of the join", both.join(" and "))),
+        [] => Conclusion::absent(format!("{took}: neither polling nor the coarse clock adds to it")),
+        [one] => Conclusion::found(format!("{took}: {one}, which is not part of the join")),
+        both => Conclusion::found(format!("{took}: {}, neither of which is part of the join", both.join(" and "))),
     };
     Ok(conclusion.rests_on_series([Some(blocked), polling, coarse].into_iter().flatten()))
 }
@@ -104,7 +104,7 @@ mod tests {
             .series(join("polling", "precise", &[40_900_000; 4]));
         sheet.finds(
             "OVS-G005",
-            "a fork-join of 8 threads took 40.2 ms with the main thread blocked; polling added 700 µs and the coarse clock \
+            "a blocking fork-join of 8 threads took 40.2 ms: polling added 700 µs and the coarse clock \
              showed it in steps of 4 ms, neither of which is part of the join",
         );
     }
@@ -129,7 +129,7 @@ mod tests {
         let coarse = blocked().series(join("blocked", "coarse", &[40_200_000; 4]));
         coarse.series(join("polling", "precise", &[40_250_000; 4])).finds_no(
             "OVS-G005",
-            "a fork-join of 8 threads took 40.2 ms with the main thread blocked; neither polling nor the coarse clock adds \
+            "a blocking fork-join of 8 threads took 40.2 ms: neither polling nor the coarse clock adds \
              to it",
         );
         Sheet::linux().lacks("OVS-G005", "D1/blocked/precise was not measured. Run `oversleep check --only D1`");

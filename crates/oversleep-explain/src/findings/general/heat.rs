@@ -60,8 +60,8 @@ fn heat(file: &ResultFile) -> Checked {
     if let (Some(lowest), Some(highest)) = (gauges.limit_min_permille, gauges.limit_max_permille) {
         if lowest < highest {
             let found = Conclusion::found(format!(
-                "the limit of the clock rate changed during this run, between {} and {} of the highest rate: the rounds are \
-                 those of a slower and a faster machine",
+                "the limit of the clock rate changed during this run: it was between {} and {} of the highest rate, so the rounds \
+                 are those of a slower and a faster machine",
                 of_rate(lowest),
                 of_rate(highest)
             ));
@@ -70,7 +70,7 @@ fn heat(file: &ResultFile) -> Checked {
         // What Wine calls the limit is its host's setting.
         if lowest < 1_000 && file.platform.os == "windows" && wine_version(file).is_none() {
             let found = Conclusion::found(format!(
-                "Windows limited the clock rate to {} of its rating during the whole run (its thermal throttle limit)",
+                "Windows limited the clock rate to {} of its rating: its thermal throttle limit held during the whole run",
                 of_rate(lowest)
             ));
             return Ok(resting_on_limit(file, lowest, found.matters(Severity::Note)));
@@ -190,8 +190,8 @@ mod tests {
         let fell = heated(Sheet::linux(), [limited(1_000), limited(500)]);
         assert_eq!(
             fell.sentence,
-            "the limit of the clock rate changed during this run, between 50 % and 100 % of the highest rate: the rounds are \
-             those of a slower and a faster machine"
+            "the limit of the clock rate changed during this run: it was between 50 % and 100 % of the highest rate, so the rounds \
+             are those of a slower and a faster machine"
         );
         assert_eq!((fell.verdict, fell.severity), (Verdict::Found, Severity::Cost));
         assert_eq!(heated(Sheet::linux(), [limited(500); 2]).verdict, Verdict::NotFound, "a user set it");
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!((held.verdict, held.severity), (Verdict::Found, Severity::Note));
         assert_eq!(
             held.sentence,
-            "Windows limited the clock rate to 33 % of its rating during the whole run (its thermal throttle limit)"
+            "Windows limited the clock rate to 33 % of its rating: its thermal throttle limit held during the whole run"
         );
     }
 

@@ -44,9 +44,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
             differs: |_, pair| pair.differs_by_factor(GAIN_FACTOR),
             found: |file, pair| {
                 let spinning = spin_like(file, &pair.better);
-                let spinning = spinning.map(|spin| format!(", spinning was {}", lateness_and_cpu(spin)));
+                let spinning = spinning.map(|spin| format!("spinning was {}, and ", lateness_and_cpu(spin)));
                 Conclusion::found(format!(
-                    "the hybrid wait of {} was {}{}, and {} was {} late",
+                    "a hybrid wait of {} was {}: {}{} was {} late",
                     pair.requested(),
                     lateness_and_cpu(&pair.better),
                     spinning.unwrap_or_default(),
@@ -57,8 +57,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
             absent: |_, pair| {
                 let (sleep, late) = (&pair.worse.subject, p50(&pair.worse));
                 format!(
-                    "the hybrid wait of {} is hardly more accurate than {sleep} here: it was {}, and {sleep} was \
-                     {late} late",
+                    "a hybrid wait of {} is hardly more accurate than {sleep} here: it was {}, and {sleep} was {late} \
+                     late",
                     pair.requested(),
                     lateness_and_cpu(&pair.better)
                 )
@@ -125,7 +125,7 @@ fn yield_no_sleep(file: &ResultFile) -> Checked {
     };
     let (call, duration) = (&alone.subject, p50(alone));
     let conclusion = if duration < YIELD_PROMPT {
-        Conclusion::found(format!("{call} returns after {duration} with a free CPU{with_others}: it is no sleep"))
+        Conclusion::found(format!("{call} is no sleep: it returns after {duration} with a free CPU{with_others}"))
     } else {
         Conclusion::absent(format!("{call} returns only after {duration} with a free CPU{with_others}"))
     };
@@ -153,8 +153,8 @@ mod tests {
             .steady("B5/nanosleep/1ms", 66_100);
         sheet.finds(
             "OVS-G007",
-            "the hybrid wait of 1 ms was 110 ns late at 5.8 % CPU, spinning was 80 ns late at 100 % CPU, and nanosleep was \
-             66.1 µs late",
+            "a hybrid wait of 1 ms was 110 ns late at 5.8 % CPU: spinning was 80 ns late at 100 % CPU, and nanosleep was 66.1 µs \
+             late",
         );
         let finding = sheet.finding("OVS-G007");
         assert_eq!(finding.evidence.len(), 3);
@@ -167,8 +167,8 @@ mod tests {
         let sleep = || Sheet::linux().steady("B5/nanosleep/1ms", 66_000);
         sleep().steady("B12/hybrid/1ms", 50_000).unseen().finds_no(
             "OVS-G007",
-            "the hybrid wait of 1 ms is hardly more accurate than nanosleep here: it was 50 µs late (its CPU time is \
-             not available), and nanosleep was 66 µs late",
+            "a hybrid wait of 1 ms is hardly more accurate than nanosleep here: it was 50 µs late (its CPU time is not \
+             available), and nanosleep was 66 µs late",
         );
         Sheet::linux().lacks_data("OVS-G007");
         sleep().wild("B12/hybrid/1ms", 50_000).is_disturbed("OVS-G007");
@@ -179,7 +179,7 @@ mod tests {
         let idle = |late| Sheet::linux().steady("B7/sched-yield/idle", late);
         idle(610).steady("B7/sched-yield/competing", 1_900_000).finds(
             "OVS-G008",
-            "sched-yield returns after 610 ns with a free CPU, and after 1.9 ms with competitors: it is no sleep",
+            "sched-yield is no sleep: it returns after 610 ns with a free CPU, and after 1.9 ms with competitors",
         );
         idle(250_000).finds_no("OVS-G008", "sched-yield returns only after 250 µs with a free CPU");
         Sheet::linux().lacks_data("OVS-G008");

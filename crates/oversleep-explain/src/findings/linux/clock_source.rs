@@ -6,6 +6,7 @@ use oversleep_record::{ExperimentId, FactName, ResultFile};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::median_of;
 use crate::finding::{Check, FindingEntry};
+use crate::names::{MONOTONIC, MONOTONIC_SYSCALL};
 use crate::read::{known, of_key};
 use crate::remedies::machine::USE_TSC_CLOCKSOURCE;
 use crate::remedies::program::{READ_CLOCK_LESS, USE_OS_CLOCK};
@@ -74,8 +75,8 @@ fn clock_is_system_call(file: &ResultFile) -> Checked {
     }
     let source = file.environment.text(CLOCKSOURCE);
     let named = source.map_or_else(|| "the clocksource".to_owned(), |name| format!("clocksource '{name}'"));
-    let costs = of_key(file, ExperimentId::A1, "monotonic")
-        .and_then(|read| Ok((read, of_key(file, ExperimentId::A1, "monotonic-syscall")?)));
+    let costs = of_key(file, ExperimentId::A1, MONOTONIC)
+        .and_then(|read| Ok((read, of_key(file, ExperimentId::A1, MONOTONIC_SYSCALL)?)));
     let conclusion = match (costs, file.environment.flag(FactName::ClocksourceVdso)) {
         (Ok((read, call)), _) => {
             let (in_user_space, in_kernel) = (median_of(read), median_of(call));
@@ -83,8 +84,7 @@ fn clock_is_system_call(file: &ResultFile) -> Checked {
                 format!("{}, against {} for the call forced into the kernel", cost(in_user_space), cost(in_kernel));
             let conclusion = if in_user_space as f64 >= in_kernel as f64 * SYSCALL_SHARE {
                 Conclusion::found(format!(
-                    "each clock read is a system call here, because {named} has no vDSO path: \
-                     clock_gettime(CLOCK_MONOTONIC) costs {both}"
+                    "each clock read is a system call here: {named} has no vDSO path, and clock_gettime(CLOCK_MONOTONIC) costs {both}"
                 ))
             } else {
                 Conclusion::absent(format!("clock_gettime needs no system call with {named}: it costs {both}"))
@@ -92,7 +92,7 @@ fn clock_is_system_call(file: &ResultFile) -> Checked {
             conclusion.rests_on_series([read, call])
         }
         (Err(_), Some(false)) => {
-            let sentence = format!("each clock read is a system call here, because {named} has no vDSO path");
+            let sentence = format!("each clock read is a system call here: {named} has no vDSO path");
             Conclusion::found(sentence).rests_on(FactName::ClocksourceVdso, "no")
         }
         (Err(refusal), _) => return Err(refusal),
@@ -109,9 +109,9 @@ fn unreliable_tsc(file: &ResultFile) -> Checked {
     let (invariant, unstable) = (environment.flag(INVARIANT), environment.flag(UNSTABLE));
     let source = environment.text(CLOCKSOURCE);
     let conclusion = if unstable == Some(true) {
-        let now = source.map(|source| format!("; the clocksource is '{source}'")).unwrap_or_default();
+        let now = source.map(|source| format!(" (the clocksource is '{source}')")).unwrap_or_default();
         Conclusion::found(format!(
-            "the kernel found the time-stamp counter unstable and dropped it, so rdtsc is no clock here{now}"
+            "rdtsc is no clock here: the kernel found the time-stamp counter unstable and dropped it{now}"
         ))
         .matters(Severity::Fault)
     } else if known(file, INVARIANT, "the invariance of the time-stamp counter", invariant)? {
@@ -120,7 +120,7 @@ fn unreliable_tsc(file: &ResultFile) -> Checked {
         let guest = environment.text(FactName::VirtualisationHypervisor).filter(|&kind| kind != "none");
         let hidden = guest.map(|kind| format!(" ({kind} may hide the promise from its guest)")).unwrap_or_default();
         Conclusion::found(format!(
-            "nothing promises that the time-stamp counter is invariant{hidden}: rdtsc may change its rate with the processor"
+            "rdtsc may change its rate with the processor: nothing promises that the time-stamp counter is invariant{hidden}"
         ))
     };
     let rests =
@@ -146,7 +146,7 @@ mod tests {
     fn reads_that_are_system_calls() {
         costs(1_200_000).finds(
             "OVS-L009",
-            "each clock read is a system call here, because clocksource 'hpet' has no vDSO path: \
+            "each clock read is a system call here: clocksource 'hpet' has no vDSO path, and \
              clock_gettime(CLOCK_MONOTONIC) costs 1.2 µs, against 1.23 µs for the call forced into the kernel",
         );
         costs(31_500).finds_no(
@@ -155,7 +155,7 @@ mod tests {
              forced into the kernel",
         );
         let by_fact = || Sheet::linux().flag(FactName::ClocksourceVdso, false);
-        by_fact().finds("OVS-L009", "each clock read is a system call here, because the clocksource has no vDSO path");
+        by_fact().finds("OVS-L009", "each clock read is a system call here: the clocksource has no vDSO path");
         Sheet::linux().lacks_data("OVS-L009");
         let mut emulated = by_fact().text(FactName::ClocksourceCurrent, "tsc");
         emulated.file.platform.arch = "aarch64".into();
@@ -173,16 +173,15 @@ mod tests {
             .text(FactName::ClocksourceCurrent, "hpet");
         unstable.finds(
             "OVS-L010",
-            "the kernel found the time-stamp counter unstable and dropped it, so rdtsc is no clock here; the clocksource is \
-             'hpet'",
+            "rdtsc is no clock here: the kernel found the time-stamp counter unstable and dropped it (the clocksource is 'hpet')",
         );
         assert_eq!(unstable.finding("OVS-L010").severity, Severity::Fault);
         let guest =
             Sheet::linux().flag(FactName::CpuTscInvariant, false).text(FactName::VirtualisationHypervisor, "kvm");
         guest.finds(
             "OVS-L010",
-            "nothing promises that the time-stamp counter is invariant (kvm may hide the promise from its guest): rdtsc may \
-             change its rate with the processor",
+            "rdtsc may change its rate with the processor: nothing promises that the time-stamp counter is invariant (kvm may hide \
+             the promise from its guest)",
         );
         assert_eq!(guest.finding("OVS-L010").severity, Severity::Cost);
         assert_eq!(Sheet::linux().flag(FactName::CpuTscInvariant, true).verdict("OVS-L010"), Verdict::NotFound);

@@ -107,11 +107,11 @@ fn power_saving_governor(file: &ResultFile) -> Checked {
     let is_balanced = driver == "intel_pstate" || driver == "amd-pstate-epp";
     let follows_load = |name: &&str| matches!(*name, "powersave" | "ondemand" | "conservative" | "schedutil");
     let conclusion = if names.clone().any(|name| name == "powersave") && !is_balanced {
-        let sentence = format!("the powersave governor ({driver}) keeps the processor at its lowest frequency");
+        let sentence = format!("the powersave governor keeps the frequency low: with {driver} it is always the lowest");
         Conclusion::found(sentence).matters(Severity::Cost)
     } else if let Some(name) = names.find(follows_load) {
         Conclusion::found(format!(
-            "the {name} governor ({driver}) lowers the frequency of a processor whose threads mostly sleep"
+            "the {name} governor lowers the frequency of an idle processor: a thread that mostly sleeps wakes up on a slow one ({driver})"
         ))
     } else {
         Conclusion::absent(format!("the {governor} governor ({driver}) does not follow the load"))
@@ -205,12 +205,16 @@ mod tests {
     fn governors() {
         let governor = |name: &str, driver: &str| Sheet::linux().text(GOVERNOR, name).text(DRIVER, driver);
         let lowest = governor("powersave", "acpi-cpufreq");
-        lowest.finds("OVS-L016", "the powersave governor (acpi-cpufreq) keeps the processor at its lowest frequency");
+        lowest.finds(
+            "OVS-L016",
+            "the powersave governor keeps the frequency low: with acpi-cpufreq it is always the lowest",
+        );
         assert_eq!(lowest.finding("OVS-L016").severity, Severity::Cost);
         let balanced = governor("performance,powersave", "intel_pstate");
         balanced.finds(
             "OVS-L016",
-            "the powersave governor (intel_pstate) lowers the frequency of a processor whose threads mostly sleep",
+            "the powersave governor lowers the frequency of an idle processor: a thread that mostly sleeps wakes up on a slow \
+             one (intel_pstate)",
         );
         assert_eq!(balanced.finding("OVS-L016").severity, Severity::Note);
         governor("performance", "intel_pstate")

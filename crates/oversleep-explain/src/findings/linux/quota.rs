@@ -90,12 +90,12 @@ fn throttled(file: &ResultFile) -> Checked {
         return Ok(Conclusion::absent(format!("the control group was not throttled in {window}")));
     }
     let budget = match quota.flatten() {
-        Some(cpus) => format!("its quota of {} CPUs per {}", number(cpus), period(file)),
-        None => "its CPU quota".to_owned(),
+        Some(cpus) => format!("its budget of {} CPUs per {}", number(cpus), period(file)),
+        None => "its budget".to_owned(),
     };
     let found = Conclusion::found(format!(
-        "{budget} throttled this control group in {} for {stalled} together during this run ({window}): none of its \
-         threads ran until the next period",
+        "the CPU quota throttled this control group for {stalled}: {budget} was used up in {} during this run \
+         ({window}), and none of its threads ran until the next period",
         counted(periods, "period")
     ));
     let worst = file.series.iter().max_by_key(|series| series.disturbance().throttled_ns);
@@ -145,8 +145,8 @@ mod tests {
     fn throttling_in_force() {
         throttled_for(5_000_000, 2).finds(
             "OVS-L012",
-            "its quota of 0.5 CPUs per 100 ms throttled this control group in 8 periods for 20 ms together during this \
-             run (80 ms): none of its threads ran until the next period",
+            "the CPU quota throttled this control group for 20 ms: its budget of 0.5 CPUs per 100 ms was used up in 8 \
+             periods during this run (80 ms), and none of its threads ran until the next period",
         );
         throttled_for(0, 0).finds_no("OVS-L012", "the control group was not throttled in 80 ms");
         Sheet::linux().lacks_data("OVS-L012");

@@ -7,6 +7,7 @@ use oversleep_record::{FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
+use crate::names::tunable;
 use crate::read::{is_real_time, is_real_time_as_found, kernel_version, known, unknown};
 use crate::remedies::linux::LOWER_TIMER_SLACK;
 use crate::remedies::machine::{ISOLATE_CPUS, LIFT_REAL_TIME_THROTTLING, PERMIT_REAL_TIME};
@@ -72,9 +73,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 ];
 
 fn real_time_series(file: &ResultFile) -> impl Iterator<Item = (&Series, &Outcome)> {
-    file.series.iter().filter_map(|series| match series.conditions.setting("policy")? {
+    file.series.iter().filter_map(|series| match series.conditions.setting(tunable::POLICY)? {
         Setting::Policy { policy, .. } if is_real_time(policy) => {
-            Some((series, series.conditions.outcomes.get("policy")?))
+            Some((series, series.conditions.outcomes.get(tunable::POLICY)?))
         }
         _ => None,
     })
@@ -95,8 +96,7 @@ fn not_permitted(file: &ResultFile) -> Checked {
         _ => {
             let limit = limit.map(|limit| format!(" (RLIMIT_RTPRIO is {limit})")).unwrap_or_default();
             Conclusion::found(format!(
-                "the system refuses SCHED_FIFO and SCHED_RR to this process{limit}, so its deadlines compete with every \
-                 other task"
+                "real-time policies are refused here{limit}: the deadlines of this process compete with every other task"
             ))
         }
     };
@@ -143,7 +143,7 @@ fn limit(file: &ResultFile) -> Checked<Option<(Nanos, Conclusion)>> {
 /// threads isn't known.
 fn fair_server(file: &ResultFile) -> (Nanos, Conclusion) {
     let mut found = Conclusion::found(format!(
-        "where real-time threads keep a CPU busy, the kernel's fair server gives starving ordinary tasks \
+        "the kernel's fair server limits real-time threads: where they keep a CPU busy, it gives starving ordinary tasks \
          {FAIR_SERVER_RUNTIME} of every second (its default since Linux 6.12), whatever sched_rt_runtime_us says"
     ))
     .rests_on_fact(FactName::KernelRelease, file.environment.text(FactName::KernelRelease));
@@ -197,8 +197,7 @@ mod tests {
         let sheet = Sheet::linux().flag(FactName::SchedRtPermitted, false).integer(FactName::LimitsRtprio, 0);
         sheet.finds(
             "OVS-L007",
-            "the system refuses SCHED_FIFO and SCHED_RR to this process (RLIMIT_RTPRIO is 0), so its deadlines compete with \
-             every other task",
+            "real-time policies are refused here (RLIMIT_RTPRIO is 0): the deadlines of this process compete with every other task",
         );
         let tried = &sheet.finding("OVS-L007").advice[0].tried;
         assert!(matches!(tried, Tried::NotTried { why } if why == "only an administrator can allow it"));
@@ -220,9 +219,9 @@ mod tests {
             .steady("B8/nanosleep/1ms/policy=fifo:1", 9_000)
     }
 
-    const FAIR_SERVER: &str = "where real-time threads keep a CPU busy, the kernel's fair server gives starving ordinary \
-                               tasks 50 ms of every second (its default since Linux 6.12), whatever sched_rt_runtime_us \
-                               says";
+    const FAIR_SERVER: &str = "the kernel's fair server limits real-time threads: where they keep a CPU busy, it gives starving \
+                               ordinary tasks 50 ms of every second (its default since Linux 6.12), whatever \
+                               sched_rt_runtime_us says";
 
     #[test]
     fn throttling_depends_on_the_kernel() {

@@ -6,7 +6,7 @@ use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{a_wait, duration, p50, requested, summary};
 use crate::finding::{Check, FindingEntry};
-use crate::names::{MILLISECOND_WAITS, SOCKET_TIMEOUT};
+use crate::names::{LINUX_MILLISECOND_POLLS, SOCKET_TIMEOUT};
 use crate::read::{hz, known, needed, not_measured, quiet_enough, sound, tick, wait_series, waits_of};
 use crate::remedies::linux::{FINER_TIMEOUT_CALL, POLL_BEFORE_RECEIVE};
 
@@ -58,7 +58,7 @@ fn rounded_by(series: &Series) -> Option<Nanos> {
 }
 
 fn millisecond_timeout(file: &ResultFile) -> Checked {
-    let measured: Vec<&Series> = MILLISECOND_WAITS
+    let measured: Vec<&Series> = LINUX_MILLISECOND_POLLS
         .iter()
         .flat_map(|wait| waits_of(file, wait))
         .filter(|series| series.has_values() && series.rounded_ns.is_some())
@@ -89,8 +89,7 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
     };
     quiet_enough(file, sound(worst)?, added)?;
     let found = Conclusion::found(format!(
-        "{} took {}, because poll and epoll_wait take whole milliseconds: rounding up to {} caused {added} of the {} by \
-         which it was late",
+        "{} took {}: poll and epoll_wait take whole milliseconds, and rounding up to {} caused {added} of the {} by which it was late",
         a_wait(worst),
         duration(worst),
         worst.rounded_ns.unwrap_or_default(),
@@ -142,8 +141,7 @@ mod tests {
             .series(passed("B5/epoll-wait/1ms", 66_000, 1_000_000));
         sheet.finds(
             "OVS-L004",
-            "a 300 µs epoll-wait took 1.06 ms, because poll and epoll_wait take whole milliseconds: rounding up to 1 ms \
-             caused 700 µs of the 760 µs by which it was late",
+            "a 300 µs epoll-wait took 1.06 ms: poll and epoll_wait take whole milliseconds, and rounding up to 1 ms caused 700 µs of the 760 µs by which it was late",
         );
         let evidence = sheet.finding("OVS-L004").evidence;
         assert_eq!(evidence.len(), 2, "the request of a whole millisecond proves nothing");
@@ -159,7 +157,7 @@ mod tests {
         }
         periodic.counts.missed = 160;
         let (_, sentence) = Sheet::linux().series(periodic).says("OVS-L004");
-        assert!(sentence.starts_with("a 300 µs poll took 1.06 ms, because "), "{sentence}");
+        assert!(sentence.starts_with("a 300 µs poll took 1.06 ms: "), "{sentence}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{helped, p50};
 use crate::finding::{Check, FindingEntry};
-use crate::names::EXACT_WAITS;
+use crate::names::{LINUX_EXACT, tunable};
 use crate::read::{
     known, not_measured, quiet_enough, reference_sleep, slack_as_found, slack_during, sound, sound_pairs, sound_wait,
     trial_pair,
@@ -106,7 +106,7 @@ fn slack_series(file: &ResultFile) -> Option<(&Series, &Series)> {
     let after = file.experiment(ExperimentId::C2).find(|series| {
         series.subject == before.subject
             && series.requested_ns == before.requested_ns
-            && series.conditions.setting("slack") == Some(&exact)
+            && series.conditions.setting(tunable::SLACK) == Some(&exact)
             && series.conditions.all_held()
             && series.has_values()
     })?;
@@ -142,7 +142,7 @@ fn waits_without_slack(file: &ResultFile) -> Checked {
         return Ok(Conclusion::absent(sentence).rests_on(SLACK, slack.to_string()));
     }
     quiet_enough(file, reference, slack)?;
-    let measured: Vec<&Series> = EXACT_WAITS
+    let measured: Vec<&Series> = LINUX_EXACT
         .iter()
         .filter_map(|wait| sound_wait(file, wait))
         .filter(|series| series.requested_ns == reference.requested_ns)

@@ -7,7 +7,7 @@ use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{p50, pooled, requested, values};
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
-use crate::names::TIMEOUT_SHARE_WAITS;
+use crate::names::{LINUX_TIMEOUT_SHARE, tunable};
 use crate::read::{known, not_measured, refusal, slack_during, sleeps_of, sound, waits_of};
 use crate::remedies::linux::{KEEP_NICE_AT_ZERO, TIMERFD_FOR_LONG_TIMEOUTS};
 
@@ -47,8 +47,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
             found: |file, pair| {
                 let (late, plain) = pair.lateness();
                 let found = Conclusion::found(format!(
-                    "at nice {}, {}'s {} timeout was {late} late instead of {plain}: a positive nice value widens the \
-                     slack of select, poll and epoll from 0.1 % to 0.5 % of the timeout",
+                    "nice {} makes {}'s {} timeout {late} late: at nice 0 it is {plain}, and a positive nice value widens the slack of \
+                     select, poll and epoll from 0.1 % to 0.5 % of the timeout",
                     nice_value(&pair.worse).unwrap_or_default(),
                     pair.worse.subject,
                     pair.requested()
@@ -99,7 +99,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
             found: |file, pair| {
                 let ((late, plain), share) = (pair.lateness(), share_of(file, &pair.worse));
                 Conclusion::found(format!(
-                    "{} with a timeout of {} were {late} late, {} {plain}: their own slack is {} % of the timeout, {} here",
+                    "{} have a slack of their own: with a timeout of {} they were {late} late, {} {plain}; the kernel allows them {} % \
+                     of the timeout, {} here",
                     pair.worse.subject,
                     pair.requested(),
                     pair.better.subject,
@@ -139,7 +140,7 @@ fn enough_for(plain: &Series, late: &Series, by_rule: Nanos) -> Checked<()> {
 }
 
 fn nice_value(series: &Series) -> Option<i32> {
-    match series.conditions.setting("policy")? {
+    match series.conditions.setting(tunable::POLICY)? {
         Setting::Policy { policy, priority } if policy == "other" => Some(*priority),
         _ => None,
     }
@@ -152,7 +153,7 @@ fn nice_share(pair: &Pair<'_>) -> Nanos {
 
 fn nice_and_plain(file: &ResultFile) -> Checked<Pair<'_>> {
     let is_long = |series: &&Series| {
-        TIMEOUT_SHARE_WAITS.contains(&series.subject.as_str()) && series.requested_ns >= Some(LONG_TIMEOUT_MIN)
+        LINUX_TIMEOUT_SHARE.contains(&series.subject.as_str()) && series.requested_ns >= Some(LONG_TIMEOUT_MIN)
     };
     let long = || file.experiment(ExperimentId::B8).filter(is_long);
     let missing =
@@ -201,7 +202,7 @@ fn polls_and_sleeps(file: &ResultFile) -> Checked<Pair<'_>> {
                                               (B5/poll/100ms)",
         )
     };
-    let (polls, sleeps) = (measured(TIMEOUT_SHARE_WAITS), measured(sleeps_of(file)));
+    let (polls, sleeps) = (measured(LINUX_TIMEOUT_SHARE), measured(sleeps_of(file)));
     let longest = polls.iter().filter_map(|series| series.requested_ns).max().ok_or_else(missing)?;
     let of_length = |series: &[&'_ Series], span: Nanos| -> Vec<Series> {
         series.iter().copied().filter(|series| series.requested_ns == Some(span)).cloned().collect()
@@ -256,8 +257,8 @@ mod tests {
         let sheet = Sheet::linux().steady(PLAIN, 166_000).steady(NICE, 566_000);
         sheet.finds(
             "OVS-L002",
-            "at nice 5, poll's 100 ms timeout was 566 µs late instead of 166 µs: a positive nice value widens the slack of \
-             select, poll and epoll from 0.1 % to 0.5 % of the timeout",
+            "nice 5 makes poll's 100 ms timeout 566 µs late: at nice 0 it is 166 µs, and a positive nice value widens the slack \
+             of select, poll and epoll from 0.1 % to 0.5 % of the timeout",
         );
         assert_eq!(sheet.finding("OVS-L002").severity, Severity::Note);
         let nice = sheet.integer(FactName::SchedNice, 10).finding("OVS-L002");
@@ -299,8 +300,8 @@ mod tests {
     fn long_timeouts_have_their_share() {
         long(116_000, 66_000).finds(
             "OVS-L003",
-            "select, poll and epoll with a timeout of 100 ms were 116 µs late, plain sleeps 66 µs: their own slack is \
-             0.1 % of the timeout, 100 µs here",
+            "select, poll and epoll have a slack of their own: with a timeout of 100 ms they were 116 µs late, plain sleeps \
+             66 µs; the kernel allows them 0.1 % of the timeout, 100 µs here",
         );
         long(66_000, 66_000).finds_no(
             "OVS-L003",
@@ -314,8 +315,8 @@ mod tests {
         let alone = || default_slack().steady("B5/poll/100ms", 116_000);
         alone().steady("B5/poll/16ms", 66_000).steady("B5/poll/1ms", 65_000).finds(
             "OVS-L003",
-            "select, poll and epoll with a timeout of 100 ms were 116 µs late, timeouts of 16 ms 66 µs: their own slack is \
-             0.1 % of the timeout, 100 µs here",
+            "select, poll and epoll have a slack of their own: with a timeout of 100 ms they were 116 µs late, timeouts of 16 ms \
+             66 µs; the kernel allows them 0.1 % of the timeout, 100 µs here",
         );
         alone().lacks_data("OVS-L003");
     }
@@ -333,7 +334,7 @@ mod tests {
     /// A survey of all waits: three values of each long one.
     fn survey(polls: i64, sleeps: &[i64], shorter: i64) -> Sheet {
         let mut sheet = default_slack().series(rounds("B5/nanosleep/100ms", sleeps, 1));
-        for wait in TIMEOUT_SHARE_WAITS {
+        for wait in LINUX_TIMEOUT_SHARE {
             sheet = sheet.series(rounds(&format!("B5/{wait}/100ms"), &[polls; 3], 1));
             sheet = sheet.series(rounds(&format!("B5/{wait}/16ms"), &[shorter; 3], 1));
         }
@@ -344,8 +345,8 @@ mod tests {
     fn three_sleeps_one_of_them_disturbed_do_not_forbid_the_conclusion() {
         survey(116_000, &[66_000, 68_000, 190_000], 67_000).finds(
             "OVS-L003",
-            "select, poll and epoll with a timeout of 100 ms were 116 µs late, plain sleeps and shorter timeouts 67 µs: \
-             their own slack is 0.1 % of the timeout, 100 µs here",
+            "select, poll and epoll have a slack of their own: with a timeout of 100 ms they were 116 µs late, plain sleeps and \
+             shorter timeouts 67 µs; the kernel allows them 0.1 % of the timeout, 100 µs here",
         );
         // Waits of 100 ms are late here whatever they are: a deeper idle state, not a share.
         let verdict = |sleeps: &[i64], polls, shorter| survey(polls, sleeps, shorter).verdict("OVS-L003");

@@ -6,6 +6,7 @@ use oversleep_record::{ExperimentId, FactName, ResultFile};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{median_of, p50};
 use crate::finding::{Check, FindingEntry};
+use crate::names::MONOTONIC;
 use crate::read::{known, of_key, sound_pairs};
 use crate::remedies::linux::LOWER_TIMER_SLACK;
 use crate::remedies::machine::DEDICATED_CPUS;
@@ -44,7 +45,7 @@ fn guest(file: &ResultFile) -> Checked {
     }
     let pairs = sound_pairs(file, LOWER_TIMER_SLACK.id);
     let exact = pairs.first().map(|(_, exact)| *exact);
-    let read = of_key(file, ExperimentId::A1, "monotonic").ok();
+    let read = of_key(file, ExperimentId::A1, MONOTONIC).ok();
     let best: Vec<String> = [
         exact.map(|exact| format!("{} {} late without slack", exact.subject, p50(exact))),
         read.map(|read| format!("a clock read {}", cost(median_of(read)))),

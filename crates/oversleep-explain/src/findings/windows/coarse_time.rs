@@ -72,7 +72,7 @@ fn coarse_system_time(file: &ResultFile) -> Checked {
             let too = if others.is_empty() { String::new() } else { format!(", and so do {}", list(&others)) };
             let beside = step_seen(file, precise).map(|fine| format!("; {} moves by {}", fine.clock, fine.step));
             Conclusion::found(format!(
-                "{} moves with the clock interrupt, in steps of {}{too}{}",
+                "{} moves in steps of {}: it follows the clock interrupt{too}{}",
                 worst.clock,
                 worst.step,
                 beside.unwrap_or_default()
@@ -103,12 +103,12 @@ mod tests {
             .clock(stepping("system-time-precise", 100))
             .finds(
                 "OVS-W007",
-                "system-time moves with the clock interrupt, in steps of 15.6 ms, and so do time-get-time and \
+                "system-time moves in steps of 15.6 ms: it follows the clock interrupt, and so do time-get-time and \
                  interrupt-time; system-time-precise moves by 100 ns",
             );
         Sheet::windows()
             .clock(stepping("time-get-time", 1_000_000))
-            .finds("OVS-W007", "time-get-time moves with the clock interrupt, in steps of 1 ms");
+            .finds("OVS-W007", "time-get-time moves in steps of 1 ms: it follows the clock interrupt");
     }
 
     #[test]

@@ -49,11 +49,11 @@ fn early_return(file: &ResultFile) -> Checked {
     };
     let counts = &worst.counts;
     let found = Conclusion::found(format!(
-        "{} ended before its deadline in {} of its waits, by up to {}: on build {build} a timeout counts from the last \
-         tick, up to {} before the call",
+        "{} ended up to {} early: {} of its waits ended before the deadline, because on build {build} a timeout counts from \
+         the last tick, up to {} before the call",
         worst.subject,
-        percent(counts.early as f64 / counts.recorded.max(1) as f64),
         earliest(worst),
+        percent(counts.early as f64 / counts.recorded.max(1) as f64),
         period_during(file, worst)
     ));
     let says = format!("{} of {} early", counts.early, counts.recorded);
@@ -81,8 +81,8 @@ mod tests {
         let values = [8_000_000, -9_000_000, 2_000_000, 11_000_000];
         on_seven().series(rounds("B5/sleep/16ms", &values, 20)).finds(
             "OVS-W008",
-            "sleep ended before its deadline in 25 % of its waits, by up to 9 ms: on build 7601 a timeout counts from the \
-             last tick, up to 15.6 ms before the call",
+            "sleep ended up to 9 ms early: 25 % of its waits ended before the deadline, because on build 7601 a timeout counts \
+             from the last tick, up to 15.6 ms before the call",
         );
     }
 

@@ -35,19 +35,27 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
         enough: Pair::both_sound,
         effect: None,
         differs: |_, pair| duration(&pair.worse) - duration(&pair.better) >= TICK_MIN,
-        found: |_, pair| Conclusion::found(format!("{}: the finer request costs one more tick", both(pair))),
-        absent: |_, pair| format!("{}: the finer request is no worse here", both(pair)),
+        found: |_, pair| {
+            let above = above_half(pair);
+            Conclusion::found(format!("a timer resolution of 0.5 ms costs one tick more than {above}: {}", both(pair)))
+        },
+        absent: |_, pair| {
+            format!("a timer resolution of 0.5 ms is no worse here than {}: {}", above_half(pair), both(pair))
+        },
     }),
 }];
+
+fn above_half(pair: &Pair<'_>) -> String {
+    format!("0.{} ms", requested_resolution(&pair.better).unwrap_or_default().0 / 1_000)
+}
 
 fn both(pair: &Pair<'_>) -> String {
     let in_effect = |series: &Series| in_effect(series).map(|is| format!(" ({is} in effect)")).unwrap_or_default();
     format!(
-        "{} with a timer resolution of 0.5 ms requested{}, and {} with 0.{} ms{}",
+        "{} with the first requested{}, and {} with the second{}",
         took(&pair.worse),
         in_effect(&pair.worse),
         duration(&pair.better),
-        requested_resolution(&pair.better).unwrap_or_default().0 / 1_000,
         in_effect(&pair.better)
     )
 }
@@ -71,8 +79,8 @@ mod tests {
         let sheet = held(496_000, 21_000);
         sheet.finds(
             "OVS-W005",
-            "a 1 ms sleep took 1.5 ms with a timer resolution of 0.5 ms requested (500 µs in effect), and 1.02 ms with \
-             0.507 ms (507 µs in effect): the finer request costs one more tick",
+            "a timer resolution of 0.5 ms costs one tick more than 0.507 ms: a 1 ms sleep took 1.5 ms with the first requested \
+             (500 µs in effect), and 1.02 ms with the second (507 µs in effect)",
         );
         let tried = &sheet.finding("OVS-W005").advice[0].tried;
         assert!(matches!(tried, Tried::Measured { before_p50_ns: 496_000, after_p50_ns: 21_000, helped: true, .. }));
@@ -112,8 +120,8 @@ mod tests {
     fn no_worse_not_measured_or_disturbed() {
         held(15_000, 21_000).finds_no(
             "OVS-W005",
-            "a 1 ms sleep took 1.01 ms with a timer resolution of 0.5 ms requested (500 µs in effect), and 1.02 ms with \
-             0.507 ms (507 µs in effect): the finer request is no worse here",
+            "a timer resolution of 0.5 ms is no worse here than 0.507 ms: a 1 ms sleep took 1.01 ms with the first requested \
+             (500 µs in effect), and 1.02 ms with the second (507 µs in effect)",
         );
         Sheet::windows().steady("C2/sleep/1ms/resolution=500us", 15_000).lacks_data("OVS-W005");
         let wild = Sheet::windows().wild("C2/sleep/1ms/resolution=500us", 496_000);

@@ -73,8 +73,8 @@ fn hidden_window(file: &ResultFile) -> Checked {
         return Ok(found);
     }
     let found = Conclusion::found(format!(
-        "on build {build} a program with windows may lose the timer resolution it requested while they are all hidden and \
-         it is silent; its waits then end on the default tick of {} (documented, not measured here)",
+        "a hidden program may lose its timer resolution (build {build}): while all its windows are hidden and it \
+         is silent, its waits end on the default tick of {} (documented, not measured here)",
         default_period(file)
     ))
     .rests_on(FactName::OsBuild, build.to_string());
@@ -111,8 +111,8 @@ mod tests {
     fn the_rule_holds_from_windows_11_on() {
         on(22_631).finds(
             "OVS-W004",
-            "on build 22631 a program with windows may lose the timer resolution it requested while they are all hidden \
-             and it is silent; its waits then end on the default tick of 15.6 ms (documented, not measured here)",
+            "a hidden program may lose its timer resolution (build 22631): while all its windows are hidden and \
+             it is silent, its waits end on the default tick of 15.6 ms (documented, not measured here)",
         );
         assert!(matches!(on(22_631).finding("OVS-W004").advice[0].tried, Tried::NotTried { .. }));
         on(19_045).finds_no(

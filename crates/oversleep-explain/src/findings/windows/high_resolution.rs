@@ -37,8 +37,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
         found: |_, pair| {
             let ((sleep, fine), requested) = (pair.lateness(), pair.requested());
             Conclusion::found(format!(
-                "a high-resolution timer of {requested} was {fine} late where {} was {sleep} late, and it needs no request \
-                 for a timer resolution",
+                "a high-resolution timer of {requested} was {fine} late: {} was {sleep} late, and the timer needs no request for a timer \
+                 resolution",
                 pair.worse.subject
             ))
         },
@@ -78,8 +78,8 @@ mod tests {
         let sheet = beside(14_600_000);
         sheet.finds(
             "OVS-W009",
-            "a high-resolution timer of 1 ms was 520 µs late where sleep was 14.6 ms late, and it needs no request for a \
-             timer resolution",
+            "a high-resolution timer of 1 ms was 520 µs late: sleep was 14.6 ms late, and the timer needs no request for a timer \
+             resolution",
         );
         let tried = &sheet.finding("OVS-W009").advice[0].tried;
         assert!(matches!(

@@ -48,7 +48,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
             let battery =
                 if file.environment.flag(FactName::PowerOnBattery) == Some(true) { ", on battery" } else { "" };
             Conclusion::found(format!(
-                "holding {} causes {} {} per second{} instead of {} while nothing waits{battery}",
+                "holding {} costs power: it causes {} {} per second{} instead of {} while nothing waits{battery}",
                 held_in_words(&pair.worse),
                 grouped(median_of(&pair.worse)),
                 interrupts(&pair.worse),
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn holding_costs_interrupts() {
-        const COSTS: &str = "holding a timer resolution of 500 µs causes 2,000 timer interrupts per second instead of 64 while nothing waits";
+        const COSTS: &str = "holding a timer resolution of 500 µs costs power: it causes 2,000 timer interrupts per second instead of 64 while nothing waits";
         counts(&[2_000, 2_003], &[64, 66]).finds("OVS-W011", COSTS);
         let on_battery = counts(&[2_000, 2_003], &[64, 66]).flag(FactName::PowerOnBattery, true);
         on_battery.finds("OVS-W011", &format!("{COSTS}, on battery"));
@@ -166,7 +166,7 @@ mod tests {
             series.conditions.outcomes.insert("resolution".into(), Outcome::AlreadySo { is });
         }
         let says = sheet.says("OVS-W011").1;
-        let begins = "holding a timer resolution of 500 µs (1 ms in effect) causes 1,000 timer interrupts per second";
+        let begins = "holding a timer resolution of 500 µs (1 ms in effect) costs power: it causes 1,000 timer interrupts per second";
         assert!(says.starts_with(begins), "{says}");
     }
 
@@ -180,7 +180,7 @@ mod tests {
         let sheet = Sheet::windows().integer(FactName::CpuCount, 1).series(of_all("as-found", &[64, 66]));
         sheet.series(of_all("500us", &[2_000, 2_003])).finds(
             "OVS-W011",
-            "holding a timer resolution of 500 µs causes 2,000 interrupts per second instead of 64 while nothing waits",
+            "holding a timer resolution of 500 µs costs power: it causes 2,000 interrupts per second instead of 64 while nothing waits",
         );
     }
 
@@ -188,7 +188,7 @@ mod tests {
     fn a_sum_says_what_it_sums() {
         on_cpus(16, &[32_052, 32_052], &[1_024, 1_024]).finds(
             "OVS-W011",
-            "holding a timer resolution of 500 µs causes 32,052 timer interrupts per second on 16 CPUs together instead of \
+            "holding a timer resolution of 500 µs costs power: it causes 32,052 timer interrupts per second on 16 CPUs together instead of \
              1,024 while nothing waits",
         );
         let unknown = Sheet::windows().series(counted("as-found", &[64; 2])).series(counted("500us", &[65; 2]));

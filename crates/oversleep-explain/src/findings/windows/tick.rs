@@ -48,7 +48,7 @@ fn default_tick(file: &ResultFile) -> Checked {
         return Ok(resting(Conclusion::absent(sentence)));
     }
     let found = resting(Conclusion::found(format!(
-        "{took_so_long} and was {} late, because waits here end on a tick of {period}",
+        "{took_so_long}: waits here end on a tick of {period}, and it was {} late",
         p50(series)
     )));
     Ok(match sleep_with_a_millisecond(file) {
@@ -88,8 +88,7 @@ mod tests {
 
     #[test]
     fn a_millisecond_takes_a_tick() {
-        const ALONE: &str =
-            "a 1 ms sleep took 15.6 ms and was 14.6 ms late, because waits here end on a tick of 15.6 ms";
+        const ALONE: &str = "a 1 ms sleep took 15.6 ms: waits here end on a tick of 15.6 ms, and it was 14.6 ms late";
         sleeping(14_600_000).finds("OVS-W001", ALONE);
         let mut held = sleeping(14_600_000).steady("C2/sleep/1ms/resolution=1ms", 950_000);
         let with = "; while this process held a 1 ms timer resolution it took 1.95 ms";

@@ -93,11 +93,11 @@ fn tick_count(file: &ResultFile) -> Checked {
         });
     };
     let step = step_in_words(seen.step, Some(default_period(file)));
-    let moved = format!("{} moved in steps of {step} while a timer resolution of {period} was in force", seen.clock);
+    let moved = format!("it moved in steps of {step} while a timer resolution of {period} was in force");
     let conclusion = if seen.step >= DEFAULT_STEP_MIN {
-        Conclusion::found(format!("{moved}: it ignores the timer resolution"))
+        Conclusion::found(format!("{} ignores the timer resolution: {moved}", seen.clock))
     } else {
-        Conclusion::absent(moved)
+        Conclusion::absent(format!("{} follows the timer resolution: {moved}", seen.clock))
     };
     let conclusion = conclusion.rests_on(&seen.source, format!("steps of {step}"));
     Ok(match read_from {
@@ -113,14 +113,15 @@ mod tests {
 
     #[test]
     fn the_tick_count_keeps_to_the_default_tick() {
-        const IGNORES: &str = "get-tick-count-64 moved in steps of 15.6 ms while a timer resolution of 1 ms was in force: it \
-                               ignores the timer resolution";
+        const IGNORES: &str = "get-tick-count-64 ignores the timer resolution: it moved in steps of 15.6 ms while a timer \
+                               resolution of 1 ms was in force";
         let raised =
             |step| Sheet::windows().span(FactName::TimerPeriodNow, 1_000_000).steady("B3/get-tick-count-64", step);
         raised(15_600_000).finds("OVS-W006", IGNORES);
         raised(1_000_000).finds_no(
             "OVS-W006",
-            "get-tick-count-64 moved in steps of 1 ms while a timer resolution of 1 ms was in force",
+            "get-tick-count-64 follows the timer resolution: it moved in steps of 1 ms while a timer resolution of 1 ms was in \
+             force",
         );
         let own = Sheet::windows().steady("B3/get-tick-count-64", 15_600_000);
         own.steady("B3/get-tick-count-64/resolution=1ms", 15_600_000).finds("OVS-W006", IGNORES);
@@ -134,8 +135,8 @@ mod tests {
         one.lacks_data("OVS-W006");
         one.series(beside("3ms")).series(beside("5ms")).series(beside("9ms")).finds(
             "OVS-W006",
-            "get-tick-count-64 moved in steps of 15.6 ms while a timer resolution of 2 ms to 5 ms was in force: it ignores the \
-             timer resolution",
+            "get-tick-count-64 ignores the timer resolution: it moved in steps of 15.6 ms while a timer resolution of 2 ms to \
+             5 ms was in force",
         );
     }
 

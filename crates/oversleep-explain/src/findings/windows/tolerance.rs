@@ -34,14 +34,19 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
         effect: None,
         // Where between two ticks the timer was set scatters its end by less than half a tick.
         differs: |file, pair| pair.differs_by_half_of(period_as_found(file).unwrap_or_else(|| default_period(file))),
-        found: |_, pair| Conclusion::found(format!("{}: the system delayed it by {}", both(pair), pair.difference())),
-        absent: |_, pair| format!("{}: the system did not delay it, or by less than the tick shows", both(pair)),
+        found: |_, pair| {
+            let delay = pair.difference();
+            Conclusion::found(format!("the system delays a timer with a tolerance by {delay}: {}", both(pair)))
+        },
+        absent: |_, pair| {
+            format!("the system did not delay the timer with a tolerance, or by less than a tick: {}", both(pair))
+        },
     }),
 }];
 
 fn both(pair: &Pair<'_>) -> String {
     let (tolerant, plain) = pair.lateness();
-    format!("a waitable timer of {} was {tolerant} late with a tolerance and {plain} without", pair.requested())
+    format!("at {} it was {tolerant} late, without a tolerance {plain}", pair.requested())
 }
 
 #[cfg(test)]
@@ -60,13 +65,12 @@ mod tests {
     fn a_tolerance_is_used_or_not() {
         beside(30_200_000).finds(
             "OVS-W010",
-            "a waitable timer of 1 ms was 30.2 ms late with a tolerance and 14.6 ms without: the system delayed it by \
-             15.6 ms",
+            "the system delays a timer with a tolerance by 15.6 ms: at 1 ms it was 30.2 ms late, without a tolerance 14.6 ms",
         );
         beside(14_600_000).finds_no(
             "OVS-W010",
-            "a waitable timer of 1 ms was 14.6 ms late with a tolerance and 14.6 ms without: the system did not delay it, \
-             or by less than the tick shows",
+            "the system did not delay the timer with a tolerance, or by less than a tick: at 1 ms it was 14.6 ms late, without a \
+             tolerance 14.6 ms",
         );
     }
 

@@ -1,4 +1,4 @@
-//! What a modelled machine tells of itself.
+//! What a modelled machine says about itself.
 
 use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::{FactName, Nanos};
@@ -71,7 +71,7 @@ fn policy_name(figures: &Figures<'_>) -> String {
     }
 }
 
-/// A fact of the kind its name and its text say.
+/// A fact, whose kind follows from its name and text.
 fn fact(name: &str, text: &str) -> Result<FactValue, String> {
     if name.ends_with("_ns") {
         return text.parse::<Nanos>().map(FactValue::Nanos).map_err(|error| error.to_string());

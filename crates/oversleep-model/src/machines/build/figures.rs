@@ -1,4 +1,4 @@
-//! The figures of a profile, looked up by path.
+//! Looks up the figures of a profile by path.
 
 use oversleep_record::{Nanos, Unavailable};
 
@@ -7,7 +7,7 @@ use crate::machines::profile::Profile;
 use crate::machines::value::Value;
 use crate::sim::Spread;
 
-/// Looks figures up, with what to take where a profile states none: the value that switches the rule off.
+/// Looks figures up. Where a profile states none, it gives the value that switches the rule off.
 pub(in crate::machines) struct Figures<'a>(pub(super) &'a Profile);
 
 impl Figures<'_> {
@@ -72,7 +72,7 @@ impl Figures<'_> {
         }
     }
 
-    /// Why the machine hasn't got what is named so.
+    /// Why the machine doesn't have the clock or wait of that name.
     pub(super) fn missing(&self, name: &str) -> Option<Unavailable> {
         match self.value(&format!("since.{name}")) {
             Some(Value::Text(needs)) => Some(Unavailable::TooOld { needs: needs.clone() }),

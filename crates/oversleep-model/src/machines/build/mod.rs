@@ -1,4 +1,4 @@
-//! From a profile's figures to a machine that runs.
+//! Builds a machine from the figures of a profile.
 
 mod facts;
 mod figures;
@@ -19,10 +19,10 @@ use crate::sim::{
 };
 use oversleep_system::{ClockInfo, Cpu, CpuKind, Follows, WaitInfo};
 
-/// More CPUs than this no profile has; an affinity is a word of that many bits.
+/// An affinity is a word of that many bits.
 const CPUS_MAX: i64 = 64;
 
-/// A machine's name in every heading and file: with what was changed of it, so that it passes for no other.
+/// A machine's name in every heading and file. It includes what was changed, so that nobody takes it for the original.
 fn full_name(profile: &Profile, seed: u64) -> String {
     let mut parts = profile.changes.clone();
     if seed != super::SEED {
@@ -35,8 +35,10 @@ fn full_name(profile: &Profile, seed: u64) -> String {
 pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineError> {
     let figures = Figures(profile);
     let os = figures.text("machine.os");
-    let system =
-        SYSTEMS.iter().find(|system| system.os == os).ok_or_else(|| figures.wrong("machine.os", "it is not stated"))?;
+    let system = SYSTEMS
+        .into_iter()
+        .find(|system| system.os == os)
+        .ok_or_else(|| figures.wrong("machine.os", "it is not stated"))?;
     let count = figures.integer("cpus.count");
     if !(1..=CPUS_MAX).contains(&count) {
         return Err(figures.wrong("cpus.count", format!("a machine has 1 to {CPUS_MAX} CPUs")));
@@ -64,15 +66,15 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         reference_clock: system.reference_clock(),
         relax_cost_ns: figures.span("work.relax"),
         work_unit_cost_ns: figures.span("work.unit"),
-        loads: system.loads,
+        loads: system.loads(),
         timer_load_work_ns: figures.span("work.timer-load"),
         spawn_cost_ns: figures.span("wake.thread-start"),
         handoff_wake: figures.spread("wake.handoff"),
         yield_cost: figures.spread("wake.yield"),
         clocks,
-        waits: system.modelled_waits().map(|info| wait(&figures, &timing, info)).collect(),
-        handoffs: system.handoffs.iter().map(|info| (info, figures.missing(info.name))).collect(),
-        tunables: system.modelled_tunables().collect(),
+        waits: system.waits().map(|info| wait(&figures, &timing, info)).collect(),
+        handoffs: system.handoffs().iter().map(|info| (info, figures.missing(info.name))).collect(),
+        tunables: system.tunables().collect(),
         facts: facts::stated(&figures, &timing, count, seed)?,
         timing,
         stalls: Vec::new(),
@@ -142,9 +144,9 @@ fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
     }))
 }
 
-fn clocks(figures: &Figures<'_>, system: &System, timing: &Timing) -> Result<Vec<ClockModel>, MachineError> {
+fn clocks(figures: &Figures<'_>, system: System, timing: &Timing) -> Result<Vec<ClockModel>, MachineError> {
     let arch = figures.text("machine.arch");
-    let clocks = system.modelled_clocks().filter(|info| info.is_on(arch));
+    let clocks = system.clocks().filter(|info| info.is_on(arch));
     clocks.map(|&info| clock(figures, info, timing, system.reference_clock())).collect()
 }
 

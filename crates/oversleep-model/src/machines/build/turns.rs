@@ -1,4 +1,4 @@
-//! Whose turn it is on a machine's CPUs, from the figures of its profile.
+//! How threads take turns on a machine's CPUs, by the figures of its profile.
 
 use super::Figures;
 use crate::machines::MachineError;
@@ -8,12 +8,12 @@ use crate::sim::systems::System;
 use crate::sim::{Scheduler, SchedulerKind, Starving};
 use oversleep_record::Nanos;
 
-pub(super) fn scheduler(figures: &Figures<'_>, system: &System) -> Result<Scheduler, MachineError> {
+pub(super) fn scheduler(figures: &Figures<'_>, system: System) -> Result<Scheduler, MachineError> {
     if figures.span("scheduler.slice") < SLICE_MIN {
         return Err(figures.wrong("scheduler.slice", format!("a slice takes at least {SLICE_MIN}")));
     }
     if figures.span("scheduler.starving") < STARVING_MIN {
-        let why = format!("a thread that others keep from running has its turn after {STARVING_MIN} at the least");
+        let why = format!("a thread that others keep from running has its turn after {STARVING_MIN} at the earliest");
         return Err(figures.wrong("scheduler.starving", why));
     }
     let kind = figures.text("scheduler.kind");
@@ -23,7 +23,7 @@ pub(super) fn scheduler(figures: &Figures<'_>, system: &System) -> Result<Schedu
         _ => 1,
     };
     let slice_ns = figures.span("scheduler.slice") * times;
-    let policies = (system.policies)();
+    let policies = system.policies();
     let first = policies.first().map(|policy| (policy.name.clone(), policy.priority.0.max(0)));
     let initial = match figures.value("scheduler.policy") {
         Some(Value::Policy(name, priority)) => (name.clone(), *priority),
@@ -54,7 +54,8 @@ pub(super) fn scheduler(figures: &Figures<'_>, system: &System) -> Result<Schedu
     });
     if !fits {
         let names: Vec<&str> = scheduler.policies.iter().map(|policy| policy.name.as_str()).collect();
-        let right = format!("it is not a policy of this system with its priority; there are {}", names.join(", "));
+        let right =
+            format!("it is not a policy of this system with its priority; the policies are {}", names.join(", "));
         return Err(figures.wrong("scheduler.policy", right));
     }
     Ok(scheduler)

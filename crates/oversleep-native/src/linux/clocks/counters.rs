@@ -1,4 +1,4 @@
-//! What Linux has to say about the processor's own counters.
+//! What Linux states about the processor's own counters.
 
 use oversleep_record::Unavailable;
 
@@ -9,8 +9,8 @@ use crate::processor::clocks::Rules;
 pub(super) struct LinuxRules;
 
 impl Rules for LinuxRules {
-    /// A process can have its counter reads turned into a SIGSEGV. Where the kernel can't be asked (a sandbox that
-    /// refuses the call, an architecture that has it since 6.12 only), reads are allowed.
+    /// A process can have its counter reads turned into a SIGSEGV. Where the kernel doesn't answer (a sandbox refuses the
+    /// call, or the architecture has it only since 6.12), reads are allowed.
     fn permitted(instruction: &str) -> Result<(), Unavailable> {
         let mut mode: libc::c_int = libc::PR_TSC_ENABLE;
         // SAFETY: this option writes one int to the address it is given.

@@ -1,9 +1,9 @@
-//! What hogs need to know of this machine.
+//! What hogs need to know about this machine.
 
 use crate::hogs::memory::Sizes;
 use crate::linux::files::{Disk, Files};
 
-/// What the machine says of its memory.
+/// What the machine states about its memory.
 pub(super) fn sizes() -> Sizes {
     sizes_from(&Disk)
 }

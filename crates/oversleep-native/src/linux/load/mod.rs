@@ -11,8 +11,8 @@ use crate::hogs::syscalls::Syscalls;
 use oversleep_system::pairing::Made;
 use oversleep_system::{LoadInfo, LoadKind, loads, registry};
 
-/// Hogs inherit the CPUs of the thread that starts them, but never its real-time policy: a loop under one could take
-/// the machine away from everybody.
+/// Hogs inherit the CPUs of the thread that starts them, but not its real-time policy: an endless loop under one could
+/// stop the whole machine.
 const HOGS: Starter = Starter { enter: policy::leave_real_time };
 
 const KINDS: &[Made<LoadInfo, dyn LoadKind>] = &[

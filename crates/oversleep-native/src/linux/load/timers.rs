@@ -24,7 +24,7 @@ impl LoadKind for Timers {
             let mut timer = periodic_timer()?;
             Ok(move |stopped: &dyn Fn() -> bool| {
                 let mut expirations = [0; 8];
-                // A read that fails would turn this hog into one that spins; it rather stops.
+                // A failing wait would make this hog spin, so it stops instead.
                 while !stopped() && timer.read_exact(&mut expirations).is_ok() {}
             })
         })

@@ -1,4 +1,4 @@
-//! The bound on how long CPUs may take to leave an idle state.
+//! The limit on how long CPUs may take to leave an idle state.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -17,10 +17,10 @@ const INFO: &TunableInfo = describe!(tunables::LINUX, "dma-latency");
 pub const DEVICE: &str = "/dev/cpu_dma_latency";
 const ALLOW: &str = "run as root, or `sudo setfacl -m u:USER:rw /dev/cpu_dma_latency`; \
     in a container `--device /dev/cpu_dma_latency`";
-/// Beyond this the kernel has no bound.
+/// From here on the kernel sets no limit.
 const LONGEST_US: i64 = 2_000_000_000;
 
-/// Opens the device, which counts as a request without a bound until something is written.
+/// Opens the device. Until something is written, that counts as a request without a limit.
 pub fn open(writable: bool) -> Result<File, Unavailable> {
     OpenOptions::new().read(true).write(writable).open(DEVICE).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Unavailable::missing(DEVICE),
@@ -28,7 +28,7 @@ pub fn open(writable: bool) -> Result<File, Unavailable> {
     })
 }
 
-/// The bound in force on the machine: the least of all requests.
+/// The limit in force on the machine: the shortest of all requests.
 fn bound(mut device: &File) -> Result<Nanos, Unavailable> {
     let mut value = [0; 4];
     device.read_exact(&mut value).map_err(|error| Unavailable::failed(format!("read {DEVICE}"), error))?;
@@ -40,7 +40,7 @@ impl Entry for DmaLatency {
 
     const INFO: &'static TunableInfo = INFO;
 
-    /// With the same in whole microseconds.
+    /// The span, and the same in whole microseconds.
     fn parse(setting: &Setting) -> Option<(Nanos, i64)> {
         let &Setting::Nanos(requested) = setting else { return None };
         let whole_us = requested.0 / 1_000;
@@ -54,11 +54,11 @@ impl Entry for DmaLatency {
     fn change((requested, whole_us): (Nanos, i64), setting: &Setting) -> Result<Applied, Unavailable> {
         let mut device = open(true)?;
         let was = bound(&device).ok();
-        // Four bytes are taken as a number; any other length is read as hexadecimal text.
+        // The driver reads four bytes as a number, and any other length as hexadecimal text.
         device
             .write_all(&(whole_us as i32).to_ne_bytes())
             .map_err(|error| os::refused(&format!("writing {DEVICE}"), &error, ALLOW))?;
-        // Held also where another request is as strict: that one may be withdrawn meanwhile.
+        // Held also where another request is as strict, because that one may be withdrawn meanwhile.
         let outcome = match was {
             Some(was) if was <= requested => Outcome::AlreadySo { is: Setting::Nanos(was) },
             _ => Outcome::Applied { was: was.map(Setting::Nanos), now: setting.clone() },
@@ -67,7 +67,7 @@ impl Entry for DmaLatency {
     }
 }
 
-/// Closing the device withdraws the request; the kernel does it even for a killed process.
+/// Closing the device withdraws the request. The kernel closes it even for a killed process.
 struct DmaGuard {
     _device: File,
     _thread: NotSend,

@@ -12,20 +12,20 @@ use oversleep_system::{Restore, TunableInfo, describe, tunables};
 pub(super) struct LockMemory;
 
 const INFO: &TunableInfo = describe!(tunables::LINUX, "lock-memory");
-/// How it is allowed, for messages.
+/// How to allow it, for messages.
 pub const ALLOW: &str = "`ulimit -l unlimited`, granted by a line like `USER - memlock unlimited` in \
     /etc/security/limits.d/99-memlock.conf and a new login; or `sudo setcap cap_ipc_lock+ep $(command -v oversleep)`; \
     in a container `--cap-add IPC_LOCK --ulimit memlock=-1`";
 
-/// How many guards hold the lock; the last one releases it.
+/// Number of guards that hold the lock; the last one releases it.
 static HOLDERS: Mutex<usize> = Mutex::new(0);
 
 fn holders() -> MutexGuard<'static, usize> {
     HOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the process may lock all it will ever have. Under a finite limit it is not tried: what is allocated later
-/// would count too, and allocations would begin to fail.
+/// Whether the process may lock all the memory that it will ever have. A finite limit is a refusal: it would count what
+/// is allocated later, and allocations would start to fail.
 pub fn permitted() -> Result<(), Unavailable> {
     let unlimited = os::soft_limit(Resource::MemLock)?.is_none();
     if unlimited || os::has_capability(capability::IPC_LOCK) == Some(true) {

@@ -1,8 +1,8 @@
-//! What a measurement may change on Linux, each with its way back: the changes
+//! What a measurement may change on Linux, and how it is restored: the changes
 //! ([`Entry`](crate::native::tunables::Entry)) of what [`oversleep_system::tunables`] describes.
 //!
-//! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, so a panic that unwinds restores
-//! too. Guards of one thread are dropped in reverse order.
+//! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, also while a panic unwinds. Guards
+//! of one thread are dropped in reverse order.
 
 pub mod dma_latency;
 pub mod lock_memory;

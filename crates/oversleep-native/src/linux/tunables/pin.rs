@@ -1,4 +1,4 @@
-//! The CPUs the calling thread may run on.
+//! The CPUs that the calling thread may run on.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
@@ -22,7 +22,7 @@ impl Entry for Pin {
     }
 
     fn check(request: &Vec<u32>) -> Result<(), Unavailable> {
-        // Without the mask nothing is known to be wrong; applying will tell.
+        // Without the mask, only the change shows whether it is allowed.
         let Ok(allowed) = os::affinity() else { return Ok(()) };
         let lacking = not_among(request, &allowed);
         if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed)) }
@@ -43,7 +43,7 @@ impl Entry for Pin {
             Some(libc::EINVAL) => not_here(&requested, &guard.was),
             _ => os::refused(INFO.call, &error, ALLOW),
         })?;
-        // The kernel drops CPUs that don't exist or aren't allowed without a word.
+        // The kernel silently drops CPUs that don't exist or aren't allowed.
         match os::affinity() {
             Ok(now) if now == requested => Ok(changed(Setting::Cpus(guard.was.clone()), Setting::Cpus(now), guard)),
             Ok(now) => Err(not_here(&not_among(&requested, &now), &guard.was)),
@@ -75,7 +75,7 @@ impl Restore for PinGuard {}
 
 impl Drop for PinGuard {
     fn drop(&mut self) {
-        // What can be set can be set back; there is nobody to tell otherwise.
+        // What was set can be set back. A failure has nobody to report to.
         let _ = os::set_affinity(&self.was);
     }
 }

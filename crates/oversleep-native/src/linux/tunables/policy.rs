@@ -12,15 +12,15 @@ use oversleep_system::{Restore, TunableInfo, describe, tunables};
 pub(super) struct PolicyTunable;
 
 const INFO: &TunableInfo = describe!(tunables::LINUX, "policy");
-/// How real-time policies are allowed, for messages.
+/// How to allow real-time policies, for messages.
 pub const ALLOW_REAL_TIME: &str = "`ulimit -r 99`, granted by a line like `USER - rtprio 99` in \
     /etc/security/limits.d/99-rtprio.conf and a new login; or `sudo setcap cap_sys_nice+ep $(command -v oversleep)`; \
     in a container `--cap-add SYS_NICE --ulimit rtprio=99`";
-/// How lower nice values are allowed, for messages.
+/// How to allow lower nice values, for messages.
 pub const ALLOW_NICE: &str = "a line like `USER - nice -20` in /etc/security/limits.d/99-nice.conf and a new login; or \
     `sudo setcap cap_sys_nice+ep $(command -v oversleep)`; in a container `--cap-add SYS_NICE`";
-/// What is left to say to somebody who has the privilege.
-pub const PRIVILEGED_BUT_REFUSED: &str = "CAP_SYS_NICE is there: the cgroup has no real-time budget \
+/// What to check where the privilege is there, for messages.
+pub const PRIVILEGED_BUT_REFUSED: &str = "CAP_SYS_NICE is present, so the cgroup has no real-time budget \
     (write one to cpu.rt_runtime_us) or a sandbox refuses the call";
 
 /// `struct sched_attr` of the first version of the call.
@@ -54,12 +54,12 @@ fn set(mut attr: SchedAttr) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Puts the calling thread under a real-time policy; for a try on a thread that ends.
+/// Puts the calling thread under a real-time policy, for an attempt on a thread that ends.
 pub fn try_real_time() -> io::Result<()> {
     set(SchedAttr { policy: libc::SCHED_FIFO as u32, priority: 1, ..SchedAttr::default() })
 }
 
-/// Takes the calling thread out of a real-time policy it inherited, which is always allowed.
+/// Takes the calling thread out of a real-time policy that it inherited, which is always allowed.
 pub fn leave_real_time() {
     if get().is_ok_and(|attr| is_real_time(attr.policy)) {
         let _ = set(SchedAttr { policy: libc::SCHED_OTHER as u32, ..SchedAttr::default() });
@@ -71,7 +71,7 @@ fn is_real_time(policy: u32) -> bool {
 }
 
 impl SchedAttr {
-    /// In the words of a setting.
+    /// The same as a setting.
     pub fn setting(&self) -> Setting {
         let (policy, priority) = match self.policy as i32 {
             libc::SCHED_OTHER => ("other", self.nice),
@@ -91,15 +91,16 @@ impl SchedAttr {
     }
 }
 
-/// What the kernel is to be told, or `None` for what it doesn't know.
-fn wanted(policy: &str, priority: i32) -> Option<SchedAttr> {
+/// The attributes for a policy, or `None` for one that the kernel doesn't know.
+fn attributes(policy: &str, number: i32) -> Option<SchedAttr> {
     let attr = |policy: i32| SchedAttr { policy: policy as u32, ..SchedAttr::default() };
-    match (policy, priority) {
-        ("other", -20..=19) => Some(SchedAttr { nice: priority, ..attr(libc::SCHED_OTHER) }),
-        ("batch", -20..=19) => Some(SchedAttr { nice: priority, ..attr(libc::SCHED_BATCH) }),
-        ("idle", 0) => Some(attr(libc::SCHED_IDLE)),
-        ("fifo", 1..=99) => Some(SchedAttr { priority: priority as u32, ..attr(libc::SCHED_FIFO) }),
-        ("rr", 1..=99) => Some(SchedAttr { priority: priority as u32, ..attr(libc::SCHED_RR) }),
+    let real_time = |policy| SchedAttr { priority: number as u32, ..attr(policy) };
+    match policy {
+        "other" => Some(SchedAttr { nice: number, ..attr(libc::SCHED_OTHER) }),
+        "batch" => Some(SchedAttr { nice: number, ..attr(libc::SCHED_BATCH) }),
+        "idle" => Some(attr(libc::SCHED_IDLE)),
+        "fifo" => Some(real_time(libc::SCHED_FIFO)),
+        "rr" => Some(real_time(libc::SCHED_RR)),
         _ => None,
     }
 }
@@ -123,8 +124,8 @@ impl Entry for PolicyTunable {
     const INFO: &'static TunableInfo = INFO;
 
     fn parse(setting: &Setting) -> Option<SchedAttr> {
-        let Setting::Policy { policy, priority } = setting else { return None };
-        wanted(policy, *priority)
+        let (policy, number) = INFO.word(setting)?;
+        attributes(policy, number)
     }
 
     fn read() -> Result<Setting, Unavailable> {
@@ -161,7 +162,7 @@ impl Restore for PolicyGuard {}
 
 impl Drop for PolicyGuard {
     fn drop(&mut self) {
-        // An unprivileged thread may not be let back (see the tunable's doc); it ends soon.
+        // An unprivileged thread may be refused the way back, as the description says; it ends soon.
         let _ = set(self.was);
     }
 }
@@ -176,16 +177,15 @@ mod tests {
 
     #[test]
     fn knows_every_policy_and_its_range() {
-        for (name, from, to) in [("other", -20, 19), ("batch", -20, 19), ("idle", 0, 0), ("fifo", 1, 99), ("rr", 1, 99)]
-        {
-            for priority in [from, to] {
-                let attr = wanted(name, priority).expect("in range");
-                assert_eq!(attr.setting(), word(name, priority));
+        for info in INFO.words {
+            for number in [info.numbers.0, info.numbers.1] {
+                let attr = PolicyTunable::parse(&word(info.name, number)).expect("in range");
+                assert_eq!(attr.setting(), word(info.name, number));
             }
-            assert_eq!(wanted(name, from - 1), None, "{name}");
-            assert_eq!(wanted(name, to + 1), None, "{name}");
+            assert_eq!(PolicyTunable::parse(&word(info.name, info.numbers.0 - 1)), None, "{}", info.name);
+            assert_eq!(PolicyTunable::parse(&word(info.name, info.numbers.1 + 1)), None, "{}", info.name);
         }
-        assert_eq!(wanted("realtime", 1), None);
+        assert_eq!(PolicyTunable::parse(&word("realtime", 1)), None);
         assert_eq!(size_of::<SchedAttr>(), 48);
     }
 

@@ -47,7 +47,7 @@ impl Entry for Slack {
             oversleep::Outcome::Applied { now, .. } => {
                 Err(Unavailable::failed(INFO.call, format!("the slack became {} instead", nanos(now))))
             }
-            // A thread under a real-time policy has none, which stands for the finest that can be requested for only.
+            // A thread under a real-time policy has none, which satisfies only a request for the finest.
             oversleep::Outcome::AlreadyFiner { is } if nanos(is) == requested || requested == Nanos(1) => {
                 Ok(already(Setting::Nanos(nanos(is))))
             }

@@ -10,7 +10,7 @@ use crate::fn_clock::Read;
 use crate::processor::clocks::Rules;
 use crate::{library, std_clocks};
 
-/// Nobody forbids the processor's counters here. Rosetta translates `rdtsc` into reads of the generic timer, scaled.
+/// macOS doesn't forbid the processor's counters. Rosetta translates `rdtsc` into scaled reads of the generic timer.
 struct MacRules;
 
 impl Rules for MacRules {

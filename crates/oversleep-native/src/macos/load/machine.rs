@@ -1,4 +1,4 @@
-//! What the kinds of load ask the machine.
+//! What hogs need to know about this machine.
 
 use crate::hogs::memory::Sizes;
 use crate::macos::os;

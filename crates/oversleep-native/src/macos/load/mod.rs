@@ -11,7 +11,7 @@ use crate::hogs::syscalls::Syscalls;
 use oversleep_system::pairing::Made;
 use oversleep_system::{LoadInfo, LoadKind, loads, registry};
 
-/// Threads start in a class of their own here; a real-time policy is left where one should have come along.
+/// A new thread starts in a class of its own here. It leaves a real-time policy in case it inherited one.
 pub(super) const HOGS: Starter = Starter { enter: policy::leave_real_time };
 
 const KINDS: &[Made<LoadInfo, dyn LoadKind>] = &[

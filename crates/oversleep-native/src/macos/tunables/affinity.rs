@@ -1,4 +1,4 @@
-//! Affinity tags: threads with the same tag are put on CPUs that share a cache. Intel Macs only.
+//! Affinity tags: macOS puts threads with the same tag on CPUs that share a cache. Intel Macs only.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
@@ -33,10 +33,7 @@ impl Entry for Affinity {
     const INFO: &'static TunableInfo = INFO;
 
     fn parse(setting: &Setting) -> Option<i32> {
-        match setting {
-            Setting::Policy { policy, priority: tag @ 1.. } if policy == TAG => Some(*tag),
-            _ => None,
-        }
+        INFO.word(setting).map(|(_, tag)| tag)
     }
 
     fn read() -> Result<Setting, Unavailable> {

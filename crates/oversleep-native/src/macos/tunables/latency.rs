@@ -1,4 +1,4 @@
-//! The latency tier of the calling thread: how late its timed waits may end on purpose.
+//! The latency tier of the calling thread: how far the kernel may postpone its timed waits.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
@@ -12,7 +12,7 @@ pub(super) struct Latency;
 
 const INFO: &TunableInfo = describe!(tunables::MACOS, "latency");
 const UNSPECIFIED: &str = "unspecified";
-/// `LATENCY_QOS_TIER_0` to `LATENCY_QOS_TIER_5` of `<mach/thread_policy.h>` follow this, which is no tier.
+/// One less than `LATENCY_QOS_TIER_0`; the tiers of `<mach/thread_policy.h>` follow it.
 const BASE: i32 = 0xFF << 16;
 const TIERS: [&str; 6] = ["tier-0", "tier-1", "tier-2", "tier-3", "tier-4", "tier-5"];
 
@@ -33,7 +33,7 @@ fn name(number: i32) -> Option<&'static str> {
     TIERS.get(usize::try_from(number & 0xFFFF).ok()? - 1).copied()
 }
 
-/// The tier that was set on the calling thread; none by default, where that of its service class applies.
+/// The tier that was set on the calling thread. By default it is unspecified, and the tier of its service class applies.
 ///
 /// # Errors
 /// Why it can't be read.
@@ -50,10 +50,7 @@ impl Entry for Latency {
     const INFO: &'static TunableInfo = INFO;
 
     fn parse(setting: &Setting) -> Option<i32> {
-        match setting {
-            Setting::Policy { policy, priority: 0 } => number(policy),
-            _ => None,
-        }
+        INFO.word(setting).and_then(|(tier, _)| number(tier))
     }
 
     fn read() -> Result<Setting, Unavailable> {
@@ -61,7 +58,7 @@ impl Entry for Latency {
     }
 
     fn compared() -> Vec<Setting> {
-        // Tiers 4 and 5 may hold a wait for ten seconds; nobody needs to see that measured unasked.
+        // Tiers 4 and 5 are left out: they may postpone a wait by ten seconds.
         [UNSPECIFIED, "tier-0", "tier-1", "tier-2", "tier-3"].map(|tier| word(tier, 0)).to_vec()
     }
 

@@ -1,4 +1,4 @@
-//! Memory that can't be paged out: the kernel has the call's number and refuses it.
+//! Memory that can't be paged out: the kernel has a number for the call but doesn't implement it.
 
 use std::io::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,13 +13,13 @@ pub(super) struct LockMemory;
 
 const INFO: &TunableInfo = describe!(tunables::MACOS, "lock-memory");
 
-/// How many guards hold the lock, should a system grant it; the last one releases it.
+/// Number of guards that hold the lock, should a system grant it; the last one releases it.
 static HOLDERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the process may lock all it has; leaves nothing locked that wasn't.
+/// Locks all memory of the process.
 ///
 /// # Errors
-/// That it is not implemented, or the system's words.
+/// The call is not implemented, or the system's words.
 fn lock() -> Result<(), Unavailable> {
     // SAFETY: takes flags only.
     if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } == 0 {

@@ -1,8 +1,8 @@
-//! What a measurement may change on macOS, each with its way back: the changes
+//! What a measurement may change on macOS, and how it is restored: the changes
 //! ([`Entry`](crate::native::tunables::Entry)) of what [`oversleep_system::tunables`] describes.
 //!
-//! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, so a panic that unwinds restores
-//! too. Guards of one thread are dropped in reverse order.
+//! A guard restores on the thread that made it: it is not `Send` and works in `Drop`, also while a panic unwinds. Guards
+//! of one thread are dropped in reverse order.
 
 mod affinity;
 mod latency;
@@ -36,12 +36,12 @@ pub fn registry() -> Vec<Box<dyn Tunable>> {
     registry!(tunables::MACOS, &[CHANGES])
 }
 
-/// What becomes of a setting, undone at once.
+/// Applies a setting, restores it at once, and returns the outcome.
 pub fn try_setting(name: &str, setting: &Setting) -> Outcome {
     apply(name, setting).0
 }
 
-/// What `body` says while a setting holds.
+/// Runs `body` while a setting holds.
 ///
 /// # Errors
 /// Why the setting doesn't hold.

@@ -1,4 +1,4 @@
-//! Keeping a thread on a CPU, which macOS has no call for: the entry says so instead of leaving a hint for a fact.
+//! Keeping a thread on a CPU: macOS has no call for it, and the entry says so.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;

@@ -20,14 +20,14 @@ const PERIOD_US: u64 = 5_000;
 const COMPUTATION_US: u64 = 1_000;
 const CONSTRAINT_US: u64 = 2_500;
 
-/// What is wanted of the scheduler.
+/// A policy as the scheduler is given it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     TimeConstraint,
     Posix { policy: c_int, priority: c_int },
 }
 
-/// Sets the real-time policy on the calling thread; for a try on a thread that ends, or under a guard.
+/// Sets the real-time policy on the calling thread: use it on a thread that ends, or under a guard.
 pub fn set_time_constraint() -> KernReturn {
     let units = |us: u64| os::timebase().ticks_up(us * 1_000) as i32;
     let preemptible = 1;
@@ -35,7 +35,7 @@ pub fn set_time_constraint() -> KernReturn {
     thread_policy::set(libc::THREAD_TIME_CONSTRAINT_POLICY, &words)
 }
 
-/// Takes the calling thread out of a real-time policy, should it be under one.
+/// Takes the calling thread out of a real-time policy if it is under one.
 pub fn leave_real_time() {
     if has_time_constraint() == Ok(true) {
         thread_policy::set(libc::THREAD_STANDARD_POLICY, &[]);
@@ -132,7 +132,7 @@ impl Entry for Policy {
             }
         };
         let undo = if real_time { None } else { was_posix };
-        // Made whatever came of it: what fails half-way is put back, too.
+        // Made in any case, so that a change that fails half-way is restored too.
         let guard = Guard { undo, was_real_time, real_time, _class: class, _thread: NotSend::default() };
         match told.and_then(|()| current())? {
             now if now == *setting => Ok(changed(was, now, guard)),

@@ -16,7 +16,7 @@ const INFO: &TunableInfo = describe!(tunables::MACOS, "qos");
 const ALLOW: &str = "set the class on a thread that was never given a scheduling policy: one that was has left the classes \
     for good";
 
-/// Numbers of `<sys/qos.h>`. The last two can be found, not requested for.
+/// Numbers of `<sys/qos.h>`. A thread can be in the last two but can't request them.
 const CLASSES: [(&str, u32); 7] = [
     ("user-interactive", 0x21),
     ("user-initiated", 0x19),
@@ -26,7 +26,6 @@ const CLASSES: [(&str, u32); 7] = [
     ("maintenance", 0x05),
     ("unspecified", Class::NONE),
 ];
-const CAN_BE_ASKED_FOR: usize = 5;
 
 fn name(number: u32) -> String {
     let known = CLASSES.iter().find(|(_, class)| *class == number);
@@ -64,9 +63,9 @@ impl Entry for Qos {
     const INFO: &'static TunableInfo = INFO;
 
     fn parse(setting: &Setting) -> Option<Class> {
-        let Setting::Policy { policy, priority } = setting else { return None };
-        let (_, number) = CLASSES[..CAN_BE_ASKED_FOR].iter().find(|(name, _)| name == policy)?;
-        (-15..=0).contains(priority).then_some(Class { number: *number, relative: *priority })
+        let (class, relative) = INFO.word(setting)?;
+        let (_, number) = CLASSES.iter().find(|(name, _)| *name == class)?;
+        Some(Class { number: *number, relative })
     }
 
     fn read() -> Result<Setting, Unavailable> {
@@ -74,7 +73,7 @@ impl Entry for Qos {
     }
 
     fn compared() -> Vec<Setting> {
-        CLASSES[..CAN_BE_ASKED_FOR].iter().map(|(name, _)| word(name, 0)).collect()
+        INFO.words.iter().map(|info| word(info.name, 0)).collect()
     }
 
     fn change(requested: Class, setting: &Setting) -> Result<Applied, Unavailable> {
@@ -107,9 +106,9 @@ mod tests {
 
     #[test]
     fn classes_by_name_and_number() {
-        for (known, number) in &CLASSES[..CAN_BE_ASKED_FOR] {
-            assert_eq!(Qos::parse(&word(known, -15)), Some(Class { number: *number, relative: -15 }));
-            assert_eq!(name(*number), *known);
+        for info in INFO.words {
+            let class = Qos::parse(&word(info.name, -15)).expect("a class");
+            assert_eq!((name(class.number).as_str(), class.relative), (info.name, -15));
         }
         for wrong in [word("maintenance", 0), word("utility", 1), word("utility", -16), Setting::Flag(true)] {
             assert_eq!(Qos::parse(&wrong), None, "{wrong}");

@@ -1,4 +1,4 @@
-//! Mach's thread policies, and what setting one costs: the thread's service class.
+//! Mach's thread policies. Setting one costs the thread its service class.
 //!
 //! The kernel takes a thread out of the service classes when any policy is set on it (`thread_policy_set` in xnu's
 //! osfmk/kern/thread_policy.c). A guard therefore notes the class beforehand and puts it back afterwards.
@@ -9,7 +9,7 @@ use crate::macos::os::{self, KernReturn};
 
 /// Sets a policy of the calling thread, given in its words.
 pub(super) fn set(flavor: c_int, words: &[i32]) -> KernReturn {
-    // The call takes a pointer to what it only reads; a policy without words still needs a place.
+    // The call takes a mutable pointer to what it only reads, also for a policy without words.
     let mut copy = [0; 4];
     let count = words.len().min(copy.len());
     copy[..count].copy_from_slice(&words[..count]);
@@ -18,7 +18,7 @@ pub(super) fn set(flavor: c_int, words: &[i32]) -> KernReturn {
     unsafe { libc::thread_policy_set(os::thread(), flavor as u32, copy.as_mut_ptr(), count as u32) }
 }
 
-/// Reads a policy of the calling thread into its words; whether it is the default, not one that was set.
+/// Reads a policy of the calling thread into its words. Returns whether it is the default and was never set.
 pub(super) fn get(flavor: c_int, words: &mut [i32]) -> Result<bool, KernReturn> {
     let mut count = words.len() as u32;
     let mut is_default = 0;
@@ -47,7 +47,7 @@ impl Class {
     /// `QOS_CLASS_UNSPECIFIED`: the thread is in none.
     pub(super) const NONE: u32 = 0;
 
-    /// The calling thread's, as the thread library knows it; it isn't told when a policy takes the class away.
+    /// The calling thread's, as the thread library knows it; the library doesn't notice when a policy takes it away.
     pub(super) fn current() -> Result<Class, c_int> {
         let mut class = Class { number: Class::NONE, relative: 0 };
         // SAFETY: the calling thread exists, and there is room for both numbers.
@@ -66,7 +66,7 @@ impl Class {
     }
 }
 
-/// The class of the calling thread when this was made; put back on drop.
+/// The class that the calling thread had when this was made; dropping this restores it.
 pub(super) struct FormerClass(Option<Class>);
 
 impl FormerClass {

@@ -91,7 +91,7 @@ mod tests {
             let ns = u128::from(clock.read()) * 1_000_000_000 / u128::from(clock.stated_frequency_hz()?);
             i128::try_from(ns).ok()
         };
-        // Each is taken twice around the others, so that a pause between two reads proves nothing wrong.
+        // Each coarse clock is read before and after the fine one, so that a pause between reads doesn't fail the test.
         let pairs = [
             ("get-tick-count-64", "interrupt-time"),
             ("interrupt-time", "shared-interrupt-time"),
@@ -103,7 +103,7 @@ mod tests {
             let between = ns(fine);
             let after = ns(coarse);
             let (Some(before), Some(between), Some(after)) = (before, between, after) else { continue };
-            // Origins differ by what passed while the system started its parts.
+            // Their origins differ by the time in which the system started its parts.
             const SECOND: i128 = 1_000_000_000;
             assert!(
                 before - SECOND <= between && between <= after + SECOND,

@@ -14,7 +14,7 @@ pub(super) const READS: &[Read] = &[
     }),
 ];
 
-/// Whether this program was linked with msvcrt.dll: LLVM's variant of the GNU toolchain takes the UCRT.
+/// Whether this program is linked with msvcrt.dll; LLVM's variant of the GNU toolchain takes the UCRT.
 const MSVCRT: bool = cfg!(all(target_env = "gnu", not(target_abi = "llvm")));
 
 /// The UCRT's clock moves by CLOCKS_PER_SEC.

@@ -1,4 +1,4 @@
-//! By how much Windows's coarse clocks move at once.
+//! The steps of Windows's coarse clocks.
 
 use oversleep_record::Nanos;
 use windows_sys::Win32::System::SystemInformation::GetSystemTimeAdjustment;

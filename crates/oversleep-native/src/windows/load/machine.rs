@@ -1,4 +1,4 @@
-//! What hogs need to know of this machine.
+//! What hogs need to know about this machine.
 
 use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
 
@@ -6,7 +6,7 @@ use crate::hogs::memory::Sizes;
 use crate::windows::os;
 use crate::windows::processors;
 
-/// What the machine says of its memory.
+/// What the machine states about its memory.
 pub(super) fn sizes() -> Sizes {
     let largest_cache = processors::caches().ok().and_then(|caches| caches.into_iter().max()).map(u64::from);
     Sizes { largest_cache, available: available_bytes() }
@@ -19,7 +19,7 @@ fn available_bytes() -> Option<u64> {
     (unsafe { GlobalMemoryStatusEx(&raw mut status) } != 0).then_some(status.ullAvailPhys)
 }
 
-/// Asks for the thread's CPU time: short, and answered by the kernel alone.
+/// Reads the thread's CPU time: a short call that the kernel alone answers.
 pub(super) fn enter_the_kernel() {
     os::thread_cpu_time();
 }

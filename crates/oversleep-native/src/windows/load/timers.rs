@@ -15,7 +15,7 @@ pub(super) struct Timers(pub &'static LoadInfo);
 
 /// Relative, in units of 100 ns.
 static DUE: i64 = -5_000;
-/// After this a hog looks at the stop flag whatever the timer does.
+/// After this time a hog checks the stop flag whatever the timer does.
 const LONGEST_WAIT_MS: u32 = 100;
 
 impl LoadKind for Timers {
@@ -28,7 +28,7 @@ impl LoadKind for Timers {
             let timer = Timer::open()?;
             timer.wait()?;
             Ok(move |stopped: &dyn Fn() -> bool| {
-                // A wait that fails would turn this hog into one that spins; it rather stops.
+                // A failing wait would make this hog spin, so it stops instead.
                 while !stopped() && timer.wait().is_ok() {}
             })
         })
@@ -38,7 +38,7 @@ impl LoadKind for Timers {
 struct Timer(HANDLE);
 
 impl Timer {
-    /// With high resolution where the system has it, else an ordinary one.
+    /// A high-resolution timer where the system has it, otherwise an ordinary one.
     fn open() -> Result<Timer, Unavailable> {
         let made = [CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, 0].into_iter().find_map(|flags| {
             // SAFETY: neither attributes nor a name are given. An older system refuses the flag.
@@ -61,8 +61,8 @@ impl Timer {
     }
 }
 
-/// A timer that takes so long is armed anew: a machine that stood still, or a measurement that leaves no CPU, is no
-/// reason to end the load that a result says was there.
+/// Whether to continue. A timer that takes too long is armed again: the machine may have been suspended, or a measurement
+/// may leave no CPU, but the result says that this load was there.
 fn went_on(returned: WAIT_EVENT) -> Result<(), Unavailable> {
     match returned {
         WAIT_OBJECT_0 | WAIT_TIMEOUT => Ok(()),

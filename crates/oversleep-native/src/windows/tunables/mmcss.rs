@@ -24,7 +24,7 @@ static JOIN: Newer<Join> = unsafe { Newer::new(c"avrt.dll", c"AvSetMmThreadChara
 static LEAVE: Newer<Leave> = unsafe { Newer::new(c"avrt.dll", c"AvRevertMmThreadCharacteristics", "Windows Vista") };
 
 thread_local! {
-    /// Whether this thread was put into the task here; the system can't be requested.
+    /// Whether oversleep put this thread into the task; Windows has no call to query it.
     static JOINED: Cell<bool> = const { Cell::new(false) };
 }
 

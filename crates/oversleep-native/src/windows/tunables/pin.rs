@@ -1,4 +1,4 @@
-//! The CPUs the calling thread may run on.
+//! The CPUs that the calling thread may run on.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
@@ -14,7 +14,7 @@ pub(super) struct Pin;
 
 const INFO: &TunableInfo = describe!(tunables::WINDOWS, "pin");
 
-/// The affinity that means these CPUs; `None` for none, or of several groups.
+/// The affinity of these CPUs; `None` for an empty list, or CPUs of several groups.
 fn affinity_of(cpus: &[u32]) -> Option<GROUP_AFFINITY> {
     let group = cpus.first()? / GROUP_CPUS;
     let mut affinity = GROUP_AFFINITY { Group: u16::try_from(group).ok()?, ..GROUP_AFFINITY::default() };
@@ -43,7 +43,7 @@ fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
     Unavailable::no_hardware(format!("CPU {lacking} that this process may use (it may use {allowed})"))
 }
 
-/// Refuses CPUs that this thread's group lacks. Another group's can't be told here: the call will.
+/// The CPUs that this thread's group lacks. For another group, only the call shows it.
 fn lacking(requested: &[u32], allowed: &[u32]) -> Vec<u32> {
     let groups = |cpus: &[u32]| cpus.first().map(|cpu| cpu / GROUP_CPUS);
     if groups(requested) == groups(allowed) {
@@ -63,7 +63,7 @@ impl Entry for Pin {
     }
 
     fn check(request: &Vec<u32>) -> Result<(), Unavailable> {
-        // Without the mask nothing is known to be wrong; applying will tell.
+        // Without the mask, only the change shows whether it is allowed.
         let Ok(allowed) = processors::allowed() else { return Ok(()) };
         let lacking = lacking(request, &allowed);
         if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed)) }
@@ -101,7 +101,7 @@ impl Restore for PinGuard {}
 
 impl Drop for PinGuard {
     fn drop(&mut self) {
-        // What was allowed is allowed again; there is nobody to tell otherwise.
+        // What was set can be set back. A failure has nobody to report to.
         let _ = set(&self.was);
     }
 }

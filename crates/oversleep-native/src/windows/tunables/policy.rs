@@ -11,7 +11,8 @@ use windows_sys::Win32::System::Threading::{
 
 use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
 use crate::windows::os;
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{Restore, TunableInfo, describe, names_of, tunables};
 
 pub(super) struct PolicyTunable;
 
@@ -19,36 +20,33 @@ const INFO: &TunableInfo = describe!(tunables::WINDOWS, "policy");
 const ALLOW_REALTIME: &str = "the privilege SeIncreaseBasePriorityPrivilege, which an administrator's elevated prompt has; \
     without it Windows grants the class high instead";
 
-/// The words for the priorities of a thread.
-const THREAD: [(&str, i32); 7] = [
-    ("normal", THREAD_PRIORITY_NORMAL),
-    ("idle", THREAD_PRIORITY_IDLE),
-    ("lowest", THREAD_PRIORITY_LOWEST),
-    ("below-normal", THREAD_PRIORITY_BELOW_NORMAL),
-    ("above-normal", THREAD_PRIORITY_ABOVE_NORMAL),
-    ("highest", THREAD_PRIORITY_HIGHEST),
-    ("time-critical", THREAD_PRIORITY_TIME_CRITICAL),
-];
-/// The words for the classes of a process that can be requested for.
-const CLASS: [(&str, u32); 2] = [("high", HIGH_PRIORITY_CLASS), ("realtime", REALTIME_PRIORITY_CLASS)];
-
-/// What a word asks for.
+/// What a word stands for: a class of the process or a priority of the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum Level {
     Class(u32),
     Thread(i32),
 }
 
-impl Word {
-    /// `None` for what Windows doesn't know.
-    fn of(setting: &Setting) -> Option<Word> {
-        let Setting::Policy { policy, priority: 0 } = setting else { return None };
-        let class = CLASS.iter().find(|(name, _)| name == policy).map(|&(_, class)| Word::Class(class));
-        class.or_else(|| THREAD.iter().find(|(name, _)| name == policy).map(|&(_, thread)| Word::Thread(thread)))
-    }
+const LEVELS: [(&str, Level); 9] = [
+    ("normal", Level::Thread(THREAD_PRIORITY_NORMAL)),
+    ("idle", Level::Thread(THREAD_PRIORITY_IDLE)),
+    ("lowest", Level::Thread(THREAD_PRIORITY_LOWEST)),
+    ("below-normal", Level::Thread(THREAD_PRIORITY_BELOW_NORMAL)),
+    ("above-normal", Level::Thread(THREAD_PRIORITY_ABOVE_NORMAL)),
+    ("highest", Level::Thread(THREAD_PRIORITY_HIGHEST)),
+    ("time-critical", Level::Thread(THREAD_PRIORITY_TIME_CRITICAL)),
+    ("high", Level::Class(HIGH_PRIORITY_CLASS)),
+    ("realtime", Level::Class(REALTIME_PRIORITY_CLASS)),
+];
+
+const _: () = assert_paired(&names_of!(INFO.words), &[&LEVELS]);
+
+/// The word for a level.
+fn name(level: Level) -> Option<&'static str> {
+    LEVELS.iter().find(|(_, known)| *known == level).map(|(name, _)| *name)
 }
 
-/// What the scheduler was told.
+/// What the scheduler knows of this thread and its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Priority {
     class: u32,
@@ -67,7 +65,7 @@ fn get() -> Result<Priority, Unavailable> {
     }
 }
 
-/// Goes from `now` to `wanted`; the class first, in which the thread's priority counts.
+/// Goes from `now` to `wanted`: first the class, because the thread's priority counts within it.
 fn set(now: Priority, wanted: Priority) -> Result<(), Unavailable> {
     // SAFETY: as for `get`; unknown values are refused.
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-setpriorityclass
@@ -83,37 +81,38 @@ fn set(now: Priority, wanted: Priority) -> Result<(), Unavailable> {
 }
 
 impl Priority {
-    /// In the words of a setting: the class where it is a special one and the thread is plain in it, else the thread's.
+    /// The same as a setting: the class where it is a special one and the thread is plain in it, otherwise the thread's
+    /// priority.
     fn setting(self) -> Setting {
-        let class = CLASS.iter().find(|(_, class)| *class == self.class && self.thread == THREAD_PRIORITY_NORMAL);
-        let thread = THREAD.iter().find(|(_, thread)| *thread == self.thread);
-        let (policy, priority) = match (class, thread) {
-            (Some((name, _)), _) | (None, Some((name, _))) => (*name, 0),
-            (None, None) => ("unnamed", self.thread),
+        let class = name(Level::Class(self.class)).filter(|_| self.thread == THREAD_PRIORITY_NORMAL);
+        let (policy, priority) = match class.or_else(|| name(Level::Thread(self.thread))) {
+            Some(name) => (name, 0),
+            None => ("unnamed", self.thread),
         };
         word(policy, priority)
     }
 
-    /// What the word makes of it.
-    fn with(self, word: Word) -> Priority {
-        match word {
-            Word::Class(class) => Priority { class, thread: THREAD_PRIORITY_NORMAL },
-            // A plain thread of a process whose class is special would be called by the class.
-            Word::Thread(thread) if CLASS.iter().any(|(_, class)| *class == self.class) => {
+    /// This priority after a change to that level.
+    fn with(self, level: Level) -> Priority {
+        match level {
+            Level::Class(class) => Priority { class, thread: THREAD_PRIORITY_NORMAL },
+            // A plain thread in a special class would be named by the class.
+            Level::Thread(thread) if name(Level::Class(self.class)).is_some() => {
                 Priority { class: NORMAL_PRIORITY_CLASS, thread }
             }
-            Word::Thread(thread) => Priority { thread, ..self },
+            Level::Thread(thread) => Priority { thread, ..self },
         }
     }
 }
 
 impl Entry for PolicyTunable {
-    type Request = Word;
+    type Request = Level;
 
     const INFO: &'static TunableInfo = INFO;
 
-    fn parse(setting: &Setting) -> Option<Word> {
-        Word::of(setting)
+    fn parse(setting: &Setting) -> Option<Level> {
+        let (name, _) = INFO.word(setting)?;
+        LEVELS.iter().find(|(known, _)| *known == name).map(|(_, level)| *level)
     }
 
     fn read() -> Result<Setting, Unavailable> {
@@ -121,17 +120,16 @@ impl Entry for PolicyTunable {
     }
 
     fn compared() -> Vec<Setting> {
-        let names = THREAD.iter().map(|(name, _)| name).chain(CLASS.iter().map(|(name, _)| name));
-        names.map(|name| word(name, 0)).collect()
+        INFO.words.iter().map(|info| word(info.name, 0)).collect()
     }
 
-    fn change(requested: Word, _: &Setting) -> Result<Applied, Unavailable> {
+    fn change(requested: Level, _: &Setting) -> Result<Applied, Unavailable> {
         let was = get()?;
         let wanted = was.with(requested);
         if was == wanted {
             return Ok(already(was.setting()));
         }
-        // Made first: what fails half-way is put back, too.
+        // Made first, so that a change that fails half-way is restored too.
         let guard = Guard { was, _thread: NotSend::default() };
         match set(was, wanted).and_then(|()| get())? {
             now if now == wanted => Ok(changed(was.setting(), now.setting(), guard)),
@@ -152,7 +150,7 @@ impl Restore for Guard {}
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Going back down is always allowed; there is nobody to tell otherwise.
+        // A lower priority is always allowed. A failure has nobody to report to.
         if let Ok(now) = get() {
             let _ = set(now, self.was);
         }
@@ -171,15 +169,15 @@ mod tests {
     fn every_word_means_one_priority_and_back() {
         let plain = Priority { class: NORMAL_PRIORITY_CLASS, thread: THREAD_PRIORITY_NORMAL };
         for setting in Of(PolicyTunable).settings_to_compare() {
-            let requested = Word::of(&setting).expect("a word of ours");
+            let requested = PolicyTunable::parse(&setting).expect("a word of ours");
             let priority = plain.with(requested);
             assert_eq!(priority.setting(), setting);
-            // From a special class the same word means the same.
+            // In a special class, the same word means the same.
             let special = Priority { class: REALTIME_PRIORITY_CLASS, ..plain };
             assert_eq!(special.with(requested).setting(), setting);
         }
         assert_eq!(Priority { thread: -7, ..plain }.setting().to_string(), "unnamed:-7");
-        assert_eq!([Word::of(&word("fifo", 0)), Word::of(&word("highest", 2))], [None; 2]);
+        assert_eq!([PolicyTunable::parse(&word("fifo", 0)), PolicyTunable::parse(&word("highest", 2))], [None; 2]);
         assert!(Of(PolicyTunable).validate(&word("highest", 2)).is_err());
     }
 

@@ -59,7 +59,7 @@ fn set(state: State) -> Result<(), Unavailable> {
     Err(refused(unsafe { GetLastError() }))
 }
 
-/// Windows 10 has the call, and the class since 1709, but not the bit: it calls it an invalid parameter.
+/// Windows 10 has the call, and since 1709 the class, but it refuses the bit as an invalid parameter.
 fn refused(error: WIN32_ERROR) -> Unavailable {
     match error {
         ERROR_INVALID_PARAMETER => Unavailable::TooOld { needs: INFO.since.to_owned() },
@@ -70,12 +70,12 @@ fn refused(error: WIN32_ERROR) -> Unavailable {
     }
 }
 
-/// Whether the system may ignore the resolution: it may unless it was told not to.
+/// Whether Windows may ignore the resolution: it may, unless the process opted out.
 fn is_on(state: State) -> bool {
     state.ControlMask & BIT == 0 || state.StateMask & BIT != 0
 }
 
-/// `state` with the decision left to the system, or taken from it.
+/// `state` with the decision left to Windows, or taken from it.
 fn with(state: State, on: bool) -> State {
     let control = if on { state.ControlMask & !BIT } else { state.ControlMask | BIT };
     State { ControlMask: control, StateMask: state.StateMask & !BIT, ..state }
@@ -117,7 +117,7 @@ impl Restore for Guard {}
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // What could be set can be set back; other bits stay as they are by now. There is nobody to tell otherwise.
+        // What was set can be set back, and other bits stay as they are now. A failure has nobody to report to.
         let Ok(now) = get() else { return };
         let bit = |was: u32, now: u32| now & !BIT | was & BIT;
         let _ = set(State {

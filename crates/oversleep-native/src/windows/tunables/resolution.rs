@@ -1,4 +1,4 @@
-//! The timer resolution: how often the timer interrupt comes, by which waits end.
+//! The timer resolution: how often the timer interrupt comes that ends waits.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,14 +16,14 @@ const INFO: &TunableInfo = describe!(tunables::WINDOWS, "resolution");
 
 type NtSetTimerResolution = unsafe extern "system" fn(desired: u32, set: u8, current: *mut u32) -> i32;
 
-// Not documented by the vendor; timeBeginPeriod is built on it.
+// Microsoft doesn't document it, but timeBeginPeriod is built on it.
 // SAFETY: as ntdll exports it: ULONG, BOOLEAN, PULONG.
 static SET: Newer<NtSetTimerResolution> = unsafe { Newer::new(c"ntdll.dll", c"NtSetTimerResolution", "Windows XP") };
 
 /// The call, so that a test can stand in for the system.
 trait System {
-    /// Replaces this process's request, `held`, by another one or by none, in units of 100 ns. Returns the period that is
-    /// in effect then.
+    /// Replaces this process's request `held` by `wanted`, or withdraws it, in units of 100 ns. Returns the period in
+    /// effect then.
     fn replace(&mut self, held: Option<u32>, wanted: Option<u32>) -> Result<u32, Unavailable>;
 }
 
@@ -40,8 +40,8 @@ impl System for Windows {
     }
 }
 
-/// The requests of this process that guards hold, in units of 100 ns. The system remembers one per process only: the
-/// shortest of them.
+/// The requests of this process that guards hold, in units of 100 ns. Windows keeps one per process: the shortest of
+/// these.
 #[derive(Debug)]
 struct Requests(Vec<u32>);
 
@@ -56,7 +56,7 @@ impl Requests {
         self.0.iter().min().copied()
     }
 
-    /// The period in effect as the system answered; `None` where one as short stood already and it was not requested.
+    /// The period in effect by the system's answer; `None` where a request as short was held already.
     fn add(&mut self, system: &mut dyn System, requested: u32) -> Result<Option<u32>, Unavailable> {
         let before = self.shortest();
         let now = match before {
@@ -74,20 +74,20 @@ impl Requests {
         }
         let after = self.shortest();
         if after != before {
-            // Taking back what was granted does not fail, and there is nobody to tell.
+            // Withdrawing what was granted doesn't fail. A failure would have nobody to report to.
             let _ = system.replace(before, after);
         }
     }
 }
 
-/// How many requests are held.
+/// Number of requests held.
 #[cfg(test)]
 pub(in crate::windows) fn outstanding() -> usize {
     requests().0.len()
 }
 
-/// Whether the system holds a request of this process, whoever made it. It is found out by taking it back, so this is for
-/// a process in which nothing else holds one.
+/// Whether Windows holds a request of this process, whoever made it. The check withdraws it, so use it only in a process
+/// in which nothing else holds one.
 #[cfg(test)]
 pub(in crate::windows) fn take_back() -> bool {
     /// STATUS_TIMER_RESOLUTION_NOT_SET
@@ -108,7 +108,7 @@ impl Entry for Resolution {
 
     const INFO: &'static TunableInfo = INFO;
 
-    /// In units of 100 ns, rounded down, so that what is requested for is never longer than what is wanted.
+    /// In units of 100 ns, rounded down, so that the request is never longer than the setting.
     fn parse(setting: &Setting) -> Option<u32> {
         let &Setting::Nanos(requested) = setting else { return None };
         u32::try_from(requested.0 / 100).ok().filter(|units| (1..=10_000_000).contains(units))
@@ -127,8 +127,8 @@ impl Entry for Resolution {
         let answered = requests().add(&mut Windows, requested)?;
         let guard = Held { requested, _thread: NotSend::default() };
         let now = answered.map_or_else(|| was.clone(), |units| Setting::Nanos(Nanos(i64::from(units) * 100)));
-        // Where it is as it was, somebody else requested for as short a one, or the machine has none shorter; and since 2004
-        // each process must ask itself.
+        // Held also where the period stays the same, because another process requests one as short or the machine has
+        // none shorter: since Windows 10 2004, each process must make its own request.
         Ok(held(was, now, guard))
     }
 }
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!([units(0), units(99), units(-1), units(i64::MAX)], [None; 4]);
     }
 
-    /// Notes what is requested of it; grants what it is told to.
+    /// Records the requests, and grants or refuses all of them.
     #[derive(Default)]
     struct Noted {
         requested: Vec<(Option<u32>, Option<u32>)>,

@@ -35,7 +35,7 @@ fn what_differs_most_comes_first() {
             "B5/futex/1ms|70 µs|7 µs|0.100|70 µs|7 µs|0.100|differs",
             "B5/nanosleep/1ms|60 µs|90 µs|1.50|60 µs|90 µs|1.50|differs",
             "B5/poll/1ms|50 µs|50 µs|1.00|50 µs|50 µs|1.00|inconclusive (1.00 to 1.00)",
-            "B5/select/1ms|~1 µs|~1 µs|1.00|1 µs|1 µs|1.00|inconclusive: the base has 3 values in 1 round",
+            "B5/select/1ms|~1 µs|~1 µs|1.00|1 µs|1 µs|1.00|inconclusive: the base has only 3 values in 1 round",
         ]
     );
     assert_eq!(
@@ -117,5 +117,7 @@ fn a_result_is_named_by_its_file_and_what_it_is() {
     assert_eq!(view.results[0].0, "A: a.json, the base");
     assert_eq!(view.results[1].0, "B: b.json, the new kernel (under an emulator)");
     assert_eq!(view.marks, " (B under an emulator)");
-    assert!(view.warnings[0].starts_with("B: measured under an emulator (a program for aarch64 on Intel Xeon)"));
+    assert!(
+        view.warnings[0].starts_with("B: this was measured under an emulator (a program for aarch64 on Intel Xeon)")
+    );
 }

@@ -104,7 +104,7 @@ fn hypervisor_steal(file: &ResultFile) -> Checked {
     let share_of = |series: &Series| series.disturbance().share(series.disturbance().steal_ns);
     let shares = file.series.iter().filter_map(|series| Some((share_of(series)?, series)));
     let found = Conclusion::found(format!(
-        "the hypervisor ran something else for {} of the CPU time during this run ({amount})",
+        "the hypervisor took {} of the CPU time: it ran something else for {amount}",
         percent(share)
     ))
     .matters(if share >= STEAL_FAULT { Severity::Fault } else { Severity::Cost });
@@ -133,7 +133,7 @@ fn cpu_pressure(file: &ResultFile) -> Checked {
         )));
     }
     let found = Conclusion::found(format!(
-        "during {} of the time some task here waited for a CPU, although oversleep put no load on the machine ({amount})",
+        "some task waited for a CPU during {} of the time ({amount}): other work than oversleep's wants more CPU than there is",
         percent(share)
     ));
     let found = match observed(waits_as_found(file), |disturbance| disturbance.run_delay_ns) {
@@ -164,7 +164,7 @@ fn oversubscribed(file: &ResultFile) -> Checked {
         && load > cpus as f64
     {
         let sentence =
-            format!("more threads were runnable than there are CPUs when the run began: {}", load_in_words(load, cpus));
+            format!("more threads than CPUs were runnable when the run began: {}", load_in_words(load, cpus));
         let found = Conclusion::found(sentence).rests_on(LOAD, number(load));
         return Ok(found.rests_on(FactName::CpuCount, cpus.to_string()));
     }
@@ -201,9 +201,9 @@ fn loaded_tail(file: &ResultFile, idle: &Series) -> Option<Conclusion> {
     }
     let load: Vec<String> = loaded.conditions.load.iter().map(ToString::to_string).collect();
     let found = Conclusion::found(format!(
-        "under load {}, {} was {late} late ({which}) instead of {calm}: it queues for a CPU",
-        load.join(" "),
-        loaded.subject
+        "{} queues for a CPU under load {}: it was {late} late ({which}) instead of {calm}",
+        loaded.subject,
+        load.join(" ")
     ));
     Some(found.rests_on_series([loaded, idle]).matters(Severity::Note))
 }

@@ -18,7 +18,7 @@ fn steal() {
     let stolen = disturbed(|during| during.steal_ns = Some(Nanos(1_000_000)));
     stolen.finds(
         "OVS-L011",
-        "the hypervisor ran something else for 2.5 % of the CPU time during this run (4 ms in 80 ms on 2 CPUs)",
+        "the hypervisor took 2.5 % of the CPU time: it ran something else for 4 ms in 80 ms on 2 CPUs",
     );
     let finding = stolen.finding("OVS-L011");
     assert_eq!((finding.severity, finding.evidence[0].text.as_str()), (Severity::Cost, "2.5 % stolen meanwhile"));
@@ -40,8 +40,8 @@ fn pressure() {
     });
     pressed.finds(
         "OVS-L014",
-        "during 23 % of the time some task here waited for a CPU, although oversleep put no load on the machine (18.4 ms of \
-         80 ms)",
+        "some task waited for a CPU during 23 % of the time (18.4 ms of 80 ms): other work than oversleep's wants more CPU than \
+         there is",
     );
     assert_eq!(pressed.finding("OVS-L014").evidence[0].text, "800 µs in 80 ms");
     disturbed(|during| during.cpu_pressure_ns = Some(Nanos(200_000)))
@@ -70,7 +70,7 @@ fn oversubscription() {
     let loaded = |load| Sheet::linux().integer(FactName::CpuCount, 2).real(FactName::LoadAverage1min, load);
     loaded(5.25).finds(
         "OVS-L017",
-        "more threads were runnable than there are CPUs when the run began: the load average was 5.25 on 2 CPUs",
+        "more threads than CPUs were runnable when the run began: the load average was 5.25 on 2 CPUs",
     );
     loaded(0.5).finds_no("OVS-L017", "the load average was 0.5 on 2 CPUs");
     Sheet::linux().lacks_data("OVS-L017");
@@ -86,7 +86,7 @@ fn a_load_of_our_own_that_makes_sleeps_queue() {
             .steady("B9/nanosleep/1ms/load=spin:4", late)
     };
     under(3_900_000)
-        .finds("OVS-L017", "under load spin:4, nanosleep was 3.9 ms late (p50) instead of 66 µs: it queues for a CPU");
+        .finds("OVS-L017", "nanosleep queues for a CPU under load spin:4: it was 3.9 ms late (p50) instead of 66 µs");
     assert_eq!(under(3_900_000).finding("OVS-L017").severity, Severity::Note);
     assert_eq!(under(90_000).verdict("OVS-L017"), Verdict::NotFound);
 }

@@ -85,8 +85,7 @@ fn raised_by_ours(file: &ResultFile) -> Checked<Option<Conclusion>> {
         return Ok(None);
     }
     let sentence = format!(
-        "while another process held a {held} timer resolution, {} instead of {was}: here one process's request serves all \
-         processes",
+        "one process's request serves all processes here: while another one held a {held} timer resolution, {} instead of {was}",
         took(beside)
     );
     Ok(Some(Conclusion::found(sentence).rests_on_series([beside, alone])))
@@ -105,10 +104,9 @@ fn neighbour_raised(file: &ResultFile) -> Checked {
         let sentence = format!("the timer resolution is the default, {default}: no process requests a finer one");
         return Ok(Conclusion::absent(sentence).rests_on(PERIOD_NOW, now.to_string()));
     }
-    let found = Conclusion::found(format!(
-        "the timer resolution is {now} although this process requested nothing: another process holds it"
-    ))
-    .rests_on(PERIOD_NOW, now.to_string());
+    let found =
+        Conclusion::found(format!("another process holds a timer resolution of {now}: this process requested none"))
+            .rests_on(PERIOD_NOW, now.to_string());
     let Some(sleep) = sleep_as_found(file).ok() else { return Ok(found) };
     let effect = if is_default_tick(file, duration(sleep)) {
         format!("; this process's waits don't follow it: {}", took(sleep))
@@ -146,30 +144,26 @@ fn own_request(file: &ResultFile) -> Checked {
     }
     let (held, sleep) =
         beside.ok_or_else(|| not_measured(file, ExperimentId::C3, "a sleep while another process holds 1 ms"))?;
-    let beside = format!("while another process held a {held} timer resolution, {}", took(sound(sleep)?));
-    let resting = |conclusion: Conclusion| conclusion.rests_on(BUILD, build.to_string()).rests_on_series([sleep]);
-    if !is_default_tick(file, duration(sleep)) {
-        let set = match file.environment.flag(FactName::TimerGlobalRequests) {
-            Some(true) => " (GlobalTimerResolutionRequests is set)",
-            _ => "",
-        };
-        return Ok(resting(Conclusion::absent(format!("{beside}: its request serves this process too{set}"))));
-    }
-    Ok(match sleep_with_a_millisecond(file) {
-        Some(own) if is_default_tick(file, duration(own)) => resting(Conclusion::absent(format!(
-            "{beside}, and {} while this process held 1 ms itself: its own request changes nothing here either",
+    let beside = format!("while another one held a {held} timer resolution, {}", took(sound(sleep)?));
+    let own = sleep_with_a_millisecond(file).filter(|_| is_default_tick(file, duration(sleep)));
+    let conclusion = match own {
+        _ if !is_default_tick(file, duration(sleep)) => {
+            let is_set = file.environment.flag(FactName::TimerGlobalRequests) == Some(true);
+            let set = if is_set { " (GlobalTimerResolutionRequests is set)" } else { "" };
+            Conclusion::absent(format!("one process's request serves all processes here: {beside}{set}"))
+        }
+        Some(own) if is_default_tick(file, duration(own)) => Conclusion::absent(format!(
+            "no request changes the tick here: {beside}, and {} while this process held 1 ms itself",
             duration(own)
-        )))
-        .rests_on_series([own]),
-        Some(own) => resting(Conclusion::found(format!(
-            "{beside}, but {} while this process held 1 ms itself: on build {build} each process must make its own request",
+        )),
+        Some(own) => Conclusion::found(format!(
+            "each process must make its own request here (build {build}): {beside}, but {} while this process held 1 ms \
+             itself",
             duration(own)
-        )))
-        .rests_on_series([own]),
-        None => resting(Conclusion::found(format!(
-            "{beside}: on build {build} each process must make its own request"
-        ))),
-    })
+        )),
+        None => Conclusion::found(format!("each process must make its own request here (build {build}): {beside}")),
+    };
+    Ok(conclusion.rests_on(BUILD, build.to_string()).rests_on_series([sleep]).rests_on_series(own))
 }
 
 /// Whether the system itself says that requests count for every process: Windows Server 2022, and the registry value.

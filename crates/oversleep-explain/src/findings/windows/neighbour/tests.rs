@@ -11,8 +11,7 @@ fn raised(now: i64) -> Sheet {
 
 #[test]
 fn a_neighbour_holds_a_finer_period() {
-    const RAISED: &str =
-        "the timer resolution is 1 ms although this process requested nothing: another process holds it";
+    const RAISED: &str = "another process holds a timer resolution of 1 ms: this process requested none";
     raised(1_000_000).finds("OVS-W002", RAISED);
     let gains = "; this process's waits gain by it: a 1 ms sleep took 1.95 ms, and may take 15.6 ms once the other \
                  process ends";
@@ -28,8 +27,8 @@ fn a_neighbour_of_our_own_shows_whom_a_request_serves() {
     };
     beside(1_000_000).finds(
         "OVS-W002",
-        "while another process held a 2 ms timer resolution, a 1 ms sleep took 2 ms instead of 15.6 ms: here one process's \
-         request serves all processes",
+        "one process's request serves all processes here: while another one held a 2 ms timer resolution, a 1 ms sleep took \
+         2 ms instead of 15.6 ms",
     );
     assert_eq!(beside(14_990_000).verdict("OVS-W002"), Verdict::NotFound, "since 2004 it follows its own request");
 }
@@ -69,22 +68,23 @@ fn beside(late: i64) -> Sheet {
 fn each_process_must_make_its_own_request() {
     beside(14_990_000).steady("C2/sleep/1ms/resolution=1ms", 950_000).finds(
         "OVS-W003",
-        "while another process held a 1 ms timer resolution, a 1 ms sleep took 16 ms, but 1.95 ms while this process held 1 ms itself: on \
-         build 19045 each process must make its own request",
+        "each process must make its own request here (build 19045): while another one held a 1 ms timer resolution, a 1 ms \
+         sleep took 16 ms, but 1.95 ms while this process held 1 ms itself",
     );
     beside(950_000).flag(FactName::TimerGlobalRequests, true).finds_no(
         "OVS-W003",
-        "while another process held a 1 ms timer resolution, a 1 ms sleep took 1.95 ms: its request serves this process too \
-         (GlobalTimerResolutionRequests is set)",
+        "one process's request serves all processes here: while another one held a 1 ms timer resolution, a 1 ms sleep took \
+         1.95 ms (GlobalTimerResolutionRequests is set)",
     );
     beside(14_990_000).steady("C2/sleep/1ms/resolution=1ms", 14_600_000).finds_no(
         "OVS-W003",
-        "while another process held a 1 ms timer resolution, a 1 ms sleep took 16 ms, and 15.6 ms while this process held 1 ms itself: its \
-         own request changes nothing here either",
+        "no request changes the tick here: while another one held a 1 ms timer resolution, a 1 ms sleep took 16 ms, and \
+         15.6 ms while this process held 1 ms itself",
     );
     raised(1_000_000).integer(FactName::OsBuild, 22_631).steady("B5/sleep/1ms", 14_990_000).finds(
         "OVS-W003",
-        "while another process held a 1 ms timer resolution, a 1 ms sleep took 16 ms: on build 22631 each process must make its own request",
+        "each process must make its own request here (build 22631): while another one held a 1 ms timer resolution, a 1 ms \
+         sleep took 16 ms",
     );
 }
 
