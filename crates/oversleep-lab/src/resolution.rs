@@ -96,7 +96,7 @@ mod tests {
     fn a_program_is_promised_what_it_gets() {
         let before_2004 = reached_on("windows-10-1909");
         assert_eq!(before_2004.programs, Some(true));
-        assert_eq!(before_2004.sentence, "the whole machine has it for as long as a process holds it");
+        assert_eq!(before_2004.sentence, "it affects the whole machine for as long as a process holds it");
         for machine in ["windows-10-2004", "windows-11"] {
             let since = reached_on(machine);
             assert_eq!(since.programs, Some(false), "{machine}");

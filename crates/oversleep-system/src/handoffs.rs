@@ -60,7 +60,7 @@ pub const LINUX: &[HandoffInfo] = &[
         name: "eventfd",
         call: "write and read of an eventfd(EFD_SEMAPHORE)",
         doc: "The way into an event loop (libuv, tokio, Qt, I/O threads). It takes two system calls, and it can be \
-              polled beside sockets.",
+              polled alongside sockets.",
         since: "Linux 2.6.30",
         page: "https://man7.org/linux/man-pages/man2/eventfd.2.html",
     },
@@ -88,8 +88,8 @@ pub const WINDOWS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "event",
         call: "SetEvent and WaitForSingleObject of an auto-reset event",
-        doc: "The old common way of Windows programs, also between processes. Sets before the wait merge into one, \
-              so oversleep keeps a count beside it.",
+        doc: "The old common way of Windows programs, also between processes. Sets before the wait merge into one, so \
+              oversleep keeps a count alongside it.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setevent",
     },
@@ -169,8 +169,8 @@ pub const MACOS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "kevent-user",
         call: "kevent(NOTE_TRIGGER) and kevent of EVFILT_USER",
-        doc: "The way into an event loop (tokio and others): a notice to a kernel queue beside its descriptors. \
-              Notices before the wait merge into one, so oversleep keeps a count beside them.",
+        doc: "The way into an event loop (tokio and others): a notice to a kernel queue alongside its descriptors. \
+              Notices before the wait merge into one, so oversleep keeps a count alongside them.",
         since: "Mac OS X 10.6",
         page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/kqueue.2.html",
     },

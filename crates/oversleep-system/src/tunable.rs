@@ -42,13 +42,13 @@ impl Reached {
         let (sentence, programs) = match (scope, heirs) {
             (Scope::MachineWhileHeld, _) => return Reached::the_machine(),
             (Scope::Thread, Some(heirs)) => {
-                (format!("it reaches the thread that requests it; {heirs} started from that thread inherit it"), true)
+                (format!("it affects the thread that requests it; {heirs} started from that thread inherit it"), true)
             }
             (Scope::Thread, None) => {
-                ("it reaches only the thread that requests it; a program must request it itself".to_owned(), false)
+                ("it affects only the thread that requests it; a program must request it itself".to_owned(), false)
             }
             (Scope::Process, _) => {
-                ("it reaches only the process that requests it; a program must request it itself".to_owned(), false)
+                ("it affects only the process that requests it; a program must request it itself".to_owned(), false)
             }
         };
         Reached { sentence, programs: Some(programs) }
@@ -56,7 +56,7 @@ impl Reached {
 
     /// Everything on the machine follows the shortest request of any process.
     pub fn the_machine() -> Reached {
-        let sentence = "the whole machine has it for as long as a process holds it".to_owned();
+        let sentence = "it affects the whole machine for as long as a process holds it".to_owned();
         Reached { sentence, programs: Some(true) }
     }
 
@@ -255,7 +255,7 @@ impl dyn Tunable + '_ {
     pub fn reaches(&self) -> String {
         match self.info().scope {
             Scope::Thread | Scope::Process if !self.info().sets_resolution => {
-                format!("it reaches {}", self.info().scope.words())
+                format!("it affects {}", self.info().scope.words())
             }
             _ => self.reached().sentence,
         }

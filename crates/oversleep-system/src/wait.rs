@@ -124,7 +124,7 @@ impl ZeroMeans {
             ZeroMeans::SleepsShortest => "sleeps as briefly as it can",
             ZeroMeans::Yields => "yields",
             ZeroMeans::Disarms => "disarms: never ends",
-            ZeroMeans::WaitsForEver => "waits for ever",
+            ZeroMeans::WaitsForEver => "waits forever",
             ZeroMeans::NoArgument => "takes no duration",
         }
     }

@@ -84,7 +84,7 @@ fn word(severity: Severity) -> &'static str {
 fn meaning(severity: Severity) -> &'static str {
     match severity {
         Severity::Fault => "timing that a program can't trust",
-        Severity::Cost => "time lost that a remedy gets back",
+        Severity::Cost => "time lost that a remedy can recover",
         Severity::Note => "good to know before choosing a call",
     }
 }

@@ -37,8 +37,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   threads and those without a class; a quarter, at most 5 ms, for the default and user-initiated classes; \
                   more for utility and background, up to tens of milliseconds. On a quiet machine there is nothing to share \
                   an interrupt with, and the wait ends when its leeway is used up: 1 ms takes 1.25 ms, 20 ms takes 25 ms.",
-        how_we_know: "oversleep measures the plainest sleep at several requests. The lateness that grows with the request is \
-                      the leeway, the rest is the wake-up.",
+        how_we_know: "oversleep measures a plain sleep of several lengths. The lateness that grows with the request is \
+                      the leeway; the rest is the wake-up.",
         what_to_do: "Give the thread a time-constraint policy, or use a strict timer (DISPATCH_TIMER_STRICT, NOTE_CRITICAL) \
                      for one wait.",
         sources: &[
@@ -55,12 +55,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: "macOS, every version; it takes no privilege",
         scope: Scope::Os("macos"),
         severity: Severity::Note,
-        meaning: "Threads under THREAD_TIME_CONSTRAINT_POLICY tell the kernel a period, the computation in it and its \
-                  constraint, as audio threads do. Their timers have no leeway, and they run ahead of all time-sharing \
-                  threads. A thread that computes for longer than it stated is demoted.",
-        how_we_know: "oversleep measures the plainest sleep with and without the policy, in alternating rounds.",
-        what_to_do: "Use the policy for threads that must be on time and do little each time. Everything else keeps its \
-                     class, which saves power.",
+        meaning: "Threads under THREAD_TIME_CONSTRAINT_POLICY tell the kernel their period, how long they compute in \
+                  each, and by when they must finish, as audio threads do. Their timers have no leeway, and they run \
+                  ahead of all time-sharing threads. A thread that computes for longer than it stated is demoted.",
+        how_we_know: "oversleep measures a plain sleep with and without the policy, in alternating rounds.",
+        what_to_do: "Use the policy for threads that must be on time and do little each time. Leave all other threads \
+                     in their class, which saves power.",
         sources: &["https://developer.apple.com/library/archive/technotes/tn2169/_index.html"],
         remedies: &[&TIME_CONSTRAINT_POLICY],
         check: Check::Pair(PairCheck {

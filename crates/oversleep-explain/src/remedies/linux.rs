@@ -55,9 +55,9 @@ pub(crate) static REAL_TIME_POLICY: RemedyEntry = RemedyEntry {
 pub(crate) static FORBID_DEEP_IDLE: RemedyEntry = RemedyEntry {
     id: "forbid-deep-idle",
     scope: Scope::OsWhere("linux", read::is_linux_kernel),
-    summary: "Idle processors stay in states that they leave within a latency you choose.",
-    how: "Open /dev/cpu_dma_latency, write the longest exit latency you accept (0 µs: no idle states), and hold the file \
-          open for as long as wake-ups must be punctual. It costs power.",
+    summary: "Idle processors use only states that they can leave within a latency you choose.",
+    how: "Open /dev/cpu_dma_latency, write the longest exit latency you accept (0 µs: no idle states), and hold the \
+          file open for as long as wake-ups must be on time. It costs power.",
     example: Some(
         "/* C */\n#include <fcntl.h>\n#include <stdint.h>\n#include <unistd.h>\n\
          int fd = open(\"/dev/cpu_dma_latency\", O_WRONLY);\n\
@@ -71,8 +71,9 @@ pub(crate) static FORBID_DEEP_IDLE: RemedyEntry = RemedyEntry {
 pub(crate) static CHOOSE_EXACT_PRIMITIVE: RemedyEntry = RemedyEntry {
     id: "choose-exact-primitive",
     scope: Scope::Os("linux"),
-    summary: "The kernel programs these timers for their exact expiry; the thread's slack does not apply to them.",
-    how: "Wait on a timerfd instead of on the timeout of a call. In an event loop, add it to the other descriptors.",
+    summary: "The kernel programs these timers for exactly their expiry time; the thread's slack does not apply to \
+              them.",
+    how: "Wait on a timerfd instead of using a call's timeout. In an event loop, add it to the other descriptors.",
     example: Some(
         "/* C */\n#include <sys/timerfd.h>\n#include <unistd.h>\n\
          int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);\n\
@@ -129,8 +130,8 @@ pub(crate) static TIMERFD_FOR_LONG_TIMEOUTS: RemedyEntry = RemedyEntry {
     id: "absolute-timerfd-for-long-timeouts",
     scope: Scope::Os("linux"),
     summary: "A long timeout ends on time: the kernel adds no share of it as slack.",
-    how: "Add a timerfd that is set to the deadline to the descriptors that select, poll or epoll waits for, and give the \
-          call no timeout of its own.",
+    how: "Set a timerfd to the deadline and add it to the descriptors that select, poll or epoll waits for. Give the \
+          call itself no timeout.",
     example: Some(
         "/* C */\nint fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);\n\
          timerfd_settime(fd, TFD_TIMER_ABSTIME, &deadline, NULL);\n\
@@ -150,8 +151,8 @@ pub(crate) static KEEP_NICE_AT_ZERO: RemedyEntry = RemedyEntry {
     id: "keep-nice-at-zero",
     scope: Scope::Os("linux"),
     summary: "Timeouts of select, poll and epoll keep a slack of 0.1 % instead of 0.5 %.",
-    how: "Don't start a program with punctual timeouts under nice. Limit its CPU time with a cgroup weight instead, or \
-          wait on a timerfd.",
+    how: "Don't run a program under nice if its timeouts must end on time. Limit its CPU time with a cgroup weight \
+          instead, or wait on a timerfd.",
     example: Some("# command\nsystemd-run --property=CPUWeight=50 ./app"),
-    trial: Trial::Never("lowering a nice value again takes CAP_SYS_NICE"),
+    trial: Trial::Never("lowering a nice value again requires CAP_SYS_NICE"),
 };

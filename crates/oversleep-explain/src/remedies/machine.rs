@@ -25,7 +25,7 @@ pub(crate) static LIFT_REAL_TIME_THROTTLING: RemedyEntry = RemedyEntry {
     scope: LINUX_KERNEL,
     summary: "Real-time threads keep their CPU.",
     how: "Keep real-time threads below 95 % of a CPU, so that neither the limit (up to Linux 6.11, and later with \
-          CONFIG_RT_GROUP_SCHED) nor the fair server (from 6.12) ever acts. Lift them only where you know that every \
+          CONFIG_RT_GROUP_SCHED) nor the fair server (from 6.12) ever acts. Lift them only if you know that every \
           real-time thread sleeps.",
     example: Some(
         "# up to Linux 6.11, and with CONFIG_RT_GROUP_SCHED\nsysctl -w kernel.sched_rt_runtime_us=-1\n\
@@ -60,9 +60,9 @@ pub(crate) static DEDICATED_CPUS: RemedyEntry = RemedyEntry {
 pub(crate) static RAISE_CPU_QUOTA: RemedyEntry = RemedyEntry {
     id: "raise-cpu-quota",
     scope: Scope::Os("linux"),
-    summary: "Threads no longer stand still until the quota's next period.",
-    how: "Raise or remove the CPU limit and keep the request (weight). Otherwise shorten the period, or run no more busy \
-          threads than the quota has CPUs.",
+    summary: "Threads are no longer throttled until the quota's next period.",
+    how: "Raise or remove the CPU limit and keep the request (weight). Otherwise shorten the period, or run no more \
+          busy threads than the number of CPUs that the quota is worth.",
     example: Some(
         "# cgroup v2\necho \"max 100000\" > /sys/fs/cgroup/<group>/cpu.max\n# container\n\
          docker update --cpus 4 <container>",
@@ -83,7 +83,7 @@ pub(crate) static FEWER_RUNNABLE_THREADS: RemedyEntry = RemedyEntry {
 pub(crate) static ISOLATE_CPUS: RemedyEntry = RemedyEntry {
     id: "isolate-cpus",
     scope: LINUX_KERNEL,
-    summary: "Nothing else is scheduled on the CPU of the punctual thread.",
+    summary: "Nothing else is scheduled on the CPU of the thread that must be on time.",
     how: "Keep other tasks off one CPU (with a cpuset, or isolcpus= at boot) and pin the thread to it.",
     example: Some("# systemd\nsystemctl set-property --runtime system.slice AllowedCPUs=0-2\ntaskset -c 3 ./app"),
     trial: Trial::Never(NEEDS_ROOT),
@@ -102,7 +102,7 @@ pub(crate) static COOLER_MACHINE: RemedyEntry = RemedyEntry {
     id: "cooler-machine",
     scope: Scope::Anywhere,
     summary: "The processor stays below its temperature limit and keeps its clock rate.",
-    how: "Clear its vents and fans, let it idle before work that matters, or run less at once.",
+    how: "Clear the machine's vents and fans, let it idle before work that matters, or run less at once.",
     example: None,
     trial: Trial::Never(OUTSIDE),
 };

@@ -12,4 +12,4 @@ const CHANGES_CODE: &str = "it changes the program's code";
 /// Why a change of the whole machine is not tried.
 const NEEDS_ROOT: &str = "it changes the whole machine and needs root";
 /// Why what others own is not tried.
-const OUTSIDE: &str = "it is decided outside this machine";
+const OUTSIDE: &str = "it can only be done outside this machine";

@@ -47,7 +47,7 @@ pub(crate) static USE_ELAPSED_CLOCK: RemedyEntry = RemedyEntry {
         "/* C */ struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);\n\
          // C++\nauto t = std::chrono::steady_clock::now();\n// Rust\nlet t = std::time::Instant::now();",
     ),
-    trial: Trial::Never("the clock table shows each clock beside the reference"),
+    trial: Trial::Never("the clock table shows each clock next to the reference"),
 };
 
 pub(crate) static USE_PRECISE_CLOCK: RemedyEntry = RemedyEntry {
@@ -80,13 +80,13 @@ pub(crate) static READ_WITH_A_FENCE: RemedyEntry = RemedyEntry {
     how: "Where two threads compare counter values, read the counter in order: rdtscp, or lfence before rdtsc. The plain \
           read is fine on one thread and for durations well above 100 ns.",
     example: Some("// Rust\nlet mut aux = 0;\nlet ticks = unsafe { core::arch::x86_64::__rdtscp(&mut aux) };"),
-    trial: Trial::Never("the clock table shows the fenced reads beside the plain one"),
+    trial: Trial::Never("the clock table shows the fenced reads next to the plain one"),
 };
 
 pub(crate) static USE_OS_CLOCK: RemedyEntry = RemedyEntry {
     id: "use-os-clock",
     scope: Scope::Anywhere,
-    summary: "The operating system corrects, orders and checks its clock; nobody does that for the bare counter.",
+    summary: "The operating system corrects, orders and checks its clock; nothing does that for the bare counter.",
     how: "Read the operating system's clock instead of the counter: CLOCK_MONOTONIC, or QueryPerformanceCounter on \
           Windows (std::time::Instant, std::chrono::steady_clock).",
     example: None,

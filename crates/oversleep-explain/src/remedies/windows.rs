@@ -12,8 +12,8 @@ pub(crate) static REQUEST_TIMER_RESOLUTION: RemedyEntry = RemedyEntry {
     id: "request-timer-resolution",
     scope: Scope::Os("windows"),
     summary: "The process's waits end on a tick of 1 ms instead of 15.6 ms.",
-    how: "Request a timer resolution of 1 ms in the process that waits, and release it as soon as punctual waits no longer \
-          matter. It costs power while it is held.",
+    how: "Request a timer resolution of 1 ms in the process that waits, and release it as soon as waits need not end \
+          on time. It costs power while it is held.",
     example: Some(
         "/* C, winmm.lib */\n#include <windows.h>\n#include <timeapi.h>\ntimeBeginPeriod(1);\n/* … */\n\
          timeEndPeriod(1);\n\n# command, before Windows 10 2004: there a request reaches other programs\n\
@@ -67,7 +67,8 @@ pub(crate) static REQUEST_JUST_ABOVE_HALF: RemedyEntry = RemedyEntry {
     id: "request-just-above-half",
     scope: Scope::Os("windows"),
     summary: "A wait of 1 ms takes two ticks of 0.507 ms instead of three of 0.5 ms.",
-    how: "Request 0.507 ms (5,070 units of 100 ns) rather than 0.5 ms, and measure it: the grid of the hardware decides.",
+    how: "Request 0.507 ms (5,070 units of 100 ns) rather than 0.5 ms, and measure it: the best value depends on the \
+          timer's hardware.",
     example: Some(
         "/* C, ntdll.dll */\nULONG granted;\nNtSetTimerResolution(5070, TRUE, &granted); /* in units of 100 ns */",
     ),
@@ -89,7 +90,7 @@ pub(crate) static USE_PRECISE_SYSTEM_CLOCK: RemedyEntry = RemedyEntry {
          QueryPerformanceCounter(&ticks);\nFILETIME now;\nGetSystemTimePreciseAsFileTime(&now);\n\n\
          // Rust\nlet t = std::time::Instant::now();",
     ),
-    trial: Trial::Never("the clock table shows each clock's step beside its cost"),
+    trial: Trial::Never("the clock table shows each clock's step next to its cost"),
 };
 
 pub(crate) static WAIT_FOR_THE_REST: RemedyEntry = RemedyEntry {
@@ -108,7 +109,7 @@ pub(crate) static SET_NO_TOLERANCE: RemedyEntry = RemedyEntry {
     id: "set-no-tolerance",
     scope: Scope::Os("windows"),
     summary: "The system does not delay the timer to expire it together with others.",
-    how: "For timers that must be punctual, pass SetWaitableTimerEx a tolerance of 0, or call SetWaitableTimer.",
+    how: "For timers that must be on time, pass SetWaitableTimerEx a tolerance of 0, or call SetWaitableTimer.",
     example: Some("/* C */\nSetWaitableTimerEx(timer, &due, 0, NULL, NULL, NULL, 0 /* ms of tolerance */);"),
     trial: Trial::ByExperiment {
         experiment: ExperimentId::B5,
@@ -120,7 +121,7 @@ pub(crate) static SET_NO_TOLERANCE: RemedyEntry = RemedyEntry {
 pub(crate) static RELEASE_TIMER_RESOLUTION: RemedyEntry = RemedyEntry {
     id: "release-timer-resolution",
     scope: Scope::Os("windows"),
-    summary: "The processor sleeps through whole ticks again while nothing has to be punctual.",
+    summary: "The processor sleeps through whole ticks again while nothing has to be on time.",
     how: "Hold the request only around the waits that need it. Release it when the program pauses, is minimised or has \
           nothing to play.",
     example: Some("/* C, winmm.lib */\ntimeBeginPeriod(1);\nplay();\ntimeEndPeriod(1);"),

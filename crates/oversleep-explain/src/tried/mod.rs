@@ -51,7 +51,7 @@ fn not_compared(file: &ResultFile, experiment: ExperimentId, waits: &[&str]) -> 
     };
     match sound(best) {
         Err(refusal) => refusal.sentence,
-        Ok(_) => format!("this run has nothing comparable beside {}", best.key),
+        Ok(_) => format!("this run has nothing comparable alongside {}", best.key),
     }
 }
 

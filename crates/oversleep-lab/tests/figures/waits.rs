@@ -32,7 +32,7 @@ fn properties(entry: &Entry) -> [String; 6] {
         "sleeps as briefly as it can" => "slack",
         "yields" => "yield",
         "disarms: never ends" => "disarm",
-        "waits for ever" => "for-ever",
+        "waits forever" => "for-ever",
         "takes no duration" => "none",
         other => panic!("{}: zero {other}; give it a word here", entry.name),
     };

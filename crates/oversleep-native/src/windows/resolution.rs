@@ -71,7 +71,7 @@ fn reached_by(per_process: Result<bool, Unavailable>) -> Reached {
     match per_process {
         Ok(true) => Reached::requesters(),
         Ok(false) => Reached::the_machine(),
-        Err(why) => Reached { sentence: format!("whom it reaches is unknown: {why}"), programs: None },
+        Err(why) => Reached { sentence: format!("what it affects is unknown: {why}"), programs: None },
     }
 }
 

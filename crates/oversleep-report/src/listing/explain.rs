@@ -65,7 +65,7 @@ fn trial(remedy: &RemedyEntry) -> String {
 fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Fault => "fault: timing you can't trust",
-        Severity::Cost => "cost: time a remedy gets back",
+        Severity::Cost => "cost: time that a remedy can recover",
         Severity::Note => "note: good to know before you choose a call",
     }
 }

@@ -89,7 +89,7 @@ pub fn noun(severity: Severity) -> &'static str {
 pub fn title(severity: Severity) -> &'static str {
     match severity {
         Severity::Fault => "Faults: timing you can't trust",
-        Severity::Cost => "Costs: time a remedy gets back",
+        Severity::Cost => "Costs: time that a remedy can recover",
         Severity::Note => "Notes: good to know before you choose a call",
     }
 }

@@ -97,7 +97,7 @@ pub fn bottom_line(file: &ResultFile, findings: &Findings) -> Vec<String> {
         let names: Vec<&str> = findings.costs().map(|finding| finding.name.as_str()).collect();
         sentences.push(format!("Costs: {}. No cure was tried that helped.", names.join(", ")));
     } else {
-        sentences.push("No cost was found that a remedy would get back.".to_owned());
+        sentences.push("No cost was found that a remedy could recover.".to_owned());
     }
     sentences
 }
@@ -185,6 +185,6 @@ mod tests {
         assert!(lines[1].starts_with("Largest cost: timer-slack. Set the timer slack"), "{lines:?}");
         assert!(lines[1].ends_with("Tried here: p50\u{a0}66.1\u{a0}µs\u{a0}→\u{a0}14.2\u{a0}µs (−79 %)."), "{lines:?}");
         let empty = bottom_line(&Sheet::linux().file, &Findings::of(&Sheet::linux().file));
-        assert_eq!(empty, ["No cost was found that a remedy would get back."]);
+        assert_eq!(empty, ["No cost was found that a remedy could recover."]);
     }
 }

@@ -58,7 +58,7 @@ pub const MACOS: &[ClockInfo] = &[
         name: "mach-approximate",
         call: "mach_approximate_time()",
         doc: "mach_absolute_time as the kernel last noted it, read from memory. Where the kernel keeps that value, \
-              this is the cheapest clock; elsewhere it is as fine and as expensive as the exact one.",
+              this is the cheapest clock; elsewhere it is as fine and as expensive as the precise one.",
         unit: ClockUnit::Ticks,
         is_modelled: false,
         since: "OS X 10.10",

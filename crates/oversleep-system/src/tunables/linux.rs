@@ -27,8 +27,8 @@ pub const LINUX: &[TunableInfo] = &[
         name: "policy",
         call: "sched_setattr",
         doc: "How the scheduler treats this thread. fifo and rr run before all others and have no timer slack; other, \
-              batch and idle share the rest by nice value. Without privileges, you can only raise nice and can't \
-              leave idle again, so the way back may be refused: measure on a thread that ends.",
+              batch and idle share the rest by nice value. Without privileges, you can only raise nice and can't leave \
+              idle again, so the kernel may refuse to restore the policy: measure on a thread that ends afterwards.",
         expected: "other, batch (nice -20 to 19), idle, fifo or rr (priority 1 to 99), as in fifo:80 or other:5",
         example: "fifo:80",
         words: &[
@@ -46,7 +46,7 @@ pub const LINUX: &[TunableInfo] = &[
         name: "pin",
         call: "sched_setaffinity",
         doc: "Keeps this thread on the given CPUs. It doesn't migrate, uses one core's caches and idle states, and \
-              can't escape from what else runs there.",
+              can't move away from other work there.",
         expected: "one or more CPU numbers",
         example: "0",
         since: "Linux 2.6",

@@ -110,7 +110,7 @@ pub const WINDOWS: &[TunableInfo] = &[
         name: "pin",
         call: "SetThreadGroupAffinity",
         doc: "Keeps this thread on the given CPUs, all of one group of 64. It doesn't migrate, uses one core's caches \
-              and idle states, and can't escape from what else runs there.",
+              and idle states, and can't move away from other work there.",
         expected: "one or more CPU numbers of one group of 64",
         example: "0",
         since: "Windows 7",

@@ -19,13 +19,13 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     applies_to: "every operating system; counters read without a fence, skewed counters, clocks of faulty hypervisors",
     scope: Scope::Anywhere,
     severity: Severity::Fault,
-    meaning: "Of two readings of a monotonic clock the second must not be smaller, even if it happens on another CPU. It is \
-              smaller where each CPU has its own counter and the counters are not in step, where a hypervisor keeps them so \
-              badly, or where the processor executes the read of the counter before what precedes it in the program. \
-              Durations then come out negative, and unsigned arithmetic turns them into centuries.",
-    how_we_know: "oversleep reads each clock without pause on one thread, and in turn on threads on different CPUs that hand \
-                  over to each other, so that the second read certainly happens later. It counts decreases and never clamps \
-                  them.",
+    meaning: "The second of two readings of a monotonic clock must never be smaller, even on another CPU. It is \
+              smaller if each CPU has its own counter and the counters are not in step, if a hypervisor fails to keep \
+              them in step, or if the processor executes the read of the counter before what precedes it in the \
+              program. Durations then come out negative, and unsigned arithmetic turns them into centuries.",
+    how_we_know: "oversleep reads each clock continuously on one thread, and in turn on threads on different CPUs that \
+                  hand over to each other, so that the second read certainly happens later. It counts decreases and \
+                  never clamps them.",
     what_to_do: "Read the operating system's clock, which hides the skew. With a bare counter, use the fenced or serialising \
                  read (lfence; rdtsc or rdtscp). Where the system's own monotonic clock goes backwards, change the \
                  clocksource.",

@@ -25,13 +25,13 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     applies_to: "every operating system: CLOCK_*_COARSE on Linux (1/HZ), GetTickCount64 on Windows (15.6 ms)",
     scope: Scope::Anywhere,
     severity: Severity::Note,
-    meaning: "A coarse clock is a variable that the timer interrupt updates. Reading it costs a few nanoseconds and gives the \
-              time of the last tick. On Linux the tick is 1/HZ: 1 ms to 10 ms. Two readings differ by a whole number of \
-              ticks. Anything shorter than a tick reads as zero or as one, at random, and the average comes out right only \
-              over many. Charts made with such a clock show steps that belong to the clock, and have been published as steps \
-              of the scheduler.",
-    how_we_know: "oversleep polls the clock without pause until it has moved often enough; the differences are its steps. It \
-                  then times the same sleeps with the coarse and with the precise clock.",
+    meaning: "A coarse clock is a variable that the timer interrupt updates. Reading it costs a few nanoseconds and \
+              gives the time of the last tick. On Linux the tick is 1/HZ: 1 ms to 10 ms. Two readings differ by a \
+              whole number of ticks. Anything shorter than a tick reads as zero or as one, at random, and the average \
+              comes out right only over many readings. Charts made with such a clock show steps that belong to the \
+              clock, and have been published as steps of the scheduler.",
+    how_we_know: "oversleep polls the clock continuously until it has moved often enough; the differences are its \
+                  steps. It then times the same sleeps with the coarse and with the precise clock.",
     what_to_do: "Use the precise clock for durations. Use the coarse one for timestamps in logs, caches and statistics, where \
                  its cost counts and a tick does not.",
     sources: &["https://man7.org/linux/man-pages/man2/clock_gettime.2.html"],

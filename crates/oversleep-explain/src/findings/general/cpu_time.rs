@@ -14,17 +14,17 @@ use oversleep_record::words::{list, percent};
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-G001",
     name: "cpu-time-clock",
-    summary: "Some clocks count CPU time or stand still while a thread waits; used for elapsed time, they are wrong.",
+    summary: "Some clocks count CPU time or stand still while a thread waits, so they are wrong for elapsed time.",
     applies_to: "every operating system; clock() counts CPU time on POSIX systems and elapsed time on Windows",
     scope: Scope::Anywhere,
     severity: Severity::Note,
-    meaning: "The C library's clock() counts the CPU time of the process. A program that sleeps for a second and calls clock() \
-              before and after sees next to nothing; one with four busy threads sees four seconds. It is not broken and not \
-              peculiar to WSL or virtual machines: POSIX defines it so. On Windows the same function counts elapsed time, \
-              which is how programs come to use it for timing. The clocks CLOCK_PROCESS_CPUTIME_ID and \
-              CLOCK_THREAD_CPUTIME_ID say what they count in their names.",
-    how_we_know: "oversleep reads each clock before and after a wait of about 100 ms, and compares what it shows with the \
-                  reference clock, which it reads beside it. The wait's own lateness is in both.",
+    meaning: "The C library's clock() counts the CPU time of the process. A program that sleeps for a second and calls \
+              clock() before and after sees next to nothing; one with four busy threads sees four seconds. This is \
+              neither a bug nor peculiar to WSL or virtual machines: POSIX defines it this way. On Windows the same \
+              function counts elapsed time, which is how programs come to use it for timing. The clocks \
+              CLOCK_PROCESS_CPUTIME_ID and CLOCK_THREAD_CPUTIME_ID say what they count in their names.",
+    how_we_know: "oversleep reads each clock before and after a wait of about 100 ms, and compares what it shows with \
+                  the reference clock, which it reads at the same time. Both include the wait's own lateness.",
     what_to_do: "Measure durations with a monotonic clock of elapsed time. Use CPU-time clocks for what they are good at, the \
                  cost of work.",
     sources: &["https://man7.org/linux/man-pages/man3/clock.3.html"],
@@ -79,8 +79,8 @@ fn cpu_time_clock(file: &ResultFile) -> Checked {
     let others: Vec<&str> = others.collect();
     let too = match others.len() {
         0 => String::new(),
-        1 => format!(", and so does {}", others[0]),
-        _ => format!(", and so do {}", list(&others)),
+        1 => format!("; {} counts CPU time too", others[0]),
+        _ => format!("; {} count CPU time too", list(&others)),
     };
     let sentence = format!(
         "{} showed {} of a {} wait: it counts the CPU time of the {whose}{too}",
@@ -108,7 +108,8 @@ mod tests {
             .clock(good_clock("monotonic"));
         sheet.finds(
             "OVS-G001",
-            "clock showed 410 µs of a 100 ms wait: it counts the CPU time of the process, and so does thread-cputime",
+            "clock showed 410 µs of a 100 ms wait: it counts the CPU time of the process; thread-cputime counts CPU \
+             time too",
         );
         assert_eq!(sheet.finding("OVS-G001").severity, Severity::Note);
     }

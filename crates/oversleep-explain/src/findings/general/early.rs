@@ -20,14 +20,16 @@ const OFTEN: f64 = 0.01;
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-G003",
     name: "early-wake-ups",
-    summary: "A wait ended before its deadline by another clock; code that assumes the deadline has passed misbehaves.",
+    summary: "A wait ended before its deadline as read on another clock; code that assumes the deadline has passed \
+              misbehaves.",
     applies_to: "every operating system; waits and timestamps on different clocks, timeouts that round down",
     scope: Scope::Anywhere,
     severity: Severity::Note,
-    meaning: "None of these waits ends early on its own clock, but it may on another. NTP slews and steps CLOCK_REALTIME, but \
-              not CLOCK_MONOTONIC_RAW or the bare counter; a coarse clock shows the time of the last tick; a calibrated \
-              counter has an error of its own. A timeout that is rounded down to whole milliseconds or ticks ends before the \
-              requested time by any clock. Windows before 10 ended timed waits up to a tick early.",
+    meaning: "A wait that never ends early on its own clock may still end early on another. NTP slews and steps \
+              CLOCK_REALTIME, but not CLOCK_MONOTONIC_RAW or the bare counter; a coarse clock shows the time of the \
+              last tick; a calibrated counter has an error of its own. A timeout that is rounded down to whole \
+              milliseconds or ticks ends before the requested time on any clock. Windows before 10 ended timed waits \
+              up to a tick early.",
     how_we_know: "Lateness is signed: oversleep counts early wake-ups and never clamps them to zero. For each wait it names the \
                   clock that the wait uses and the clock that timed it, and says whether the request was rounded down.",
     what_to_do: "Compute the deadline on the clock that the wait uses, check that clock after the wait, and wait again for the \

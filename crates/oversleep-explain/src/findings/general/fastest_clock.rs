@@ -23,14 +23,16 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     scope: Scope::Anywhere,
     severity: Severity::Note,
     meaning: "The cheapest clock is rarely the right one: a coarse clock costs a few nanoseconds and moves in steps of \
-              milliseconds, a CPU-time clock stands still while the thread sleeps, a bare counter may change its rate or \
-              differ between processors. oversleep calls a clock valid when it counts elapsed time, showed the reference waits \
-              within 2 %, never went backwards on a thread or across CPUs, moves in steps of 1 ms or less, and does not wrap \
-              within an hour. A processor's counter must also be invariant and trusted by the kernel.",
+              milliseconds, a CPU-time clock stands still while the thread sleeps, a bare counter may change its rate \
+              or differ between processors. oversleep calls a clock valid when it counts elapsed time, measured the \
+              reference waits to within 2 %, never went backwards on a thread or across CPUs, moves in steps of 1 ms \
+              or less, and does not wrap within an hour. A processor's counter must also be invariant and trusted by \
+              the kernel.",
     how_we_know: "oversleep measures every clock's cost in batches and checks every criterion on this machine. The clock table \
                   shows for each clock which checks it failed.",
-    what_to_do: "A ratio below two seldom matters. It does where each item of a hot loop is timed: then read the counter, \
-                 convert it with a calibrated factor, and keep the system's clock as the reference.",
+    what_to_do: "A clock that is less than twice as fast seldom makes a difference. It does if you time each item of a \
+                 hot loop: then read the counter, convert it with a calibrated factor, and keep the system's clock as \
+                 the reference.",
     sources: &[],
     remedies: &[&READ_CLOCK_LESS],
     check: Check::Rule(fastest_clock),

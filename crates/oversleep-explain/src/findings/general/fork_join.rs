@@ -28,9 +28,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
               length. But a thread that blocks until the last worker is done is woken at once when a CPU is free; the slice \
               plays no part. The 16 ms come from elsewhere: from a clock that moves once per tick, from a join that polls with \
               a timed sleep, or from more threads than CPUs.",
-    how_we_know: "oversleep joins the same calibrated work blocked, spinning, and polling with 1 ms sleeps, and times each join \
-                  with the precise and with the coarse clock at once. What only the coarse clock shows is the clock's; what \
-                  only polling shows is polling's.",
+    how_we_know: "oversleep joins the same calibrated work blocked, spinning, and polling with 1 ms sleeps, and times \
+                  each join with the precise and with the coarse clock at once. A step that only the coarse clock \
+                  shows comes from the clock; a delay that only polling shows comes from polling.",
     what_to_do: "Block in the join, and time it with the precise clock.",
     sources: &["https://learn.microsoft.com/windows/win32/api/sysinfoapi/nf-sysinfoapi-gettickcount64"],
     remedies: &[&BLOCK_INSTEAD_OF_POLLING, &USE_PRECISE_CLOCK, &USE_PRECISE_SYSTEM_CLOCK],

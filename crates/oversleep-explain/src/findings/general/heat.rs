@@ -15,22 +15,25 @@ use oversleep_record::words::{counted, percent};
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-G010",
     name: "thermal-throttling",
-    summary: "The processor slowed down for heat during the run, so some of the figures are those of a slower machine.",
+    summary: "The processor slowed down because of heat during the run, so some of the figures describe a slower \
+              machine.",
     applies_to: "Linux on Intel's processors (counters of throttling) and wherever the kernel limits the clock rate; \
                  Windows; macOS",
     scope: Scope::Anywhere,
     severity: Severity::Cost,
-    meaning: "A processor that reaches its temperature limit lowers its clock rate or skips clock cycles until it is cooler. \
-              All computation takes longer meanwhile: the interrupt, the scheduler, a wake-up, a clock read and the work of \
-              the program. Timers fire no later for it. Rounds taken hot and rounds taken cool are rounds of two machines.",
-    how_we_know: "For each core and each package of Intel's processors, Linux counts how often and for how long it slowed \
-                  down; oversleep reads that around each round. The time is counted when a stretch ends. Where the kernel \
-                  limits the clock rate, for heat or because a user set a limit, a limit that changes during the run shows on \
-                  any processor. Windows states a limit that Microsoft calls the thermal throttle limit. macOS announces \
-                  thermal pressure; at its higher levels, Apple says, the system reduces performance. Where the firmware slows \
-                  the processor down and does not report it, nothing shows.",
-    what_to_do: "Cool the machine, let it idle before you measure, or measure fewer things at once. In a thin laptop, hold the \
-                 clock rate below what it can't sustain.",
+    meaning: "A processor that reaches its temperature limit lowers its clock rate or skips clock cycles until it is \
+              cooler. All computation takes longer meanwhile: the interrupt, the scheduler, a wake-up, a clock read \
+              and the work of the program. Timers still fire on time. Hot rounds and cool rounds are in effect \
+              measured on two different machines.",
+    how_we_know: "For each core and each package of Intel's processors, Linux counts how often and for how long it \
+                  slowed down; oversleep reads that around each round. The kernel counts the time of a slow stretch \
+                  only when it ends. Where the kernel limits the clock rate, for heat or because a user set a limit, a \
+                  limit that changes during the run shows on any processor. Windows reports a limit that Microsoft \
+                  calls the thermal throttle limit. macOS announces thermal pressure; at its higher levels, Apple \
+                  says, the system reduces performance. Where the firmware slows the processor down and does not \
+                  report it, nothing shows.",
+    what_to_do: "Cool the machine, let it idle before you measure, or measure fewer things at once. In a thin laptop, \
+                 limit the clock rate to what it can sustain.",
     sources: &["https://www.kernel.org/doc/Documentation/ABI/testing/sysfs-devices-system-cpu"],
     remedies: &[&COOLER_MACHINE],
     check: Check::Rule(heat),

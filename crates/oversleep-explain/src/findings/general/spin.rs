@@ -22,16 +22,17 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-G007",
         name: "spin-accuracy",
-        summary: "A hybrid wait, sleeping first and spinning at the end, is nearly as exact as spinning for little CPU time.",
+        summary: "A hybrid wait, sleeping first and spinning at the end, is nearly as accurate as spinning and uses \
+                  little CPU time.",
         applies_to: "every operating system",
         scope: Scope::Anywhere,
         severity: Severity::Note,
         meaning: "A thread that spins on the clock sees its deadline within a clock read, and keeps a CPU at 100 % until then. \
                   A thread that sleeps uses next to no CPU time and is late by the wake-up. A hybrid sleeps until shortly \
                   before the deadline and spins for the rest: it is late only when the sleep is later than the margin.",
-        how_we_know: "oversleep measures spinning, spinning with yields and the hybrid beside the plain sleep, with the CPU \
-                      time that the measuring thread used. With more runnable threads than CPUs a spinner is preempted like \
-                      any other thread, and one that yields can lose the CPU for milliseconds.",
+        how_we_know: "oversleep measures spinning, spinning with yields and the hybrid alongside a plain sleep, with \
+                      the CPU time that the measuring thread used. With more runnable threads than CPUs a spinner is \
+                      preempted like any other thread, and one that yields can lose the CPU for milliseconds.",
         what_to_do: "Where a fraction of a microsecond matters, use the hybrid, with a margin from the measured lateness of \
                      this machine's sleeps. Lower the timer slack first, so that the margin can be small.",
         sources: &[],
@@ -56,7 +57,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
             absent: |_, pair| {
                 let (sleep, late) = (&pair.worse.subject, p50(&pair.worse));
                 format!(
-                    "a hybrid wait of {} is hardly more exact than {sleep} here: it was {}, and {sleep} was {late} late",
+                    "a hybrid wait of {} is hardly more accurate than {sleep} here: it was {}, and {sleep} was {late} \
+                     late",
                     pair.requested(),
                     lateness_and_cpu(&pair.better)
                 )
@@ -66,13 +68,14 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-G008",
         name: "yield-is-no-sleep",
-        summary: "A yield returns at once where a CPU is free: it neither waits nor saves CPU time.",
+        summary: "A yield returns at once if a CPU is free: it neither waits nor saves CPU time.",
         applies_to: "every operating system: sched_yield, Sleep(0), SwitchToThread",
         scope: Scope::Anywhere,
         severity: Severity::Note,
-        meaning: "A yield offers the CPU to another runnable thread. Where a CPU is free, no other thread takes it and the call \
-                  returns within a microsecond: a loop of yields is a spin loop with system calls in it. With competitors it \
-                  may return after a moment or after another thread's whole slice; the scheduler promises neither.",
+        meaning: "A yield offers the CPU to another runnable thread. If no other thread wants the CPU, the call \
+                  returns within a microsecond: a loop of yields is a spin loop with system calls in it. With \
+                  competitors it may return after a moment or after another thread's whole slice; the scheduler \
+                  promises neither.",
         how_we_know: "oversleep times the call on an otherwise idle CPU, and with a competitor on the same CPU.",
         what_to_do: "Wait for the event itself: on a futex, a condition variable, a descriptor. A yield has its place in a \
                      short spin before parking, where the other side is known to be about to finish.",
@@ -100,7 +103,7 @@ fn sleep_and_hybrid(file: &ResultFile) -> Checked<Pair<'_>> {
     let hybrid = at_common_request.or_else(|| spinning(file, HYBRID).next());
     let hybrid = needed(file, ExperimentId::B12, "B12/hybrid/1ms", hybrid)?;
     let sleep = sleep_like(file, hybrid).ok_or_else(|| {
-        not_measured(file, ExperimentId::B5, &format!("a sleep of {} beside {}", requested(hybrid), hybrid.key))
+        not_measured(file, ExperimentId::B5, &format!("a sleep of {} alongside {}", requested(hybrid), hybrid.key))
     })?;
     let cited = [Some(hybrid), spin_like(file, hybrid), Some(sleep)];
     Ok(Pair::new(sleep, hybrid).citing(cited.into_iter().flatten()))
@@ -164,7 +167,7 @@ mod tests {
         let sleep = || Sheet::linux().steady("B5/nanosleep/1ms", 66_000);
         sleep().steady("B12/hybrid/1ms", 50_000).unseen().finds_no(
             "OVS-G007",
-            "a hybrid wait of 1 ms is hardly more exact than nanosleep here: it was 50 µs late (its CPU time is not \
+            "a hybrid wait of 1 ms is hardly more accurate than nanosleep here: it was 50 µs late (its CPU time is not \
              available), and nanosleep was 66 µs late",
         );
         Sheet::linux().lacks_data("OVS-G007");

@@ -26,12 +26,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     applies_to: "Windows at its default timer resolution; Linux without high-resolution timers; modelled machines",
     scope: Scope::Anywhere,
     severity: Severity::Cost,
-    meaning: "Where the system checks timers only once per tick, a sleep ends at the first tick after its deadline. Plotted \
-              over the request, 1 to 15 ms, the durations form not a line but a flat band: every sleep takes about 16 ms on \
-              Windows with its default tick. With high-resolution timers each sleep is late by a constant, and the sweep is a \
-              line.",
-    how_we_know: "oversleep requests each whole millisecond from 1 to 15 in several passes and compares the medians. They are \
-                  on a grid when many requests share few results.",
+    meaning: "Where the system checks timers only once per tick, a sleep ends at the first tick after its deadline. \
+              Plotted against requests of 1 to 15 ms, the durations form a flat band instead of a line: every sleep \
+              takes about 16 ms on Windows with its default tick. With high-resolution timers each sleep is late by a \
+              constant, and the sweep is a line.",
+    how_we_know: "oversleep requests each whole millisecond from 1 to 15 in several passes and compares the medians. \
+                  The sleeps end on a tick if many requests share a few results.",
     what_to_do: "On Windows, request a finer timer resolution or use a high-resolution waitable timer. On Linux, boot a kernel \
                  with high-resolution timers (without highres=off). Where neither is available, sleep first and spin at the \
                  end.",

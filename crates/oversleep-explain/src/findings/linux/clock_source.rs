@@ -29,15 +29,16 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                      and kernels without a vDSO",
         scope: Scope::Os("linux"),
         severity: Severity::Cost,
-        meaning: "The vDSO, kernel code that runs in user space, answers clock_gettime in some tens of nanoseconds. It needs \
-                  a clocksource that user space can read: the TSC, the ARM counter, or a hypervisor's page. With hpet, \
-                  acpi_pm, xen or jiffies it falls back to a system call, which costs five to fifty times as much; reading \
-                  an HPET or PM timer itself takes a microsecond or more. Programs that stamp every request or log line \
-                  notice.",
-        how_we_know: "oversleep measures the cost of clock_gettime(CLOCK_MONOTONIC) beside the same call forced into the \
-                      kernel. Where both cost the same, both are system calls. It reads the clocksource's name from sysfs.",
-        what_to_do: "Look in the boot log why the kernel left the TSC, and switch back where the hardware is sound. In a \
-                     guest, choose another clocksource. Until then, read the clock less often.",
+        meaning: "The vDSO, kernel code that runs in user space, answers clock_gettime in tens of nanoseconds. It \
+                  needs a clocksource that user space can read: the TSC, the ARM counter, or a hypervisor's page. With \
+                  hpet, acpi_pm, xen or jiffies it falls back to a system call, which costs five to fifty times as \
+                  much; reading an HPET or PM timer itself takes a microsecond or more. Programs that timestamp every \
+                  request or log line notice the difference.",
+        how_we_know: "oversleep measures the cost of clock_gettime(CLOCK_MONOTONIC) alongside the same call forced \
+                      into the kernel. If both cost the same, both are system calls. It reads the clocksource's name \
+                      from sysfs.",
+        what_to_do: "Look in the boot log for why the kernel dropped the TSC, and switch back if the hardware is \
+                     sound. In a guest, choose another clocksource. Until then, read the clock less often.",
         sources: &["https://man7.org/linux/man-pages/man7/vdso.7.html"],
         remedies: &[&USE_TSC_CLOCKSOURCE, &READ_CLOCK_LESS],
         check: Check::Rule(clock_is_system_call),
@@ -45,20 +46,21 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-L010",
         name: "unreliable-tsc",
-        summary: "The time-stamp counter is not invariant, or the kernel found it unstable: rdtsc is no clock here.",
+        summary: "The time-stamp counter is not invariant, or the kernel found it unstable: don't use rdtsc as a clock \
+                  here.",
         applies_to: "Linux on x86-64",
         scope: Scope::OsWhere("linux", has_tsc),
         severity: Severity::Cost,
-        meaning: "An invariant TSC runs at one rate in every frequency and idle state; CPUID leaf 8000_0007h promises it. \
-                  Without the promise the counter may slow down or stop with the processor, and differ between processors. \
-                  Even with it, the kernel watches the TSC against another clock and drops it for good when they disagree, \
-                  which also takes the vDSO's fast path from every clock read. Hypervisors often hide the promise so that \
-                  they can move a guest to other hardware.",
-        how_we_know: "oversleep reads the CPUID flags, and whether the kernel still offers 'tsc' among its clocksources. The \
-                      clock table shows beside it how the counter behaved here.",
-        what_to_do: "Read the operating system's clock instead of the counter. On hardware that makes the promise, look in \
-                     the boot log for the reason. A firmware update or another instance type often cures it; forcing \
-                     tsc=reliable seldom does.",
+        meaning: "An invariant TSC runs at one rate in every frequency and idle state; CPUID leaf 8000_0007h states \
+                  that a processor has one. Without it, the counter may slow down or stop with the processor, and \
+                  differ between processors. Even with it, the kernel checks the TSC against another clock and drops \
+                  it for good when they disagree; every clock read then loses the vDSO's fast path too. Hypervisors \
+                  often hide the CPUID flag so that they can move a guest to other hardware.",
+        how_we_know: "oversleep reads the CPUID flags, and whether the kernel still offers 'tsc' among its \
+                      clocksources. The clock table shows how the counter behaved here.",
+        what_to_do: "Read the operating system's clock instead of the counter. If the processor has an invariant TSC, \
+                     look in the boot log for the reason. A firmware update or another instance type often fixes it; \
+                     forcing tsc=reliable seldom does.",
         sources: &["https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sdm.html"],
         remedies: &[&USE_OS_CLOCK, &USE_TSC_CLOCKSOURCE],
         check: Check::Rule(unreliable_tsc),

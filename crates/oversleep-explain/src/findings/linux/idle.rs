@@ -24,17 +24,19 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         id: "OVS-L015",
         name: "deep-idle-states",
         summary: "A processor in a deep idle state takes tens of microseconds to leave it before it can handle the timer.",
-        applies_to: "Linux with a cpuidle driver, mostly on bare metal; in a guest the host's states count",
+        applies_to: "Linux with a cpuidle driver, mostly on bare metal; in a guest the host's states matter",
         scope: Scope::Os("linux"),
         severity: Severity::Cost,
-        meaning: "When nothing is runnable the processor enters an idle state. The deeper the state, the less power it takes \
-                  and the longer it takes to leave: 1 to 2 µs for a halt, 100 µs and more for the deepest. The governor \
-                  chooses by how long it expects to be idle. A sleep of some milliseconds on an idle machine therefore \
-                  meets the deepest states, and a busy machine can be more punctual than an idle one.",
-        how_we_know: "oversleep reads the enabled states and their exit latencies from sysfs. To see what they cost, compare \
-                      a run with one under --dma-latency 0. In a guest that limit reaches only the guest's own idle loop.",
-        what_to_do: "Hold /dev/cpu_dma_latency open with the longest latency you accept, for as long as it matters. It takes \
-                     write permission for the device, and costs power and heat.",
+        meaning: "When nothing is runnable the processor enters an idle state. The deeper the state, the less power it \
+                  takes and the longer it takes to leave: 1 to 2 µs for a halt, 100 µs and more for the deepest. The \
+                  governor chooses by how long it expects to be idle. A sleep of a few milliseconds on an idle machine \
+                  therefore runs into the deepest states, and waits can end later on an idle machine than on a busy \
+                  one.",
+        how_we_know: "oversleep reads the enabled states and their exit latencies from sysfs. To see what they cost, \
+                      compare a normal run with one under --dma-latency 0. In a guest that limit reaches only the \
+                      guest's own idle loop.",
+        what_to_do: "Hold /dev/cpu_dma_latency open with the longest latency you accept, for as long as it matters. \
+                     You need write permission for the device, and it costs power and heat.",
         sources: &[
             "https://docs.kernel.org/admin-guide/pm/cpuidle.html",
             "https://docs.kernel.org/power/pm_qos_interface.html",
@@ -49,13 +51,14 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: "Linux with a cpufreq driver",
         scope: Scope::Os("linux"),
         severity: Severity::Note,
-        meaning: "A thread that mostly sleeps looks like an idle processor to the frequency governor. When the timer fires, \
-                  the interrupt, the scheduler and the first of the thread's own work run at a low frequency; the governor \
-                  raises it only after a sample or two. Everything after the timer takes proportionally longer. The name \
-                  powersave has two meanings: with acpi-cpufreq it is the lowest frequency, always; with intel_pstate and \
-                  amd-pstate in active mode it is the ordinary balance.",
-        how_we_know: "oversleep reads the governor and its driver from sysfs, and the clock rate around each round. It does \
-                      not measure what the governor costs here, because changing it affects the whole machine.",
+        meaning: "A thread that mostly sleeps looks like an idle processor to the frequency governor. When the timer \
+                  fires, the interrupt, the scheduler and the first of the thread's own work run at a low frequency; \
+                  the governor raises it only after a sample or two. Everything after the timer takes proportionally \
+                  longer. The name powersave has two meanings: with acpi-cpufreq it always means the lowest frequency; \
+                  with intel_pstate and amd-pstate in active mode it means the ordinary balance of speed and power.",
+        how_we_know: "oversleep reads the governor and its driver from sysfs, and the clock rate before and after each \
+                      round. It does not measure what the governor costs here, because changing it affects the whole \
+                      machine.",
         what_to_do: "Choose the performance governor while it matters, or set a lower limit for the frequency.",
         sources: &["https://docs.kernel.org/admin-guide/pm/cpufreq.html"],
         remedies: &[&PERFORMANCE_GOVERNOR],
@@ -114,7 +117,7 @@ fn power_saving_governor(file: &ResultFile) -> Checked {
         Conclusion::absent(format!("the {governor} governor ({driver}) does not follow the load"))
     };
     let conclusion = conclusion.rests_on(GOVERNOR, governor).rests_on(DRIVER, driver);
-    Ok(conclusion.rests_on_fact("clock rate beside the sleeps", clock_beside_sleeps(file)))
+    Ok(conclusion.rests_on_fact("clock rate alongside the sleeps", clock_beside_sleeps(file)))
 }
 
 /// The clock rates read around sleeps as found, and the highest there is.
@@ -194,7 +197,7 @@ mod tests {
             .series(sleep)
             .series(spin);
         let evidence = sheet.finding("OVS-L016").evidence;
-        assert_eq!(evidence[2].source, "clock rate beside the sleeps");
+        assert_eq!(evidence[2].source, "clock rate alongside the sleeps");
         assert_eq!(evidence[2].text, "800 MHz to 1.2 GHz, where 4.8 GHz is the highest");
     }
 

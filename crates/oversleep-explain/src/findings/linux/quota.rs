@@ -23,19 +23,19 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-L012",
         name: "cgroup-throttling",
-        summary: "The control group used up its CPU quota, and all its threads stood still until the next period.",
+        summary: "The control group used up its CPU quota, so none of its threads ran until the next period.",
         applies_to: APPLIES_TO,
         scope: Scope::Os("linux"),
         severity: Severity::Fault,
-        meaning: "A quota gives a control group a budget of CPU time per period, 100 ms by default. When its threads have \
-                  used up the budget, none of them runs until the period ends, whatever it waits for: a sleep of 1 ms can \
-                  take 90 ms. Several busy threads use up the budget together, early in the period.",
-        how_we_know: "oversleep reads the group's own counters of throttled periods and throttled time around each round. \
-                      From Linux 6.18 on, a thread is stopped on its way back to user space, after the system call it was in \
-                      has returned.",
-        what_to_do: "Raise or remove the limit and keep the weight: a weight shares CPUs that others want and takes nothing \
-                     when they don't. Where the limit must stay, run fewer busy threads, or shorten the period so that each \
-                     stall is shorter.",
+        meaning: "A quota gives a control group a budget of CPU time per period, 100 ms by default. When its threads \
+                  have used up the budget, none of them runs until the period ends, whatever it is waiting for: a \
+                  sleep of 1 ms can take 90 ms. Several busy threads use up the budget together, early in the period.",
+        how_we_know: "oversleep reads the group's own counters of throttled periods and throttled time before and \
+                      after each round. From Linux 6.18 on, a thread is stopped on its way back to user space, after \
+                      the system call it was in has returned.",
+        what_to_do: "Raise or remove the limit and keep the weight: a weight divides CPUs that others want too, and \
+                     takes nothing away when they don't. If the limit must stay, run fewer busy threads, or shorten \
+                     the period so that each stall is shorter.",
         sources: &["https://docs.kernel.org/scheduler/sched-bwc.html"],
         remedies: &[&RAISE_CPU_QUOTA, &FEWER_RUNNABLE_THREADS],
         check: Check::Rule(throttled),
@@ -43,16 +43,16 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-L013",
         name: "cgroup-quota",
-        summary: "A CPU quota is set: a burst of work that uses it up stands still until the period ends.",
+        summary: "A CPU quota is set: a burst of work that uses it up is throttled until the period ends.",
         applies_to: APPLIES_TO,
         scope: Scope::Os("linux"),
         severity: Severity::Note,
-        meaning: "A quota limits the CPU time per period, not the number of CPUs. With a quota of two CPUs on a machine with \
-                  sixteen, sixteen busy threads use up the budget in an eighth of the period, and then all of them stand \
-                  still. Programs that size their thread pools by the number of CPUs run into it; so does a spin wait under \
-                  a quota below one CPU.",
-        how_we_know: "oversleep reads the quota and its period from the control group. Whether the quota acted during the \
-                      run is another finding (cgroup-throttling).",
+        meaning: "A quota limits the CPU time per period, not the number of CPUs. With a quota of two CPUs on a \
+                  machine with sixteen, sixteen busy threads use up the budget in an eighth of the period, and then \
+                  all of them are throttled. Programs that size their thread pools by the number of CPUs run into it; \
+                  so does a spin wait under a quota below one CPU.",
+        how_we_know: "oversleep reads the quota and its period from the control group. Another finding, \
+                      cgroup-throttling, tells whether threads were throttled during the run.",
         what_to_do: "Size thread pools by the quota, wait instead of spinning, or use a weight instead of a limit.",
         sources: &["https://docs.kernel.org/scheduler/sched-bwc.html"],
         remedies: &[&RAISE_CPU_QUOTA, &FEWER_RUNNABLE_THREADS],
@@ -94,8 +94,8 @@ fn throttled(file: &ResultFile) -> Checked {
         None => "its budget".to_owned(),
     };
     let found = Conclusion::found(format!(
-        "the CPU quota throttled this control group for {stalled}: {budget} was used up in {} during this run ({window}), \
-         and all its threads stood still until the next period",
+        "the CPU quota throttled this control group for {stalled}: {budget} was used up in {} during this run \
+         ({window}), and none of its threads ran until the next period",
         counted(periods, "period")
     ));
     let worst = file.series.iter().max_by_key(|series| series.disturbance().throttled_ns);
@@ -120,7 +120,7 @@ fn quota(file: &ResultFile) -> Checked {
     let busy = allowed.map_or(cpus.ceil().max(1.0), |allowed| allowed as f64);
     let stall = Nanos((period.0 as f64 * (1.0 - cpus / busy)).round() as i64);
     let found = Conclusion::found(format!(
-        "a quota of {} CPUs per {period} is set: {} would stand still for {stall} of each period",
+        "a quota of {} CPUs per {period} is set: {} would be throttled for {stall} of each period",
         number(cpus),
         counted(busy as u64, "busy thread")
     ));
@@ -145,8 +145,8 @@ mod tests {
     fn throttling_in_force() {
         throttled_for(5_000_000, 2).finds(
             "OVS-L012",
-            "the CPU quota throttled this control group for 20 ms: its budget of 0.5 CPUs per 100 ms was used up in 8 periods \
-             during this run (80 ms), and all its threads stood still until the next period",
+            "the CPU quota throttled this control group for 20 ms: its budget of 0.5 CPUs per 100 ms was used up in 8 \
+             periods during this run (80 ms), and none of its threads ran until the next period",
         );
         throttled_for(0, 0).finds_no("OVS-L012", "the control group was not throttled in 80 ms");
         Sheet::linux().lacks_data("OVS-L012");
@@ -158,11 +158,11 @@ mod tests {
         let quota = |cpus| Sheet::linux().real(QUOTA, cpus).span(PERIOD, 100_000_000);
         quota(2.0).integer(FactName::CpuAllowed, 16).finds(
             "OVS-L013",
-            "a quota of 2 CPUs per 100 ms is set: 16 busy threads would stand still for 87.5 ms of each period",
+            "a quota of 2 CPUs per 100 ms is set: 16 busy threads would be throttled for 87.5 ms of each period",
         );
         quota(0.5).finds(
             "OVS-L013",
-            "a quota of 0.5 CPUs per 100 ms is set: 1 busy thread would stand still for 50 ms of each period",
+            "a quota of 0.5 CPUs per 100 ms is set: 1 busy thread would be throttled for 50 ms of each period",
         );
         quota(4.0)
             .integer(FactName::CpuAllowed, 2)

@@ -47,22 +47,22 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-L008",
         name: "real-time-throttling",
-        summary: "The kernel takes a share of each period away from real-time threads that don't leave it to others.",
+        summary: "The kernel takes part of each period away from real-time threads that never give up their CPU.",
         applies_to: "Linux 2.6.25 to 6.11, and later kernels with CONFIG_RT_GROUP_SCHED; from 6.12 the fair server has that \
                      effect where ordinary tasks starve",
         scope: Scope::Os("linux"),
         severity: Severity::Note,
-        meaning: "Up to Linux 6.11, real-time threads may use sched_rt_runtime_us of every sched_rt_period_us, by default \
-                  950 ms of a second. A thread that spins loses the CPU for the remaining 50 ms, so a spin wait under \
-                  SCHED_FIFO stalls for 50 ms once per second. From 6.12 on, that limit applies only in kernels with \
-                  CONFIG_RT_GROUP_SCHED. Otherwise a deadline server of their own, the fair server, runs ordinary tasks: by \
-                  default for 50 ms of a second, and only where they are runnable and starved, so it does not stop a \
-                  spinning thread that is alone on its CPU. The two settings don't change it.",
+        meaning: "Up to Linux 6.11, real-time threads may use sched_rt_runtime_us of every sched_rt_period_us, by \
+                  default 950 ms of each second. A thread that spins loses the CPU for the remaining 50 ms, so a spin \
+                  wait under SCHED_FIFO stalls for 50 ms once per second. From 6.12 on, that limit applies only in \
+                  kernels with CONFIG_RT_GROUP_SCHED. Otherwise a deadline server, the fair server, runs ordinary \
+                  tasks: by default for 50 ms of each second, and only if they are runnable and starved, so it does \
+                  not stop a spinning thread that is alone on its CPU. The two settings have no effect on it.",
         how_we_know: "oversleep reads both settings, and checks whether anything it measured ran under a real-time policy and \
                       how late its worst wake-up was.",
-        what_to_do: "Let real-time threads wait instead of spin, so that neither limit ever acts, or keep ordinary tasks off \
-                     their CPU. If you lift the limit, or the fair server of a CPU, a runaway thread can keep that CPU for \
-                     ever.",
+        what_to_do: "Let real-time threads wait instead of spin, so that neither limit ever acts, or keep ordinary \
+                     tasks off their CPU. If you lift the limit, or the fair server of a CPU, a runaway thread can \
+                     keep that CPU forever.",
         sources: &[
             "https://man7.org/linux/man-pages/man7/sched.7.html",
             "https://docs.kernel.org/scheduler/sched-rt-group.html",
@@ -130,7 +130,8 @@ fn limit(file: &ResultFile) -> Checked<Option<(Nanos, Conclusion)>> {
     Ok(is_limited(used, period).then(|| {
         let taken = period - used;
         let sentence = format!(
-            "real-time threads may use {used} of every {period}: then they stand still for {taken} (sched_rt_runtime_us {} of {})",
+            "real-time threads may use {used} of every {period} and are then throttled for {taken} \
+             (sched_rt_runtime_us {} of {})",
             used.0 / 1_000,
             period.0 / 1_000,
         );
@@ -226,8 +227,8 @@ mod tests {
     fn throttling_depends_on_the_kernel() {
         limited("6.1.0-13-amd64").finds(
             "OVS-L008",
-            "real-time threads may use 950 ms of every 1 s: then they stand still for 50 ms (sched_rt_runtime_us 950000 of \
-             1000000)",
+            "real-time threads may use 950 ms of every 1 s and are then throttled for 50 ms (sched_rt_runtime_us \
+             950000 of 1000000)",
         );
         let grouped = "; only a kernel with CONFIG_RT_GROUP_SCHED stops them for 50 ms of every 1 s in any case";
         limited("6.18.5").finds("OVS-L008", &format!("{FAIR_SERVER}{grouped}"));

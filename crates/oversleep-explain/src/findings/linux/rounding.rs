@@ -14,7 +14,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-L004",
         name: "millisecond-timeout",
-        summary: "poll and epoll_wait take whole milliseconds, so a fractional timeout becomes the next whole one.",
+        summary: "poll and epoll_wait take whole milliseconds, so a fractional timeout is rounded up to the next whole \
+                  one.",
         applies_to: "Linux, every version; any runtime whose event loop ends in poll or epoll_wait",
         scope: Scope::Os("linux"),
         severity: Severity::Cost,
@@ -41,8 +42,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   timers. It rounds the request up to whole ticks, and the wheel adds up to another tick so as never to be \
                   early. With HZ 250 a receive timeout of 1 ms ends after 4 to 8 ms. Longer timeouts go to coarser levels of \
                   the wheel and are late by up to an eighth of their length.",
-        how_we_know: "oversleep measures a receive with SO_RCVTIMEO on an idle socket beside the other waits, and compares it \
-                      with the tick that the coarse clock shows.",
+        how_we_know: "oversleep measures a receive with SO_RCVTIMEO on an idle socket alongside the other waits, and \
+                      compares it with the tick that the coarse clock shows.",
         what_to_do: "Wait with ppoll or epoll_pwait2, then receive with MSG_DONTWAIT.",
         sources: &["https://man7.org/linux/man-pages/man7/socket.7.html"],
         remedies: &[&POLL_BEFORE_RECEIVE],

@@ -32,14 +32,14 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   to share, and the wait ends when the slack is used up: with the default of 50 µs, every nanosleep, futex, \
                   condition variable, semaphore, poll, select and epoll timeout is 50 µs late before the thread even begins \
                   to wake. Threads under a real-time or deadline policy have no slack.",
-        how_we_know: "oversleep reads the slack with prctl(PR_GET_TIMERSLACK) and measures the same waits with the slack as \
-                      found and with 1 ns, in alternating rounds. What disappears with the slack was caused by it. HZ plays \
-                      no part in it as long as high-resolution timers are on.",
-        what_to_do: "Call prctl(PR_SET_TIMERSLACK, 1) in each thread that waits. A new thread, and a child made by fork, \
-                     begins with the slack that its creator has at that moment, as its current value and as its default; \
-                     exec keeps both. A value of 0 sets that default, not zero slack. Waits on a timerfd, a POSIX timer or \
-                     io_uring ignore the slack. The price is more wake-ups, so leave the slack of threads that need not be \
-                     punctual as it is.",
+        how_we_know: "oversleep reads the slack with prctl(PR_GET_TIMERSLACK) and measures the same waits with the \
+                      slack as found and with 1 ns, in alternating rounds. What disappears with the slack was caused \
+                      by it. HZ makes no difference as long as high-resolution timers are on.",
+        what_to_do: "Call prctl(PR_SET_TIMERSLACK, 1) in each thread that waits. A new thread, and a child made by \
+                     fork, inherits its creator's current slack, both as its own value and as its default; exec keeps \
+                     both. A value of 0 restores that default; it does not mean zero slack. Waits on a timerfd, a \
+                     POSIX timer or io_uring ignore the slack. It costs more wake-ups, so leave the slack unchanged in \
+                     threads that need not be on time.",
         sources: &["https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html"],
         remedies: &[&LOWER_TIMER_SLACK, &CHOOSE_EXACT_PRIMITIVE, &REAL_TIME_POLICY],
         check: Check::Rule(timer_slack),
@@ -51,12 +51,14 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: "Linux 2.6.28 and later (io_uring from 5.4)",
         scope: Scope::Os("linux"),
         severity: Severity::Note,
-        meaning: "Timer slack applies where a system call puts its own thread to sleep until a time. Timers that exist by \
-                  themselves (timerfd, POSIX timers, interval timers, io_uring timeouts) and mq_timedreceive are programmed \
-                  for their exact expiry; the thread that waits for them sleeps without a timer of its own.",
-        how_we_know: "oversleep measures all of them beside nanosleep in the same rounds, with the slack as found.",
-        what_to_do: "An event loop that can't change the slack of its thread gets exact timeouts from a timerfd among its \
-                     descriptors. That takes one descriptor, and one more system call to arm it.",
+        meaning: "Timer slack applies where a system call puts its own thread to sleep until a time. Timers that are \
+                  kernel objects of their own (timerfd, POSIX timers, interval timers, io_uring timeouts) and \
+                  mq_timedreceive are programmed for exactly their expiry time; the thread that waits for them sleeps \
+                  without a timer of its own.",
+        how_we_know: "oversleep measures all of them alongside nanosleep in the same rounds, without changing the \
+                      slack.",
+        what_to_do: "An event loop that can't change the slack of its thread gets accurate timeouts from a timerfd \
+                     among its descriptors. That costs one descriptor and one extra system call to arm it.",
         sources: &["https://man7.org/linux/man-pages/man2/timerfd_create.2.html"],
         remedies: &[&CHOOSE_EXACT_PRIMITIVE],
         check: Check::Rule(waits_without_slack),

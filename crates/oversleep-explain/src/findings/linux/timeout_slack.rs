@@ -30,10 +30,10 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: "Linux 2.6.28 and later; threads with a nice value above 0",
         scope: Scope::Os("linux"),
         severity: Severity::Note,
-        meaning: "select, poll and epoll estimate how exact a timeout has to be: to 0.1 % of it, but to 0.5 % where the \
-                  thread is nice. A batch job that runs under nice therefore gets timeouts that are five times less \
-                  exact, even on an idle machine, where the nice value should cost it nothing. A timeout of 100 ms may end \
-                  500 µs late, one of 10 s may end 50 ms late.",
+        meaning: "The kernel gives a timeout of select, poll or epoll a slack of 0.1 % of its length, or 0.5 % if the \
+                  thread has a positive nice value. A batch job that runs under nice therefore gets five times the \
+                  slack, even on an idle machine, where the nice value should cost it nothing. A timeout of 100 ms may \
+                  end 500 µs late, and one of 10 s may end 50 ms late.",
         how_we_know: "oversleep measures the same 100 ms timeout at nice 0 and at nice 5, in alternating rounds.",
         what_to_do: "Limit the CPU time of background services with a cgroup weight instead of nice, or wait on a timerfd, \
                      which has no slack of this kind.",
@@ -78,12 +78,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: "Linux 2.6.28 and later; threads under SCHED_OTHER, SCHED_BATCH and SCHED_IDLE",
         scope: Scope::Os("linux"),
         severity: Severity::Note,
-        meaning: "For the timeouts of select, poll and epoll the kernel uses the larger of the thread's timer slack and \
-                  0.1 % of the timeout, at most 100 ms. From a timeout of 50 ms on, this share exceeds the default slack of \
-                  50 µs: 100 ms ends 100 µs late, 1 s ends 1 ms late, 100 s and more end 100 ms late. Lowering the timer \
-                  slack does not help, since the share is a lower bound of its own.",
-        how_we_know: "oversleep measures these calls beside plain sleeps of the same length in the same rounds. The share is \
-                      what the calls are later by.",
+        meaning: "For the timeouts of select, poll and epoll the kernel uses the larger of the thread's timer slack \
+                  and 0.1 % of the timeout, at most 100 ms. For timeouts above 50 ms, this share exceeds the default \
+                  slack of 50 µs: a timeout of 100 ms ends 100 µs late, one of 1 s ends 1 ms late, and one of 100 s or \
+                  more ends 100 ms late. Lowering the timer slack does not help, because the share still applies.",
+        how_we_know: "oversleep measures these calls alongside plain sleeps of the same length in the same rounds. The \
+                      extra lateness of the calls is the share.",
         what_to_do: "Where a long timeout must end on time, add a timerfd with an absolute deadline to the descriptors and \
                      wait without a timeout.",
         sources: &["https://github.com/torvalds/linux/blob/master/fs/select.c"],
@@ -195,7 +195,12 @@ fn polls_and_sleeps(file: &ResultFile) -> Checked<Pair<'_>> {
         waits.iter().flat_map(|wait| waits_of(file, wait)).filter(|series| series.has_values()).collect()
     };
     let missing = || {
-        not_measured(file, ExperimentId::B5, "a long timeout of poll beside a wait without its share (B5/poll/100ms)")
+        not_measured(
+            file,
+            ExperimentId::B5,
+            "a long timeout of poll alongside a wait without that slack \
+                                              (B5/poll/100ms)",
+        )
     };
     let (polls, sleeps) = (measured(LINUX_TIMEOUT_SHARE), measured(sleeps_of(file)));
     let longest = polls.iter().filter_map(|series| series.requested_ns).max().ok_or_else(missing)?;

@@ -18,18 +18,20 @@ const HYPERVISOR: FactName = FactName::VirtualisationHypervisor;
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-L019",
     name: "virtual-machine",
-    summary: "This is a guest: the hypervisor, not the processor, limits how exact its waits and how cheap its clocks are.",
+    summary: "This is a guest: the hypervisor, not the processor, limits how accurate its waits and how cheap its \
+              clocks can be.",
     applies_to: "Linux under KVM, Hyper-V (WSL2 too), VMware, Xen and others",
     scope: Scope::Os("linux"),
     severity: Severity::Note,
-    meaning: "A guest programs its timer through the hypervisor and gives an idle virtual processor back to the host. The \
-              interrupt that ends a wait must first bring the virtual processor back: 5 to 50 µs instead of 1 to 5. Idle \
-              states and frequencies are the host's and invisible to the guest. The clock may be a page that the hypervisor \
-              keeps up to date, and a move to another host can change its rate.",
+    meaning: "A guest programs its timer through the hypervisor and gives an idle virtual processor back to the host. \
+              The interrupt that ends a wait must first bring the virtual processor back, which takes 5 to 50 µs \
+              instead of 1 to 5 µs. The host controls idle states and frequencies, and the guest can't see them. The \
+              clock may be a page that the hypervisor keeps up to date, and a move to another host can change its \
+              rate.",
     how_we_know: "oversleep reads the processor's hypervisor flag and signature. A guest can't see what its exits to the \
                   hypervisor cost; that is part of the timer's share of each wake-up.",
-    what_to_do: "Compare a guest with guests. Halt polling on the host (kvm.halt_poll_ns), or idle=poll or haltpoll in the \
-                 guest, trades CPU time for earlier wake-ups.",
+    what_to_do: "Compare a guest only with other guests. Halt polling on the host (kvm.halt_poll_ns), or idle=poll or \
+                 haltpoll in the guest, trades CPU time for earlier wake-ups.",
     sources: &["https://docs.kernel.org/virt/guest-halt-polling.html"],
     remedies: &[&DEDICATED_CPUS, &HYBRID_WAIT],
     check: Check::Rule(guest),

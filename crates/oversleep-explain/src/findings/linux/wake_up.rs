@@ -18,17 +18,20 @@ const UNATTRIBUTED_MAX: f64 = 0.2;
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-L018",
     name: "wake-up-baseline",
-    summary: "Every wait is late by the sum of slack and timer, the run queue, and the way back to the program.",
+    summary: "Every wait is late by the sum of three parts: slack and timer, the run queue, and the return to the \
+              program.",
     applies_to: "Linux with perf_event_open for one's own threads (perf_event_paranoid 2 or lower)",
     scope: Scope::Os("linux"),
     severity: Severity::Note,
-    meaning: "The time between the deadline and the program's next clock read has three parts. First the timer: slack, the \
-              interrupt, leaving an idle state, marking the thread runnable. Then the run queue: the thread is runnable and \
-              waits for a CPU. Then the way back: the context switch, the end of the system call, the clock read.",
-    how_we_know: "A software perf event of the thread records when it was switched in, and schedstat how long it was runnable \
-                  before. Both need no privilege beyond one's own threads. The parts are differences of timestamps of one \
-                  clock, so for each wait they add up to its lateness exactly; the medians shown need not. oversleep counts \
-                  waits whose switch-in it did not see as unattributed and does not guess their parts.",
+    meaning: "The time between the deadline and the program's next clock read has three parts. The first is the timer: \
+              slack, the interrupt, leaving an idle state, marking the thread runnable. The second is the run queue: \
+              the thread is runnable and waits for a CPU. The third is the return: the context switch, the end of the \
+              system call, the clock read.",
+    how_we_know: "A per-thread software perf event records when the thread was switched in, and schedstat records how \
+                  long it was runnable before that. Neither needs a privilege for a process's own threads. The parts \
+                  are differences of timestamps of one clock, so for each wait they add up to its lateness exactly, \
+                  but the medians shown need not. oversleep counts waits whose switch-in it did not see as \
+                  unattributed and does not guess their parts.",
     what_to_do: "The first part shrinks with the timer slack and the idle states, the second with a real-time policy or a \
                  free CPU, the third with a faster processor. In a guest, the hypervisor's share is inside the first and the \
                  third.",

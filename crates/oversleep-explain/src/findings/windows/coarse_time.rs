@@ -16,14 +16,15 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-W007",
     name: "coarse-system-time",
     summary: "GetSystemTimeAsFileTime, timeGetTime and QueryInterruptTime show the time of the last clock interrupt.",
-    applies_to: "Windows, every version; whatever relies on timestamps of the system time in units of 100 ns",
+    applies_to: "Windows, every version; programs that rely on timestamps of the system time in units of 100 ns",
     scope: Scope::Os("windows"),
     severity: Severity::Note,
     meaning: "These clocks are variables that the clock interrupt advances. Their units (100 ns, 1 ms) say nothing about \
               their steps. A step is 15.6 ms at the default timer resolution, and otherwise the finest period that any \
               process requested, in every process. Two timestamps within a step are equal, and durations come out in whole \
               steps whose length changes when a browser is opened.",
-    how_we_know: "oversleep polls each clock without pause until it has moved often enough; the differences are its steps.",
+    how_we_know: "oversleep polls each clock continuously until it has moved often enough; the differences are its \
+                  steps.",
     what_to_do: "Measure durations with QueryPerformanceCounter, and read the time of day with \
                  GetSystemTimePreciseAsFileTime (Windows 8).",
     sources: &["https://learn.microsoft.com/windows/win32/api/sysinfoapi/nf-sysinfoapi-getsystemtimeasfiletime"],

@@ -18,14 +18,14 @@ const EARLY_MIN: Nanos = Nanos(50_000);
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-W008",
     name: "early-return",
-    summary: "Timed waits of Windows 7 and 8 count from the last tick and may end up to one tick early.",
+    summary: "Timed waits on Windows 7 and 8 count from the last tick and may end up to one tick early.",
     applies_to: "Windows 7 to 8.1 (before build 10240); from Windows 10 on waits don't end early",
     scope: Scope::OsWhere("windows", |file| build(file).map_or(true, |build| build < BUILD_10)),
     severity: Severity::Fault,
-    meaning: "Before Windows 10 a timeout was added to the time of the last clock interrupt instead of the time of the call. A \
-              wait that is called late in a tick is shorter than its request by nearly that tick, up to 15.6 ms at the \
-              default timer resolution. Loops that assume that at least the requested time has passed spin, fire twice or \
-              compute rates that are too high.",
+    meaning: "Before Windows 10 a timeout was added to the time of the last clock interrupt instead of the time of the \
+              call. A wait that is called late in a tick is shorter than its request by nearly a whole tick, up to \
+              15.6 ms at the default timer resolution. Loops that assume that at least the requested time has passed \
+              spin, fire twice or compute rates that are too high.",
     how_we_know: "Lateness is signed: oversleep counts waits that ended early and never clamps them to zero.",
     what_to_do: "Read QueryPerformanceCounter after the wait, and wait again for the rest.",
     sources: &["https://learn.microsoft.com/windows/win32/sync/wait-functions"],

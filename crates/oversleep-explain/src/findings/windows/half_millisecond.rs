@@ -19,11 +19,11 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     applies_to: "Windows 10 and 11 where 0.5 ms is granted, exactly or rounded down by the timer's hardware",
     scope: Scope::Os("windows"),
     severity: Severity::Note,
-    meaning: "A program that waits again and again makes each call some microseconds after a tick, so its deadline of 1 ms \
-              lies as far behind the end of that millisecond. Two ticks of 0.5 ms are over just before the deadline, and a \
-              wait, which never ends early, takes three. That is so where 0.5 ms is granted exactly, and more so where the \
-              grid of the hardware makes it 0.4992 ms. Two ticks of 0.507 ms, 1.014 ms, are over just after the deadline. It \
-              does not help that 1 ms is a whole multiple of 0.5 ms.",
+    meaning: "A program that waits in a loop makes each call a few microseconds after a tick, so its deadline 1 ms \
+              later also lies a few microseconds after a multiple of 0.5 ms. Two ticks of 0.5 ms end just before the \
+              deadline, and a wait, which never ends early, takes three. This happens if 0.5 ms is granted exactly, \
+              and even more if the timer's hardware makes it 0.4992 ms. Two ticks of 0.507 ms, 1.014 ms in all, end \
+              just after the deadline. It does not help that 1 ms is a whole multiple of 0.5 ms.",
     how_we_know: "oversleep measures the plain sleep of 1 ms while this process holds 0.5 ms and 0.507 ms, in alternating \
                   rounds.",
     what_to_do: "Measure a few values around 0.5 ms on the hardware that matters and request the best, or wait on a \

@@ -19,15 +19,16 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     applies_to: "Windows 11 (build 22000) and later, processes with windows; not Windows Server",
     scope: Scope::OsWhere("windows", |file| file.environment.flag(FactName::OsIsServer) != Some(true)),
     severity: Severity::Note,
-    meaning: "On Windows 11 a process that owns windows is not guaranteed a finer timer resolution than the default while all \
-              its windows are fully covered, minimised or otherwise invisible and it plays no sound. Its request remains and \
-              is honoured again later; meanwhile its waits end on the default tick. A program that is punctual on the \
-              developer's screen is late when it is minimised. GlobalTimerResolutionRequests, by which requests count for \
-              every process, does not prevent this: on a Windows 11 with it set, minimising the window of the program that \
-              made the request ended its period.",
-    how_we_know: "Microsoft documents the rule for timeBeginPeriod and SetProcessInformation, and oversleep reads the build. \
-                  The rule shows where this process was granted a resolution and its sleep ended on the default tick all the \
-                  same. Where the sleep did not, that says nothing about a process with windows.",
+    meaning: "On Windows 11 a process that owns windows is not guaranteed a finer timer resolution than the default \
+              while all its windows are fully covered, minimised or otherwise invisible and it plays no sound. Its \
+              request remains and is honoured again later; meanwhile its waits end on the default tick. A program that \
+              is on time on the developer's screen is late when it is minimised. The registry value \
+              GlobalTimerResolutionRequests, which makes requests count for every process, does not prevent this: on a \
+              Windows 11 machine with it set, minimising the window of the program that made the request ended its \
+              period.",
+    how_we_know: "Microsoft documents the rule for timeBeginPeriod and SetProcessInformation, and oversleep reads the \
+                  build. The rule is at work if this process was granted a resolution and its sleep still ended on the \
+                  default tick. If the sleep did not, that says nothing about a process with windows.",
     what_to_do: "Opt out with PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION, or wait on a high-resolution timer.",
     sources: &[
         "https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod",

@@ -20,13 +20,13 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     applies_to: "Windows 10 1803 (build 17134) and later; std::thread::sleep of Rust 1.75, Go 1.23, CPython 3.11 use them",
     scope: Scope::Os("windows"),
     severity: Severity::Cost,
-    meaning: "A waitable timer created with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION does not wait for the clock interrupt's \
-              period: the system raises the interrupt rate for just that expiry. Its waits end on a grid of about 0.5 ms and \
-              never early, 1 ms after 1.5 to 2 ms, whether or not any process holds a timer resolution. Sleep and the \
-              timeouts of other waits don't use it.",
-    how_we_know: "oversleep tries the flag, and measures the timer beside the plain sleep in the same rounds.",
-    what_to_do: "Use one such timer per thread that must be punctual; it takes a handle and two calls per wait. With all CPUs \
-                 busy it is as late as any other wait.",
+    meaning: "A waitable timer created with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION does not wait for the clock \
+              interrupt's period: the system raises the interrupt rate for just that expiry. Its waits never end early \
+              and end on a grid of about 0.5 ms, so a wait of 1 ms takes 1.5 to 2 ms, whether or not any process holds \
+              a timer resolution. Sleep and the timeouts of other waits don't use it.",
+    how_we_know: "oversleep tries the flag, and measures the timer alongside a plain sleep in the same rounds.",
+    what_to_do: "Use one such timer for each thread that must be on time; it takes a handle and two calls per wait. \
+                 When all CPUs are busy, it is as late as any other wait.",
     sources: &["https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createwaitabletimerexw"],
     remedies: &[&USE_HIGH_RESOLUTION_TIMER, &SLEEP_WITH_OVERSLEEP],
     check: Check::Pair(PairCheck {

@@ -20,17 +20,16 @@ const RISE_MIN: f64 = 1.5;
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-W011",
     name: "resolution-power",
-    summary: "Holding a fine timer resolution wakes the processor hundreds of times a second though nothing waits.",
+    summary: "Holding a fine timer resolution wakes the processor hundreds of times a second even when nothing waits.",
     applies_to: "Windows, every version; laptops on battery most of all",
     scope: Scope::Os("windows"),
     severity: Severity::Note,
-    meaning: "While any process holds a timer resolution of 1 ms or 0.5 ms, the clock interrupt comes 1,000 or 2,000 times a \
-              second instead of 64, on an idle machine too, and on as many processors as take it. Each interrupt takes a \
-              processor out of its idle state, so it hardly ever reaches the deepest states, which take long to enter. The \
-              machine pays the price, not the process that made the request.",
-    how_we_know: "oversleep counts the interrupts of all processors while it holds the resolution and does nothing else, and \
-                  while it does not hold it, in turn. Windows counts interrupts of every kind together; the timer's are the \
-                  difference.",
+    meaning: "While any process holds a timer resolution of 1 ms or 0.5 ms, the clock interrupt comes 1,000 or 2,000 \
+              times a second instead of 64, on an idle machine too, and on every processor that receives it. Each \
+              interrupt takes a processor out of its idle state, so it hardly ever reaches the deepest states, which \
+              take long to enter. The machine pays the price, not the process that made the request.",
+    how_we_know: "oversleep does nothing and counts the interrupts of all processors, alternately with the resolution \
+                  held and released. Windows counts interrupts of every kind together; the difference is the timer's.",
     what_to_do: "Hold the request only while you need it, and never for the whole life of a program. A high-resolution timer \
                  raises the rate for its own expiry only.",
     sources: &["https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod"],

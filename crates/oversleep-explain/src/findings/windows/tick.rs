@@ -16,18 +16,18 @@ use crate::remedies::windows::{REQUEST_TIMER_RESOLUTION, USE_HIGH_RESOLUTION_TIM
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-W001",
     name: "default-tick",
-    summary: "At the default timer resolution every wait ends on a tick of 15.6 ms, however short its request.",
+    summary: "At the default timer resolution every wait ends on a tick of 15.6 ms, however short the request.",
     applies_to: "Windows, every version; Sleep, waits with a timeout, completion ports, ordinary waitable timers",
     scope: Scope::Os("windows"),
     severity: Severity::Cost,
-    meaning: "Windows checks its timers when the clock interrupt arrives: 64 times a second unless a process requested more. \
-              A wait ends at the first tick after its deadline. Sleep(1) takes up to 15.6 ms, and back to back nearly always \
-              that long; Sleep(16) takes up to 31 ms. The scheduler plays no part in it: a thread whose object is signalled \
-              runs at once where a CPU is free.",
-    how_we_know: "oversleep measures the plainest sleep without requesting a resolution, beside the period that the system \
-                  states. Where it tried a resolution, it measures the same sleep while it holds the request.",
-    what_to_do: "Request a finer timer resolution while punctual waits matter, or wait on a high-resolution timer, which \
-                 needs no request.",
+    meaning: "Windows checks its timers when the clock interrupt arrives: 64 times a second unless a process requested \
+              more. A wait ends at the first tick after its deadline. Sleep(1) takes up to 15.6 ms, and nearly always \
+              that long when called back to back; Sleep(16) takes up to 31 ms. The scheduler plays no part in it: a \
+              thread whose object is signalled runs at once if a CPU is free.",
+    how_we_know: "oversleep measures a plain sleep without requesting a resolution, and reads the period that the \
+                  system reports. If it tried a resolution, it measures the same sleep while it holds the request.",
+    what_to_do: "Request a finer timer resolution while waits must end on time, or wait on a high-resolution timer, \
+                 which needs no request.",
     sources: &["https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep"],
     remedies: &[&REQUEST_TIMER_RESOLUTION, &USE_HIGH_RESOLUTION_TIMER, &SLEEP_WITH_OVERSLEEP, &HYBRID_WAIT],
     check: Check::Rule(default_tick),

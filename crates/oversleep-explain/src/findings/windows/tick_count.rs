@@ -24,11 +24,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     applies_to: "Windows, every version; programs and runtimes that use GetTickCount64 as a clock",
     scope: Scope::Os("windows"),
     severity: Severity::Note,
-    meaning: "GetTickCount64 counts milliseconds and advances 64 times a second, at the default tick, even while the clock \
-              interrupt comes every millisecond. Shorter durations read as 0, 15 or 16 on it. Charts made with it show a grid \
-              of 16 ms that has been mistaken for the scheduler's, and a finer timer resolution does not remove it.",
-    how_we_know: "oversleep polls the clock without pause and records its steps, while this process or another one holds a \
-                  finer timer resolution than the default (B3, C3).",
+    meaning: "GetTickCount64 counts milliseconds and advances 64 times a second, at the default tick, even while the \
+              clock interrupt comes every millisecond. It shows shorter durations as 0, 15 or 16 ms. Charts made with \
+              it show steps of 16 ms that have been mistaken for the scheduler's, and a finer timer resolution does \
+              not remove it.",
+    how_we_know: "oversleep polls the clock continuously and records its steps, while this process or another one \
+                  holds a finer timer resolution than the default (B3, C3).",
     what_to_do: "Measure durations with QueryPerformanceCounter.",
     sources: &["https://learn.microsoft.com/windows/win32/api/sysinfoapi/nf-sysinfoapi-gettickcount64"],
     remedies: &[&USE_PRECISE_SYSTEM_CLOCK],

@@ -12,15 +12,16 @@ use crate::remedies::windows::SET_NO_TOLERANCE;
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-W010",
     name: "timer-tolerance",
-    summary: "The system delays a waitable timer with a tolerance, by up to that tolerance, to expire it together with others.",
+    summary: "The system may delay a waitable timer by up to the tolerance it is given, to expire it together with \
+              others.",
     applies_to: "Windows 7 and later: SetWaitableTimerEx, SetThreadpoolTimer with a window, SetCoalescableTimer",
     scope: Scope::Os("windows"),
     severity: Severity::Note,
-    meaning: "SetWaitableTimerEx takes the delay that the caller tolerates. The system uses it to expire several timers at one \
-              interrupt, so the timer ends at any time between its due time and the due time plus the tolerance. That saves \
-              power where nothing has to be punctual; libraries that pass a tolerance by default make every timer late. \
-              Microsoft recommends at least 32 ms, two default ticks, and better 100 ms: a shorter tolerance finds no other \
-              interrupt to wait for.",
+    meaning: "SetWaitableTimerEx takes the delay that the caller tolerates. The system uses it to expire several \
+              timers at one interrupt, so the timer ends at any time between its due time and the due time plus the \
+              tolerance. That saves power where nothing has to be on time; libraries that pass a tolerance by default \
+              make every timer late. Microsoft recommends at least 32 ms, two default ticks, and preferably 100 ms: a \
+              shorter tolerance finds no other interrupt to wait for.",
     how_we_know: "oversleep measures the same timer with and without a tolerance, in the same rounds.",
     what_to_do: "Use a tolerance of zero for timers that must be on time, and a generous one for all others.",
     sources: &["https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setwaitabletimerex"],

@@ -10,13 +10,13 @@ use crate::read::wine_version;
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-W012",
     name: "measured-under-wine",
-    summary: "Figures taken under Wine are those of Wine on its host; they say nothing about Windows.",
+    summary: "Figures measured under Wine describe Wine on its host; they say nothing about Windows.",
     applies_to: "Wine, Proton and what is built on them",
     scope: Scope::Wine,
     severity: Severity::Note,
-    meaning: "Wine answers the calls of Windows with those of its host. Its waits have the host's timers and Wine's own \
-              rounding, and its clocks have the host's steps. It answers a request for a timer resolution, but the request \
-              changes nothing. The builds and periods that it reports are those that it emulates.",
+    meaning: "Wine answers the calls of Windows with those of its host. Its waits use the host's timers and Wine's own \
+              rounding, and its clocks move in the host's steps. It answers a request for a timer resolution, but the \
+              request changes nothing. The builds and periods that it reports are those that it emulates.",
     how_we_know: "ntdll exports wine_get_version.",
     what_to_do: "Such a result shows what a Windows program gets under this Wine, and that oversleep's calls work. To learn \
                  what Windows does, measure on Windows; under Wine, oversleep concludes nothing about it.",

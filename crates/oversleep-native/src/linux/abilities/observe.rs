@@ -57,7 +57,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "CPU quota and throttling",
-        gives: "distinguishes stops by a container's CPU limit from other delays",
+        gives: "tells throttling by a container's CPU limit from other delays",
         check: || cgroup::find(&Disk).map(|groups| format!("control groups version {}", groups.version)),
     },
     Entry {

@@ -20,8 +20,8 @@ fn build(file: &ResultFile, section: Section) -> Section {
             median(idle.unit, &idle.distribution)
         })
         .rank(1);
-    let section = section
-        .tables(columns.table("Lateness beside busy threads and without them", measured(file, ExperimentId::B9)));
+    let section =
+        section.tables(columns.table("Lateness with and without busy threads", measured(file, ExperimentId::B9)));
     let cpus = file.environment.integer(FactName::CpuAllowed).or(file.environment.integer(FactName::CpuCount));
     let note = |cpus| format!("Load is given as kind:threads; this process may use {}.", counted(cpus, "CPU"));
     let has_rows = !section.tables.is_empty();

@@ -93,13 +93,13 @@ fn reached(file: &ResultFile) -> Option<String> {
     }
     Some(match beside_finest(file) {
         Some(Beside { held, took, alone, followed: false }) => format!(
-            "This process did not follow its neighbours: its sleep took {alone} alone, and {took} beside one that held \
-             {held}. A request serves only the process that makes it; the sleeps of {least} to {most} are multiples of \
-             the setting held, near the default."
+            "This process did not follow its neighbours: its sleep took {alone} alone, and {took} while a neighbour \
+             held {held}. A request serves only the process that makes it; the sleeps of {least} to {most} are \
+             multiples of the setting held, near the default."
         ),
         Some(Beside { held, took, alone, followed: true }) => format!(
-            "A neighbour's setting reached this process: its sleep took {alone} alone, and {took} beside one that held \
-             {held}."
+            "A neighbour's setting reached this process: its sleep took {alone} alone, and {took} while a neighbour \
+             held {held}."
         ),
         None => format!(
             "A neighbour's setting reached this process: its sleep took {least} to {most}, depending on the setting held."
@@ -190,7 +190,8 @@ mod tests {
         assert_eq!(
             section.notes,
             [
-                "A neighbour's setting reached this process: its sleep took 15 ms alone, and 2 ms beside one that held 1 ms.",
+                "A neighbour's setting reached this process: its sleep took 15 ms alone, and 2 ms while a neighbour \
+                 held 1 ms.",
                 "The step of system-time followed the neighbour's setting; that of get-tick-count did not.",
             ]
         );
@@ -238,9 +239,9 @@ mod tests {
         assert_eq!(
             reached(&sheet(ExperimentId::C3, &steps).file).as_deref(),
             Some(
-                "This process did not follow its neighbours: its sleep took 15 ms alone, and 16 ms beside one that held \
-                 1 ms. A request serves only the process that makes it; the sleeps of 8 ms to 16 ms are multiples of the \
-                 setting held, near the default."
+                "This process did not follow its neighbours: its sleep took 15 ms alone, and 16 ms while a neighbour \
+                 held 1 ms. A request serves only the process that makes it; the sleeps of 8 ms to 16 ms are multiples \
+                 of the setting held, near the default."
             )
         );
         let coarse_only = [("none", 14, 15), ("8ms", 7, 8)];

@@ -31,8 +31,12 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
     let request = measured(file, ExperimentId::C2).find_map(|series| series.requested_ns);
     let at_request = request.map(|request| format!(" at {request}")).unwrap_or_default();
     let caption = format!("Median lateness{at_request} by {}", in_words(tunable));
-    let note =
-        |found| format!("The {} was found at {found}. A wait that ignores it does not change.", in_words(tunable));
+    let note = |found| {
+        format!(
+            "The {} was {found} before the measurement. It makes no difference to waits that ignore it.",
+            in_words(tunable)
+        )
+    };
     section.tables(columns.table(caption, settings(file, ExperimentId::C2))).notes(as_found.map(note))
 }
 

@@ -9,7 +9,7 @@ use crate::view::table::{Columns, Section, ToCell, Tone};
 use crate::words::grouped;
 
 pub const ENTRY: Entry =
-    Entry { id: "waits-closely", title: "Waits: one request closely", experiments: &[ExperimentId::B5], build };
+    Entry { id: "waits-closely", title: "Waits: one request in detail", experiments: &[ExperimentId::B5], build };
 
 fn build(file: &ResultFile, section: Section) -> Section {
     let Some(common) = common_request(measured(file, ExperimentId::B5)).filter(|_| !detail::is_close_up(file)) else {

@@ -36,8 +36,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   timer that fires meanwhile is handled when the processor is back, so lateness gets a tail of milliseconds \
                   that nothing inside the guest can shorten. Burstable instances are throttled this way once their credit \
                   is used up.",
-        how_we_know: "oversleep reads the kernel's steal counter before and after each round of each series. Where the host \
-                      does not report steal, the counter stays at zero and a stall looks like disabled interrupts.",
+        how_we_know: "oversleep reads the kernel's steal counter before and after each round of each series. If the \
+                      host does not report steal, the counter stays at zero and a stall looks like disabled \
+                      interrupts.",
         what_to_do: "Use an instance with dedicated CPUs, or a host with fewer guests. Inside the guest you can only improve \
                      the measurement: repeat it, and compare rounds without steal.",
         sources: &["https://man7.org/linux/man-pages/man5/proc_stat.5.html"],
@@ -53,10 +54,11 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         severity: Severity::Cost,
         meaning: "Pressure stall information counts the time in which at least one runnable task had no CPU. Some other work \
                   wants more CPU than there is, at least in bursts, and a woken thread may have to queue behind it.",
-        how_we_know: "oversleep reads the counter of the cgroup, or of the system, around each round. It counts only rounds \
-                      without a load of its own.",
-        what_to_do: "Run fewer busy threads, give batch work the idle policy, keep a CPU free for the punctual thread, or \
-                     give it a real-time policy. Figures taken under pressure describe this mix of work, not the machine.",
+        how_we_know: "oversleep reads the counter of the cgroup, or of the system, before and after each round. It \
+                      counts only rounds without a load of its own.",
+        what_to_do: "Run fewer busy threads, give batch work the idle policy, keep a CPU free for the thread that must \
+                     be on time, or give it a real-time policy. Figures taken under pressure describe this mix of \
+                     work, not the machine.",
         sources: &["https://docs.kernel.org/accounting/psi.html"],
         remedies: &[&FEWER_RUNNABLE_THREADS, &REAL_TIME_POLICY, &ISOLATE_CPUS],
         check: Check::Rule(cpu_pressure),
@@ -68,12 +70,13 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: "Linux, every version",
         scope: Scope::Os("linux"),
         severity: Severity::Cost,
-        meaning: "A timer makes its thread runnable; the thread runs when a CPU is free or the scheduler preempts what runs \
-                  there. With more runnable threads than CPUs that can take a scheduling slice, some milliseconds. Spinning \
-                  while waiting makes it worse: the spinner occupies the CPU that the other side needs.",
-        how_we_know: "Three independent signs show it. The split of the lateness shows the part spent in the run queue. The \
-                      load average is compared with the number of CPUs. And the same waits are measured idle and under a \
-                      built-in load.",
+        meaning: "A timer makes its thread runnable; the thread runs when a CPU is free or the scheduler preempts what \
+                  runs there. With more runnable threads than CPUs, that can take a whole scheduling slice of several \
+                  milliseconds. Spinning while waiting makes it worse: the spinner occupies the CPU that the other \
+                  side needs.",
+        how_we_know: "Three independent signs show it. The split of the lateness shows the part spent in the run \
+                      queue. The load average is compared with the number of CPUs. The same waits are measured on an \
+                      idle machine and under a built-in load.",
         what_to_do: "Run no more busy threads than CPUs, give the thread that must be on time a real-time policy or a CPU of \
                      its own, and back off by parking instead of spinning.",
         sources: &["https://man7.org/linux/man-pages/man7/sched.7.html"],

@@ -19,8 +19,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-W002",
         name: "neighbour-raised-tick",
-        summary: "Another process holds a finer timer resolution than the default, and figures taken meanwhile depend on it.",
-        applies_to: "Windows, every version; browsers, players, chat programs and games are frequent neighbours",
+        summary: "Another process holds a finer timer resolution than the default, and figures measured meanwhile \
+                  depend on it.",
+        applies_to: "Windows, every version; browsers, media players, chat programs and games are frequent neighbours",
         scope: Scope::Os("windows"),
         severity: Severity::Note,
         meaning: "The clock interrupt runs at the finest timer resolution that any process requested, for as long as that \
@@ -28,10 +29,10 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   finer tick, so a program behaves differently while a browser is open. Since then only the coarse clocks \
                   (timeGetTime, GetSystemTimeAsFileTime) follow the neighbour everywhere; the waits of a process follow its \
                   own request.",
-        how_we_know: "A second process of oversleep's own holds one resolution after the other, while this one, which \
-                      requested nothing, measures its plain sleep. oversleep also reads the period in force with \
-                      NtQueryTimerResolution before it requests anything. Windows does not say which process requested it; \
-                      powercfg /energy lists them.",
+        how_we_know: "A second oversleep process holds one resolution after another, while this one, which requested \
+                      nothing, measures a plain sleep. oversleep also reads the period in force with \
+                      NtQueryTimerResolution before it requests anything. Windows does not say which process requested \
+                      it; powercfg /energy lists them.",
         what_to_do: "A result that looks good here may be a neighbour's doing. Request what the program needs in the program \
                      itself, or wait on a high-resolution timer.",
         sources: &[
@@ -48,10 +49,11 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: "Windows 10 2004 (build 19041) and later, without GlobalTimerResolutionRequests",
         scope: Scope::Os("windows"),
         severity: Severity::Cost,
-        meaning: "Until Windows 10 1909 one process's request shortened everybody's waits, and many programs relied on it \
-                  without knowing. Since 2004 the waits of a process that requested nothing keep to the default period, or \
-                  to some multiple of the finer tick that is near it, even while the interrupt runs at 1 ms. Windows Server \
-                  2022, and Windows 11 with the registry value GlobalTimerResolutionRequests, share requests as before.",
+        meaning: "Up to Windows 10 1909, one process's request shortened the waits of every process, and many programs \
+                  relied on it without knowing. Since 2004 the waits of a process that requested nothing keep to the \
+                  default period, or to a multiple of the finer tick that is close to it, even while the interrupt \
+                  runs at 1 ms. Windows Server 2022, and Windows 11 with the registry value \
+                  GlobalTimerResolutionRequests, share requests as before.",
         how_we_know: "A second process holds 1 ms while this one, which requested nothing, measures its plain sleep. Then \
                       this process requests 1 ms itself.",
         what_to_do: "Call timeBeginPeriod in the process whose threads wait, or wait on a high-resolution timer.",
