@@ -6,7 +6,7 @@ use oversleep_record::conditions::{Outcome, Setting};
 use crate::session::Laboratory;
 use oversleep_system::{NotASetting, Reached, ResolutionHolders, ResolutionRow, Restore, Tunable};
 
-/// The tunable that decides how exactly timers end, where a program can change it.
+/// The tunable that decides how precisely timers end, where a program can change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolutionTunable {
     /// Its name, also the option of measuring commands: `slack`, `resolution`.
@@ -31,7 +31,7 @@ pub struct HeldResolution {
 }
 
 impl Laboratory {
-    /// The tunable that decides how exactly timers end here; `None` where a program can't change it.
+    /// The tunable that decides how precisely timers end here; `None` where a program can't change it.
     pub fn resolution_tunable(&self) -> Option<ResolutionTunable> {
         let tunable = self.platform.resolution_tunable()?;
         let info = tunable.info();
@@ -96,7 +96,7 @@ mod tests {
     fn a_program_is_promised_what_it_gets() {
         let before_2004 = reached_on("windows-10-1909");
         assert_eq!(before_2004.programs, Some(true));
-        assert_eq!(before_2004.sentence, "the whole machine has it for as long as a process holds it");
+        assert_eq!(before_2004.sentence, "it reaches the whole machine for as long as a process holds it");
         for machine in ["windows-10-2004", "windows-11"] {
             let since = reached_on(machine);
             assert_eq!(since.programs, Some(false), "{machine}");

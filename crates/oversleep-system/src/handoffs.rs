@@ -43,8 +43,8 @@ pub const LINUX: &[HandoffInfo] = &[
     HandoffInfo {
         name: "condvar",
         call: "Condvar::notify_one and Condvar::wait",
-        doc: "The common way: a mutex, a state and a condition variable. This is Rust's, which is two futexes. It \
-              notifies after the mutex is free.",
+        doc: "The common way: a mutex, a state and a condition variable. This is Rust's, which uses two futexes. \
+              oversleep notifies after it releases the mutex.",
         since: "Linux 2.6",
         page: "https://doc.rust-lang.org/std/sync/struct.Condvar.html",
     },
@@ -59,15 +59,15 @@ pub const LINUX: &[HandoffInfo] = &[
     HandoffInfo {
         name: "eventfd",
         call: "write and read of an eventfd(EFD_SEMAPHORE)",
-        doc: "The way into an event loop (libuv, tokio, Qt, I/O threads). It takes two system calls, and it can be \
-              polled beside sockets.",
+        doc: "The usual way to wake an event loop (libuv, tokio, Qt, I/O threads). It takes two system calls, and it \
+              can be polled beside sockets.",
         since: "Linux 2.6.30",
         page: "https://man7.org/linux/man-pages/man2/eventfd.2.html",
     },
     HandoffInfo {
         name: "pipe",
         call: "write and read of a pipe",
-        doc: "The old way into an event loop (the self-pipe trick) and between processes. A post blocks once 64 KiB \
+        doc: "The older way to wake an event loop (the self-pipe trick) or another process. A post blocks once 64 KiB \
               of posts are unread.",
         since: "Linux 2.6.27",
         page: "https://man7.org/linux/man-pages/man7/pipe.7.html",
@@ -118,7 +118,7 @@ pub const WINDOWS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "completion-port",
         call: "PostQueuedCompletionStatus and GetQueuedCompletionStatus",
-        doc: "The way into an event loop (libuv, tokio, .NET). It keeps every post, and takes them in order.",
+        doc: "The usual way to wake an event loop (libuv, tokio, .NET). It keeps every post, and takes them in order.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/ioapiset/nf-ioapiset-postqueuedcompletionstatus",
     },
@@ -161,7 +161,7 @@ pub const MACOS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "pipe",
         call: "write and read of a pipe",
-        doc: "The old way into an event loop (the self-pipe trick) and between processes. A post blocks once the \
+        doc: "The older way to wake an event loop (the self-pipe trick) or another process. A post blocks once the \
               pipe is full of unread posts (16 to 64 KiB).",
         since: "Mac OS X 10.0",
         page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/pipe.2.html",

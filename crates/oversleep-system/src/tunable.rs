@@ -56,7 +56,7 @@ impl Reached {
 
     /// Everything on the machine follows the shortest request of any process.
     pub fn the_machine() -> Reached {
-        let sentence = "the whole machine has it for as long as a process holds it".to_owned();
+        let sentence = "it reaches the whole machine for as long as a process holds it".to_owned();
         Reached { sentence, programs: Some(true) }
     }
 

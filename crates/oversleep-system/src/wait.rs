@@ -123,8 +123,8 @@ impl ZeroMeans {
             ZeroMeans::ReturnsAtOnce => "returns at once",
             ZeroMeans::SleepsShortest => "sleeps as briefly as it can",
             ZeroMeans::Yields => "yields",
-            ZeroMeans::Disarms => "disarms: never ends",
-            ZeroMeans::WaitsForEver => "waits for ever",
+            ZeroMeans::Disarms => "disarms the timer; never ends",
+            ZeroMeans::WaitsForEver => "waits forever",
             ZeroMeans::NoArgument => "takes no duration",
         }
     }

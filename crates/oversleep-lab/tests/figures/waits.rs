@@ -31,8 +31,8 @@ fn properties(entry: &Entry) -> [String; 6] {
         "returns at once" => "at-once",
         "sleeps as briefly as it can" => "slack",
         "yields" => "yield",
-        "disarms: never ends" => "disarm",
-        "waits for ever" => "for-ever",
+        "disarms the timer; never ends" => "disarm",
+        "waits forever" => "for-ever",
         "takes no duration" => "none",
         other => panic!("{}: zero {other}; give it a word here", entry.name),
     };

@@ -10,9 +10,9 @@ pub const LINUX: &[TunableInfo] = &[
     TunableInfo {
         name: "slack",
         call: "prctl(PR_SET_TIMERSLACK)",
-        doc: "How much later than requested the kernel may end this thread's timed waits, so that it can serve \
-              several timers at once. The default is 50 µs; a thread under a real-time policy has none. poll and \
-              select use the larger of the slack and a share of their timeout.",
+        doc: "How much later than requested the kernel may end this thread's timed waits, so that it can serve several \
+              timers at once. The default is 50 µs; a thread under a real-time policy has none. poll and select use \
+              the larger of the slack and a share of their timeout.",
         expected: "a span from 1ns up (0 would restore the thread's default)",
         example: "1ns",
         inherited_by: Some("threads and programs"),
@@ -27,8 +27,8 @@ pub const LINUX: &[TunableInfo] = &[
         name: "policy",
         call: "sched_setattr",
         doc: "How the scheduler treats this thread. fifo and rr run before all others and have no timer slack; other, \
-              batch and idle share the rest by nice value. Without privileges, you can only raise nice and can't \
-              leave idle again, so the way back may be refused: measure on a thread that ends.",
+              batch and idle share the rest by nice value. Without privileges, you can only raise nice and can't leave \
+              idle again, so the way back may be refused: set it only on a thread that is about to end.",
         expected: "other, batch (nice -20 to 19), idle, fifo or rr (priority 1 to 99), as in fifo:80 or other:5",
         example: "fifo:80",
         since: "Linux 3.14",
@@ -39,7 +39,7 @@ pub const LINUX: &[TunableInfo] = &[
         name: "pin",
         call: "sched_setaffinity",
         doc: "Keeps this thread on the given CPUs. It doesn't migrate, uses one core's caches and idle states, and \
-              can't escape from what else runs there.",
+              can't move away from anything else that runs there.",
         expected: "one or more CPU numbers",
         example: "0",
         since: "Linux 2.6",

@@ -7,9 +7,9 @@ use crate::{Takes, WaitInfo};
 pub(super) const SLEEP_UNTIL: WaitInfo = WaitInfo {
     name: "oversleep-sleep-until",
     call: "oversleep::Sleeper::sleep_until",
-    doc: "The sleep of the oversleep library. It makes up to three waits of the system, each shorter and so more exact \
-          than the one before, and ends them early enough for the lateness it has learned on this machine; then it \
-          spins briefly. It is never early. The first few waits of a thread are still learning.",
+    doc: "The oversleep library's sleep. It makes up to three system waits, each shorter and so more exact than the \
+          one before, and ends them early enough for the lateness it has learned on this machine; then it spins \
+          briefly. It is never early. It is still learning during the first few waits of a thread.",
     takes: Takes::Deadline,
     since: "oversleep 0.1",
     page: "https://docs.rs/oversleep",

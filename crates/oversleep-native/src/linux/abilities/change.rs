@@ -11,7 +11,7 @@ use crate::survey::Entry;
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "real-time policies",
-        gives: "--policy fifo:80 or rr:80: waits without slack that no ordinary task delays",
+        gives: "--policy fifo:80 or rr:80: waits without slack, which no ordinary task delays",
         check: || match environment::real_time()? {
             Ok(()) => Ok("sched_setattr(SCHED_FIFO) was granted".to_owned()),
             Err(error) if os::has_capability(capability::SYS_NICE) == Some(true) => {
