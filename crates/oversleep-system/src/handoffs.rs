@@ -104,14 +104,14 @@ pub const WINDOWS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "wait-on-address",
         call: "WakeByAddressSingle and WaitOnAddress",
-        doc: "The floor: Rust's locks, parking and channels and C++'s atomic waits are made of it.",
+        doc: "The floor: Rust's locks, parking and channels and C++'s atomic waits are built on it.",
         since: "Windows 8",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-wakebyaddresssingle",
     },
     HandoffInfo {
         name: "semaphore",
         call: "ReleaseSemaphore and WaitForSingleObject",
-        doc: "The kernel's semaphore: job systems of games and older queues use it. It counts by itself.",
+        doc: "The kernel's semaphore: job systems of games and older queues use it. It keeps its own count.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-releasesemaphore",
     },
@@ -129,8 +129,8 @@ pub const MACOS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "condvar",
         call: "Condvar::notify_one and Condvar::wait",
-        doc: "The common way: a mutex, a state and a condition variable. This is Rust's, over pthread's. It \
-              notifies after the mutex is free.",
+        doc: "The common way: a mutex, a state and a condition variable. This is Rust's, over pthread's. oversleep \
+              notifies after it releases the mutex.",
         since: "macOS 10.12",
         page: "https://doc.rust-lang.org/std/sync/struct.Condvar.html",
     },
@@ -153,7 +153,7 @@ pub const MACOS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "dispatch-semaphore",
         call: "dispatch_semaphore_signal and dispatch_semaphore_wait",
-        doc: "Grand Central Dispatch's semaphore: a count in memory, and Mach's semaphore only where somebody \
+        doc: "Grand Central Dispatch's semaphore: a count in memory, which uses Mach's semaphore only when a thread \
               waits.",
         since: "Mac OS X 10.6",
         page: "https://developer.apple.com/documentation/dispatch/dispatch_semaphore_signal",
@@ -169,8 +169,8 @@ pub const MACOS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "kevent-user",
         call: "kevent(NOTE_TRIGGER) and kevent of EVFILT_USER",
-        doc: "The way into an event loop (tokio and others): a notice to a kernel queue beside its descriptors. \
-              Notices before the wait merge into one, so oversleep keeps a count beside them.",
+        doc: "The usual way to wake an event loop (tokio and others): a notice to a kernel queue beside its \
+              descriptors. Notices that arrive before the wait merge into one, so oversleep also keeps a count.",
         since: "Mac OS X 10.6",
         page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/kqueue.2.html",
     },

@@ -1,4 +1,4 @@
-//! `resolution`: shows what decides how precisely timers end here, holds a setting, and measures settings and neighbours.
+//! `resolution`: shows what decides how precisely timers end here, holds settings, and measures them and neighbours.
 
 mod hold;
 mod show;
@@ -96,7 +96,7 @@ impl Sweep {
 /// Measure what other processes' settings do to this one, which requests nothing
 ///
 /// It starts other processes: one at a time, each holding one setting, then two that hold different ones. They exit
-/// when the measurement ends, even if it is killed.
+/// when the measurement ends, even if oversleep is killed.
 #[derive(Args, Debug)]
 #[command(before_help = help::RESOLUTION_NEIGHBOURS, after_help = help::CODES)]
 struct Neighbours {
