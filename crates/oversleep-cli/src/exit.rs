@@ -12,10 +12,10 @@ Exit codes:
     0  success
     1  failure: nothing could be measured, or a file could not be read or written
     2  usage error: unknown name, option or value
-    3  assertion failed: the models miss what was published
+    3  assertion failed: the models reproduce too few published observations
     4  inconclusive: the machine was too disturbed for any finding, or no series of a
        comparison could be judged
-  130  interrupted: the result holds what was measured until then";
+  130  interrupted: the result holds what was measured up to then";
 
 /// A command that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ fn show_says_what_decides_and_names_nobody_unasked() {
     let home = Home::new();
     let text = home.run(["resolution", "show"]).fine().stdout;
     for heading in
-        ["What decides how exactly timers end", "What the system states", "Which processes hold which setting"]
+        ["What decides how precisely timers end", "What the system states", "Which processes hold which setting"]
     {
         assert!(text.contains(heading), "{heading}: {text}");
     }

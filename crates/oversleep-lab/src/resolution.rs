@@ -6,7 +6,7 @@ use oversleep_record::conditions::{Outcome, Setting};
 use crate::session::Laboratory;
 use oversleep_system::{NotASetting, Reached, ResolutionHolders, ResolutionRow, Restore, Tunable};
 
-/// The tunable that decides how exactly timers end, where a program can change it.
+/// The tunable that decides how precisely timers end, where a program can change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolutionTunable {
     /// Its name, also the option of measuring commands: `slack`, `resolution`.
@@ -31,7 +31,7 @@ pub struct HeldResolution {
 }
 
 impl Laboratory {
-    /// The tunable that decides how exactly timers end here; `None` where a program can't change it.
+    /// The tunable that decides how precisely timers end here; `None` where a program can't change it.
     pub fn resolution_tunable(&self) -> Option<ResolutionTunable> {
         let tunable = self.platform.resolution_tunable()?;
         let info = tunable.info();

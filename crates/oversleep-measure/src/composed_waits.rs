@@ -43,18 +43,20 @@ impl Kind {
             Kind::Spin => (
                 "spin",
                 "while now() < deadline { pause }",
-                "Reads the clock until the deadline: as exact as the clock and the scheduler allow, but it uses a whole CPU.",
+                "It reads the clock until the deadline. It is as exact as the clock and the scheduler allow, but it \
+                 uses a whole CPU.",
             ),
             Kind::SpinYield => (
                 "spin-yield",
                 "while now() < deadline { yield }",
-                "Yields between reads of the clock: polite to other threads, but late by their time slice when there are any.",
+                "It yields between reads of the clock. It is polite to other threads, but late by their time slices if \
+                 any are running.",
             ),
             Kind::Hybrid => (
                 "hybrid",
                 "sleep(remaining - 125 µs); spin",
-                "Sleeps until a fixed margin before the deadline, then spins: the margin is too short on a machine with \
-                 late sleeps and wastes CPU time on a good one.",
+                "It sleeps until a fixed margin before the deadline, then spins. The margin is too short on a machine \
+                 with late sleeps and wastes CPU time on a good one.",
             ),
         };
         WaitInfo {

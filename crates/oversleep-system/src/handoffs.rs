@@ -43,8 +43,8 @@ pub const LINUX: &[HandoffInfo] = &[
     HandoffInfo {
         name: "condvar",
         call: "Condvar::notify_one and Condvar::wait",
-        doc: "The common way: a mutex, a state and a condition variable. This is Rust's, which is two futexes. It \
-              notifies after the mutex is free.",
+        doc: "The common way: a mutex, a state and a condition variable. This is Rust's, which uses two futexes. \
+              oversleep notifies after it releases the mutex.",
         since: "Linux 2.6",
         page: "https://doc.rust-lang.org/std/sync/struct.Condvar.html",
     },
@@ -67,7 +67,7 @@ pub const LINUX: &[HandoffInfo] = &[
     HandoffInfo {
         name: "pipe",
         call: "write and read of a pipe",
-        doc: "The old way into an event loop (the self-pipe trick) and between processes. A post blocks once 64 KiB \
+        doc: "The older way to wake an event loop (the self-pipe trick) or another process. A post blocks once 64 KiB \
               of posts are unread.",
         since: "Linux 2.6.27",
         page: "https://man7.org/linux/man-pages/man7/pipe.7.html",
@@ -104,21 +104,21 @@ pub const WINDOWS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "wait-on-address",
         call: "WakeByAddressSingle and WaitOnAddress",
-        doc: "The floor: Rust's locks, parking and channels and C++'s atomic waits are made of it.",
+        doc: "The floor: Rust's locks, parking and channels and C++'s atomic waits are built on it.",
         since: "Windows 8",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-wakebyaddresssingle",
     },
     HandoffInfo {
         name: "semaphore",
         call: "ReleaseSemaphore and WaitForSingleObject",
-        doc: "The kernel's semaphore: job systems of games and older queues use it. It counts by itself.",
+        doc: "The kernel's semaphore: job systems of games and older queues use it. It keeps its own count.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-releasesemaphore",
     },
     HandoffInfo {
         name: "completion-port",
         call: "PostQueuedCompletionStatus and GetQueuedCompletionStatus",
-        doc: "The way into an event loop (libuv, tokio, .NET). It keeps every post, and takes them in order.",
+        doc: "The usual way to wake an event loop (libuv, tokio, .NET). It keeps every post, and takes them in order.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/ioapiset/nf-ioapiset-postqueuedcompletionstatus",
     },
@@ -129,8 +129,8 @@ pub const MACOS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "condvar",
         call: "Condvar::notify_one and Condvar::wait",
-        doc: "The common way: a mutex, a state and a condition variable. This is Rust's, over pthread's. It \
-              notifies after the mutex is free.",
+        doc: "The common way: a mutex, a state and a condition variable. This is Rust's, over pthread's. oversleep \
+              notifies after it releases the mutex.",
         since: "macOS 10.12",
         page: "https://doc.rust-lang.org/std/sync/struct.Condvar.html",
     },
@@ -153,7 +153,7 @@ pub const MACOS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "dispatch-semaphore",
         call: "dispatch_semaphore_signal and dispatch_semaphore_wait",
-        doc: "Grand Central Dispatch's semaphore: a count in memory, and Mach's semaphore only where somebody \
+        doc: "Grand Central Dispatch's semaphore: a count in memory, which uses Mach's semaphore only when a thread \
               waits.",
         since: "Mac OS X 10.6",
         page: "https://developer.apple.com/documentation/dispatch/dispatch_semaphore_signal",
@@ -161,7 +161,7 @@ pub const MACOS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "pipe",
         call: "write and read of a pipe",
-        doc: "The old way into an event loop (the self-pipe trick) and between processes. A post blocks once the \
+        doc: "The older way to wake an event loop (the self-pipe trick) or another process. A post blocks once the \
               pipe is full of unread posts (16 to 64 KiB).",
         since: "Mac OS X 10.0",
         page: "https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/pipe.2.html",

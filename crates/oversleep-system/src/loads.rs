@@ -8,7 +8,7 @@ use crate::load::{HogTimer, LoadInfo};
 
 const SPIN: LoadInfo = LoadInfo {
     name: "spin",
-    doc: "Pure computation without a pause: each hog takes a whole CPU while the scheduler lets it.",
+    doc: "Pure computation without a pause: each hog takes a whole CPU for as long as the scheduler lets it.",
     timer: None,
 };
 

@@ -9,12 +9,12 @@ use super::value::{self, CpuList, TypedLoad, TypedTunable};
 
 /// `--load`, `--policy`, `--slack` …
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Conditions (restored afterwards; a refused one is reported and the run goes on)")]
+#[command(next_help_heading = "Conditions (undone afterwards; if one is refused, oversleep says so and goes on)")]
 pub struct ConditionArgs {
-    /// Run background load meanwhile: spin, memory, syscalls or timers [default N: one thread per CPU]
+    /// Run background load while measuring: spin, memory, syscalls or timers [default N: one thread per CPU]
     ///
-    /// Starts N threads of that kind before each round and stops them after it. Repeat the option or separate kinds with
-    /// commas for several.
+    /// oversleep starts N threads of that kind before each round and stops them after it. Repeat the option or separate
+    /// kinds with commas for several.
     #[arg(long, value_name = "KIND[:N]", value_parser = value::load, value_delimiter = ',')]
     pub load: Vec<TypedLoad>,
 
@@ -41,7 +41,7 @@ pub struct ConditionArgs {
     #[arg(long)]
     pub lock_memory: bool,
 
-    /// Forbid idle states with a longer exit latency, on the whole machine: 0, or a duration like 20us
+    /// Forbid idle states with an exit latency above this, on the whole machine: 0, or a duration like 20us
     #[arg(long, value_name = "DURATION", value_parser = value::latency_bound, allow_hyphen_values = true)]
     pub dma_latency: Option<Nanos>,
 

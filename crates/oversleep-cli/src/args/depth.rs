@@ -9,11 +9,11 @@ use super::AMOUNT;
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = AMOUNT)]
 pub struct DepthArgs {
-    /// Take fewer values, enough to show large effects (check: about 5 s)
+    /// Take fewer values, enough to show large effects (about 5 s for check)
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
 
-    /// Take many more values, enough for p99.9 (check: minutes)
+    /// Take many more values, enough for p99.9 (minutes for check)
     #[arg(long)]
     pub thorough: bool,
 }

@@ -22,7 +22,7 @@ pub fn examples() -> String {
         (format!("oversleep waits {sleep} --request 300us,1ms"), "how late does a sleep end?"),
         (format!("oversleep waits --{tunable} {setting} --load spin"), "every wait, while the CPUs are busy"),
         ("oversleep clocks --json".to_owned(), "what each clock costs, as JSON"),
-        ("oversleep doctor".to_owned(), "what oversleep can see and change here"),
+        ("oversleep doctor".to_owned(), "what oversleep can observe and change here"),
     ])
 }
 
@@ -32,7 +32,7 @@ Examples:
   oversleep check                        everything, in under 20 s
   oversleep check --quick                the large effects, in about 5 s
   oversleep check --only B2,D1           two experiments
-  oversleep check --out r.json --quiet   and write a result file";
+  oversleep check --out r.json --quiet   everything, into a result file, without progress";
 
 /// At the head of `clocks`.
 pub fn clocks() -> String {
@@ -128,7 +128,7 @@ Examples:
 /// At the head of `machines verify`.
 pub const MACHINES_VERIFY: &str = "\
 Examples:
-  oversleep machines verify              published observations that the models miss
+  oversleep machines verify              observations that the models don't reproduce
   oversleep machines verify --all        and those that they reproduce";
 
 /// At the head of `experiments`.
@@ -141,7 +141,7 @@ Examples:
 pub const EXPLAIN: &str = "\
 Examples:
   oversleep explain                      every finding
-  oversleep explain timer-slack          one: its cause, its evidence and its cure
+  oversleep explain timer-slack          one: its cause, its evidence and its remedy
   oversleep explain OVS-L001             the same by id";
 
 /// At the head of `report`.
@@ -155,14 +155,14 @@ Examples:
 pub const COMPARE: &str = "\
 Examples:
   oversleep compare a.json b.json         how b differs from a
-  oversleep compare a.json b.json --full  every series, those with too few values too
+  oversleep compare a.json b.json --full  every series, including those with too few values
   oversleep compare a.json b.json --json  as one JSON document";
 
 /// At the head of `completions`.
 pub const COMPLETIONS: &str = "\
 Examples:
   oversleep completions bash > oversleep.bash  then `source oversleep.bash`
-  oversleep completions fish > oversleep.fish  into ~/.config/fish/completions";
+  oversleep completions fish > oversleep.fish  then move it to ~/.config/fish/completions";
 
 /// At the head of `man`.
 pub const MAN: &str = "\

@@ -30,11 +30,11 @@ pub struct RequestArgs {
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = AMOUNT)]
 pub struct LimitArgs {
-    /// Values per series, 1 to 1000000000 [default: as --quick or --thorough says]
+    /// Values per series, 1 to 1000000000 [default: set by --quick or --thorough]
     #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
     count: Option<u64>,
 
-    /// Time per series, like 5s, up to 24h; instead of --count
+    /// Time per series, like 5s, up to 24h; use it instead of --count
     #[arg(
         long = "for",
         id = "for",
@@ -56,11 +56,12 @@ impl LimitArgs {
 /// `--pace`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PaceArg {
-    /// Absolute deadlines, one request apart; one that passed while the thread was away is recorded, never skipped
+    /// Absolute deadlines, one request apart; a deadline that passes while the thread is away is recorded, never
+    /// skipped
     Periodic,
     /// Each call is its own deadline; the next begins as soon as it ends
     BackToBack,
-    /// As back to back, with a pause of random length before each call
+    /// Like back-to-back, with a pause of random length before each call
     Random,
 }
 

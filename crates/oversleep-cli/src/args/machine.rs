@@ -29,7 +29,7 @@ pub struct MachineArgs {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = MACHINE)]
 pub struct ModelArgs {
-    /// Change a figure of the modelled machine, like tick=1ms; `oversleep machines NAME` lists them
+    /// Change a figure of the modelled machine, like tick=1ms; `oversleep machines NAME` lists its figures
     #[arg(long, value_name = "KEY=VALUE", value_parser = value::change)]
     pub set: Vec<String>,
 

@@ -13,17 +13,17 @@ use crate::output::stdout;
 use crate::request;
 use crate::width::width;
 
-/// Ask a machine: how long does this take there, and by which rule?
+/// Ask a machine: how long does this call take there, and which rule decides that?
 ///
-/// A modelled machine answers at once, in virtual time. Without --on, this machine is measured.
+/// A modelled machine answers at once, in virtual time. Without --on, oversleep measures this machine.
 #[derive(Args, Debug)]
 #[command(before_help = help::ask(), after_help = help::CODES)]
 pub struct Ask {
     /// Questions: 'sleep(1ms)', 'WAIT(SPAN)', 'yield(NAME)', 'step(CLOCK)', 'cost(CLOCK)', 'shows(CLOCK)',
     /// 'forkjoin(blocked)', 'resolution()'
     ///
-    /// Name a wait or a clock as oversleep does or by its call (WaitForSingleObject, CLOCK_MONOTONIC_COARSE), and a wait
-    /// also as a runtime does: parkNanos, Thread.sleep, time.sleep, sleep_for, setTimeout, WM_TIMER.
+    /// Name a wait or a clock as oversleep does, or by its call (WaitForSingleObject, CLOCK_MONOTONIC_COARSE). You can
+    /// also name a wait as a runtime does: parkNanos, Thread.sleep, time.sleep, sleep_for, setTimeout, WM_TIMER.
     #[arg(value_name = "QUESTION", required = true)]
     questions: Vec<Subject>,
 
@@ -34,7 +34,7 @@ pub struct Ask {
     #[command(flatten)]
     model: ModelArgs,
 
-    /// Timer resolution that another process holds meanwhile, like 2ms; give it once for each such process
+    /// Timer resolution that another process holds at the same time, like 2ms; repeat it for each such process
     #[arg(long, value_name = "SETTING", value_parser = value::setting, value_delimiter = ',')]
     neighbour: Vec<Setting>,
 

@@ -19,8 +19,8 @@ const RESULTS_MAX: usize = 26;
 
 /// Compare results of machines or releases: what differs, and what is inconclusive?
 ///
-/// The first result is the base. You can compare results of any machines and systems, modelled ones too. A series differs
-/// only where its figures lie further apart than the uncertainty of both, with 99 % confidence; otherwise it is
+/// The first result is the base. You can compare results of any machines and systems, including modelled ones. A series
+/// differs only if its figures are further apart than the uncertainty of both, with 99 % confidence; otherwise it is
 /// inconclusive, with the reason. Without an output option this prints the comparison; with one, it writes only the
 /// documents you name.
 #[derive(Args, Debug)]
@@ -40,7 +40,7 @@ pub struct Compare {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Show every series, inconclusive ones too
+    /// Show every series, including inconclusive ones
     #[arg(long)]
     full: bool,
 }

@@ -10,7 +10,7 @@ use crate::output::stdout;
 use crate::request::names;
 use crate::width::width;
 
-/// List the findings, or explain one: what it means, how we know, what to do
+/// List the findings, or explain one: what it means, how oversleep knows, and what to do
 #[derive(Args, Debug)]
 #[command(before_help = help::EXPLAIN)]
 pub struct Explain {

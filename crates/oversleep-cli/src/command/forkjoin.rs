@@ -8,7 +8,7 @@ use crate::args::{ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, 
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
-/// Measure fork-joins: a main thread that blocks, spins or polls, side by side
+/// Measure fork-joins: compare a main thread that blocks, spins or polls while it waits
 #[derive(Args, Debug)]
 #[command(before_help = help::FORKJOIN, after_help = help::CODES)]
 pub struct ForkJoin {

@@ -10,7 +10,7 @@ use crate::args::{ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, 
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
-/// Measure hand-offs: how long does it take from signalling a thread until it runs?
+/// Measure hand-offs: how long after a thread is signalled does it run?
 #[derive(Args, Debug)]
 #[command(before_help = help::handoff(), after_help = help::CODES)]
 pub struct Handoff {

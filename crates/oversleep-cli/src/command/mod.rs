@@ -33,7 +33,7 @@ use crate::exit::{Exit, Failure};
     name = "oversleep",
     version,
     about = "Measures what clocks, sleeps, waits and threads really do here, explains why, and shows what helps",
-    long_about = "Request one millisecond of sleep: oversleep shows what you get, why, and how to get what you requested.\n\n\
+    long_about = "Ask for one millisecond of sleep: oversleep shows what you get, why, and how to get what you asked for.\n\n\
         Without a command it runs `check`, which measures this machine in under 20 s, prints its findings, and leaves a \
         result file and an HTML report in the current directory. It changes nothing on the machine unless you tell it to, \
         works without privileges, and needs no network.",
@@ -47,7 +47,7 @@ pub struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// When to use colours; auto means on a terminal, unless NO_COLOR is set
+    /// When to use colours; auto uses them on a terminal unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
     color: Color,
 }

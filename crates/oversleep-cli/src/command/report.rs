@@ -11,7 +11,7 @@ use crate::args::{OutputArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::output::Delivery;
 
-/// Show result files again: on the terminal, as a page, as pictures
+/// Show result files again: on the terminal, as a page, or as pictures
 ///
 /// It reads results of any machine and system. Without an output option it prints the report; with one, it writes only the
 /// documents you name.

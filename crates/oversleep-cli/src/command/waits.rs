@@ -10,11 +10,11 @@ use crate::args::{AMOUNT, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, Outp
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
-/// Measure waits: how late does each end, for each request?
+/// Measure waits: how late does each one end, for each request?
 #[derive(Args, Debug)]
 #[command(before_help = help::waits(), after_help = help::CODES)]
 pub struct Waits {
-    /// Waits to measure closely [default: a survey of all]
+    /// Waits to measure in detail [default: a survey of all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
@@ -29,8 +29,8 @@ pub struct Waits {
     #[command(flatten)]
     limit: LimitArgs,
 
-    /// How waits follow one another [default: periodic; back to back for waits that count in milliseconds or
-    /// end on a tick]
+    /// How waits follow one another [default: periodic; back-to-back for waits that count in milliseconds or end on a
+    /// tick]
     #[arg(long, value_enum, help_heading = AMOUNT)]
     pace: Option<PaceArg>,
 

@@ -62,7 +62,7 @@ fn of_neighbours(platform: &dyn Platform, question: &Question) -> String {
     match own {
         Some(tunable) if !question.neighbours.is_empty() => {
             let name = tunable.info().name;
-            format!("; {name} belongs to each thread here, so what another process holds of it reaches nobody else")
+            format!("; {name} belongs to each thread here, so what another process holds affects no other process")
         }
         _ => String::new(),
     }

@@ -15,11 +15,11 @@ pub(super) static A1: Experiment = Experiment {
     id: ExperimentId::A1,
     title: "cost of a clock read",
     question: "What does one read of each clock cost, and how many times as much as the cheapest?",
-    method: "Each clock is read in batches of at least 50 µs, so that the two timestamps around a batch don't count. The \
-             loop is compiled for that clock alone, so nothing but the call is timed, and the optimiser must keep the \
-             values, so an empty loop can't be reported as a time. Batches of all clocks are interleaved. Every batch is \
-             one value of the series, in ps per call; nothing is subtracted. A clock ten times as expensive as its \
-             neighbours is read by a system call instead of the vDSO.",
+    method: "Each clock is read in batches of at least 50 µs, so that the cost of the two timestamps around a batch is \
+             negligible. The loop is compiled for that clock alone, so nothing but the call is timed, and the \
+             optimiser must keep the values, so an empty loop can't be reported as a time. Batches of all clocks are \
+             interleaved. Every batch is one value of the series, in ps per call; nothing is subtracted. A clock that \
+             costs ten times as much as the others is read by a system call instead of the vDSO.",
     quantities: &[Quantity::Cost],
     columns: &[Column { name: "cost", meaning: "Time per read, the mean of one batch." }],
     published: &[

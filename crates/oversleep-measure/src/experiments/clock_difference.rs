@@ -16,13 +16,14 @@ pub(super) static A2: Experiment = Experiment {
     id: ExperimentId::A2,
     title: "difference over 100 ms",
     question: "Does each clock say that 100 ms passed when 100 ms passed?",
-    method: "All clocks are read, the thread sleeps for 100 ms, and all clocks are read again. Every read stands between two \
-             reads of the reference clock. Each clock is compared with what the reference says passed, not with the 100 ms \
-             requested, because the wait itself oversleeps. A clock that shows almost nothing counts CPU time (clock() on \
-             POSIX does, by its specification); it is not broken, but it is no wall clock.",
+    method: "All clocks are read, the thread sleeps for 100 ms, and all clocks are read again. Every read is bracketed \
+             by two reads of the reference clock. Each clock is compared with what the reference says passed, not with \
+             the 100 ms requested, because the wait itself oversleeps. A clock that shows almost nothing counts CPU \
+             time (clock() on POSIX does, by its specification); it is not broken, but it doesn't measure elapsed \
+             time.",
     columns: &[Column {
         name: "shows",
-        meaning: "What the clock shows of the time that passed, by the reference clock.",
+        meaning: "How much of the time that passed on the reference clock this clock shows.",
     }],
     published: &[
         Published {
@@ -48,9 +49,9 @@ pub(super) static A3: Experiment = Experiment {
     id: ExperimentId::A3,
     title: "what each clock counts",
     question: "What does each clock count, from when, in which unit, and when does it wrap?",
-    method: "The description of every clock beside an example of its raw value: its epoch (boot, 1970, the start of the \
-             process), its unit, how long until the raw value wraps at this machine's frequency, and what it does across \
-             suspend according to its vendor. A clock to time with must not wrap or reset within an hour.",
+    method: "The table describes every clock beside an example of its raw value: its epoch (boot, 1970, the start of \
+             the process), its unit, how long until the raw value wraps at this machine's frequency, and what it does \
+             across suspend according to its vendor. A clock used for timing must not wrap or reset within an hour.",
     columns: &[
         Column { name: "counts", meaning: "Elapsed time, time of day, or CPU time of the thread or process." },
         Column { name: "wraps", meaning: "How long until the raw value starts again; empty beyond a century." },
@@ -64,12 +65,12 @@ pub(super) static A3: Experiment = Experiment {
 pub(super) static A5: Experiment = Experiment {
     id: ExperimentId::A5,
     title: "counter frequency and drift",
-    question: "At which frequency does the counter run, and how far does each clock drift from CLOCK_MONOTONIC?",
-    method: "The frequency is the one that the processor, the hypervisor or the system states. Where none is stated, it is \
-             measured against the reference clock over the whole run; such a counter has no drift of its own. Drift is \
-             taken between the first and the last visit of the A2 rounds, so over most of the run; the widths of the \
-             brackets at both ends give its uncertainty. NTP slews the reference but not a raw counter: a few ppm between \
-             them are the crystal's error, not a fault.",
+    question: "At what frequency does the counter run, and how far does each clock drift from CLOCK_MONOTONIC?",
+    method: "The frequency is the one that the processor, the hypervisor or the system states. Where none is stated, \
+             it is measured against the reference clock over the whole run; such a counter has no drift of its own. \
+             Drift is taken between the first and the last visit of the A2 rounds, which is most of the run; the \
+             widths of the brackets at both ends give its uncertainty. NTP slews the reference but not a raw counter, \
+             so a difference of a few ppm is the crystal's error, not a fault.",
     columns: &[Column { name: "drift", meaning: "Parts per million that the clock gained on the reference clock." }],
     reads: &[ExperimentId::A2],
     commands: &[Command::Clocks],

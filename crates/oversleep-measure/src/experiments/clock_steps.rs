@@ -19,13 +19,13 @@ use oversleep_system::{Platform, Restore, SharedPlatform};
 pub(super) static A4: Experiment = Experiment {
     id: ExperimentId::A4,
     title: "clock steps",
-    question: "How finely does each clock move, how often does it change, and does it ever go back?",
+    question: "How fine are each clock's steps, how often does it change, and does it ever go back?",
     method: "First, consecutive reads on one thread: the smallest and the median non-zero difference, the changes per second, \
              and the backward steps with their size. Then two threads pinned to two CPUs take turns; each reads after it \
              has seen the other's value, so a smaller value shows that the clock goes back across CPUs. The processor may \
              execute unfenced counter reads early, which shows as a few ns; anything larger is skew.",
     columns: &[
-        Column { name: "step", meaning: "The median difference of two consecutive different readings." },
+        Column { name: "step", meaning: "The median difference between two consecutive different readings." },
         Column { name: "back", meaning: "Backward steps, on one thread and across CPUs, with the largest." },
     ],
     published: &[

@@ -21,13 +21,13 @@ pub(super) static C6: Experiment = Experiment {
     id: ExperimentId::C6,
     title: "coalescing",
     question: "How many timer interrupts per second do many independent timers cost as slack grows?",
-    method: "Eight threads sleep 1 ms over and over, each at its own phase, all with the same slack or holding the same \
-             resolution. The timer interrupts of all CPUs are counted over a round and given per second, beside the \
-             wake-ups of the threads; where the system doesn't count timer interrupts apart, interrupts of every kind are \
-             counted. With little slack every thread has an interrupt of its own; the more slack, the more of them share \
-             one. That is what slack buys, and what lowering it for every thread of a system would cost in power. Where the \
-             slack is an argument of a timer (Windows' tolerable delay), the same is done with that timer as its tolerance \
-             grows.",
+    method: "Eight threads sleep 1 ms over and over, each at its own phase, all with the same slack or holding the \
+             same resolution. The timer interrupts of all CPUs are counted over a round and given per second, beside \
+             the wake-ups of the threads; where the system doesn't count timer interrupts separately, interrupts of \
+             every kind are counted. With little slack every thread has an interrupt of its own; the more slack, the \
+             more of them share one. That is what slack buys, and what lowering it for every thread of a system would \
+             cost in power. Where the slack is an argument of a timer (Windows' tolerable delay), oversleep does the \
+             same with that timer as its tolerance grows.",
     quantities: &[Quantity::WakeupsPerSecond],
     columns: &[
         Column {

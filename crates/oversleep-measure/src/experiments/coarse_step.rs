@@ -15,14 +15,14 @@ use oversleep_system::{Platform, Scope};
 pub(super) static B3: Experiment = Experiment {
     id: ExperimentId::B3,
     title: "the coarse clock's real step",
-    question: "By how much does a coarse clock really move at a time?",
-    method: "Each coarse clock is polled without a pause until it has moved 32 ms (and at least twice); every change is one \
-             value of the series. The step that the system states is one thing, the step that a program sees is another: \
-             both are shown. On Linux the step is one scheduler tick (1/HZ), on Windows 15.625 ms. Where processes may \
-             request a finer timer interrupt, the clock that programs time with is polled once more while this process \
-             holds 1 ms: GetTickCount64 keeps its step.",
+    question: "How large are the steps of a coarse clock really?",
+    method: "Each coarse clock is polled without a pause until it has moved 32 ms (and at least twice); every change \
+             is one value of the series. The step that the system states can differ from the step that a program sees, \
+             so both are shown. On Linux the step is one scheduler tick (1/HZ), on Windows 15.625 ms. Where processes \
+             may request a finer timer interrupt, the clock that programs time with is polled once more while this \
+             process holds 1 ms: GetTickCount64 keeps its step.",
     quantities: &[Quantity::Step],
-    columns: &[Column { name: "step", meaning: "The difference of two consecutive different readings." }],
+    columns: &[Column { name: "step", meaning: "The difference between two consecutive different readings." }],
     published: &[Published {
         os: "windows",
         what: "GetTickCount64, polled, Windows 11",

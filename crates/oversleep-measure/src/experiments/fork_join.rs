@@ -30,12 +30,13 @@ const COLUMNS: &[Column] = &[
 pub(super) static D1: Experiment = Experiment {
     id: ExperimentId::D1,
     title: "fork-join",
-    question: "Is a fork-join really quantised to 16 ms, or is it its clock, or the way the main thread waits?",
-    method: "Eight threads of calibrated work (10 to 20 ms each as published; a fifth of that unless the run is thorough) are \
-             created and joined, timed by the coarse and by the precise clock at once. The main thread waits (a) blocked in \
-             the join, (b) spinning, (c) looking every millisecond. If the coarse clock shows steps where the precise one \
-             doesn't, the steps are the clock's; if (c) shows them and (a) doesn't, they are the poll's. The join itself \
-             wakes the main thread at once.",
+    question: "Is a fork-join really quantised to 16 ms, or does that come from its clock, or from the way the main \
+               thread waits?",
+    method: "Eight threads of calibrated work (10 to 20 ms each as published; a fifth of that unless the run is \
+             thorough) are created and joined, timed by the coarse and by the precise clock at once. The main thread \
+             waits (a) blocked in the join, (b) spinning, (c) checking every millisecond. If the coarse clock shows \
+             steps where the precise one doesn't, the steps are the clock's; if (c) shows them and (a) doesn't, they \
+             are the poll's. The join itself wakes the main thread at once.",
     quantities: &[Quantity::ForkJoin],
     columns: COLUMNS,
     published: &[
@@ -61,10 +62,10 @@ pub(super) static D2: Experiment = Experiment {
     id: ExperimentId::D2,
     title: "the same work on one thread",
     question: "How long does the work of D1 take without any fork or join?",
-    method: "The eight portions of D1's work run one after the other on the measuring thread, timed by both clocks. It is the \
-             reference for D1: divided by the number of CPUs it is the best that a fork-join can do, and its spread is the \
-             machine's own, without threads. The coarse clock shows its steps here too, so they have nothing to do with \
-             threads.",
+    method: "The eight portions of D1's work run one after the other on the measuring thread, timed by both clocks. It \
+             is the reference for D1: divided by the number of CPUs, it is the best that a fork-join can do, and its \
+             spread is the machine's own, without threads. The coarse clock shows its steps here too, so they have \
+             nothing to do with threads.",
     quantities: &[Quantity::ForkJoin],
     columns: COLUMNS,
     published: &[Published {

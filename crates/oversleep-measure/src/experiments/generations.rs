@@ -20,10 +20,11 @@ pub(super) static D3: Experiment = Experiment {
     id: ExperimentId::D3,
     title: "generations per second",
     question: "How many generations per second does a simulation reach, by task size and by the way it waits?",
-    method: "A pool of one worker per CPU (eight at most) is signalled, each worker does one task, and the last one signals \
-             the main thread: one generation. The main thread waits blocked, spinning, or looking every millisecond; tasks \
-             are 10 µs, 100 µs and 1 ms of calibrated work. A poll of 1 ms caps the rate at what its real duration allows, \
-             however small the tasks are: below 1,000 per second, 64 where 1 ms takes 15.6 ms.",
+    method: "A pool of one worker per CPU (eight at most) is signalled, each worker does one task, and the last one \
+             signals the main thread: one generation. The main thread waits blocked, spinning, or checking every \
+             millisecond; tasks are 10 µs, 100 µs and 1 ms of calibrated work. A poll of 1 ms caps the rate at what \
+             its real duration allows, however small the tasks are: below 1,000 per second, or 64 where 1 ms takes \
+             15.6 ms.",
     quantities: &[Quantity::GenerationsPerSecond],
     columns: &[
         Column { name: label::STYLE.name(), meaning: "How the main thread waits: blocked, spinning, polling." },

@@ -18,11 +18,11 @@ use oversleep_system::{Handoff, Platform};
 pub(super) static D4: Experiment = Experiment {
     id: ExperimentId::D4,
     title: "thread wake-up",
-    question: "How long does it take from signalling a thread until it runs?",
-    method: "One-way: the main thread reads the clock and signals; the woken thread reads the clock before anything else. It \
-             gets 50 µs to fall asleep before each signal, so that a real wake-up is measured and not a signal that was \
-             already there. Ping-pong: there and back, without a pause. Both are measured for every hand-off; the clock is \
-             the reference clock, which must agree across CPUs (A4).",
+    question: "How long after a thread is signalled does it run?",
+    method: "One-way: the main thread reads the clock and signals; the woken thread reads the clock before anything \
+             else. It gets 50 µs to fall asleep before each signal, so that the signal has to wake it. Ping-pong: the \
+             signal goes there and back, without a pause. Both are measured for every hand-off; the clock is the \
+             reference clock, which must agree across CPUs (A4).",
     quantities: &[Quantity::HandoffLatency],
     columns: &[Column { name: label::WAY.name(), meaning: "one-way, or ping-pong (there and back)." }],
     published: &[Published {

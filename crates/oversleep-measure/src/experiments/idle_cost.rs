@@ -17,12 +17,12 @@ pub(super) static C5: Experiment = Experiment {
     id: ExperimentId::C5,
     title: "what a resolution costs",
     question: "How many wake-ups per second, how much idle time and how much power does a timer resolution cost?",
-    method: "One thread holds nothing, and then each setting of the resolution tunable: first while it sleeps through the \
-             whole window, which shows what holding alone costs, then while it sleeps 1 ms over and over. Timer interrupts \
-             of all CPUs and the thread's own wake-ups are counted per second; where the system doesn't count timer \
-             interrupts apart, interrupts of every kind are counted. Where the system tells, the time per second and CPU in \
-             each idle state and the power of the processor packages are recorded too. Other programs are part of every \
-             figure, so compare settings instead of single figures.",
+    method: "One thread holds nothing, and then each setting of the resolution tunable: first while it sleeps through \
+             the whole window, which shows what holding alone costs, then while it sleeps 1 ms over and over. Timer \
+             interrupts of all CPUs and the thread's own wake-ups are counted per second; where the system doesn't \
+             count timer interrupts separately, interrupts of every kind are counted. Where the system reports them, \
+             the time per second and CPU in each idle state and the power of the processor packages are recorded too. \
+             Other programs are part of every figure, so compare settings instead of single figures.",
     quantities: &[Quantity::WakeupsPerSecond, Quantity::IdleResidency, Quantity::Power],
     columns: &[
         Column { name: label::HELD.name(), meaning: "The setting that the thread holds." },

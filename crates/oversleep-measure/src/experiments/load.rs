@@ -13,13 +13,14 @@ use oversleep_system::{Family, Platform};
 pub(super) static B9: Experiment = Experiment {
     id: ExperimentId::B9,
     title: "waits under load",
-    question: "What becomes of the waits when every CPU is busy?",
-    method: "One wait of each family, and the spinning ones, at 1 ms beside one busy thread per CPU. The kinds of load are \
-             threads that never sleep, that stream through memory, that make system calls without end, and that fire \
-             timers. They run in rounds between those of the idle series, so both see the same machine. A fair scheduler \
-             usually lets a sleeper in at once; a spinner has used up its share and pays with whole time slices.",
+    question: "What happens to waits when every CPU is busy?",
+    method: "One wait of each family and the spinning waits run at 1 ms beside one busy thread per CPU. The kinds of \
+             load are threads that never sleep, that stream through memory, that make system calls endlessly, and that \
+             fire timers. Their rounds alternate with those of the idle series, so both see the same machine. A fair \
+             scheduler usually lets a sleeper in at once; a spinner has used up its share and pays with whole time \
+             slices.",
     quantities: &[Quantity::Lateness],
-    columns: &[Column { name: "load", meaning: "The kind of load and how many threads of it." }],
+    columns: &[Column { name: "load", meaning: "The kind of load and its number of threads." }],
     published: &[Published {
         os: "windows",
         what: "high-resolution waitable timer 1 ms beside 16 busy threads",

@@ -15,10 +15,10 @@ pub(super) static B6: Experiment = Experiment {
     id: ExperimentId::B6,
     title: "random phase",
     question: "Does it matter when a sleep begins?",
-    method: "The plainest sleep back to back, and again with a pause of random length before each call (spinning, uniform over \
-             whole ticks: 20 ms or more). On a system with a tick, back-to-back calls all begin just after a tick and take \
-             a whole one, while calls at random phase take anything from nothing to a tick. Where every wait has a timer of \
-             its own, both agree.",
+    method: "The plainest sleep runs back to back, and then again with a pause of random length before each call \
+             (spinning, uniform over whole ticks: 20 ms or more). On a system with a tick, back-to-back calls all \
+             begin just after a tick and take a whole one, while calls at random phase take anything from nothing to a \
+             tick. Where every wait has its own timer, both agree.",
     quantities: &[Quantity::Lateness],
     columns: &[Column {
         name: label::PHASE.name(),

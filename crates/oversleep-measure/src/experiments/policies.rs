@@ -14,12 +14,12 @@ use oversleep_system::{Platform, SlackRule};
 pub(super) static B8: Experiment = Experiment {
     id: ExperimentId::B8,
     title: "policy and priority",
-    question: "What do scheduling policy and priority change about a wait?",
-    method: "The plainest sleep at 1 ms under every policy that this process may have, rounds interleaved. On Linux the \
-             real-time policies have no timer slack at all, so a FIFO thread wakes 50 µs earlier even on an idle machine; a \
-             positive nice value raises the share that select and poll add from 0.1 % to 0.5 % of the timeout, which the \
-             100 ms series show. On Windows the priority doesn't change the tick. A policy that isn't permitted is listed \
-             with the way to permit it.",
+    question: "How do scheduling policy and priority change a wait?",
+    method: "The plainest sleep runs at 1 ms under every policy that this process may use, with rounds interleaved. On \
+             Linux the real-time policies have no timer slack at all, so a FIFO thread wakes 50 µs earlier even on an \
+             idle machine; a positive nice value raises the share that select and poll add from 0.1 % to 0.5 % of the \
+             timeout, which the 100 ms series show. On Windows the priority doesn't change the tick. A policy that \
+             isn't permitted is listed with the way to permit it.",
     quantities: &[Quantity::Lateness],
     columns: &[Column {
         name: "policy",

@@ -16,9 +16,10 @@ pub(super) static C1: Experiment = Experiment {
     id: ExperimentId::C1,
     title: "resolution as the system states it",
     question: "What does the system state about its timer resolution?",
-    method: "Facts, not measurements. On Linux: the timer slack of this thread and its default, HZ, whether high-resolution \
-             timers run, the clocksource and whether the vDSO serves it. On Windows: the minimum, maximum and current \
-             period of NtQueryTimerResolution. On macOS: the coalescing tier. C2 and B5 show what they come to.",
+    method: "This experiment lists facts and measures nothing. On Linux: the timer slack of this thread and its \
+             default, HZ, whether high-resolution timers run, the clocksource and whether the vDSO serves it. On \
+             Windows: the minimum, maximum and current period of NtQueryTimerResolution. On macOS: the coalescing \
+             tier. C2 and B5 show their effect on waits.",
     published: &[Published {
         os: "windows",
         what: "NtQueryTimerResolution, default",
@@ -31,12 +32,12 @@ pub(super) static C1: Experiment = Experiment {
 pub(super) static C2: Experiment = Experiment {
     id: ExperimentId::C2,
     title: "holding a resolution",
-    question: "What does another timer resolution do to this process's waits?",
-    method: "The measuring thread holds each setting of the resolution tunable (timer slack on Linux) for a round, requests \
-             1 ms of the plainest sleep, one poll and one timer, and restores the former setting; rounds of all settings \
-             are interleaved. Where the setting is the period of a timer interrupt, a thorough run takes every millisecond \
-             from 1 to 15. A wait that follows the setting moves with it, one that ignores it doesn't: timerfd, POSIX \
-             timers, message queues and io_uring ignore slack.",
+    question: "What does a different timer resolution do to this process's waits?",
+    method: "The measuring thread holds each setting of the resolution tunable (timer slack on Linux) for a round, \
+             requests 1 ms of the plainest sleep, one poll and one timer, and restores the former setting; rounds of \
+             all settings are interleaved. Where the setting is the period of a timer interrupt, a thorough run takes \
+             every millisecond from 1 to 15. A wait that follows the setting moves with it; one that ignores it \
+             doesn't: timerfd, POSIX timers, message queues and io_uring ignore slack.",
     quantities: &[Quantity::Lateness],
     columns: &[Column { name: "held", meaning: "The setting that the measuring thread holds." }],
     published: &[

@@ -12,11 +12,11 @@ use oversleep_system::Platform;
 pub(super) static B12: Experiment = Experiment {
     id: ExperimentId::B12,
     title: "spinning waits",
-    question: "How exact are waits that spin, and how much CPU time do they use for it?",
-    method: "Three waits at 1 ms: reading the clock until the deadline (spin), the same with a yield between reads \
-             (spin-yield), and sleeping until 125 µs before the deadline and spinning through the rest (hybrid). Beside the \
-             lateness stands the CPU time of the measuring thread per wait, which includes what the loop around it needs. \
-             B9 shows the same waits under load, where spinning turns against the spinner.",
+    question: "How exact are waits that spin, and how much CPU time do they use?",
+    method: "Three waits run at 1 ms: reading the clock until the deadline (spin), the same with a yield between reads \
+             (spin-yield), and sleeping until 125 µs before the deadline and spinning through the rest (hybrid). The \
+             table shows the lateness and the CPU time of the measuring thread per wait, which includes the loop \
+             around it. B9 shows the same waits under load, where spinning makes them later.",
     quantities: &[Quantity::Lateness],
     columns: &[Column { name: "CPU per wait", meaning: "CPU time of the measuring thread, divided by its waits." }],
     published: &[Published {

@@ -1,4 +1,4 @@
-//! B2: sleeps of 1 to 15 ms, a proportional line or a tube.
+//! B2: sleeps of 1 to 15 ms, a proportional line or a flat band.
 
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::{ExperimentId, Nanos};
@@ -15,9 +15,9 @@ pub(super) static B2: Experiment = Experiment {
     id: ExperimentId::B2,
     title: "sleep sweep, 1 to 15 ms",
     question: "Does a sleep grow with its request, or does every request from 1 to 15 ms take the same 16 ms?",
-    method: "The plainest sleep is requested for 1, 2 … 15 ms, pass after pass, and timed by the precise clock. On a system \
-             that programs a timer for each wait the points lie on the diagonal; on one that looks at its waits only on a \
-             tick of 15.625 ms they form a tube at 16 ms, whatever was requested.",
+    method: "The plainest sleep is requested for 1, 2 … 15 ms, pass after pass, and timed by the precise clock. On a \
+             system that programs a timer for each wait the points lie on the diagonal; on one that checks its waits \
+             only on a tick of 15.625 ms they form a flat band at 16 ms, whatever was requested.",
     quantities: &[Quantity::Duration],
     columns: &[Column { name: "duration", meaning: "From before the call until after it." }],
     published: &[

@@ -17,11 +17,11 @@ use oversleep_system::{Platform, WaitEnd};
 pub(super) static B1: Experiment = Experiment {
     id: ExperimentId::B1,
     title: "one sleep, two clocks",
-    question: "How long does a sleep of 1 ms take by a coarse clock, and how long does it really take?",
-    method: "Each sleep is timed by two clocks at once: the coarse one (GetTickCount64, CLOCK_MONOTONIC_COARSE) outside, the \
-             precise one inside. In one chart the coarse clock is red and the precise one blue: what the coarse clock shows \
-             is a multiple of its own step and says nothing about the sleep. A program that measures with the coarse clock \
-             sees 0 or one step.",
+    question: "How long does a coarse clock say that a sleep of 1 ms takes, and how long does it really take?",
+    method: "Each sleep is timed by two clocks at once: the coarse one (GetTickCount64, CLOCK_MONOTONIC_COARSE) \
+             outside, the precise one inside. In one chart the coarse clock is red and the precise one blue: what the \
+             coarse clock shows is a multiple of its own step and says nothing about the sleep. A program that \
+             measures with the coarse clock sees zero or one step.",
     quantities: &[Quantity::Duration],
     columns: &[Column {
         name: label::CLOCK_ROLE.name(),

@@ -15,12 +15,12 @@ pub(super) static B5: Experiment = Experiment {
     id: ExperimentId::B5,
     title: "every wait",
     question: "How late does each wait end, for requests from 300 µs to 100 ms?",
-    method: "Every wait with a deadline at 300 µs, 1 ms, 1.5 ms, 5 ms, 16 ms and 100 ms. A wait whose argument can express \
-             what is left of a period runs on absolute deadlines one request apart; a deadline that passed while the thread \
-             was away is recorded, never skipped. A wait that counts in milliseconds, ends on a tick or is put off by a share \
-             of its request runs call by call, because a schedule would hide that. What was passed to the call after rounding \
-             is recorded apart from the request. At 1 ms some further waits are watched, and their lateness is split into \
-             timer, run queue and return.",
+    method: "Every wait that has a deadline is measured at 300 µs, 1 ms, 1.5 ms, 5 ms, 16 ms and 100 ms. A wait whose \
+             argument can express what is left of a period runs on absolute deadlines one request apart; a deadline \
+             that passed while the thread was away is recorded, never skipped. A wait that counts in milliseconds, \
+             ends on a tick or is delayed by a share of its request runs call by call, because a schedule would hide \
+             that. What was passed to the call after rounding is recorded apart from the request. At 1 ms, some \
+             additional waits are observed more closely, and their lateness is split into timer, run queue and return.",
     quantities: &[Quantity::Lateness],
     columns: &[
         Column { name: "lateness", meaning: "End of the wait minus its deadline; below zero where it ended early." },

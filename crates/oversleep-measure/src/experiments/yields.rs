@@ -14,10 +14,11 @@ use oversleep_system::{Family, Platform};
 pub(super) static B7: Experiment = Experiment {
     id: ExperimentId::B7,
     title: "yield",
-    question: "What does giving the CPU away cost, with nobody to take it and with competitors?",
-    method: "Each yield call is timed singly, on an idle machine and beside one spinning thread per CPU. Alone it returns at \
-             once: a loop of yields is a spin loop with system calls in it. Among competitors it may cost their time slice, \
-             which is milliseconds, or nothing where the scheduler finds that the caller is still next.",
+    question: "What does yielding the CPU cost, alone and among competing threads?",
+    method: "Each yield call is timed individually, on an idle machine and beside one spinning thread per CPU. Alone \
+             it returns at once: a loop of yields is a spin loop with system calls in it. Among competitors it may \
+             cost their time slice, which is milliseconds, or nothing where the scheduler finds that the caller is \
+             still next.",
     quantities: &[Quantity::Cost],
     columns: &[Column {
         name: label::COMPETITION.name(),

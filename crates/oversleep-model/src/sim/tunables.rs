@@ -96,7 +96,7 @@ impl Tunable for SimTunable {
         match self.parameter {
             Parameter::Resolution => rules::of_resolution(&self.kernel),
             Parameter::Slack => Some(format!(
-                "timer slack is each thread's own, {} for a new one; what another process holds reaches nobody here",
+                "timer slack is each thread's own, {} for a new one; what another process holds has no effect here",
                 self.kernel.timing().default_slack_ns
             )),
             _ => None,

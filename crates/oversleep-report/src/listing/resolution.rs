@@ -1,4 +1,4 @@
-//! What decides how exactly timers end on a machine: the setting, whom it reaches, and who holds which.
+//! What decides how precisely timers end on a machine: the setting, whom it reaches, and who holds which.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ pub fn document(found: &Resolution) -> Value {
 pub fn text(found: &Resolution, with_names: bool, width: usize) -> String {
     let mut page = Page::new(width);
     let id = &found.platform;
-    page.line(&format!("{STRONG}What decides how exactly timers end on {} {}{STRONG:#}", id.os, id.arch));
+    page.line(&format!("{STRONG}What decides how precisely timers end on {} {}{STRONG:#}", id.os, id.arch));
     if let Some(warning) = wine_answers(&found.environment) {
         page.paragraph(2, &warning);
     }

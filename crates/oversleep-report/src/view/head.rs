@@ -123,7 +123,7 @@ pub fn warnings(file: &ResultFile) -> Vec<String> {
         ));
     }
     if file.completion == Completion::Interrupted {
-        warnings.push("Interrupted: the run was stopped early. All values measured until then are valid.".to_owned());
+        warnings.push("Interrupted: the run was stopped early. All values measured up to then are valid.".to_owned());
     }
     warnings
 }

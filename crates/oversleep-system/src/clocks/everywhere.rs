@@ -68,8 +68,8 @@ pub(super) const STD_INSTANT: ClockInfo = ClockInfo {
 pub(super) const STD_SYSTEMTIME: ClockInfo = ClockInfo {
     name: "std-systemtime",
     call: "std::time::SystemTime::now()",
-    doc: "Rust's time of day: CLOCK_REALTIME on Linux and macOS, GetSystemTimePreciseAsFileTime on Windows. It can be \
-          set, and then it steps, so don't measure durations with it.",
+    doc: "Rust's time of day: CLOCK_REALTIME on Linux and macOS, GetSystemTimePreciseAsFileTime on Windows. It steps \
+          when someone sets it, so don't measure durations with it.",
     counts: Counts::TimeOfDay,
     epoch: Epoch::Unix,
     across_suspend: AcrossSuspend::Continues,

@@ -27,7 +27,8 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "monotonic",
         call: "clock_gettime(CLOCK_MONOTONIC)",
-        doc: "Elapsed time. NTP steers its rate, but nobody can set it: use it to measure and to set deadlines.",
+        doc: "Elapsed time. NTP steers its rate, but nobody can set it: use it to measure durations and to set \
+              deadlines.",
         ..ELAPSED
     },
     ClockInfo {
@@ -41,8 +42,8 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "monotonic-coarse",
         call: "clock_gettime(CLOCK_MONOTONIC_COARSE)",
-        doc: "CLOCK_MONOTONIC as of the last tick: the cheapest clock, in steps of 1/HZ (1 to 10 ms). It can't \
-              measure durations near a step.",
+        doc: "CLOCK_MONOTONIC as of the last tick: the cheapest clock, in steps of 1/HZ (1 to 10 ms). It can't measure \
+              durations close to one step.",
         follows: Follows::KernelTick,
         since: "Linux 2.6.32",
         ..ELAPSED
@@ -58,7 +59,7 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "realtime",
         call: "clock_gettime(CLOCK_REALTIME)",
-        doc: "Time of day. It can be set, and then it steps, so don't measure durations with it.",
+        doc: "Time of day. It steps when someone sets it, so don't measure durations with it.",
         ..OF_DAY
     },
     ClockInfo {
@@ -103,7 +104,7 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "gettimeofday",
         call: "gettimeofday",
-        doc: "Time of day in microseconds. It can be set, and then it steps. POSIX marked it obsolescent in 2008.",
+        doc: "Time of day in microseconds. It steps when someone sets it. POSIX marked it obsolescent in 2008.",
         unit: ClockUnit::Microseconds,
         since: "Linux 1.0",
         page: "https://man7.org/linux/man-pages/man2/gettimeofday.2.html",
@@ -112,7 +113,7 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "time",
         call: "time(NULL)",
-        doc: "Time of day in whole seconds, as of the last tick: when a second turns, it can be one tick behind \
+        doc: "Time of day in whole seconds, as of the last tick: at the turn of a second, it can be one tick behind \
               CLOCK_REALTIME.",
         unit: ClockUnit::Seconds,
         since: "Linux 1.0",
@@ -123,8 +124,8 @@ pub const LINUX: &[ClockInfo] = &[
         name: "clock",
         call: "clock()",
         doc: "CPU time of this process in microseconds; on Windows, the same call returns elapsed time. It stands \
-              still while the process waits and runs faster than time with several threads. Every read is a system \
-              call.",
+              still while the process waits and runs faster than real time when several threads run. Every read is a \
+              system call.",
         unit: ClockUnit::Microseconds,
         since: "Linux 1.0",
         page: "https://man7.org/linux/man-pages/man3/clock.3.html",

@@ -38,9 +38,9 @@ pub const MACOS: &[ClockInfo] = &[
     ClockInfo {
         name: "mach-absolute",
         call: "mach_absolute_time()",
-        doc: "The clock beneath all others, in units of the timebase: 24 MHz on Apple silicon, ns on Intel. It reads \
-              the processor's counter without a system call. A program that takes its units for ns is off by a factor \
-              of 41.67 on Apple silicon.",
+        doc: "The clock under all others, in units of the timebase: 24 MHz on Apple silicon, ns on Intel. It reads the \
+              processor's counter without a system call. A program that takes its units for ns is off by a factor of \
+              41.67 on Apple silicon.",
         unit: ClockUnit::Ticks,
         since: "Mac OS X 10.0",
         page: "https://developer.apple.com/documentation/kernel/1462446-mach_absolute_time",
@@ -68,7 +68,7 @@ pub const MACOS: &[ClockInfo] = &[
     ClockInfo {
         name: "mach-continuous-approximate",
         call: "mach_continuous_approximate_time()",
-        doc: "mach_continuous_time as the kernel last noted it.",
+        doc: "mach_continuous_time as the kernel last stored it.",
         unit: ClockUnit::Ticks,
         is_modelled: false,
         page: MACH_TIME,
@@ -78,14 +78,14 @@ pub const MACOS: &[ClockInfo] = &[
         name: "uptime-raw",
         call: "clock_gettime(CLOCK_UPTIME_RAW)",
         doc: "mach_absolute_time in ns: elapsed time without the time asleep, which nobody sets or steers. Use it to \
-              measure; Rust's Instant reads it.",
+              measure durations; Rust's Instant reads it.",
         ..UPTIME
     },
     ClockInfo {
         name: "uptime-raw-approx",
         call: "clock_gettime(CLOCK_UPTIME_RAW_APPROX)",
-        doc: "CLOCK_UPTIME_RAW as the kernel last noted it, at a context switch or timer: good enough for log lines. \
-              It can't measure durations near its step.",
+        doc: "CLOCK_UPTIME_RAW as the kernel last stored it, at a context switch or timer: good enough for log lines. \
+              It can't measure durations close to its step.",
         is_modelled: false,
         ..UPTIME
     },
@@ -112,8 +112,7 @@ pub const MACOS: &[ClockInfo] = &[
     ClockInfo {
         name: "realtime",
         call: "clock_gettime(CLOCK_REALTIME)",
-        doc: "Time of day in whole microseconds. It can be set, and then it steps, so don't measure durations with \
-              it.",
+        doc: "Time of day in whole microseconds. It steps when someone sets it, so don't measure durations with it.",
         ..OF_DAY
     },
     ClockInfo {
@@ -162,7 +161,7 @@ pub const MACOS: &[ClockInfo] = &[
     ClockInfo {
         name: "gettimeofday",
         call: "gettimeofday",
-        doc: "Time of day in microseconds. It can be set, and then it steps. POSIX marked it obsolescent in 2008.",
+        doc: "Time of day in microseconds. It steps when someone sets it. POSIX marked it obsolescent in 2008.",
         unit: ClockUnit::Microseconds,
         since: "Mac OS X 10.0",
         page: man!("man2/gettimeofday.2"),
@@ -182,8 +181,8 @@ pub const MACOS: &[ClockInfo] = &[
         name: "clock",
         call: "clock()",
         doc: "CPU time of this process in microseconds; on Windows, the same call returns elapsed time. It stands \
-              still while the process waits and runs faster than time with several threads. Every read is a system \
-              call.",
+              still while the process waits and runs faster than real time when several threads run. Every read is a \
+              system call.",
         unit: ClockUnit::Microseconds,
         since: "Mac OS X 10.0",
         page: man!("man3/clock.3"),

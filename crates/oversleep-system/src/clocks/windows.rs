@@ -50,9 +50,9 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "qpc",
         call: "QueryPerformanceCounter",
-        doc: "Elapsed time in ticks of QueryPerformanceFrequency (10 MHz on most x86-64, 24 MHz on most ARM64): use \
-              it to measure. It reads the processor's counter where Windows trusts that; where not (HPET, ACPI \
-              timer), a read takes about a microsecond.",
+        doc: "Elapsed time in ticks of QueryPerformanceFrequency (10 MHz on most x86-64, 24 MHz on most ARM64): use it \
+              to measure durations. It reads the processor's counter where Windows trusts the counter; otherwise \
+              (HPET, ACPI timer), a read takes about a microsecond.",
         unit: ClockUnit::Ticks,
         since: "Windows 2000",
         page: api!("profileapi/nf-profileapi-queryperformancecounter"),
@@ -126,7 +126,7 @@ pub const WINDOWS: &[ClockInfo] = &[
         name: "shared-interrupt-time",
         call: "KUSER_SHARED_DATA.InterruptTime",
         doc: "The value that QueryInterruptTime returns, read without the call from a page that the kernel maps into \
-              every process at the same address. It is the cheapest clock of Windows, with the same steps.",
+              every process at the same address. It is Windows' cheapest clock, with the same steps.",
         is_modelled: false,
         since: "Windows NT",
         page: "https://learn.microsoft.com/windows-hardware/drivers/ddi/ntddk/ns-ntddk-kuser_shared_data",
@@ -135,8 +135,8 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "system-time",
         call: "GetSystemTimeAsFileTime",
-        doc: "Time of day as of the last timer interrupt, in steps of the timer resolution in effect. It can be set, \
-              and then it steps, so don't measure durations with it.",
+        doc: "Time of day as of the last timer interrupt, in steps of the timer resolution in effect. It steps when \
+              someone sets it, so don't measure durations with it.",
         follows: Follows::LastInterrupt,
         page: api!("sysinfoapi/nf-sysinfoapi-getsystemtimeasfiletime"),
         ..OF_DAY
@@ -144,8 +144,8 @@ pub const WINDOWS: &[ClockInfo] = &[
     ClockInfo {
         name: "system-time-precise",
         call: "GetSystemTimePreciseAsFileTime",
-        doc: "Time of day read from the hardware, in units of 100 ns. It can be set, and then it steps, so don't \
-              measure durations with it.",
+        doc: "Time of day read from the hardware, in units of 100 ns. It steps when someone sets it, so don't measure \
+              durations with it.",
         since: "Windows 8",
         page: api!("sysinfoapi/nf-sysinfoapi-getsystemtimepreciseasfiletime"),
         ..OF_DAY

@@ -50,8 +50,8 @@ pub fn by_tick(tick: &Tick, requester: Requester, hardware: Nanos, own: Nanos) -
             false => "",
         };
         format!(
-            "interrupts come every {hardware} because another process requests it, but this process, which has no request \
-             that counts, is served at every {nth} only, each {own}{disputed}"
+            "interrupts come every {hardware} because another process requests it, but this process, which has no \
+             request that counts, is served only at every {nth}, once every {own}{disputed}"
         )
     };
     let chance = if tick.p_two_tick < 1.0 {
@@ -143,7 +143,7 @@ mod tests {
             "it ends at the first timer interrupt after its span has passed; interrupts come every 2 ms"
         );
         let beside = |hardware, own| by_tick(&tick(), Requester::Other, hardware, own);
-        assert!(beside(two, sixteen).contains("served at every 8th only, each 16 ms"));
+        assert!(beside(two, sixteen).contains("served only at every 8th, once every 16 ms"));
         assert!(beside(Nanos(499_200), Nanos(15_475_200)).contains("every 31st only, each 15.5 ms"));
         assert!(
             beside(Nanos::from_millis(6), Nanos::from_millis(12))

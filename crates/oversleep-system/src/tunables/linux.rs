@@ -10,9 +10,9 @@ pub const LINUX: &[TunableInfo] = &[
     TunableInfo {
         name: "slack",
         call: "prctl(PR_SET_TIMERSLACK)",
-        doc: "How much later than requested the kernel may end this thread's timed waits, so that it can serve \
-              several timers at once. The default is 50 µs; a thread under a real-time policy has none. poll and \
-              select use the larger of the slack and a share of their timeout.",
+        doc: "How much later than requested the kernel may end this thread's timed waits, so that it can serve several \
+              timers at once. The default is 50 µs; a thread under a real-time policy has none. poll and select use \
+              the larger of the slack and a share of their timeout.",
         expected: "a span from 1ns up (0 would restore the thread's default)",
         example: "1ns",
         inherited_by: Some("threads and programs"),

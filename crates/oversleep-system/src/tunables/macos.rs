@@ -65,7 +65,7 @@ pub const MACOS: &[TunableInfo] = &[
         doc: "How the scheduler treats this thread. time-constraint is the real-time policy (1 ms of work in every 5 \
               ms, as for audio): its waits aren't coalesced, and it needs no privilege. fifo and rr only fix the \
               priority, and their waits are still coalesced. Each takes the thread out of its service class; fifo, rr \
-              and other take it out for good, so measure on a thread that ends.",
+              and other take it out for good, so set it only on a thread that is about to end.",
         expected: "time-constraint, or other, rr or fifo (priority 15 to 47), as in fifo:47",
         example: "time-constraint",
         words: &[

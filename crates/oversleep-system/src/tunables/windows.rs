@@ -21,8 +21,8 @@ pub const WINDOWS: &[TunableInfo] = &[
         doc: "Requests a period of the timer interrupt, by which timed waits end; without a request it is 15.625 ms. \
               The shortest request of all processes sets the machine's period and its power draw. Since Windows 10 \
               2004, only the waits of processes that made a request follow it. A request for a longer period than the \
-              current one changes nothing, and the machine grants what its hardware can: the outcome states the \
-              period in effect. A process has one request, the last that it made by this call or by timeBeginPeriod.",
+              current one changes nothing, and the machine grants what its hardware can: the outcome states the period \
+              in effect. A process has one request, the last that it made by this call or by timeBeginPeriod.",
         expected: "a span from 100ns to 1s, such as 1ms; the machine grants the nearest that it can",
         example: "1ms",
         scope: Scope::MachineWhileHeld,
@@ -71,9 +71,9 @@ pub const WINDOWS: &[TunableInfo] = &[
     TunableInfo {
         name: "policy",
         call: "SetThreadPriority and SetPriorityClass",
-        doc: "Which thread runs first where threads compete. idle to time-critical are priorities of this thread; \
-              high and realtime are classes of the whole process and raise its other threads too. None of them \
-              changes by which interrupt a wait ends.",
+        doc: "Which thread runs first where threads compete. idle to time-critical are priorities of this thread; high \
+              and realtime are classes of the whole process and raise its other threads too. None of them changes \
+              which interrupt ends a wait.",
         expected: "idle, lowest, below-normal, normal, above-normal, highest or time-critical for the thread, high or \
                    realtime for the process, each without a number",
         example: "time-critical",

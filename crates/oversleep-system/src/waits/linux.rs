@@ -32,8 +32,8 @@ pub const LINUX: &[WaitInfo] = &[
         name: "clock-nanosleep-abs",
         call: "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)",
         doc: "The call for periodic work: real-time loops, audio engines and cyclictest use it. The deadline stays \
-              where it is when the wait before was late. A deadline that passed less than the slack ago still sleeps \
-              for the rest of the slack.",
+              where it is even if the previous wait was late. If the deadline passed less than the slack ago, the call \
+              still sleeps for the rest of the slack.",
         takes: Takes::Deadline,
         since: "Linux 2.6",
         page: "https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html",
@@ -43,7 +43,7 @@ pub const LINUX: &[WaitInfo] = &[
         name: "usleep",
         call: "usleep",
         doc: "nanosleep in whole microseconds, for old C code and shell-like tools. POSIX removed it in 2008 and lets \
-              it refuse a second or more; Linux accepts up to 71 minutes.",
+              it reject a second or more; Linux accepts up to 71 minutes.",
         granularity: Granularity::MICROSECOND,
         since: "Linux 2.0",
         page: "https://man7.org/linux/man-pages/man3/usleep.3.html",
@@ -99,7 +99,7 @@ pub const LINUX: &[WaitInfo] = &[
     WaitInfo {
         name: "epoll-wait",
         call: "epoll_wait",
-        doc: "libuv, Netty, nginx, tokio and most servers wait in it, so their timers count in whole milliseconds \
+        doc: "libuv, Netty, nginx, tokio and most servers wait with it, so their timers count in whole milliseconds \
               too. The slack is the same as select's.",
         granularity: Granularity::MILLISECOND,
         since: "Linux 2.6",
@@ -119,9 +119,9 @@ pub const LINUX: &[WaitInfo] = &[
         name: "so-rcvtimeo",
         call: "setsockopt(SO_RCVTIMEO) + recv",
         doc: "Blocking network clients set it: Rust's set_read_timeout, database drivers. The kernel rounds the \
-              timeout up to scheduler ticks and may add one, so 1 ms takes 4 to 8 ms at 250 Hz whatever the slack. \
-              oversleep waits on a local datagram socket; a changed timeout costs a setsockopt, which is part of the \
-              wait.",
+              timeout up to scheduler ticks and may add one, so 1 ms takes 4 to 8 ms at 250 Hz, whatever the slack is. \
+              oversleep waits on a local datagram socket; changing the timeout takes a setsockopt, which counts as \
+              part of the wait.",
         granularity: Granularity::MICROSECOND,
         zero: ZeroMeans::WaitsForEver,
         slack: SlackRule::Tick,
@@ -162,9 +162,9 @@ pub const LINUX: &[WaitInfo] = &[
     WaitInfo {
         name: "sem-timedwait",
         call: "sem_timedwait",
-        doc: "C programs and emulation layers wait for POSIX semaphores with it. Its deadline is on CLOCK_REALTIME, \
-              so setting the wall clock shortens or stretches the wait. oversleep converts the deadline at each call, \
-              which is part of the wait.",
+        doc: "C programs and emulation layers wait for POSIX semaphores with it. Its deadline is on CLOCK_REALTIME, so \
+              setting the wall clock shortens or lengthens the wait. oversleep converts the deadline at each call, \
+              which counts as part of the wait.",
         takes: Takes::TimeOfDay,
         since: "Linux 2.6",
         page: "https://man7.org/linux/man-pages/man3/sem_timedwait.3.html",
@@ -173,7 +173,7 @@ pub const LINUX: &[WaitInfo] = &[
     WaitInfo {
         name: "sigtimedwait",
         call: "sigtimedwait",
-        doc: "Daemons and init systems take signals in a loop with it. The signal must be blocked in every thread; \
+        doc: "Daemons and init systems receive signals in a loop with it. The signal must be blocked in every thread; \
               oversleep waits for a real-time signal that nobody sends.",
         slack: SlackRule::ThreadSlack,
         since: "Linux 2.2",
@@ -213,9 +213,8 @@ pub const LINUX: &[WaitInfo] = &[
     WaitInfo {
         name: "setitimer",
         call: "setitimer(ITIMER_REAL) + SIGALRM",
-        doc: "alarm(), old profilers and games use it. A process has one such timer, and its signal interrupts \
-              whichever thread doesn't block SIGALRM, which ends that thread's own wait early. It ignores timer \
-              slack.",
+        doc: "alarm(), old profilers and games use it. A process has one such timer, and its signal interrupts any \
+              thread that doesn't block SIGALRM, which ends that thread's wait early. It ignores timer slack.",
         granularity: Granularity::MICROSECOND,
         since: "Linux 2.0",
         page: "https://man7.org/linux/man-pages/man2/setitimer.2.html",

@@ -44,8 +44,9 @@ pub const MACOS: &[WaitInfo] = &[
     WaitInfo {
         name: "mach-wait-until",
         call: "mach_wait_until",
-        doc: "The call for periodic work: its deadline on mach_absolute_time stays where it is when the wait before \
-              was late. The kernel coalesces it like any other wait unless the thread is a real-time one (TN2169).",
+        doc: "The call for periodic work: its deadline on mach_absolute_time stays where it is even if the previous \
+              wait was late. The kernel coalesces it like any other wait unless the thread is a real-time one \
+              (TN2169).",
         takes: Takes::Deadline,
         since: "Mac OS X 10.0",
         page: "https://developer.apple.com/library/archive/technotes/tn2169/_index.html",
@@ -98,8 +99,8 @@ pub const MACOS: &[WaitInfo] = &[
     WaitInfo {
         name: "kevent",
         call: "kevent(timeout)",
-        doc: "libuv, tokio, Go's netpoller and most servers on macOS wait in it: their timers are its timeout, in \
-              nanoseconds.",
+        doc: "libuv, tokio, Go's netpoller and most servers on macOS wait with it and use its timeout, in nanoseconds, \
+              for their timers.",
         since: "Mac OS X 10.3",
         page: man!("2/kqueue.2"),
         ..POLLS
@@ -117,7 +118,7 @@ pub const MACOS: &[WaitInfo] = &[
         name: "kevent-timer-critical",
         call: "kevent64(EVFILT_TIMER, NOTE_NSECONDS | NOTE_CRITICAL)",
         doc: "The kevent timer marked as critical: the kernel adds no delay of its own, whatever the thread's tier. \
-              Strict dispatch timers are made of it.",
+              Strict dispatch timers are built on it.",
         slack: SlackRule::None,
         since: "OS X 10.9",
         page: man!("2/kqueue.2"),
@@ -137,8 +138,8 @@ pub const MACOS: &[WaitInfo] = &[
         name: "cond-timedwait",
         call: "pthread_cond_timedwait",
         doc: "Thread pools, queues and LockSupport.parkNanos use it. Its deadline is a time of day in whole \
-              microseconds, so setting the wall clock moves it. oversleep converts the deadline at each call, which is \
-              part of the wait.",
+              microseconds, so setting the wall clock moves it. oversleep converts the deadline at each call, which \
+              counts as part of the wait.",
         takes: Takes::TimeOfDay,
         since: "Mac OS X 10.0",
         page: man!("3/pthread_cond_timedwait.3"),
@@ -166,7 +167,7 @@ pub const MACOS: &[WaitInfo] = &[
         name: "dispatch-semaphore",
         call: "dispatch_semaphore_wait(timeout)",
         doc: "Grand Central Dispatch's semaphore: Swift and Objective-C code and Rust's parking use it. It makes no \
-              system call while it is free. Its timeout is a dispatch_time, counted on mach_absolute_time.",
+              system call if the semaphore is free. Its timeout is a dispatch_time, counted on mach_absolute_time.",
         since: "Mac OS X 10.6",
         page: "https://developer.apple.com/documentation/dispatch/dispatch_semaphore_wait",
         ..LOCKS
@@ -195,7 +196,7 @@ pub const MACOS: &[WaitInfo] = &[
         name: "dispatch-source",
         call: "dispatch_source_set_timer (leeway 0)",
         doc: "The timer of Swift and Objective-C programs (DispatchSourceTimer; NSTimer is its peer). A leeway of zero \
-              is a wish: the system coalesces the timer nevertheless, by the class of the thread that serves the \
+              is only a hint: the system coalesces the timer anyway, by the class of the thread that serves the \
               queue's timers.",
         since: "Mac OS X 10.6",
         page: "https://developer.apple.com/documentation/dispatch/dispatch_source_set_timer",

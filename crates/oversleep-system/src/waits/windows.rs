@@ -46,9 +46,9 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "nt-delay-execution",
         call: "NtDelayExecution",
-        doc: "Sleep ends in it. Microsoft documents the kernel's own name of it, not this one. Its unit of 100 ns gains \
-              nothing by itself, because it ends at a timer interrupt too; programs use it with a timer resolution of \
-              0.5 ms.",
+        doc: "Sleep ends in it. Microsoft documents the kernel's name for it, not this one. Its unit of 100 ns makes \
+              no difference by itself, because it also ends at a timer interrupt; programs use it with a timer \
+              resolution of 0.5 ms.",
         granularity: Granularity::HUNDRED_NS,
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kedelayexecutionthread",
@@ -58,7 +58,7 @@ pub const WINDOWS: &[WaitInfo] = &[
         name: "thread-sleep",
         call: "std::thread::sleep",
         doc: "Rust's sleep. It uses a high-resolution waitable timer where there is one (Windows 10 1803), whatever \
-              the timer resolution; the standard library drops what is less than 100 ns. It calls Sleep on older \
+              the timer resolution; the standard library drops any remainder below 100 ns. It calls Sleep on older \
               systems and for a span of zero.",
         granularity: Granularity { rounds_up: false, ..Granularity::HUNDRED_NS },
         slack: SlackRule::None,
@@ -69,7 +69,7 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "wait-for-single-object",
         call: "WaitForSingleObject",
-        doc: "It waits for an event, thread or process; here for an event that nobody sets. Java's \
+        doc: "It waits for an event, thread or process; oversleep waits for an event that nobody sets. Java's \
               LockSupport.parkNanos and C run-times end in it. Its timeout ends at a timer interrupt, like Sleep's.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitforsingleobject",
@@ -78,8 +78,8 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "wait-for-multiple-objects",
         call: "WaitForMultipleObjects",
-        doc: "Event loops of services and of old game engines wait for up to 64 objects at once with it; here for \
-              two events. Its timeout ends at a timer interrupt, like Sleep's.",
+        doc: "Event loops of services and of old game engines wait for up to 64 objects at once with it; oversleep \
+              waits for two events. Its timeout ends at a timer interrupt, like Sleep's.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitformultipleobjects",
         ..LOCKS
@@ -96,7 +96,7 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "sleep-condition-variable-srw",
         call: "SleepConditionVariableSRW",
-        doc: "A condition variable with a slim lock: C++'s std::condition_variable is made of it. Its timeout ends at \
+        doc: "A condition variable with a slim lock: C++'s std::condition_variable is built on it. Its timeout ends at \
               a timer interrupt, and it may wake for no reason.",
         since: "Windows Vista",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleepconditionvariablesrw",
@@ -105,7 +105,7 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "wait-on-address",
         call: "WaitOnAddress",
-        doc: "The futex of Windows: Rust's locks and parking and C++'s atomic waits are made of it. Its timeout ends \
+        doc: "The futex of Windows: Rust's locks and parking and C++'s atomic waits are built on it. Its timeout ends \
               at a timer interrupt, and it may wake for no reason.",
         since: "Windows 8",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitonaddress",
@@ -124,8 +124,8 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "wsapoll",
         call: "WSAPoll",
-        doc: "Network programs ported from Unix use it as poll(). It needs a socket, counts in whole milliseconds and \
-              ends at a timer interrupt.",
+        doc: "Network programs ported from Unix use it in place of poll(). It needs a socket, counts in whole \
+              milliseconds and ends at a timer interrupt.",
         since: "Windows Vista",
         page: "https://learn.microsoft.com/windows/win32/api/winsock2/nf-winsock2-wsapoll",
         ..POLLS
@@ -133,8 +133,8 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "get-queued-completion-status",
         call: "GetQueuedCompletionStatus",
-        doc: "The event loops of Windows (libuv, tokio, .NET) wait in it. Their timers are its timeout, in whole \
-              milliseconds, which ends at a timer interrupt.",
+        doc: "The event loops of Windows (libuv, tokio, .NET) wait with it. They use its timeout for their timers, in \
+              whole milliseconds; it ends at a timer interrupt.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/ioapiset/nf-ioapiset-getqueuedcompletionstatus",
         ..POLLS
@@ -142,8 +142,8 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "waitable-timer",
         call: "SetWaitableTimer + WaitForSingleObject",
-        doc: "A timer object in units of 100 ns. It ends at a timer interrupt like Sleep, so the fine unit makes no \
-              fine timer. A time of zero is long past, so it ends at once.",
+        doc: "A timer object in units of 100 ns. It ends at a timer interrupt like Sleep, so the fine unit doesn't \
+              make it precise. A time of zero is in the past, so it ends at once.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setwaitabletimer",
         ..TIMERS
@@ -161,8 +161,8 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "waitable-timer-high-resolution",
         call: "CreateWaitableTimerExW(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION) + SetWaitableTimer + WaitForSingleObject",
-        doc: "The timer that needs no timer resolution: it ends on a grid of about 0.5 ms whatever the resolution is, \
-              and changes it for nobody. Newer versions of Rust's, Go's and Python's sleeps use it.",
+        doc: "The timer that needs no timer resolution: it ends on a grid of about 0.5 ms, whatever the resolution is, \
+              and doesn't change the resolution. Newer versions of Rust's, Go's and Python's sleeps use it.",
         slack: SlackRule::None,
         since: "Windows 10 1803",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createwaitabletimerexw",
@@ -190,10 +190,10 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "time-set-event",
         call: "timeSetEvent + SetEvent in its callback + WaitForSingleObject",
-        doc: "The multimedia timer of players and sequencers, in whole milliseconds from 1. While armed it requests a \
-              timer resolution of 1 ms in the one request that the system keeps per process: this process's other \
-              waits are finer meanwhile, and a finer resolution that was held is gone afterwards. A thread of its own \
-              calls back.",
+        doc: "The multimedia timer of players and sequencers, in whole milliseconds from 1. While it is armed, it \
+              requests a timer resolution of 1 ms in the one request that the system keeps per process: while it is \
+              armed, this process's other waits are finer; afterwards, a finer resolution that was held is lost. A \
+              separate thread calls back.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/previous-versions/dd757634(v=vs.85)",
         ..MILLISECOND_TIMERS

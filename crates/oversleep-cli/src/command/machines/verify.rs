@@ -11,8 +11,8 @@ use crate::width::width;
 
 /// Compare the models with every published observation
 ///
-/// Each observation is measured on the modelled machine it was published for, with the experiments of real machines.
-/// Observations that the models don't cover are listed with the reason.
+/// oversleep repeats each observation on a model of the machine it was published for, with the same experiments that it
+/// runs on a real machine. Observations that the models don't cover are listed with the reason.
 #[derive(Args, Debug)]
 #[command(before_help = help::MACHINES_VERIFY, after_help = help::CODES)]
 pub struct Verify {

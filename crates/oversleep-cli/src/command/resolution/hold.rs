@@ -19,7 +19,7 @@ use crate::message;
 #[derive(Args, Debug)]
 #[command(before_help = help::resolution_hold(), after_help = help::CODES)]
 pub(super) struct Hold {
-    /// Setting to hold: a duration, like 1ms or 1ns, or a word where this system has words
+    /// Setting to hold: a duration, like 1ms or 1ns, or a name on a system that names its settings
     #[arg(value_name = "SETTING", value_parser = value::setting, allow_hyphen_values = true)]
     setting: Setting,
 

@@ -1,4 +1,4 @@
-//! `resolution`: shows what decides how exactly timers end here, holds a setting, and measures settings and neighbours.
+//! `resolution`: shows what decides how precisely timers end here, holds settings, and measures them and neighbours.
 
 mod hold;
 mod show;
@@ -15,8 +15,8 @@ use crate::request::{MeasuringArgs, machine};
 
 /// Show, hold and measure the timer resolution, and what other processes do to it
 ///
-/// Each system has its own name for what decides how exactly timers end: timer slack on Linux, timer resolution on
-/// Windows, a tier or service class on macOS.
+/// Each system has its own name for the setting that decides how precisely timers end: timer slack on Linux, timer
+/// resolution on Windows, a tier or service class on macOS.
 #[derive(Args, Debug)]
 #[command(before_help = help::resolution(), after_help = help::CODES)]
 pub struct Resolution {
@@ -95,8 +95,8 @@ impl Sweep {
 
 /// Measure what other processes' settings do to this one, which requests nothing
 ///
-/// It starts other processes: one at a time, each holding one setting, then two that hold different ones. They end with
-/// the measurement, however it ends.
+/// It starts other processes: one at a time, each holding one setting, then two that hold different ones. They exit
+/// when the measurement ends, even if oversleep is killed.
 #[derive(Args, Debug)]
 #[command(before_help = help::RESOLUTION_NEIGHBOURS, after_help = help::CODES)]
 struct Neighbours {

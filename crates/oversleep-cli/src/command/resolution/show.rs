@@ -1,4 +1,4 @@
-//! `resolution show`: what decides how exactly timers end here, whom a setting reaches, and who holds which.
+//! `resolution show`: what decides how precisely timers end here, whom a setting reaches, and who holds which.
 
 use clap::Args;
 use oversleep_lab::Laboratory;
@@ -9,9 +9,9 @@ use crate::exit::{Exit, Failure};
 use crate::output::stdout;
 use crate::width::width;
 
-/// Show what the system grants, who inherits it, and which processes hold what
+/// Show what the system grants, who inherits it, and which process holds which setting
 ///
-/// Nothing on the machine is changed: oversleep tries settings on a thread and on children that end at once.
+/// Nothing on the machine is changed: oversleep tries settings on a thread and on child processes that exit at once.
 #[derive(Args, Debug)]
 #[command(before_help = help::RESOLUTION_SHOW)]
 pub(super) struct Show {

@@ -21,7 +21,7 @@ const COLUMNS: &[Column] = &[
     },
     Column { name: label::GRANTED.name(), meaning: "What the system granted them." },
     Column { name: "stated", meaning: "The timer resolution as the system states it to this process." },
-    Column { name: "step", meaning: "By how much a coarse clock moved at a time." },
+    Column { name: "step", meaning: "How far a coarse clock moved in one step." },
 ];
 
 pub(super) static C3: Experiment = Experiment {
@@ -58,11 +58,11 @@ pub(super) static C3: Experiment = Experiment {
 pub(super) static C4: Experiment = Experiment {
     id: ExperimentId::C4,
     title: "the lowest request wins",
-    question: "Which of several requests for a timer resolution counts, and what remains when its owner leaves?",
-    method: "This process sleeps and requests nothing. First nobody requests anything; then B requests 2 ms; then C requests \
-             4 ms while B still holds its own; then B leaves. Where one resolution serves the whole machine, the finest \
-             request counts for as long as its owner lives, and then the next finest takes its place. Each step is measured \
-             as in C3, in this order within each round.",
+    question: "Which of several requests for a timer resolution counts, and what remains when its owner exits?",
+    method: "This process sleeps and requests nothing. First nobody requests anything; then B requests 2 ms; then C \
+             requests 4 ms while B still holds its own; then B exits. Where one resolution serves the whole machine, \
+             the finest request counts for as long as its owner lives, and then the next finest takes its place. Each \
+             step is measured as in C3, in this order within each round.",
     quantities: QUANTITIES,
     columns: COLUMNS,
     published: &[Published {
