@@ -41,7 +41,7 @@ fn a_default_look_at_the_neighbours_tells_whose_request_counts() {
     for name in ["windows-7", "windows-10-1909", "windows-server-2022"] {
         let (verdict, sentence) = finding(name, "neighbour-raised-tick");
         assert_eq!(verdict, Verdict::Found, "{name}: {sentence}");
-        assert!(sentence.ends_with("here one process's request serves all processes"), "{name}: {sentence}");
+        assert!(sentence.contains("one process's request serves all processes"), "{name}: {sentence}");
     }
     assert_eq!(finding("windows-11", "neighbour-raised-tick").0, Verdict::NotFound);
 }

@@ -218,7 +218,7 @@ mod tests {
             assert!(source(name, "wake.handoff").starts_with("assumed"), "{name}");
         }
         let odd = Profile::read("odd", "title = 'odd one'\ninherited = 1\nbase = 'wsl1'", 2).unwrap_err().to_string();
-        assert!(odd.contains("in words"), "{odd}");
+        assert!(odd.contains("must be a text"), "{odd}");
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
         for (text, says) in [
             ("title = 1", "title"),
             ("title = 't'\nbase = 'nowhere'", "nowhere"),
-            ("title = 't'\nx = 1", "stands alone"),
+            ("title = 't'\nx = 1", "is not a table"),
             ("title = 't'\n[timers]\ntock = { value = '1ms', source = 's' }", "timers.tock"),
             ("title = 't'\n[timers]\ntick = '1ms'", "needs a value"),
             ("title = 't'\n[timers]\ntick = { value = '1ms' }", "no source"),
