@@ -262,7 +262,10 @@ mod tests {
             (asked("windows-11", hidden, "time-set-event(1ms)"), "is ignored while its window is hidden"),
             (neighbour(asked("windows-7", &[], "sleep(1ms)"), "2ms"), "every 2 ms because another process requests"),
             (neighbour(asked("windows-11", &[], "sleep(1ms)"), "10ms"), "every 10 ms because another process requests"),
-            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "5ms"), "every 3rd only, each 15 ms; for neighbours"),
+            (
+                neighbour(asked("windows-11", &[], "sleep(1ms)"), "5ms"),
+                "served only at every 3rd, once every 15 ms; for neighbours",
+            ),
             (neighbour(asked("linux-hz250", &[], "sleep(1ms)"), "1ms"), "slack belongs to each thread here"),
             (asked("linux-hz250", &[], "resolution()"), "timer slack is each thread's own, 50 µs for a new one"),
             (asked("linux-hz250", &[], "so-rcvtimeo(300ms)"), "in steps of 32 ms"),

@@ -130,7 +130,7 @@ fn limit(file: &ResultFile) -> Checked<Option<(Nanos, Conclusion)>> {
     Ok(is_limited(used, period).then(|| {
         let taken = period - used;
         let sentence = format!(
-            "real-time threads may use {used} of every {period} and are then throttled for {taken} \
+            "real-time threads may use {used} of every {period}; then they are throttled for {taken} \
              (sched_rt_runtime_us {} of {})",
             used.0 / 1_000,
             period.0 / 1_000,
@@ -227,7 +227,7 @@ mod tests {
     fn throttling_depends_on_the_kernel() {
         limited("6.1.0-13-amd64").finds(
             "OVS-L008",
-            "real-time threads may use 950 ms of every 1 s and are then throttled for 50 ms (sched_rt_runtime_us \
+            "real-time threads may use 950 ms of every 1 s; then they are throttled for 50 ms (sched_rt_runtime_us \
              950000 of 1000000)",
         );
         let grouped = "; only a kernel with CONFIG_RT_GROUP_SCHED stops them for 50 ms of every 1 s in any case";

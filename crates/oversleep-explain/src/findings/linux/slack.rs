@@ -193,8 +193,12 @@ mod tests {
     #[test]
     fn inheritance_of_slack_is_stated_as_the_manual_states_it() {
         let text = FINDINGS[0].what_to_do;
-        assert!(text.contains("as its current value and as its default; exec keeps both"), "{text}");
-        assert!(text.contains("A value of 0 sets that default"), "{text}");
+        assert!(
+            text.contains("inherits its creator's current slack, both as its own value and as its default"),
+            "{text}"
+        );
+        assert!(text.contains("exec keeps both"), "{text}");
+        assert!(text.contains("A value of 0 restores that default"), "{text}");
     }
 
     #[test]

@@ -91,7 +91,7 @@ mod tests {
     fn it_needs_no_grid_that_misses_half_a_millisecond() {
         let entry = &FINDINGS[0];
         assert!(!entry.applies_to.contains("does not hold"), "{}", entry.applies_to);
-        assert!(entry.meaning.contains("That is so where 0.5 ms is granted exactly"));
+        assert!(entry.meaning.contains("This happens if 0.5 ms is granted exactly"));
     }
 
     #[test]
