@@ -144,7 +144,7 @@ fn yields_and_spins_are_measured_by_name_too() {
     assert!(spin.series("B5/spin/1ms").is_some_and(|series| series.counts.recorded == 3));
     let name = if os() == "windows" { "switch-to-thread" } else { "sched-yield" };
     let yields = home.run(["waits", name, "--quick", "--json"]).fine().result();
-    assert!(yields.series(&format!("B7/{name}/idle")).is_some_and(|series| series.has_values()));
+    assert!(yields.series(format!("B7/{name}/idle")).is_some_and(|series| series.has_values()));
 }
 
 #[test]

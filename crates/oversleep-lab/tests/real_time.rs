@@ -54,11 +54,11 @@ fn more_slack_is_more_lateness() {
     let Some(sleep) = file.series.iter().find(held).map(|series| series.subject.clone()) else {
         return eprintln!("SKIPPED: the resolution can't be changed here");
     };
-    if file.series(&format!("C2/{sleep}/1ms/slack=1ns")).is_none() {
+    if file.series(format!("C2/{sleep}/1ms/slack=1ns")).is_none() {
         return eprintln!("SKIPPED: this system's timers have no slack to set");
     }
     let lateness = |slack: &str| {
-        let series = file.series(&format!("C2/{sleep}/1ms/slack={slack}")).expect("one of the settings compared");
+        let series = file.series(format!("C2/{sleep}/1ms/slack={slack}")).expect("one of the settings compared");
         series.distribution.p50().expect("it has values")
     };
     assert!(lateness("5ms") > lateness("1ns"), "{} against {}", lateness("5ms"), lateness("1ns"));

@@ -69,7 +69,7 @@ fn everything() -> Comparison {
     ];
     let series = verdicts.into_iter().enumerate().map(|(index, verdict)| SeriesComparison {
         key: format!("B5/sleep/{index}ms").into(),
-        experiment: ExperimentId::B5.into(),
+        experiment: ExperimentId::B5,
         subject: "sleep".into(),
         runtime: None,
         quantity: Quantity::Lateness,

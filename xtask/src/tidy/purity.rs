@@ -31,7 +31,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
     let tests = TestCode::of(tree);
     for file in tree.rust_files().filter(|file| is_pure(&file.path) && !is_in(&file.path, &[CARRIERS])) {
         let (source, tests) = (file.source(), tests.lines(file));
-        for path in paths::uses(source, &[]).into_iter().filter(|path| is_of_the_system(path)) {
+        for path in paths::uses(source, &[]).into_iter().filter(is_of_the_system) {
             if !tests.contain(path.line) {
                 let what = format!("`{}` in a pure crate", path.segments.join("::"));
                 findings.add(&file.path, path.line, what, "take it from the caller, or from the platform");

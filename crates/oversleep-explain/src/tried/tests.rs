@@ -75,7 +75,7 @@ fn what_could_not_be_compared_says_why_it_could_not() {
 #[test]
 fn a_call_the_system_is_too_old_for_is_not_advised() {
     let is_advised = |sheet: &Sheet| !advise(&sheet.file, &[&remedies::windows::USE_HIGH_RESOLUTION_TIMER]).is_empty();
-    let missing = |wait: &str, reason: Unavailable| Sheet::windows().unavailable(&format!("B5/{wait}/1ms"), reason);
+    let missing = |wait: &str, reason: Unavailable| Sheet::windows().unavailable(format!("B5/{wait}/1ms"), reason);
     let too_old = || Unavailable::TooOld { needs: "Windows 10 1803".to_owned() };
     assert!(is_advised(&Sheet::windows()), "nothing is known against it");
     assert!(is_advised(&missing("wait-on-address", too_old())), "another wait is missing");

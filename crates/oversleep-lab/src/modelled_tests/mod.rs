@@ -373,7 +373,7 @@ fn coarse_clocks_stay_coarse_beside_a_neighbour_that_holds_the_shortest_period()
     assert!(stated < Some(Nanos(500_000)), "granted on the timer's grid: {stated:?}");
     let file = explained_on(platform.clone(), &[ExperimentId::B3]);
     for clock in ["interrupt-time", "unbiased-interrupt-time", "system-time"] {
-        assert!(file.series(&format!("B3/{clock}")).is_some_and(Series::has_values), "{clock}");
+        assert!(file.series(format!("B3/{clock}")).is_some_and(Series::has_values), "{clock}");
     }
 }
 

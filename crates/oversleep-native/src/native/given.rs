@@ -52,7 +52,7 @@ pub(crate) mod tests {
                 Takes::Nothing => None,
             };
             assert_eq!(LAST.get(), expected.map(|given| (info.name, given)), "{} of {requested}", info.name);
-            assert_eq!(info.takes == Takes::TimeOfDay && LAST.get().is_none(), false, "{} notes nothing", info.name);
+            assert!(!(info.takes == Takes::TimeOfDay && LAST.get().is_none()), "{} notes nothing", info.name);
         }
     }
 }

@@ -26,7 +26,7 @@ pub fn clocks(file: &ResultFile) -> Option<Section> {
     let valid = |row: &&ClockVerdict| row.validity == Some(Validity::Valid);
     let is_standard = |row: &&ClockVerdict| row.name == STD_INSTANT;
     let mut shown: Vec<&ClockVerdict> = answer.rows.iter().filter(valid).take(CLOCKS_MAX).collect();
-    if let Some(standard) = answer.rows.iter().find(is_standard).filter(|_| !shown.iter().any(|row| is_standard(row))) {
+    if let Some(standard) = answer.rows.iter().find(is_standard).filter(|_| !shown.iter().any(is_standard)) {
         shown.truncate(CLOCKS_MAX - 1);
         shown.push(standard);
     }
@@ -159,7 +159,7 @@ mod tests {
     fn waits_that_end_about_equally_late_are_one_group() {
         let mut sheet = Sheet::linux();
         for (wait, late) in [("futex", 61_000), ("timerfd", 13_800), ("poll", 64_000), ("io-uring", 14_200)] {
-            sheet = sheet.steady(&format!("B5/{wait}/1ms"), late);
+            sheet = sheet.steady(format!("B5/{wait}/1ms"), late);
         }
         let groups = groups(&sheet.file, Nanos::from_millis(1));
         let names: Vec<Vec<&str>> = groups.iter().map(|group| group.iter().map(|(wait, _)| *wait).collect()).collect();

@@ -10,7 +10,7 @@ use oversleep_record::{Disturbance, ExperimentId, Nanos, ResultFile, Series, Una
 pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 
 /// Series of an experiment that have values.
-pub fn measured<'a>(file: &'a ResultFile, experiment: ExperimentId) -> impl Iterator<Item = &'a Series> {
+pub fn measured(file: &ResultFile, experiment: ExperimentId) -> impl Iterator<Item = &Series> {
     file.experiment(experiment).filter(|series| series.has_values())
 }
 

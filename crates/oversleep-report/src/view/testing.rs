@@ -34,7 +34,7 @@ pub fn rich() -> Sheet {
             result.counts = Counts::ProcessCpuTime;
             result.differences = vec![differed(73_200)];
         }
-        sheet = sheet.clock(result).steady(&format!("A1/{clock}"), cost);
+        sheet = sheet.clock(result).steady(format!("A1/{clock}"), cost);
     }
     let mut coarse = good_clock("monotonic-coarse");
     coarse.stated_step_ns = Some(Nanos::from_millis(4));
@@ -44,11 +44,11 @@ pub fn rich() -> Sheet {
     sheet = sheet.clock(coarse).clock(gone).steady("B3/monotonic-coarse", 4_000_000);
     sheet = sheet.steady("B1/nanosleep/1ms/coarse", 0).steady("B1/nanosleep/1ms/precise", 1_066_000);
     for ask in 1..=15 {
-        sheet = sheet.steady(&format!("B2/nanosleep/{ask}ms"), ask * 1_000_000 + 70_000);
+        sheet = sheet.steady(format!("B2/nanosleep/{ask}ms"), ask * 1_000_000 + 70_000);
     }
     for (wait, late) in [("nanosleep", 66_100), ("timerfd", 14_900), ("epoll-wait", 66_500), ("futex", 67_000)] {
-        sheet = sheet.steady(&format!("B5/{wait}/300us"), late - 600).steady(&format!("B5/{wait}/1ms"), late);
-        sheet = sheet.split(late - 12_000, 1_000, 11_000).steady(&format!("B5/{wait}/16ms"), late + 9_000);
+        sheet = sheet.steady(format!("B5/{wait}/300us"), late - 600).steady(format!("B5/{wait}/1ms"), late);
+        sheet = sheet.split(late - 12_000, 1_000, 11_000).steady(format!("B5/{wait}/16ms"), late + 9_000);
     }
     if let Some(series) = sheet.file.series.iter_mut().find(|series| series.key == "B5/epoll-wait/300us") {
         series.rounded_ns = Some(Nanos::from_millis(1));

@@ -144,7 +144,7 @@ mod tests {
         );
         let beside = |hardware, own| by_tick(&tick(), Requester::Other, hardware, own);
         assert!(beside(two, sixteen).contains("served only at every 8th, once every 16 ms"));
-        assert!(beside(Nanos(499_200), Nanos(15_475_200)).contains("every 31st only, each 15.5 ms"));
+        assert!(beside(Nanos(499_200), Nanos(15_475_200)).contains("only at every 31st, once every 15.5 ms"));
         assert!(
             beside(Nanos::from_millis(6), Nanos::from_millis(12))
                 .ends_with("published figures differ by one such interrupt")

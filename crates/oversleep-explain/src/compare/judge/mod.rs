@@ -36,7 +36,7 @@ pub(super) fn comparison(results: &[ResultFile], group: &Group<'_>) -> SeriesCom
     let first = group.members[0].1;
     SeriesComparison {
         key: first.key.clone(),
-        experiment: first.experiment.clone(),
+        experiment: first.experiment,
         subject: first.subject.clone(),
         runtime: first.runtime.clone(),
         quantity: first.quantity,

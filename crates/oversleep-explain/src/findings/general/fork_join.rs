@@ -93,7 +93,7 @@ mod tests {
     use crate::testing::{Explained, Sheet, rounds};
 
     fn join(style: &str, role: &str, values: &[i64]) -> Series {
-        rounds(&format!("D1/{style}/{role}"), values, 20)
+        rounds(format!("D1/{style}/{role}"), values, 20)
     }
 
     #[test]

@@ -126,7 +126,7 @@ mod tests {
     use crate::testing::{Explained, Sheet, rounds};
 
     fn swept_on(os: &str, ends: impl Fn(i64) -> i64) -> Sheet {
-        (1..=15).fold(Sheet::on(os), |sheet, ms| sheet.steady(&format!("B2/nanosleep/{ms}ms"), ends(ms * 1_000_000)))
+        (1..=15).fold(Sheet::on(os), |sheet, ms| sheet.steady(format!("B2/nanosleep/{ms}ms"), ends(ms * 1_000_000)))
     }
 
     fn swept(ends: impl Fn(i64) -> i64) -> Sheet {
@@ -176,7 +176,7 @@ mod tests {
         let two = Sheet::linux().steady("B2/nanosleep/1ms", 1_066_000).steady("B2/nanosleep/2ms", 2_066_000);
         two.lacks("OVS-G006", "the sweep has 2 requests and a shape needs 5. Run `oversleep check --only B2`");
         let one_pass = (1..=15).fold(Sheet::linux(), |sheet, ms| {
-            sheet.series(rounds(&format!("B2/nanosleep/{ms}ms"), &[ms * 1_000_000 + 66_000], 1))
+            sheet.series(rounds(format!("B2/nanosleep/{ms}ms"), &[ms * 1_000_000 + 66_000], 1))
         });
         let (verdict, reason) = one_pass.says("OVS-G006");
         assert_eq!(verdict, Verdict::NotEnoughData);

@@ -335,8 +335,8 @@ mod tests {
     fn survey(polls: i64, sleeps: &[i64], shorter: i64) -> Sheet {
         let mut sheet = default_slack().series(rounds("B5/nanosleep/100ms", sleeps, 1));
         for wait in LINUX_TIMEOUT_SHARE {
-            sheet = sheet.series(rounds(&format!("B5/{wait}/100ms"), &[polls; 3], 1));
-            sheet = sheet.series(rounds(&format!("B5/{wait}/16ms"), &[shorter; 3], 1));
+            sheet = sheet.series(rounds(format!("B5/{wait}/100ms"), &[polls; 3], 1));
+            sheet = sheet.series(rounds(format!("B5/{wait}/16ms"), &[shorter; 3], 1));
         }
         sheet.series(rounds("B5/nanosleep/16ms", &[shorter; 3], 1)).series(rounds("B5/usleep/16ms", &[shorter; 3], 1))
     }

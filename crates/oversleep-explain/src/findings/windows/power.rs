@@ -132,7 +132,7 @@ mod tests {
     use crate::testing::{Explained, Sheet, rounds};
 
     fn counted(held: &str, rates: &[i64]) -> Series {
-        let mut series = rounds(&format!("C5/sleep/interrupts/idle/resolution={held}"), rates, 1);
+        let mut series = rounds(format!("C5/sleep/interrupts/idle/resolution={held}"), rates, 1);
         series.labels.set(label::HELD, held.parse().expect("a setting"));
         series
     }

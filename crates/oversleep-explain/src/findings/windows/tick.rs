@@ -79,7 +79,7 @@ mod tests {
     /// A short run has time for a few waits of 15.6 ms each.
     #[test]
     fn few_values_of_each_call_are_enough_together() {
-        let few = |sheet: Sheet, wait: &str| sheet.series(rounds(&format!("B5/{wait}/1ms"), &[14_600_000; 4], 5));
+        let few = |sheet: Sheet, wait: &str| sheet.series(rounds(format!("B5/{wait}/1ms"), &[14_600_000; 4], 5));
         let sheet = || Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000);
         few(sheet(), "sleep").lacks_data("OVS-W001");
         let waits = ["sleep", "sleep-ex", "nt-delay-execution", "wait-for-single-object"];

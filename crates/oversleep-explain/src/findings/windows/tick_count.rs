@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn few_steps_beside_each_neighbour_are_enough_together() {
         let beside =
-            |neighbour: &str| rounds(&format!("C3/get-tick-count-64/step/neighbour={neighbour}"), &[15_600_000; 2], 1);
+            |neighbour: &str| rounds(format!("C3/get-tick-count-64/step/neighbour={neighbour}"), &[15_600_000; 2], 1);
         let one = Sheet::windows().series(beside("none")).series(beside("2ms"));
         one.lacks_data("OVS-W006");
         one.series(beside("3ms")).series(beside("5ms")).series(beside("9ms")).finds(

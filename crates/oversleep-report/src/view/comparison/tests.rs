@@ -52,7 +52,7 @@ fn many_that_are_alike_do_not_hide_what_differs() {
     let sheet = |slow: i64, alike: i64| {
         let mut sheet = Sheet::linux().steady("B5/futex/1ms", slow);
         for index in 1..=alike {
-            sheet = sheet.steady(&format!("B5/wait-{index}/1ms"), 50_000);
+            sheet = sheet.steady(format!("B5/wait-{index}/1ms"), 50_000);
         }
         sheet.file
     };

@@ -56,20 +56,20 @@ pub fn is_shared(file: &ResultFile) -> bool {
 }
 
 /// Every coarse clock whose steps were observed, in the registry's order.
-pub fn coarse_clocks<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Vec<&'a str> {
+pub fn coarse_clocks(file: &ResultFile, experiment: ExperimentId) -> Vec<&str> {
     let steps = file.experiment(experiment).filter(|series| series.quantity == Quantity::Step);
     distinct(steps.map(|series| series.subject.as_str()))
 }
 
 /// The coarse clock that is drawn, and shown first: one that follows, else the first there is.
-pub fn telling<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Option<&'a str> {
+pub fn telling(file: &ResultFile, experiment: ExperimentId) -> Option<&str> {
     let clocks = coarse_clocks(file, experiment);
     let follows = clocks.iter().find(|clock| standing(file, clock) == Standing::Follows);
     follows.or(clocks.first()).copied()
 }
 
 /// The coarse clocks in the order shown: the telling one first, then one that behaves otherwise, then the others.
-pub fn by_interest<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Vec<&'a str> {
+pub fn by_interest(file: &ResultFile, experiment: ExperimentId) -> Vec<&str> {
     let mut clocks = coarse_clocks(file, experiment);
     if let Some(telling) = telling(file, experiment) {
         let of_telling = standing(file, telling);
@@ -213,8 +213,8 @@ mod tests {
     fn moved(mut sheet: Sheet, clock: &str, rows: &[(&str, i64, i64)]) -> Sheet {
         for &(held, step, stated) in rows {
             sheet = sheet
-                .steady(&format!("C3/{clock}/step/neighbour={held}"), step)
-                .steady(&format!("C3/resolution/stated/neighbour={held}"), stated);
+                .steady(format!("C3/{clock}/step/neighbour={held}"), step)
+                .steady(format!("C3/resolution/stated/neighbour={held}"), stated);
         }
         sheet
     }
@@ -276,7 +276,7 @@ mod tests {
     fn without_a_statement_what_was_granted_counts() {
         let mut sheet = Sheet::windows();
         for (held, step) in [("none", 15), ("4ms", 4), ("2ms+4ms", 2)] {
-            sheet = sheet.steady(&format!("C4/system-time/step/neighbour={held}"), step * MS);
+            sheet = sheet.steady(format!("C4/system-time/step/neighbour={held}"), step * MS);
         }
         assert_eq!(period(&sheet.file, ExperimentId::C4, &held("2ms+4ms")), Some(2 * MS));
         assert_eq!(standing(&sheet.file, "system-time"), Standing::Follows);

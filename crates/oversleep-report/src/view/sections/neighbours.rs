@@ -45,7 +45,7 @@ fn table(file: &ResultFile, experiment: ExperimentId, caption: &str) -> Option<T
     let sleep = move |step: &HeldSettings| of_step(file, experiment, step, Quantity::Lateness).next();
     let duration = |series: &Series, late: i64| Some(value(series.unit, series.requested_ns?.0 + late));
     let mut columns = Columns::new()
-        .words("neighbour holds", |step| held_in_words(step))
+        .words("neighbour holds", held_in_words)
         .words("granted", move |step| {
             let mut beside = file.experiment(experiment).filter(|series| neighbour(series).as_ref() == Some(step));
             beside.find_map(|series| series.label(label::GRANTED)).as_ref().map(held_in_words)
@@ -167,10 +167,10 @@ mod tests {
         let mut sheet = Sheet::windows();
         for (step, late_ms, period_ms) in steps {
             sheet = sheet
-                .steady(&format!("{experiment}/sleep/1ms/neighbour={step}"), late_ms * 1_000_000)
-                .steady(&format!("{experiment}/resolution/stated/neighbour={step}"), period_ms * 1_000_000)
-                .steady(&format!("{experiment}/get-tick-count/step/neighbour={step}"), 15_625_000)
-                .steady(&format!("{experiment}/system-time/step/neighbour={step}"), period_ms * 1_000_000);
+                .steady(format!("{experiment}/sleep/1ms/neighbour={step}"), late_ms * 1_000_000)
+                .steady(format!("{experiment}/resolution/stated/neighbour={step}"), period_ms * 1_000_000)
+                .steady(format!("{experiment}/get-tick-count/step/neighbour={step}"), 15_625_000)
+                .steady(format!("{experiment}/system-time/step/neighbour={step}"), period_ms * 1_000_000);
         }
         sheet
     }
@@ -216,7 +216,7 @@ mod tests {
     fn steps_seen_together_are_a_bound_in_the_table() {
         let rows = [("none", 4), ("1ns", 8)];
         let key = |held| format!("C3/monotonic-coarse/step/neighbour={held}");
-        let file = rows.iter().fold(Sheet::linux(), |sheet, (held, ms)| sheet.steady(&key(held), ms * 1_000_000)).file;
+        let file = rows.iter().fold(Sheet::linux(), |sheet, (held, ms)| sheet.steady(key(held), ms * 1_000_000)).file;
         let section = neighbours(&file);
         let steps: Vec<&str> = section.tables[0].rows.iter().filter_map(|row| Some(&*row.last()?.text)).collect();
         assert_eq!((steps, section.notes), (vec!["4 ms", "≤ 8 ms"], vec![]));

@@ -128,7 +128,7 @@ mod tests {
     fn waits_that_round_alike_are_named_together() {
         let mut sheet = Sheet::linux();
         for wait in ["poll", "epoll-wait"] {
-            let mut series = rounds(&format!("B5/{wait}/300us"), &[760_000; 4], 20);
+            let mut series = rounds(format!("B5/{wait}/300us"), &[760_000; 4], 20);
             series.rounded_ns = Some(Nanos::from_millis(1));
             sheet = sheet.series(series);
         }
