@@ -167,7 +167,7 @@ pub struct Question {
 pub const COUNT: u64 = 1_000;
 
 impl Question {
-    /// That subject on a machine as found, [`COUNT`] times.
+    /// That subject on a machine as found, `COUNT` times.
     pub fn of(subject: Subject) -> Question {
         Question {
             subject,

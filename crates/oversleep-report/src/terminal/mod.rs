@@ -1,7 +1,7 @@
 //! The report as text for a terminal: at a glance by default, with every table and all details with `--full`.
 //!
 //! Pure: a result and a width go in, a string with ANSI styles comes out; whoever prints it decides whether the styles
-//! stay. No line is wider than the width. Every text of the result passes through [`text::clean`], since a result file
+//! stay. No line is wider than the width. Every text of the result passes through `text::clean`, since a result file
 //! from elsewhere must not be able to control the terminal.
 
 mod comparison;

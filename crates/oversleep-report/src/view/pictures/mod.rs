@@ -1,7 +1,7 @@
 //! From a result to its pictures. A picture without data is not drawn.
 //!
-//! A new picture is a file here with an [`Entry`], and that entry's line in [`REGISTRY`]. It draws with the shapes of
-//! [`crate::picture`], which know plain numbers only.
+//! A new picture is a file here with an [`Entry`], and that entry's line in `REGISTRY`. It draws with the shapes of
+//! `crate::picture`, which know plain numbers only.
 
 mod before_after;
 mod clock_cost;

@@ -1,6 +1,6 @@
 //! The sections of a report, in the order of the experiments they show.
 //!
-//! A section of its own is a file here with an [`Entry`], and that entry's line in [`REGISTRY`]. An experiment that no
+//! A section of its own is a file here with an [`Entry`], and that entry's line in `REGISTRY`. An experiment that no
 //! entry names is shown by the generic section, so a new experiment needs no edit here.
 
 pub mod clocks;
