@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use oversleep_record::conditions::Outcome;
 use oversleep_record::stats::{median, share_of_rounds_lower, steadiness};
-use oversleep_record::{label, ClockResult, Conditions, Distribution, ResultFile, Series};
+use oversleep_record::{ClockResult, Conditions, Distribution, FactName, ResultFile, Series, label};
 
 fuzz_target!(|bytes: &[u8]| {
     match ResultFile::read(bytes) {
