@@ -17,6 +17,7 @@ pub struct SleepingThread {
 
 impl SleepingThread {
     /// The slack that its waits get: none under a real-time policy.
+    #[inline]
     pub fn slack_in_force(&self) -> Nanos {
         if self.is_real_time { Nanos::ZERO } else { self.slack }
     }
@@ -41,6 +42,7 @@ impl PollShare {
     }
 
     /// By how much a wait of that span may be late: the share, or the thread's slack where that is more.
+    #[inline]
     pub fn slack(&self, thread: &SleepingThread, span: Nanos) -> Nanos {
         if thread.is_real_time {
             return Nanos::ZERO;
@@ -65,6 +67,7 @@ pub struct Tier {
 
 impl Tier {
     /// By how much a wait of that span may be late.
+    #[inline]
     pub fn leeway(&self, span: Nanos) -> Nanos {
         let shifted = match self.shift {
             right @ 0..=62 => span.0 >> right,
