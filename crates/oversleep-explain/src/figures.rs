@@ -2,11 +2,11 @@
 //! decided in `read`.
 
 use oversleep_record::disturbance::Disturbance;
-use oversleep_record::series::{Quantity, Unit, distinct_rounds};
+use oversleep_record::series::{Quantity, distinct_rounds};
 use oversleep_record::stats::{median, share_of_rounds_lower};
 use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series};
 
-use oversleep_record::words::{cost, counted, list};
+use oversleep_record::words::{self, counted, list};
 
 /// Share of the pairs of rounds that must agree before a remedy is said to help.
 const ROUNDS_AGREE_MIN: f64 = 0.75;
@@ -54,12 +54,7 @@ pub(crate) fn a_wait(series: &Series) -> String {
 
 /// A value in the unit of its series.
 pub(crate) fn value_text(series: &Series, value: i64) -> String {
-    match series.unit {
-        Unit::Ns => Nanos(value).to_string(),
-        Unit::Ps => cost(value),
-        Unit::Hz => format!("{value}/s"),
-        Unit::Mw => format!("{value} mW"),
-    }
+    words::value(series.unit, value)
 }
 
 /// `p50 66.1 µs, p99 115 µs (2000 values)`, p99 only where enough values lie beyond it. A wait that missed deadlines is

@@ -65,7 +65,7 @@ impl Kind {
             doc,
             family: Family::Spin,
             takes: Takes::Deadline,
-            slack: if self == Kind::Hybrid { SlackRule::ThreadSlack } else { SlackRule::NoTimer },
+            slack: if self == Kind::Hybrid { SlackRule::OfItsWaits } else { SlackRule::NoTimer },
             since: "any",
             ..WaitInfo::BLANK
         }

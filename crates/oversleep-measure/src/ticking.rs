@@ -66,7 +66,7 @@ impl Ticking {
 }
 
 struct Process {
-    asked: Option<Nanos>,
+    requested: Option<Nanos>,
     outcome: Option<Outcome>,
     requests: Requests,
 }
@@ -80,7 +80,7 @@ impl Neighbour for Process {
 impl Drop for Process {
     fn drop(&mut self) {
         let mut requests = self.requests.lock().unwrap();
-        if let Some(at) = requests.iter().position(|request| Some(*request) == self.asked) {
+        if let Some(at) = requests.iter().position(|request| Some(*request) == self.requested) {
             requests.remove(at);
         }
     }
@@ -212,21 +212,21 @@ impl Platform for Ticking {
         self.sim.spawn(name, body)
     }
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
-        let asked = match setting {
-            Some(Setting::Nanos(asked)) => Some(*asked),
+        let requested = match setting {
+            Some(Setting::Nanos(requested)) => Some(*requested),
             _ => None,
         };
-        if asked.is_some() && asked == self.refused {
+        if requested.is_some() && requested == self.refused {
             let why = Unavailable::not_permitted("this request", "ask for another");
             return Ok(Box::new(Process {
-                asked: None,
+                requested: None,
                 outcome: Some(Outcome::Denied { why }),
                 requests: Requests::default(),
             }));
         }
-        self.requests.lock().unwrap().extend(asked);
+        self.requests.lock().unwrap().extend(requested);
         let outcome = setting.map(|setting| Outcome::Applied { was: None, now: setting.clone() });
-        Ok(Box::new(Process { asked, outcome, requests: Arc::clone(&self.requests) }))
+        Ok(Box::new(Process { requested, outcome, requests: Arc::clone(&self.requests) }))
     }
     fn environment(&self) -> Environment {
         self.sim.environment()

@@ -165,7 +165,7 @@ impl FromStr for HeldSettings {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// Changed; it goes back to `was` afterwards. `was` is `None` where the system can't be requested.
+    /// Changed; it goes back to `was` afterwards. `was` is `None` where the value before is not readable.
     Applied {
         /// Before.
         was: Option<Setting>,

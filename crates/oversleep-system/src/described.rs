@@ -50,8 +50,7 @@ impl Described for WaitInfo {
     fn properties(&self) -> Vec<(&'static str, String)> {
         vec![
             ("family", self.family.name().to_owned()),
-            ("deadline", if self.takes.is_absolute() { "absolute" } else { "relative" }.to_owned()),
-            ("unit", self.granularity.to_string()),
+            ("takes", self.takes_words()),
             ("zero", self.zero.words().to_owned()),
             ("slack", self.slack.words().to_owned()),
         ]

@@ -1,7 +1,5 @@
 //! Waits: every primitive that ends at a time, described and callable.
 
-use std::fmt;
-
 use oversleep_record::{Nanos, Unavailable};
 
 use super::SharedPlatform;
@@ -65,17 +63,6 @@ impl Granularity {
     #[inline]
     pub fn rounded(&self, requested: Nanos) -> Nanos {
         if self.rounds_up { requested.round_up_to(self.step) } else { requested.round_down_to(self.step) }
-    }
-}
-
-/// As tables show it: `ns`, `1 ms, rounded up`.
-impl fmt::Display for Granularity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.step, self.rounds_up) {
-            (Nanos(1), _) => f.write_str("ns"),
-            (step, true) => write!(f, "{step}, rounded up"),
-            (step, false) => write!(f, "{step}, rounded down"),
-        }
     }
 }
 
@@ -147,6 +134,8 @@ pub enum SlackRule {
     ClassShare,
     /// No timer is involved.
     NoTimer,
+    /// It is composed of other waits, and theirs applies.
+    OfItsWaits,
 }
 
 impl SlackRule {
@@ -160,6 +149,7 @@ impl SlackRule {
             SlackRule::TimerResolution => "next timer interrupt",
             SlackRule::ClassShare => "a share by service class",
             SlackRule::NoTimer => "no timer",
+            SlackRule::OfItsWaits => "as the waits it makes",
         }
     }
 }
@@ -217,6 +207,23 @@ impl WaitInfo {
     #[inline]
     pub fn rounded(&self, requested: Nanos) -> Nanos {
         self.granularity.rounded(requested)
+    }
+
+    /// What its call takes and in which unit, in words: `a span in ms, rounded up`; `nothing` for a yield.
+    pub fn takes_words(&self) -> String {
+        let what = match self.takes {
+            Takes::Span => "a span",
+            Takes::Deadline => "a deadline",
+            Takes::TimeOfDay => "a time of day",
+            Takes::Nothing => return "nothing".to_owned(),
+        };
+        let unit = match self.granularity.step.0 {
+            1 => return format!("{what} in ns"),
+            1_000 => "µs",
+            1_000_000 => "ms",
+            _ => &format!("units of {}", self.granularity.step),
+        };
+        format!("{what} in {unit}, rounded {}", if self.granularity.rounds_up { "up" } else { "down" })
     }
 
     /// Whether it has a deadline (a yield has none).

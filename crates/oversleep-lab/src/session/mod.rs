@@ -32,8 +32,8 @@ pub struct Request {
 /// Why a run can't begin.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The clock that was to stamp can't be used.
-    #[error("can't stamp with the clock '{clock}' here: {reason}")]
+    /// The clock that `--clock` names can't be used.
+    #[error("can't take timestamps with the clock '{clock}' here: {reason}")]
     Clock {
         /// Its name.
         clock: String,
@@ -93,7 +93,7 @@ impl Laboratory {
     fn blank_result(&self, request: &Request, bench: &Bench) -> ResultFile {
         let taken_unix_s = self.platform.unix_time_s();
         let environment = self.platform.environment();
-        let chosen = if request.plan.clock.is_some() { Chosen::Requested } else { Chosen::DeadlineClock };
+        let chosen = if request.plan.clock.is_some() { Chosen::ByUser } else { Chosen::DeadlineClock };
         ResultFile {
             schema: SCHEMA.to_owned(),
             tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },

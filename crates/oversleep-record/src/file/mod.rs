@@ -58,22 +58,22 @@ pub struct Floor {
 pub enum Chosen {
     /// The deadlines of the system's waits are on it: no other clock can tell early from late to the nanosecond.
     DeadlineClock,
-    /// The user requested it.
-    Requested,
+    /// The user chose it with `--clock`.
+    ByUser,
 }
 
-/// How closely another clock agreed with the stamping one during the run. The library's clock is steered to it, so this
-/// shows how good the library's clock was, and whether a counter stood still or ran wild meanwhile.
+/// How closely another clock agreed with the clock of the timestamps during the run. The library's clock is steered to
+/// it, so this shows how good the library's clock was, and whether a counter stood still or ran wild meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrossCheck {
     /// Its registry name.
     pub clock: String,
-    /// How much further than the stamping clock it went, from the beginning of the run to the end.
+    /// How much further than the clock of the timestamps it went, from the beginning of the run to the end.
     pub difference_ns: Nanos,
-    /// What the readings around it and the stamping clock's step leave open.
+    /// What the readings around it and the step of the clock of the timestamps leave open.
     pub uncertainty_ns: Nanos,
-    /// From the first comparison to the last, by the stamping clock.
+    /// From the first comparison to the last, by the clock of the timestamps.
     pub window_ns: Nanos,
 }
 

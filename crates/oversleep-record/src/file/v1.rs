@@ -23,7 +23,7 @@ const LABELS_OF_TRIALS: &[(&str, &str)] = &[("phase", "side")];
 
 /// Words that have another spelling since.
 const QUANTITIES: &[(&str, &str)] = &[("elapsed", "duration")];
-const CHOICES: &[(&str, &str)] = &[("of_the_deadlines", "deadline_clock"), ("asked_for", "requested")];
+const CHOICES: &[(&str, &str)] = &[("of_the_deadlines", "deadline_clock"), ("asked_for", "by_user")];
 const REASONS: &[(&str, &str)] = &[("not_asked", "not_measured")];
 const VERDICTS: &[(&str, &str)] = &[("absent", "not_found")];
 
@@ -145,7 +145,7 @@ mod tests {
         let new = json!({
             "schema": super::super::SCHEMA,
             "floor": {
-                "chosen": "requested",
+                "chosen": "by_user",
                 "cross_check": {"difference_ns": 1, "uncertainty_ns": 2, "window_ns": 3},
             },
             "environment": {"asked_ns": {"type": "unknown", "value": {"kind": "not_measured"}}},

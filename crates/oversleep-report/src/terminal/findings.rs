@@ -13,7 +13,7 @@ use crate::view::table::Tone;
 use crate::words::{capitalised, sentence};
 
 /// Most notes shown with a sentence of their own by default.
-const NOTES_MAX: usize = 5;
+const NOTES_MAX: usize = 12;
 /// Most figures of evidence shown for a finding; the result and the browser's report hold all.
 const EVIDENCE_MAX: usize = 3;
 

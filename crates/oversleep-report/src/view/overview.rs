@@ -5,7 +5,7 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::findings::{self, Findings};
 use super::sections::{clocks, wait_at, waits_in_order};
-use super::select::{common_request, distinct, measured, plain_sleep};
+use super::select::{common_request, distinct, measured, plain_sleep, unavailable as unavailable_reason};
 use super::table::{Columns, Section};
 use crate::words::{capitalised, cost};
 
@@ -141,10 +141,10 @@ pub fn clauses_within(text: &str, room: usize) -> &str {
 
 /// What has no values at all.
 pub fn unavailable(file: &ResultFile) -> Vec<&str> {
-    let reasons = super::sections::unavailable_reasons(file);
-    let subjects = distinct(reasons.into_iter().flat_map(|(_, subjects)| subjects));
     let has_values =
         |subject: &&str| file.series.iter().any(|series| series.subject == *subject && series.has_values());
+    let is_missing = |series: &&Series| series.experiment != ExperimentId::A1 && unavailable_reason(series).is_some();
+    let subjects = distinct(file.series.iter().filter(is_missing).map(|series| series.subject.as_str()));
     subjects.into_iter().filter(|subject| !has_values(subject)).collect()
 }
 

@@ -77,9 +77,11 @@ impl Timing {
                 _ => Expiry::at(due),
             },
             SlackRule::Tick if self.wheel_ns > Nanos(1) => Expiry::at(wheel_end(self.wheel_ns, now, span)),
-            SlackRule::None | SlackRule::NoTimer | SlackRule::Tick | SlackRule::TimerResolution => {
-                Expiry::at(self.one_shot.end(due, happens))
-            }
+            SlackRule::None
+            | SlackRule::NoTimer
+            | SlackRule::OfItsWaits
+            | SlackRule::Tick
+            | SlackRule::TimerResolution => Expiry::at(self.one_shot.end(due, happens)),
         }
     }
 }

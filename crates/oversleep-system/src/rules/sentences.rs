@@ -1,6 +1,7 @@
 //! The rules in sentences: why a wait ends when it does. Clauses without a full stop, for others to follow.
 
 use oversleep_record::Nanos;
+use oversleep_record::words::percent;
 
 use super::{Requester, SleepingThread, Tick, TickBase, Timing, wheel_step};
 use crate::SlackRule;
@@ -55,8 +56,8 @@ pub fn by_tick(tick: &Tick, requester: Requester, hardware: Nanos, own: Nanos) -
         )
     };
     let chance = if tick.p_two_tick < 1.0 {
-        let share = tick.p_two_tick * 100.0;
-        format!("; where an interrupt misses the end of the span by a hair, {share:.0} % of waits take one more")
+        let share = percent(tick.p_two_tick);
+        format!("; if an interrupt misses the end of the span by a hair, {share} of waits take one more")
     } else {
         String::new()
     };
@@ -77,10 +78,10 @@ pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span:
             format!("it ends within {} of timer slack after it is due, plus the wake-up", thread.slack)
         }
         SlackRule::ThreadSlackOrShare => format!(
-            "it ends within {} of timer slack after it is due, or within {} % of its span where that is more, plus the \
+            "it ends within {} of timer slack after it is due, or within {} of its span where that is more, plus the \
              wake-up",
             thread.slack,
-            timing.poll_share.ppm(thread) as f64 / 10_000.0
+            percent(timing.poll_share.ppm(thread) as f64 / 1e6)
         ),
         SlackRule::ClassShare => match timing.tiers.get(thread.tier) {
             Some(tier) => format!(
@@ -102,15 +103,17 @@ pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span:
                 false => format!("its span is rounded up to scheduler ticks of {tick}, plus one more"),
             }
         }
-        SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution if timing.one_shot.grid_ns > Nanos(1) => {
+        SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution
+            if timing.one_shot.grid_ns > Nanos(1) =>
+        {
             let late = match timing.one_shot.p_late {
-                share if share > 0.0 => format!("; {:.0} % of waits take one step more", share * 100.0),
+                share if share > 0.0 => format!("; {} of waits take one step more", percent(share)),
                 _ => String::new(),
             };
             let grid = timing.one_shot.grid_ns;
             format!("a timer of its own ends it on the timer's next multiple of {grid}, whatever the resolution{late}")
         }
-        SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution => exact.to_owned(),
+        SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution => exact.to_owned(),
     }
 }
 

@@ -137,9 +137,9 @@ pub const MACOS: &[WaitInfo] = &[
     WaitInfo {
         name: "cond-timedwait",
         call: "pthread_cond_timedwait",
-        doc: "Thread pools, queues and LockSupport.parkNanos use it. Its deadline is a time of day in whole \
-              microseconds, so setting the wall clock moves it. oversleep converts the deadline at each call, which \
-              counts as part of the wait.",
+        doc: "Thread pools, queues and LockSupport.parkNanos use it. Its deadline is a time of day, so setting \
+              the wall clock moves it. That clock steps by microseconds. oversleep converts the deadline at each \
+              call, which counts as part of the wait, and adds one microsecond, so that it is never early.",
         takes: Takes::TimeOfDay,
         since: "Mac OS X 10.0",
         page: man!("3/pthread_cond_timedwait.3"),

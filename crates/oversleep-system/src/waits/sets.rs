@@ -61,7 +61,7 @@ pub fn plain_sleeps(os: &str) -> &'static [&'static str] {
 }
 
 const fn is_sleep_by_timer(info: &WaitInfo) -> bool {
-    matches!(info.family, Family::Sleep) && !info.ignores_slack()
+    matches!(info.family, Family::Sleep) && !matches!(info.slack, SlackRule::None | SlackRule::OfItsWaits)
 }
 
 const fn is_exact_timer(info: &WaitInfo) -> bool {

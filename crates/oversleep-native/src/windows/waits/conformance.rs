@@ -59,11 +59,11 @@ fn exercise(info: &'static WaitInfo, open: Open, mut waiter: Box<dyn Waiter>) {
 /// Checks that a wait of some ticks takes about that long: a wrong unit would make it ten times shorter or a thousand
 /// times longer.
 fn lasts(info: &WaitInfo, waiter: &mut dyn Waiter) {
-    let (asked, tick, far_too_long) = (Nanos::from_millis(40), Nanos::from_millis(16), Nanos::from_secs(20));
+    let (requested, tick, far_too_long) = (Nanos::from_millis(40), Nanos::from_millis(16), Nanos::from_secs(20));
     let begun = os::now();
-    wait_out(info, waiter, asked);
+    wait_out(info, waiter, requested);
     let took = os::now() - begun;
-    assert!(asked - tick <= took && took < far_too_long, "{}: {took}", info.name);
+    assert!(requested - tick <= took && took < far_too_long, "{}: {took}", info.name);
 }
 
 fn assert_ends(info: &WaitInfo, end: &WaitEnd) {

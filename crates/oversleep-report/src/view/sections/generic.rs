@@ -101,7 +101,7 @@ fn attributes(rows: &[&Series]) -> Vec<Attribute> {
         of(&head, &|series| of_series(series).map_or_else(|| UNKNOWN.to_owned(), |text| label(name, &text)))
     }));
     let has_conditions = rows.iter().any(|series| !series.conditions.is_as_found());
-    all.extend(has_conditions.then(|| of("conditions", &|series| select::asked_conditions(&series.conditions))));
+    all.extend(has_conditions.then(|| of("conditions", &|series| select::requested_conditions(&series.conditions))));
     all
 }
 

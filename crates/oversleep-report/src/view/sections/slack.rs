@@ -43,8 +43,8 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
 /// The tunable an experiment is about: the one its keys name.
 pub fn tunable<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Option<&'a str> {
     let of_series = |series: &'a Series| {
-        let mut asked = series.conditions.requested.keys();
-        asked.find(|name| series.key.names_tunable(name)).map(String::as_str)
+        let mut requested = series.conditions.requested.keys();
+        requested.find(|name| series.key.names_tunable(name)).map(String::as_str)
     };
     file.experiment(experiment).find_map(of_series)
 }

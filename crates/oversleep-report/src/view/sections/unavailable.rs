@@ -10,17 +10,20 @@ pub const ENTRY: Entry = Entry { id: "unavailable", title: "Not available here",
 
 fn build(file: &ResultFile, section: Section) -> Section {
     let columns = Columns::new()
-        .words("not available", |(_, subjects): &(String, Vec<&str>)| subjects.join(", "))
+        .words("not available", |(_, subjects): &(String, Vec<String>)| subjects.join(", "))
         .words("reason", |(reason, _)| reason.clone());
     section.tables(columns.table("What could not be measured, and why", reasons(file)))
 }
 
-/// Every reason with what it concerns. Clocks stand in their own section.
-pub fn reasons(file: &ResultFile) -> Vec<(String, Vec<&str>)> {
-    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+/// Every reason with what it concerns, the load named where only that is missing. Clocks stand in their own section.
+fn reasons(file: &ResultFile) -> Vec<(String, Vec<String>)> {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for series in file.series.iter().filter(|series| series.experiment != ExperimentId::A1) {
         let Some(reason) = select::unavailable(series).map(ToString::to_string) else { continue };
-        let subject = series.subject.as_str();
+        let subject = match select::load(series) {
+            Some(load) => format!("{} under {load}", series.subject),
+            None => series.subject.clone(),
+        };
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, subjects)) if subjects.contains(&subject) => {}
             Some((_, subjects)) => subjects.push(subject),
