@@ -77,9 +77,13 @@ impl fmt::Display for Unavailable {
         match self {
             Unavailable::NotOnThisPlatform => write!(f, "not on this platform"),
             Unavailable::TooOld { needs } => write!(f, "needs {needs}"),
-            Unavailable::NotPermitted { what, allow } => write!(f, "{what} is not permitted here ({allow})"),
-            Unavailable::NoHardware { what } => write!(f, "no {what} here"),
-            Unavailable::Missing { what } => write!(f, "{what} is missing here"),
+            Unavailable::NotPermitted { what, allow } => write!(f, "{what} is not permitted ({allow})"),
+            Unavailable::NoHardware { what } => write!(f, "no {what}"),
+            // A hint in parentheses stays behind the sentence.
+            Unavailable::Missing { what } => match what.strip_suffix(')').and_then(|what| what.rsplit_once(" (")) {
+                Some((thing, hint)) => write!(f, "{thing} is missing ({hint})"),
+                None => write!(f, "{what} is missing"),
+            },
             Unavailable::Failed { call, error } => write!(f, "{call}: {error}"),
             Unavailable::Nonsense { what } => write!(f, "made no sense: {what}"),
             Unavailable::NotMeasured => write!(f, "not measured in this run"),

@@ -49,7 +49,7 @@ pub struct Neighbours {
 struct Line {
     class: &'static str,
     name: String,
-    /// By step; `None` where nothing is known.
+    /// By step; `None` if nothing is known.
     values_ms: Vec<Option<f64>>,
 }
 
@@ -101,11 +101,7 @@ impl Neighbours {
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
         let lines = [
             ("precise", self.wait_label.clone(), sleep.to_vec()),
-            (
-                "accent",
-                "resolution stated here".to_owned(),
-                self.steps.iter().map(|step| finite(step.stated_ms)).collect(),
-            ),
+            ("accent", "stated resolution".to_owned(), self.steps.iter().map(|step| finite(step.stated_ms)).collect()),
             (
                 "coarse",
                 format!("step of {}", if self.clock_label.is_empty() { "a coarse clock" } else { &self.clock_label }),

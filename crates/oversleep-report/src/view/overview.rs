@@ -4,7 +4,7 @@ use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_tabl
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::findings::{self, Findings};
-use super::sections::{clocks, wait_at, waits_in_order};
+use super::sections::{clocks, unavailable_subject, wait_at, waits_in_order};
 use super::select::{common_request, distinct, measured, plain_sleep};
 use super::table::{Columns, Section};
 use crate::words::{capitalised, cost};
@@ -84,7 +84,7 @@ fn groups(file: &ResultFile, common: Nanos) -> Vec<Vec<(&str, Nanos)>> {
     groups
 }
 
-/// What a 1 ms sleep and a clock read cost here, and the largest cost with its cure and what that gained.
+/// What a 1 ms sleep and a clock read cost here, and the largest cost with its remedy and what that gained.
 pub fn bottom_line(file: &ResultFile, findings: &Findings) -> Vec<String> {
     let sleep = plain_sleep(file);
     let mut sentences: Vec<String> = basics(file, sleep, &clock_table(file)).into_iter().collect();
@@ -95,7 +95,7 @@ pub fn bottom_line(file: &ResultFile, findings: &Findings) -> Vec<String> {
         sentences.push(format!("Largest cost: {name}. {what}. Tried here: {gain}."));
     } else if findings.costs().next().is_some() {
         let names: Vec<&str> = findings.costs().map(|finding| finding.name.as_str()).collect();
-        sentences.push(format!("Costs: {}. No cure was tried that helped.", names.join(", ")));
+        sentences.push(format!("Costs: {}. No remedy was shown to help.", names.join(", ")));
     } else {
         sentences.push("No cost was found that a remedy could recover.".to_owned());
     }
@@ -143,8 +143,9 @@ pub fn clauses_within(text: &str, room: usize) -> &str {
 pub fn unavailable(file: &ResultFile) -> Vec<&str> {
     let reasons = super::sections::unavailable_reasons(file);
     let subjects = distinct(reasons.into_iter().flat_map(|(_, subjects)| subjects));
-    let has_values =
-        |subject: &&str| file.series.iter().any(|series| series.subject == *subject && series.has_values());
+    let has_values = |subject: &&str| {
+        file.series.iter().any(|series| unavailable_subject(series) == *subject && series.has_values())
+    };
     subjects.into_iter().filter(|subject| !has_values(subject)).collect()
 }
 

@@ -38,7 +38,7 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     seen
 }
 
-/// The system's plainest sleep at the common request: the wait that the sweep of requests is made with.
+/// The system's simplest sleep at the common request: the wait that the sweep of requests is made with.
 pub fn plain_sleep(file: &ResultFile) -> Option<&Series> {
     let wait = [ExperimentId::B2, ExperimentId::B6, ExperimentId::B1]
         .into_iter()
@@ -131,7 +131,7 @@ mod tests {
         denied.outcomes.insert("policy".into(), Outcome::Denied { why });
         assert_eq!(
             conditions(&denied).as_deref(),
-            Some("policy fifo:80 refused: SCHED_FIFO is not permitted here (grant CAP_SYS_NICE); load spin:2")
+            Some("policy fifo:80 refused: SCHED_FIFO is not permitted (grant CAP_SYS_NICE); load spin:2")
         );
     }
 

@@ -28,7 +28,7 @@ const PLACES: [Place; 8] = [
     ("step", "Clocks: steps of coarse ones", |series| series.quantity == Quantity::Step),
     ("elapsed", "Sleeps: duration as a clock shows it", |series| series.quantity == Quantity::Duration),
     ("handoff", "Hand-offs: until the other thread runs", |series| series.quantity == Quantity::HandoffLatency),
-    ("fork-join", "Fork–joins: duration", |series| series.quantity == Quantity::ForkJoin),
+    ("fork-join", "Fork-joins: duration", |series| series.quantity == Quantity::ForkJoin),
     ("yield", "Yields: duration of a call", |series| series.quantity == Quantity::Cost),
     ("rates", "Rates, states and power", |_| true),
 ];

@@ -1,6 +1,7 @@
 //! What has no figures here, with the reason.
 
-use oversleep_record::{ExperimentId, ResultFile};
+use oversleep_record::label::{self, Counted};
+use oversleep_record::{ExperimentId, ResultFile, Series};
 
 use super::Entry;
 use crate::view::select;
@@ -15,12 +16,21 @@ fn build(file: &ResultFile, section: Section) -> Section {
     section.tables(columns.table("What could not be measured, and why", reasons(file)))
 }
 
+/// What a series is about, for a reader who doesn't know its key.
+pub fn subject(series: &Series) -> &str {
+    match series.label(label::COUNTED) {
+        Some(Counted::Residency) => "time in idle states",
+        Some(Counted::Power) => "power",
+        _ => &series.subject,
+    }
+}
+
 /// Every reason with what it concerns. Clocks stand in their own section.
 pub fn reasons(file: &ResultFile) -> Vec<(String, Vec<&str>)> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for series in file.series.iter().filter(|series| series.experiment != ExperimentId::A1) {
         let Some(reason) = select::unavailable(series).map(ToString::to_string) else { continue };
-        let subject = series.subject.as_str();
+        let subject = subject(series);
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, subjects)) if subjects.contains(&subject) => {}
             Some((_, subjects)) => subjects.push(subject),
