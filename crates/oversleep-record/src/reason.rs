@@ -92,3 +92,17 @@ impl fmt::Display for Unavailable {
 }
 
 impl std::error::Error for Unavailable {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_stays_behind_the_sentence() {
+        let says = |what: &str| Unavailable::missing(what).to_string();
+        assert_eq!(says("/sys/power"), "/sys/power is missing");
+        assert_eq!(says("/sys/power (check on the host)"), "/sys/power is missing (check on the host)");
+        assert_eq!(says("a list (cpuidle) of states"), "a list (cpuidle) of states is missing");
+        assert_eq!(Unavailable::no_hardware("rdtscp instruction").to_string(), "no rdtscp instruction");
+    }
+}

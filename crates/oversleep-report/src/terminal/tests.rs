@@ -119,3 +119,14 @@ fn what_is_not_available_stands_once_with_its_reason() {
     assert!(text.contains("poll, select   a timer is missing"), "{text}");
     assert!(!text.contains("0 ns"), "unknown is never zero");
 }
+
+#[test]
+fn what_c5_lacks_is_named_in_words() {
+    let (idle, power) = ("C5/idle/residency/idle/slack=1ns", "C5/packages/power/idle/slack=1ns");
+    let reason = || Unavailable::NotOnThisPlatform;
+    let sheet = Sheet::linux().unavailable(idle, reason()).unavailable(power, reason());
+    let text = report(&sheet.file, 80);
+    assert!(text.contains("time in idle states, power  not on this platform"), "{text}");
+    let glance = plain(&super::report(&sheet.file, 80, super::Detail::Brief, &[]));
+    assert!(glance.contains("not available: time in idle states, power"), "{glance}");
+}

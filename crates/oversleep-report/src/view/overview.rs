@@ -4,8 +4,8 @@ use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_tabl
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::findings::{self, Findings};
-use super::sections::{clocks, unavailable_subject, wait_at, waits_in_order};
-use super::select::{common_request, distinct, measured, plain_sleep};
+use super::sections::{clocks, wait_at, waits_in_order};
+use super::select::{common_request, distinct, measured, plain_sleep, subject_in_words};
 use super::table::{Columns, Section};
 use crate::words::{capitalised, cost};
 
@@ -144,7 +144,9 @@ pub fn unavailable(file: &ResultFile) -> Vec<&str> {
     let reasons = super::sections::unavailable_reasons(file);
     let subjects = distinct(reasons.into_iter().flat_map(|(_, subjects)| subjects));
     let has_values = |subject: &&str| {
-        file.series.iter().any(|series| unavailable_subject(series) == *subject && series.has_values())
+        file.series
+            .iter()
+            .any(|series| subject_in_words(series.quantity, &series.subject) == *subject && series.has_values())
     };
     subjects.into_iter().filter(|subject| !has_values(subject)).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use oversleep_record::conditions::{Conditions, Outcome};
-use oversleep_record::series::{Status, distinct_rounds};
+use oversleep_record::series::{Quantity, Status, distinct_rounds};
 use oversleep_record::{Disturbance, ExperimentId, Nanos, ResultFile, Series, Unavailable};
 
 /// The request nearly every program makes; tables and pictures that show one request show this one.
@@ -12,6 +12,15 @@ pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 /// Series of an experiment that have values.
 pub fn measured(file: &ResultFile, experiment: ExperimentId) -> impl Iterator<Item = &Series> {
     file.experiment(experiment).filter(|series| series.has_values())
+}
+
+/// What a series is about, for a reader who doesn't know its key.
+pub fn subject_in_words(quantity: Quantity, subject: &str) -> &str {
+    match quantity {
+        Quantity::IdleResidency => "time in idle states",
+        Quantity::Power => "power",
+        _ => subject,
+    }
 }
 
 /// Why a series has no values, where it says.

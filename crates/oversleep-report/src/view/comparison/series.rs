@@ -9,7 +9,7 @@ use oversleep_record::series::{Quantity, Unit};
 use oversleep_record::{ExperimentId, Nanos};
 
 use super::{indices, letter};
-use crate::view::select::distinct;
+use crate::view::select::{distinct, subject_in_words};
 use crate::view::table::{Cell, Columns, Section, ToCell, Tone};
 use crate::words::{MEDIAN_MIN, UNKNOWN, counted, list, value};
 
@@ -264,7 +264,9 @@ fn holders_in_words(results: &[u32]) -> String {
 /// Experiments with their subjects: `B5 nanosleep, usleep; D4 futex`.
 fn subjects(series: &[&SeriesComparison]) -> String {
     let mut by_experiment: BTreeMap<ExperimentId, Vec<&str>> = BTreeMap::new();
-    series.iter().for_each(|one| by_experiment.entry(one.experiment).or_default().push(&one.subject));
+    series.iter().for_each(|one| {
+        by_experiment.entry(one.experiment).or_default().push(subject_in_words(one.quantity, &one.subject));
+    });
     let all = by_experiment.into_iter().map(|(id, subjects)| format!("{id} {}", distinct(subjects).join(", ")));
     all.collect::<Vec<_>>().join("; ")
 }

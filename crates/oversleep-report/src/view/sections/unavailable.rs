@@ -1,10 +1,9 @@
 //! What has no figures here, with the reason.
 
-use oversleep_record::label::{self, Counted};
-use oversleep_record::{ExperimentId, ResultFile, Series};
+use oversleep_record::{ExperimentId, ResultFile};
 
 use super::Entry;
-use crate::view::select;
+use crate::view::select::{self, subject_in_words};
 use crate::view::table::{Columns, Section};
 
 pub const ENTRY: Entry = Entry { id: "unavailable", title: "Not available here", experiments: &[], build };
@@ -16,21 +15,12 @@ fn build(file: &ResultFile, section: Section) -> Section {
     section.tables(columns.table("What could not be measured, and why", reasons(file)))
 }
 
-/// What a series is about, for a reader who doesn't know its key.
-pub fn subject(series: &Series) -> &str {
-    match series.label(label::COUNTED) {
-        Some(Counted::Residency) => "time in idle states",
-        Some(Counted::Power) => "power",
-        _ => &series.subject,
-    }
-}
-
 /// Every reason with what it concerns. Clocks stand in their own section.
 pub fn reasons(file: &ResultFile) -> Vec<(String, Vec<&str>)> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for series in file.series.iter().filter(|series| series.experiment != ExperimentId::A1) {
         let Some(reason) = select::unavailable(series).map(ToString::to_string) else { continue };
-        let subject = subject(series);
+        let subject = subject_in_words(series.quantity, &series.subject);
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, subjects)) if subjects.contains(&subject) => {}
             Some((_, subjects)) => subjects.push(subject),
