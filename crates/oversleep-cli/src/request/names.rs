@@ -106,6 +106,6 @@ mod tests {
         let without = unknown("load", "zzz", &["spin", "memory"], None);
         assert_eq!(without.to_string(), "unknown load 'zzz'; choose from spin, memory");
         let near = unknown("load", "spim", &["spin", "memory"], None);
-        assert_eq!(near.to_string(), "unknown load 'spim'; did you mean 'spin'? There are spin, memory");
+        assert_eq!(near.to_string(), "unknown load 'spim'; did you mean 'spin'? Choose from spin, memory");
     }
 }

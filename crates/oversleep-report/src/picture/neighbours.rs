@@ -26,7 +26,7 @@ pub struct NeighbourStep {
     pub label: String,
     /// The duration of each of this process's sleeps, ms.
     pub sleep_ms: Vec<f64>,
-    /// The resolution the system stated here, ms.
+    /// The resolution that the system stated to this process, ms.
     pub stated_ms: Option<f64>,
     /// The coarse clock's step, ms.
     pub clock_step_ms: Option<f64>,
