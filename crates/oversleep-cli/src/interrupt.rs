@@ -85,6 +85,6 @@ pub fn wait_for_signal(ready: impl FnOnce()) -> Result<(), Failure> {
 
 /// Leaves Ctrl-C to the program that runs; this process ends when the program does.
 pub fn leave_to_programs() {
-    // Where signals can't be caught, they end this process first. That is no reason not to run the program.
+    // If signals can't be caught, they end this process first. The program runs all the same.
     let _ = ctrlc::set_handler(|| {});
 }

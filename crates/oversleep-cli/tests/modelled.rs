@@ -235,7 +235,7 @@ fn what_cannot_be_tuned_is_said_with_what_can() {
     let said = refused(&["--slack", "1us"]);
     assert!(said.contains("on this system, use --tune latency="), "{said}");
     let said = refused(&["--tune", "latncy=tier-0"]);
-    assert!(said.contains("did you mean 'latency'? There are"), "{said}");
+    assert!(said.contains("did you mean 'latency'? Choose from"), "{said}");
     let said = refused(&["--tune", "latency=tier-9"]);
     assert!(said.contains("can't use --tune latency=tier-9") && said.contains("tier-1"), "{said}");
     let said = refused(&["--tune", "policy=other:31", "--policy", "other:31"]);
@@ -264,7 +264,7 @@ fn questions_are_understood_in_the_words_of_other_languages() {
         ("switch-to-thread(1ms)", "windows-11", "ask yield(switch-to-thread)"),
         ("step(interrupt-time)", "windows-7", "Windows 10"),
         ("forkjoin(single, coarse)", "macos-14-m1", "the coarse clock"),
-        ("resolution()", "macos-14-m1", "it is no duration here"),
+        ("resolution()", "macos-14-m1", "it is not a duration here"),
     ] {
         let ended = Home::new().run(["ask", question, "--on", machine]).with_code(1);
         assert!(ended.stderr.contains(says), "{question}: {}", ended.stderr);

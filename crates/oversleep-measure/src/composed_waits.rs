@@ -85,8 +85,8 @@ impl Wait for Composed {
     fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
         let helper = match self.kind {
             Kind::Spin => None,
-            Kind::SpinYield => Some(platform.plainest(Family::Yield)),
-            Kind::Hybrid => Some(platform.plainest(Family::Sleep)),
+            Kind::SpinYield => Some(platform.simplest(Family::Yield)),
+            Kind::Hybrid => Some(platform.simplest(Family::Sleep)),
         };
         let helper = helper.map(|wait| wait.ok_or(Unavailable::NotOnThisPlatform)?.open(platform)).transpose()?;
         Ok(Box::new(ComposedWaiter { kind: self.kind, platform: Arc::clone(platform), helper }))

@@ -56,9 +56,9 @@ impl Setting {
     }
 }
 
-/// A text is no setting.
+/// A text is not a setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no setting; give on, off, a span like 1ms, or a policy like fifo:80")]
+#[error("'{0}' is not a setting; give on, off, a span like 1ms, or a policy like fifo:80")]
 pub struct SettingError(String);
 
 /// Reads `on`, `off`, `1ms` and `fifo:80`. CPUs are not read: a list of numbers could be anything.

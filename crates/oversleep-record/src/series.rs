@@ -21,7 +21,7 @@ use crate::units::Nanos;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// End of a wait minus its deadline; below zero where it ended early.
+    /// End of a wait minus its deadline; below zero if it ended early.
     Lateness,
     /// End minus start, as one clock shows it.
     Duration,

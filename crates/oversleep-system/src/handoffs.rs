@@ -36,7 +36,7 @@ pub const LINUX: &[HandoffInfo] = &[
     HandoffInfo {
         name: "futex",
         call: "futex(FUTEX_WAKE) and futex(FUTEX_WAIT)",
-        doc: "The floor: every lock, condition variable and semaphore of the C library and of Rust ends in it.",
+        doc: "The base of the others: every lock, condition variable and semaphore of the C library and of Rust ends in it.",
         since: "Linux 2.6",
         page: "https://man7.org/linux/man-pages/man2/futex.2.html",
     },
@@ -88,7 +88,7 @@ pub const WINDOWS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "event",
         call: "SetEvent and WaitForSingleObject of an auto-reset event",
-        doc: "The old common way of Windows programs, also between processes. Sets before the wait merge into one, so \
+        doc: "The older way of Windows programs, also between processes. Sets before the wait merge into one, so \
               oversleep keeps a count alongside it.",
         since: "Windows XP",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setevent",
@@ -104,7 +104,7 @@ pub const WINDOWS: &[HandoffInfo] = &[
     HandoffInfo {
         name: "wait-on-address",
         call: "WakeByAddressSingle and WaitOnAddress",
-        doc: "The floor: Rust's locks, parking and channels and C++'s atomic waits are built on it.",
+        doc: "The base of others: Rust's locks, parking and channels and C++'s atomic waits are built on it.",
         since: "Windows 8",
         page: "https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-wakebyaddresssingle",
     },

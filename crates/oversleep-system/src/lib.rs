@@ -134,7 +134,7 @@ pub trait Platform: Send + Sync {
 
     /// How fast the calling thread's CPU may run and how hot it is now, and how often heat has slowed a CPU down since an
     /// arbitrary origin. It costs more than [`Platform::counters`], so it is read before the first of them and after the
-    /// last. It is empty where no gauge is readable; the environment's facts state why.
+    /// last. It is empty if no gauge is readable; the environment's facts state why.
     fn processor_state(&self) -> ProcessorState {
         ProcessorState::default()
     }
@@ -175,8 +175,8 @@ impl dyn Platform + '_ {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().name == name)
     }
 
-    /// The plainest wait of a family: the first in the list.
-    pub fn plainest(&self, family: Family) -> Option<&dyn Wait> {
+    /// The simplest wait of a family: the first in the list.
+    pub fn simplest(&self, family: Family) -> Option<&dyn Wait> {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == family)
     }
 

@@ -32,7 +32,7 @@ impl Scope {
 pub struct Reached {
     /// In one sentence, without a full stop.
     pub sentence: String,
-    /// Whether the timers of a program that makes no request follow it while it is held; `None` where that is unknown.
+    /// Whether the timers of a program that makes no request follow it while it is held; `None` if that is unknown.
     pub programs: Option<bool>,
 }
 
@@ -87,9 +87,9 @@ pub struct TunableInfo {
     pub inherited_by: Option<&'static str>,
     /// Whether it decides how exactly this system's timers end: slack, resolution, tier. At most one does.
     pub sets_resolution: bool,
-    /// The words that it takes as settings, the plainest first; empty where it takes none.
+    /// The words that it takes as settings, the simplest first; empty if it takes none.
     pub words: &'static [Word],
-    /// Spans worth measuring side by side, the default first; empty where it takes none or there is nothing to compare.
+    /// Spans worth measuring side by side, the default first; empty if it takes none or there is nothing to compare.
     pub compared: &'static [Nanos],
     /// Whether modelled machines have it.
     pub is_modelled: bool,
@@ -244,7 +244,7 @@ pub trait Tunable: Send + Sync {
         None
     }
 
-    /// Settings worth measuring side by side here, the default first; empty where there is nothing to compare.
+    /// Settings worth measuring side by side here, the default first; empty if there is nothing to compare.
     fn settings_to_compare(&self) -> Vec<Setting> {
         self.info().spans_to_compare()
     }

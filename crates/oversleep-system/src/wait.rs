@@ -279,7 +279,7 @@ pub trait Wait: Send + Sync {
     /// Why it can't be used here.
     fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable>;
 
-    /// Delays worth measuring side by side that the call can be told to tolerate, none first; empty where it takes none.
+    /// Delays worth measuring side by side that the call can be told to tolerate, none first; empty if it takes none.
     fn tolerances_to_compare(&self) -> Vec<Nanos> {
         Vec::new()
     }

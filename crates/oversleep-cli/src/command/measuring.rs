@@ -97,7 +97,7 @@ fn ended(file: &ResultFile) -> Result<Exit, Failure> {
     let exit = exit::of_result(file);
     // An experiment about facts measures nothing; the heading shows the facts.
     let nothing_planned = file.series.is_empty() && file.clocks.is_empty();
-    // The description of a clock is no measurement.
+    // The description of a clock is not a measurement.
     let was_measured = |clock: &ClockResult| {
         clock.example_raw.is_some() || !clock.differences.is_empty() || clock.steps.is_some() || clock.drift.is_some()
     };

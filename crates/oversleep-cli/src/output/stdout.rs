@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::exit::Failure;
 
-/// Text for people; NO_COLOR, `--color` or a reader that is no terminal remove its styles.
+/// Text for people; NO_COLOR, `--color` or a reader that is not a terminal remove its styles.
 pub fn text(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     done(out.write_all(text.as_bytes()).and_then(|()| out.flush()))

@@ -73,7 +73,7 @@ fn word(kind: Kind) -> &'static str {
 }
 
 impl Answer {
-    /// `None` without values, or with a value that is no number.
+    /// `None` without values, or with a value that is not a number.
     pub(super) fn of(mut values_ns: Vec<f64>) -> Option<Answer> {
         if values_ns.is_empty() || values_ns.iter().any(|value| !value.is_finite()) {
             return None;

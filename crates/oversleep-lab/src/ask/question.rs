@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// `sleep(1ms)`: how long this wait takes. `sleep` means the platform's plainest sleep.
+    /// `sleep(1ms)`: how long this wait takes. `sleep` means the platform's simplest sleep.
     Wait {
         /// Registry name, or `sleep`.
         name: String,

@@ -19,7 +19,7 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
     let _loads: Vec<_> = loads.filter_map(|load| platform.load(&load.kind)?.start(load.hogs).ok()).collect();
     match &question.subject {
         Subject::Wait { name, request } => {
-            let wait = find_wait(platform, name).or_else(|| platform.plainest(Family::Sleep))?;
+            let wait = find_wait(platform, name).or_else(|| platform.simplest(Family::Sleep))?;
             let wait = wait.rule(*request).or_else(|| of_spinning(platform, wait.info()))?;
             Some(wait + &of_timestamps(platform, question.clock.as_deref()) + &of_neighbours(platform, question))
         }
@@ -28,7 +28,7 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
         Subject::Resolution => platform.resolution_tunable()?.rule(),
         // A clock that knows its rule is a modelled one.
         Subject::Cost { clock } => platform.clock(clock)?.rule().map(|_| {
-            "no rule gives it: the cost of a read is a figure of the profile, which names its source".to_owned()
+            "the cost of a read follows from no rule: it is a figure of the profile, which names its source".to_owned()
         }),
         Subject::ForkJoin { style, coarse } => {
             let clock = match question.clock.as_deref() {
@@ -39,7 +39,7 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
             match clock {
                 Some(clock) => Some(format!("{} times the fork-join: {}", clock.info().name, clock.rule()?)),
                 None => {
-                    let sleep = platform.plainest(Family::Sleep)?.rule(POLL_PAUSE)?;
+                    let sleep = platform.simplest(Family::Sleep)?.rule(POLL_PAUSE)?;
                     Some(of_fork_join(platform, *style, computing(question), &sleep))
                 }
             }
@@ -52,7 +52,9 @@ fn of_spinning(platform: &dyn Platform, info: &WaitInfo) -> Option<String> {
     platform.clock(platform.reference_clock())?.rule()?;
     let call = info.call;
     (info.family == Family::Spin).then(|| {
-        format!("no timer ends it: the thread itself reads the clock until then ({call}), which takes the CPU")
+        format!(
+            "no timer ends the wait: the thread itself reads the clock until the deadline ({call}), which takes the CPU"
+        )
     })
 }
 
@@ -99,11 +101,11 @@ fn of_fork_join(platform: &dyn Platform, style: JoinStyle, hogs: usize, sleep: &
             turns(FORK_JOIN_THREADS)
         ),
         JoinStyle::Spinning => format!(
-            "the main thread looks without a pause, so it sees at once that the last thread ended; it takes a CPU \
+            "the main thread checks without a pause, so it sees at once that the last thread ended; it takes a CPU \
              meanwhile{}",
             turns(FORK_JOIN_THREADS + 1)
         ),
-        JoinStyle::Polling => format!("the main thread looks after each sleep of {POLL_PAUSE}: {sleep}"),
+        JoinStyle::Polling => format!("the main thread checks after each sleep of {POLL_PAUSE}: {sleep}"),
         JoinStyle::Single => {
             format!("one thread does all portions in turn: nothing waits, so no timer shows{}", turns(1))
         }
@@ -273,7 +275,7 @@ mod tests {
             ),
             (
                 neighbour(on_machine("windows-11", &[], "sleep(1ms)"), "5ms"),
-                "served only at every 3rd, once every 15 ms; for neighbours",
+                "served only at every 3rd one, once every 15 ms; for neighbours",
             ),
             (neighbour(on_machine("linux-hz250", &[], "sleep(1ms)"), "1ms"), "slack belongs to each thread here"),
             (on_machine("linux-hz250", &[], "resolution()"), "timer slack is each thread's own, 50 µs for a new one"),

@@ -19,11 +19,11 @@ use oversleep_system::{Handoff, Platform, ThreadHandle};
 pub(super) static D3: Experiment = Experiment {
     id: ExperimentId::D3,
     title: "generations per second",
-    question: "How many generations per second does a simulation reach, by task size and by the way it waits?",
+    question: "How many generations per second does a simulation reach, by task size and by how it waits?",
     method: "A pool of one worker per CPU (eight at most) is signalled, each worker does one task, and the last one \
              signals the main thread: one generation. The main thread waits blocked, spinning, or checking every \
              millisecond; tasks are 10 µs, 100 µs and 1 ms of calibrated work. A poll of 1 ms caps the rate at what \
-             its real duration allows, however small the tasks are: below 1,000 per second, or 64 where 1 ms takes \
+             its real duration allows, however small the tasks are: below 1,000 per second, or 64 if 1 ms takes \
              15.6 ms.",
     quantities: &[Quantity::GenerationsPerSecond],
     columns: &[
@@ -179,7 +179,7 @@ impl Probe for Generations {
         let platform = bench.platform();
         let units_per_ms = *self.work_units.get_or_init(|| calibrate_work(platform));
         let units = units_per_ms * self.task.0.unsigned_abs() / 1_000_000;
-        let Ok(mut sleeper) = bench.open_plainest_sleep() else { return };
+        let Ok(mut sleeper) = bench.open_simplest_sleep() else { return };
         let pool = match Pool::start(bench, self.workers, units.max(1)) {
             Ok(pool) => pool,
             Err(reason) => return self.recorder.unavailable(reason),

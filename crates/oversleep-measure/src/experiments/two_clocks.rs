@@ -47,7 +47,7 @@ pub(super) static B1: Experiment = Experiment {
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(coarse) = choose::coarse_clock(platform) else { return Vec::new() };
-    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
     let coarse_name = coarse.info().name;
     let coarse_index =
         platform.clocks().iter().position(|clock| clock.info().name == coarse_name).expect("it is of this registry");

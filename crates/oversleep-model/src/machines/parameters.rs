@@ -26,10 +26,10 @@ use Kind::{Cost, Flag, Integer, Ladder, Policy, Share, Span, Spread, Text, Tiers
 
 /// All of them.
 pub(super) const PARAMETERS: &[Parameter] = &[
-    parameter("machine.os", Word(&["linux", "windows", "macos"]), "Whose rules hold."),
+    parameter("machine.os", Word(&["linux", "windows", "macos"]), "The operating system whose rules the model follows."),
     parameter("machine.arch", Word(&["x86_64", "aarch64"]), "The processor's architecture."),
-    parameter("cpus.count", Integer, "Number of CPUs; more threads than that take turns."),
-    parameter("cpus.efficiency", Integer, "How many of them are efficiency cores."),
+    parameter("cpus.count", Integer, "Number of CPUs. Threads beyond that number take turns."),
+    parameter("cpus.efficiency", Integer, "How many of the CPUs are efficiency cores."),
     parameter(
         "scheduler.kind",
         Word(&["fair", "eevdf", "cfs", "round-robin"]),
@@ -38,40 +38,41 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     parameter(
         "scheduler.slice",
         Span,
-        "How long a thread runs while another of its rank waits. On Linux for one CPU: times 1 + log2(CPUs, at most 8), \
-        and until the next tick.",
+        "How long a thread runs while another of the same rank waits. On Linux this is the figure for one CPU: multiply \
+        it by 1 + log2(CPUs, at most 8); the slice then lasts until the next tick.",
     ),
     parameter(
         "scheduler.latency",
         Span,
-        "The period in which each thread of a CPU has a turn (kind cfs), for one CPU.",
+        "The period in which every thread on a CPU gets a turn (kind cfs), stated for one CPU.",
     )
     .only_on("linux"),
     parameter(
         "scheduler.wakeup-granularity",
         Span,
-        "How much more CPU time than the waking thread another must have had to be displaced (kind cfs), for one CPU.",
+        "How much more CPU time than the waking thread the running one must have had before it is displaced (kind cfs), \
+        stated for one CPU.",
     )
     .only_on("linux"),
-    parameter("scheduler.preempt-delay", Spread, "From being ready to run until displacing another thread."),
+    parameter("scheduler.preempt-delay", Spread, "Time from becoming ready to run until displacing another thread."),
     parameter(
         "scheduler.wake-cpu",
         Span,
-        "CPU time of a wake-up that counts toward the share of the thread that wakes up.",
+        "CPU time that each wake-up adds to the share of the thread that wakes up.",
     )
     .only_on("linux"),
     parameter(
         "scheduler.starving",
         Span,
-        "A thread that threads of higher rank keep from running gets a slice after this long.",
+        "How long threads of higher rank can keep a thread from running before it gets a slice.",
     ),
-    parameter("scheduler.starving-look", Span, "How often the system looks for such threads."),
-    parameter("scheduler.policy", Policy, "The scheduling policy that a program starts under, with its priority."),
+    parameter("scheduler.starving-look", Span, "How often the system looks for starving threads."),
+    parameter("scheduler.policy", Policy, "The scheduling policy that a program starts with, and its priority."),
     parameter("timers.slack", Span, "Timer slack of a new thread.").only_on("linux"),
     parameter("timers.poll-share", Share, "The share of the timeout that select, poll and epoll_wait add as slack.")
         .only_on("linux"),
-    parameter("timers.poll-share-nice", Share, "The same for a thread of positive nice value.").only_on("linux"),
-    parameter("timers.poll-share-most", Span, "The longest span that this share comes to.").only_on("linux"),
+    parameter("timers.poll-share-nice", Share, "That share for a thread with a positive nice value.").only_on("linux"),
+    parameter("timers.poll-share-most", Span, "The longest slack that this share adds.").only_on("linux"),
     parameter("timers.hz", Integer, "Ticks per second of the kernel: the step of coarse clocks.").only_on("linux"),
     parameter(
         "timers.high-resolution",
@@ -92,65 +93,66 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     parameter(
         "timers.base",
         Word(&["call", "last-tick"]),
-        "What a wait counts from; from the last tick it can end early.",
+        "What a wait counts from. A wait that counts from the last tick can end early.",
     )
     .only_on("windows"),
     parameter(
         "timers.p-two-tick",
         Share,
-        "Share of waits that take one tick more where a tick misses them by less than the \
-        margin.",
+        "Share of waits that take one more tick if a tick comes before their end by less \
+        than the margin.",
     )
     .only_on("windows"),
     parameter(
         "timers.margin",
         Span,
-        "How long before a wait's end a tick may come and still, sometimes, end the wait.",
+        "How far before a wait's end a tick can come and still sometimes end the wait.",
     )
     .only_on("windows"),
     parameter("timers.requests-reach", Word(&["everyone", "asker"]), "Which processes a requested resolution reaches.")
         .only_on("windows"),
-    parameter("timers.drops-hidden", Flag, "Whether the requests of a program whose window is hidden are ignored.")
+    parameter("timers.drops-hidden", Flag, "Whether the requests of a program with a hidden window are ignored.")
         .only_on("windows"),
     parameter("timers.window-hidden", Flag, "Whether this program's window is hidden.").only_on("windows"),
     parameter("timers.grid", Span, "One-shot timers end on multiples of this."),
-    parameter("timers.grid-p-late", Share, "Share of one-shot timers that end one step of the grid later."),
+    parameter("timers.grid-p-late", Share, "Share of one-shot timers that end one grid step late."),
     parameter(
         "timers.tiers",
         Tiers,
-        "Latency tiers: name, shift of the request to the right, longest delay; a thread's own \
-        first.",
+        "Latency tiers, a thread's own first: the name, the right shift of the request, and \
+        the \
+        longest delay.",
     )
     .only_on("macos"),
-    parameter("wake.cost", Spread, "From a timer's end until the thread runs, on a free CPU."),
-    parameter("wake.real-time", Spread, "The same under a real-time policy."),
-    parameter("wake.idle-exits", Ladder, "What leaving an idle state adds, by how long the CPU expected to idle."),
-    parameter("wake.real-time-idle-exits", Ladder, "The same under a real-time policy."),
-    parameter("wake.handoff", Spread, "From a post, or a thread's end, until the waiter runs."),
-    parameter("wake.yield", Spread, "Giving the CPU away when no other thread wants it."),
-    parameter("wake.thread-start", Span, "From a thread's creation until it runs."),
-    parameter("work.unit", Span, "One unit of work."),
-    parameter("work.relax", Span, "One turn of a spin loop."),
+    parameter("wake.cost", Spread, "Time from a timer's end until the thread runs on a free CPU."),
+    parameter("wake.real-time", Spread, "What wake.cost is under a real-time policy."),
+    parameter("wake.idle-exits", Ladder, "Time that leaving an idle state adds, by how long the CPU expected to be idle."),
+    parameter("wake.real-time-idle-exits", Ladder, "What wake.idle-exits is under a real-time policy."),
+    parameter("wake.handoff", Spread, "Time from a signal, or from a thread's end, until the waiting thread runs."),
+    parameter("wake.yield", Spread, "Duration of a yield when no other thread wants the CPU."),
+    parameter("wake.thread-start", Span, "Time from a thread's creation until it runs."),
+    parameter("work.unit", Span, "Duration of one unit of work."),
+    parameter("work.relax", Span, "Duration of one turn of a spin loop."),
     parameter(
         "work.timer-load",
         Span,
-        "What a thread of the load 'timers' computes per wake-up, context switches included.",
+        "CPU time that a thread of the load 'timers' uses per wake-up, context switches included.",
     ),
-    parameter("costs.other", Cost, "Reading a clock whose cost is not stated."),
-    parameter("costs.*", Cost, "Reading the clock of that name."),
+    parameter("costs.other", Cost, "Cost of reading a clock for which no cost is stated."),
+    parameter("costs.*", Cost, "Cost of reading this clock."),
     parameter(
         "steps.*",
         Span,
-        "The step of the clock of that name, where it differs from that of what the clock follows.",
+        "The step of this clock, if it differs from the step of what the clock follows.",
     ),
-    parameter("frequencies.*", Integer, "Ticks per second of the counter of that name."),
-    parameter("extra.*", Spread, "What the wait of that name costs beyond the wake-up; negative where it costs less."),
-    parameter("shortest.*", Span, "The shortest span the wait of that name takes."),
-    parameter("tolerance.*", Span, "How far the system may delay the wait of that name."),
-    parameter("grids.*", Span, "The wait of that name ends only on multiples of this."),
-    parameter("raises.*", Span, "The resolution the wait of that name holds while it waits."),
-    parameter("since.*", Text, "The version that brought the clock or wait of that name: this machine is older."),
-    parameter("facts.*", Text, "A fact about the machine, as a real one states it."),
+    parameter("frequencies.*", Integer, "Ticks per second of this counter."),
+    parameter("extra.*", Spread, "What this wait costs beyond the wake-up; negative if it costs less."),
+    parameter("shortest.*", Span, "The shortest span that this wait takes."),
+    parameter("tolerance.*", Span, "How far the system may delay this wait."),
+    parameter("grids.*", Span, "This wait ends only on multiples of this span."),
+    parameter("raises.*", Span, "The resolution that this wait holds while it waits."),
+    parameter("since.*", Text, "The version that introduced this clock or wait; this machine is older."),
+    parameter("facts.*", Text, "A fact about the machine, as a real one reports it."),
 ];
 
 /// The parameter of that path.
@@ -179,8 +181,11 @@ pub(super) fn path_of(typed: &str) -> Result<String, String> {
     match fits[..] {
         [only] => Ok(only.to_owned()),
         [] => Err(match nearest(&path) {
-            Some(near) => format!("'{typed}' is not a parameter; did you mean '{near}'?"),
-            None => format!("'{typed}' is not a parameter; there are {}", known.collect::<Vec<_>>().join(", ")),
+            Some(near) => format!("'{typed}' is not a figure of a modelled machine; did you mean '{near}'?"),
+            None => {
+                let known = known.collect::<Vec<_>>().join(", ");
+                format!("'{typed}' is not a figure of a modelled machine; choose from {known}")
+            }
         }),
         _ => Err(format!("'{typed}' can be {}; write its full name", fits.join(" or "))),
     }
@@ -215,7 +220,7 @@ mod tests {
             let said = path_of(typed).unwrap_err();
             assert!(said.ends_with(&format!("did you mean '{meant}'?")), "{said}");
         }
-        assert!(path_of("foo").unwrap_err().contains("there are machine.os"));
+        assert!(path_of("foo").unwrap_err().contains("choose from machine.os"));
         assert!(path_of("costs.").is_err());
         for known in PARAMETERS {
             assert!(known.doc.ends_with('.'), "{}", known.path);

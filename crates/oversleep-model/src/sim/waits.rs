@@ -172,8 +172,8 @@ impl Shared {
         (longer - known).max(Nanos::ZERO)
     }
 
-    /// From the timer until the thread could run. A CPU that idles leaves an idle state first, the deeper the longer
-    /// it was to idle.
+    /// From the timer's end until the thread is ready to run. A CPU that idles leaves an idle state first, the deeper
+    /// the longer it was to idle.
     fn wake_cost(&self, state: &State, thread: &SleepingThread, span: Nanos) -> Nanos {
         let random = &self.kernel.random;
         let (cost, exits) = match thread.is_real_time {

@@ -35,7 +35,7 @@ const ENTRIES: &[Entry] = &[
         gives: "no page faults during a measurement",
         check: || match tunables::try_setting("lock-memory", &Setting::Flag(true)) {
             Outcome::Denied { why: Unavailable::NotOnThisPlatform } => {
-                Err(Unavailable::missing("an implementation of mlockall, which macOS only declares,"))
+                Err(Unavailable::missing("an implementation of mlockall (macOS only declares it)"))
             }
             Outcome::Denied { why } => Err(why),
             _ => Ok("mlockall was granted".to_owned()),

@@ -23,7 +23,7 @@ pub fn emulated(file: &ResultFile) -> Option<String> {
     file.environment.emulated(&file.platform)
 }
 
-/// What a result was taken on where that is no real machine: `modelled: windows-11`, `under Wine 8.0`, `under an
+/// What a result was taken on if that is not a real machine: `modelled: windows-11`, `under Wine 8.0`, `under an
 /// emulator`.
 pub fn mark(modelled: Option<&str>, wine: Option<&str>, is_emulated: bool) -> Option<String> {
     match (modelled, wine) {
@@ -99,7 +99,7 @@ pub fn run(file: &ResultFile) -> Vec<String> {
     parts
 }
 
-/// How many series stopped early because the time was up; `None` where none did.
+/// How many series stopped early because the time was up; `None` if none did.
 fn stopped_count(file: &ResultFile) -> Option<usize> {
     let partial = file.series.iter().filter(|series| series.status == Status::Partial).count();
     (partial > 0 && file.completion == Completion::Complete).then_some(partial)

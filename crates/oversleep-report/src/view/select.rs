@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use oversleep_record::conditions::{Conditions, Outcome};
-use oversleep_record::series::{Status, distinct_rounds};
+use oversleep_record::series::{Quantity, Status, distinct_rounds};
 use oversleep_record::{Disturbance, ExperimentId, Nanos, ResultFile, Series, Unavailable};
 use oversleep_system::waits::sets::plain_sleeps;
 
@@ -13,6 +13,15 @@ pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 /// Series of an experiment that have values.
 pub fn measured(file: &ResultFile, experiment: ExperimentId) -> impl Iterator<Item = &Series> {
     file.experiment(experiment).filter(|series| series.has_values())
+}
+
+/// What a series is about, for a reader who doesn't know its key.
+pub fn subject_in_words(quantity: Quantity, subject: &str) -> &str {
+    match quantity {
+        Quantity::IdleResidency => "time in idle states",
+        Quantity::Power => "power",
+        _ => subject,
+    }
 }
 
 /// Why a series has no values, where it says.
@@ -39,7 +48,7 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     seen
 }
 
-/// The system's plain sleep at the common request.
+/// The system's simplest sleep at the common request.
 pub fn plain_sleep(file: &ResultFile) -> Option<&Series> {
     plain_sleeps(&file.platform.os).iter().find_map(|wait| {
         measured(file, ExperimentId::B5)
@@ -129,7 +138,7 @@ mod tests {
         denied.outcomes.insert("policy".into(), Outcome::Denied { why });
         assert_eq!(
             conditions(&denied).as_deref(),
-            Some("policy fifo:80 refused: SCHED_FIFO is not permitted here (grant CAP_SYS_NICE); load spin:2")
+            Some("policy fifo:80 refused: SCHED_FIFO is not permitted (grant CAP_SYS_NICE); load spin:2")
         );
     }
 

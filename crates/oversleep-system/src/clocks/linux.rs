@@ -96,7 +96,7 @@ pub const LINUX: &[ClockInfo] = &[
     ClockInfo {
         name: "monotonic-syscall",
         call: "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)",
-        doc: "CLOCK_MONOTONIC by a real system call. It shows what a read costs where the vDSO can't answer, or where \
+        doc: "CLOCK_MONOTONIC by a real system call. It shows what a read costs if the vDSO can't answer, or if \
               a sandbox intercepts system calls.",
         may_avoid_syscall: false,
         ..ELAPSED

@@ -57,7 +57,7 @@ pub const MACOS: &[ClockInfo] = &[
     ClockInfo {
         name: "mach-approximate",
         call: "mach_approximate_time()",
-        doc: "mach_absolute_time as the kernel last noted it, read from memory. Where the kernel keeps that value, \
+        doc: "mach_absolute_time as the kernel last noted it, read from memory. If the kernel keeps that value, \
               this is the cheapest clock; elsewhere it is as fine and as expensive as the precise one.",
         unit: ClockUnit::Ticks,
         is_modelled: false,

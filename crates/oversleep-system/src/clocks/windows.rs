@@ -51,7 +51,7 @@ pub const WINDOWS: &[ClockInfo] = &[
         name: "qpc",
         call: "QueryPerformanceCounter",
         doc: "Elapsed time in ticks of QueryPerformanceFrequency (10 MHz on most x86-64, 24 MHz on most ARM64): use it \
-              to measure durations. It reads the processor's counter where Windows trusts the counter; otherwise \
+              to measure durations. It reads the processor's counter if Windows trusts the counter; otherwise \
               (HPET, ACPI timer), a read takes about a microsecond.",
         unit: ClockUnit::Ticks,
         since: "Windows 2000",

@@ -34,7 +34,7 @@ pub struct Timing {
     pub tick: Option<Tick>,
     /// One-shot timers.
     pub one_shot: OneShot,
-    /// Period of the scheduler's tick, for timeouts in whole ticks; zero where no wait depends on it.
+    /// Period of the scheduler's tick, for timeouts in whole ticks; zero if no wait depends on it.
     pub wheel_ns: Nanos,
     /// Shares of the request by which timers are postponed, by class; the first is every thread's own.
     pub tiers: Vec<Tier>,

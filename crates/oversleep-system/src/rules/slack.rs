@@ -61,7 +61,7 @@ pub struct Tier {
     pub name: String,
     /// The request is shifted right by so many bits; to the left below zero.
     pub shift: i32,
-    /// At most this; zero where nothing is postponed.
+    /// At most this; zero if nothing is postponed.
     pub max_ns: Nanos,
 }
 

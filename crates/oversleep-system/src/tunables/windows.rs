@@ -71,7 +71,7 @@ pub const WINDOWS: &[TunableInfo] = &[
     TunableInfo {
         name: "policy",
         call: "SetThreadPriority and SetPriorityClass",
-        doc: "Which thread runs first where threads compete. idle to time-critical are priorities of this thread; high \
+        doc: "Which thread runs first when threads compete. idle to time-critical are priorities of this thread; high \
               and realtime are classes of the whole process and raise its other threads too. None of them changes \
               which interrupt ends a wait.",
         expected: "idle, lowest, below-normal, normal, above-normal, highest or time-critical for the thread, high or \

@@ -149,7 +149,7 @@ pub const MACOS: &[WaitInfo] = &[
         name: "cond-timedwait-relative",
         call: "pthread_cond_timedwait_relative_np",
         doc: "The condition variable's wait with a span instead of a time of day. The timed waits of Rust, Swift and \
-              libc++ use it, since conditions of macOS know no other clock. Setting the wall clock doesn't reach it.",
+              libc++ use it, because macOS's condition variables have no other clock. Setting the wall clock doesn't affect it.",
         since: "Mac OS X 10.4",
         page: "https://github.com/apple-oss-distributions/libpthread",
         is_modelled: false,
@@ -175,7 +175,7 @@ pub const MACOS: &[WaitInfo] = &[
     WaitInfo {
         name: "wait-on-address",
         call: "os_sync_wait_on_address_with_timeout",
-        doc: "The futex of macOS, public since 14.4, for locks of one's own. os_unfair_lock, C++'s atomic waits and \
+        doc: "The futex of macOS, public since 14.4, for hand-made locks. os_unfair_lock, C++'s atomic waits and \
               Rust's locks use what lies beneath it.",
         since: "macOS 14.4",
         page: "https://developer.apple.com/documentation/os/os_sync_wait_on_address_with_timeout",

@@ -57,7 +57,7 @@ pub const WINDOWS: &[WaitInfo] = &[
     WaitInfo {
         name: "thread-sleep",
         call: "std::thread::sleep",
-        doc: "Rust's sleep. It uses a high-resolution waitable timer where there is one (Windows 10 1803), whatever \
+        doc: "Rust's sleep. It uses a high-resolution waitable timer if there is one (Windows 10 1803), whatever \
               the timer resolution; the standard library drops any remainder below 100 ns. It calls Sleep on older \
               systems and for a span of zero.",
         granularity: Granularity { rounds_up: false, ..Granularity::HUNDRED_NS },

@@ -26,14 +26,14 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     applies_to: "Windows at its default timer resolution; Linux without high-resolution timers; modelled machines",
     scope: Scope::Anywhere,
     severity: Severity::Cost,
-    meaning: "Where the system checks timers only once per tick, a sleep ends at the first tick after its deadline. \
+    meaning: "If the system checks timers only once per tick, a sleep ends at the first tick after its deadline. \
               Plotted against requests of 1 to 15 ms, the durations form a flat band instead of a line: every sleep \
               takes about 16 ms on Windows with its default tick. With high-resolution timers each sleep is late by a \
               constant, and the sweep is a line.",
     how_we_know: "oversleep requests each whole millisecond from 1 to 15 in several passes and compares the medians. \
                   The sleeps end on a tick if many requests share a few results.",
     what_to_do: "On Windows, request a finer timer resolution or use a high-resolution waitable timer. On Linux, boot a kernel \
-                 with high-resolution timers (without highres=off). Where neither is available, sleep first and spin at the \
+                 with high-resolution timers (without highres=off). If neither is available, sleep first and spin at the \
                  end.",
     sources: &["https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep"],
     remedies: &[&REQUEST_TIMER_RESOLUTION, &USE_HIGH_RESOLUTION_TIMER, &HYBRID_WAIT],

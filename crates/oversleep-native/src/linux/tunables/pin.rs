@@ -63,7 +63,7 @@ fn not_among(requested: &[u32], allowed: &[u32]) -> Vec<u32> {
 fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
     let lacking = Setting::Cpus(lacking.to_vec());
     let allowed = Setting::Cpus(allowed.to_vec());
-    Unavailable::no_hardware(format!("CPU {lacking} that this process may use (it may use {allowed})"))
+    Unavailable::no_hardware(format!("CPU {lacking} among those that this process may use ({allowed})"))
 }
 
 struct PinGuard {

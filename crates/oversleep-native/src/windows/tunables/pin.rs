@@ -40,7 +40,7 @@ fn set(cpus: &[u32]) -> Result<(), Unavailable> {
 fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
     let lacking = Setting::Cpus(lacking.to_vec());
     let allowed = Setting::Cpus(allowed.to_vec());
-    Unavailable::no_hardware(format!("CPU {lacking} that this process may use (it may use {allowed})"))
+    Unavailable::no_hardware(format!("CPU {lacking} among those that this process may use ({allowed})"))
 }
 
 /// The CPUs that this thread's group lacks. For another group, only the call shows it.

@@ -32,10 +32,7 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
     let at_request = request.map(|request| format!(" at {request}")).unwrap_or_default();
     let caption = format!("Median lateness{at_request} by {}", in_words(tunable));
     let note = |found| {
-        format!(
-            "The {} was {found} before the measurement. It makes no difference to waits that ignore it.",
-            in_words(tunable)
-        )
+        format!("The {} was {found} before the measurement. Waits that ignore it are unaffected.", in_words(tunable))
     };
     section.tables(columns.table(caption, settings(file, ExperimentId::C2))).notes(as_found.map(note))
 }

@@ -3,7 +3,7 @@
 use oversleep_record::{ExperimentId, ResultFile};
 
 use super::Entry;
-use crate::view::select;
+use crate::view::select::{self, subject_in_words};
 use crate::view::table::{Columns, Section};
 
 pub const ENTRY: Entry = Entry { id: "unavailable", title: "Not available here", experiments: &[], build };
@@ -20,9 +20,10 @@ fn reasons(file: &ResultFile) -> Vec<(String, Vec<String>)> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for series in file.series.iter().filter(|series| series.experiment != ExperimentId::A1) {
         let Some(reason) = select::unavailable(series).map(ToString::to_string) else { continue };
+        let subject = subject_in_words(series.quantity, &series.subject);
         let subject = match select::load(series) {
-            Some(load) => format!("{} under {load}", series.subject),
-            None => series.subject.clone(),
+            Some(load) => format!("{subject} under {load}"),
+            None => subject.to_owned(),
         };
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, subjects)) if subjects.contains(&subject) => {}
