@@ -101,7 +101,7 @@ struct ThreadSleep;
 
 impl Wait for ThreadSleep {
     fn info(&self) -> &WaitInfo {
-        waits::named(waits::EVERYWHERE, "thread-sleep")
+        describe!(waits::EVERYWHERE, "thread-sleep")
     }
 
     fn open(&self, _: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {

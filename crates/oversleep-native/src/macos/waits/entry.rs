@@ -5,11 +5,11 @@ use oversleep_record::{Nanos, Unavailable};
 use crate::macos::MacOs;
 use crate::native::waits::proved_by;
 pub(super) use crate::native::waits::{Call, Stateless, thread_sleep};
-use oversleep_system::{WaitInfo, Waiter, waits};
+use oversleep_system::{WaitInfo, Waiter, describe, waits};
 
 /// The description of that name, looked up while compiling.
 pub(super) const fn described(name: &str) -> &'static WaitInfo {
-    waits::named(waits::MACOS, name)
+    describe!(waits::MACOS, name)
 }
 
 /// Opens `waiter` after one wait of a microsecond.

@@ -7,11 +7,11 @@ use windows_sys::Win32::Foundation::{ERROR_TIMEOUT, GetLastError, WAIT_FAILED, W
 use crate::native::waits::proved_by;
 pub(super) use crate::native::waits::{Call, Stateless, thread_sleep};
 use crate::windows::{Windows, os};
-use oversleep_system::{WaitEnd, WaitInfo, Waiter, waits};
+use oversleep_system::{WaitEnd, WaitInfo, Waiter, describe, waits};
 
 /// The description of that name, looked up while compiling.
 pub(super) const fn described(name: &str) -> &'static WaitInfo {
-    waits::named(waits::WINDOWS, name)
+    describe!(waits::WINDOWS, name)
 }
 
 /// Opens `waiter` after a wait of zero, which runs the same code and takes no tick.
