@@ -9,7 +9,8 @@ use crate::sim::{
     SchedulerKind, Spread, Stall, Starving, Timing, WaitModel, Wake,
 };
 use oversleep_system::{
-    ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, describe, handoffs, loads, tunables,
+    ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, describe, handoffs, loads,
+    tunables,
 };
 
 /// Builds a machine step by step.

@@ -14,6 +14,14 @@ pub struct Entry {
     pub check: fn() -> Result<String, Unavailable>,
 }
 
+/// A table of abilities: the name, what it is for, and the check.
+macro_rules! abilities {
+    ($($name:literal: $gives:literal => $check:expr,)*) => {
+        &[$($crate::survey::Entry { name: $name, gives: $gives, check: $check }),*]
+    };
+}
+pub(crate) use abilities;
+
 /// All abilities, available or not. They are checked on a separate thread, so that the caller stays unchanged.
 pub fn survey(tables: &'static [&'static [Entry]], native: fn() -> SharedPlatform) -> Vec<Ability> {
     let check = move || check_all(tables, native);

@@ -2,7 +2,7 @@
 
 /// A description: its base, name and call, then what differs from the base, then who uses it and what to beware of.
 macro_rules! entry {
-    ($base:ident: $name:literal => $call:literal, $($field:ident: $value:expr,)* $doc:literal) => {{
+    ($base:path: $name:literal => $call:literal, $($field:ident: $value:expr,)* $doc:literal) => {{
         let mut info = $base;
         (info.name, info.call, info.doc) = ($name, $call, $doc);
         $(info.$field = $value;)*

@@ -11,147 +11,84 @@ pub(super) struct Parameter {
     pub only_on: Option<&'static str>,
 }
 
-const fn parameter(path: &'static str, kind: Kind, doc: &'static str) -> Parameter {
-    Parameter { path, kind, doc, only_on: None }
-}
-
-impl Parameter {
-    const fn only_on(mut self, os: &'static str) -> Parameter {
-        self.only_on = Some(os);
-        self
-    }
-}
-
 use Kind::{Cost, Flag, Integer, Ladder, Policy, Share, Span, Spread, Text, Tiers, Word};
 
+/// A table of parameters: the path, the system whose rules use it where only one does, the kind, and what it means.
+macro_rules! parameters {
+    ($($path:literal $(on $os:literal)?: $kind:expr => $doc:literal,)*) => {
+        &[$(Parameter { path: $path, kind: $kind, doc: $doc, only_on: [$(Some($os),)? None][0] }),*]
+    };
+}
+
 /// All of them.
-pub(super) const PARAMETERS: &[Parameter] = &[
-    parameter("machine.os", Word(&["linux", "windows", "macos"]), "Whose rules hold."),
-    parameter("machine.arch", Word(&["x86_64", "aarch64"]), "The processor's architecture."),
-    parameter("cpus.count", Integer, "Number of CPUs; more threads than that take turns."),
-    parameter("cpus.efficiency", Integer, "How many of them are efficiency cores."),
-    parameter(
-        "scheduler.kind",
-        Word(&["fair", "eevdf", "cfs", "round-robin"]),
+pub(super) const PARAMETERS: &[Parameter] = parameters! {
+    "machine.os": Word(&["linux", "windows", "macos"]) => "Whose rules hold.",
+    "machine.arch": Word(&["x86_64", "aarch64"]) => "The processor's architecture.",
+    "cpus.count": Integer => "Number of CPUs; more threads than that take turns.",
+    "cpus.efficiency": Integer => "How many of them are efficiency cores.",
+    "scheduler.kind": Word(&["fair", "eevdf", "cfs", "round-robin"]) =>
         "The rule by which threads take turns on a CPU.",
-    ),
-    parameter(
-        "scheduler.slice",
-        Span,
-        "How long a thread runs while another of its rank waits. On Linux for one CPU: times 1 + log2(CPUs, at most 8), \
-        and until the next tick.",
-    ),
-    parameter(
-        "scheduler.latency",
-        Span,
+    "scheduler.slice": Span =>
+        "How long a thread runs while another of its rank waits. On Linux for one CPU: times 1 + log2(CPUs, at most \
+         8), and until the next tick.",
+    "scheduler.latency" on "linux": Span =>
         "The period in which each thread of a CPU has a turn (kind cfs), for one CPU.",
-    )
-    .only_on("linux"),
-    parameter(
-        "scheduler.wakeup-granularity",
-        Span,
+    "scheduler.wakeup-granularity" on "linux": Span =>
         "How much more CPU time than the waking thread another must have had to be displaced (kind cfs), for one CPU.",
-    )
-    .only_on("linux"),
-    parameter("scheduler.preempt-delay", Spread, "From being ready to run until displacing another thread."),
-    parameter(
-        "scheduler.wake-cpu",
-        Span,
+    "scheduler.preempt-delay": Spread => "From being ready to run until displacing another thread.",
+    "scheduler.wake-cpu" on "linux": Span =>
         "CPU time of a wake-up that counts toward the share of the thread that wakes up.",
-    )
-    .only_on("linux"),
-    parameter(
-        "scheduler.starving",
-        Span,
+    "scheduler.starving": Span =>
         "A thread that threads of higher rank keep from running gets a slice after this long.",
-    ),
-    parameter("scheduler.starving-look", Span, "How often the system looks for such threads."),
-    parameter("scheduler.policy", Policy, "The scheduling policy that a program starts under, with its priority."),
-    parameter("timers.slack", Span, "Timer slack of a new thread.").only_on("linux"),
-    parameter("timers.poll-share", Share, "The share of the timeout that select, poll and epoll_wait add as slack.")
-        .only_on("linux"),
-    parameter("timers.poll-share-nice", Share, "The same for a thread of positive nice value.").only_on("linux"),
-    parameter("timers.poll-share-most", Span, "The longest span that this share comes to.").only_on("linux"),
-    parameter("timers.hz", Integer, "Ticks per second of the kernel: the step of coarse clocks.").only_on("linux"),
-    parameter(
-        "timers.high-resolution",
-        Flag,
+    "scheduler.starving-look": Span => "How often the system looks for such threads.",
+    "scheduler.policy": Policy => "The scheduling policy that a program starts under, with its priority.",
+    "timers.slack" on "linux": Span => "Timer slack of a new thread.",
+    "timers.poll-share" on "linux": Share => "The share of the timeout that select, poll and epoll_wait add as slack.",
+    "timers.poll-share-nice" on "linux": Share => "The same for a thread of positive nice value.",
+    "timers.poll-share-most" on "linux": Span => "The longest span that this share comes to.",
+    "timers.hz" on "linux": Integer => "Ticks per second of the kernel: the step of coarse clocks.",
+    "timers.high-resolution" on "linux": Flag =>
         "Whether the kernel has high-resolution timers; without them every wait ends on its tick.",
-    )
-    .only_on("linux"),
-    parameter("timers.tick", Span, "Period of the timer interrupt when no process requests another.")
-        .only_on("windows"),
-    parameter("timers.tick-shortest", Span, "The shortest period that a program can request.").only_on("windows"),
-    parameter(
-        "timers.timer-hz",
-        Integer,
-        "Frequency of the timer behind the tick: grants are multiples of 128 of its \
-        cycles. 0: any multiple of 100 ns.",
-    )
-    .only_on("windows"),
-    parameter(
-        "timers.base",
-        Word(&["call", "last-tick"]),
+    "timers.tick" on "windows": Span => "Period of the timer interrupt when no process requests another.",
+    "timers.tick-shortest" on "windows": Span => "The shortest period that a program can request.",
+    "timers.timer-hz" on "windows": Integer =>
+        "Frequency of the timer behind the tick: grants are multiples of 128 of its cycles. 0: any multiple of 100 ns.",
+    "timers.base" on "windows": Word(&["call", "last-tick"]) =>
         "What a wait counts from; from the last tick it can end early.",
-    )
-    .only_on("windows"),
-    parameter(
-        "timers.p-two-tick",
-        Share,
-        "Share of waits that take one tick more where a tick misses them by less than the \
-        margin.",
-    )
-    .only_on("windows"),
-    parameter(
-        "timers.margin",
-        Span,
+    "timers.p-two-tick" on "windows": Share =>
+        "Share of waits that take one tick more where a tick misses them by less than the margin.",
+    "timers.margin" on "windows": Span =>
         "How long before a wait's end a tick may come and still, sometimes, end the wait.",
-    )
-    .only_on("windows"),
-    parameter("timers.requests-reach", Word(&["everyone", "asker"]), "Which processes a requested resolution reaches.")
-        .only_on("windows"),
-    parameter("timers.drops-hidden", Flag, "Whether the requests of a program whose window is hidden are ignored.")
-        .only_on("windows"),
-    parameter("timers.window-hidden", Flag, "Whether this program's window is hidden.").only_on("windows"),
-    parameter("timers.grid", Span, "One-shot timers end on multiples of this."),
-    parameter("timers.grid-p-late", Share, "Share of one-shot timers that end one step of the grid later."),
-    parameter(
-        "timers.tiers",
-        Tiers,
-        "Latency tiers: name, shift of the request to the right, longest delay; a thread's own \
-        first.",
-    )
-    .only_on("macos"),
-    parameter("wake.cost", Spread, "From a timer's end until the thread runs, on a free CPU."),
-    parameter("wake.real-time", Spread, "The same under a real-time policy."),
-    parameter("wake.idle-exits", Ladder, "What leaving an idle state adds, by how long the CPU expected to idle."),
-    parameter("wake.real-time-idle-exits", Ladder, "The same under a real-time policy."),
-    parameter("wake.handoff", Spread, "From a post, or a thread's end, until the waiter runs."),
-    parameter("wake.yield", Spread, "Giving the CPU away when no other thread wants it."),
-    parameter("wake.thread-start", Span, "From a thread's creation until it runs."),
-    parameter("work.unit", Span, "One unit of work."),
-    parameter("work.relax", Span, "One turn of a spin loop."),
-    parameter(
-        "work.timer-load",
-        Span,
-        "What a thread of the load 'timers' computes per wake-up, context switches included.",
-    ),
-    parameter("costs.other", Cost, "Reading a clock whose cost is not stated."),
-    parameter("costs.*", Cost, "Reading the clock of that name."),
-    parameter(
-        "steps.*",
-        Span,
-        "The step of the clock of that name, where it differs from that of what the clock follows.",
-    ),
-    parameter("frequencies.*", Integer, "Ticks per second of the counter of that name."),
-    parameter("extra.*", Spread, "What the wait of that name costs beyond the wake-up; negative where it costs less."),
-    parameter("shortest.*", Span, "The shortest span the wait of that name takes."),
-    parameter("tolerance.*", Span, "How far the system may delay the wait of that name."),
-    parameter("grids.*", Span, "The wait of that name ends only on multiples of this."),
-    parameter("raises.*", Span, "The resolution the wait of that name holds while it waits."),
-    parameter("since.*", Text, "The version that brought the clock or wait of that name: this machine is older."),
-    parameter("facts.*", Text, "A fact about the machine, as a real one states it."),
-];
+    "timers.requests-reach" on "windows": Word(&["everyone", "asker"]) =>
+        "Which processes a requested resolution reaches.",
+    "timers.drops-hidden" on "windows": Flag => "Whether the requests of a program whose window is hidden are ignored.",
+    "timers.window-hidden" on "windows": Flag => "Whether this program's window is hidden.",
+    "timers.grid": Span => "One-shot timers end on multiples of this.",
+    "timers.grid-p-late": Share => "Share of one-shot timers that end one step of the grid later.",
+    "timers.tiers" on "macos": Tiers =>
+        "Latency tiers: name, shift of the request to the right, longest delay; a thread's own first.",
+    "wake.cost": Spread => "From a timer's end until the thread runs, on a free CPU.",
+    "wake.real-time": Spread => "The same under a real-time policy.",
+    "wake.idle-exits": Ladder => "What leaving an idle state adds, by how long the CPU expected to idle.",
+    "wake.real-time-idle-exits": Ladder => "The same under a real-time policy.",
+    "wake.handoff": Spread => "From a post, or a thread's end, until the waiter runs.",
+    "wake.yield": Spread => "Giving the CPU away when no other thread wants it.",
+    "wake.thread-start": Span => "From a thread's creation until it runs.",
+    "work.unit": Span => "One unit of work.",
+    "work.relax": Span => "One turn of a spin loop.",
+    "work.timer-load": Span => "What a thread of the load 'timers' computes per wake-up, context switches included.",
+    "costs.other": Cost => "Reading a clock whose cost is not stated.",
+    "costs.*": Cost => "Reading the clock of that name.",
+    "steps.*": Span => "The step of the clock of that name, where it differs from that of what the clock follows.",
+    "frequencies.*": Integer => "Ticks per second of the counter of that name.",
+    "extra.*": Spread => "What the wait of that name costs beyond the wake-up; negative where it costs less.",
+    "shortest.*": Span => "The shortest span the wait of that name takes.",
+    "tolerance.*": Span => "How far the system may delay the wait of that name.",
+    "grids.*": Span => "The wait of that name ends only on multiples of this.",
+    "raises.*": Span => "The resolution the wait of that name holds while it waits.",
+    "since.*": Text => "The version that brought the clock or wait of that name: this machine is older.",
+    "facts.*": Text => "A fact about the machine, as a real one states it.",
+};
 
 /// The parameter of that path.
 pub(super) fn parameter_of(path: &str) -> Option<&'static Parameter> {

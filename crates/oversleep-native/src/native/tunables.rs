@@ -109,6 +109,20 @@ pub(crate) fn held(was: Setting, now: Setting, guard: impl Restore + 'static) ->
     if was == now { (Outcome::AlreadySo { is: now }, Some(Box::new(guard))) } else { changed(was, now, guard) }
 }
 
+/// A guard that runs this once when it is dropped, on its thread.
+pub(crate) fn undo(undo: impl FnOnce() + 'static) -> impl Restore + 'static {
+    struct Undo<F: FnOnce()>(Option<F>, NotSend);
+    impl<F: FnOnce()> Restore for Undo<F> {}
+    impl<F: FnOnce()> Drop for Undo<F> {
+        fn drop(&mut self) {
+            if let Some(undo) = self.0.take() {
+                undo();
+            }
+        }
+    }
+    Undo(Some(undo), PhantomData)
+}
+
 /// [`Entry::parse`] of what is on or off.
 pub(crate) fn flag(setting: &Setting) -> Option<bool> {
     match setting {

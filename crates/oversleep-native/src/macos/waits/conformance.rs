@@ -7,7 +7,8 @@ use oversleep_record::{Nanos, Unavailable};
 
 use crate::macos::{os, sysctl};
 use crate::native::given::tests as given;
-use crate::native::waits::{Open, call_of};
+use crate::native::paired::call_of;
+use crate::native::waits::Open;
 use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
 /// Whether the wait's end is at or after its deadline on the reference clock.

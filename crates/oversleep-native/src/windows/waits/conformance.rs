@@ -10,7 +10,8 @@ use std::time::Duration;
 use oversleep_record::Nanos;
 
 use crate::native::given::tests as given;
-use crate::native::waits::{Open, call_of};
+use crate::native::paired::call_of;
+use crate::native::waits::Open;
 use crate::windows::{expected, os};
 use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
