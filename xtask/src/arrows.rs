@@ -128,7 +128,8 @@ pub const HOUSES: &[House] = &[
             Room { name: "sim", rooms: &[], uses_crates: true },
             Room { name: "machines", rooms: &["sim"], uses_crates: true },
         ],
-        shared: &[],
+        // A machine for tests.
+        shared: &["testing"],
     },
     House {
         src: "crates/oversleep-report/src",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oversleep_record::Unavailable;
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 
 use super::{Native, counters, environment, thermal, tunables};
 use crate::survey::{self, Entry, abilities};
@@ -19,12 +19,11 @@ const ENTRIES: &[Entry] = abilities! {
     "pinning to CPUs": "the behaviour of one core instead of a mixture of all" =>
         || Err(Unavailable::missing("a call that pins a thread to a CPU")),
     "locked memory": "no page faults during a measurement" =>
-        || match tunables::try_setting("lock-memory", &Setting::Flag(true)) {
-            Outcome::Denied { why: Unavailable::NotOnThisPlatform } => {
+        || match survey::try_setting(&tunables::registry(), "lock-memory", &Setting::Flag(true), "mlockall was granted") {
+            Err(Unavailable::NotOnThisPlatform) => {
                 Err(Unavailable::missing("an implementation of mlockall, which macOS only declares,"))
             }
-            Outcome::Denied { why } => Err(why),
-            _ => Ok("mlockall was granted".to_owned()),
+            tried => tried,
         },
     "other programs' CPU time": "shows how busy the machine was apart from this process" => || {
         let time = counters::SystemCounters::default().read().totals.other_cpu_ns;
@@ -45,8 +44,6 @@ pub fn survey() -> Vec<Ability> {
 
 /// Whether a tunable accepts a word, which is undone at once.
 fn try_setting(name: &str, word: &str, evidence: &str) -> Result<String, Unavailable> {
-    match tunables::try_setting(name, &Setting::Policy { policy: word.to_owned(), priority: 0 }) {
-        Outcome::Denied { why } => Err(why),
-        _ => Ok(evidence.to_owned()),
-    }
+    let setting = Setting::Policy { policy: word.to_owned(), priority: 0 };
+    survey::try_setting(&tunables::registry(), name, &setting, evidence)
 }

@@ -5,6 +5,8 @@ pub(super) mod given;
 pub(super) mod handoffs;
 pub(super) mod paired;
 pub(super) mod tunables;
+#[cfg(test)]
+pub(super) mod wait_conformance;
 pub(super) mod waits;
 
 use std::sync::OnceLock;

@@ -6,7 +6,7 @@ use oversleep_record::{Nanos, Unavailable};
 use crate::linux::environment;
 use crate::linux::os::{self, Resource, capability};
 use crate::linux::tunables::{self, dma_latency, lock_memory, policy};
-use crate::survey::{Entry, abilities};
+use crate::survey::{self, Entry, abilities};
 
 pub(super) const ENTRIES: &[Entry] = abilities! {
     "real-time policies": "--policy fifo:80 or rr:80: waits have no slack, and no ordinary task delays them" =>
@@ -43,14 +43,6 @@ pub(super) const ENTRIES: &[Entry] = abilities! {
         || dma_latency::open(true).map(|_| format!("{} is writable", dma_latency::DEVICE)),
 };
 
-/// Whether a tunable accepts a setting, which is undone at once.
 fn try_setting(name: &str, setting: &Setting, evidence: &str) -> Result<String, Unavailable> {
-    let tunables = tunables::registry();
-    let tunable = tunables.iter().find(|tunable| tunable.info().name == name);
-    let (outcome, guard) = tunable.ok_or(Unavailable::NotOnThisPlatform)?.apply(setting);
-    drop(guard);
-    match outcome {
-        oversleep_record::conditions::Outcome::Denied { why } => Err(why),
-        _ => Ok(evidence.to_owned()),
-    }
+    survey::try_setting(&tunables::registry(), name, setting, evidence)
 }

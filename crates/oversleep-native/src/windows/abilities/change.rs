@@ -1,9 +1,9 @@
 //! What this process can change.
 
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 
-use crate::survey::{Entry, abilities};
+use crate::survey::{self, Entry, abilities};
 use crate::windows::environment::{system, timer};
 use crate::windows::{processors, tunables};
 
@@ -31,16 +31,8 @@ fn qualified(evidence: &str, wine_version: Option<String>, effect: &str) -> Stri
     wine_version.map_or_else(|| evidence.to_owned(), |version| format!("{evidence} by Wine {version}, {effect}"))
 }
 
-/// Whether a tunable accepts a setting, which is undone at once.
 fn try_setting(name: &str, setting: &Setting, evidence: &str) -> Result<String, Unavailable> {
-    let tunables = tunables::registry();
-    let tunable = tunables.iter().find(|tunable| tunable.info().name == name);
-    let (outcome, guard) = tunable.ok_or(Unavailable::NotOnThisPlatform)?.apply(setting);
-    drop(guard);
-    match outcome {
-        Outcome::Denied { why } => Err(why),
-        _ => Ok(evidence.to_owned()),
-    }
+    survey::try_setting(&tunables::registry(), name, setting, evidence)
 }
 
 #[cfg(test)]
