@@ -42,4 +42,23 @@ macro_rules! man {
     };
 }
 
-pub(crate) use {archive, entry, man, man7, win32};
+/// An enumeration, with the words that tables show for each of its kinds.
+macro_rules! worded {
+    (
+        $(#[$about:meta])* pub enum $kind:ident { $($(#[$doc:meta])* $name:ident = $words:literal,)+ }
+        $(#[$says:meta])* pub const fn $method:ident
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $kind { $($(#[$doc])* $name,)+ }
+
+        impl $kind {
+            $(#[$says])*
+            pub const fn $method(self) -> &'static str {
+                match self { $($kind::$name => $words,)+ }
+            }
+        }
+    };
+}
+
+pub(crate) use {archive, entry, man, man7, win32, worded};

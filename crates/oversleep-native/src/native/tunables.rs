@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 
+pub(crate) use oversleep_system::undo;
 use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo};
 
 /// The outcome of a change, and the guard that restores it.
@@ -107,20 +108,6 @@ pub(crate) fn changed(was: Setting, now: Setting, guard: impl Restore + 'static)
 /// As [`changed`]. The guard is kept also where the setting held before: whoever else requested it may release it.
 pub(crate) fn held(was: Setting, now: Setting, guard: impl Restore + 'static) -> Applied {
     if was == now { (Outcome::AlreadySo { is: now }, Some(Box::new(guard))) } else { changed(was, now, guard) }
-}
-
-/// A guard that runs this once when it is dropped, on its thread.
-pub(crate) fn undo(undo: impl FnOnce() + 'static) -> impl Restore + 'static {
-    struct Undo<F: FnOnce()>(Option<F>, NotSend);
-    impl<F: FnOnce()> Restore for Undo<F> {}
-    impl<F: FnOnce()> Drop for Undo<F> {
-        fn drop(&mut self) {
-            if let Some(undo) = self.0.take() {
-                undo();
-            }
-        }
-    }
-    Undo(Some(undo), PhantomData)
 }
 
 /// [`Entry::parse`] of what is on or off.
