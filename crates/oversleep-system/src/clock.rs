@@ -50,36 +50,27 @@ impl ClockInfo {
     }
 }
 
-/// Unit of a clock's raw value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClockUnit {
-    /// Nanoseconds.
-    Nanoseconds,
-    /// Units of 100 ns, as Windows counts.
-    HundredNanoseconds,
-    /// Microseconds.
-    Microseconds,
-    /// Milliseconds.
-    Milliseconds,
-    /// Seconds.
-    Seconds,
-    /// Ticks of a counter, whose frequency the machine states or which has to be calibrated.
-    Ticks,
+worded! {
+    /// Unit of a clock's raw value.
+    pub enum ClockUnit {
+        /// Nanoseconds.
+        Nanoseconds = "ns",
+        /// Units of 100 ns, as Windows counts.
+        HundredNanoseconds = "100ns",
+        /// Microseconds.
+        Microseconds = "us",
+        /// Milliseconds.
+        Milliseconds = "ms",
+        /// Seconds.
+        Seconds = "s",
+        /// Ticks of a counter, whose frequency the machine states or which has to be calibrated.
+        Ticks = "ticks",
+    }
+    /// As results spell it.
+    pub const fn name
 }
 
 impl ClockUnit {
-    /// As results spell it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ClockUnit::Nanoseconds => "ns",
-            ClockUnit::HundredNanoseconds => "100ns",
-            ClockUnit::Microseconds => "us",
-            ClockUnit::Milliseconds => "ms",
-            ClockUnit::Seconds => "s",
-            ClockUnit::Ticks => "ticks",
-        }
-    }
-
     /// As tables show it: what results spell `us` is `µs`.
     pub const fn symbol(self) -> &'static str {
         match self {

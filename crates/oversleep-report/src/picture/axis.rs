@@ -44,6 +44,11 @@ fn upright(c: &mut Canvas, ticks: &[Tick], (y, y_end): (f64, f64), (mark, label)
     }
 }
 
+/// The name of an axis, centred beneath it.
+pub fn name(c: &mut Canvas, middle: (f64, f64), name: &str) {
+    c.text(middle, Anchor::Middle, "soft t", name);
+}
+
 /// Moves labels apart: given the wanted positions in ascending order, the positions closest to them that are at least
 /// `gap` apart and, as far as there is room, inside the range.
 pub fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
