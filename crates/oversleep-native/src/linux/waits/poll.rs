@@ -15,8 +15,8 @@ calls! { waits::LINUX;
     PSELECT = "pselect" => proved(Stateless(pselect)),
     POLL = "poll" => proved_at_once(Stateless(poll)),
     PPOLL = "ppoll" => proved(Stateless(ppoll)),
-    EPOLL_WAIT = "epoll-wait" => EpollWait::open().and_then(proved_at_once),
-    EPOLL_PWAIT2 = "epoll-pwait2" => EpollPwait2::open().and_then(proved),
+    EPOLL_WAIT = "epoll-wait" => epoll(EPOLL_WAIT).map(EpollWait).and_then(proved_at_once),
+    EPOLL_PWAIT2 = "epoll-pwait2" => epoll(EPOLL_PWAIT2).map(EpollPwait2).and_then(proved),
 }
 
 fn select(target: Target) -> WaitEnd {
@@ -60,12 +60,6 @@ fn epoll(info: &WaitInfo) -> Result<OwnedFd, Unavailable> {
 
 struct EpollWait(OwnedFd);
 
-impl EpollWait {
-    fn open() -> Result<EpollWait, Unavailable> {
-        epoll(EPOLL_WAIT).map(EpollWait)
-    }
-}
-
 impl Waiter for EpollWait {
     fn wait(&mut self, target: Target) -> WaitEnd {
         let Some(millis) = args::millis(EPOLL_WAIT, target.remaining) else { return too_long(EPOLL_WAIT) };
@@ -78,12 +72,6 @@ impl Waiter for EpollWait {
 }
 
 struct EpollPwait2(OwnedFd);
-
-impl EpollPwait2 {
-    fn open() -> Result<EpollPwait2, Unavailable> {
-        epoll(EPOLL_PWAIT2).map(EpollPwait2)
-    }
-}
 
 impl Waiter for EpollPwait2 {
     fn wait(&mut self, target: Target) -> WaitEnd {
