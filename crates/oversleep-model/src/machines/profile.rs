@@ -50,28 +50,16 @@ struct Entry {
 
 /// The embedded profiles, by name.
 macro_rules! profiles {
-    ($($name:literal),* $(,)?) => {
+    ($($name:literal)*) => {
         &[$(($name, include_str!(concat!("../../profiles/", $name, ".toml")))),*]
     };
 }
 
 /// Every profile and its file.
-pub(super) const PROFILES: &[(&str, &str)] = profiles![
-    "windows-7",
-    "windows-10-1909",
-    "windows-10-laptop",
-    "windows-10-2004",
-    "windows-10-510us",
-    "windows-11",
-    "windows-server-2022",
-    "linux-hz250",
-    "linux-hz1000",
-    "linux-fifo",
-    "macos-14-m1",
-    "raspberry-pi-4",
-    "wsl1",
-    "wsl2",
-];
+pub(super) const PROFILES: &[(&str, &str)] = profiles! {
+    "windows-7" "windows-10-1909" "windows-10-laptop" "windows-10-2004" "windows-10-510us" "windows-11" "windows-server-2022"
+    "linux-hz250" "linux-hz1000" "linux-fifo" "macos-14-m1" "raspberry-pi-4" "wsl1" "wsl2"
+};
 
 /// How many profiles one may be based on, directly and indirectly.
 const BASES_MAX: usize = 8;

@@ -50,27 +50,8 @@ pub fn while_held<T>(name: &str, setting: &Setting, body: impl FnOnce() -> T) ->
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Nanos;
-
     use super::*;
     use crate::native::tunables::word;
-
-    #[test]
-    fn every_tunable_refuses_a_setting_of_another_kind() {
-        let settings = [Setting::Nanos(Nanos(1)), Setting::Flag(true), Setting::Cpus(vec![0]), word("no-such-word", 0)];
-        for tunable in registry() {
-            let takes = match tunable.info().name {
-                "lock-memory" => 1,
-                "pin" => 2,
-                _ => usize::MAX,
-            };
-            for (_, setting) in settings.iter().enumerate().filter(|(kind, _)| *kind != takes) {
-                assert!(tunable.validate(setting).is_err(), "{} took {setting}", tunable.info().name);
-                let (outcome, guard) = tunable.apply(setting);
-                assert!(!outcome.holds() && guard.is_none(), "{} took {setting}", tunable.info().name);
-            }
-        }
-    }
 
     #[test]
     fn what_is_applied_holds_and_is_put_back() {
