@@ -46,7 +46,7 @@ pub fn capitalised(text: &str) -> String {
 pub fn sentence(text: &str) -> String {
     let text = text.trim_end_matches('.');
     let first = text.split_whitespace().next().unwrap_or_default();
-    let is_name = first.contains(|c: char| !c.is_alphabetic()) || NAMES.contains(&first);
+    let is_name = first.contains(|c: char| !c.is_alphabetic()) || NAMES.split(' ').any(|name| name == first);
     let start = if is_name { text.to_owned() } else { capitalised(text) };
     if start.is_empty() { start } else { start + "." }
 }
@@ -74,22 +74,8 @@ pub fn units_bound(text: &str) -> String {
 }
 
 /// Names of calls and of registry entries that look like ordinary words at the start of a sentence.
-const NAMES: [&str; 14] = [
-    "nanosleep",
-    "usleep",
-    "select",
-    "pselect",
-    "poll",
-    "ppoll",
-    "futex",
-    "timerfd",
-    "setitimer",
-    "clock",
-    "time",
-    "tsc",
-    "gettimeofday",
-    "realtime",
-];
+const NAMES: &str = "nanosleep usleep select pselect poll ppoll futex timerfd setitimer clock time tsc gettimeofday \
+                     realtime";
 
 /// Seconds since 1970 as a date: `2025-11-21 07:13 UTC`.
 pub fn date(unix_s: i64) -> Option<String> {

@@ -5,6 +5,7 @@
 //! platform, starts threads through it, and calls [`Platform::relax`] in every spin loop.
 #![forbid(unsafe_code)]
 
+mod catalogue;
 #[cfg(test)]
 mod catalogue_tests;
 mod clock;
@@ -35,7 +36,7 @@ pub use load::{HOGS_MAX, HogTimer, Load, LoadInfo, LoadKind, check_hogs};
 pub use neighbour::Neighbour;
 pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn, processor_between};
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
-pub use tunable::{NotASetting, Problem, Reached, Restore, Scope, Tunable, TunableInfo, Word};
+pub use tunable::{NotASetting, Problem, Reached, Restore, Scope, Tunable, TunableInfo, Word, undo};
 pub use wait::TICK_TOLERANCES;
 pub use wait::{Family, Granularity, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 

@@ -1,30 +1,25 @@
 //! Tunables: what a measurement may change, always with the way back.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{Nanos, Unavailable};
 
-/// How far a change reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The calling thread; the change ends with it at the latest.
-    Thread,
-    /// This process; the change ends with it at the latest.
-    Process,
-    /// The whole machine while this process holds the change; the system undoes it when the process ends.
-    MachineWhileHeld,
-}
+use super::catalogue::worded;
 
-impl Scope {
-    /// In a few words, as tables show it.
-    pub fn words(self) -> &'static str {
-        match self {
-            Scope::Thread => "the measuring thread",
-            Scope::Process => "this process",
-            Scope::MachineWhileHeld => "the whole machine while it is held",
-        }
+worded! {
+    /// How far a change reaches.
+    pub enum Scope {
+        /// The calling thread; the change ends with it at the latest.
+        Thread = "the measuring thread",
+        /// This process; the change ends with it at the latest.
+        Process = "this process",
+        /// The whole machine while this process holds the change; the system undoes it when the process ends.
+        MachineWhileHeld = "the whole machine while it is held",
     }
+    /// In a few words, as tables show it.
+    pub const fn words
 }
 
 /// Whom a change reaches.
@@ -208,6 +203,21 @@ impl From<NotASetting> for Unavailable {
 
 /// Puts back what was changed when dropped, on the thread that changed it.
 pub trait Restore {}
+
+/// A guard that runs this once when it is dropped.
+pub fn undo(undo: impl FnOnce() + 'static) -> impl Restore + 'static {
+    // A guard stays on its thread, whatever the closure holds.
+    struct Undo<F: FnOnce()>(Option<F>, PhantomData<*const ()>);
+    impl<F: FnOnce()> Restore for Undo<F> {}
+    impl<F: FnOnce()> Drop for Undo<F> {
+        fn drop(&mut self) {
+            if let Some(undo) = self.0.take() {
+                undo();
+            }
+        }
+    }
+    Undo(Some(undo), PhantomData)
+}
 
 /// One tunable of one platform.
 pub trait Tunable: Send + Sync {

@@ -5,7 +5,6 @@ use std::path::Path;
 use super::Cross;
 use super::command_runs::{self, Carrier};
 use super::results::Allowed;
-use super::toolchain::Toolchain;
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 const LINKER: &str = "aarch64-linux-gnu-gcc";
@@ -29,17 +28,12 @@ const COMPUTING: &[&str] = &[
 const LACKS: &[(&str, &str)] = &[("B5/epoll-pwait2/", "no such call"), ("B5/io-uring/", "no such call")];
 
 pub fn check(cross: &mut Cross) {
-    let toolchain = match Toolchain::for_target(TARGET, &mut cross.prerequisites) {
-        Ok(toolchain) => toolchain,
-        Err(reason) => return cross.report.skip("arm-linux", &reason),
-    };
+    let Some(toolchain) = cross.toolchain(TARGET, "arm-linux") else { return };
     if let Err(reason) = cross.prerequisites.program(LINKER, &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"]) {
         return cross.report.skip("arm-linux", &reason);
     }
     if toolchain.has_clippy() {
-        let mut clippy = toolchain.cargo("clippy", &cross.root);
-        clippy.args(super::product()).args(["--all-targets", "--", "-D", "warnings"]);
-        cross.report.step("arm-linux: clippy", 8, &[0], &clippy);
+        cross.lint(&toolchain, "arm-linux");
     } else {
         cross.report.skip("arm-linux: clippy", "this toolchain has no clippy");
     }

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::generated;
 use crate::tree::Tree;
 
 mod counts;
@@ -47,11 +48,7 @@ enum Mend {
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found something stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    let only_checks = match args {
-        [] => false,
-        [one] if one == "--check" => true,
-        _ => return Err(format!("docs takes --check, not `{}`", args.join(" "))),
-    };
+    let only_checks = generated::only_checks("docs", args)?;
     let stale = stale(&Tree::read(root)?);
     for file in &stale {
         let (what, remedy) = file.sentences();

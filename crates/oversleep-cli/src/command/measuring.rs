@@ -31,7 +31,7 @@ pub enum Files {
 pub fn run(args: MeasuringArgs, output: &OutputArgs, files: Files) -> Result<Exit, Failure> {
     let lab = machine::laboratory(&args.machine)?;
     refuse_a_name_as_file(&lab, &args, output)?;
-    let request = args.request(&lab)?;
+    let request = args.request(&lab, output.name.clone())?;
     let mut delivery = Delivery::prepare(output, files == Files::Automatic)?;
     let stop = StopFlag::new();
     interruption::fail_writes_beyond_the_limit();

@@ -21,6 +21,8 @@ use oversleep_record::{Environment, ResultFile};
 use crate::read::wine_version;
 
 pub use facts::NAMES as FACTS;
+#[cfg(test)]
+pub(crate) use facts::facts;
 
 /// The results compared with the first of them. `machine` describes a result's machine in words.
 pub fn compare(results: &[ResultFile], machine: fn(&ResultFile) -> Vec<String>) -> Comparison {

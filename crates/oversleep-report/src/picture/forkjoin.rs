@@ -72,10 +72,9 @@ impl ForkJoin {
             let unit = Unit::for_us(top * 1e3);
             axis::bottom(c, &x.ticks(unit.us / 1e3, 50.0), height, 14.0);
             c.line((left, axis::crisp(height)), (RIGHT, axis::crisp(height)), "axis s");
-            c.text(
+            axis::name(
+                c,
                 ((left + RIGHT) / 2.0, height + 34.0),
-                Anchor::Middle,
-                "soft t",
                 &format!("duration of one fork-join, {}", unit.symbol),
             );
             if let Some(work) = work {

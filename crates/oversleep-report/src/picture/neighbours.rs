@@ -197,12 +197,7 @@ impl Neighbours {
                 .collect();
             c.marks("precise", &tip, |c| c.dots(&dots, "dots small"));
         }
-        c.text(
-            ((LEFT + RIGHT) / 2.0, BOTTOM + 34.0 + self.second_row()),
-            Anchor::Middle,
-            "soft t",
-            "setting the neighbour holds",
-        );
+        axis::name(c, ((LEFT + RIGHT) / 2.0, BOTTOM + 34.0 + self.second_row()), "setting the neighbour holds");
         for line in lines {
             let points = |(index, value): (usize, &Option<f64>)| value.map(|value| (at(index), y.px(value)));
             // Unknown values leave a gap in the line.

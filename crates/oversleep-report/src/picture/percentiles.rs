@@ -170,10 +170,9 @@ impl Percentiles {
         }
         c.line((LEFT, axis::crisp(bottom)), (RIGHT, axis::crisp(bottom)), "axis s");
         c.text((LEFT, -7.0), Anchor::Start, "soft t", "lateness, log scale");
-        c.text(
+        axis::name(
+            c,
             ((LEFT + RIGHT) / 2.0, bottom + 36.0),
-            Anchor::Middle,
-            "soft t",
             "percentile of all waits; each step to the right is ten times rarer",
         );
     }

@@ -5,8 +5,8 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::findings::{self, Findings};
 use super::sections::{clocks, wait_at, waits_in_order};
-use super::select::{common_request, distinct, measured, plain_sleep, subject_in_words};
 use super::select::unavailable as unavailable_reason;
+use super::select::{common_request, distinct, measured, plain_sleep, subject_in_words};
 use super::table::{Columns, Section};
 use crate::words::{capitalised, cost};
 

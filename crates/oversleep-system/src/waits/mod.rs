@@ -15,7 +15,7 @@ pub use linux::LINUX;
 pub use macos::MACOS;
 pub use windows::WINDOWS;
 
-use crate::{Family, WaitInfo, pairing};
+use crate::{Family, WaitInfo};
 
 /// The waits of a system by its name in results, those of every system where it has no catalogue of its own.
 pub fn of(os: &str) -> &'static [WaitInfo] {
@@ -25,21 +25,6 @@ pub fn of(os: &str) -> &'static [WaitInfo] {
         "macos" => MACOS,
         _ => EVERYWHERE,
     }
-}
-
-/// The description of that name.
-///
-/// # Panics
-/// Without such a description; in a constant, that stops the compiler.
-pub const fn named(waits: &'static [WaitInfo], name: &str) -> &'static WaitInfo {
-    let mut at = 0;
-    while at < waits.len() {
-        if pairing::is_same(waits[at].name, name) {
-            return &waits[at];
-        }
-        at += 1;
-    }
-    panic!("{}", name)
 }
 
 /// The simplest wait of a family: the first in the list.

@@ -35,28 +35,23 @@ impl State {
 
 impl Kernel {
     pub(in crate::sim) fn slack(&self) -> Nanos {
-        let me = self.me();
-        self.lock().sleeping_thread(me).slack
+        self.lock().sleeping_thread(self.me()).slack
     }
 
     pub(in crate::sim) fn set_slack(&self, slack: Nanos) {
-        let me = self.me();
-        self.lock().threads[me].slack = slack;
+        self.lock().threads[self.me()].slack = slack;
     }
 
     pub(in crate::sim) fn tier(&self) -> usize {
-        let me = self.me();
-        self.lock().threads[me].tier
+        self.lock().threads[self.me()].tier
     }
 
     pub(in crate::sim) fn set_tier(&self, tier: usize) {
-        let me = self.me();
-        self.lock().threads[me].tier = tier;
+        self.lock().threads[self.me()].tier = tier;
     }
 
     pub(in crate::sim) fn standing(&self) -> Standing {
-        let me = self.me();
-        self.lock().threads[me].standing
+        self.lock().threads[self.me()].standing
     }
 
     pub(in crate::sim) fn set_standing(&self, standing: Standing) {
@@ -72,8 +67,7 @@ impl Kernel {
     }
 
     pub(in crate::sim) fn affinity(&self) -> u64 {
-        let me = self.me();
-        self.lock().threads[me].affinity
+        self.lock().threads[self.me()].affinity
     }
 
     /// Sets the CPUs that the caller may run on, one per bit; the caller moves there at once.

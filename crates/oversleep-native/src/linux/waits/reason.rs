@@ -60,10 +60,11 @@ fn version(text: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::described;
+    use oversleep_system::{describe, waits};
+
     use super::*;
 
-    const EPOLL_PWAIT2: &WaitInfo = described("epoll-pwait2");
+    const EPOLL_PWAIT2: &WaitInfo = describe!(waits::LINUX, "epoll-pwait2");
 
     #[test]
     fn versions_compare_as_numbers() {

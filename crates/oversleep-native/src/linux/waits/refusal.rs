@@ -2,7 +2,7 @@
 
 use oversleep_record::Unavailable;
 
-use crate::native::waits::call_of;
+use crate::native::paired::call_of;
 
 /// Makes `call` fail with `errno` for the rest of the calling thread's life. False where the thread may not do that.
 fn forbid(call: libc::c_long, errno: i32) -> bool {
