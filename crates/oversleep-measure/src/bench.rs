@@ -1,13 +1,14 @@
 //! What an experiment measures with: its platform, its clock, the run's origin and the flag that ends it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use oversleep_record::clock::Counts;
 use oversleep_record::{Nanos, Unavailable};
 
 use super::clock_scale::ClockScale;
-use super::composed_waits::find_wait;
+use super::composed_waits;
+use super::still::{Reads, StillClock};
 use oversleep_system::{Family, Platform, SharedPlatform, Target, Waiter};
 
 /// Ctrl-C raises it, and every loop checks it between two samples.
@@ -48,6 +49,7 @@ pub struct Bench {
     stamps: Stamps,
     clock_name: String,
     origin: Nanos,
+    fault: Arc<OnceLock<Unavailable>>,
 }
 
 impl Bench {
@@ -73,11 +75,12 @@ impl Bench {
                         "it counts CPU time, which stands still during a wait",
                     ));
                 }
-                let scale = ClockScale::of(&*platform, clock.as_ref());
+                let scale = ClockScale::of(&*platform, clock.as_ref())?;
                 (Stamps::Named { index, scale, first_raw: clock.read() }, name.to_owned())
             }
         };
-        let mut bench = Bench { platform, stop, stamps, clock_name, origin: Nanos::ZERO };
+        let fault = Arc::default();
+        let mut bench = Bench { platform, stop, stamps, clock_name, origin: Nanos::ZERO, fault };
         bench.origin = bench.stamp();
         Ok(bench)
     }
@@ -97,7 +100,7 @@ impl Bench {
     /// # Errors
     /// Why it can't be used here.
     pub fn open_wait(&self, name: &str) -> Result<Box<dyn Waiter>, Unavailable> {
-        find_wait(self.platform(), name).ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
+        composed_waits::open(&self.platform, name, &self.stop)
     }
 
     /// Opens the plainest sleep for the calling thread.
@@ -141,7 +144,34 @@ impl Bench {
     /// Whether the run is to end now.
     #[inline]
     pub fn stopped(&self) -> bool {
-        self.stop.is_raised()
+        self.stop.is_raised() || self.fault().is_some()
+    }
+
+    /// Ends the run: nothing can be measured here any more. The first reason counts.
+    pub(crate) fn give_up(&self, reason: Unavailable) {
+        let _ = self.fault.set(reason);
+    }
+
+    /// Why nothing can be measured here any more, where that is so.
+    pub(crate) fn fault(&self) -> Option<&Unavailable> {
+        self.fault.get()
+    }
+
+    /// Notes a reading of a clock in a loop that waits for it, and gives up where that clock stands still.
+    #[inline]
+    pub(crate) fn note(&self, still: &mut StillClock, now: Nanos, since: Reads) {
+        if let Err(reason) = still.note(now, since) {
+            self.give_up(reason);
+        }
+    }
+
+    /// Keeps the CPU busy until that moment of the reference clock, or until the run is to end.
+    pub(crate) fn spin_until(&self, until: Nanos) {
+        let mut still = StillClock::default();
+        self.platform.spin_until(until, &mut |now| {
+            self.note(&mut still, now, Reads::ONE);
+            self.stopped()
+        });
     }
 }
 

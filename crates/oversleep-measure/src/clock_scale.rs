@@ -1,7 +1,8 @@
 //! From a clock's raw units to nanoseconds, in wide integers.
 
-use oversleep_record::Nanos;
+use oversleep_record::{Nanos, Unavailable};
 
+use super::still::{Reads, StillClock};
 use oversleep_system::{Clock, Platform};
 
 /// How a raw value becomes nanoseconds: `ns = raw × numerator / denominator`.
@@ -16,14 +17,17 @@ pub(super) struct ClockScale {
 
 impl ClockScale {
     /// The scale of a clock. A clock whose ticks have no stated frequency is calibrated for 10 ms.
-    pub(super) fn of(platform: &dyn Platform, clock: &dyn Clock) -> ClockScale {
+    ///
+    /// # Errors
+    /// The reference clock or this one stood still meanwhile.
+    pub(super) fn of(platform: &dyn Platform, clock: &dyn Clock) -> Result<ClockScale, Unavailable> {
         let info = clock.info();
         if let Some(length) = info.unit.length() {
             let numerator = length.0.unsigned_abs();
-            return ClockScale { numerator, denominator: 1, frequency_hz: None, bits: info.bits };
+            return Ok(ClockScale { numerator, denominator: 1, frequency_hz: None, bits: info.bits });
         }
-        let denominator = clock.stated_frequency_hz().unwrap_or_else(|| calibrate(platform, clock)).max(1);
-        ClockScale { numerator: 1_000_000_000, denominator, frequency_hz: Some(denominator), bits: info.bits }
+        let denominator = clock.stated_frequency_hz().map_or_else(|| calibrate(platform, clock), |hz| Ok(hz.max(1)))?;
+        Ok(ClockScale { numerator: 1_000_000_000, denominator, frequency_hz: Some(denominator), bits: info.bits })
     }
 
     /// The time between two raw values. It is negative where the later value is smaller, unless a wrap of the clock is
@@ -46,7 +50,7 @@ impl ClockScale {
 }
 
 /// Ticks per second by the reference clock, from the tightest of several brackets at both ends.
-fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> u64 {
+fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> Result<u64, Unavailable> {
     let anchor = || {
         (0..32)
             .map(|_| {
@@ -59,13 +63,20 @@ fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> u64 {
             .expect("there are brackets")
     };
     let (_, first_raw, first_at) = anchor();
-    while platform.now() - first_at < Nanos::from_millis(10) {
+    let mut still = StillClock::default();
+    loop {
+        let now = platform.now();
+        if now - first_at >= Nanos::from_millis(10) {
+            break;
+        }
+        still.note(now, Reads::ONE)?;
         platform.relax();
     }
     let (_, last_raw, last_at) = anchor();
     let ticks = i128::from(last_raw.wrapping_sub(first_raw));
     let span = i128::from((last_at - first_at).0).max(1);
-    u64::try_from(ticks * 1_000_000_000 / span).unwrap_or(0)
+    let hz = u64::try_from(ticks * 1_000_000_000 / span).ok().filter(|&hz| hz > 0);
+    hz.ok_or_else(|| Unavailable::failed("calibrating a counter", "it did not move forward in 10 ms"))
 }
 
 #[cfg(test)]

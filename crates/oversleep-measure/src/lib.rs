@@ -18,12 +18,15 @@ mod probe;
 mod recorder;
 mod registry;
 mod rounds;
+mod still;
 mod wait_loop;
 mod wait_probe;
 mod witness;
 
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod standing_clock_tests;
 #[cfg(test)]
 mod ticking;
 

@@ -87,8 +87,11 @@ pub fn measure(
     }
     for Entry { probe, rounds_run } in entries {
         let probe = Arc::into_inner(probe).expect("the measuring threads have ended");
-        let probe = probe.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut probe = probe.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         let partial = rounds_run < probe.rounds() || bench.stopped();
+        if let Some(reason) = bench.fault().filter(|_| partial) {
+            probe.recorders().into_iter().for_each(|recorder| recorder.unavailable(reason.clone()));
+        }
         probe.finish(partial, measured);
     }
 }

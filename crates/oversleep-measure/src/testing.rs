@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
-use oversleep_model::sim::Sim;
+use oversleep_model::sim::{Machine, Sim};
 use oversleep_record::series::{Pace, Series};
-use oversleep_record::{ExperimentId, Nanos};
-use oversleep_system::SharedPlatform;
+use oversleep_record::conditions::Setting;
+use oversleep_record::environment::{Environment, PlatformId};
+use oversleep_record::{ExperimentId, Nanos, Unavailable};
+use oversleep_system::{
+    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, SharedPlatform, Splitter,
+    ThreadHandle, Tunable, Wait,
+};
 
 use super::bench::{Bench, StopFlag};
 use super::probe::{Measured, Probe};
@@ -28,4 +33,94 @@ pub(crate) fn wait_series(machine: MachineBuilder, wait: &str, requested: Nanos,
     let probe = WaitProbe::new(&*sim, ExperimentId::B5, wait, requested, amount).paced(pace);
     let measured = measure_on(sim, vec![probe.boxed()]);
     measured.series.into_iter().next().expect("one series")
+}
+
+/// The modelled machine, some of whose parts show something else than they are.
+pub(crate) struct Altered {
+    sim: Arc<Sim>,
+    now: Box<dyn Fn(Nanos) -> Nanos + Send + Sync>,
+    counters: Box<dyn Fn(CounterReading) -> CounterReading + Send + Sync>,
+}
+
+impl Altered {
+    pub(crate) fn from(machine: MachineBuilder) -> Altered {
+        Altered::of(machine.build())
+    }
+
+    pub(crate) fn of(machine: Machine) -> Altered {
+        Altered { sim: Sim::start(machine), now: Box::new(|now| now), counters: Box::new(|counters| counters) }
+    }
+
+    /// With a reference clock that shows this of the time. It states the step that it had.
+    pub(crate) fn showing(mut self, now: impl Fn(Nanos) -> Nanos + Send + Sync + 'static) -> Altered {
+        self.now = Box::new(now);
+        self
+    }
+
+    /// With these counters.
+    pub(crate) fn counting(
+        mut self,
+        counters: impl Fn(CounterReading) -> CounterReading + Send + Sync + 'static,
+    ) -> Altered {
+        self.counters = Box::new(counters);
+        self
+    }
+}
+
+impl Platform for Altered {
+    fn id(&self) -> PlatformId {
+        self.sim.id()
+    }
+    fn now(&self) -> Nanos {
+        (self.now)(self.sim.now())
+    }
+    fn reference_clock(&self) -> &'static str {
+        self.sim.reference_clock()
+    }
+    fn relax(&self) {
+        self.sim.relax();
+    }
+    fn work(&self, units: u64) {
+        self.sim.work(units);
+    }
+    fn clocks(&self) -> &[Box<dyn Clock>] {
+        self.sim.clocks()
+    }
+    fn waits(&self) -> &[Box<dyn Wait>] {
+        self.sim.waits()
+    }
+    fn handoffs(&self) -> &[Box<dyn HandoffKind>] {
+        self.sim.handoffs()
+    }
+    fn tunables(&self) -> &[Box<dyn Tunable>] {
+        self.sim.tunables()
+    }
+    fn loads(&self) -> &[Box<dyn LoadKind>] {
+        self.sim.loads()
+    }
+    fn cpus(&self) -> Vec<Cpu> {
+        self.sim.cpus()
+    }
+    fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
+        self.sim.spawn(name, body)
+    }
+    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
+        self.sim.neighbour(setting)
+    }
+    fn environment(&self) -> Environment {
+        self.sim.environment()
+    }
+    fn counters(&self) -> CounterReading {
+        let counters = self.sim.counters();
+        (self.counters)(CounterReading { at: (self.now)(counters.at), ..counters })
+    }
+    fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable> {
+        self.sim.splitter()
+    }
+    fn abilities(&self) -> Vec<Ability> {
+        self.sim.abilities()
+    }
+    fn unix_time_s(&self) -> Option<i64> {
+        self.sim.unix_time_s()
+    }
 }

@@ -60,9 +60,13 @@ pub trait Platform: Send + Sync {
     /// loop that waits for another thread or for time.
     fn relax(&self);
 
-    /// Keeps the CPU busy until that moment of the reference clock.
-    fn spin_until(&self, until: Nanos) {
-        while self.now() < until {
+    /// Keeps the CPU busy until that moment of the reference clock, or until `is_over` says so of a reading of it.
+    fn spin_until(&self, until: Nanos, is_over: &mut dyn FnMut(Nanos) -> bool) {
+        loop {
+            let now = self.now();
+            if now >= until || is_over(now) {
+                return;
+            }
             self.relax();
         }
     }
