@@ -132,10 +132,21 @@ fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
     probe.round(bench);
     let after = platform.counters();
     let processor = processor_between(&processor_before, &platform.processor_state());
-    let disturbance = Disturbance { processor, ..before.until(&after) };
+    let seen = before.until(&after);
+    let disturbance = Disturbance { processor, stalled_ns: stalled(probe, &seen), ..seen };
     for recorder in probe.recorders() {
         recorder.end_round(disturbance);
     }
+}
+
+/// How long the thread was neither running, nor waiting for a CPU, nor asleep by its own wish: what the latest wait of the
+/// round was later than others, less what the scheduler counted. `None` where either isn't known.
+fn stalled(probe: &mut dyn Probe, seen: &Disturbance) -> Option<Nanos> {
+    let latest = probe.recorders().into_iter().filter_map(|recorder| recorder.latest_in_round());
+    let (late, put_off) = latest.max()?;
+    let queued = seen.run_delay_ns? + seen.steal_ns.unwrap_or_default() + seen.throttled_ns.unwrap_or_default();
+    let unexplained = late - queued;
+    Some(if unexplained > put_off { unexplained } else { Nanos::ZERO })
 }
 
 /// The message of a panic, from its payload.
@@ -183,7 +194,7 @@ mod tests {
     use super::super::{Amount, WaitProbe};
     use super::*;
     use crate::StopFlag;
-    use oversleep_model::sim::{Overshoot, Sim};
+    use oversleep_model::sim::{Overshoot, Sim, Stall};
     use oversleep_record::ExperimentId;
     use oversleep_record::series::Status;
     use oversleep_system::SharedPlatform;
@@ -264,6 +275,61 @@ mod tests {
         // The load of the other probe was stopped.
         assert_eq!((other.status.clone(), other.counts.recorded), (Status::Complete, 100));
         assert_eq!(other.distribution.max(), Some(20), "one read of the clock");
+    }
+
+    #[test]
+    fn a_stopped_process_marks_its_round() {
+        let stop = Stall { at: Nanos::from_millis(35), length: Nanos::from_millis(500) };
+        let machine = || {
+            testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000))).with_stall(stop).build()
+        };
+        let stalled = |platform: SharedPlatform| -> Vec<Option<Nanos>> {
+            let amount = Amount { count: 100, time: Nanos::MAX, rounds: 10 };
+            let probe = WaitProbe::new(&*platform, ExperimentId::B5, "nanosleep", Nanos::from_millis(1), amount);
+            let bench = Bench::new(platform, StopFlag::new(), None).unwrap();
+            let mut measured = Measured::default();
+            measure(&bench, vec![probe.boxed()], None, &mut Silent, &mut measured);
+            measured.series[0].rounds.iter().map(|round| round.disturbance.stalled_ns).collect()
+        };
+        let seen = stalled(Sim::start(machine()));
+        let stopped: Vec<Nanos> = seen.iter().flatten().copied().filter(|&span| span > Nanos::ZERO).collect();
+        assert_eq!(seen.len(), 10);
+        assert!(matches!(stopped[..], [span] if (span - stop.length).0.abs() < 1_100_000), "{seen:?}");
+        let altered = |run_delay: fn(Nanos) -> Option<Nanos>| -> SharedPlatform {
+            Arc::new(testing::Altered::of(machine()).counting(move |mut counters| {
+                counters.totals.run_delay_ns = run_delay(counters.at);
+                counters
+            }))
+        };
+        assert_eq!(stalled(altered(|_| None)), [None; 10], "unknown is never zero");
+        assert_eq!(stalled(altered(Some)), [Some(Nanos::ZERO); 10], "it waited for a CPU");
+    }
+
+    #[test]
+    fn what_the_kernel_counted_is_counted_once_however_many_series_a_round_fills() {
+        // A kernel that throttles for 30 ms of every 100 ms.
+        let throttled = |at: Nanos| Nanos(at.0 / 100_000_000 * 30_000_000 + (at.0 % 100_000_000).min(30_000_000));
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let platform: SharedPlatform = Arc::new(testing::Altered::from(machine).counting(move |mut counters| {
+            counters.totals.throttled_ns = Some(throttled(counters.at));
+            counters.totals.throttled_periods = Some((counters.at.0 / 100_000_000).unsigned_abs());
+            counters
+        }));
+        let bench = Bench::new(Arc::clone(&platform), StopFlag::new(), None).unwrap();
+        let mut probes = Vec::new();
+        // Two, and as many series per round as a neighbour's steps have.
+        for id in [ExperimentId::B1, ExperimentId::C3, ExperimentId::C4, ExperimentId::D1] {
+            probes.extend((crate::experiment(id).unwrap().probes)(&*platform, &crate::Plan::default()));
+        }
+        let (before, mut measured) = (platform.counters(), Measured::default());
+        measure(&bench, probes, None, &mut Silent, &mut measured);
+        let by_the_kernel = before.until(&platform.counters());
+        let rounds = oversleep_record::series::distinct_rounds(&measured.series);
+        let by_the_rounds = rounds.iter().fold(Disturbance::default(), |sum, round| sum.merged(&round.disturbance));
+        assert!(by_the_rounds.throttled_ns > Some(Nanos::ZERO));
+        assert!(by_the_rounds.window_ns <= by_the_kernel.window_ns, "{by_the_rounds:?} {by_the_kernel:?}");
+        assert!(by_the_rounds.throttled_ns <= by_the_kernel.throttled_ns, "{by_the_rounds:?} {by_the_kernel:?}");
+        assert!(by_the_rounds.throttled_periods <= by_the_kernel.throttled_periods);
     }
 
     #[test]
