@@ -1,6 +1,6 @@
 //! What an experiment measures with: its platform, its clock, the run's origin and the flag that ends it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use oversleep_record::clock::Counts;
@@ -38,7 +38,7 @@ enum Stamps {
     /// The platform's reference clock.
     Reference,
     /// Another clock of the platform.
-    Named { index: usize, scale: ClockScale, first_raw: u64 },
+    Named { index: usize, scale: ClockScale, first_raw: u64, last: Arc<AtomicU64> },
 }
 
 /// What an experiment measures with.
@@ -50,6 +50,8 @@ pub struct Bench {
     clock_name: String,
     origin: Nanos,
     fault: Arc<OnceLock<Unavailable>>,
+    /// Raised where the round in progress is to end.
+    round_over: StopFlag,
 }
 
 impl Bench {
@@ -76,11 +78,12 @@ impl Bench {
                     ));
                 }
                 let scale = ClockScale::of(&*platform, clock.as_ref())?;
-                (Stamps::Named { index, scale, first_raw: clock.read() }, name.to_owned())
+                let first_raw = clock.read();
+                (Stamps::Named { index, scale, first_raw, last: Arc::new(first_raw.into()) }, name.to_owned())
             }
         };
         let fault = Arc::default();
-        let mut bench = Bench { platform, stop, stamps, clock_name, origin: Nanos::ZERO, fault };
+        let mut bench = Bench { platform, stop, stamps, clock_name, origin: Nanos::ZERO, fault, round_over: StopFlag::new() };
         bench.origin = bench.stamp();
         Ok(bench)
     }
@@ -121,7 +124,11 @@ impl Bench {
     pub fn stamp(&self) -> Nanos {
         match &self.stamps {
             Stamps::Reference => self.platform.now(),
-            Stamps::Named { index, scale, first_raw } => scale.span(*first_raw, self.platform.clocks()[*index].read()),
+            Stamps::Named { index, scale, first_raw, last } => {
+                let raw = scale.counted_on(last.load(Ordering::Relaxed), self.platform.clocks()[*index].read());
+                last.store(raw, Ordering::Relaxed);
+                scale.of_values_counted_on().span(*first_raw, raw)
+            }
         }
     }
 
@@ -144,7 +151,13 @@ impl Bench {
     /// Whether the run is to end now.
     #[inline]
     pub fn stopped(&self) -> bool {
-        self.stop.is_raised() || self.fault().is_some()
+        self.stop.is_raised() || self.fault().is_some() || self.round_over.is_raised()
+    }
+
+    /// The same bench for one round, and the flag that ends it.
+    pub(crate) fn for_a_round(&self) -> (Bench, StopFlag) {
+        let round_over = StopFlag::new();
+        (Bench { round_over: round_over.clone(), ..self.clone() }, round_over)
     }
 
     /// Ends the run: nothing can be measured here any more. The first reason counts.

@@ -30,13 +30,27 @@ impl ClockScale {
         Ok(ClockScale { numerator: 1_000_000_000, denominator, frequency_hz: Some(denominator), bits: info.bits })
     }
 
+    /// A raw value counted on beyond the bits it has, from the last one that was: a counter of 32 bits wraps again and
+    /// again in a long run.
+    pub(super) fn counted_on(&self, last: u64, raw: u64) -> u64 {
+        last.wrapping_add(self.difference(last, raw) as u64)
+    }
+
+    /// The same scale for values that were counted on.
+    pub(super) fn of_values_counted_on(self) -> ClockScale {
+        ClockScale { bits: 64, ..self }
+    }
+
+    fn difference(&self, from: u64, to: u64) -> i64 {
+        let unused = 64 - self.bits;
+        // Shifted to the top, the values wrap where the clock does.
+        ((to << unused).wrapping_sub(from << unused) as i64) >> unused
+    }
+
     /// The time between two raw values. It is negative where the later value is smaller, unless a wrap of the clock is
     /// the shorter explanation.
     pub(super) fn span(&self, from: u64, to: u64) -> Nanos {
-        let unused = 64 - self.bits;
-        // Shifted to the top, the values wrap where the clock does.
-        let difference = ((to << unused).wrapping_sub(from << unused) as i64) >> unused;
-        let ns = i128::from(difference) * i128::from(self.numerator) / i128::from(self.denominator);
+        let ns = i128::from(self.difference(from, to)) * i128::from(self.numerator) / i128::from(self.denominator);
         Nanos(ns.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
     }
 
@@ -100,5 +114,14 @@ mod tests {
         assert_eq!(milliseconds.span(u64::from(u32::MAX), 4), Nanos::from_millis(5));
         assert_eq!(milliseconds.wraps_after(), Some(Nanos(4_294_967_296_000_000)), "49.7 days");
         assert_eq!(scale(1, 1, 64).wraps_after(), None);
+        // Seven weeks each.
+        let mut counted = 0;
+        for turn in 0..100_u64 {
+            for raw in [7, 1 << 31, u64::from(u32::MAX)] {
+                counted = milliseconds.counted_on(counted, raw);
+                assert_eq!(counted, (turn << 32) + raw);
+            }
+        }
+        assert_eq!(milliseconds.counted_on(counted, u64::from(u32::MAX) - 5), counted - 5, "a backward step stays one");
     }
 }

@@ -26,6 +26,8 @@ mod witness;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
+mod soak_tests;
+#[cfg(test)]
 mod standing_clock_tests;
 #[cfg(test)]
 mod ticking;

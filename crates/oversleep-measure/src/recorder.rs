@@ -103,14 +103,16 @@ impl SeriesRecorder {
         self.round_values.clear();
     }
 
-    /// By how much the latest wait of the round was later than the median one, and which of that is no stall. `None` where
-    /// the values aren't those of waits, or are too few to tell.
+    /// By how much the latest wait of the round was later than the median call of the series, and which of that is no
+    /// stall. `None` where the values aren't those of waits, or are too few to tell.
     pub(crate) fn latest_in_round(&self) -> Option<(Nanos, Nanos)> {
         let series = &self.series;
-        if !matches!(series.quantity, Quantity::Lateness | Quantity::Duration) || self.round_values.len() < 3 {
+        let is_of_waits = matches!(series.quantity, Quantity::Lateness | Quantity::Duration);
+        if !is_of_waits || self.round_count == 0 || series.calls().count() < 3 {
             return None;
         }
-        let median = stats::median(&mut self.round_values.clone())?;
+        // Of calls alone: a stop makes every deadline meanwhile a missed one.
+        let median = series.calls().p50()?;
         // A timer may be put off by a tick or two, and by a share of what was requested.
         let put_off = series.requested_ns.unwrap_or_default().0 / 10;
         Some((Nanos(self.round_max.saturating_sub(median)), Nanos(put_off.max(PUT_OFF_MAX.0))))

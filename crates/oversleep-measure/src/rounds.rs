@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use oversleep_record::conditions::{LoadSpec, Outcome};
-use oversleep_record::{Conditions, Disturbance, Nanos, Unavailable};
+use oversleep_record::conditions::{LoadSpec, Outcome, Setting};
+use oversleep_record::series::{Quantity, Series, Status, Unit};
+use oversleep_record::{Conditions, Disturbance, ExperimentId, Nanos, SeriesKey, Unavailable};
 
-use super::bench::Bench;
+use super::bench::{Bench, StopFlag};
 use super::probe::{Measured, Probe};
-use oversleep_system::{Load, Platform, Restore, processor_between};
+use oversleep_system::{Load, Platform, Restore, Scope, ThreadHandle, processor_between};
 
 /// The name of measuring threads. A panic of one becomes the reason why its series is unavailable, and the run goes on.
 pub const MEASURING_THREAD: &str = "measure";
@@ -33,11 +34,54 @@ impl Progress for Silent {
 struct Entry {
     probe: Arc<Mutex<Box<dyn Probe>>>,
     rounds_run: u32,
+    /// Why its thread was left behind, which holds the probe for ever.
+    left: Option<Unavailable>,
+    /// The series as they are without values, to say so in.
+    blank: Vec<Blank>,
+}
+
+/// What a series is about.
+struct Blank {
+    experiment: ExperimentId,
+    key: SeriesKey,
+    subject: String,
+    quantity: Quantity,
+    unit: Unit,
+}
+
+impl Blank {
+    fn of(series: &Series) -> Blank {
+        let Series { experiment, key, subject, quantity, unit, .. } = series;
+        let (experiment, key, subject) = (*experiment, key.clone(), subject.clone());
+        Blank { experiment, key, subject, quantity: *quantity, unit: *unit }
+    }
+
+    fn unavailable(self, reason: &Unavailable) -> Series {
+        let mut series = Series::new(self.experiment, &self.subject, self.quantity, self.unit);
+        series.key = self.key;
+        series.status = Status::Unavailable { reason: reason.clone() };
+        series
+    }
+}
+
+/// Why a round did not end as it should.
+enum Unfinished {
+    /// It has a reason, and its thread has ended.
+    Ended(Unavailable),
+    /// Its thread goes on.
+    Left(Unavailable),
+}
+
+impl From<Unavailable> for Unfinished {
+    fn from(reason: Unavailable) -> Unfinished {
+        Unfinished::Ended(reason)
+    }
 }
 
 impl Entry {
-    fn new(probe: Box<dyn Probe>) -> Entry {
-        Entry { probe: Arc::new(Mutex::new(probe)), rounds_run: 0 }
+    fn new(mut probe: Box<dyn Probe>) -> Entry {
+        let blank = probe.recorders().into_iter().map(|recorder| Blank::of(recorder.series())).collect();
+        Entry { probe: Arc::new(Mutex::new(probe)), rounds_run: 0, left: None, blank }
     }
 
     fn probe(&self) -> MutexGuard<'_, Box<dyn Probe>> {
@@ -70,6 +114,9 @@ pub fn measure(
     for round in 0..rounds_max {
         for &at in &order {
             let entry = &mut entries[at];
+            if entry.left.is_some() {
+                continue;
+            }
             let rounds = entry.probe().rounds();
             // A probe with few rounds has them spread over the whole run, the first one early in case the run is cut
             // short.
@@ -80,12 +127,20 @@ pub fn measure(
             progress.next(done, total, &entry.probe().label());
             done += entry.probe().round_estimate();
             entry.rounds_run += 1;
-            if let Err(reason) = run_round(bench, &entry.probe) {
-                entry.probe().recorders().into_iter().for_each(|recorder| recorder.unavailable(reason.clone()));
+            match run_round(bench, &entry.probe) {
+                Ok(()) => {}
+                Err(Unfinished::Left(reason)) => entry.left = Some(reason),
+                Err(Unfinished::Ended(reason)) => {
+                    entry.probe().recorders().into_iter().for_each(|recorder| recorder.unavailable(reason.clone()));
+                }
             }
         }
     }
-    for Entry { probe, rounds_run } in entries {
+    for Entry { probe, rounds_run, left, blank } in entries {
+        if let Some(reason) = left {
+            measured.series.extend(blank.into_iter().map(|series| series.unavailable(&reason)));
+            continue;
+        }
         let probe = Arc::into_inner(probe).expect("the measuring threads have ended");
         let mut probe = probe.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         let partial = rounds_run < probe.rounds() || bench.stopped();
@@ -100,32 +155,79 @@ pub fn measure(
 ///
 /// # Errors
 /// Why the round couldn't be measured.
-fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Unavailable> {
-    let loads = {
+fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Unfinished> {
+    let (loads, limit) = {
         let mut probe = lock(probe);
         let recorders = probe.recorders();
         if !recorders.is_empty() && recorders.iter().all(|recorder| recorder.is_unavailable()) {
             return Ok(());
         }
-        start_loads(bench.platform(), &probe.conditions().load)?
+        let limit = probe.round_estimate() * OVERDUE_FACTOR + OVERDUE_MIN;
+        (start_loads(bench.platform(), &probe.conditions().load)?, limit)
     };
-    let (probe, bench_there) = (Arc::clone(probe), bench.clone());
+    let (bench_there, round_over) = bench.for_a_round();
+    let probe = Arc::clone(probe);
     let body = Box::new(move || run_on_this_thread(&bench_there, &mut **lock(&probe)));
     let thread = bench.platform().spawn(MEASURING_THREAD, body)?;
+    let overdue = end_if_overdue(bench.platform(), &*thread, limit, &round_over);
+    if let Some(Unfinished::Left(reason)) = overdue {
+        return Err(Unfinished::Left(reason));
+    }
     // What the thread changed was restored as its stack unwound.
     let ended = catch_unwind(AssertUnwindSafe(|| thread.join()));
     drop(loads);
-    ended.map_err(|panic| Unavailable::failed("measuring", format!("the thread panicked ({})", panic_message(&*panic))))
+    ended.map_err(|panic| {
+        Unavailable::failed("measuring", format!("the thread panicked ({})", panic_message(&*panic)))
+    })?;
+    overdue.map_or(Ok(()), Err)
+}
+
+/// A round may take so many times as long as it is estimated to, and this much more: waits take a tick instead of what was
+/// requested, and a busy machine takes longer for everything.
+const OVERDUE_FACTOR: i64 = 20;
+const OVERDUE_MIN: Nanos = Nanos::from_secs(10);
+/// For how long the waits of a round that is overdue are ended again and again.
+const ENDING_TRIES: u32 = 100;
+const ENDING_PAUSE: Nanos = Nanos::from_millis(20);
+
+/// Waits for a round to end. One that takes far too long is ended; where it can't be, its thread is left behind.
+fn end_if_overdue(
+    platform: &dyn Platform,
+    thread: &dyn ThreadHandle,
+    limit: Nanos,
+    round_over: &StopFlag,
+) -> Option<Unfinished> {
+    // Once more, because the first limit may have passed while this process was stopped.
+    if thread.ended_within(limit) || thread.ended_within(limit) {
+        return None;
+    }
+    let reason = Unavailable::failed(
+        "measuring a round",
+        format!(
+            "it had not ended after {}. A wait did not return, as happens where something moves the clocks of this process \
+             (faketime)",
+            limit * 2
+        ),
+    );
+    round_over.raise();
+    for _ in 0..ENDING_TRIES {
+        platform.end_waits();
+        if thread.ended_within(ENDING_PAUSE) {
+            return Some(Unfinished::Ended(reason));
+        }
+    }
+    Some(Unfinished::Left(reason))
 }
 
 /// A round on the calling thread, between two readings of what the machine counts.
 fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
     let platform = bench.platform();
     let (outcomes, _guards) = apply(platform, probe.conditions());
+    let held = held_now(platform, &outcomes);
     // The processor's gauges take longest to read, so they are read outside the counters' window.
     let processor_before = platform.processor_state();
     for recorder in probe.recorders() {
-        recorder.series_mut().conditions.outcomes.clone_from(&outcomes);
+        note_outcomes(&mut recorder.series_mut().conditions, &outcomes);
         recorder.begin_round(bench.since_origin(bench.stamp()));
     }
     let before = platform.counters();
@@ -134,9 +236,40 @@ fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
     let processor = processor_between(&processor_before, &platform.processor_state());
     let seen = before.until(&after);
     let disturbance = Disturbance { processor, stalled_ns: stalled(probe, &seen), ..seen };
+    let lost = no_longer_held(&held, &held_now(platform, &outcomes));
     for recorder in probe.recorders() {
+        note_outcomes(&mut recorder.series_mut().conditions, &lost);
         recorder.end_round(disturbance);
     }
+}
+
+/// Notes what became of settings in a round. One that didn't hold in some round didn't hold.
+fn note_outcomes(conditions: &mut Conditions, outcomes: &BTreeMap<String, Outcome>) {
+    for (name, outcome) in outcomes {
+        if conditions.outcomes.get(name).is_none_or(Outcome::holds) {
+            conditions.outcomes.insert(name.clone(), outcome.clone());
+        }
+    }
+}
+
+/// What the thread's own settings are now, of those that were granted. What others share may change for their sake.
+fn held_now(platform: &dyn Platform, outcomes: &BTreeMap<String, Outcome>) -> BTreeMap<String, Setting> {
+    let granted = outcomes.iter().filter(|(_, outcome)| outcome.holds());
+    let own = granted.filter_map(|(name, _)| platform.tunable(name)).filter(|it| it.info().scope == Scope::Thread);
+    own.filter_map(|tunable| Some((tunable.info().name.to_owned(), tunable.current().ok()?))).collect()
+}
+
+/// The settings that something else changed while the round ran.
+fn no_longer_held(
+    before: &BTreeMap<String, Setting>,
+    after: &BTreeMap<String, Setting>,
+) -> BTreeMap<String, Outcome> {
+    let changed = before.iter().filter_map(|(name, was)| Some((name, was, after.get(name).filter(|is| *is != was)?)));
+    let lost = |(name, was, is): (&String, &Setting, &Setting)| {
+        let why = format!("something outside oversleep changed it from {was} to {is} while it was measured");
+        (name.clone(), Outcome::Denied { why: Unavailable::failed("holding it", why) })
+    };
+    changed.map(lost).collect()
 }
 
 /// How long the thread was neither running, nor waiting for a CPU, nor asleep by its own wish: what the latest wait of the
@@ -193,10 +326,7 @@ mod tests {
     use super::super::testing;
     use super::super::{Amount, WaitProbe};
     use super::*;
-    use crate::StopFlag;
     use oversleep_model::sim::{Overshoot, Sim, Stall};
-    use oversleep_record::ExperimentId;
-    use oversleep_record::series::Status;
     use oversleep_system::SharedPlatform;
 
     fn ten_rounds_of(wait: &str, sim: &Sim) -> Box<dyn Probe> {
@@ -275,6 +405,69 @@ mod tests {
         // The load of the other probe was stopped.
         assert_eq!((other.status.clone(), other.counts.recorded), (Status::Complete, 100));
         assert_eq!(other.distribution.max(), Some(20), "one read of the clock");
+    }
+
+    fn measured_on(platform: testing::Altered, conditions: Conditions) -> Series {
+        let platform: SharedPlatform = Arc::new(platform);
+        let amount = Amount { count: 100, time: Nanos::MAX, rounds: 10 };
+        let probe = WaitProbe::new(&*platform, ExperimentId::B5, "nanosleep", Nanos::from_millis(1), amount)
+            .under(conditions);
+        let bench = Bench::new(platform, StopFlag::new(), None).unwrap();
+        let mut measured = Measured::default();
+        measure(&bench, vec![probe.boxed()], None, &mut Silent, &mut measured);
+        measured.series.remove(0)
+    }
+
+    /// A setting that somebody else changes in the second round.
+    struct Changed(std::sync::atomic::AtomicU32);
+
+    impl oversleep_system::Tunable for Changed {
+        fn info(&self) -> &oversleep_system::TunableInfo {
+            oversleep_system::tunables::LINUX.iter().find(|info| info.name == "slack").unwrap()
+        }
+        fn current(&self) -> Result<Setting, Unavailable> {
+            let looks = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Ok(Setting::Nanos(Nanos(if looks == 3 { 50_000 } else { 1 })))
+        }
+        fn apply(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>) {
+            (Outcome::Applied { was: None, now: setting.clone() }, None)
+        }
+        fn settings_to_compare(&self) -> Vec<Setting> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_setting_that_somebody_else_changes_did_not_hold() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let conditions = Conditions::as_found().with("slack", Setting::Nanos(Nanos(1)));
+        let altered = testing::Altered::from(machine.clone()).changing(Changed(3.into()));
+        let series = measured_on(altered, conditions.clone());
+        let changed = "something outside oversleep changed it from 50 µs to 1 ns while it was measured";
+        let why = Unavailable::failed("holding it", changed);
+        assert_eq!(series.conditions.outcomes["slack"], Outcome::Denied { why });
+        assert!(!series.conditions.all_held() && series.counts.recorded == 100, "what was measured is kept");
+        let kept = measured_on(testing::Altered::from(machine).changing(Changed(4.into())), conditions);
+        assert!(kept.conditions.all_held());
+    }
+
+    #[test]
+    fn a_wait_that_never_returns_costs_only_its_own_series() {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let of = |looks| {
+            let altered = testing::Altered::from(machine.clone()).stuck_for(looks);
+            let series = measured_on(altered, Conditions::as_found());
+            let reason = match series.status {
+                Status::Unavailable { reason } => reason.to_string(),
+                _ => String::new(),
+            };
+            (reason, series.counts.recorded, series.key)
+        };
+        assert_eq!(of(1).0, "", "the first limit may have passed while the process was stopped");
+        let (ended, _, key) = of(2);
+        assert!(ended.starts_with("measuring a round: it had not ended after "), "{ended}");
+        let (left, recorded, key_left) = of(1_000);
+        assert_eq!((left, recorded, key_left), (ended, 0, key), "its thread has the values");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the tests of this crate share: runs of probes on a small modelled machine.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use oversleep_model::sim::{Machine, Sim};
 use oversleep_record::series::{Pace, Series};
@@ -40,6 +41,9 @@ pub(crate) struct Altered {
     sim: Arc<Sim>,
     now: Box<dyn Fn(Nanos) -> Nanos + Send + Sync>,
     counters: Box<dyn Fn(CounterReading) -> CounterReading + Send + Sync>,
+    tunables: Option<Vec<Box<dyn Tunable>>>,
+    /// For how many more looks at the end of a thread it hasn't come.
+    pub(crate) stuck_for: Arc<AtomicI64>,
 }
 
 impl Altered {
@@ -48,7 +52,20 @@ impl Altered {
     }
 
     pub(crate) fn of(machine: Machine) -> Altered {
-        Altered { sim: Sim::start(machine), now: Box::new(|now| now), counters: Box::new(|counters| counters) }
+        let (now, counters) = (Box::new(|now| now), Box::new(|counters| counters));
+        Altered { sim: Sim::start(machine), now, counters, tunables: None, stuck_for: Arc::default() }
+    }
+
+    /// With nothing else to change than this.
+    pub(crate) fn changing(mut self, tunable: impl Tunable + 'static) -> Altered {
+        self.tunables = Some(vec![Box::new(tunable)]);
+        self
+    }
+
+    /// With threads whose end doesn't come at the first so many looks.
+    pub(crate) fn stuck_for(self, looks: i64) -> Altered {
+        self.stuck_for.store(looks, Ordering::Relaxed);
+        self
     }
 
     /// With a reference clock that shows this of the time. It states the step that it had.
@@ -64,6 +81,20 @@ impl Altered {
     ) -> Altered {
         self.counters = Box::new(counters);
         self
+    }
+}
+
+struct Stuck(Box<dyn ThreadHandle>, Arc<AtomicI64>);
+
+impl ThreadHandle for Stuck {
+    fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+    fn ended_within(&self, _limit: Nanos) -> bool {
+        self.1.fetch_sub(1, Ordering::Relaxed) <= 0
+    }
+    fn join(self: Box<Self>) {
+        self.0.join();
     }
 }
 
@@ -93,7 +124,7 @@ impl Platform for Altered {
         self.sim.handoffs()
     }
     fn tunables(&self) -> &[Box<dyn Tunable>] {
-        self.sim.tunables()
+        self.tunables.as_deref().unwrap_or_else(|| self.sim.tunables())
     }
     fn loads(&self) -> &[Box<dyn LoadKind>] {
         self.sim.loads()
@@ -102,7 +133,7 @@ impl Platform for Altered {
         self.sim.cpus()
     }
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
-        self.sim.spawn(name, body)
+        Ok(Box::new(Stuck(self.sim.spawn(name, body)?, Arc::clone(&self.stuck_for))))
     }
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
         self.sim.neighbour(setting)

@@ -98,6 +98,10 @@ pub trait Platform: Send + Sync {
     /// The reason where the system refuses another thread.
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable>;
 
+    /// Ends the current waits of this process's other threads, where that is possible. One that begins just afterwards
+    /// isn't ended.
+    fn end_waits(&self) {}
+
     /// Whether time is virtual, so that even a long experiment returns at once.
     fn time_is_virtual(&self) -> bool {
         false
@@ -160,6 +164,13 @@ pub trait Platform: Send + Sync {
 pub trait ThreadHandle: Send {
     /// Whether its body has returned.
     fn is_finished(&self) -> bool;
+
+    /// Blocks until its body has returned, or for about that long, and says whether it has. The limit is kept whatever
+    /// the clocks of this machine show. A modelled thread always ends.
+    fn ended_within(&self, limit: Nanos) -> bool {
+        let _ = limit;
+        true
+    }
 
     /// Blocks until its body has returned, and passes a panic of the body on to the caller.
     fn join(self: Box<Self>);

@@ -119,6 +119,10 @@ impl<S: System> Platform for Native<S> {
         threads::spawn(name, body)
     }
 
+    fn end_waits(&self) {
+        crate::interruption::end_waits();
+    }
+
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
         neighbour_process::start(setting)
     }

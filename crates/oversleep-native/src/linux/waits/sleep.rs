@@ -16,7 +16,8 @@ pub(super) const CALLS: &[Call] = &[
     (CLOCK_NANOSLEEP.name, || proved(Stateless(clock_nanosleep))),
     (CLOCK_NANOSLEEP_ABS.name, || proved(Stateless(clock_nanosleep_abs))),
     (USLEEP.name, || proved(Stateless(usleep))),
-    (THREAD_SLEEP.name, || proved(Stateless(thread_sleep))),
+    // The library asserts that its call works, so that is tried first.
+    (THREAD_SLEEP.name, || proved(Stateless(clock_nanosleep)).and_then(|_| proved(Stateless(thread_sleep)))),
 ];
 
 fn nanosleep(target: Target) -> WaitEnd {
