@@ -83,7 +83,8 @@ impl Bench {
             }
         };
         let fault = Arc::default();
-        let mut bench = Bench { platform, stop, stamps, clock_name, origin: Nanos::ZERO, fault, round_over: StopFlag::new() };
+        let mut bench =
+            Bench { platform, stop, stamps, clock_name, origin: Nanos::ZERO, fault, round_over: StopFlag::new() };
         bench.origin = bench.stamp();
         Ok(bench)
     }

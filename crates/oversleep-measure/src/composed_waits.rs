@@ -26,11 +26,7 @@ pub fn find_wait<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn W
 ///
 /// # Errors
 /// Why it can't be used here.
-pub(super) fn open(
-    platform: &SharedPlatform,
-    name: &str,
-    stop: &StopFlag,
-) -> Result<Box<dyn Waiter>, Unavailable> {
+pub(super) fn open(platform: &SharedPlatform, name: &str, stop: &StopFlag) -> Result<Box<dyn Waiter>, Unavailable> {
     match Kind::ALL.into_iter().find(|kind| kind.info().name == name) {
         Some(kind) if platform.wait(name).is_none() => kind.open(platform, stop),
         _ => platform.wait(name).ok_or(Unavailable::NotOnThisPlatform)?.open(platform),

@@ -24,11 +24,11 @@ mod wait_probe;
 mod witness;
 
 #[cfg(test)]
-pub(crate) mod testing;
-#[cfg(test)]
 mod soak_tests;
 #[cfg(test)]
 mod standing_clock_tests;
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod ticking;
 

@@ -260,10 +260,7 @@ fn held_now(platform: &dyn Platform, outcomes: &BTreeMap<String, Outcome>) -> BT
 }
 
 /// The settings that something else changed while the round ran.
-fn no_longer_held(
-    before: &BTreeMap<String, Setting>,
-    after: &BTreeMap<String, Setting>,
-) -> BTreeMap<String, Outcome> {
+fn no_longer_held(before: &BTreeMap<String, Setting>, after: &BTreeMap<String, Setting>) -> BTreeMap<String, Outcome> {
     let changed = before.iter().filter_map(|(name, was)| Some((name, was, after.get(name).filter(|is| *is != was)?)));
     let lost = |(name, was, is): (&String, &Setting, &Setting)| {
         let why = format!("something outside oversleep changed it from {was} to {is} while it was measured");
@@ -410,8 +407,8 @@ mod tests {
     fn measured_on(platform: testing::Altered, conditions: Conditions) -> Series {
         let platform: SharedPlatform = Arc::new(platform);
         let amount = Amount { count: 100, time: Nanos::MAX, rounds: 10 };
-        let probe = WaitProbe::new(&*platform, ExperimentId::B5, "nanosleep", Nanos::from_millis(1), amount)
-            .under(conditions);
+        let probe =
+            WaitProbe::new(&*platform, ExperimentId::B5, "nanosleep", Nanos::from_millis(1), amount).under(conditions);
         let bench = Bench::new(platform, StopFlag::new(), None).unwrap();
         let mut measured = Measured::default();
         measure(&bench, vec![probe.boxed()], None, &mut Silent, &mut measured);
@@ -473,9 +470,8 @@ mod tests {
     #[test]
     fn a_stopped_process_marks_its_round() {
         let stop = Stall { at: Nanos::from_millis(35), length: Nanos::from_millis(500) };
-        let machine = || {
-            testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000))).with_stall(stop).build()
-        };
+        let machine =
+            || testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000))).with_stall(stop).build();
         let stalled = |platform: SharedPlatform| -> Vec<Option<Nanos>> {
             let amount = Amount { count: 100, time: Nanos::MAX, rounds: 10 };
             let probe = WaitProbe::new(&*platform, ExperimentId::B5, "nanosleep", Nanos::from_millis(1), amount);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use oversleep_model::sim::{Machine, Sim};
-use oversleep_record::series::{Pace, Series};
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, PlatformId};
+use oversleep_record::series::{Pace, Series};
 use oversleep_record::{ExperimentId, Nanos, Unavailable};
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, SharedPlatform, Splitter,

@@ -5,7 +5,9 @@
 use std::process::Command;
 use std::{fs, io};
 
-use oversleep_measure::{Amount, Bench, Depth, Measured, Plan, Probe, Silent, StopFlag, WaitProbe, experiment, measure};
+use oversleep_measure::{
+    Amount, Bench, Depth, Measured, Plan, Probe, Silent, StopFlag, WaitProbe, experiment, measure,
+};
 use oversleep_record::series::distinct_rounds;
 use oversleep_record::{Disturbance, ExperimentId, Nanos};
 use oversleep_system::SharedPlatform;
@@ -67,13 +69,17 @@ fn throttling_is_what_the_kernel_counted() {
     let before = quota.throttled();
     // Two series per round, and more work than the quota allows.
     let plan = Plan { depth: Depth::Quick, ..Plan::default() };
-    let probes = [ExperimentId::B1, ExperimentId::D1].map(|id| (experiment(id).expect("it is there").probes)(&*platform, &plan));
+    let probes =
+        [ExperimentId::B1, ExperimentId::D1].map(|id| (experiment(id).expect("it is there").probes)(&*platform, &plan));
     let measured = run(&platform, probes.into_iter().flatten().collect());
     let after = quota.throttled();
     let (periods, time) = (after.0 - before.0, after.1 - before.1);
     drop(quota);
     let seen = meanwhile(&measured);
-    println!("the kernel: {periods} periods, {time}; the rounds: {:?}, {:?}", seen.throttled_periods, seen.throttled_ns);
+    println!(
+        "the kernel: {periods} periods, {time}; the rounds: {:?}, {:?}",
+        seen.throttled_periods, seen.throttled_ns
+    );
     assert!(periods > 3, "the work was to exceed the quota");
     assert!(seen.throttled_periods <= Some(periods) && seen.throttled_periods > Some(0));
     assert!(seen.throttled_ns <= Some(time) && seen.throttled_ns > Some(Nanos::ZERO));

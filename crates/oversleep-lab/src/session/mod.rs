@@ -11,8 +11,8 @@ use oversleep_explain as explain;
 use oversleep_measure::{
     Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, Watch, floor, measure, of_check,
 };
-use oversleep_record::file::{Chosen, Completion, Floor, SCHEMA, Tool};
 use oversleep_record::environment::{Environment, FactValue};
+use oversleep_record::file::{Chosen, Completion, Floor, SCHEMA, Tool};
 use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, Unavailable};
 use oversleep_system::Platform;
 

@@ -79,7 +79,8 @@ mod tests {
     fn of(stalled: Option<i64>, suspended: Option<i64>) -> Sheet {
         let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
         for (index, round) in series.rounds.iter_mut().enumerate() {
-            let in_second = |ms: Option<i64>| ms.map(|ms| if index == 1 { Nanos::from_millis(ms) } else { Nanos::ZERO });
+            let in_second =
+                |ms: Option<i64>| ms.map(|ms| if index == 1 { Nanos::from_millis(ms) } else { Nanos::ZERO });
             round.disturbance.stalled_ns = in_second(stalled);
             round.disturbance.suspended_ns = in_second(suspended);
         }
@@ -96,10 +97,8 @@ mod tests {
         let evidence = &stopped.finding("OVS-G011").evidence[0];
         assert_eq!((evidence.source.as_str(), evidence.text.as_str()), ("B5/nanosleep/1ms", "1 of its 4 rounds"));
         of(None, Some(12_000)).finds("OVS-G011", "this machine was suspended for 12 s during this run");
-        of(Some(972), Some(12_000)).finds(
-            "OVS-G011",
-            "this process was stopped for 972 ms; this machine was suspended for 12 s",
-        );
+        of(Some(972), Some(12_000))
+            .finds("OVS-G011", "this process was stopped for 972 ms; this machine was suspended for 12 s");
         of(Some(0), Some(0)).finds_no("OVS-G011", "nothing stopped this process or the machine in 80 ms");
         of(None, None).lacks_data("OVS-G011");
     }

@@ -1,7 +1,7 @@
 //! Tests of the findings on contention.
 
-use oversleep_record::finding::Verdict;
 use oversleep_record::FactName;
+use oversleep_record::finding::Verdict;
 
 use super::*;
 use crate::testing::{Explained, Sheet, rounds};
@@ -68,10 +68,8 @@ fn oversubscription() {
     );
     with_split(3_000).finds_no("OVS-L017", "nanosleep spends 3 µs of its lateness in the run queue");
     // 38 ms of CPU time in each 20 ms on two CPUs.
-    disturbed(|during| during.other_cpu_ns = Some(Nanos(38_000_000))).finds(
-        "OVS-L017",
-        "woken threads find no CPU free here: other processes used 1.9 of 2 CPUs during this run",
-    );
+    disturbed(|during| during.other_cpu_ns = Some(Nanos(38_000_000)))
+        .finds("OVS-L017", "woken threads find no CPU free here: other processes used 1.9 of 2 CPUs during this run");
     disturbed(|during| during.other_cpu_ns = Some(Nanos::ZERO))
         .real(FactName::LoadAverage1min, 5.25)
         .finds_no("OVS-L017", "other processes used 0 of 2 CPUs during this run");
