@@ -1,6 +1,6 @@
-//! What an experiment measures with: its platform, its clock, the run's origin and the flag that ends it.
+//! What an experiment measures with: its platform, its clock, the run's origin and what ends it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use oversleep_record::clock::Counts;
@@ -9,28 +9,8 @@ use oversleep_record::{Nanos, Unavailable};
 use super::clock_scale::ClockScale;
 use super::composed_waits;
 use super::still::{Reads, StillClock};
+use super::stop::StopFlag;
 use oversleep_system::{Family, Platform, SharedPlatform, Target, Waiter};
-
-/// Ctrl-C raises it, and every loop checks it between two samples.
-#[derive(Clone, Debug, Default)]
-pub struct StopFlag(Arc<AtomicBool>);
-
-impl StopFlag {
-    /// A flag that isn't raised.
-    pub fn new() -> StopFlag {
-        StopFlag::default()
-    }
-
-    /// Ends the run after the wait in progress.
-    pub fn raise(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it is raised.
-    pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// The clock that takes timestamps.
 #[derive(Clone)]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use oversleep_record::{Nanos, Unavailable};
 
-use super::bench::StopFlag;
 use super::still::{Reads, StillClock};
+use super::stop::StopFlag;
 use oversleep_system::{Family, Platform, SharedPlatform, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 /// How long before the deadline the hybrid wait stops sleeping and spins, as such libraries usually do.

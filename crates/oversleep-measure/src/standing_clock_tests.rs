@@ -75,10 +75,13 @@ fn p50<'a>(measured: &'a Measured, key: &str) -> (i64, &'a Series) {
 
 #[test]
 fn work_is_calibrated_on_a_clock_that_moves_by_jiffies() {
-    for hz in [100, 250, 1_000] {
+    // Wherever between two ticks it begins.
+    let phases = (0..8).map(|eighths| Nanos(eighths * 125_000));
+    for (hz, phase) in phases.flat_map(|phase| [(100, phase * 10), (250, phase * 4), (1_000, phase)]) {
         let step = Nanos(1_000_000_000 / hz);
         let plan = quick();
-        let measured = run(jiffies(step), experiment(ExperimentId::D2).unwrap(), &plan);
+        let begun_at = Altered::from(machine()).showing(move |now| (now + phase).round_down_to(step));
+        let measured = run(begun_at, experiment(ExperimentId::D2).unwrap(), &plan);
         let units = *plan.work_units.get().expect("it was calibrated");
         assert!((700..=1_300).contains(&units), "{hz} Hz: {units} units per ms instead of 1000");
         // Eight portions of 1 to 2 ms.

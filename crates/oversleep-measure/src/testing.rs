@@ -13,9 +13,10 @@ use oversleep_system::{
     ThreadHandle, Tunable, Wait,
 };
 
-use super::bench::{Bench, StopFlag};
+use super::bench::Bench;
 use super::probe::{Measured, Probe};
 use super::rounds::{Silent, measure};
+use super::stop::StopFlag;
 use super::{Amount, WaitProbe};
 
 pub(crate) use oversleep_model::testing::{MachineBuilder, machine};

@@ -132,9 +132,9 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_thread_that_does_not_end_is_noticed_and_its_wait_can_be_ended() {
         let body = || {
-            let hour = libc::timespec { tv_sec: 3_600, tv_nsec: 0 };
-            // SAFETY: points to a valid span; nothing is written back.
-            unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &hour, std::ptr::null_mut()) };
+            let (here, hour) = (crate::here(), Nanos::from_secs(3_600));
+            let mut waiter = here.wait("clock-nanosleep").expect("described").open(&here).expect("it works");
+            waiter.wait(oversleep_system::Target { remaining: hour, deadline: here.now() + hour });
         };
         let thread = spawn("waits", Box::new(body)).expect("a thread");
         assert!(!thread.ended_within(Nanos::from_millis(1)));

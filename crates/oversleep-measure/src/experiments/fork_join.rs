@@ -149,22 +149,30 @@ pub(super) fn calibrated_work(bench: &Bench, known: &OnceLock<u64>) -> Option<u6
 fn calibrate_work(bench: &Bench) -> Option<u64> {
     let reference = bench.platform().clock(bench.platform().reference_clock());
     let step = reference.and_then(|clock| clock.stated_step_ns()).unwrap_or_default();
-    // A clock that moves in ticks must have moved by several.
-    let enough = TIMED_MIN.max(step * 8);
+    // A clock that moves in ticks must have moved by several: as stated, or as seen where it didn't move at all.
+    let mut enough = TIMED_MIN.max(step * 8);
+    let (mut stood, mut least) = (false, Nanos::MAX);
     let mut still = StillClock::default();
     let mut units = 256;
     while units <= UNITS_MAX {
-        if timed(bench, &mut still, units)? >= enough {
+        let time = timed(bench, &mut still, units)?;
+        if time >= enough {
             // The fastest of three was disturbed least. Where it took no time, the first was disturbed, or a tick.
             let mut three = [Nanos::ZERO; 3];
             for time in &mut three {
                 *time = timed(bench, &mut still, units)?;
             }
             let best = three.into_iter().min().unwrap_or_default();
+            stood |= best == Nanos::ZERO;
+            least = three.into_iter().filter(|&time| time > Nanos::ZERO).fold(least.min(time), Nanos::min);
+            if stood {
+                enough = enough.max(least * 8);
+            }
             if best.0 >= enough.0 / 2 {
                 return Some((units as f64 * 1e6 / best.0 as f64).round().max(1.0) as u64);
             }
         }
+        stood |= time == Nanos::ZERO;
         units *= 2;
     }
     bench.give_up(Unavailable::failed(

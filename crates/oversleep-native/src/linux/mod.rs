@@ -107,4 +107,8 @@ impl System for Linux {
     fn idle_counters() -> IdleReading {
         idle::read(&files::Disk, Self::now(), &Self::cpus())
     }
+
+    fn end_waits() {
+        crate::unix::interruption::end_waits();
+    }
 }

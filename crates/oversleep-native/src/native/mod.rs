@@ -50,6 +50,9 @@ pub(super) trait System: Default + Send + Sync + 'static {
     fn idle_counters() -> IdleReading {
         IdleReading::unknown(Self::now(), Unavailable::NotOnThisPlatform)
     }
+
+    /// Ends the current waits of other threads, where the system has a way.
+    fn end_waits() {}
 }
 
 /// The machine this process runs on. Creating one costs nothing; each registry is built at first use.
@@ -120,7 +123,7 @@ impl<S: System> Platform for Native<S> {
     }
 
     fn end_waits(&self) {
-        crate::interruption::end_waits();
+        S::end_waits();
     }
 
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
