@@ -25,6 +25,8 @@ pub(crate) struct Ticking {
     sim: Arc<Sim>,
     requests: Requests,
     refused: Option<Nanos>,
+    /// Neighbours with this setting live so long.
+    short_lived: Option<(Nanos, Nanos)>,
     clocks: Vec<Box<dyn Clock>>,
     waits: Vec<Box<dyn Wait>>,
     tunables: Vec<Box<dyn Tunable>>,
@@ -50,6 +52,7 @@ impl Ticking {
             })],
             tunables: vec![Box::new(Resolution { requests: of_tunable })],
             refused: None,
+            short_lived: None,
             requests,
             sim,
         }
@@ -57,6 +60,11 @@ impl Ticking {
 
     pub(crate) fn refusing(mut self, setting: Nanos) -> Ticking {
         self.refused = Some(setting);
+        self
+    }
+
+    pub(crate) fn killing(mut self, setting: Nanos, after: Nanos) -> Ticking {
+        self.short_lived = Some((setting, after));
         self
     }
 
@@ -69,20 +77,37 @@ struct Process {
     requested: Option<Nanos>,
     outcome: Option<Outcome>,
     requests: Requests,
+    dies_at: Option<Nanos>,
+    sim: Arc<Sim>,
 }
 
 impl Neighbour for Process {
     fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
     }
+
+    fn check(&mut self) -> Result<(), Unavailable> {
+        if self.dies_at.is_none_or(|at| self.sim.now() < at) {
+            return Ok(());
+        }
+        self.release();
+        Err(Unavailable::failed("holding the setting in a neighbour process", "the process ended (signal: 9)"))
+    }
+}
+
+impl Process {
+    /// What it holds ends with it.
+    fn release(&mut self) {
+        let mut requests = self.requests.lock().unwrap();
+        if let Some(at) = self.requested.take().and_then(|asked| requests.iter().position(|request| *request == asked)) {
+            requests.remove(at);
+        }
+    }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let mut requests = self.requests.lock().unwrap();
-        if let Some(at) = requests.iter().position(|request| Some(*request) == self.requested) {
-            requests.remove(at);
-        }
+        self.release();
     }
 }
 
@@ -222,11 +247,16 @@ impl Platform for Ticking {
                 requested: None,
                 outcome: Some(Outcome::Denied { why }),
                 requests: Requests::default(),
+                dies_at: None,
+                sim: Arc::clone(&self.sim),
             }));
         }
         self.requests.lock().unwrap().extend(requested);
         let outcome = setting.map(|setting| Outcome::Applied { was: None, now: setting.clone() });
-        Ok(Box::new(Process { requested, outcome, requests: Arc::clone(&self.requests) }))
+        let life = self.short_lived.filter(|(setting, _)| requested == Some(*setting)).map(|(_, life)| life);
+        let dies_at = life.map(|life| self.sim.now() + life);
+        let (requests, sim) = (Arc::clone(&self.requests), Arc::clone(&self.sim));
+        Ok(Box::new(Process { requested, outcome, requests, dies_at, sim }))
     }
     fn environment(&self) -> Environment {
         self.sim.environment()

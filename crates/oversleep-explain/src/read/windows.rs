@@ -1,7 +1,7 @@
 //! Results of Windows: its tick, the simplest sleep on it, and the sleeps measured while a timer resolution was held.
 
 use oversleep_record::conditions::{Outcome, Setting};
-use oversleep_record::series::Quantity;
+use oversleep_record::series::{Quantity, Status};
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion};
@@ -138,7 +138,9 @@ pub(crate) fn other_in_effect(requested: Nanos, series: &Series) -> Option<Nanos
 
 /// Series of C3 measured beside one neighbour, and what it held.
 pub(crate) fn beside_neighbour(file: &ResultFile) -> impl Iterator<Item = (Nanos, &Series)> {
-    file.experiment(ExperimentId::C3).filter(|series| series.has_values()).filter_map(|series| {
+    // A neighbour that died held nothing for a part of the values.
+    let is_whole = |series: &&Series| series.has_values() && !matches!(series.status, Status::Unavailable { .. });
+    file.experiment(ExperimentId::C3).filter(is_whole).filter_map(|series| {
         match series.label(label::NEIGHBOUR)?.0.as_slice() {
             [Setting::Nanos(held)] => Some((*held, series)),
             _ => None,

@@ -11,8 +11,9 @@ use oversleep_explain as explain;
 use oversleep_measure::{
     Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, Watch, floor, measure, of_check,
 };
+use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::file::{Chosen, Completion, Floor, SCHEMA, Tool};
-use oversleep_record::{ClockResult, Nanos, ResultFile, Unavailable};
+use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, Unavailable};
 use oversleep_system::Platform;
 
 /// What to run.
@@ -81,6 +82,7 @@ impl Laboratory {
         if let Some(floor) = &mut file.floor {
             floor.cross_check = watch.and_then(|watch| watch.end(&bench));
         }
+        no_longer_so(&mut file.environment, &self.platform.environment());
         file.findings = explain::findings(&file);
         file.duration_ns = self.platform.now() - begun;
         if stop.is_raised() {
@@ -127,6 +129,42 @@ impl Laboratory {
     }
 }
 
+/// Facts that findings take to hold while everything was measured, and that somebody may change meanwhile.
+const HOLDING: &[FactName] = &[
+    FactName::CgroupCpuPeriod,
+    FactName::CgroupCpuQuotaCpus,
+    FactName::ClocksourceCurrent,
+    FactName::CpuAllowed,
+    FactName::CpuCount,
+    FactName::CpuTscKernelUnstable,
+    FactName::CpufreqBoost,
+    FactName::CpufreqGovernor,
+    FactName::PowerLowPowerMode,
+    FactName::PowerOnBattery,
+    FactName::PowerPlan,
+    FactName::PowerSource,
+    FactName::SchedNice,
+    FactName::SchedPolicy,
+    FactName::SchedQosClass,
+    FactName::SchedRtRuntimeUs,
+    FactName::TimerLatencyTier,
+    FactName::TimerPeriodNow,
+    FactName::TimerSlack,
+    FactName::TimerWindowHidden,
+];
+
+/// Facts read before the run say nothing about it where they are other ones after it: they are unknown.
+fn no_longer_so(before: &mut Environment, after: &Environment) {
+    for &name in HOLDING {
+        let (Some(was), Some(is)) = (before.known(name), after.known(name)) else { continue };
+        if was != is {
+            let source = before.facts[name.as_str()].source.clone();
+            let reason = Unavailable::failed("reading it again after the run", "it had changed");
+            before.set(name, FactValue::Unknown(reason), &source);
+        }
+    }
+}
+
 /// The clocks in the order in which the platform lists them.
 fn in_registry_order(platform: &dyn Platform, mut clocks: BTreeMap<String, ClockResult>) -> Vec<ClockResult> {
     platform.clocks().iter().filter_map(|clock| clocks.remove(clock.info().name)).collect()
@@ -152,6 +190,25 @@ mod tests {
             try_remedies: true,
         };
         Laboratory::on(Sim::start(machine.build())).run(&request, &StopFlag::new(), &mut Silent).expect("it runs")
+    }
+
+    #[test]
+    fn a_fact_that_changed_during_the_run_is_unknown() {
+        let facts = |slack, load| {
+            let mut facts = Environment::default();
+            facts.set(FactName::TimerSlack, FactValue::Nanos(Nanos(slack)), "prctl");
+            facts.set(FactName::LoadAverage1min, FactValue::Real(load), "/proc/loadavg");
+            facts
+        };
+        let mut found = facts(50_000, 0.5);
+        no_longer_so(&mut found, &facts(50_000, 1.5));
+        assert_eq!(found, facts(50_000, 0.5), "the load average is of the minute before the run, and says so");
+        no_longer_so(&mut found, &facts(1, 0.5));
+        assert_eq!(found.known(FactName::TimerSlack), None);
+        let changed = Unavailable::failed("reading it again after the run", "it had changed");
+        assert_eq!(found.unknown().next(), Some(("timer.slack_ns", &changed)));
+        no_longer_so(&mut found, &Environment::default());
+        assert!(found.known(FactName::LoadAverage1min).is_some());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Clocks and waits chosen by property instead of by name, so that an experiment fits every platform.
 
 use oversleep_record::clock::{Counts, is_coarse};
-use oversleep_record::{ClockResult, Nanos};
+use oversleep_record::{ClockResult, Nanos, Unavailable};
 
 use crate::clock_scale::ClockScale;
 use crate::probe::Measured;
@@ -76,6 +76,9 @@ pub(super) fn clock_result<'a>(measured: &'a mut Measured, described: &ClockResu
 }
 
 /// The scale of a clock, by its index in the platform's list.
-pub(super) fn scale_of(platform: &dyn Platform, index: usize) -> ClockScale {
+///
+/// # Errors
+/// Its counter could not be calibrated.
+pub(super) fn scale_of(platform: &dyn Platform, index: usize) -> Result<ClockScale, Unavailable> {
     ClockScale::of(platform, platform.clocks()[index].as_ref())
 }

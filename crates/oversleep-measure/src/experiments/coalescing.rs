@@ -15,7 +15,7 @@ use crate::experiment::{Column, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use oversleep_system::{Platform, SharedPlatform, Target, ThreadHandle, Wait, Waiter};
+use oversleep_system::{Platform, SharedPlatform, Target, ThreadHandle, Wait, WaitEnd, Waiter};
 
 pub(super) static C6: Experiment = Experiment {
     id: ExperimentId::C6,
@@ -172,7 +172,10 @@ impl Coalescing {
                 };
                 while !over_there.load(Ordering::Relaxed) {
                     let remaining = Nanos::from_millis(1);
-                    waiter.wait(Target { remaining, deadline: platform.now() + remaining });
+                    let ended = waiter.wait(Target { remaining, deadline: platform.now() + remaining });
+                    if matches!(ended, WaitEnd::Failed(_)) {
+                        return;
+                    }
                     wakeups.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -214,7 +217,10 @@ impl Probe for Coalescing {
         let platform = bench.platform();
         let (over, woken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let shared = bench.shared_platform();
-        let Ok(mut pause) = bench.open_wait(self.pause) else { return };
+        let mut pause = match bench.open_wait(self.pause) {
+            Ok(pause) => pause,
+            Err(reason) => return self.recorders().into_iter().for_each(|all| all.unavailable(reason.clone())),
+        };
         // Opened here once before, because the sleepers have no series to record a reason in.
         let wait = platform.wait(self.wait).ok_or(Unavailable::NotOnThisPlatform);
         let opens = wait.and_then(|wait| self.slack.open(wait, shared).map(drop));
@@ -229,11 +235,15 @@ impl Probe for Coalescing {
         pause.wait(Target { remaining: self.window, deadline: platform.now() + self.window });
         let (after, woken_after) = (platform.counters(), woken.load(Ordering::Relaxed));
         end(&over, sleepers);
+        if bench.stopped() {
+            return;
+        }
 
         let seen = before.until(&after);
         let at = bench.since_origin(bench.stamp());
         interrupts::record(&mut self.interrupts, at, &seen);
-        self.wakeups.record(at, interrupts::per_second(woken_after - woken_before, seen.window_ns));
+        let rate = interrupts::per_second(woken_after - woken_before, seen.window_ns);
+        interrupts::record_or_refuse(&mut self.wakeups, at, rate);
         for recorder in [&mut self.interrupts, &mut self.wakeups] {
             recorder.series_mut().clock = platform.reference_clock().to_owned();
         }

@@ -5,12 +5,14 @@ use oversleep_record::label::{self, Activity, Counted};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
+use super::interrupts::record_or_refuse as record;
 use super::{choose, interrupts};
 use crate::bench::Bench;
 use crate::experiment::{Column, Experiment, Published};
 use crate::plan::{Depth, Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
+use crate::still::{Reads, StillClock};
 use oversleep_system::{Platform, Target, WaitEnd, Waiter};
 
 pub(super) static C5: Experiment = Experiment {
@@ -134,8 +136,10 @@ impl IdleCost {
         let platform = bench.platform();
         let end = platform.now() + self.window;
         let mut wakeups = 0;
+        let mut still = StillClock::default();
         loop {
             let now = platform.now();
+            bench.note(&mut still, now, Reads::of(Nanos::from_millis(1)));
             if now >= end || bench.stopped() {
                 return Ok(wakeups);
             }
@@ -149,13 +153,6 @@ impl IdleCost {
             }
             wakeups += 1;
         }
-    }
-}
-
-fn record(recorder: &mut SeriesRecorder, at: Nanos, value: Result<i64, Unavailable>) {
-    match value {
-        Ok(value) => recorder.record(at, value),
-        Err(reason) => recorder.unavailable(reason),
     }
 }
 
@@ -192,7 +189,7 @@ impl Probe for IdleCost {
         let seen = before.until(&after);
         let at = bench.since_origin(bench.stamp());
         interrupts::record(&mut self.interrupts, at, &seen);
-        record(&mut self.wakeups, at, Ok(interrupts::per_second(wakeups, seen.window_ns)));
+        record(&mut self.wakeups, at, interrupts::per_second(wakeups, seen.window_ns));
         for (state, recorder) in &mut self.residency {
             record(recorder, at, idle_before.residency(&idle_after, state).map(|share| share.0));
         }

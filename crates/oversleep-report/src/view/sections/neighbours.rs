@@ -7,7 +7,7 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 use super::Entry;
 use super::neighbour_clocks as clocks;
 use super::neighbour_steps::{held_in_words, neighbour, of_step, steps};
-use crate::view::select::measured;
+use crate::view::select::{measured, unavailable};
 use crate::view::table::{Columns, Section, Table};
 use crate::words::{MEDIAN_MIN, value};
 
@@ -47,7 +47,8 @@ fn table(file: &ResultFile, experiment: ExperimentId, caption: &str) -> Option<T
     let mut columns = Columns::new()
         .words("neighbour holds", held_in_words)
         .words("granted", move |step| {
-            let mut beside = file.experiment(experiment).filter(|series| neighbour(series).as_ref() == Some(step));
+            let beside = file.experiment(experiment).filter(|series| unavailable(series).is_none());
+            let mut beside = beside.filter(|series| neighbour(series).as_ref() == Some(step));
             beside.find_map(|series| series.label(label::GRANTED)).as_ref().map(held_in_words)
         })
         .rank(2)
@@ -173,6 +174,24 @@ mod tests {
                 .steady(format!("{experiment}/system-time/step/neighbour={step}"), period_ms * 1_000_000);
         }
         sheet
+    }
+
+    #[test]
+    fn a_neighbour_that_died_granted_nothing_and_reached_nothing() {
+        let died = |key: &str| {
+            let mut series = oversleep_record::testing::rounds(key, &[14_000_000; 4], 20);
+            series.labels.set(label::GRANTED, "1ms".parse().unwrap());
+            let reason = oversleep_record::Unavailable::failed("holding the setting", "the process ended (signal: 9)");
+            series.status = oversleep_record::series::Status::Unavailable { reason };
+            series
+        };
+        let file = sheet(ExperimentId::C3, &[("none", 14, 15)])
+            .series(died("C3/sleep/1ms/neighbour=1ms"))
+            .series(died("C3/resolution/stated/neighbour=1ms"))
+            .file;
+        let section = neighbours(&file);
+        assert!(!format!("{:?}", section.notes).contains("reached this process"), "{:?}", section.notes);
+        assert_eq!(texts(&section.tables[0])[2][..4], ["1 ms", "–", "–", "–"]);
     }
 
     #[test]
