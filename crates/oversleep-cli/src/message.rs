@@ -1,4 +1,4 @@
-//! Messages on standard error. Failing to write one is no reason to fail.
+//! Messages on standard error, each in one line. Failing to write one is no reason to fail.
 
 use std::io::Write;
 use std::panic::PanicHookInfo;
@@ -6,22 +6,24 @@ use std::panic::PanicHookInfo;
 use anstyle::{AnsiColor, Style};
 use oversleep_measure::{MEASURING_THREAD, panic_message};
 
+use crate::safe;
+
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// The error that a command ends with.
 pub fn error(text: &str) {
-    write(&format!("{ERROR}error:{ERROR:#} {text}"));
+    write(&format!("{ERROR}error:{ERROR:#} "), text);
 }
 
 /// Something that the result doesn't show but the user should know.
 pub fn warning(text: &str) {
-    write(&format!("{WARNING}warning:{WARNING:#} {text}"));
+    write(&format!("{WARNING}warning:{WARNING:#} "), text);
 }
 
 /// Where something was written, or what to do next.
 pub fn note(text: &str) {
-    write(text);
+    write("", text);
 }
 
 /// Reports a panic of a measuring thread in one line: it costs only its own series, while the usual report reads like the
@@ -43,7 +45,7 @@ fn in_a_line(panic: &PanicHookInfo) -> String {
     format!("a measurement panicked; the run goes on without it ({message}{place})")
 }
 
-fn write(text: &str) {
+fn write(label: &str, text: &str) {
     let mut stderr = anstream::stderr().lock();
-    let _ = writeln!(stderr, "{text}");
+    let _ = writeln!(stderr, "{label}{}", safe::line(text));
 }
