@@ -9,6 +9,7 @@ mod arrows;
 mod crates;
 mod cross;
 mod docs;
+mod faults;
 mod header;
 mod install_capi;
 mod rust;
@@ -37,6 +38,11 @@ const CHORES: &[Chore] = &[
         name: "docs",
         about: "write docs/ and generated tables from the registries; --check reports stale ones instead",
         run: docs::command,
+    },
+    Chore {
+        name: "faults",
+        about: "stage signals, failing outputs, limits, hostile files: a sample, or --all; --docs writes docs/faults.md",
+        run: faults::command,
     },
     Chore {
         name: "header",
@@ -69,6 +75,12 @@ fn main() -> ExitCode {
     if matches!(name.as_str(), "help" | "-h" | "--help") {
         println!("{}", usage());
         return ExitCode::SUCCESS;
+    }
+    if name == "faults-filter" {
+        return faults::filtered(&args[1..]).unwrap_or_else(|message| {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        });
     }
     let Some(chore) = CHORES.iter().find(|chore| chore.name == name) else {
         eprintln!("error: no chore is named `{name}`\n\n{}", usage());

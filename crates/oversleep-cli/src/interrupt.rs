@@ -124,7 +124,7 @@ fn heed(action: Action, ending: &'static str) {
         }),
         Action::QuitDelivering => {
             // If nothing blocks it, it is complete before the signal matters, and the process ends as it would have.
-            thread::sleep(DELIVERY);
+            pause(DELIVERY);
             quit(|| {
                 let kept = rescue::now();
                 message::note(&format!("ended before every output was written; {kept}"));
@@ -152,6 +152,12 @@ fn within(limit: Duration, action: impl FnOnce() + Send + 'static) {
     if begun.is_ok() {
         let _ = done.recv_timeout(limit);
     }
+}
+
+/// Waits in a way that needs no timer call: `std::thread::sleep` panics where a filter refuses that.
+fn pause(time: Duration) {
+    let (_sender, nothing) = mpsc::channel::<()>();
+    let _ = nothing.recv_timeout(time);
 }
 
 /// Signals end the measurement, not the process, until this is dropped. From then on they end the delivery.
@@ -196,7 +202,7 @@ fn end_waits(over: &AtomicBool) {
     let mut is_reported = false;
     while !over.load(Ordering::Relaxed) {
         interruption::end_waits();
-        thread::sleep(PAUSE);
+        pause(PAUSE);
         if !is_reported && began.elapsed() >= REPORTED_AFTER && !over.load(Ordering::Relaxed) {
             is_reported = true;
             message::note("the wait in progress can't be interrupted; the run ends after it");

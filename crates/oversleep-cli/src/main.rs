@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     if let Some(code) = oversleep_native::run_if_neighbour() {
         return code;
     }
+    message::report_panics_of_threads_in_a_line();
     interrupt::install();
     oversleep_native::interruption::fail_writes_beyond_the_limit();
     let ended = command::run();

@@ -26,23 +26,21 @@ pub fn note(text: &str) {
     write("", text);
 }
 
-/// Reports a panic of a measuring thread in one line: it costs only its own series, while the usual report reads like the
-/// program's end. Other panics are reported as usual.
-pub fn report_measuring_panics_in_a_line() {
+/// Reports a panic of a measuring thread, or of one that looks at the system, in one line: it costs only its own series or
+/// answer, while the usual report reads like the program's end. A panic of the main thread is reported as usual.
+pub fn report_panics_of_threads_in_a_line() {
     let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().name() == Some(MEASURING_THREAD) {
-            warning(&in_a_line(panic));
-        } else {
-            usual(panic);
-        }
+    std::panic::set_hook(Box::new(move |panic| match std::thread::current().name() {
+        Some(MEASURING_THREAD) => warning(&in_a_line("a measurement panicked; the run goes on without it", panic)),
+        Some("main") => usual(panic),
+        _ => warning(&in_a_line("a look at this system panicked; its answer is missing", panic)),
     }));
 }
 
-fn in_a_line(panic: &PanicHookInfo) -> String {
+fn in_a_line(what: &str, panic: &PanicHookInfo) -> String {
     let message = panic_message(panic.payload()).split_whitespace().collect::<Vec<_>>().join(" ");
     let place = panic.location().map(|place| format!(", {place}")).unwrap_or_default();
-    format!("a measurement panicked; the run goes on without it ({message}{place})")
+    format!("{what} ({message}{place})")
 }
 
 fn write(label: &str, text: &str) {

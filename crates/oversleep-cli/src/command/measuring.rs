@@ -35,7 +35,6 @@ pub fn run(args: MeasuringArgs, output: &OutputArgs, files: Files) -> Result<Exi
     let request = args.request(&lab)?;
     let mut delivery = Delivery::prepare(output, files == Files::Automatic, like.as_ref())?;
     let stop = StopFlag::new();
-    message::report_measuring_panics_in_a_line();
     let signals = interrupt::raise_on_signal(&stop);
     let mut meter = Meter::new(!output.quiet, lab.platform_id().modelled.is_none());
     let result = lab.run(&request, &stop, &mut meter);

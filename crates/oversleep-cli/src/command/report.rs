@@ -60,8 +60,8 @@ impl Report {
             quiet: self.quiet,
             ..OutputArgs::default()
         };
-        let results = self.files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
         let delivery = Delivery::only_named(&output, &self.files)?;
+        let results = self.files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
         for result in &results {
             delivery.deliver(result, &result.write())?;
         }
