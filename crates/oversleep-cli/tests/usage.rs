@@ -120,6 +120,15 @@ fn absurd_counts_and_lists_are_refused() {
 }
 
 #[test]
+fn a_long_list_is_not_repeated_in_full() {
+    let typed = "0-8191";
+    for args in [["waits", "--pin", typed], ["waits", "--tune", &format!("pin={typed}")]] {
+        let Ended { code, stderr, .. } = Home::new().run(args.into_iter().chain(["--count", "1", "--quiet"]));
+        assert!(stderr.len() < 400 && (code != Some(2) || stderr.contains(typed)), "{} bytes", stderr.len());
+    }
+}
+
+#[test]
 fn a_time_too_short_for_one_wait_is_refused() {
     refused_with(
         &["waits", "thread-sleep", "--request", "1ms,60s", "--for", "1s"],

@@ -47,6 +47,14 @@ impl fmt::Display for Setting {
 }
 
 impl Setting {
+    /// As a message shows it: CPUs as ranges, since there may be thousands.
+    pub fn brief(&self) -> String {
+        match self {
+            Setting::Cpus(cpus) => crate::words::ranges(cpus),
+            other => other.to_string(),
+        }
+    }
+
     /// As it is typed and as keys write it: `1ms`, `on`, `fifo:80`.
     pub fn as_typed(&self) -> String {
         match self {

@@ -34,6 +34,19 @@ pub fn counted_series(count: usize) -> String {
     format!("{} series", grouped(i128::try_from(count).unwrap_or(i128::MAX)))
 }
 
+/// Numbers in ascending order as ranges: `0-3,8`.
+pub fn ranges(numbers: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let texts = ranges.into_iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
+    texts.collect::<Vec<_>>().join(",")
+}
+
 /// A share as a percentage with two digits: `0.43 %`, `5.8 %`, `73 %`. A few of many never read as `0 %`, nor almost all
 /// as `100 %`.
 pub fn percent(share: f64) -> String {
@@ -112,6 +125,12 @@ mod tests {
         );
         assert_eq!([counted(2, "process"), counted(2_u64, "series")], ["2 processes", "2 series"]);
         assert_eq!([counted_series(1), counted_series(1_211)], ["1 series", "1,211 series"]);
+    }
+
+    #[test]
+    fn numbers_are_written_as_ranges() {
+        assert_eq!(ranges(&[0, 1, 2, 8, 10, 11]), "0-2,8,10-11");
+        assert_eq!(ranges(&[]), "");
     }
 
     #[test]

@@ -186,7 +186,7 @@ impl fmt::Display for Problem {
 
 impl fmt::Display for NotASetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}: {}", self.tunable, self.given, self.problem)
+        write!(f, "{}={}: {}", self.tunable, self.given.brief(), self.problem)
     }
 }
 

@@ -52,11 +52,6 @@ impl Report {
         if let Some((option, _)) = named.iter().find(|(_, path)| path.is_some()).filter(|_| self.files.len() > 1) {
             return Err(Failure::usage(format!("{option} takes one result; run `oversleep report` once for each")));
         }
-        for (option, path) in [("--json", &self.json), ("--html", &self.html)] {
-            if path.as_ref().is_some_and(|path| path.as_os_str() != "-" && self.files.contains(path)) {
-                return Err(Failure::usage(format!("{option} would overwrite the result; name another file")));
-            }
-        }
         let output = OutputArgs {
             json: self.json.clone(),
             html: self.html.clone(),
@@ -65,10 +60,10 @@ impl Report {
             quiet: self.quiet,
             ..OutputArgs::default()
         };
+        let delivery = Delivery::only_named(&output, &self.files)?;
         let results = self.files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-        let delivery = Delivery::only_named(&output)?;
         for result in &results {
-            delivery.deliver(result)?;
+            delivery.deliver(result, &result.write())?;
         }
         Ok(Exit::Fine)
     }

@@ -82,13 +82,14 @@ fn hint(lab: &Laboratory, error: &NotASetting) -> String {
 /// Why a setting was refused, in the words of the command line.
 fn refusal(option: &str, error: &NotASetting, hint: &str) -> Failure {
     let NotASetting { given, problem, .. } = error;
+    let shown = given.brief();
     let meant = match given {
         Setting::Policy { policy, .. } if !POLICIES.contains(&policy.as_str()) => names::nearest(policy, &POLICIES),
         _ => None,
     };
     Failure::usage(match meant {
-        Some(meant) => format!("can't use --{option} {given}: did you mean '{meant}'? Otherwise {problem}{hint}"),
-        None => format!("can't use --{option} {given}: {problem}{hint}"),
+        Some(meant) => format!("can't use --{option} {shown}: did you mean '{meant}'? Otherwise {problem}{hint}"),
+        None => format!("can't use --{option} {shown}: {problem}{hint}"),
     })
 }
 

@@ -1,9 +1,11 @@
 //! What only one kind of system has: devices that are full, arguments that are no text.
 #![cfg(unix)]
 
+mod places;
 mod signals;
 #[path = "../support/mod.rs"]
 mod support;
+mod terminal;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
