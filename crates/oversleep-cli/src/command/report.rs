@@ -65,12 +65,17 @@ impl Report {
             quiet: self.quiet,
             ..OutputArgs::default()
         };
-        let results = self.files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
         let delivery = Delivery::only_named(&output)?;
-        for result in &results {
-            delivery.deliver(result)?;
+        // One result at a time is in memory. One that can't be used is no reason not to show the others.
+        let mut unusable = Vec::new();
+        for path in &self.files {
+            match read(path) {
+                Ok(result) => delivery.deliver(&result)?,
+                Err(Failure::Failed(error)) => unusable.push(error),
+                Err(error) => return Err(error),
+            }
         }
-        Ok(Exit::Fine)
+        if unusable.is_empty() { Ok(Exit::Fine) } else { Err(Failure::failed(unusable.join("; "))) }
     }
 }
 
