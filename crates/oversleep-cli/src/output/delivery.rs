@@ -115,7 +115,9 @@ impl Delivery {
     /// # Errors
     /// Every place that failed, and where the result is now.
     pub fn deliver(&self, result: &ResultFile) -> Result<(), Failure> {
-        let json = result.write();
+        // Only where it goes somewhere: it is longer than the result is in memory.
+        let is_written = !self.json.is_empty() || self.automatic.is_some() || self.stdout == Stdout::Json;
+        let json = if is_written { result.write() } else { Vec::new() };
         let mut tally = Tally::default();
         for path in &self.json {
             tally.file(path, file::replace(path, &json), true);
@@ -171,6 +173,7 @@ impl Delivery {
             )));
         }
         let refuge = std::env::temp_dir();
+        let json = if json.is_empty() { &result.write() } else { json };
         if let Ok(path) = file::create(&refuge, &stem(result), "json", json) {
             let path = path.display();
             return Err(Failure::failed(format!(
