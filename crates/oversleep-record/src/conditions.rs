@@ -220,7 +220,7 @@ impl fmt::Display for LoadSpec {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conditions {
     /// Settings requested (registry name → value).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, alias = "asked", skip_serializing_if = "BTreeMap::is_empty")]
     pub requested: BTreeMap<String, Setting>,
     /// What became of each, by the same names; filled in while measuring.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -47,6 +47,7 @@ pub enum Unavailable {
         what: String,
     },
     /// This run did not measure it.
+    #[serde(alias = "not_asked")]
     NotMeasured,
 }
 

@@ -75,6 +75,9 @@ fn explain(error: &RunError) -> Failure {
         RunError::Clock { .. } => {
             Failure::failed(format!("{error}; leave --clock out, or choose a clock from `oversleep clocks --list`"))
         }
+        RunError::TooMuch { .. } => {
+            Failure::usage(format!("{error}; measure fewer requests or fewer subjects at once, or run it in parts"))
+        }
     }
 }
 

@@ -16,7 +16,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     };
     let samples = |style: &str, role| -> Vec<f64> {
         let series = of_role(role).find(|series| series.subject == style);
-        series.into_iter().flat_map(|series| &series.samples.value).map(|&value| ms(value)).collect()
+        series.into_iter().flat_map(|series| &series.samples.value).map(ms).collect()
     };
     let style = |style: &str| ForkJoinStyle {
         label: style.to_owned(),
