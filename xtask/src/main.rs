@@ -9,6 +9,7 @@ mod arrows;
 mod crates;
 mod cross;
 mod docs;
+mod faults;
 mod generated;
 mod header;
 mod install_capi;

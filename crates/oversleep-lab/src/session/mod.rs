@@ -175,6 +175,8 @@ fn no_longer_so(before: &mut Environment, after: &Environment) {
             before.set(name, FactValue::Unknown(reason), &source);
         }
     }
+}
+
 /// The probes, if the result of them all can be read.
 ///
 /// # Errors
