@@ -1,6 +1,7 @@
 //! The project's own chores, run as `cargo xtask <chore>`. Each chore is a module here and a row in [`CHORES`]; nothing
 //! that ships depends on this package. It is built with the record, for its schemas, with the crates whose registries
-//! `docs/` is written from, with the generator of the C header, and otherwise with the standard library alone.
+//! `docs/` is written from, with the generator of the C header, with a reader of TOML, and otherwise with the standard
+//! library alone.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -281,14 +281,7 @@ fn a_fork_join_is_quantised_by_its_clock_and_by_a_polling_wait_alone() {
 }
 
 pub(super) fn check(name: &str, experiments: &[ExperimentId]) -> ResultFile {
-    let request = Request {
-        command: "check".to_owned(),
-        experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
-        plan: Plan { depth: Depth::Quick, ..Plan::default() },
-        name: None,
-        try_remedies: false,
-    };
-    load(name, &[], 7).unwrap().run(&request, &StopFlag::new(), &mut Silent).expect("it runs")
+    run_on(load(name, &[], 7).unwrap(), experiments, Plan { depth: Depth::Quick, ..Plan::default() })
 }
 
 #[test]
@@ -306,7 +299,10 @@ fn every_machine_runs_and_the_same_seed_writes_the_same_bytes() {
         let file = check(name, &experiments);
         assert_eq!(file.platform.modelled, Some(format!("{name} with seed 7")));
         assert!(file.series.iter().filter(|series| series.has_values()).count() > 20, "{name}");
-        assert_eq!(file.write(), check(name, &experiments).write(), "{name}");
+        // One machine for each way of taking turns and each system; the digests of `tests/figures` hold all of them.
+        if ["windows-11", "linux-hz250", "wsl2", "macos-14-m1"].contains(&name) {
+            assert_eq!(file.write(), check(name, &experiments).write(), "{name}");
+        }
     }
 }
 
@@ -348,14 +344,10 @@ pub(super) fn explained(name: &str, experiments: &[ExperimentId]) -> ResultFile 
 }
 
 pub(super) fn looked_at(name: &str, experiments: &[ExperimentId], depth: Depth) -> ResultFile {
-    run_on(platform(name, &[]), experiments, Plan { depth, ..Plan::default() })
+    run_on(Laboratory::on(platform(name, &[])), experiments, Plan { depth, ..Plan::default() })
 }
 
-fn explained_on(platform: SharedPlatform, experiments: &[ExperimentId]) -> ResultFile {
-    run_on(platform, experiments, Plan::default())
-}
-
-fn run_on(platform: SharedPlatform, experiments: &[ExperimentId], plan: Plan) -> ResultFile {
+fn run_on(lab: Laboratory, experiments: &[ExperimentId], plan: Plan) -> ResultFile {
     let request = Request {
         command: "check".to_owned(),
         experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
@@ -363,7 +355,7 @@ fn run_on(platform: SharedPlatform, experiments: &[ExperimentId], plan: Plan) ->
         name: None,
         try_remedies: false,
     };
-    Laboratory::on(platform).run(&request, &StopFlag::new(), &mut Silent).expect("it runs")
+    lab.run(&request, &StopFlag::new(), &mut Silent).expect("it runs")
 }
 
 #[test]
@@ -372,7 +364,7 @@ fn coarse_clocks_stay_coarse_beside_a_neighbour_that_holds_the_shortest_period()
     let _neighbour = platform.neighbour(Some(&Setting::Nanos(Nanos(500_000)))).expect("a span");
     let stated = platform.clocks().iter().find(|clock| clock.info().name == "system-time").unwrap().stated_step_ns();
     assert!(stated < Some(Nanos(500_000)), "granted on the timer's grid: {stated:?}");
-    let file = explained_on(platform.clone(), &[ExperimentId::B3]);
+    let file = run_on(Laboratory::on(platform), &[ExperimentId::B3], Plan::default());
     for clock in ["interrupt-time", "unbiased-interrupt-time", "system-time"] {
         assert!(file.series(format!("B3/{clock}")).is_some_and(Series::has_values), "{clock}");
     }

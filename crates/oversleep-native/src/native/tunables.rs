@@ -1,7 +1,5 @@
 //! What a real machine adds to the description of a tunable, and what follows from it.
 
-use std::marker::PhantomData;
-
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 
@@ -10,9 +8,6 @@ use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo};
 
 /// The outcome of a change, and the guard that restores it.
 pub(crate) type Applied = (Outcome, Option<Box<dyn Restore>>);
-
-/// Keeps a guard on its thread.
-pub(crate) type NotSend = PhantomData<*const ()>;
 
 /// A tunable of a system: its description, and the change. Settings are parsed in one place, so that what passes the check
 /// is what can be applied.

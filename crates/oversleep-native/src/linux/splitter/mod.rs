@@ -9,6 +9,8 @@ mod counter_rate;
 mod ring;
 mod schedstat;
 
+use std::marker::PhantomData;
+
 use oversleep_record::{Nanos, Unavailable};
 
 #[cfg(target_arch = "x86_64")]
@@ -22,7 +24,6 @@ pub fn kernel_counter_hz() -> Option<u64> {
 
 pub use schedstat::{ThreadStat, ThreadStatFile};
 
-use crate::native::tunables::NotSend;
 use oversleep_system::{Splitter, SwitchIn};
 
 /// Records the switches of the thread that opened it.
@@ -30,7 +31,7 @@ pub struct SwitchWatch {
     ring: ring::SwitchRing,
     stat: ThreadStatFile,
     armed: Option<ThreadStat>,
-    _thread: NotSend,
+    _thread: PhantomData<*const ()>,
 }
 
 impl SwitchWatch {
@@ -41,7 +42,7 @@ impl SwitchWatch {
     pub fn open() -> Result<SwitchWatch, Unavailable> {
         let stat = ThreadStatFile::open()?;
         stat.read()?;
-        Ok(SwitchWatch { ring: ring::SwitchRing::open()?, stat, armed: None, _thread: NotSend::default() })
+        Ok(SwitchWatch { ring: ring::SwitchRing::open()?, stat, armed: None, _thread: PhantomData })
     }
 }
 
