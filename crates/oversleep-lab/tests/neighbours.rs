@@ -46,13 +46,13 @@ fn one_that_holds_nothing(native: &dyn Platform) {
 }
 
 fn one_that_holds_something(native: &dyn Platform) {
-    let asked = Setting::Nanos(Nanos::from_millis(2));
+    let requested = Setting::Nanos(Nanos::from_millis(2));
     let own = || native.resolution_tunable().and_then(|tunable| tunable.current().ok());
     let before = own();
-    let neighbour = native.neighbour(Some(&asked)).expect("this program answers");
+    let neighbour = native.neighbour(Some(&requested)).expect("this program answers");
     let outcome = neighbour.outcome().expect("it was asked");
     match native.resolution_tunable() {
-        Some(tunable) if tunable.validate(&asked).is_ok() => assert!(outcome.holds(), "{outcome:?}"),
+        Some(tunable) if tunable.validate(&requested).is_ok() => assert!(outcome.holds(), "{outcome:?}"),
         _ => assert!(matches!(outcome, Outcome::Denied { .. }), "{outcome:?}"),
     }
     drop(neighbour);

@@ -87,12 +87,12 @@ impl Bench {
         composed_waits::open(&self.platform, name, &self.stop)
     }
 
-    /// Opens the plainest sleep for the calling thread.
+    /// Opens the simplest sleep for the calling thread.
     ///
     /// # Errors
     /// Why it can't be used here.
-    pub fn open_plainest_sleep(&self) -> Result<Box<dyn Waiter>, Unavailable> {
-        self.platform().plainest(Family::Sleep).ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
+    pub fn open_simplest_sleep(&self) -> Result<Box<dyn Waiter>, Unavailable> {
+        self.platform().simplest(Family::Sleep).ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
     }
 
     /// Registry name of the clock that takes timestamps.

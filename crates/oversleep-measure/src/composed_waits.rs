@@ -53,8 +53,8 @@ impl Kind {
     fn open(self, platform: &SharedPlatform, stop: &StopFlag) -> Result<Box<dyn Waiter>, Unavailable> {
         let helper = match self {
             Kind::Spin => None,
-            Kind::SpinYield => Some(platform.plainest(Family::Yield)),
-            Kind::Hybrid => Some(platform.plainest(Family::Sleep)),
+            Kind::SpinYield => Some(platform.simplest(Family::Yield)),
+            Kind::Hybrid => Some(platform.simplest(Family::Sleep)),
         };
         let helper = helper.map(|wait| wait.ok_or(Unavailable::NotOnThisPlatform)?.open(platform)).transpose()?;
         Ok(Box::new(ComposedWaiter { kind: self, platform: Arc::clone(platform), helper, stop: stop.clone() }))
@@ -87,7 +87,7 @@ impl Kind {
             doc,
             family: Family::Spin,
             takes: Takes::Deadline,
-            slack: if self == Kind::Hybrid { SlackRule::ThreadSlack } else { SlackRule::NoTimer },
+            slack: if self == Kind::Hybrid { SlackRule::OfItsWaits } else { SlackRule::NoTimer },
             since: "any",
             ..WaitInfo::BLANK
         }

@@ -26,8 +26,7 @@ impl SeriesRecorder {
     /// A recorder that fills `series` with about `expected` values.
     pub fn new(mut series: Series, expected: u64) -> SeriesRecorder {
         let room = usize::try_from(expected).unwrap_or(usize::MAX).min(RAW_SAMPLES_MAX);
-        series.samples.start_ns.reserve(room);
-        series.samples.value.reserve(room);
+        series.samples.reserve(room);
         SeriesRecorder {
             series,
             round_start: Nanos::ZERO,
@@ -97,6 +96,7 @@ impl SeriesRecorder {
 
     /// Begins a round. `at` is since the run's origin.
     pub fn begin_round(&mut self, at: Nanos) {
+        self.series.distribution.prepare();
         self.round_start = at;
         self.round_count = 0;
         self.round_max = i64::MIN;
@@ -140,6 +140,7 @@ impl SeriesRecorder {
         if partial && self.series.status == Status::Complete {
             self.series.status = Status::Partial;
         }
+        self.series.shrink();
         self.series
     }
 }
@@ -182,7 +183,7 @@ mod tests {
             }
             recorder.end_round(Disturbance::default());
             let samples = &recorder.series().samples;
-            let capacities = [&samples.start_ns, &samples.value, &recorder.round_values].map(Vec::capacity);
+            let capacities = [samples.start_ns.capacity(), samples.value.capacity(), recorder.round_values.capacity()];
             kept.push((samples.len(), capacities));
         }
         assert_eq!(kept[0].0, RAW_SAMPLES_MAX);

@@ -74,7 +74,7 @@ impl Ticking {
 }
 
 struct Process {
-    asked: Option<Nanos>,
+    requested: Option<Nanos>,
     outcome: Option<Outcome>,
     requests: Requests,
     dies_at: Option<Nanos>,
@@ -99,7 +99,8 @@ impl Process {
     /// What it holds ends with it.
     fn release(&mut self) {
         let mut requests = self.requests.lock().unwrap();
-        if let Some(at) = self.asked.take().and_then(|asked| requests.iter().position(|request| *request == asked)) {
+        if let Some(at) = self.requested.take().and_then(|asked| requests.iter().position(|request| *request == asked))
+        {
             requests.remove(at);
         }
     }
@@ -237,26 +238,26 @@ impl Platform for Ticking {
         self.sim.spawn(name, body)
     }
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
-        let asked = match setting {
-            Some(Setting::Nanos(asked)) => Some(*asked),
+        let requested = match setting {
+            Some(Setting::Nanos(requested)) => Some(*requested),
             _ => None,
         };
-        if asked.is_some() && asked == self.refused {
+        if requested.is_some() && requested == self.refused {
             let why = Unavailable::not_permitted("this request", "ask for another");
             return Ok(Box::new(Process {
-                asked: None,
+                requested: None,
                 outcome: Some(Outcome::Denied { why }),
                 requests: Requests::default(),
                 dies_at: None,
                 sim: Arc::clone(&self.sim),
             }));
         }
-        self.requests.lock().unwrap().extend(asked);
+        self.requests.lock().unwrap().extend(requested);
         let outcome = setting.map(|setting| Outcome::Applied { was: None, now: setting.clone() });
-        let life = self.short_lived.filter(|(setting, _)| asked == Some(*setting)).map(|(_, life)| life);
+        let life = self.short_lived.filter(|(setting, _)| requested == Some(*setting)).map(|(_, life)| life);
         let dies_at = life.map(|life| self.sim.now() + life);
         let (requests, sim) = (Arc::clone(&self.requests), Arc::clone(&self.sim));
-        Ok(Box::new(Process { asked, outcome, requests, dies_at, sim }))
+        Ok(Box::new(Process { requested, outcome, requests, dies_at, sim }))
     }
     fn environment(&self) -> Environment {
         self.sim.environment()

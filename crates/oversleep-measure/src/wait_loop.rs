@@ -296,7 +296,7 @@ mod tests {
     fn random_phase_spins_between_calls() {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(1_000)));
         let series = wait_series(machine, "nanosleep", Nanos::from_millis(1), Pace::RandomPhase, 10);
-        let starts = &series.samples.start_ns;
+        let starts: Vec<i64> = series.samples.start_ns.iter().collect();
         let gaps: Vec<i64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.iter().all(|gap| (1_000_000..23_000_000).contains(gap)), "{gaps:?}");
         assert!(gaps.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1_000_000));

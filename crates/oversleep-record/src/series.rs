@@ -20,9 +20,10 @@ use crate::units::Nanos;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// End of a wait minus its deadline; below zero where it ended early.
+    /// End of a wait minus its deadline; below zero if it ended early.
     Lateness,
     /// End minus start, as one clock shows it.
+    #[serde(alias = "elapsed")]
     Duration,
     /// Cost of one call.
     Cost,
@@ -174,7 +175,7 @@ pub struct Series {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_ns: Option<Nanos>,
     /// What is passed to the call, after its own rounding of the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "asked_ns", skip_serializing_if = "Option::is_none")]
     pub rounded_ns: Option<Nanos>,
     /// How the waits follow one another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,7 +247,7 @@ impl Series {
             labels: Labels::new(),
             status: Status::Complete,
             counts: Counts::default(),
-            distribution: Distribution::new(),
+            distribution: Distribution::default(),
             calls_only: None,
             samples: Samples::default(),
             rounds: Vec::new(),
@@ -274,6 +275,13 @@ impl Series {
     /// All rounds' disturbance together.
     pub fn disturbance(&self) -> Disturbance {
         self.rounds.iter().fold(Disturbance::default(), |sum, round| sum.merged(&round.disturbance))
+    }
+
+    /// Gives back the memory that only recording needs.
+    pub fn shrink(&mut self) {
+        self.samples.shrink();
+        let split = self.split.iter_mut().flat_map(LatenessSplit::parts_mut);
+        [&mut self.distribution].into_iter().chain(&mut self.calls_only).chain(split).for_each(Distribution::shrink);
     }
 
     /// Whether it has values.

@@ -5,6 +5,7 @@
 //! platform, starts threads through it, and calls [`Platform::relax`] in every spin loop.
 #![forbid(unsafe_code)]
 
+mod catalogue;
 #[cfg(test)]
 mod catalogue_tests;
 mod clock;
@@ -35,7 +36,7 @@ pub use load::{HOGS_MAX, HogTimer, Load, LoadInfo, LoadKind, check_hogs};
 pub use neighbour::Neighbour;
 pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn, processor_between};
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
-pub use tunable::{NotASetting, Problem, Reached, Restore, Scope, Tunable, TunableInfo, Word};
+pub use tunable::{NotASetting, Problem, Reached, Restore, Scope, Tunable, TunableInfo, Word, undo};
 pub use wait::TICK_TOLERANCES;
 pub use wait::{Family, Granularity, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
@@ -151,7 +152,7 @@ pub trait Platform: Send + Sync {
 
     /// How fast the calling thread's CPU may run and how hot it is now, and how often heat has slowed a CPU down since an
     /// arbitrary origin. It costs more than [`Platform::counters`], so it is read before the first of them and after the
-    /// last. It is empty where no gauge is readable; the environment's facts state why.
+    /// last. It is empty if no gauge is readable; the environment's facts state why.
     fn processor_state(&self) -> ProcessorState {
         ProcessorState::default()
     }
@@ -199,8 +200,8 @@ impl dyn Platform + '_ {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().name == name)
     }
 
-    /// The plainest wait of a family: the first in the list.
-    pub fn plainest(&self, family: Family) -> Option<&dyn Wait> {
+    /// The simplest wait of a family: the first in the list.
+    pub fn simplest(&self, family: Family) -> Option<&dyn Wait> {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == family)
     }
 

@@ -83,7 +83,7 @@ pub trait Splitter {
     /// Starts to watch; call it just before a wait.
     fn arm(&mut self);
 
-    /// The last switch-in since [`Splitter::arm`], which ended the wait. `None` where the thread was never switched out
+    /// The last switch-in since [`Splitter::arm`], which ended the wait. `None` if the thread was never switched out
     /// or an event was lost.
     fn last_switch_in(&mut self) -> Option<SwitchIn>;
 

@@ -168,7 +168,7 @@ fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, No
         Setting::Nanos(period) => Answer::of(vec![period.0 as f64])
             .ok_or_else(|| unavailable("resolution()", Unavailable::Nonsense { what: period.to_string() })),
         other => {
-            let error = format!("it is no duration here: {} is '{other}'", tunable.info().name);
+            let error = format!("it is not a duration here: {} is '{other}'", tunable.info().name);
             Err(unavailable("resolution()", Unavailable::failed("reading it", error)))
         }
     }

@@ -10,7 +10,7 @@ use oversleep_system::{Platform, Restore};
 
 const READS: usize = 1_500;
 
-/// Consecutive reads, and then until it shows something else; the time in between is no multiple of a step.
+/// Consecutive reads, and then until it shows something else; the time in between is not a multiple of a step.
 fn looks(platform: &dyn Platform, index: usize, in_bulk: bool) -> Vec<u64> {
     let clock = &platform.clocks()[index];
     let mut seen = vec![0; READS];

@@ -12,7 +12,7 @@ use oversleep_measure::{
     Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, Watch, floor, measure, of_check,
 };
 use oversleep_record::environment::{Environment, FactValue};
-use oversleep_record::file::{Chosen, Completion, Floor, SCHEMA, Tool};
+use oversleep_record::file::{Chosen, Completion, Floor, ROUNDS_MAX, SCHEMA, SERIES_MAX, Tool};
 use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, Unavailable};
 use oversleep_system::Platform;
 
@@ -33,13 +33,24 @@ pub struct Request {
 /// Why a run can't begin.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The clock that was to stamp can't be used.
-    #[error("can't stamp with the clock '{clock}' here: {reason}")]
+    /// The clock that `--clock` names can't be used.
+    #[error("can't take timestamps with the clock '{clock}' here: {reason}")]
     Clock {
         /// Its name.
         clock: String,
         /// Why.
         reason: Unavailable,
+    },
+    /// Its result would have more parts than any reader takes, so nothing is measured.
+    #[error(
+        "that would be {series} series in {rounds} rounds, and a result has at most {SERIES_MAX} series in {ROUNDS_MAX} \
+         rounds"
+    )]
+    TooMuch {
+        /// Series that it would have.
+        series: usize,
+        /// Their rounds, all together.
+        rounds: u64,
     },
 }
 
@@ -68,10 +79,11 @@ impl Laboratory {
         let plan = &request.plan;
         let bench = Bench::new(self.platform.clone(), stop.clone(), plan.clock.as_deref())
             .map_err(|reason| RunError::Clock { clock: plan.clock.clone().unwrap_or_default(), reason })?;
+        let probes = readable(self.probes(request))?;
         let begun = self.platform.now();
         let mut file = self.blank_result(request, &bench);
         let watch = Watch::begin(&bench);
-        let measured = self.measure(&bench, self.probes(request).collect(), plan, progress);
+        let measured = self.measure(&bench, probes, plan, progress);
         file.clocks = in_registry_order(self.platform(), measured.clocks);
         file.series = measured.series;
         if request.try_remedies && !stop.is_raised() {
@@ -95,7 +107,7 @@ impl Laboratory {
     fn blank_result(&self, request: &Request, bench: &Bench) -> ResultFile {
         let taken_unix_s = self.platform.unix_time_s();
         let environment = self.platform.environment();
-        let chosen = if request.plan.clock.is_some() { Chosen::Requested } else { Chosen::DeadlineClock };
+        let chosen = if request.plan.clock.is_some() { Chosen::ByUser } else { Chosen::DeadlineClock };
         ResultFile {
             schema: SCHEMA.to_owned(),
             tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
@@ -163,6 +175,24 @@ fn no_longer_so(before: &mut Environment, after: &Environment) {
             before.set(name, FactValue::Unknown(reason), &source);
         }
     }
+}
+
+/// The probes, if the result of them all can be read.
+///
+/// # Errors
+/// They are too many.
+fn readable(probes: impl Iterator<Item = Box<dyn Probe>>) -> Result<Vec<Box<dyn Probe>>, RunError> {
+    let (mut kept, mut series, mut rounds) = (Vec::new(), 0, 0);
+    for mut probe in probes {
+        let recorders = probe.recorders().len();
+        series += recorders;
+        rounds += recorders as u64 * u64::from(probe.rounds());
+        if series <= SERIES_MAX && rounds <= ROUNDS_MAX {
+            kept.push(probe);
+        }
+    }
+    let is_readable = series <= SERIES_MAX && rounds <= ROUNDS_MAX;
+    is_readable.then_some(kept).ok_or(RunError::TooMuch { series, rounds })
 }
 
 /// The clocks in the order in which the platform lists them.

@@ -7,14 +7,14 @@ use crate::clock_scale::ClockScale;
 use crate::probe::Measured;
 use oversleep_system::{Clock, Family, Platform, WaitInfo};
 
-/// The platform's plainest sleep.
-pub(super) fn plainest_sleep(platform: &dyn Platform) -> Option<&WaitInfo> {
-    platform.plainest(Family::Sleep).map(|wait| wait.info())
+/// The platform's simplest sleep.
+pub(super) fn simplest_sleep(platform: &dyn Platform) -> Option<&WaitInfo> {
+    platform.simplest(Family::Sleep).map(|wait| wait.info())
 }
 
 /// The first wait of each of these families.
 pub(super) fn first_of_each(platform: &dyn Platform, families: &[Family]) -> Vec<String> {
-    families.iter().filter_map(|&family| Some(platform.plainest(family)?.info().name.to_owned())).collect()
+    families.iter().filter_map(|&family| Some(platform.simplest(family)?.info().name.to_owned())).collect()
 }
 
 /// Names of the waits of the system that have a deadline.

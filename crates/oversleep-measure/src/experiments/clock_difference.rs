@@ -66,7 +66,7 @@ pub(super) static A5: Experiment = Experiment {
     id: ExperimentId::A5,
     title: "counter frequency and drift",
     question: "At what frequency does the counter run, and how far does each clock drift from CLOCK_MONOTONIC?",
-    method: "The frequency is the one that the processor, the hypervisor or the system states. Where none is stated, \
+    method: "The frequency is the one that the processor, the hypervisor or the system states. If none is stated, \
              it is measured against the reference clock over the whole run; such a counter has no drift of its own. \
              Drift is taken between the first and the last visit of the A2 rounds, which is most of the run; the \
              widths of the brackets at both ends give its uncertainty. NTP slews the reference but not a raw counter, \
@@ -176,7 +176,7 @@ impl Probe for DifferenceProbe {
             clock.result.wraps_after_ns = scale.wraps_after();
             clock.scale = Some(scale);
         }
-        let Ok(mut sleeper) = bench.open_plainest_sleep() else { return };
+        let Ok(mut sleeper) = bench.open_simplest_sleep() else { return };
         let before = self.visit(platform);
         if let WaitEnd::Failed(_) = sleeper.wait(Target { remaining: WAIT, deadline: platform.now() + WAIT }) {
             return;

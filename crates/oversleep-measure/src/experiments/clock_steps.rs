@@ -215,7 +215,7 @@ fn take_turns(platform: &SharedPlatform, index: usize, turn: &Turn, parity: u64,
     }
 }
 
-/// The calling thread on that CPU, until the guard is dropped; `None` where the system refuses.
+/// The calling thread on that CPU, until the guard is dropped; `None` if the system refuses.
 fn pinned(platform: &dyn Platform, cpu: u32) -> Option<Option<Box<dyn Restore>>> {
     let (outcome, guard) = platform.tunable("pin")?.apply(&Setting::Cpus(vec![cpu]));
     outcome.holds().then_some(guard)

@@ -21,12 +21,12 @@ pub(super) static C6: Experiment = Experiment {
     id: ExperimentId::C6,
     title: "coalescing",
     question: "How many timer interrupts per second do many independent timers cost as slack grows?",
-    method: "Eight threads sleep 1 ms over and over, each at its own phase, all with the same slack or holding the \
+    method: "Eight threads sleep 1 ms repeatedly, each at its own phase, all with the same slack or holding the \
              same resolution. The timer interrupts of all CPUs are counted over a round and given per second, beside \
-             the wake-ups of the threads; where the system doesn't count timer interrupts separately, interrupts of \
+             the wake-ups of the threads; if the system doesn't count timer interrupts separately, interrupts of \
              every kind are counted. With little slack every thread has an interrupt of its own; the more slack, the \
              more of them share one. That is what slack buys, and what lowering it for every thread of a system would \
-             cost in power. Where the slack is an argument of a timer (Windows' tolerable delay), oversleep does the \
+             cost in power. If the slack is an argument of a timer (Windows' tolerable delay), oversleep does the \
              same with that timer as its tolerance grows.",
     quantities: &[Quantity::WakeupsPerSecond],
     columns: &[
@@ -36,7 +36,7 @@ pub(super) static C6: Experiment = Experiment {
         },
         Column {
             name: label::INTERRUPT_KIND.name(),
-            meaning: "all-kinds where the system counts interrupts of every kind together.",
+            meaning: "all-kinds if the system counts interrupts of every kind together.",
         },
         Column { name: label::THREADS.name(), meaning: "How many threads sleep." },
         Column { name: label::TOLERANCE.name(), meaning: "The delay that the timer was told to tolerate." },
@@ -54,7 +54,7 @@ pub(super) static C6: Experiment = Experiment {
 const THREADS: usize = 8;
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
     let held = platform.resolution_tunable().into_iter().flat_map(|resolution| {
         let name = resolution.info().name;
         resolution.settings_to_compare().into_iter().map(move |setting| (sleep.name, Slack::Held(name, setting)))

@@ -20,11 +20,11 @@ use oversleep_system::{Handoff, Platform, ThreadHandle};
 pub(super) static D3: Experiment = Experiment {
     id: ExperimentId::D3,
     title: "generations per second",
-    question: "How many generations per second does a simulation reach, by task size and by the way it waits?",
+    question: "How many generations per second does a simulation reach, by task size and by how it waits?",
     method: "A pool of one worker per CPU (eight at most) is signalled, each worker does one task, and the last one \
              signals the main thread: one generation. The main thread waits blocked, spinning, or checking every \
              millisecond; tasks are 10 µs, 100 µs and 1 ms of calibrated work. A poll of 1 ms caps the rate at what \
-             its real duration allows, however small the tasks are: below 1,000 per second, or 64 where 1 ms takes \
+             its real duration allows, however small the tasks are: below 1,000 per second, or 64 if 1 ms takes \
              15.6 ms.",
     quantities: &[Quantity::GenerationsPerSecond],
     columns: &[
@@ -180,7 +180,7 @@ impl Probe for Generations {
         let platform = bench.platform();
         let Some(units_per_ms) = calibrated_work(bench, &self.work_units) else { return };
         let units = units_per_ms.saturating_mul(self.task.0.unsigned_abs()) / 1_000_000;
-        let mut sleeper = match bench.open_plainest_sleep() {
+        let mut sleeper = match bench.open_simplest_sleep() {
             Ok(sleeper) => sleeper,
             Err(reason) => return self.recorder.unavailable(reason),
         };

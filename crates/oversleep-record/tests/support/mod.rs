@@ -23,6 +23,11 @@ pub fn everything() -> ResultFile {
     everything::result()
 }
 
+/// The smallest result there is.
+pub fn minimal() -> ResultFile {
+    small::minimal()
+}
+
 /// `schema/` of the checkout whose tests run.
 pub fn schema_dir() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);

@@ -82,7 +82,7 @@ impl NeighbourProbe {
         experiment: ExperimentId,
         steps: Vec<Vec<Setting>>,
     ) -> Option<Box<dyn Probe>> {
-        let sleep = choose::plainest_sleep(platform)?;
+        let sleep = choose::simplest_sleep(platform)?;
         // A finding compares what a neighbour that holds 1 or 2 ms does with what nobody's request does. For that it
         // needs rounds that agree, and each sleep lasts until the default tick if this process doesn't follow.
         let is_fine = |setting: &Setting| matches!(setting, Setting::Nanos(held) if *held <= Nanos::from_millis(2));

@@ -2,7 +2,7 @@
 
 use oversleep_record::Unavailable;
 
-use crate::native::waits::call_of;
+use crate::native::paired::call_of;
 
 /// Makes `call` fail with `errno` for the rest of the calling thread's life. False where the thread may not do that.
 fn forbid(call: libc::c_long, errno: i32) -> bool {
@@ -26,7 +26,7 @@ fn forbid(call: libc::c_long, errno: i32) -> bool {
     }
 }
 
-/// What the wait of that name says where `call` fails with `errno`; `None` where it can't be tried.
+/// What the wait of that name says if `call` fails with `errno`; `None` if it can't be tried.
 fn reason(name: &str, call: libc::c_long, errno: i32) -> Option<Unavailable> {
     let open = call_of(super::CALLS, name).expect("paired");
     let body = move || forbid(call, errno).then(|| open().err().expect("the call is forbidden"));

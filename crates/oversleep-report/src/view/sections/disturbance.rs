@@ -10,7 +10,7 @@ use crate::words::{counted, grouped, percent, sentence};
 
 pub const ENTRY: Entry = Entry { id: "disturbance", title: "Meanwhile on this machine", experiments: &[], build };
 
-/// Everything that could be observed, in one line; `None` where nothing could.
+/// Everything that could be observed, in one line; `None` if nothing could.
 pub fn summary(seen: &Disturbance) -> Option<String> {
     let share = |part| seen.share(part).map(percent);
     let mut parts = Vec::new();

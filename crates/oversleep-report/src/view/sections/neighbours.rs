@@ -31,7 +31,7 @@ pub fn slept(file: &ResultFile, experiment: ExperimentId, step: &HeldSettings) -
 fn build(file: &ResultFile, section: Section) -> Section {
     let captions = [
         (ExperimentId::C3, "This process, which requests nothing, while one neighbour holds a setting"),
-        (ExperimentId::C4, "The same while two neighbours come and the first leaves again"),
+        (ExperimentId::C4, "The same with two neighbours: the second starts, then the first exits"),
     ];
     section
         .tables(captions.into_iter().filter_map(|(experiment, caption)| table(file, experiment, caption)))
@@ -52,7 +52,7 @@ fn table(file: &ResultFile, experiment: ExperimentId, caption: &str) -> Option<T
             beside.find_map(|series| series.label(label::GRANTED)).as_ref().map(held_in_words)
         })
         .rank(2)
-        .figure("stated here", move |step| {
+        .figure("stated resolution", move |step| {
             // A round reads it once, so few values are all there is.
             let stated = of_step(file, experiment, step, Quantity::StatedResolution).next()?;
             Some(value(stated.unit, stated.distribution.p50()?))
@@ -116,7 +116,7 @@ struct Beside {
     followed: bool,
 }
 
-/// The sleep beside the shortest setting held; `None` where none is short enough to show it.
+/// The sleep beside the shortest setting held; `None` if none is short enough to show it.
 fn beside_finest(file: &ResultFile) -> Option<Beside> {
     let slept = |step: &HeldSettings| slept(file, ExperimentId::C3, step);
     let alone = slept(&HeldSettings::NOTHING)?;

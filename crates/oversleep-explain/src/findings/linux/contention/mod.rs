@@ -130,12 +130,12 @@ fn cpu_pressure(file: &ResultFile) -> Checked {
     let amount = format!("{pressed} of {window}");
     if share < PRESSURE_MIN {
         return Ok(Conclusion::absent(format!(
-            "some task waited for a CPU during only {} of the time ({amount})",
+            "tasks waited for a CPU during only {} of the time ({amount})",
             percent(share)
         )));
     }
     let found = Conclusion::found(format!(
-        "some task waited for a CPU during {} of the time ({amount}): other work than oversleep's wants more CPU than there is",
+        "tasks waited for a CPU during {} of the time ({amount}): work other than oversleep's wants more CPU than there is",
         percent(share)
     ));
     let found = match observed(waits_as_found(file), |disturbance| disturbance.run_delay_ns) {

@@ -40,12 +40,12 @@ fn pressure() {
     });
     pressed.finds(
         "OVS-L014",
-        "some task waited for a CPU during 23 % of the time (18.4 ms of 80 ms): other work than oversleep's wants more CPU than \
+        "tasks waited for a CPU during 23 % of the time (18.4 ms of 80 ms): work other than oversleep's wants more CPU than \
          there is",
     );
     assert_eq!(pressed.finding("OVS-L014").evidence[0].text, "800 µs in 80 ms");
     disturbed(|during| during.cpu_pressure_ns = Some(Nanos(200_000)))
-        .finds_no("OVS-L014", "some task waited for a CPU during only 1 % of the time (800 µs of 80 ms)");
+        .finds_no("OVS-L014", "tasks waited for a CPU during only 1 % of the time (800 µs of 80 ms)");
     disturbed(|_| ()).lacks_data("OVS-L014");
 }
 
