@@ -34,13 +34,21 @@ impl ThreadHandle for Handle {
 pub fn spawn(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
     // The builder panics on a zero byte in a name.
     let builder = Builder::new().name(name.replace('\0', ""));
+    match builder.spawn(body) {
+        Ok(thread) => Ok(Box::new(Handle { thread, end: None })),
+        Err(error) => Err(Unavailable::failed("starting a thread", error)),
+    }
+}
+
+/// The same with an end that can be waited for.
+pub fn spawn_watched(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
     let (signal, end) = end::pair();
     let body = move || {
         // Dropped as the thread ends, also while it unwinds.
         let _signal = signal;
         body();
     };
-    match builder.spawn(body) {
+    match Builder::new().name(name.replace('\0', "")).spawn(body) {
         Ok(thread) => Ok(Box::new(Handle { thread, end })),
         Err(error) => Err(Unavailable::failed("starting a thread", error)),
     }
@@ -136,7 +144,7 @@ mod tests {
             let mut waiter = here.wait("clock-nanosleep").expect("described").open(&here).expect("it works");
             waiter.wait(oversleep_system::Target { remaining: hour, deadline: here.now() + hour });
         };
-        let thread = spawn("waits", Box::new(body)).expect("a thread");
+        let thread = spawn_watched("waits", Box::new(body)).expect("a thread");
         assert!(!thread.ended_within(Nanos::from_millis(1)));
         while !thread.ended_within(Nanos::from_millis(1)) {
             crate::interruption::end_waits();

@@ -99,6 +99,15 @@ pub trait Platform: Send + Sync {
     /// The reason where the system refuses another thread.
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable>;
 
+    /// Starts a thread whose end can be waited for at most so long ([`ThreadHandle::ended_within`]), which makes it dearer
+    /// to start.
+    ///
+    /// # Errors
+    /// The reason where the system refuses another thread.
+    fn spawn_watched(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
+        self.spawn(name, body)
+    }
+
     /// Ends the current waits of this process's other threads, where that is possible. One that begins just afterwards
     /// isn't ended.
     fn end_waits(&self) {}
@@ -167,7 +176,7 @@ pub trait ThreadHandle: Send {
     fn is_finished(&self) -> bool;
 
     /// Blocks until its body has returned, or for about that long, and says whether it has. The limit is kept whatever
-    /// the clocks of this machine show. A modelled thread always ends.
+    /// the clocks of this machine show. A modelled thread always ends; of one that isn't watched it says that it has.
     fn ended_within(&self, limit: Nanos) -> bool {
         let _ = limit;
         true

@@ -133,7 +133,7 @@ fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Un
     let (bench_there, round_over) = bench.for_a_round();
     let probe = Arc::clone(probe);
     let body = Box::new(move || run_on_this_thread(&bench_there, &mut **lock(&probe)));
-    let thread = bench.platform().spawn(MEASURING_THREAD, body)?;
+    let thread = bench.platform().spawn_watched(MEASURING_THREAD, body)?;
     let overdue = end_if_overdue(bench.platform(), &*thread, limit, &round_over);
     if let Some(Unfinished::Left(reason)) = overdue {
         return Err(Unfinished::Left(reason));

@@ -130,6 +130,10 @@ impl<S: System> Platform for Native<S> {
         threads::spawn(name, body)
     }
 
+    fn spawn_watched(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
+        threads::spawn_watched(name, body)
+    }
+
     fn end_waits(&self) {
         S::end_waits();
     }
