@@ -127,8 +127,8 @@ pub fn histogram(bytes: &[u8]) -> bool {
     plain.extend([1_u64, 3_600_000_000_000].map(u64::to_be_bytes).concat());
     plain.extend(1.0_f64.to_be_bytes());
     plain.extend(counts);
-    // The other implementation takes a length at its word, and a run of 2^63 zeros makes it overflow.
-    let is_safe = kind != 255 && !counts.windows(9).any(|bytes| bytes == [0xff; 9]);
+    // The other implementation takes a length at its word, and sums of counts beyond 2^63 make it overflow.
+    let is_safe = kind != 255 && !counts.windows(7).any(|bytes| bytes.iter().all(|&byte| byte >= 0x80));
     let theirs: Option<Histogram<u64>> =
         is_safe.then(|| Deserializer::new().deserialize(&mut plain.as_slice()).ok()).flatten();
     let compressed = flate2_stored(&plain);
