@@ -1,6 +1,6 @@
 //! A series being filled: its whole distribution, raw samples up to a cap, and its rounds.
 
-use oversleep_record::series::{Round, Series, Status};
+use oversleep_record::series::{Quantity, Round, Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable, stats};
 
 use super::bench::Bench;
@@ -10,11 +10,15 @@ const RAW_SAMPLES_MAX: usize = 100_000;
 /// How many values a round keeps for its median.
 const ROUND_VALUES_MAX: usize = 8_192;
 
+/// The most by which a system puts off a timer of its own accord: three ticks of Windows.
+const PUT_OFF_MAX: Nanos = Nanos::from_millis(50);
+
 /// A series being filled. Recording allocates nothing once the first round has begun.
 pub struct SeriesRecorder {
     series: Series,
     round_start: Nanos,
     round_count: u64,
+    round_max: i64,
     round_values: Vec<i64>,
 }
 
@@ -27,6 +31,7 @@ impl SeriesRecorder {
             series,
             round_start: Nanos::ZERO,
             round_count: 0,
+            round_max: i64::MIN,
             round_values: Vec::with_capacity(room.min(ROUND_VALUES_MAX)),
         }
     }
@@ -68,6 +73,7 @@ impl SeriesRecorder {
         series.counts.recorded += 1;
         series.counts.early += u64::from(value < 0);
         self.round_count += 1;
+        self.round_max = self.round_max.max(value);
         if self.round_values.len() < ROUND_VALUES_MAX {
             self.round_values.push(value);
         }
@@ -93,7 +99,23 @@ impl SeriesRecorder {
         self.series.distribution.prepare();
         self.round_start = at;
         self.round_count = 0;
+        self.round_max = i64::MIN;
         self.round_values.clear();
+    }
+
+    /// By how much the latest wait of the round was later than the median call of the series, and which of that is no
+    /// stall. `None` where the values aren't those of waits, or are too few to tell.
+    pub(crate) fn latest_in_round(&self) -> Option<(Nanos, Nanos)> {
+        let series = &self.series;
+        let is_of_waits = matches!(series.quantity, Quantity::Lateness | Quantity::Duration);
+        if !is_of_waits || self.round_count == 0 || series.calls().count() < 3 {
+            return None;
+        }
+        // Of calls alone: a stop makes every deadline meanwhile a missed one.
+        let median = series.calls().p50()?;
+        // A timer may be put off by a tick or two, and by a share of what was requested.
+        let put_off = series.requested_ns.unwrap_or_default().0 / 10;
+        Some((Nanos(self.round_max.saturating_sub(median)), Nanos(put_off.max(PUT_OFF_MAX.0))))
     }
 
     /// Ends the round.
@@ -127,7 +149,7 @@ impl SeriesRecorder {
 mod tests {
     use super::*;
     use oversleep_record::ExperimentId;
-    use oversleep_record::series::{Quantity, Unit};
+    use oversleep_record::series::Unit;
 
     fn recorder() -> SeriesRecorder {
         SeriesRecorder::new(Series::new(ExperimentId::B5, "nanosleep", Quantity::Lateness, Unit::Ns), 10)

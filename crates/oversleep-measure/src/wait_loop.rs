@@ -5,6 +5,7 @@ use oversleep_record::{Nanos, Unavailable};
 
 use super::bench::Bench;
 use super::recorder::SeriesRecorder;
+use super::still::{Reads, StillClock};
 use oversleep_system::{WaitEnd, Waiter};
 
 /// What to wait for, how often and how long.
@@ -62,6 +63,7 @@ fn periodic(
     let mut deadline = base + task.requested;
     let mut done = 0;
     let mut end = base;
+    let mut still = StillClock::default();
     while done < task.count_max && deadline <= schedule_end && !bench.stopped() {
         let start = bench.stamp();
         if start >= deadline {
@@ -88,6 +90,7 @@ fn periodic(
                 WaitEnd::Failed(reason) => return Err(reason),
             }
         }
+        bench.note(&mut still, end, Reads::of(task.requested));
         done += 1;
         deadline += task.requested;
     }
@@ -109,10 +112,13 @@ fn call_by_call(
     let base = bench.stamp();
     let mut done = 0;
     let mut start = base;
+    let mut still = StillClock::default();
     while done < task.count_max && start - base < task.time_max && !bench.stopped() {
         if let Some(phase) = &mut phase {
-            let platform = bench.platform();
-            platform.spin_until(platform.now() + phase.next());
+            bench.spin_until(bench.platform().now() + phase.next());
+            if bench.stopped() {
+                break;
+            }
         }
         start = bench.stamp();
         let deadline = start + task.requested;
@@ -129,6 +135,7 @@ fn call_by_call(
             WaitEnd::Interrupted => recorder.count_interrupted(bench),
             WaitEnd::Failed(reason) => return Err(reason),
         }
+        bench.note(&mut still, end, Reads::of(task.requested));
         start = end;
     }
     Ok(())

@@ -22,6 +22,8 @@ use crate::read::wine_version;
 use matching::Groups;
 
 pub use facts::NAMES as FACTS;
+#[cfg(test)]
+pub(crate) use facts::facts;
 
 /// A comparison that grows by one result at a time: it holds the base and what it says, and none of the other results.
 #[derive(Debug)]

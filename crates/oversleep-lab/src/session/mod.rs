@@ -11,8 +11,9 @@ use oversleep_explain as explain;
 use oversleep_measure::{
     Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, Watch, floor, measure, of_check,
 };
+use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::file::{Chosen, Completion, Floor, ROUNDS_MAX, SCHEMA, SERIES_MAX, Tool};
-use oversleep_record::{ClockResult, Nanos, ResultFile, Unavailable};
+use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, Unavailable};
 use oversleep_system::Platform;
 
 /// What to run.
@@ -32,8 +33,8 @@ pub struct Request {
 /// Why a run can't begin.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The clock that was to stamp can't be used.
-    #[error("can't stamp with the clock '{clock}' here: {reason}")]
+    /// The clock that `--clock` names can't be used.
+    #[error("can't take timestamps with the clock '{clock}' here: {reason}")]
     Clock {
         /// Its name.
         clock: String,
@@ -93,6 +94,7 @@ impl Laboratory {
         if let Some(floor) = &mut file.floor {
             floor.cross_check = watch.and_then(|watch| watch.end(&bench));
         }
+        no_longer_so(&mut file.environment, &self.platform.environment());
         file.findings = explain::findings(&file);
         file.duration_ns = self.platform.now() - begun;
         if stop.is_raised() {
@@ -105,7 +107,7 @@ impl Laboratory {
     fn blank_result(&self, request: &Request, bench: &Bench) -> ResultFile {
         let taken_unix_s = self.platform.unix_time_s();
         let environment = self.platform.environment();
-        let chosen = if request.plan.clock.is_some() { Chosen::Requested } else { Chosen::DeadlineClock };
+        let chosen = if request.plan.clock.is_some() { Chosen::ByUser } else { Chosen::DeadlineClock };
         ResultFile {
             schema: SCHEMA.to_owned(),
             tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
@@ -136,6 +138,42 @@ impl Laboratory {
         let mut measured = Measured::default();
         measure(bench, probes, time_max, progress, &mut measured);
         measured
+    }
+}
+
+/// Facts that findings take to hold while everything was measured, and that somebody may change meanwhile.
+const HOLDING: &[FactName] = &[
+    FactName::CgroupCpuPeriod,
+    FactName::CgroupCpuQuotaCpus,
+    FactName::ClocksourceCurrent,
+    FactName::CpuAllowed,
+    FactName::CpuCount,
+    FactName::CpuTscKernelUnstable,
+    FactName::CpufreqBoost,
+    FactName::CpufreqGovernor,
+    FactName::PowerLowPowerMode,
+    FactName::PowerOnBattery,
+    FactName::PowerPlan,
+    FactName::PowerSource,
+    FactName::SchedNice,
+    FactName::SchedPolicy,
+    FactName::SchedQosClass,
+    FactName::SchedRtRuntimeUs,
+    FactName::TimerLatencyTier,
+    FactName::TimerPeriodNow,
+    FactName::TimerSlack,
+    FactName::TimerWindowHidden,
+];
+
+/// Facts read before the run say nothing about it where they are other ones after it: they are unknown.
+fn no_longer_so(before: &mut Environment, after: &Environment) {
+    for &name in HOLDING {
+        let (Some(was), Some(is)) = (before.known(name), after.known(name)) else { continue };
+        if was != is {
+            let source = before.facts[name.as_str()].source.clone();
+            let reason = Unavailable::failed("reading it again after the run", "it had changed");
+            before.set(name, FactValue::Unknown(reason), &source);
+        }
     }
 }
 
@@ -182,6 +220,25 @@ mod tests {
             try_remedies: true,
         };
         Laboratory::on(Sim::start(machine.build())).run(&request, &StopFlag::new(), &mut Silent).expect("it runs")
+    }
+
+    #[test]
+    fn a_fact_that_changed_during_the_run_is_unknown() {
+        let facts = |slack, load| {
+            let mut facts = Environment::default();
+            facts.set(FactName::TimerSlack, FactValue::Nanos(Nanos(slack)), "prctl");
+            facts.set(FactName::LoadAverage1min, FactValue::Real(load), "/proc/loadavg");
+            facts
+        };
+        let mut found = facts(50_000, 0.5);
+        no_longer_so(&mut found, &facts(50_000, 1.5));
+        assert_eq!(found, facts(50_000, 0.5), "the load average is of the minute before the run, and says so");
+        no_longer_so(&mut found, &facts(1, 0.5));
+        assert_eq!(found.known(FactName::TimerSlack), None);
+        let changed = Unavailable::failed("reading it again after the run", "it had changed");
+        assert_eq!(found.unknown().next(), Some(("timer.slack_ns", &changed)));
+        no_longer_so(&mut found, &Environment::default());
+        assert!(found.known(FactName::LoadAverage1min).is_some());
     }
 
     #[test]

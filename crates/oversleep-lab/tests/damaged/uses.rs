@@ -111,7 +111,7 @@ pub struct Typed<'a> {
 }
 
 /// A machine changed so is there or refused in words; what it is asked is answered, or not for a reason.
-pub fn asked(typed: &Typed<'_>) {
+pub fn ask_each(typed: &Typed<'_>) {
     let names = machines::names();
     let name = names[typed.machine % names.len()];
     let lab = match machines::load(name, &typed.changes, machines::SEED) {

@@ -1,13 +1,17 @@
 //! What all Unix systems share.
 
+pub mod allocator;
 pub mod app;
 pub mod interruption;
+pub mod outputs;
 
 // Only for the Unix systems that have their own folder.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod clocks;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod handoffs;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub mod lock_memory;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod os;
 #[cfg(any(target_os = "linux", target_os = "macos"))]

@@ -67,25 +67,25 @@ pub enum Chosen {
     /// The deadlines of the system's waits are on it: no other clock can tell early from late to the nanosecond.
     #[serde(alias = "of_the_deadlines")]
     DeadlineClock,
-    /// The user requested it.
+    /// The user chose it with `--clock`.
     #[serde(alias = "asked_for")]
-    Requested,
+    ByUser,
 }
 
-/// How closely another clock agreed with the stamping one during the run. The library's clock is steered to it, so this
-/// shows how good the library's clock was, and whether a counter stood still or ran wild meanwhile.
+/// How closely another clock agreed with the clock of the timestamps during the run. The library's clock is steered to
+/// it, so this shows how good the library's clock was, and whether a counter stood still or ran wild meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrossCheck {
     /// Its registry name.
     pub clock: String,
-    /// How much further than the stamping clock it went, from the beginning of the run to the end.
+    /// How much further than the clock of the timestamps it went, from the beginning of the run to the end.
     #[serde(alias = "moved_ns")]
     pub difference_ns: Nanos,
-    /// What the readings around it and the stamping clock's step leave open.
+    /// What the readings around it and the step of the clock of the timestamps leave open.
     #[serde(alias = "known_within_ns")]
     pub uncertainty_ns: Nanos,
-    /// From the first comparison to the last, by the stamping clock.
+    /// From the first comparison to the last, by the clock of the timestamps.
     #[serde(alias = "over_ns")]
     pub window_ns: Nanos,
 }

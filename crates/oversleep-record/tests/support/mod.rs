@@ -38,6 +38,9 @@ pub fn schema_dir() -> PathBuf {
 pub fn of_v1(mut result: ResultFile) -> ResultFile {
     result.clocks.retain(|clock| clock.runtime.is_none());
     result.series.retain(|series| series.runtime.is_none());
+    for round in result.series.iter_mut().flat_map(|series| &mut series.rounds) {
+        (round.disturbance.stalled_ns, round.disturbance.suspended_ns) = (None, None);
+    }
     result
 }
 

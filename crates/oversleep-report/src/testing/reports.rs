@@ -27,7 +27,7 @@ pub fn draw_all(results: &[ResultFile]) {
         let names: HashSet<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
         assert_eq!(names.len(), pictures.len(), "each picture has a file of its own");
         for pictures::Picture { name, svg, .. } in &pictures {
-            assert!(!name.is_empty() && !name.contains(['/', '\\', '\0', ':']), "{name:?} is no name of a file");
+            assert!(!name.is_empty() && !name.contains(['/', '\\', '\0', ':']), "{name:?} is not a file name");
             look_at_tags(svg);
         }
     }
