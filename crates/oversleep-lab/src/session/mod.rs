@@ -79,10 +79,10 @@ impl Laboratory {
         let plan = &request.plan;
         let bench = Bench::new(self.platform.clone(), stop.clone(), plan.clock.as_deref())
             .map_err(|reason| RunError::Clock { clock: plan.clock.clone().unwrap_or_default(), reason })?;
-        let probes = readable(self.probes(request))?;
         let begun = self.platform.now();
         let mut file = self.blank_result(request, &bench);
         let watch = Watch::begin(&bench);
+        let probes = readable(self.probes(request))?;
         let measured = self.measure(&bench, probes, plan, progress);
         file.clocks = in_registry_order(self.platform(), measured.clocks);
         file.series = measured.series;

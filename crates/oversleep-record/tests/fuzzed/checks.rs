@@ -36,7 +36,9 @@ pub fn made_and_damaged(bytes: &[u8]) -> bool {
     let text = file.write();
     let read = ResultFile::read(&text).unwrap_or_else(|error| panic!("what was written is refused: {error}"));
     assert!(read.write() == text, "what was written is read as something else");
-    let text = damaged_text(text, damage);
+    // Half of them stay whole, and the others get an edit or two: with more, next to none comes past the reader.
+    let edits = if bytes.first().is_some_and(|first| first % 2 == 1) { damage.len().min(10) } else { 0 };
+    let text = damaged_text(text, &damage[..edits]);
     result_file(&text)
 }
 
@@ -127,8 +129,8 @@ pub fn histogram(bytes: &[u8]) -> bool {
     plain.extend([1_u64, 3_600_000_000_000].map(u64::to_be_bytes).concat());
     plain.extend(1.0_f64.to_be_bytes());
     plain.extend(counts);
-    // The other implementation takes a length at its word, and a run of 2^63 zeros makes it overflow.
-    let is_safe = kind != 255 && !counts.windows(9).any(|bytes| bytes == [0xff; 9]);
+    // The other implementation takes a length at its word, and sums of counts beyond 2^63 make it overflow.
+    let is_safe = kind != 255 && !counts.windows(6).any(|bytes| bytes.iter().all(|&byte| byte >= 0x80));
     let theirs: Option<Histogram<u64>> =
         is_safe.then(|| Deserializer::new().deserialize(&mut plain.as_slice()).ok()).flatten();
     let compressed = flate2_stored(&plain);
@@ -141,7 +143,9 @@ pub fn histogram(bytes: &[u8]) -> bool {
         form["count"] = theirs.len().into();
         form["min"] = least.into();
         form["max"] = theirs.highest_equivalent(theirs.max()).into();
-        form["mean"] = theirs.mean().into();
+        // Its own mean overflows where counts are large.
+        let sum = theirs.iter_recorded().map(|step| step.value_iterated_to() as f64 * step.count_at_value() as f64);
+        form["mean"] = (sum.sum::<f64>() / theirs.len() as f64).min(theirs.max() as f64).into();
         form["p50"] = theirs.value_at_quantile(0.5).into();
     }
     let changed = ["min", "max", "p50", "mean", "count"].get(usize::from(kind));
