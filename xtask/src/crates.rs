@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use crate::arrows::{CrateRules, NATIVE, pure_crates, rules_of};
+use crate::arrows::{self, CrateRules, pure_crates, rules_of};
 use crate::cross::{Prerequisites, can_build_for};
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -61,7 +61,7 @@ fn built_from(root: &Path, package: &str) -> Result<Vec<String>, String> {
 
 /// What is wrong with the packages that a pure crate is built from.
 fn wrong_in(rules: &CrateRules, packages: &[String]) -> Vec<String> {
-    let is_native = |name: &str| NATIVE.contains(&name) || rules_of(name).is_some_and(|rules| !rules.is_pure);
+    let is_native = |name: &str| arrows::is_native(name) || rules_of(name).is_some_and(|rules| !rules.is_pure);
     let mut wrong: Vec<&str> = packages.iter().map(String::as_str).filter(|name| is_native(name)).collect();
     wrong.sort_unstable();
     wrong.dedup();

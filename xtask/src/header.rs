@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::generated;
+
 /// The committed header, from the project's root.
 const PATH: &str = "crates/oversleep-capi/include/oversleep.h";
 const CRATE: &str = "crates/oversleep-capi";
@@ -17,24 +19,7 @@ const INNER: &[&str] = &["lib", "boundary", "tests"];
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found it stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    let check = match args {
-        [] => false,
-        [one] if one == "--check" => true,
-        _ => return Err(format!("header knows --check, not `{}`", args.join(" "))),
-    };
-    let (path, current) = (root.join(PATH), document(root)?);
-    if !check {
-        std::fs::write(&path, current).map_err(|e| format!("could not write {PATH}: {e}"))?;
-        println!("header: wrote {PATH}");
-        return Ok(ExitCode::SUCCESS);
-    }
-    let committed = std::fs::read_to_string(&path).map_err(|e| format!("could not read {PATH}: {e}"))?;
-    if committed == current {
-        println!("header: {PATH} is current");
-        return Ok(ExitCode::SUCCESS);
-    }
-    println!("{PATH} is stale; run `cargo xtask header` and review what changed");
-    Ok(ExitCode::from(1))
+    generated::keep(root, "header", args, &[(PATH, document(root)?)])
 }
 
 /// The header as it should be.

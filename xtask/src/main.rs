@@ -10,6 +10,7 @@ mod crates;
 mod cross;
 mod docs;
 mod faults;
+mod generated;
 mod header;
 mod install_capi;
 mod rust;
@@ -23,48 +24,25 @@ struct Chore {
     run: fn(&Path, &[String]) -> Result<ExitCode, String>,
 }
 
-const CHORES: &[Chore] = &[
-    Chore {
-        name: "crates",
-        about: "compile the pure crates for WebAssembly and check their dependencies; --no-install forbids installing",
-        run: crates::command,
-    },
-    Chore {
-        name: "cross",
-        about: "check Windows, aarch64 Linux and macOS from Linux, and run what Wine and qemu can run; names limit it",
-        run: cross::command,
-    },
-    Chore {
-        name: "docs",
-        about: "write docs/ and generated tables from the registries; --check reports stale ones instead",
-        run: docs::command,
-    },
-    Chore {
-        name: "faults",
-        about: "stage signals, failing outputs, limits, hostile files: a sample, or --all; --docs writes docs/faults.md",
-        run: faults::command,
-    },
-    Chore {
-        name: "header",
-        about: "write the header of the C interface; --check reports a stale one instead",
-        run: header::command,
-    },
-    Chore {
-        name: "install-capi",
-        about: "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
-        run: install_capi::command,
-    },
-    Chore {
-        name: "schema",
-        about: "write the JSON schemas of results and comparisons; --check reports stale ones instead",
-        run: schema::command,
-    },
-    Chore {
-        name: "tidy",
-        about: "check the rules of the source tree; --list names them, --update lowers the length ratchet",
-        run: tidy::command,
-    },
-];
+macro_rules! chores {
+    ($($module:ident $name:literal: $about:literal,)+) => {
+        &[$(Chore { name: $name, about: $about, run: $module::command }),+]
+    };
+}
+
+const CHORES: &[Chore] = chores! {
+    crates "crates":
+        "compile the pure crates for WebAssembly and check their dependencies; --no-install forbids installing",
+    cross "cross": "check Windows, aarch64 Linux and macOS from Linux, and run what Wine and qemu can run; names limit it",
+    docs "docs": "write docs/ and generated tables from the registries; --check reports stale ones instead",
+    faults "faults":
+        "stage signals, failing outputs, limits, hostile files: a sample, or --all; --docs writes docs/faults.md",
+    header "header": "write the header of the C interface; --check reports a stale one instead",
+    install_capi "install-capi":
+        "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
+    schema "schema": "write the JSON schemas of results and comparisons; --check reports stale ones instead",
+    tidy "tidy": "check the rules of the source tree; --list names them, --update lowers the length ratchet",
+};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

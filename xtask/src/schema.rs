@@ -14,6 +14,8 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use serde_json::Value;
 
+use crate::generated;
+
 /// One schema.
 struct Kept {
     /// Where it is kept, from the project's root.
@@ -52,29 +54,7 @@ const UNITS: &[(&str, &str)] = &[
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found it stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    let check = match args {
-        [] => false,
-        [one] if one == "--check" => true,
-        _ => return Err(format!("schema knows --check, not `{}`", args.join(" "))),
-    };
-    let mut is_stale = false;
-    for kept in &KEPT {
-        let Kept { path, .. } = kept;
-        let current = document(kept);
-        if !check {
-            std::fs::write(root.join(path), current).map_err(|e| format!("could not write {path}: {e}"))?;
-            println!("schema: wrote {path}");
-            continue;
-        }
-        let committed = std::fs::read_to_string(root.join(path)).map_err(|e| format!("could not read {path}: {e}"))?;
-        if committed == current {
-            println!("schema: {path} is current");
-            continue;
-        }
-        println!("{path} does not say what the types say; run `cargo xtask schema` and look at what changed");
-        is_stale = true;
-    }
-    Ok(ExitCode::from(u8::from(is_stale)))
+    generated::keep(root, "schema", args, &KEPT.map(|kept| (kept.path, document(&kept))))
 }
 
 /// The schema as it is kept: indented, in alphabetical order, ending in a newline.

@@ -2,25 +2,15 @@
 
 use std::time::Duration;
 
-use crate::boundary::handle::{self, Handle, Opaque};
-use crate::boundary::{self, Place};
+use crate::boundary;
+use crate::boundary::handle::{self, Handle};
 use crate::outcome;
 use crate::status::Status;
 
 /// An idle strategy (spin, then yield, then park) that learns what parking costs on this machine.
 pub struct Backoff(Handle<oversleep::Backoff>);
 
-impl Opaque for Backoff {
-    type Value = oversleep::Backoff;
-
-    fn wrap(value: Handle<Self::Value>) -> Self {
-        Self(value)
-    }
-
-    fn handle(&self) -> &Handle<Self::Value> {
-        &self.0
-    }
-}
+handle::opaque!(Backoff: oversleep::Backoff);
 
 /// How a back-off behaves. Start from `oversleep_backoff_default_limits`.
 #[repr(C)]
@@ -71,23 +61,23 @@ pub struct IdleTurn {
     /// Zero.
     pub reserved: u32,
     /// The requested duration of the park, in nanoseconds; `OVERSLEEP_UNKNOWN_NS` if it did not park.
-    pub asked_ns: u64,
+    pub requested_ns: u64,
     /// The duration of the park, in nanoseconds, shorter than requested if another thread unparked this one;
     /// `OVERSLEEP_UNKNOWN_NS` if it did not park.
-    pub took_ns: u64,
+    pub duration_ns: u64,
 }
 
 impl From<oversleep::backoff::Idled> for IdleTurn {
     fn from(idled: oversleep::backoff::Idled) -> Self {
         use oversleep::backoff::Idled as Did;
         let unknown_ns = crate::UNKNOWN_NS;
-        let (idled, asked_ns, took_ns) = match idled {
+        let (idled, requested_ns, duration_ns) = match idled {
             Did::Spun => (Idled::Spun, unknown_ns, unknown_ns),
             Did::Yielded => (Idled::Yielded, unknown_ns, unknown_ns),
-            Did::Parked { asked_ns, took_ns } => (Idled::Parked, asked_ns, took_ns),
+            Did::Parked { requested_ns, duration_ns } => (Idled::Parked, requested_ns, duration_ns),
             _ => (Idled::Other, unknown_ns, unknown_ns),
         };
-        Self { idled, reserved: 0, asked_ns, took_ns }
+        Self { idled, reserved: 0, requested_ns, duration_ns }
     }
 }
 
@@ -96,18 +86,12 @@ impl From<oversleep::backoff::Idled> for IdleTurn {
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_default_limits(limits: *mut Limits) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's pointer is null or writable.
-        let place = unsafe { Place::required(limits)? };
-        let default = oversleep::backoff::Limits::default();
-        place.put(Limits {
-            spins: default.spins,
-            yields: default.yields,
-            park_ns: outcome::ns(default.park),
-            absence_ns: outcome::ns(default.absence),
-        });
-        Ok(Status::Ok)
-    })
+    let limits_of_library = || {
+        let oversleep::backoff::Limits { spins, yields, park, absence } = oversleep::backoff::Limits::default();
+        Ok(Limits { spins, yields, park_ns: outcome::ns(park), absence_ns: outcome::ns(absence) })
+    };
+    // SAFETY: the caller's pointer is null or writable.
+    unsafe { boundary::write(limits, limits_of_library) }
 }
 
 /// Creates a back-off with these limits, or the default ones if `limits` is NULL. Free it with
@@ -126,7 +110,7 @@ pub unsafe extern "C" fn oversleep_backoff_new(limits: *const Limits, backoff: *
         Ok(oversleep::Backoff::with_limits(unsafe { *limits }.into()))
     };
     // SAFETY: the caller's pointer is null or writable.
-    boundary::status(|| unsafe { handle::create(backoff, make) })
+    unsafe { handle::create(backoff, make) }
 }
 
 /// Call this when there was no work: it waits briefly, and longer with each idle turn in a row. Writes what it did,
@@ -134,31 +118,21 @@ pub unsafe extern "C" fn oversleep_backoff_new(limits: *const Limits, backoff: *
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_idle(backoff: *mut Backoff, turn: *mut IdleTurn) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's pointer is null or writable.
-        let place = unsafe { Place::optional(turn)? };
-        // SAFETY: the caller's handle is null or alive.
-        let idled = unsafe { handle::with(backoff, |backoff| Ok(backoff.idle()))? };
-        if let Some(place) = place {
-            place.put(idled.into());
-        }
-        Ok(Status::Ok)
-    })
+    // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
+    unsafe { boundary::write_if_wanted(turn, || handle::with(backoff, |backoff| Ok(backoff.idle().into()))) }
 }
 
 /// Call this when there was work: the next idle turn spins again. What was learned about parking is kept.
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_reset(backoff: *mut Backoff) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's handle is null or alive.
-        unsafe {
-            handle::with(backoff, |backoff| {
-                backoff.reset();
-                Ok(Status::Ok)
-            })
-        }
-    })
+    // SAFETY: the caller's handle is null or alive.
+    unsafe {
+        handle::change(backoff, |backoff| {
+            backoff.reset();
+            Ok(())
+        })
+    }
 }
 
 /// Writes how much longer than requested a park takes on this machine, in nanoseconds: the longest recent lateness.
@@ -166,14 +140,9 @@ pub unsafe extern "C" fn oversleep_backoff_reset(backoff: *mut Backoff) -> Statu
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_park_lateness_ns(backoff: *const Backoff, lateness_ns: *mut u64) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's pointer is null or writable.
-        let place = unsafe { Place::required(lateness_ns)? };
-        // SAFETY: the caller's handle is null or alive.
-        let lateness = unsafe { handle::with(backoff, |backoff| backoff.park_lateness().ok_or(Status::None))? };
-        place.put(outcome::ns(lateness));
-        Ok(Status::Ok)
-    })
+    let lateness = |backoff: &mut oversleep::Backoff| backoff.park_lateness().map(outcome::ns).ok_or(Status::None);
+    // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
+    unsafe { boundary::write(lateness_ns, || handle::with(backoff, lateness)) }
 }
 
 /// Frees a back-off. NULL is allowed.
@@ -181,5 +150,5 @@ pub unsafe extern "C" fn oversleep_backoff_park_lateness_ns(backoff: *const Back
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_free(backoff: *mut Backoff) -> Status {
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { handle::free(backoff, |_| Ok(())) })
+    unsafe { handle::free(backoff, |_| Ok(())) }
 }

@@ -6,7 +6,7 @@ use oversleep::clock::Source as Chosen;
 use oversleep::{Clock, Instant};
 
 use crate::UNKNOWN_NS;
-use crate::boundary::{self, Place, text};
+use crate::boundary::{self, text};
 use crate::status::Status;
 
 /// A clock that `oversleep_clock_now_ns` can read.
@@ -90,23 +90,16 @@ fn now(read: impl FnOnce() -> Instant) -> u64 {
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_clock_source(source: *mut Source) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's pointer is null or writable.
-        let place = unsafe { Place::required(source)? };
-        place.put(Clock::source().into());
-        Ok(Status::Ok)
-    })
+    // SAFETY: the caller's pointer is null or writable.
+    unsafe { boundary::write(source, || Ok(Clock::source().into())) }
 }
 
 /// Writes the short name of the clock in use: `tsc`, `cntvct` or `os`. Starts it if this is the first use.
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_clock_source_name(text: *mut c_char, capacity: usize, length: *mut usize) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller describes the buffer correctly.
-        let text = unsafe { text::Buffer::new(text, capacity, length)? };
-        Ok(text.put(Clock::source().name()))
-    })
+    // SAFETY: the caller describes the buffer correctly.
+    unsafe { text::write(text, capacity, length, || Ok(Clock::source().name())) }
 }
 
 /// Writes which clock is in use, and which check each faster one failed, as an English sentence, rarely longer than 300
@@ -114,11 +107,8 @@ pub unsafe extern "C" fn oversleep_clock_source_name(text: *mut c_char, capacity
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_clock_why(text: *mut c_char, capacity: usize, length: *mut usize) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller describes the buffer correctly.
-        let text = unsafe { text::Buffer::new(text, capacity, length)? };
-        Ok(text.put(&Clock::why().to_string()))
-    })
+    // SAFETY: the caller describes the buffer correctly.
+    unsafe { text::write(text, capacity, length, || Ok(Clock::why().to_string())) }
 }
 
 /// Writes the measured frequency of the counter in use, in ticks per second. Returns `OVERSLEEP_STATUS_NONE` if the
@@ -126,12 +116,8 @@ pub unsafe extern "C" fn oversleep_clock_why(text: *mut c_char, capacity: usize,
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_clock_frequency_hz(hz: *mut u64) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's pointer is null or writable.
-        let place = unsafe { Place::required(hz)? };
-        place.put(Clock::why().hz.ok_or(Status::None)?);
-        Ok(Status::Ok)
-    })
+    // SAFETY: the caller's pointer is null or writable.
+    unsafe { boundary::write(hz, || Clock::why().hz.ok_or(Status::None)) }
 }
 
 /// Checks the counter thoroughly, and takes it out of use if a check fails: whether the kernel still trusts it, its
@@ -144,13 +130,7 @@ pub unsafe extern "C" fn oversleep_clock_frequency_hz(hz: *mut u64) -> Status {
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_clock_verify(drift_ppm: *mut f64) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's pointer is null or writable.
-        let place = unsafe { Place::optional(drift_ppm)? };
-        let verified = Clock::verify().map_err(|_| Status::Rejected)?;
-        if let Some(place) = place {
-            place.put(verified.drift_ppm);
-        }
-        Ok(Status::Ok)
-    })
+    let drift = || Clock::verify().map(|verified| verified.drift_ppm).map_err(|_| Status::Rejected);
+    // SAFETY: the caller's pointer is null or writable.
+    unsafe { boundary::write_if_wanted(drift_ppm, drift) }
 }

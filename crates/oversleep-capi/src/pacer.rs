@@ -4,25 +4,15 @@ use std::time::Duration;
 
 use oversleep::Instant;
 
-use crate::boundary::handle::{self, Handle, Opaque};
-use crate::boundary::{self, Place};
+use crate::boundary;
+use crate::boundary::handle::{self, Handle};
 use crate::status::Status;
 
 /// Runs a loop at a fixed rate. Deadlines lie on a grid, start + k * period, computed in exact integers, so no error
 /// accumulates.
 pub struct Pacer(Handle<oversleep::Pacer>);
 
-impl Opaque for Pacer {
-    type Value = oversleep::Pacer;
-
-    fn wrap(value: Handle<Self::Value>) -> Self {
-        Self(value)
-    }
-
-    fn handle(&self) -> &Handle<Self::Value> {
-        &self.0
-    }
-}
+handle::opaque!(Pacer: oversleep::Pacer);
 
 /// What a pacer does about whole periods that passed before you called it again.
 #[repr(i32)]
@@ -89,7 +79,7 @@ pub unsafe extern "C" fn oversleep_pacer_new_every_ns(period_ns: u64, pacer: *mu
         _ => Ok(oversleep::Pacer::every(Duration::from_nanos(period_ns))),
     };
     // SAFETY: the caller's pointer is null or writable.
-    boundary::status(|| unsafe { handle::create(pacer, make) })
+    unsafe { handle::create(pacer, make) }
 }
 
 /// Creates a loop that runs exactly `rate` times a second, 1 to 10^9, even if the rate does not divide a second into
@@ -102,7 +92,7 @@ pub unsafe extern "C" fn oversleep_pacer_new_per_second(rate: u32, pacer: *mut *
         _ => Err(Status::InvalidArgument),
     };
     // SAFETY: the caller's pointer is null or writable.
-    boundary::status(|| unsafe { handle::create(pacer, make) })
+    unsafe { handle::create(pacer, make) }
 }
 
 /// Moves the start of the grid. Two loops with the same start and period stay in step. Counting begins again, for
@@ -112,7 +102,7 @@ pub unsafe extern "C" fn oversleep_pacer_new_per_second(rate: u32, pacer: *mut *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_set_start_ns(pacer: *mut Pacer, start_ns: u64) -> Status {
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { change(pacer, |pacer| Ok(pacer.starting_at(Instant::from_nanos(start_ns)))) })
+    unsafe { change(pacer, |pacer| Ok(pacer.starting_at(Instant::from_nanos(start_ns)))) }
 }
 
 /// Sets what happens to missed periods: an `oversleep_missed`.
@@ -120,7 +110,7 @@ pub unsafe extern "C" fn oversleep_pacer_set_start_ns(pacer: *mut Pacer, start_n
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_set_missed(pacer: *mut Pacer, policy: i32) -> Status {
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { change(pacer, |pacer| Ok(pacer.on_missed(Missed::from_number(policy)?))) })
+    unsafe { change(pacer, |pacer| Ok(pacer.on_missed(Missed::from_number(policy)?))) }
 }
 
 /// Sets the budget of the pacer's sleeper: how far the margin may exceed the median lateness of wake-ups. The default
@@ -130,18 +120,18 @@ pub unsafe extern "C" fn oversleep_pacer_set_missed(pacer: *mut Pacer, policy: i
 pub unsafe extern "C" fn oversleep_pacer_set_budget_ns(pacer: *mut Pacer, budget_ns: u64) -> Status {
     let sleeper = || oversleep::Sleeper::new().with_budget(Duration::from_nanos(budget_ns));
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { change(pacer, |pacer| Ok(pacer.with_sleeper(sleeper()))) })
+    unsafe { change(pacer, |pacer| Ok(pacer.with_sleeper(sleeper()))) }
 }
 
 unsafe fn change(
     pacer: *mut Pacer,
     change: impl FnOnce(oversleep::Pacer) -> Result<oversleep::Pacer, Status>,
-) -> Result<Status, Status> {
+) -> Status {
     // SAFETY: the caller's handle is null or alive.
     unsafe {
-        handle::with(pacer, |pacer| {
+        handle::change(pacer, |pacer| {
             *pacer = change(pacer.clone())?;
-            Ok(Status::Ok)
+            Ok(())
         })
     }
 }
@@ -151,16 +141,8 @@ unsafe fn change(
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_wait(pacer: *mut Pacer, beat: *mut Beat) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's pointer is null or writable.
-        let place = unsafe { Place::optional(beat)? };
-        // SAFETY: the caller's handle is null or alive.
-        let came = unsafe { handle::with(pacer, |pacer| Ok(pacer.wait()))? };
-        if let Some(place) = place {
-            place.put(came.into());
-        }
-        Ok(Status::Ok)
-    })
+    // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
+    unsafe { boundary::write_if_wanted(beat, || handle::with(pacer, |pacer| Ok(pacer.wait().into()))) }
 }
 
 /// Delivers the next period if it is already due, as `oversleep_pacer_wait` does. Otherwise returns
@@ -168,16 +150,9 @@ pub unsafe extern "C" fn oversleep_pacer_wait(pacer: *mut Pacer, beat: *mut Beat
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_poll(pacer: *mut Pacer, beat: *mut Beat) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's pointer is null or writable.
-        let place = unsafe { Place::optional(beat)? };
-        // SAFETY: the caller's handle is null or alive.
-        let came = unsafe { handle::with(pacer, |pacer| pacer.poll().ok_or(Status::None))? };
-        if let Some(place) = place {
-            place.put(came.into());
-        }
-        Ok(Status::Ok)
-    })
+    let poll = |pacer: &mut oversleep::Pacer| pacer.poll().map(Beat::from).ok_or(Status::None);
+    // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
+    unsafe { boundary::write_if_wanted(beat, || handle::with(pacer, poll)) }
 }
 
 /// Writes when the next period is due, in nanoseconds.
@@ -185,7 +160,7 @@ pub unsafe extern "C" fn oversleep_pacer_poll(pacer: *mut Pacer, beat: *mut Beat
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_next_deadline_ns(pacer: *const Pacer, deadline_ns: *mut u64) -> Status {
     // SAFETY: the caller's handle is null or alive, and its pointer is null or writable.
-    boundary::status(|| unsafe { ask(pacer, deadline_ns, |pacer| pacer.next_deadline().as_nanos()) })
+    unsafe { ask(pacer, deadline_ns, |pacer| pacer.next_deadline().as_nanos()) }
 }
 
 /// Writes when the given period is due, in nanoseconds. Periods are counted from the start of the grid, which is period
@@ -198,7 +173,7 @@ pub unsafe extern "C" fn oversleep_pacer_deadline_of_ns(
     deadline_ns: *mut u64,
 ) -> Status {
     // SAFETY: the caller's handle is null or alive, and its pointer is null or writable.
-    boundary::status(|| unsafe { ask(pacer, deadline_ns, |pacer| pacer.deadline_of(period).as_nanos()) })
+    unsafe { ask(pacer, deadline_ns, |pacer| pacer.deadline_of(period).as_nanos()) }
 }
 
 /// Writes how many periods were skipped since the start. Added to the delivered ones, they make all periods that have
@@ -207,18 +182,12 @@ pub unsafe extern "C" fn oversleep_pacer_deadline_of_ns(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_missed(pacer: *const Pacer, missed: *mut u64) -> Status {
     // SAFETY: the caller's handle is null or alive, and its pointer is null or writable.
-    boundary::status(|| unsafe { ask(pacer, missed, |pacer| pacer.missed()) })
+    unsafe { ask(pacer, missed, |pacer| pacer.missed()) }
 }
 
-unsafe fn ask(
-    pacer: *const Pacer,
-    place: *mut u64,
-    question: impl FnOnce(&oversleep::Pacer) -> u64,
-) -> Result<Status, Status> {
+unsafe fn ask(pacer: *const Pacer, place: *mut u64, question: impl FnOnce(&oversleep::Pacer) -> u64) -> Status {
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
-    let (place, answer) = unsafe { (Place::required(place)?, handle::with(pacer, |pacer| Ok(question(pacer)))?) };
-    place.put(answer);
-    Ok(Status::Ok)
+    unsafe { boundary::write(place, || handle::with(pacer, |pacer| Ok(question(pacer)))) }
 }
 
 /// Frees a pacer. NULL is allowed.
@@ -226,5 +195,5 @@ unsafe fn ask(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_free(pacer: *mut Pacer) -> Status {
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { handle::free(pacer, |_| Ok(())) })
+    unsafe { handle::free(pacer, |_| Ok(())) }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use oversleep::resolution::{Held, Setting as SettingOutcome, What};
 
 use crate::UNKNOWN_NS;
-use crate::boundary::handle::{self, Handle, Opaque};
-use crate::boundary::{self, Place, text};
+use crate::boundary::handle::{self, Handle};
+use crate::boundary::{self, text};
 use crate::outcome::{Change, Outcome};
 use crate::status::Status;
 
@@ -23,20 +23,19 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    fn ask(&mut self, more: impl FnOnce(oversleep::Resolution) -> oversleep::Resolution) -> Result<Status, Status> {
+    fn ask(&mut self, more: impl FnOnce(oversleep::Resolution) -> oversleep::Resolution) -> Result<(), Status> {
         self.requested = more(std::mem::take(&mut self.requested));
-        Ok(Status::Ok)
+        Ok(())
     }
 
-    fn release(&mut self) -> Result<Status, Status> {
+    /// `Status::None` if nothing is held.
+    fn release(&mut self) -> Result<(), Status> {
         match &self.held {
-            None => Ok(Status::None),
-            Some((_, owner)) if *owner != thread::current().id() => Err(Status::WrongThread),
-            Some(_) => {
-                self.held = None;
-                Ok(Status::Ok)
-            }
+            None => return Err(Status::None),
+            Some((_, owner)) if *owner != thread::current().id() => return Err(Status::WrongThread),
+            Some(_) => self.held = None,
         }
+        Ok(())
     }
 
     fn setting(&self, setting: i32) -> Result<Option<&SettingOutcome>, Status> {
@@ -45,17 +44,7 @@ impl Request {
     }
 }
 
-impl Opaque for Resolution {
-    type Value = Request;
-
-    fn wrap(value: Handle<Self::Value>) -> Self {
-        Self(value)
-    }
-
-    fn handle(&self) -> &Handle<Self::Value> {
-        &self.0
-    }
-}
+handle::opaque!(Resolution: Request);
 
 /// The settings that a request can contain. A system denies the settings it lacks and says so, so one request works on
 /// every system.
@@ -92,7 +81,7 @@ impl Setting {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_new(resolution: *mut *mut Resolution) -> Status {
     // SAFETY: the caller's pointer is null or writable.
-    boundary::status(|| unsafe { handle::create(resolution, || Ok(Request::default())) })
+    unsafe { handle::create(resolution, || Ok(Request::default())) }
 }
 
 /// Requests the settings that need no privileges: a timer slack of 1 ns and a timer resolution of 1 ms.
@@ -107,7 +96,7 @@ pub unsafe extern "C" fn oversleep_resolution_ask_harmless(resolution: *mut Reso
         requested.timer_slack(Duration::from_nanos(1)).timer(Duration::from_millis(1))
     };
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { handle::with(resolution, |request| request.ask(more)) })
+    unsafe { handle::change(resolution, |request| request.ask(more)) }
 }
 
 /// Requests this timer slack, in nanoseconds, for the thread that will hold the request. Zero means 1 ns. Threads and
@@ -117,7 +106,7 @@ pub unsafe extern "C" fn oversleep_resolution_ask_harmless(resolution: *mut Reso
 pub unsafe extern "C" fn oversleep_resolution_ask_timer_slack_ns(resolution: *mut Resolution, slack_ns: u64) -> Status {
     let more = |requested: oversleep::Resolution| requested.timer_slack(Duration::from_nanos(slack_ns));
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { handle::with(resolution, |request| request.ask(more)) })
+    unsafe { handle::change(resolution, |request| request.ask(more)) }
 }
 
 /// Requests a timer resolution of `period_ns` nanoseconds for the process: whole milliseconds, rounded down, or less
@@ -127,7 +116,7 @@ pub unsafe extern "C" fn oversleep_resolution_ask_timer_slack_ns(resolution: *mu
 pub unsafe extern "C" fn oversleep_resolution_ask_timer_ns(resolution: *mut Resolution, period_ns: u64) -> Status {
     let more = |requested: oversleep::Resolution| requested.timer(Duration::from_nanos(period_ns));
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { handle::with(resolution, |request| request.ask(more)) })
+    unsafe { handle::change(resolution, |request| request.ask(more)) }
 }
 
 /// Requests that the thread that will hold the request run ahead of every ordinary one. `priority` is 1 to 99. On
@@ -135,15 +124,12 @@ pub unsafe extern "C" fn oversleep_resolution_ask_timer_ns(resolution: *mut Reso
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_ask_real_time(resolution: *mut Resolution, priority: i32) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's handle is null or alive.
-        unsafe {
-            handle::with(resolution, |request| match u8::try_from(priority) {
-                Ok(priority @ 1..=99) => request.ask(|requested| requested.real_time(priority)),
-                _ => Err(Status::InvalidArgument),
-            })
-        }
-    })
+    let ask = |request: &mut Request| match u8::try_from(priority) {
+        Ok(priority @ 1..=99) => request.ask(|requested| requested.real_time(priority)),
+        _ => Err(Status::InvalidArgument),
+    };
+    // SAFETY: the caller's handle is null or alive.
+    unsafe { handle::change(resolution, ask) }
 }
 
 /// Requests that an idle processor wake up within `latency_ns` nanoseconds, in whole microseconds. Zero keeps it out of
@@ -156,7 +142,7 @@ pub unsafe extern "C" fn oversleep_resolution_ask_cpu_latency_ns(
 ) -> Status {
     let more = |requested: oversleep::Resolution| requested.cpu_latency(Duration::from_nanos(latency_ns));
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { handle::with(resolution, |request| request.ask(more)) })
+    unsafe { handle::change(resolution, |request| request.ask(more)) }
 }
 
 /// Makes every requested change independently: one denial does not stop the others, and is an outcome, not an error.
@@ -167,21 +153,18 @@ pub unsafe extern "C" fn oversleep_resolution_ask_cpu_latency_ns(
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_hold(resolution: *mut Resolution) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's handle is null or alive.
-        unsafe {
-            handle::with(resolution, |request| {
-                if request.held.is_some() {
-                    return Err(Status::AlreadyHeld);
-                }
-                let owner = thread::current().id();
-                let held = request.requested.clone().hold();
-                request.outcomes = held.settings().to_vec();
-                request.held = Some((held, owner));
-                Ok(Status::Ok)
-            })
+    let hold = |request: &mut Request| {
+        if request.held.is_some() {
+            return Err(Status::AlreadyHeld);
         }
-    })
+        let owner = thread::current().id();
+        let held = request.requested.clone().hold();
+        request.outcomes = held.settings().to_vec();
+        request.held = Some((held, owner));
+        Ok(())
+    };
+    // SAFETY: the caller's handle is null or alive.
+    unsafe { handle::change(resolution, hold) }
 }
 
 /// Writes the outcome of a setting (an `oversleep_setting`) at the latest hold: `OVERSLEEP_OUTCOME_NOT_ASKED` if it was
@@ -195,18 +178,11 @@ pub unsafe extern "C" fn oversleep_resolution_change(
 ) -> Status {
     const NOT_ASKED: Change =
         Change { outcome: Outcome::NotAsked, reserved: 0, was_ns: UNKNOWN_NS, now_ns: UNKNOWN_NS };
-    boundary::status(|| {
-        // SAFETY: the caller's pointer is null or writable.
-        let place = unsafe { Place::required(change)? };
-        // SAFETY: the caller's handle is null or alive.
-        let answer = unsafe {
-            handle::with(resolution, |request| {
-                Ok(request.setting(setting)?.map_or(NOT_ASKED, |setting| Change::of_value(&setting.outcome)))
-            })?
-        };
-        place.put(answer);
-        Ok(Status::Ok)
-    })
+    let answer = |request: &mut Request| {
+        Ok(request.setting(setting)?.map_or(NOT_ASKED, |setting| Change::of_value(&setting.outcome)))
+    };
+    // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
+    unsafe { boundary::write(change, || handle::with(resolution, answer)) }
 }
 
 /// Writes the outcome of a setting (an `oversleep_setting`) at the latest hold as an English sentence: its values, or
@@ -220,14 +196,9 @@ pub unsafe extern "C" fn oversleep_resolution_text(
     capacity: usize,
     length: *mut usize,
 ) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller describes the buffer correctly.
-        let text = unsafe { text::Buffer::new(text, capacity, length)? };
-        // SAFETY: the caller's handle is null or alive.
-        let answer =
-            unsafe { handle::with(resolution, |request| Ok(request.setting(setting)?.map(ToString::to_string)))? };
-        Ok(answer.map_or(Status::None, |answer| text.put(&answer)))
-    })
+    let answer = |request: &mut Request| request.setting(setting)?.map(ToString::to_string).ok_or(Status::None);
+    // SAFETY: the caller describes the buffer correctly, and its handle is null or alive.
+    unsafe { text::write(text, capacity, length, || handle::with(resolution, answer)) }
 }
 
 /// Restores everything. Returns `OVERSLEEP_STATUS_NONE` if nothing is held. In another thread than the one that holds
@@ -236,7 +207,7 @@ pub unsafe extern "C" fn oversleep_resolution_text(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_release(resolution: *mut Resolution) -> Status {
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { handle::with(resolution, Request::release) })
+    unsafe { handle::change(resolution, Request::release) }
 }
 
 /// Restores everything that is held, and frees the request. NULL is allowed. If another thread holds it, does nothing
@@ -244,6 +215,10 @@ pub unsafe extern "C" fn oversleep_resolution_release(resolution: *mut Resolutio
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_resolution_free(resolution: *mut Resolution) -> Status {
+    let may = |request: &mut Request| match request.release() {
+        Err(Status::None) => Ok(()),
+        released => released,
+    };
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { handle::free(resolution, |request| request.release().map(|_| ())) })
+    unsafe { handle::free(resolution, may) }
 }

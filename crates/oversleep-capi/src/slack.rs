@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use oversleep::TimerSlackGuard;
 
-use crate::boundary::handle::{self, Handle, Opaque};
-use crate::boundary::{self, Place, text};
+use crate::boundary::handle::{self, Handle};
+use crate::boundary::{self, text};
 use crate::outcome::{self, Change};
 use crate::status::Status;
 
@@ -20,17 +20,7 @@ pub(crate) struct Held {
     owner: ThreadId,
 }
 
-impl Opaque for TimerSlack {
-    type Value = Held;
-
-    fn wrap(value: Handle<Self::Value>) -> Self {
-        Self(value)
-    }
-
-    fn handle(&self) -> &Handle<Self::Value> {
-        &self.0
-    }
-}
+handle::opaque!(TimerSlack: Held);
 
 /// Writes the calling thread's timer slack in nanoseconds: how much later than requested the kernel may end its waits.
 /// Zero means that the thread runs under a real-time policy, which has no slack. Cost: one system call (Linux).
@@ -40,13 +30,10 @@ impl Opaque for TimerSlack {
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_current_ns(slack_ns: *mut u64) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's pointer is null or writable.
-        let place = unsafe { Place::required(slack_ns)? };
-        let slack = oversleep::TimerSlack::current().map_err(|_| Status::Denied)?;
-        place.put(outcome::ns(slack));
-        Ok(Status::Ok)
-    })
+    // SAFETY: the caller's pointer is null or writable.
+    unsafe {
+        boundary::write(slack_ns, || oversleep::TimerSlack::current().map(outcome::ns).map_err(|_| Status::Denied))
+    }
 }
 
 /// Writes why the timer slack is not available here, and the next step. Returns `OVERSLEEP_STATUS_NONE` if it is
@@ -54,14 +41,12 @@ pub unsafe extern "C" fn oversleep_timer_slack_current_ns(slack_ns: *mut u64) ->
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_why(text: *mut c_char, capacity: usize, length: *mut usize) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller describes the buffer correctly.
-        let text = unsafe { text::Buffer::new(text, capacity, length)? };
-        match oversleep::TimerSlack::current() {
-            Ok(_) => Ok(Status::None),
-            Err(denied) => Ok(text.put(&denied.to_string())),
-        }
-    })
+    let why = || match oversleep::TimerSlack::current() {
+        Ok(_) => Err(Status::None),
+        Err(denied) => Ok(denied.to_string()),
+    };
+    // SAFETY: the caller describes the buffer correctly.
+    unsafe { text::write(text, capacity, length, why) }
 }
 
 /// Sets the calling thread's timer slack exactly, until `oversleep_timer_slack_release`. The finest is 1 ns; zero means
@@ -78,21 +63,15 @@ pub unsafe extern "C" fn oversleep_timer_slack_hold_ns(slack_ns: u64, held: *mut
         Ok(Held { guard: oversleep::TimerSlack::hold(Duration::from_nanos(slack_ns)), owner })
     };
     // SAFETY: the caller's pointer is null or writable.
-    boundary::status(|| unsafe { handle::create(held, hold) })
+    unsafe { handle::create(held, hold) }
 }
 
 /// Writes the outcome of the request.
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_change(held: *const TimerSlack, change: *mut Change) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
-        let (place, answer) = unsafe {
-            (Place::required(change)?, handle::with(held, |held| Ok(Change::of_time(held.guard.outcome())))?)
-        };
-        place.put(answer);
-        Ok(Status::Ok)
-    })
+    // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
+    unsafe { boundary::write(change, || handle::with(held, |held| Ok(Change::of_time(held.guard.outcome())))) }
 }
 
 /// Writes the outcome of the request as an English sentence: the values, or why it was denied and the next step.
@@ -104,16 +83,8 @@ pub unsafe extern "C" fn oversleep_timer_slack_text(
     capacity: usize,
     length: *mut usize,
 ) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller describes the buffer correctly, and its handle is null or alive.
-        let (text, answer) = unsafe {
-            (
-                text::Buffer::new(text, capacity, length)?,
-                handle::with(held, |held| Ok(held.guard.outcome().to_string()))?,
-            )
-        };
-        Ok(text.put(&answer))
-    })
+    // SAFETY: the caller describes the buffer correctly, and its handle is null or alive.
+    unsafe { text::write(text, capacity, length, || handle::with(held, |held| Ok(held.guard.outcome().to_string()))) }
 }
 
 /// Restores the former slack and frees the handle. NULL is allowed. In another thread than the one that created the
@@ -126,5 +97,5 @@ pub unsafe extern "C" fn oversleep_timer_slack_release(held: *mut TimerSlack) ->
         false => Err(Status::WrongThread),
     };
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { handle::free(held, may) })
+    unsafe { handle::free(held, may) }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use oversleep::{Instant, Slept as LibrarySlept, Waited};
 
 use crate::UNKNOWN_NS;
-use crate::boundary::handle::{self, Handle, Opaque};
-use crate::boundary::{self, Place};
+use crate::boundary;
+use crate::boundary::handle::{self, Handle};
 use crate::outcome::{Change, Outcome};
 use crate::status::Status;
 
@@ -14,17 +14,7 @@ use crate::status::Status;
 /// It takes about 5 KiB.
 pub struct Sleeper(Handle<oversleep::Sleeper>);
 
-impl Opaque for Sleeper {
-    type Value = oversleep::Sleeper;
-
-    fn wrap(value: Handle<Self::Value>) -> Self {
-        Self(value)
-    }
-
-    fn handle(&self) -> &Handle<Self::Value> {
-        &self.0
-    }
-}
+handle::opaque!(Sleeper: oversleep::Sleeper);
 
 /// How a sleep went.
 #[repr(C)]
@@ -105,7 +95,7 @@ pub extern "C" fn oversleep_sleep_until_ns(deadline_ns: u64) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_sleeper_new(sleeper: *mut *mut Sleeper) -> Status {
     // SAFETY: the caller's pointer is null or writable.
-    boundary::status(|| unsafe { handle::create(sleeper, || Ok(oversleep::Sleeper::new())) })
+    unsafe { handle::create(sleeper, || Ok(oversleep::Sleeper::new())) }
 }
 
 /// Sets the budget: how far the margin may exceed the median lateness of wake-ups. The default is 16000 ns. With zero,
@@ -113,15 +103,13 @@ pub unsafe extern "C" fn oversleep_sleeper_new(sleeper: *mut *mut Sleeper) -> St
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_sleeper_set_budget_ns(sleeper: *mut Sleeper, budget_ns: u64) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller's handle is null or alive.
-        unsafe {
-            handle::with(sleeper, |sleeper| {
-                *sleeper = sleeper.clone().with_budget(Duration::from_nanos(budget_ns));
-                Ok(Status::Ok)
-            })
-        }
-    })
+    // SAFETY: the caller's handle is null or alive.
+    unsafe {
+        handle::change(sleeper, |sleeper| {
+            *sleeper = sleeper.clone().with_budget(Duration::from_nanos(budget_ns));
+            Ok(())
+        })
+    }
 }
 
 /// Sleeps for at least `duration_ns` nanoseconds. Writes how the sleep went, unless `slept` is NULL.
@@ -133,7 +121,7 @@ pub unsafe extern "C" fn oversleep_sleeper_sleep_ns(
     slept: *mut Slept,
 ) -> Status {
     // SAFETY: the caller's handle is null or alive, and its pointer is null or writable.
-    boundary::status(|| unsafe { sleep_with(sleeper, slept, |s| s.sleep(Duration::from_nanos(duration_ns))) })
+    unsafe { sleep_with(sleeper, slept, |s| s.sleep(Duration::from_nanos(duration_ns))) }
 }
 
 /// Sleeps until `deadline_ns`, with the guarantees of `oversleep_sleep_until_ns`. Writes how the sleep went, unless
@@ -146,20 +134,16 @@ pub unsafe extern "C" fn oversleep_sleeper_sleep_until_ns(
     slept: *mut Slept,
 ) -> Status {
     // SAFETY: the caller's handle is null or alive, and its pointer is null or writable.
-    boundary::status(|| unsafe { sleep_with(sleeper, slept, |s| s.sleep_until(Instant::from_nanos(deadline_ns))) })
+    unsafe { sleep_with(sleeper, slept, |s| s.sleep_until(Instant::from_nanos(deadline_ns))) }
 }
 
 unsafe fn sleep_with(
     sleeper: *mut Sleeper,
     slept: *mut Slept,
     sleep: impl FnOnce(&mut oversleep::Sleeper) -> LibrarySlept,
-) -> Result<Status, Status> {
+) -> Status {
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
-    let (place, how) = unsafe { (Place::optional(slept)?, handle::with(sleeper, |sleeper| Ok(sleep(sleeper)))?) };
-    if let Some(place) = place {
-        place.put(how.into());
-    }
-    Ok(Status::Ok)
+    unsafe { boundary::write_if_wanted(slept, || handle::with(sleeper, |sleeper| Ok(sleep(sleeper).into()))) }
 }
 
 /// Frees a sleeper. NULL is allowed.
@@ -167,5 +151,5 @@ unsafe fn sleep_with(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_sleeper_free(sleeper: *mut Sleeper) -> Status {
     // SAFETY: the caller's handle is null or alive.
-    boundary::status(|| unsafe { handle::free(sleeper, |_| Ok(())) })
+    unsafe { handle::free(sleeper, |_| Ok(())) }
 }

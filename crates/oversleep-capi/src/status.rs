@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::boundary::{self, text};
+use crate::boundary::text;
 
 /// The result of a call.
 ///
@@ -38,37 +38,20 @@ pub enum Status {
     Panicked = -6,
 }
 
-const ALL: [Status; 11] = [
-    Status::Ok,
-    Status::None,
-    Status::Truncated,
-    Status::Denied,
-    Status::Rejected,
-    Status::NullPointer,
-    Status::InvalidArgument,
-    Status::InUse,
-    Status::WrongThread,
-    Status::AlreadyHeld,
-    Status::Panicked,
+/// What each status means.
+const SENTENCES: [(Status, &str); 11] = [
+    (Status::Ok, "done"),
+    (Status::None, "there is nothing to return"),
+    (Status::Truncated, "the text did not fit and was cut off"),
+    (Status::Denied, "the operating system does not allow it"),
+    (Status::Rejected, "the processor's counter failed a check and is out of use"),
+    (Status::NullPointer, "a pointer that must not be NULL is NULL"),
+    (Status::InvalidArgument, "a number is out of range, or a pointer is not aligned"),
+    (Status::InUse, "another call with this handle has not returned yet"),
+    (Status::WrongThread, "only the thread that holds it can release it"),
+    (Status::AlreadyHeld, "the request is already held; release it first"),
+    (Status::Panicked, "the library failed internally; its message went to standard error"),
 ];
-
-impl Status {
-    fn sentence(self) -> &'static str {
-        match self {
-            Self::Ok => "done",
-            Self::None => "there is nothing to return",
-            Self::Truncated => "the text did not fit and was cut off",
-            Self::Denied => "the operating system does not allow it",
-            Self::Rejected => "the processor's counter failed a check and is out of use",
-            Self::NullPointer => "a pointer that must not be NULL is NULL",
-            Self::InvalidArgument => "a number is out of range, or a pointer is not aligned",
-            Self::InUse => "another call with this handle has not returned yet",
-            Self::WrongThread => "only the thread that holds it can release it",
-            Self::AlreadyHeld => "the request is already held; release it first",
-            Self::Panicked => "the library failed internally; its message went to standard error",
-        }
-    }
-}
 
 /// Writes what a status means, as an English clause. Returns `OVERSLEEP_STATUS_INVALID_ARGUMENT` for a value that this
 /// version does not know.
@@ -80,10 +63,10 @@ pub unsafe extern "C" fn oversleep_status_text(
     capacity: usize,
     length: *mut usize,
 ) -> Status {
-    boundary::status(|| {
-        // SAFETY: the caller describes the buffer correctly.
-        let text = unsafe { text::Buffer::new(text, capacity, length)? };
-        let known = ALL.into_iter().find(|&known| known as i32 == status).ok_or(Status::InvalidArgument)?;
-        Ok(text.put(known.sentence()))
-    })
+    let sentence = || {
+        let known = SENTENCES.into_iter().find(|&(known, _)| known as i32 == status);
+        known.map(|(_, sentence)| sentence).ok_or(Status::InvalidArgument)
+    };
+    // SAFETY: the caller describes the buffer correctly.
+    unsafe { text::write(text, capacity, length, sentence) }
 }

@@ -45,7 +45,7 @@ fn unknown_names_come_with_a_suggestion() {
         (&["handoff", "--list", "q"], "error: unknown hand-off 'q'; `oversleep handoff --list` lists them all"),
         (
             &["waits", "--load", "spim:2"],
-            "error: unknown load 'spim'; did you mean 'spin'? There are spin, memory, syscalls, timers",
+            "error: unknown load 'spim'; did you mean 'spin'? Choose from spin, memory, syscalls, timers",
         ),
         (
             &["check", "--only", "B2,B99"],

@@ -169,3 +169,13 @@ pub enum Trial {
     /// It is never tried, for this reason.
     Never(&'static str),
 }
+
+impl Trial {
+    /// [`Trial::ByExperiment`] of the one that measures every wait.
+    pub(crate) const fn beside(
+        waits: &'static [&'static str],
+        compare: fn(&ResultFile) -> Option<(&Series, &Series)>,
+    ) -> Trial {
+        Trial::ByExperiment { experiment: ExperimentId::B5, waits, compare }
+    }
+}

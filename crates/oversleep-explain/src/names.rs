@@ -5,33 +5,22 @@ pub(crate) use oversleep_system::waits::sets::{
     LINUX_EXACT, LINUX_MILLISECOND_POLLS, LINUX_SLEEPS, MACOS_SLEEPS, WINDOWS_SLEEPS, plain_sleeps,
 };
 
-use oversleep_system::{ClockInfo, clocks, pairing, waits};
+use oversleep_system::{clocks, describe, waits};
 
 const fn linux(name: &str) -> &'static str {
-    waits::named(waits::LINUX, name).name
+    describe!(waits::LINUX, name).name
 }
 
 const fn windows(name: &str) -> &'static str {
-    waits::named(waits::WINDOWS, name).name
+    describe!(waits::WINDOWS, name).name
 }
 
 const fn macos(name: &str) -> &'static str {
-    waits::named(waits::MACOS, name).name
-}
-
-const fn clock(clocks: &'static [ClockInfo], name: &str) -> &'static str {
-    let mut at = 0;
-    while at < clocks.len() {
-        if pairing::is_same(clocks[at].name, name) {
-            return clocks[at].name;
-        }
-        at += 1;
-    }
-    panic!("{}", name)
+    describe!(waits::MACOS, name).name
 }
 
 const fn windows_clock(name: &str) -> &'static str {
-    clock(clocks::WINDOWS, name)
+    describe!(clocks::WINDOWS, name).name
 }
 
 /// The high-resolution waitable timer of Windows.
@@ -59,7 +48,7 @@ pub(crate) const LINUX_TIMEOUT_SHARE: &[&str] =
 pub(crate) const TIMERFD: &str = linux("timerfd");
 /// Timers of macOS that the kernel doesn't coalesce, the one that programs use first.
 pub(crate) const MACOS_EXACT: &[&str] = &[macos("dispatch-source-strict"), macos("kevent-timer-critical")];
-/// Waits of Windows whose values are pooled where the plainest sleep alone has too few: they end on the same ticks.
+/// Waits of Windows whose values are pooled where the simplest sleep alone has too few: they end on the same ticks.
 pub(crate) const WINDOWS_TICK_WAITS: &[&str] = &[
     windows("sleep"),
     windows("sleep-ex"),
@@ -73,10 +62,10 @@ pub(crate) const LOCK_WAITS: &[&str] = &[linux("futex"), linux("cond-timedwait")
 pub(crate) const REALTIME_WAITS: &[&str] = &[linux("sem-timedwait"), linux("mq-timedreceive")];
 
 /// The clock of the standard library.
-pub(crate) const STD_INSTANT: &str = clock(clocks::LINUX, "std-instant");
+pub(crate) const STD_INSTANT: &str = describe!(clocks::LINUX, "std-instant").name;
 /// CLOCK_MONOTONIC of Linux, read by the vDSO and by a system call.
-pub(crate) const MONOTONIC: &str = clock(clocks::LINUX, "monotonic");
-pub(crate) const MONOTONIC_SYSCALL: &str = clock(clocks::LINUX, "monotonic-syscall");
+pub(crate) const MONOTONIC: &str = describe!(clocks::LINUX, "monotonic").name;
+pub(crate) const MONOTONIC_SYSCALL: &str = describe!(clocks::LINUX, "monotonic-syscall").name;
 /// Clocks that read a bare counter without a fence, each with the ordered reads of the same counter.
 pub(crate) const ORDERED_READS: &[(&str, &[&str])] =
     &[("tsc", &["tsc-fenced", "tscp"]), ("oversleep", &["oversleep-ordered"])];
@@ -92,23 +81,12 @@ pub(crate) const INTERRUPT_CLOCKS: &[(&str, &str)] = &[
 
 /// The tunables that remedies set and findings look at.
 pub(crate) mod tunable {
-    use oversleep_system::{TunableInfo, pairing, tunables};
-
-    const fn named(tunables: &'static [TunableInfo], name: &str) -> &'static str {
-        let mut at = 0;
-        while at < tunables.len() {
-            if pairing::is_same(tunables[at].name, name) {
-                return tunables[at].name;
-            }
-            at += 1;
-        }
-        panic!("{}", name)
-    }
+    use oversleep_system::{describe, tunables};
 
     /// The timer slack of Linux.
-    pub(crate) const SLACK: &str = named(tunables::LINUX, "slack");
+    pub(crate) const SLACK: &str = describe!(tunables::LINUX, "slack").name;
     /// The scheduling policy; macOS has one of the same name.
-    pub(crate) const POLICY: &str = named(tunables::LINUX, "policy");
+    pub(crate) const POLICY: &str = describe!(tunables::LINUX, "policy").name;
     /// The timer resolution of Windows.
-    pub(crate) const RESOLUTION: &str = named(tunables::WINDOWS, "resolution");
+    pub(crate) const RESOLUTION: &str = describe!(tunables::WINDOWS, "resolution").name;
 }

@@ -7,70 +7,28 @@ use oversleep_record::split::LatenessSplit;
 use oversleep_record::{FactName, Nanos, Series, Unavailable};
 use proptest::prelude::*;
 
+use crate::compare::facts;
 use crate::testing::{Sheet, good_clock, rounds};
 use crate::{findings, remedies_to_try, split, verdicts};
 
 /// Keys as the experiments write them, of every experiment a finding reads.
-const KEYS: &[&str] = &[
-    "A1/monotonic",
-    "A1/qpc",
-    "B1/nanosleep/1ms/coarse",
-    "B2/nanosleep/1ms",
-    "B2/sleep/15ms",
-    "B3/monotonic-coarse",
-    "B3/get-tick-count-64",
-    "B3/system-time",
-    "B5/nanosleep/1ms",
-    "B5/nanosleep/5ms",
-    "B5/nanosleep/100ms",
-    "B5/sleep/1ms",
-    "B5/poll/300us",
-    "B5/poll/16ms",
-    "B5/poll/100ms",
-    "B5/timerfd/1ms",
-    "B5/so-rcvtimeo/1ms",
-    "B5/waitable-timer/1ms",
-    "B5/waitable-timer-tolerant/1ms",
-    "B5/waitable-timer-high-resolution/1ms",
-    "B5/oversleep-sleep-until/1ms",
-    "B7/sched-yield",
-    "B8/poll/100ms/policy=other",
-    "B8/poll/100ms/policy=other:5",
-    "B8/nanosleep/1ms/policy=time-constraint",
-    "B9/nanosleep/1ms/load=spin:4",
-    "B12/hybrid/1ms",
-    "C2/nanosleep/1ms/slack=1ns",
-    "C2/sleep/1ms/resolution=500us",
-    "C2/sleep/1ms/resolution=507us",
-    "C2/sleep/1ms/resolution=1ms",
-    "C3/sleep/1ms/neighbour=1ms",
-    "C3/get-tick-count-64/step/neighbour=2ms",
-    "C5/sleep/interrupts/idle/resolution=as-found",
-    "C5/sleep/interrupts/idle/resolution=500us",
-    "D1/blocked/precise",
-    "D1/polling/precise",
-];
+const KEYS: &str = "
+    A1/monotonic A1/qpc B1/nanosleep/1ms/coarse B2/nanosleep/1ms B2/sleep/15ms B3/monotonic-coarse
+    B3/get-tick-count-64 B3/system-time B5/nanosleep/1ms B5/nanosleep/5ms B5/nanosleep/100ms B5/sleep/1ms
+    B5/poll/300us B5/poll/16ms B5/poll/100ms B5/timerfd/1ms B5/so-rcvtimeo/1ms B5/waitable-timer/1ms
+    B5/waitable-timer-tolerant/1ms B5/waitable-timer-high-resolution/1ms B5/oversleep-sleep-until/1ms
+    B7/sched-yield B8/poll/100ms/policy=other B8/poll/100ms/policy=other:5 B8/nanosleep/1ms/policy=time-constraint
+    B9/nanosleep/1ms/load=spin:4 B12/hybrid/1ms C2/nanosleep/1ms/slack=1ns C2/sleep/1ms/resolution=500us
+    C2/sleep/1ms/resolution=507us C2/sleep/1ms/resolution=1ms C3/sleep/1ms/neighbour=1ms
+    C3/get-tick-count-64/step/neighbour=2ms C5/sleep/interrupts/idle/resolution=as-found
+    C5/sleep/interrupts/idle/resolution=500us D1/blocked/precise D1/polling/precise
+";
 
 /// Facts the findings ask for; each may hold any kind of value.
-const FACTS: &[FactName] = &[
-    FactName::OsBuild,
-    FactName::OsIsServer,
-    FactName::OsWineVersion,
-    FactName::TimerPeriodDefault,
-    FactName::TimerPeriodNow,
-    FactName::TimerHighResolution,
-    FactName::TimerGlobalRequests,
-    FactName::TimerSlack,
-    FactName::TimerHz,
-    FactName::TimerCoarseStep,
-    FactName::SchedPolicy,
-    FactName::SchedNice,
-    FactName::SchedQosClass,
-    FactName::CpuCount,
-    FactName::CpuTscInvariant,
-    FactName::CgroupCpuQuotaCpus,
-    FactName::KernelRelease,
-    FactName::VirtualisationHypervisor,
+const FACTS: &[FactName] = facts![
+    OsBuild OsIsServer OsWineVersion TimerPeriodDefault TimerPeriodNow TimerHighResolution TimerGlobalRequests
+    TimerSlack TimerHz TimerCoarseStep SchedPolicy SchedNice SchedQosClass
+    CpuCount CpuTscInvariant CgroupCpuQuotaCpus KernelRelease VirtualisationHypervisor
 ];
 
 fn any_value() -> impl Strategy<Value = i64> {
@@ -94,18 +52,18 @@ fn any_fact() -> impl Strategy<Value = FactValue> {
 
 prop_compose! {
     fn any_series()(
-        key in prop::sample::select(KEYS),
+        key in prop::sample::select(KEYS.split_whitespace().collect::<Vec<_>>()),
         values in prop::collection::vec(any_value(), 0..4),
         count in prop_oneof![Just(0_u64), Just(1), Just(20)],
         missed in prop::collection::vec(any_value(), 0..4),
         pace in prop::sample::select(vec![None, Some(Pace::Periodic), Some(Pace::BackToBack)]),
-        asked in prop::option::of(any_value()),
+        rounded in prop::option::of(any_value()),
         parts in prop::option::of([any_value(), any_value(), any_value(), any_value()]),
         unavailable in prop::bool::weighted(0.1),
     ) -> Series {
         let mut series = rounds(key, &values, count);
         series.pace = pace;
-        series.rounded_ns = asked.map(Nanos).or(series.rounded_ns);
+        series.rounded_ns = rounded.map(Nanos).or(series.rounded_ns);
         if !missed.is_empty() {
             series.calls_only = Some(series.distribution.clone());
             missed.iter().for_each(|&late| series.distribution.record(late));

@@ -9,7 +9,8 @@ use crate::sim::{
     SchedulerKind, Spread, Stall, Starving, Timing, WaitModel, Wake,
 };
 use oversleep_system::{
-    ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, handoffs, loads, tunables,
+    ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, describe, handoffs, loads,
+    tunables,
 };
 
 /// Builds a machine step by step.
@@ -75,7 +76,7 @@ pub fn machine() -> MachineBuilder {
             clock("clock", Counts::ProcessCpuTime, ClockSource::ThreadCpu, 280_000, 1_000),
         ],
         waits: Vec::new(),
-        handoffs: ["futex", "eventfd"].map(|name| (handoffs::named(handoffs::LINUX, name), None)).to_vec(),
+        handoffs: vec![(describe!(handoffs::LINUX, "futex"), None), (describe!(handoffs::LINUX, "eventfd"), None)],
         tunables: tunables::LINUX[..3].iter().collect(),
         facts: facts(),
         stalls: Vec::new(),

@@ -10,7 +10,8 @@ mod fn_clock;
 mod handoff_conformance;
 mod hogs;
 mod library;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "macos"))]
+// Where only `unsupported` uses it, much of it has no caller.
+#[cfg_attr(not(any(target_os = "linux", target_os = "windows", target_os = "macos")), allow(dead_code, unused))]
 mod native;
 mod neighbour_process;
 mod processor;

@@ -2,7 +2,8 @@
 
 use oversleep_record::Unavailable;
 
-use oversleep_system::{Ability, SharedPlatform};
+use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_system::{Ability, SharedPlatform, Tunable};
 
 /// One ability.
 pub struct Entry {
@@ -14,12 +15,34 @@ pub struct Entry {
     pub check: fn() -> Result<String, Unavailable>,
 }
 
+/// A table of abilities: the name, what it is for, and the check.
+macro_rules! abilities {
+    ($($name:literal: $gives:literal => $check:expr,)*) => {
+        &[$($crate::survey::Entry { name: $name, gives: $gives, check: $check }),*]
+    };
+}
+pub(crate) use abilities;
+
 /// All abilities, available or not. They are checked on a separate thread, so that the caller stays unchanged.
 pub fn survey(tables: &'static [&'static [Entry]], native: fn() -> SharedPlatform) -> Vec<Ability> {
     let check = move || check_all(tables, native);
     match std::thread::Builder::new().name("survey".to_owned()).spawn(check) {
         Ok(thread) => thread.join().unwrap_or_default(),
         Err(_) => check(),
+    }
+}
+
+/// Whether one of these tunables accepts a setting, which is undone at once.
+pub fn try_setting(
+    tunables: &[Box<dyn Tunable>],
+    name: &str,
+    setting: &Setting,
+    evidence: &str,
+) -> Result<String, Unavailable> {
+    let tunable = tunables.iter().find(|tunable| tunable.info().name == name);
+    match tunable.ok_or(Unavailable::NotOnThisPlatform)?.apply(setting).0 {
+        Outcome::Denied { why } => Err(why),
+        _ => Ok(evidence.to_owned()),
     }
 }
 
@@ -50,7 +73,7 @@ fn summary(
     let state = if available > 0 {
         Ok(format!("{available} of {} available", states.len()))
     } else {
-        Err(Unavailable::missing(format!("any usable {one} (of {})", states.len())))
+        Err(Unavailable::missing(format!("a usable {one} (of {})", states.len())))
     };
     let mut abilities = vec![Ability { name: all.to_owned(), gives: gives.to_owned(), state }];
     // Entries for other architectures aren't missing here.

@@ -1,107 +1,54 @@
 //! Any operating system without its own folder: what the standard library offers, and reasons for everything else.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use oversleep_record::environment::Environment;
+use oversleep_record::{Nanos, ProcessorState, Unavailable};
 
-use oversleep_record::conditions::Setting;
-use oversleep_record::environment::{Environment, PlatformId};
-use oversleep_record::{Nanos, Unavailable};
-
-use super::{neighbour_process, std_clocks, threads};
+use super::native::{Registry, System};
+use super::std_clocks;
 use oversleep_system::*;
 
 /// The machine this process runs on.
-pub struct Native {
-    clocks: Vec<Box<dyn Clock>>,
-    waits: Vec<Box<dyn Wait>>,
-}
+pub type Native = super::native::Native<Unsupported>;
 
-impl Native {
-    /// This machine.
-    pub fn new() -> Native {
-        Native { clocks: registry!(clocks::EVERYWHERE, &[std_clocks::READS]), waits: vec![Box::new(ThreadSleep)] }
-    }
-}
+/// A system of which nothing is known.
+#[derive(Default)]
+pub struct Unsupported;
 
-impl Platform for Native {
-    fn id(&self) -> PlatformId {
-        PlatformId { os: std::env::consts::OS.to_owned(), arch: std::env::consts::ARCH.to_owned(), modelled: None }
-    }
+impl System for Unsupported {
+    const NAME: &'static str = std::env::consts::OS;
+    const CLOCKS: Registry<dyn Clock> = || registry!(clocks::EVERYWHERE, &[std_clocks::READS]);
+    const WAITS: Registry<dyn Wait> = || vec![Box::new(ThreadSleep)];
+    const HANDOFFS: Registry<dyn HandoffKind> = Vec::new;
+    const TUNABLES: Registry<dyn Tunable> = Vec::new;
+    const LOADS: Registry<dyn LoadKind> = Vec::new;
+    const CPUS: fn() -> Vec<Cpu> = cpus;
+    const ENVIRONMENT: fn() -> Environment = Environment::default;
+    const ABILITIES: fn() -> Vec<Ability> = Vec::new;
+    const RESOLUTION_ROWS: fn() -> Vec<ResolutionRow> = Vec::new;
 
-    fn now(&self) -> Nanos {
+    fn now() -> Nanos {
         Nanos(std_clocks::elapsed_ns() as i64)
     }
 
-    fn reference_clock(&self) -> &'static str {
-        clocks::reference(std::env::consts::OS)
-    }
-
-    fn relax(&self) {
-        std::hint::spin_loop();
-    }
-
-    fn work(&self, units: u64) {
-        threads::work(units);
-    }
-
-    fn clocks(&self) -> &[Box<dyn Clock>] {
-        &self.clocks
-    }
-
-    fn waits(&self) -> &[Box<dyn Wait>] {
-        &self.waits
-    }
-
-    fn handoffs(&self) -> &[Box<dyn HandoffKind>] {
-        &[]
-    }
-
-    fn tunables(&self) -> &[Box<dyn Tunable>] {
-        &[]
-    }
-
-    fn loads(&self) -> &[Box<dyn LoadKind>] {
-        &[]
-    }
-
-    fn cpus(&self) -> Vec<Cpu> {
-        let count = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-        (0..count).map(|number| Cpu { number, kind: CpuKind::Uniform }).collect()
-    }
-
-    fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
-        threads::spawn(name, body)
-    }
-
-    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
-        neighbour_process::start(setting)
-    }
-
-    fn environment(&self) -> Environment {
-        Environment::default()
-    }
-
     fn counters(&self) -> CounterReading {
-        CounterReading { at: self.now(), ..CounterReading::default() }
+        CounterReading { at: Self::now(), ..CounterReading::default() }
     }
 
-    fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
+    fn processor_state(&self) -> ProcessorState {
+        ProcessorState::default()
     }
+}
 
-    fn abilities(&self) -> Vec<Ability> {
-        Vec::new()
-    }
-
-    fn unix_time_s(&self) -> Option<i64> {
-        i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
-    }
+fn cpus() -> Vec<Cpu> {
+    let count = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    (0..count).map(|number| Cpu { number, kind: CpuKind::Uniform }).collect()
 }
 
 struct ThreadSleep;
 
 impl Wait for ThreadSleep {
     fn info(&self) -> &WaitInfo {
-        waits::named(waits::EVERYWHERE, "thread-sleep")
+        describe!(waits::EVERYWHERE, "thread-sleep")
     }
 
     fn open(&self, _: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {

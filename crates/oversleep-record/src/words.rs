@@ -1,5 +1,6 @@
 //! Figures in words, as every sentence and table writes them.
 
+use crate::series::Unit;
 use crate::units::Nanos;
 
 /// A whole number with its thousands apart: `9,728,000`.
@@ -61,6 +62,16 @@ pub fn percent(share: f64) -> String {
     let text = format!("{value:.decimals$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text} %")
+}
+
+/// A value in the unit of its series: `66.1 µs`, `9.5 ns`, `32,005/s`, `1,250 mW`.
+pub fn value(unit: Unit, value: i64) -> String {
+    match unit {
+        Unit::Ns => Nanos(value).to_string(),
+        Unit::Ps => cost(value),
+        Unit::Hz => format!("{}/s", grouped(value)),
+        Unit::Mw => format!("{} mW", grouped(value)),
+    }
 }
 
 /// A cost in ps as nanoseconds with one decimal, or as a span from 100 ns on: `9.5 ns`, `1.23 µs`.

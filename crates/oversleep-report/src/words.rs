@@ -2,8 +2,8 @@
 
 use oversleep_record::date::Utc;
 use oversleep_record::series::Unit;
-pub use oversleep_record::words::{cost, counted, grouped, list, percent};
-use oversleep_record::{Distribution, Nanos, Series};
+pub use oversleep_record::words::{cost, counted, grouped, list, percent, value};
+use oversleep_record::{Distribution, Series};
 
 /// What stands where a figure is not known.
 pub const UNKNOWN: &str = "–";
@@ -11,16 +11,6 @@ pub const UNKNOWN: &str = "–";
 /// A figure, or the dash.
 pub fn or_dash(text: Option<impl ToString>) -> String {
     text.map_or_else(|| UNKNOWN.to_owned(), |text| text.to_string())
-}
-
-/// A value in the unit of its series.
-pub fn value(unit: Unit, value: i64) -> String {
-    match unit {
-        Unit::Ns => Nanos(value).to_string(),
-        Unit::Ps => cost(value),
-        Unit::Hz => format!("{}/s", grouped(value)),
-        Unit::Mw => format!("{} mW", grouped(value)),
-    }
 }
 
 /// Fewest values a median is shown of without a mark: ten lie on either side.
@@ -56,7 +46,7 @@ pub fn capitalised(text: &str) -> String {
 pub fn sentence(text: &str) -> String {
     let text = text.trim_end_matches('.');
     let first = text.split_whitespace().next().unwrap_or_default();
-    let is_name = first.contains(|c: char| !c.is_alphabetic()) || NAMES.contains(&first);
+    let is_name = first.contains(|c: char| !c.is_alphabetic()) || NAMES.split(' ').any(|name| name == first);
     let start = if is_name { text.to_owned() } else { capitalised(text) };
     if start.is_empty() { start } else { start + "." }
 }
@@ -84,22 +74,8 @@ pub fn units_bound(text: &str) -> String {
 }
 
 /// Names of calls and of registry entries that look like ordinary words at the start of a sentence.
-const NAMES: [&str; 14] = [
-    "nanosleep",
-    "usleep",
-    "select",
-    "pselect",
-    "poll",
-    "ppoll",
-    "futex",
-    "timerfd",
-    "setitimer",
-    "clock",
-    "time",
-    "tsc",
-    "gettimeofday",
-    "realtime",
-];
+const NAMES: &str = "nanosleep usleep select pselect poll ppoll futex timerfd setitimer clock time tsc gettimeofday \
+                     realtime";
 
 /// Seconds since 1970 as a date: `2025-11-21 07:13 UTC`.
 pub fn date(unix_s: i64) -> Option<String> {

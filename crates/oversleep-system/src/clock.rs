@@ -3,6 +3,8 @@
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 use oversleep_record::{Nanos, Unavailable};
 
+use super::catalogue::worded;
+
 /// What is known of a clock before it is read. The catalogues are in [`crate::clocks`].
 #[derive(Clone, Copy, Debug)]
 pub struct ClockInfo {
@@ -26,7 +28,7 @@ pub struct ClockInfo {
     pub may_avoid_syscall: bool,
     /// What moves its value.
     pub follows: Follows,
-    /// The only architecture that has it; `None` where every one does.
+    /// The only architecture that has it; `None` if every one does.
     pub architecture: Option<&'static str>,
     /// Whether modelled machines have it.
     pub is_modelled: bool,
@@ -48,36 +50,27 @@ impl ClockInfo {
     }
 }
 
-/// Unit of a clock's raw value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClockUnit {
-    /// Nanoseconds.
-    Nanoseconds,
-    /// Units of 100 ns, as Windows counts.
-    HundredNanoseconds,
-    /// Microseconds.
-    Microseconds,
-    /// Milliseconds.
-    Milliseconds,
-    /// Seconds.
-    Seconds,
-    /// Ticks of a counter, whose frequency the machine states or which has to be calibrated.
-    Ticks,
+worded! {
+    /// Unit of a clock's raw value.
+    pub enum ClockUnit {
+        /// Nanoseconds.
+        Nanoseconds = "ns",
+        /// Units of 100 ns, as Windows counts.
+        HundredNanoseconds = "100ns",
+        /// Microseconds.
+        Microseconds = "us",
+        /// Milliseconds.
+        Milliseconds = "ms",
+        /// Seconds.
+        Seconds = "s",
+        /// Ticks of a counter, whose frequency the machine states or which has to be calibrated.
+        Ticks = "ticks",
+    }
+    /// As results spell it.
+    pub const fn name
 }
 
 impl ClockUnit {
-    /// As results spell it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ClockUnit::Nanoseconds => "ns",
-            ClockUnit::HundredNanoseconds => "100ns",
-            ClockUnit::Microseconds => "us",
-            ClockUnit::Milliseconds => "ms",
-            ClockUnit::Seconds => "s",
-            ClockUnit::Ticks => "ticks",
-        }
-    }
-
     /// As tables show it: what results spell `us` is `µs`.
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -108,29 +101,20 @@ impl ClockUnit {
     }
 }
 
-/// What moves a clock's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follows {
-    /// What it counts, as finely as its unit or the counter behind it shows.
-    Time,
-    /// The kernel's tick, 1/HZ.
-    KernelTick,
-    /// The timer interrupt at its default period, whatever the period is now.
-    DefaultTick,
-    /// The last timer interrupt.
-    LastInterrupt,
-}
-
-impl Follows {
-    /// What its steps are, in a few words, as tables show it.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Follows::Time => "as fine as its unit or its counter",
-            Follows::KernelTick => "the kernel's tick, 1/HZ",
-            Follows::DefaultTick => "the default timer resolution",
-            Follows::LastInterrupt => "the timer resolution in effect",
-        }
+worded! {
+    /// What moves a clock's value.
+    pub enum Follows {
+        /// What it counts, as finely as its unit or the counter behind it shows.
+        Time = "as fine as its unit or its counter",
+        /// The kernel's tick, 1/HZ.
+        KernelTick = "the kernel's tick, 1/HZ",
+        /// The timer interrupt at its default period, whatever the period is now.
+        DefaultTick = "the default timer resolution",
+        /// The last timer interrupt.
+        LastInterrupt = "the timer resolution in effect",
     }
+    /// What its steps are, in a few words, as tables show it.
+    pub const fn words
 }
 
 /// One clock of one platform.
@@ -144,7 +128,7 @@ pub trait Clock: Send + Sync {
     /// Why not.
     fn available(&self) -> Result<(), Unavailable>;
 
-    /// Units of the raw value per second; `None` where a counter's frequency is not stated and has to be calibrated.
+    /// Units of the raw value per second; `None` if a counter's frequency is not stated and has to be calibrated.
     fn stated_frequency_hz(&self) -> Option<u64>;
 
     /// The step that the system states (`clock_getres`), if it states one.

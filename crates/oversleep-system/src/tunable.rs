@@ -1,30 +1,25 @@
 //! Tunables: what a measurement may change, always with the way back.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{Nanos, Unavailable};
 
-/// How far a change reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The calling thread; the change ends with it at the latest.
-    Thread,
-    /// This process; the change ends with it at the latest.
-    Process,
-    /// The whole machine while this process holds the change; the system undoes it when the process ends.
-    MachineWhileHeld,
-}
+use super::catalogue::worded;
 
-impl Scope {
-    /// In a few words, as tables show it.
-    pub fn words(self) -> &'static str {
-        match self {
-            Scope::Thread => "the measuring thread",
-            Scope::Process => "this process",
-            Scope::MachineWhileHeld => "the whole machine while it is held",
-        }
+worded! {
+    /// How far a change reaches.
+    pub enum Scope {
+        /// The calling thread; the change ends with it at the latest.
+        Thread = "the measuring thread",
+        /// This process; the change ends with it at the latest.
+        Process = "this process",
+        /// The whole machine while this process holds the change; the system undoes it when the process ends.
+        MachineWhileHeld = "the whole machine while it is held",
     }
+    /// In a few words, as tables show it.
+    pub const fn words
 }
 
 /// Whom a change reaches.
@@ -32,7 +27,7 @@ impl Scope {
 pub struct Reached {
     /// In one sentence, without a full stop.
     pub sentence: String,
-    /// Whether the timers of a program that makes no request follow it while it is held; `None` where that is unknown.
+    /// Whether the timers of a program that makes no request follow it while it is held; `None` if that is unknown.
     pub programs: Option<bool>,
 }
 
@@ -87,9 +82,9 @@ pub struct TunableInfo {
     pub inherited_by: Option<&'static str>,
     /// Whether it decides how exactly this system's timers end: slack, resolution, tier. At most one does.
     pub sets_resolution: bool,
-    /// The words that it takes as settings, the plainest first; empty where it takes none.
+    /// The words that it takes as settings, the simplest first; empty if it takes none.
     pub words: &'static [Word],
-    /// Spans worth measuring side by side, the default first; empty where it takes none or there is nothing to compare.
+    /// Spans worth measuring side by side, the default first; empty if it takes none or there is nothing to compare.
     pub compared: &'static [Nanos],
     /// Whether modelled machines have it.
     pub is_modelled: bool,
@@ -209,6 +204,21 @@ impl From<NotASetting> for Unavailable {
 /// Puts back what was changed when dropped, on the thread that changed it.
 pub trait Restore {}
 
+/// A guard that runs this once when it is dropped.
+pub fn undo(undo: impl FnOnce() + 'static) -> impl Restore + 'static {
+    // A guard stays on its thread, whatever the closure holds.
+    struct Undo<F: FnOnce()>(Option<F>, PhantomData<*const ()>);
+    impl<F: FnOnce()> Restore for Undo<F> {}
+    impl<F: FnOnce()> Drop for Undo<F> {
+        fn drop(&mut self) {
+            if let Some(undo) = self.0.take() {
+                undo();
+            }
+        }
+    }
+    Undo(Some(undo), PhantomData)
+}
+
 /// One tunable of one platform.
 pub trait Tunable: Send + Sync {
     /// What is known of it.
@@ -244,7 +254,7 @@ pub trait Tunable: Send + Sync {
         None
     }
 
-    /// Settings worth measuring side by side here, the default first; empty where there is nothing to compare.
+    /// Settings worth measuring side by side here, the default first; empty if there is nothing to compare.
     fn settings_to_compare(&self) -> Vec<Setting> {
         self.info().spans_to_compare()
     }

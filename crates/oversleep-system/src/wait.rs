@@ -1,43 +1,30 @@
 //! Waits: every primitive that ends at a time, described and callable.
 
-use std::fmt;
-
 use oversleep_record::{Nanos, Unavailable};
 
 use super::SharedPlatform;
+use super::catalogue::worded;
 
-/// What kind of call it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// Does nothing but wait.
-    Sleep,
-    /// Waits for file descriptors or sockets, with a timeout.
-    Poll,
-    /// Waits for another thread, with a timeout.
-    Lock,
-    /// Arms a timer and waits for its notice.
-    Timer,
-    /// Waits for a message or signal, with a timeout.
-    Message,
-    /// Spends CPU time until the deadline.
-    Spin,
-    /// Gives the CPU to another thread; has no deadline.
-    Yield,
-}
-
-impl Family {
-    /// As tables show it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Sleep => "sleep",
-            Family::Poll => "poll",
-            Family::Lock => "lock",
-            Family::Timer => "timer",
-            Family::Message => "message",
-            Family::Spin => "spin",
-            Family::Yield => "yield",
-        }
+worded! {
+    /// What kind of call it is.
+    pub enum Family {
+        /// Does nothing but wait.
+        Sleep = "sleep",
+        /// Waits for file descriptors or sockets, with a timeout.
+        Poll = "poll",
+        /// Waits for another thread, with a timeout.
+        Lock = "lock",
+        /// Arms a timer and waits for its notice.
+        Timer = "timer",
+        /// Waits for a message or signal, with a timeout.
+        Message = "message",
+        /// Spends CPU time until the deadline.
+        Spin = "spin",
+        /// Gives the CPU to another thread; has no deadline.
+        Yield = "yield",
     }
+    /// As tables show it.
+    pub const fn name
 }
 
 /// The unit of the argument and what happens to what doesn't fit.
@@ -68,17 +55,6 @@ impl Granularity {
     }
 }
 
-/// As tables show it: `ns`, `1 ms, rounded up`.
-impl fmt::Display for Granularity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.step, self.rounds_up) {
-            (Nanos(1), _) => f.write_str("ns"),
-            (step, true) => write!(f, "{step}, rounded up"),
-            (step, false) => write!(f, "{step}, rounded down"),
-        }
-    }
-}
-
 /// What a call takes to end by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
@@ -99,69 +75,48 @@ impl Takes {
     }
 }
 
-/// What an argument of zero does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ZeroMeans {
-    /// Returns at once.
-    ReturnsAtOnce,
-    /// Sleeps nevertheless, as briefly as the call can: through the timer slack on Linux, 10 ms for `SetTimer`.
-    SleepsShortest,
-    /// Gives the CPU away and returns.
-    Yields,
-    /// Disarms the timer: waiting for it then never ends.
-    Disarms,
-    /// Waits for ever.
-    WaitsForEver,
-    /// It takes no duration.
-    NoArgument,
-}
-
-impl ZeroMeans {
-    /// In a few words, as tables show it.
-    pub fn words(self) -> &'static str {
-        match self {
-            ZeroMeans::ReturnsAtOnce => "returns at once",
-            ZeroMeans::SleepsShortest => "sleeps as briefly as it can",
-            ZeroMeans::Yields => "yields",
-            ZeroMeans::Disarms => "disarms: never ends",
-            ZeroMeans::WaitsForEver => "waits forever",
-            ZeroMeans::NoArgument => "takes no duration",
-        }
+worded! {
+    /// What an argument of zero does.
+    pub enum ZeroMeans {
+        /// Returns at once.
+        ReturnsAtOnce = "returns at once",
+        /// Sleeps nevertheless, as briefly as the call can: through the timer slack on Linux, 10 ms for `SetTimer`.
+        SleepsShortest = "sleeps as briefly as it can",
+        /// Gives the CPU away and returns.
+        Yields = "yields",
+        /// Disarms the timer: waiting for it then never ends.
+        Disarms = "disarms: never ends",
+        /// Waits for ever.
+        WaitsForEver = "waits forever",
+        /// It takes no duration.
+        NoArgument = "takes no duration",
     }
-}
-
-/// Which of the system's deliberate delays applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlackRule {
-    /// The thread's timer slack.
-    ThreadSlack,
-    /// The larger of the thread's slack and a share of the timeout (0.1 %, 0.5 % for a positive nice value).
-    ThreadSlackOrShare,
-    /// None: the timer is programmed exactly.
-    None,
-    /// The scheduler's tick decides (timer wheel, jiffies).
-    Tick,
-    /// The timer interrupt decides, whose period a program can shorten by a request.
-    TimerResolution,
-    /// A share of the request that the thread's service class decides, up to a cap.
-    ClassShare,
-    /// No timer is involved.
-    NoTimer,
-}
-
-impl SlackRule {
     /// In a few words, as tables show it.
-    pub fn words(self) -> &'static str {
-        match self {
-            SlackRule::ThreadSlack => "thread's slack",
-            SlackRule::ThreadSlackOrShare => "thread's slack, or 0.1 % of the timeout",
-            SlackRule::None => "none",
-            SlackRule::Tick => "next tick",
-            SlackRule::TimerResolution => "next timer interrupt",
-            SlackRule::ClassShare => "a share by service class",
-            SlackRule::NoTimer => "no timer",
-        }
+    pub const fn words
+}
+
+worded! {
+    /// Which of the system's deliberate delays applies.
+    pub enum SlackRule {
+        /// The thread's timer slack.
+        ThreadSlack = "thread's slack",
+        /// The larger of the thread's slack and a share of the timeout (0.1 %, 0.5 % for a positive nice value).
+        ThreadSlackOrShare = "thread's slack, or 0.1 % of the timeout",
+        /// None: the timer is programmed exactly.
+        None = "none",
+        /// The scheduler's tick decides (timer wheel, jiffies).
+        Tick = "next tick",
+        /// The timer interrupt decides, whose period a program can shorten by a request.
+        TimerResolution = "next timer interrupt",
+        /// A share of the request that the thread's service class decides, up to a cap.
+        ClassShare = "a share by service class",
+        /// No timer is involved.
+        NoTimer = "no timer",
+        /// It is composed of other waits, and theirs applies.
+        OfItsWaits = "as the waits it makes",
     }
+    /// In a few words, as tables show it.
+    pub const fn words
 }
 
 /// Delays that timers of Windows are compared with: none, one default tick of 15.6 ms, two, and what its vendor recommends.
@@ -219,6 +174,23 @@ impl WaitInfo {
         self.granularity.rounded(requested)
     }
 
+    /// What its call takes and in which unit, in words: `a span in ms, rounded up`; `nothing` for a yield.
+    pub fn takes_words(&self) -> String {
+        let what = match self.takes {
+            Takes::Span => "a span",
+            Takes::Deadline => "a deadline",
+            Takes::TimeOfDay => "a time of day",
+            Takes::Nothing => return "nothing".to_owned(),
+        };
+        let unit = match self.granularity.step.0 {
+            1 => return format!("{what} in ns"),
+            1_000 => "µs",
+            1_000_000 => "ms",
+            _ => &format!("units of {}", self.granularity.step),
+        };
+        format!("{what} in {unit}, rounded {}", if self.granularity.rounds_up { "up" } else { "down" })
+    }
+
     /// Whether it has a deadline (a yield has none).
     pub fn is_timed(&self) -> bool {
         self.takes != Takes::Nothing
@@ -272,7 +244,7 @@ pub trait Wait: Send + Sync {
     /// Why it can't be used here.
     fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable>;
 
-    /// Delays worth measuring side by side that the call can be told to tolerate, none first; empty where it takes none.
+    /// Delays worth measuring side by side that the call can be told to tolerate, none first; empty if it takes none.
     fn tolerances_to_compare(&self) -> Vec<Nanos> {
         Vec::new()
     }

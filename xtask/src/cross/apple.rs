@@ -16,26 +16,14 @@ const TARGETS: &[(&str, [u8; 8])] = &[
 
 pub fn check(cross: &mut Cross) {
     for &(target, _) in TARGETS {
-        let toolchain = match Toolchain::for_target(target, &mut cross.prerequisites) {
-            Ok(toolchain) => toolchain,
-            Err(reason) => {
-                cross.report.skip(target, &reason);
-                continue;
-            }
-        };
-        let verb = if toolchain.has_clippy() { "clippy" } else { "check" };
-        let mut check = toolchain.cargo(verb, &cross.root);
-        check.args(super::product()).arg("--all-targets");
-        if verb == "clippy" {
-            check.args(["--", "-D", "warnings"]);
+        if let Some(toolchain) = cross.toolchain(target, target) {
+            cross.lint(&toolchain, target);
         }
-        cross.report.step(&format!("{target}: {verb}"), 8, &[0], &check);
     }
     let (target, begins) = TARGETS[0];
     // Last, because it takes longest where cargo-zigbuild has to be built first.
-    match Toolchain::for_target(target, &mut cross.prerequisites) {
-        Ok(toolchain) => link(cross, target, &toolchain, begins),
-        Err(reason) => cross.report.skip(&format!("{target}: link the command"), &reason),
+    if let Some(toolchain) = cross.toolchain(target, &format!("{target}: link the command")) {
+        link(cross, target, &toolchain, begins);
     }
 }
 

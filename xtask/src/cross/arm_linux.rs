@@ -5,7 +5,6 @@ use std::path::Path;
 use super::Cross;
 use super::command_runs::{self, Carrier};
 use super::results::Allowed;
-use super::toolchain::Toolchain;
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 const LINKER: &str = "aarch64-linux-gnu-gcc";
@@ -22,23 +21,19 @@ const COMPUTING: &[&str] = &[
     "every_result_is_explained_and_compared",
     "every_result_is_modelled_or_refused",
     "every_change_of_a_machine_and_every_question",
+    "no_figure_of_a_modelled_machine_has_changed",
 ];
 
 /// The calls that qemu 7's user-mode emulation lacks.
 const LACKS: &[(&str, &str)] = &[("B5/epoll-pwait2/", "no such call"), ("B5/io-uring/", "no such call")];
 
 pub fn check(cross: &mut Cross) {
-    let toolchain = match Toolchain::for_target(TARGET, &mut cross.prerequisites) {
-        Ok(toolchain) => toolchain,
-        Err(reason) => return cross.report.skip("arm-linux", &reason),
-    };
+    let Some(toolchain) = cross.toolchain(TARGET, "arm-linux") else { return };
     if let Err(reason) = cross.prerequisites.program(LINKER, &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"]) {
         return cross.report.skip("arm-linux", &reason);
     }
     if toolchain.has_clippy() {
-        let mut clippy = toolchain.cargo("clippy", &cross.root);
-        clippy.args(super::product()).args(["--all-targets", "--", "-D", "warnings"]);
-        cross.report.step("arm-linux: clippy", 8, &[0], &clippy);
+        cross.lint(&toolchain, "arm-linux");
     } else {
         cross.report.skip("arm-linux: clippy", "this toolchain has no clippy");
     }

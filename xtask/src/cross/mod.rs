@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use crate::arrows::CRATES;
 pub use prerequisites::Prerequisites;
 use report::Report;
+use toolchain::Toolchain;
 pub use toolchain::can_build_for;
 
 /// The flags that name every crate that is shipped.
@@ -61,6 +62,25 @@ struct Cross {
     prerequisites: Prerequisites,
     report: Report,
     begun: Instant,
+}
+
+impl Cross {
+    /// How to build for the target; where nothing here can, the report says why the step of that name is left out.
+    fn toolchain(&mut self, target: &'static str, step: &str) -> Option<Toolchain> {
+        let toolchain = Toolchain::for_target(target, &mut self.prerequisites);
+        toolchain.map_err(|reason| self.report.skip(step, &reason)).ok()
+    }
+
+    /// Lints everything that is shipped, or only compiles it where clippy is missing.
+    fn lint(&mut self, toolchain: &Toolchain, system: &str) {
+        let verb = if toolchain.has_clippy() { "clippy" } else { "check" };
+        let mut check = toolchain.cargo(verb, &self.root);
+        check.args(product()).arg("--all-targets");
+        if verb == "clippy" {
+            check.args(["--", "-D", "warnings"]);
+        }
+        self.report.step(&format!("{system}: {verb}"), 8, &[0], &check);
+    }
 }
 
 /// The whole chore should end within this; the last line compares.

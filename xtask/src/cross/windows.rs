@@ -7,7 +7,6 @@ use super::Cross;
 use super::command_runs::{self, Carrier};
 use super::report::{run_limited, tail};
 use super::results::Allowed;
-use super::toolchain::Toolchain;
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
 const LINKER: &str = "x86_64-w64-mingw32-gcc";
@@ -35,17 +34,12 @@ __declspec(dllexport) int __stdcall ProcessPrng(void *buffer, size_t length) {
 ";
 
 pub fn check(cross: &mut Cross) {
-    let toolchain = match Toolchain::for_target(TARGET, &mut cross.prerequisites) {
-        Ok(toolchain) => toolchain,
-        Err(reason) => return cross.report.skip("windows", &reason),
-    };
+    let Some(toolchain) = cross.toolchain(TARGET, "windows") else { return };
     if let Err(reason) = cross.prerequisites.program(LINKER, &["gcc-mingw-w64-x86-64"]) {
         return cross.report.skip("windows", &reason);
     }
     if toolchain.has_clippy() {
-        let mut clippy = toolchain.cargo("clippy", &cross.root);
-        clippy.args(super::product()).args(["--all-targets", "--", "-D", "warnings"]);
-        cross.report.step("windows: clippy", 8, &[0], &clippy);
+        cross.lint(&toolchain, "windows");
     } else {
         cross.report.skip("windows: clippy", "this toolchain has no clippy");
     }

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::generated;
 use crate::tree::Tree;
 
 mod counts;
@@ -47,11 +48,7 @@ enum Mend {
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found something stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    let only_checks = match args {
-        [] => false,
-        [one] if one == "--check" => true,
-        _ => return Err(format!("docs takes --check, not `{}`", args.join(" "))),
-    };
+    let only_checks = generated::only_checks("docs", args)?;
     let stale = stale(&Tree::read(root)?);
     for file in &stale {
         let (what, remedy) = file.sentences();
@@ -134,7 +131,7 @@ pub fn stale(tree: &Tree) -> Vec<Stale> {
     stale
 }
 
-/// The page with the part between its markers; `None` where they are missing.
+/// The page with the part between its markers; `None` if they are missing.
 fn with_part(text: &str, part: &Part) -> Option<String> {
     let [begin, end] = markers(&part.name);
     let (before, rest) = text.split_once(&begin)?;

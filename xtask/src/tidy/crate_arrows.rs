@@ -4,7 +4,7 @@
 use super::Check;
 use super::finding::Findings;
 use super::manifest;
-use crate::arrows::{CARRIERS, NATIVE, rules_of};
+use crate::arrows::{CARRIERS, is_native, rules_of};
 use crate::tree::Tree;
 
 pub const CHECK: Check =
@@ -33,7 +33,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
                 let in_tests = dependency.dev && (rules.ours_in_tests.contains(&name) || name == package);
                 rules.ours.contains(&name) || in_tests
             } else {
-                let is_native = rules.is_pure && NATIVE.contains(&name);
+                let is_native = rules.is_pure && is_native(name);
                 dependency.dev || (!is_native && rules.others.is_none_or(|others| others.contains(&name)))
             };
             if !is_allowed || rules.never.contains(&name) {

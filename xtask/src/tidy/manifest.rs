@@ -1,4 +1,7 @@
-//! Reads the package's name and its dependencies from a Cargo.toml.
+//! Reads the package's name and its dependencies from a Cargo.toml. One that isn't TOML names nothing.
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
 
 /// One line of a dependency table.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,88 +14,34 @@ pub struct Dependency {
 
 /// The name in `[package]`, if any.
 pub fn package_name(text: &str) -> Option<String> {
-    let mut table = "";
-    for line in text.lines().map(str::trim) {
-        if let Some(header) = table_header(line) {
-            table = header;
-        } else if table == "package"
-            && let Some((key, value)) = line.split_once('=')
-            && key.trim() == "name"
-        {
-            return quoted(value);
-        }
-    }
-    None
+    let manifest = DeTable::parse(text).ok()?;
+    Some(manifest.get_ref().get("package")?.get_ref().get("name")?.get_ref().as_str()?.to_owned())
 }
 
 /// Everything in `[dependencies]`, `[dev-dependencies]`, `[build-dependencies]` and their `[target.….]` forms.
 pub fn dependencies(text: &str) -> Vec<Dependency> {
-    let mut found: Vec<Dependency> = Vec::new();
-    let mut table = None;
-    for (number, line) in text.lines().enumerate() {
-        let (line, number) = (line.trim(), number + 1);
-        if let Some(header) = table_header(line) {
-            table = dependency_table(header);
-            if let Some(Table { dev, one: Some(name) }) = &table {
-                found.push(Dependency { name: name.clone(), dev: *dev, line: number });
+    let Ok(manifest) = DeTable::parse(text) else { return Vec::new() };
+    let manifest = manifest.get_ref();
+    let targets = tables(manifest, "target").flat_map(|(_, target)| target.get_ref().as_table());
+    let mut found = Vec::new();
+    for place in std::iter::once(manifest).chain(targets) {
+        for (kind, dev) in [("dependencies", false), ("build-dependencies", false), ("dev-dependencies", true)] {
+            for (key, value) in tables(place, kind) {
+                let renamed = value.get_ref().get("package").and_then(|name| DeValue::as_str(name.get_ref()));
+                let line = text[..key.span().start].matches('\n').count() + 1;
+                found.push(Dependency { name: renamed.unwrap_or(key.get_ref()).to_owned(), dev, line });
             }
-            continue;
         }
-        let (Some(table), Some((key, value))) = (&table, line.split_once('=')) else { continue };
-        if line.starts_with('#') {
-            continue;
-        }
-        if table.one.is_some() {
-            if key.trim() == "package"
-                && let (Some(name), Some(last)) = (quoted(value), found.last_mut())
-            {
-                last.name = name;
-            }
-            continue;
-        }
-        let key = key.trim().trim_matches('"');
-        let name = renamed(value).unwrap_or_else(|| key.split('.').next().unwrap_or(key).to_owned());
-        found.push(Dependency { name, dev: table.dev, line: number });
     }
     found
 }
 
-struct Table {
-    dev: bool,
-    /// `[dependencies.one]` describes this one dependency.
-    one: Option<String>,
-}
-
-fn table_header(line: &str) -> Option<&str> {
-    let line = line.split(" #").next().unwrap_or(line).trim_end();
-    line.strip_prefix('[')?.trim_start_matches('[').strip_suffix(']').map(|h| h.trim_end_matches(']').trim())
-}
-
-fn dependency_table(header: &str) -> Option<Table> {
-    // The condition of a `target.'cfg(…)'` table may hold dots: only what follows it counts.
-    let tail = match header.strip_prefix("target.") {
-        Some(rest) => match rest.chars().next() {
-            Some(quote @ ('\'' | '"')) => rest[1..].split_once(quote)?.1.strip_prefix('.')?,
-            _ => rest.split_once('.')?.1,
-        },
-        None => header,
-    };
-    let (kind, one) = tail.split_once('.').map_or((tail, None), |(kind, one)| (kind, Some(one.to_owned())));
-    match kind {
-        "dependencies" | "build-dependencies" => Some(Table { dev: false, one }),
-        "dev-dependencies" => Some(Table { dev: true, one }),
-        _ => None,
-    }
-}
-
-fn renamed(value: &str) -> Option<String> {
-    let after = value.split_once("package")?.1.trim_start();
-    quoted(after.strip_prefix('=')?)
-}
-
-fn quoted(value: &str) -> Option<String> {
-    let inside = value.trim().strip_prefix('"')?;
-    inside.split_once('"').map(|(name, _)| name.to_owned())
+/// What the table of that name holds.
+fn tables<'a, 'i>(
+    place: &'a DeTable<'i>,
+    name: &str,
+) -> impl Iterator<Item = (&'a Spanned<DeString<'i>>, &'a Spanned<DeValue<'i>>)> + use<'a, 'i> {
+    place.get(name).and_then(|value| value.get_ref().as_table()).into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -122,7 +71,8 @@ schema = ["dep:schemars"]
 
     #[test]
     fn every_form_of_a_dependency_is_read() {
-        let found = dependencies(TEXT);
+        let mut found = dependencies(TEXT);
+        found.sort_by_key(|dependency| dependency.line);
         let names: Vec<_> = found.iter().map(|d| (d.name.as_str(), d.dev)).collect();
         let normal = ["oversleep", "serde", "oversleep-record", "raw-cpuid"].map(|name| (name, false));
         assert_eq!(names, [&normal[..], &[("proptest", true)]].concat());

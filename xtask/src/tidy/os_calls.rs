@@ -187,24 +187,13 @@ fn linux_alone(file: &File) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Functions of libc that only read or build a value in memory, and `syscall`, whose argument names the call.
+/// Functions of libc that only read or build a value in memory.
+const IN_MEMORY: &str = "__errno_location major makedev minor sigaddset sigdelset sigemptyset sigfillset sigismember \
+                         strerror_r strlen";
+
+/// Is it one of them, or `syscall`, whose argument names the call: `SYS_name`?
 fn is_in_memory(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "__errno_location",
-        "major",
-        "makedev",
-        "minor",
-        "sigaddset",
-        "sigdelset",
-        "sigemptyset",
-        "sigfillset",
-        "sigismember",
-        "strerror_r",
-        "strlen",
-        // Its number is the call: `SYS_name`.
-        "syscall",
-    ];
-    NAMES.contains(&name)
+    name == "syscall" || IN_MEMORY.split(' ').any(|known| known == name)
 }
 
 #[cfg(test)]

@@ -50,21 +50,38 @@ pub(crate) trait Opaque: Sized {
     fn handle(&self) -> &Handle<Self::Value>;
 }
 
+/// Makes a type of a handle opaque.
+macro_rules! opaque {
+    ($name:ident: $value:ty) => {
+        impl $crate::boundary::handle::Opaque for $name {
+            type Value = $value;
+
+            fn wrap(value: Handle<$value>) -> Self {
+                Self(value)
+            }
+
+            fn handle(&self) -> &Handle<$value> {
+                &self.0
+            }
+        }
+    };
+}
+pub(crate) use opaque;
+
 /// Creates the value and writes its handle, or null if that fails.
 ///
 /// # Safety
 ///
 /// As for [`Place::required`].
-pub(crate) unsafe fn create<H: Opaque>(
-    place: *mut *mut H,
-    value: impl FnOnce() -> Result<H::Value, Status>,
-) -> Result<Status, Status> {
-    // SAFETY: the caller's promise.
-    let place = unsafe { Place::required(place)? };
-    place.put(std::ptr::null_mut());
-    let handle = Box::new(H::wrap(Handle::new(value()?)));
-    place.put(Box::into_raw(handle));
-    Ok(Status::Ok)
+pub(crate) unsafe fn create<H: Opaque>(place: *mut *mut H, value: impl FnOnce() -> Result<H::Value, Status>) -> Status {
+    super::status(|| {
+        // SAFETY: the caller's promise.
+        let place = unsafe { Place::required(place)? };
+        place.put(std::ptr::null_mut());
+        let handle = Box::new(H::wrap(Handle::new(value()?)));
+        place.put(Box::into_raw(handle));
+        Ok(Status::Ok)
+    })
 }
 
 /// Uses the value behind a handle.
@@ -81,23 +98,34 @@ pub(crate) unsafe fn with<H: Opaque, R>(
     handle.handle().with(body)
 }
 
+/// Changes the value behind a handle.
+///
+/// # Safety
+///
+/// As for [`with`].
+pub(crate) unsafe fn change<H: Opaque>(
+    handle: *mut H,
+    body: impl FnOnce(&mut H::Value) -> Result<(), Status>,
+) -> Status {
+    // SAFETY: the caller's promise.
+    super::status(|| unsafe { with(handle, body) }.map(|()| Status::Ok))
+}
+
 /// Frees a handle, unless it is in use or `may` refuses. Null is allowed.
 ///
 /// # Safety
 ///
 /// As for [`with`]; unless this returns an error, the handle is freed.
-pub(crate) unsafe fn free<H: Opaque>(
-    handle: *mut H,
-    may: impl FnOnce(&mut H::Value) -> Result<(), Status>,
-) -> Result<Status, Status> {
-    if handle.is_null() {
-        return Ok(Status::Ok);
-    }
-    // SAFETY: the caller's promise.
-    unsafe { with(handle.cast_const(), may)? };
-    // SAFETY: from `Box::into_raw` in `create`; the caller guarantees that nobody uses it any more.
-    drop(unsafe { Box::from_raw(handle) });
-    Ok(Status::Ok)
+pub(crate) unsafe fn free<H: Opaque>(handle: *mut H, may: impl FnOnce(&mut H::Value) -> Result<(), Status>) -> Status {
+    super::status(|| {
+        if !handle.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { with(handle.cast_const(), may)? };
+            // SAFETY: from `Box::into_raw` in `create`; the caller guarantees that nobody uses it any more.
+            drop(unsafe { Box::from_raw(handle) });
+        }
+        Ok(Status::Ok)
+    })
 }
 
 /// Refuses null and misaligned pointers.

@@ -31,6 +31,37 @@ pub(crate) fn or<T>(failed: T, body: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Writes the answer of a function to the caller's place, which may not be null.
+///
+/// # Safety
+///
+/// As for [`Place::required`].
+pub(crate) unsafe fn write<T>(place: *mut T, answer: impl FnOnce() -> Result<T, Status>) -> Status {
+    status(|| {
+        // SAFETY: the caller's promise.
+        let place = unsafe { Place::required(place)? };
+        place.put(answer()?);
+        Ok(Status::Ok)
+    })
+}
+
+/// The same for a place that may be null, if the caller doesn't need the answer.
+///
+/// # Safety
+///
+/// As for [`Place::required`].
+pub(crate) unsafe fn write_if_wanted<T>(place: *mut T, answer: impl FnOnce() -> Result<T, Status>) -> Status {
+    status(|| {
+        // SAFETY: the caller's promise.
+        let place = unsafe { Place::optional(place)? };
+        let answer = answer()?;
+        if let Some(place) = place {
+            place.put(answer);
+        }
+        Ok(Status::Ok)
+    })
+}
+
 /// The caller's place for a result.
 pub(crate) struct Place<T>(*mut T);
 

@@ -5,8 +5,26 @@ use std::ffi::c_char;
 use super::Place;
 use crate::status::Status;
 
+/// Writes the text that a function returns to the caller's buffer, which is emptied first.
+///
+/// # Safety
+///
+/// As for [`Buffer::new`].
+pub(crate) unsafe fn write<T: AsRef<str>>(
+    text: *mut c_char,
+    capacity: usize,
+    length: *mut usize,
+    answer: impl FnOnce() -> Result<T, Status>,
+) -> Status {
+    super::status(|| {
+        // SAFETY: the caller's promise.
+        let buffer = unsafe { Buffer::new(text, capacity, length)? };
+        Ok(buffer.put(answer()?.as_ref()))
+    })
+}
+
 /// The caller's buffer.
-pub(crate) struct Buffer {
+struct Buffer {
     text: *mut u8,
     capacity: usize,
     length: Option<Place<usize>>,
@@ -18,7 +36,7 @@ impl Buffer {
     /// # Safety
     ///
     /// Unless it is null, `text` has `capacity` writable bytes; `length` is as for [`Place::optional`].
-    pub(crate) unsafe fn new(text: *mut c_char, capacity: usize, length: *mut usize) -> Result<Self, Status> {
+    unsafe fn new(text: *mut c_char, capacity: usize, length: *mut usize) -> Result<Self, Status> {
         if text.is_null() && capacity > 0 {
             return Err(Status::NullPointer);
         }
@@ -30,7 +48,7 @@ impl Buffer {
     }
 
     /// Writes the text, or as much of it as fits.
-    pub(crate) fn put(&self, text: &str) -> Status {
+    fn put(&self, text: &str) -> Status {
         if let Some(length) = &self.length {
             length.put(text.len());
         }

@@ -8,6 +8,7 @@ pub mod help;
 mod limits;
 mod machine;
 mod output;
+mod run;
 pub mod value;
 
 pub use conditions::ConditionArgs;
@@ -15,6 +16,7 @@ pub use depth::DepthArgs;
 pub use limits::{LimitArgs, PaceArg, RequestArgs};
 pub use machine::{MachineArgs, ModelArgs};
 pub use output::{Document, OutputArgs};
+pub use run::RunArgs;
 
 /// The heading above the options that say how much to measure.
 pub const AMOUNT: &str = "How much";

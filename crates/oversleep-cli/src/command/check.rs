@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::measuring::{self, Files};
-use crate::args::{AMOUNT, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, RequestArgs, help};
+use crate::args::{AMOUNT, DepthArgs, LimitArgs, RequestArgs, RunArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::request::{MeasuringArgs, experiments};
 
@@ -31,11 +31,7 @@ pub struct Check {
     no_remedies: bool,
 
     #[command(flatten)]
-    conditions: ConditionArgs,
-    #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    output: OutputArgs,
+    run: RunArgs,
 }
 
 impl Check {
@@ -43,13 +39,11 @@ impl Check {
     pub fn run(self) -> Result<Exit, Failure> {
         let args = MeasuringArgs {
             experiments: experiments::named(&self.only)?,
-            depth: self.depth.depth(),
             requests: self.request.request,
             limit: self.limit.limit(),
-            name: self.output.name.clone(),
             try_remedies: !self.no_remedies,
-            ..MeasuringArgs::new("check", self.conditions, self.machine)
+            ..MeasuringArgs::new("check", self.depth, self.run.conditions, self.run.machine)
         };
-        measuring::run(args, &self.output, Files::Automatic)
+        measuring::run(args, &self.run.output, Files::Automatic)
     }
 }

@@ -6,7 +6,7 @@ use oversleep_measure::Command;
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{ConditionArgs, DepthArgs, MachineArgs, OutputArgs, help};
+use crate::args::{DepthArgs, RunArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
@@ -25,27 +25,21 @@ pub struct Clocks {
     #[command(flatten)]
     depth: DepthArgs,
     #[command(flatten)]
-    conditions: ConditionArgs,
-    #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    output: OutputArgs,
+    run: RunArgs,
 }
 
 impl Clocks {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         if self.list {
-            return registry::list(Kind::Clock, &self.names, &self.machine, &self.output);
+            return registry::list(Kind::Clock, &self.names, &self.run.machine, &self.run.output);
         }
         let args = MeasuringArgs {
             experiments: Command::Clocks.experiments(),
-            depth: self.depth.depth(),
             subjects: self.names,
             subject_kind: Some(Kind::Clock),
-            name: self.output.name.clone(),
-            ..MeasuringArgs::new("clocks", self.conditions, self.machine)
+            ..MeasuringArgs::new("clocks", self.depth, self.run.conditions, self.run.machine)
         };
-        measuring::run(args, &self.output, Files::AsAsked)
+        measuring::run(args, &self.run.output, Files::AsAsked)
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use oversleep_explain::compare::compare;
+use oversleep_explain::compare::Comparing;
 use oversleep_record::comparison::Comparison;
 
 use super::reading;
@@ -51,11 +51,20 @@ impl Compare {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         self.check()?;
-        let results =
-            self.files.iter().map(|path| reading::read(path, "compare a.json -")).collect::<Result<Vec<_>, _>>()?;
-        let compared = compare(&results, head::machine);
+        let compared = self.compared()?;
         self.deliver(&compared)?;
         Ok(if compared.concludes() { Exit::Fine } else { Exit::TooDisturbed })
+    }
+
+    /// The results compared, of which the base and one other are in memory at a time.
+    fn compared(&self) -> Result<Comparison, Failure> {
+        let mut results = self.files.iter().map(|path| reading::read(path, "compare a.json -"));
+        let base = results.next().ok_or_else(|| Failure::usage("compare takes two results or more"))??;
+        let mut comparing = Comparing::with(base, head::machine);
+        for result in results {
+            comparing.add(&result?);
+        }
+        Ok(comparing.finish())
     }
 
     /// Refuses arguments that make no sense, before anything is read.

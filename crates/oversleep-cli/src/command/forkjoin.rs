@@ -4,7 +4,7 @@ use clap::Args;
 use oversleep_measure::Command;
 
 use super::measuring::{self, Files};
-use crate::args::{ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
+use crate::args::{DepthArgs, LimitArgs, RunArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
@@ -17,11 +17,7 @@ pub struct ForkJoin {
     #[command(flatten)]
     limit: LimitArgs,
     #[command(flatten)]
-    conditions: ConditionArgs,
-    #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    output: OutputArgs,
+    run: RunArgs,
 }
 
 impl ForkJoin {
@@ -29,11 +25,9 @@ impl ForkJoin {
     pub fn run(self) -> Result<Exit, Failure> {
         let args = MeasuringArgs {
             experiments: Command::ForkJoin.experiments(),
-            depth: self.depth.depth(),
             limit: self.limit.limit(),
-            name: self.output.name.clone(),
-            ..MeasuringArgs::new("forkjoin", self.conditions, self.machine)
+            ..MeasuringArgs::new("forkjoin", self.depth, self.run.conditions, self.run.machine)
         };
-        measuring::run(args, &self.output, Files::AsAsked)
+        measuring::run(args, &self.run.output, Files::AsAsked)
     }
 }

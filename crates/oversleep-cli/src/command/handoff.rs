@@ -6,7 +6,7 @@ use oversleep_measure::Command;
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, help};
+use crate::args::{DepthArgs, LimitArgs, RunArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
@@ -27,28 +27,22 @@ pub struct Handoff {
     #[command(flatten)]
     limit: LimitArgs,
     #[command(flatten)]
-    conditions: ConditionArgs,
-    #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    output: OutputArgs,
+    run: RunArgs,
 }
 
 impl Handoff {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         if self.list {
-            return registry::list(Kind::Handoff, &self.names, &self.machine, &self.output);
+            return registry::list(Kind::Handoff, &self.names, &self.run.machine, &self.run.output);
         }
         let args = MeasuringArgs {
             experiments: Command::Handoff.experiments(),
-            depth: self.depth.depth(),
             limit: self.limit.limit(),
             subjects: self.names,
             subject_kind: Some(Kind::Handoff),
-            name: self.output.name.clone(),
-            ..MeasuringArgs::new("handoff", self.conditions, self.machine)
+            ..MeasuringArgs::new("handoff", self.depth, self.run.conditions, self.run.machine)
         };
-        measuring::run(args, &self.output, Files::AsAsked)
+        measuring::run(args, &self.run.output, Files::AsAsked)
     }
 }

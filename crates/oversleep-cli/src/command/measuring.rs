@@ -32,7 +32,7 @@ pub fn run(args: MeasuringArgs, output: &OutputArgs, files: Files) -> Result<Exi
     let lab = machine::laboratory(&args.machine)?;
     refuse_a_name_as_file(&lab, &args, output)?;
     let like = args.machine.like.clone();
-    let request = args.request(&lab)?;
+    let request = args.request(&lab, output.name.clone())?;
     let mut delivery = Delivery::prepare(output, files == Files::Automatic, like.as_ref())?;
     let stop = StopFlag::new();
     let signals = interrupt::raise_on_signal(&stop);
@@ -75,6 +75,9 @@ fn explain(error: &RunError) -> Failure {
         RunError::Clock { .. } => {
             Failure::failed(format!("{error}; leave --clock out, or choose a clock from `oversleep clocks --list`"))
         }
+        RunError::TooMuch { .. } => {
+            Failure::usage(format!("{error}; measure fewer requests or fewer subjects at once, or run it in parts"))
+        }
     }
 }
 
@@ -101,7 +104,7 @@ fn ended(file: &ResultFile) -> Result<Exit, Failure> {
     let exit = exit::of_result(file);
     // An experiment about facts measures nothing; the heading shows the facts.
     let nothing_planned = file.series.is_empty() && file.clocks.is_empty();
-    // The description of a clock is no measurement.
+    // The description of a clock is not a measurement.
     let was_measured = |clock: &ClockResult| {
         clock.example_raw.is_some() || !clock.differences.is_empty() || clock.steps.is_some() || clock.drift.is_some()
     };

@@ -14,7 +14,7 @@ mod handoff;
 mod machines;
 mod man;
 mod measuring;
-mod reading;
+pub(crate) mod reading;
 mod registry;
 mod report;
 mod resolution;

@@ -61,11 +61,19 @@ impl Report {
             ..OutputArgs::default()
         };
         let delivery = Delivery::only_named(&output, &self.files)?;
-        let results = self.files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-        for result in &results {
-            delivery.deliver(result, &result.write())?;
+        // One result at a time is in memory. One that can't be used is no reason not to show the others.
+        let mut unusable = Vec::new();
+        for path in &self.files {
+            match read(path) {
+                Ok(result) => {
+                    let json = if delivery.writes_json() { result.write() } else { Vec::new() };
+                    delivery.deliver(&result, &json)?;
+                }
+                Err(Failure::Failed(error)) => unusable.push(error),
+                Err(error) => return Err(error),
+            }
         }
-        Ok(Exit::Fine)
+        if unusable.is_empty() { Ok(Exit::Fine) } else { Err(Failure::failed(unusable.join("; "))) }
     }
 }
 

@@ -6,7 +6,7 @@ use oversleep_measure::Command;
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{AMOUNT, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, PaceArg, RequestArgs, help};
+use crate::args::{AMOUNT, DepthArgs, LimitArgs, PaceArg, RequestArgs, RunArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
@@ -35,32 +35,26 @@ pub struct Waits {
     pace: Option<PaceArg>,
 
     #[command(flatten)]
-    conditions: ConditionArgs,
-    #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    output: OutputArgs,
+    run: RunArgs,
 }
 
 impl Waits {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         if self.list {
-            return registry::list(Kind::Wait, &self.names, &self.machine, &self.output);
+            return registry::list(Kind::Wait, &self.names, &self.run.machine, &self.run.output);
         }
         // A named wait is one with a deadline or a yield; the survey adds the waits that spin.
         let command = if self.names.is_empty() { Command::Waits } else { Command::NamedWaits };
         let args = MeasuringArgs {
             experiments: command.experiments(),
-            depth: self.depth.depth(),
             requests: self.request.request,
             limit: self.limit.limit(),
             pace: self.pace.map(PaceArg::pace),
             subjects: self.names,
             subject_kind: Some(Kind::Wait),
-            name: self.output.name.clone(),
-            ..MeasuringArgs::new("waits", self.conditions, self.machine)
+            ..MeasuringArgs::new("waits", self.depth, self.run.conditions, self.run.machine)
         };
-        measuring::run(args, &self.output, Files::AsAsked)
+        measuring::run(args, &self.run.output, Files::AsAsked)
     }
 }

@@ -121,6 +121,11 @@ impl Delivery {
         Ok(())
     }
 
+    /// Whether a place takes the result as JSON, which is longer than the result is in memory.
+    pub fn writes_json(&self) -> bool {
+        !self.json.is_empty() || self.automatic.is_some() || self.stdout == Stdout::Json
+    }
+
     /// Writes the result to every place. Where one fails, the others are still written, and a copy is kept elsewhere.
     ///
     /// # Errors

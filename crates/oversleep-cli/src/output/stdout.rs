@@ -19,7 +19,7 @@ pub fn check() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Text for people; NO_COLOR, `--color` or a reader that is no terminal remove its styles.
+/// Text for people; NO_COLOR, `--color` or a reader that is not a terminal remove its styles.
 pub fn text(text: &str) -> Result<(), Failure> {
     check()?;
     let mut out = anstream::stdout().lock();

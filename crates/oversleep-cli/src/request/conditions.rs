@@ -109,6 +109,6 @@ mod tests {
         assert_eq!(policy("fofo", 0), "can't use --policy fofo: did you mean 'fifo'? Otherwise give fifo:1 to fifo:99");
         let missing = Unavailable::no_hardware("CPU 7");
         let cpu = refusal("pin", &NotASetting::unavailable("pin", &Setting::Cpus(vec![7]), missing), "");
-        assert_eq!(cpu.to_string(), "can't use --pin 7: no CPU 7 here");
+        assert_eq!(cpu.to_string(), "can't use --pin 7: no CPU 7");
     }
 }

@@ -13,7 +13,7 @@ use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 
-use crate::args::{ConditionArgs, MachineArgs};
+use crate::args::{ConditionArgs, DepthArgs, MachineArgs};
 use crate::exit::Failure;
 
 /// What was typed for a measuring command.
@@ -40,19 +40,22 @@ pub struct MeasuringArgs {
     pub conditions: ConditionArgs,
     /// On which machine.
     pub machine: MachineArgs,
-    /// The result's name.
-    pub name: Option<String>,
     /// Whether remedies are tried.
     pub try_remedies: bool,
 }
 
 impl MeasuringArgs {
     /// A command without options of its own.
-    pub fn new(command: &'static str, conditions: ConditionArgs, machine: MachineArgs) -> MeasuringArgs {
+    pub fn new(
+        command: &'static str,
+        depth: DepthArgs,
+        conditions: ConditionArgs,
+        machine: MachineArgs,
+    ) -> MeasuringArgs {
         MeasuringArgs {
             command,
             experiments: Vec::new(),
-            depth: Depth::Normal,
+            depth: depth.depth(),
             requests: Vec::new(),
             limit: None,
             pace: None,
@@ -61,16 +64,15 @@ impl MeasuringArgs {
             subject_kind: None,
             conditions,
             machine,
-            name: None,
             try_remedies: false,
         }
     }
 
-    /// The request for the laboratory.
+    /// The request for the laboratory, for a result of that name.
     ///
     /// # Errors
     /// Unknown names, and settings that the machine can't have.
-    pub fn request(self, lab: &Laboratory) -> Result<Request, Failure> {
+    pub fn request(self, lab: &Laboratory, name: Option<String>) -> Result<Request, Failure> {
         let subjects = match self.subject_kind {
             Some(kind) => names::checked(lab, kind, self.subjects)?,
             None => Vec::new(),
@@ -88,7 +90,7 @@ impl MeasuringArgs {
                 false => self.experiments,
             },
             plan,
-            name: self.name,
+            name,
             try_remedies: self.try_remedies,
         };
         refuse_a_time_without_a_deadline(lab, &request)?;

@@ -4,63 +4,28 @@ use oversleep_record::comparison::FactDifference;
 use oversleep_record::environment::FactValue;
 use oversleep_record::{Environment, FactName};
 
+/// Facts by their names, several to a line.
+macro_rules! facts {
+    ($($name:ident)+) => { &[$(oversleep_record::FactName::$name),+] };
+}
+#[cfg(test)]
+pub(crate) use facts;
+
 /// Names of facts, those that decide most first. A fact that is not here says how oversleep measured (what it could read),
 /// not how the machine keeps time.
-pub const NAMES: [FactName; 54] = [
-    FactName::OsName,
-    FactName::OsBuild,
-    FactName::OsWineVersion,
-    FactName::OsIsServer,
-    FactName::KernelRelease,
-    FactName::TimerSlack,
-    FactName::TimerPeriodNow,
-    FactName::TimerPeriodDefault,
-    FactName::TimerPeriodMin,
-    FactName::TimerRequestsPerProcess,
-    FactName::TimerGlobalRequests,
-    FactName::TimerHz,
-    FactName::TimerCoarseStep,
-    FactName::TimerHighResolution,
-    FactName::TimerCoalescing,
-    FactName::TimerLatencyTier,
-    FactName::ClocksourceCurrent,
-    FactName::ClocksourceVdso,
-    FactName::VdsoPresent,
-    FactName::QpcFrequencyHz,
-    FactName::QpcLikelySource,
-    FactName::CpuTscInvariant,
-    FactName::CpuTscKernelUnstable,
-    FactName::CpuTscDeadline,
-    FactName::KernelPreemption,
-    FactName::KernelBootParameters,
-    FactName::KernelIsolatedCpus,
-    FactName::KernelNohzFullCpus,
-    FactName::SchedPolicy,
-    FactName::SchedNice,
-    FactName::SchedPriorityClass,
-    FactName::SchedPrioritySeparation,
-    FactName::SchedQosClass,
-    FactName::SchedRtRuntimeUs,
-    FactName::CpuModel,
-    FactName::CpuCount,
-    FactName::CpuAllowed,
-    FactName::CpuSmt,
-    FactName::CpufreqDriver,
-    FactName::CpufreqGovernor,
-    FactName::CpufreqBoost,
-    FactName::CpufreqMaxHz,
-    FactName::CpuidleDriver,
-    FactName::CpuidleGovernor,
-    FactName::CpuidleDeepestExitLatency,
-    FactName::PowerPlan,
-    FactName::PowerSource,
-    FactName::PowerOnBattery,
-    FactName::PowerLowPowerMode,
-    FactName::VirtualisationHypervisor,
-    FactName::VirtualisationWsl,
-    FactName::ContainerKind,
-    FactName::CgroupCpuQuotaCpus,
-    FactName::LibcVersion,
+pub const NAMES: &[FactName] = facts![
+    OsName OsBuild OsWineVersion OsIsServer KernelRelease
+    TimerSlack TimerPeriodNow TimerPeriodDefault TimerPeriodMin TimerRequestsPerProcess TimerGlobalRequests
+    TimerHz TimerCoarseStep TimerHighResolution TimerCoalescing TimerLatencyTier
+    ClocksourceCurrent ClocksourceVdso VdsoPresent QpcFrequencyHz QpcLikelySource
+    CpuTscInvariant CpuTscKernelUnstable CpuTscDeadline
+    KernelPreemption KernelBootParameters KernelIsolatedCpus KernelNohzFullCpus
+    SchedPolicy SchedNice SchedPriorityClass SchedPrioritySeparation SchedQosClass SchedRtRuntimeUs
+    CpuModel CpuCount CpuAllowed CpuSmt
+    CpufreqDriver CpufreqGovernor CpufreqBoost CpufreqMaxHz
+    CpuidleDriver CpuidleGovernor CpuidleDeepestExitLatency
+    PowerPlan PowerSource PowerOnBattery PowerLowPowerMode
+    VirtualisationHypervisor VirtualisationWsl ContainerKind CgroupCpuQuotaCpus LibcVersion
 ];
 
 /// The facts that are not the same in all of these environments. Unknown facts count as equal, whatever the reason; a known

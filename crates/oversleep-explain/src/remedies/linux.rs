@@ -1,7 +1,7 @@
 //! Remedies that a program applies on Linux.
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, ExperimentId, FactName, Nanos};
+use oversleep_record::{Conditions, FactName, Nanos};
 
 use crate::entry::{RemedyEntry, Scope, Trial};
 use crate::names::{
@@ -81,11 +81,9 @@ pub(crate) static CHOOSE_EXACT_PRIMITIVE: RemedyEntry = RemedyEntry {
          timerfd_settime(fd, 0, &in_1ms, NULL);\n\
          uint64_t expirations;\nread(fd, &expirations, sizeof expirations);",
     ),
-    trial: Trial::ByExperiment {
-        experiment: ExperimentId::B5,
-        waits: LINUX_EXACT,
-        compare: |file| Some((read::sound_wait(file, LINUX_SLEEPS[0])?, read::first_wait(file, LINUX_EXACT)?)),
-    },
+    trial: Trial::beside(LINUX_EXACT, |file| {
+        Some((read::sound_wait(file, LINUX_SLEEPS[0])?, read::first_wait(file, LINUX_EXACT)?))
+    }),
 };
 
 pub(crate) static FINER_TIMEOUT_CALL: RemedyEntry = RemedyEntry {
@@ -98,14 +96,10 @@ pub(crate) static FINER_TIMEOUT_CALL: RemedyEntry = RemedyEntry {
          struct timespec timeout = { .tv_nsec = 300000 };\n\
          epoll_pwait2(epoll_fd, events, 64, &timeout, NULL);",
     ),
-    trial: Trial::ByExperiment {
-        experiment: ExperimentId::B5,
-        waits: &[EPOLL_PWAIT2, PPOLL],
-        compare: |file| {
-            let shortest = |(coarse, fine)| read::common_requests(file, coarse, fine).into_iter().next();
-            [(EPOLL_WAIT, EPOLL_PWAIT2), (POLL, PPOLL)].into_iter().find_map(shortest)
-        },
-    },
+    trial: Trial::beside(&[EPOLL_PWAIT2, PPOLL], |file| {
+        let shortest = |(coarse, fine)| read::common_requests(file, coarse, fine).into_iter().next();
+        [(EPOLL_WAIT, EPOLL_PWAIT2), (POLL, PPOLL)].into_iter().find_map(shortest)
+    }),
 };
 
 pub(crate) static POLL_BEFORE_RECEIVE: RemedyEntry = RemedyEntry {
@@ -119,11 +113,7 @@ pub(crate) static POLL_BEFORE_RECEIVE: RemedyEntry = RemedyEntry {
          struct timespec timeout = { .tv_nsec = 1000000 };\n\
          if (ppoll(&ready, 1, &timeout, NULL) == 1)\n    recv(socket_fd, buffer, sizeof buffer, MSG_DONTWAIT);",
     ),
-    trial: Trial::ByExperiment {
-        experiment: ExperimentId::B5,
-        waits: &[SOCKET_TIMEOUT, PPOLL],
-        compare: |file| read::two_waits(file, SOCKET_TIMEOUT, PPOLL),
-    },
+    trial: Trial::beside(&[SOCKET_TIMEOUT, PPOLL], |file| read::two_waits(file, SOCKET_TIMEOUT, PPOLL)),
 };
 
 pub(crate) static TIMERFD_FOR_LONG_TIMEOUTS: RemedyEntry = RemedyEntry {
@@ -137,14 +127,10 @@ pub(crate) static TIMERFD_FOR_LONG_TIMEOUTS: RemedyEntry = RemedyEntry {
          timerfd_settime(fd, TFD_TIMER_ABSTIME, &deadline, NULL);\n\
          epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &readable);\nepoll_wait(epoll_fd, events, 64, -1);",
     ),
-    trial: Trial::ByExperiment {
-        experiment: ExperimentId::B5,
-        waits: &[TIMERFD],
-        compare: |file| {
-            let longest = read::common_requests(file, POLL, TIMERFD).into_iter().next_back();
-            longest.filter(|(poll, _)| poll.requested_ns >= Some(LONG_TIMEOUT_MIN))
-        },
-    },
+    trial: Trial::beside(&[TIMERFD], |file| {
+        let longest = read::common_requests(file, POLL, TIMERFD).into_iter().next_back();
+        longest.filter(|(poll, _)| poll.requested_ns >= Some(LONG_TIMEOUT_MIN))
+    }),
 };
 
 pub(crate) static KEEP_NICE_AT_ZERO: RemedyEntry = RemedyEntry {

@@ -1,7 +1,7 @@
 //! Remedies that a program applies on macOS.
 
+use oversleep_record::Conditions;
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, ExperimentId};
 
 use crate::entry::{RemedyEntry, Scope, Trial};
 use crate::names::{MACOS_EXACT, MACOS_SLEEPS, tunable};
@@ -41,9 +41,5 @@ pub(crate) static STRICT_TIMER: RemedyEntry = RemedyEntry {
          dispatch_source_t timer = dispatch_source_create(DISPATCH_SOURCE_TYPE_TIMER, 0, DISPATCH_TIMER_STRICT, queue);\n\
          dispatch_source_set_timer(timer, dispatch_time(DISPATCH_TIME_NOW, NSEC_PER_MSEC), NSEC_PER_MSEC, 0);",
     ),
-    trial: Trial::ByExperiment {
-        experiment: ExperimentId::B5,
-        waits: MACOS_EXACT,
-        compare: |file| MACOS_EXACT.iter().find_map(|timer| read::sleep_and(file, timer)),
-    },
+    trial: Trial::beside(MACOS_EXACT, |file| MACOS_EXACT.iter().find_map(|timer| read::sleep_and(file, timer))),
 };

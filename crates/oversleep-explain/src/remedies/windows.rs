@@ -40,11 +40,7 @@ pub(crate) static USE_HIGH_RESOLUTION_TIMER: RemedyEntry = RemedyEntry {
          LARGE_INTEGER due = { .QuadPart = -10000 }; /* 1 ms from now, in units of 100 ns */\n\
          SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE);\nWaitForSingleObject(timer, INFINITE);",
     ),
-    trial: Trial::ByExperiment {
-        experiment: ExperimentId::B5,
-        waits: &[HIGH_RESOLUTION_TIMER],
-        compare: |file| read::sleep_and(file, HIGH_RESOLUTION_TIMER),
-    },
+    trial: Trial::beside(&[HIGH_RESOLUTION_TIMER], |file| read::sleep_and(file, HIGH_RESOLUTION_TIMER)),
 };
 
 pub(crate) static KEEP_RESOLUTION_WHILE_HIDDEN: RemedyEntry = RemedyEntry {
@@ -111,11 +107,9 @@ pub(crate) static SET_NO_TOLERANCE: RemedyEntry = RemedyEntry {
     summary: "The system does not delay the timer to expire it together with others.",
     how: "For timers that must be on time, pass SetWaitableTimerEx a tolerance of 0, or call SetWaitableTimer.",
     example: Some("/* C */\nSetWaitableTimerEx(timer, &due, 0, NULL, NULL, NULL, 0 /* ms of tolerance */);"),
-    trial: Trial::ByExperiment {
-        experiment: ExperimentId::B5,
-        waits: &[TOLERANT_TIMER, WAITABLE_TIMER],
-        compare: |file| read::two_waits(file, TOLERANT_TIMER, WAITABLE_TIMER),
-    },
+    trial: Trial::beside(&[TOLERANT_TIMER, WAITABLE_TIMER], |file| {
+        read::two_waits(file, TOLERANT_TIMER, WAITABLE_TIMER)
+    }),
 };
 
 pub(crate) static RELEASE_TIMER_RESOLUTION: RemedyEntry = RemedyEntry {

@@ -73,7 +73,7 @@ fn word(kind: Kind) -> &'static str {
 }
 
 impl Answer {
-    /// `None` without values, or with a value that is no number.
+    /// `None` without values, or with a value that is not a number.
     pub(super) fn of(mut values_ns: Vec<f64>) -> Option<Answer> {
         if values_ns.is_empty() || values_ns.iter().any(|value| !value.is_finite()) {
             return None;
@@ -97,7 +97,7 @@ impl Answer {
             _ => (0.0, Meaning::Itself),
         };
         let scale = if series.unit == Unit::Ps { 1e-3 } else { 1.0 };
-        let values = series.samples.value.iter().map(|&value| base + value as f64 * scale).collect();
+        let values = series.samples.value.iter().map(|value| base + value as f64 * scale).collect();
         let kept = Answer::of(values).ok_or_else(|| Unavailable::failed("measuring", "it gave no value"))?;
         let all = || All { distribution: series.distribution.clone(), base, scale };
         Ok(Answer { meaning, all: (series.samples.beyond_cap > 0).then(all), ..kept })
@@ -136,32 +136,30 @@ impl Answer {
         self.rule.as_deref()
     }
 
+    /// A figure of all values: of their distribution, where not all are kept one by one.
+    fn figure(&self, of_all: impl Fn(&Distribution) -> Option<f64>, of_kept: impl Fn(&[f64]) -> f64) -> f64 {
+        let figure = self.all.as_ref().and_then(|all| Some(all.ns(of_all(&all.distribution)?)));
+        figure.unwrap_or_else(|| of_kept(&self.values_ns))
+    }
+
     /// The smallest.
     pub fn min_ns(&self) -> f64 {
-        let of_all = self.all.as_ref().and_then(|all| Some(all.ns(all.distribution.min()? as f64)));
-        of_all.unwrap_or(self.values_ns[0])
+        self.figure(|all| Some(all.min()? as f64), |kept| kept[0])
     }
 
     /// The largest.
     pub fn max_ns(&self) -> f64 {
-        let of_all = self.all.as_ref().and_then(|all| Some(all.ns(all.distribution.max()? as f64)));
-        of_all.unwrap_or(self.values_ns[self.values_ns.len() - 1])
+        self.figure(|all| Some(all.max()? as f64), |kept| kept[kept.len() - 1])
     }
 
     /// The mean.
     pub fn mean_ns(&self) -> f64 {
-        if let Some(mean) = self.all.as_ref().and_then(|all| Some(all.ns(all.distribution.mean()?))) {
-            return mean;
-        }
-        self.values_ns.iter().sum::<f64>() / self.values_ns.len() as f64
+        self.figure(Distribution::mean, |kept| kept.iter().sum::<f64>() / kept.len() as f64)
     }
 
     /// The value that this share of all values doesn't exceed: 0.5 gives the median.
     pub fn quantile_ns(&self, share: f64) -> f64 {
-        if let Some(value) = self.all.as_ref().and_then(|all| Some(all.ns(all.distribution.quantile(share)? as f64))) {
-            return value;
-        }
-        let rank = (share * self.values_ns.len() as f64).ceil().max(1.0) as usize;
-        self.values_ns[rank.min(self.values_ns.len()) - 1]
+        let rank = |kept: &[f64]| (share * kept.len() as f64).ceil().max(1.0) as usize;
+        self.figure(|all| Some(all.quantile(share)? as f64), |kept| kept[rank(kept).min(kept.len()) - 1])
     }
 }

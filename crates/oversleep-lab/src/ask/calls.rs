@@ -31,72 +31,41 @@ struct Runtime {
 
 const SYSTEMS: [&str; 3] = ["windows", "linux", "macos"];
 
-const fn runtime(
-    names: &'static [&'static str],
-    owner: &'static str,
-    windows: (&'static str, Rounds),
-    linux: (&'static str, Rounds),
-    macos: (&'static str, Rounds),
-) -> Runtime {
-    Runtime { names, owner, waits: [windows, linux, macos], holds_a_millisecond: false }
-}
-
 use Rounds::{Down, Not, Up};
 
+/// One runtime a row: its names, whose they are, and the waits of Windows, Linux and macOS with their rounding.
+macro_rules! runtimes {
+    ($([$($name:literal),+] of $owner:literal: $($how:ident $wait:literal),+ $(; holds $held:literal)?)+) => {
+        &[$(Runtime {
+            names: &[$($name),+],
+            owner: $owner,
+            waits: [$(($wait, $how)),+],
+            holds_a_millisecond: false $(|| $held)?,
+        }),+]
+    };
+}
+
 /// Where names differ only in case and the typed case fits none, the first is meant.
-const RUNTIMES: &[Runtime] = &[
+const RUNTIMES: &[Runtime] = runtimes! {
     // os::PlatformEvent::park and Parker::park in os_windows.cpp and os_posix.cpp of OpenJDK.
-    runtime(
-        &["LockSupport.parkNanos", "parkNanos"],
-        "the JDK",
-        ("wait-for-single-object", Down),
-        ("cond-timedwait", Not),
-        ("cond-timedwait", Not),
-    ),
-    Runtime {
-        holds_a_millisecond: true,
-        ..runtime(
-            &["Thread.sleep"],
-            "the JDK",
-            ("wait-for-single-object", Up),
-            ("cond-timedwait", Up),
-            ("cond-timedwait", Up),
-        )
-    },
-    runtime(&["Thread.Sleep"], ".NET", ("sleep-ex", Down), ("cond-timedwait", Down), ("cond-timedwait", Down)),
+    ["LockSupport.parkNanos", "parkNanos"] of "the JDK":
+        Down "wait-for-single-object", Not "cond-timedwait", Not "cond-timedwait"
+    ["Thread.sleep"] of "the JDK":
+        Up "wait-for-single-object", Up "cond-timedwait", Up "cond-timedwait"; holds true
+    ["Thread.Sleep"] of ".NET": Down "sleep-ex", Down "cond-timedwait", Down "cond-timedwait"
     // pysleep in Modules/timemodule.c.
-    runtime(
-        &["time.sleep"],
-        "CPython since 3.11",
-        ("waitable-timer-high-resolution", Not),
-        ("clock-nanosleep-abs", Not),
-        ("nanosleep", Not),
-    ),
+    ["time.sleep"] of "CPython since 3.11":
+        Not "waitable-timer-high-resolution", Not "clock-nanosleep-abs", Not "nanosleep"
     // runtime/os_windows.go, netpoll_epoll.go, netpoll_kqueue.go.
-    runtime(
-        &["time.Sleep"],
-        "Go since 1.23, with nothing else to run",
-        ("waitable-timer-high-resolution", Not),
-        ("epoll-wait", Up),
-        ("kevent", Not),
-    ),
-    runtime(
-        &["std::this_thread::sleep_for", "this_thread::sleep_for", "sleep_for"],
-        "C++ (MSVC, libstdc++, libc++)",
-        ("sleep", Up),
-        ("nanosleep", Not),
-        ("nanosleep", Not),
-    ),
-    runtime(&["setTimeout"], "Node", ("get-queued-completion-status", Down), ("epoll-wait", Down), ("kevent", Down)),
-    runtime(&["WM_TIMER"], "a message loop", ("set-timer", Not), ("", Not), ("", Not)),
-    runtime(
-        &["MsgWaitForMultipleObjects", "MsgWaitForMultipleObjectsEx"],
-        "a message loop",
-        ("wait-for-multiple-objects", Not),
-        ("", Not),
-        ("", Not),
-    ),
-];
+    ["time.Sleep"] of "Go since 1.23, with nothing else to run":
+        Not "waitable-timer-high-resolution", Up "epoll-wait", Not "kevent"
+    ["std::this_thread::sleep_for", "this_thread::sleep_for", "sleep_for"] of "C++ (MSVC, libstdc++, libc++)":
+        Up "sleep", Not "nanosleep", Not "nanosleep"
+    ["setTimeout"] of "Node": Down "get-queued-completion-status", Down "epoll-wait", Down "kevent"
+    ["WM_TIMER"] of "a message loop": Not "set-timer", Not "", Not ""
+    ["MsgWaitForMultipleObjects", "MsgWaitForMultipleObjectsEx"] of "a message loop":
+        Not "wait-for-multiple-objects", Not "", Not ""
+};
 
 /// The question in the names of the registries, and, for a runtime's call, a sentence that says what it becomes.
 pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) -> (Question, String) {
@@ -117,14 +86,14 @@ pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
                 translation = runtime.sentence(name, wait, rounds, (*request, rounded));
                 if runtime.holds_while(platform, rounded) && question.conditions.setting("resolution").is_none() {
                     question.conditions = question.conditions.with("resolution", Setting::Nanos(MILLISECOND));
-                    translation += "it holds 1 ms meanwhile, because the request is no multiple of 10 ms; ";
+                    translation += "it holds 1 ms meanwhile, because the request is not a multiple of 10 ms; ";
                 }
                 (*name, *request) = (wait.info().name.to_owned(), rounded);
             }
-            // Everybody calls the plainest sleep so; without this, a wait whose call begins with that word would be
+            // Everybody calls the simplest sleep so; without this, a wait whose call begins with that word would be
             // found.
             (None, None) if name.eq_ignore_ascii_case("sleep") => {
-                if let Some(found) = platform.plainest(Family::Sleep) {
+                if let Some(found) = platform.simplest(Family::Sleep) {
                     found.info().name.clone_into(name);
                 }
             }

@@ -11,147 +11,88 @@ pub(super) struct Parameter {
     pub only_on: Option<&'static str>,
 }
 
-const fn parameter(path: &'static str, kind: Kind, doc: &'static str) -> Parameter {
-    Parameter { path, kind, doc, only_on: None }
-}
-
-impl Parameter {
-    const fn only_on(mut self, os: &'static str) -> Parameter {
-        self.only_on = Some(os);
-        self
-    }
-}
-
 use Kind::{Cost, Flag, Integer, Ladder, Policy, Share, Span, Spread, Text, Tiers, Word};
 
+/// A table of parameters: the path, the system whose rules use it where only one does, the kind, and what it means.
+macro_rules! parameters {
+    ($($path:literal $(on $os:literal)?: $kind:expr => $doc:literal,)*) => {
+        &[$(Parameter { path: $path, kind: $kind, doc: $doc, only_on: [$(Some($os),)? None][0] }),*]
+    };
+}
+
 /// All of them.
-pub(super) const PARAMETERS: &[Parameter] = &[
-    parameter("machine.os", Word(&["linux", "windows", "macos"]), "Whose rules hold."),
-    parameter("machine.arch", Word(&["x86_64", "aarch64"]), "The processor's architecture."),
-    parameter("cpus.count", Integer, "Number of CPUs; more threads than that take turns."),
-    parameter("cpus.efficiency", Integer, "How many of them are efficiency cores."),
-    parameter(
-        "scheduler.kind",
-        Word(&["fair", "eevdf", "cfs", "round-robin"]),
+pub(super) const PARAMETERS: &[Parameter] = parameters! {
+    "machine.os": Word(&["linux", "windows", "macos"]) => "The operating system whose rules the model follows.",
+    "machine.arch": Word(&["x86_64", "aarch64"]) => "The processor's architecture.",
+    "cpus.count": Integer => "Number of CPUs. Threads beyond that number take turns.",
+    "cpus.efficiency": Integer => "How many of the CPUs are efficiency cores.",
+    "scheduler.kind": Word(&["fair", "eevdf", "cfs", "round-robin"]) =>
         "The rule by which threads take turns on a CPU.",
-    ),
-    parameter(
-        "scheduler.slice",
-        Span,
-        "How long a thread runs while another of its rank waits. On Linux for one CPU: times 1 + log2(CPUs, at most 8), \
-        and until the next tick.",
-    ),
-    parameter(
-        "scheduler.latency",
-        Span,
-        "The period in which each thread of a CPU has a turn (kind cfs), for one CPU.",
-    )
-    .only_on("linux"),
-    parameter(
-        "scheduler.wakeup-granularity",
-        Span,
-        "How much more CPU time than the waking thread another must have had to be displaced (kind cfs), for one CPU.",
-    )
-    .only_on("linux"),
-    parameter("scheduler.preempt-delay", Spread, "From being ready to run until displacing another thread."),
-    parameter(
-        "scheduler.wake-cpu",
-        Span,
-        "CPU time of a wake-up that counts toward the share of the thread that wakes up.",
-    )
-    .only_on("linux"),
-    parameter(
-        "scheduler.starving",
-        Span,
-        "A thread that threads of higher rank keep from running gets a slice after this long.",
-    ),
-    parameter("scheduler.starving-look", Span, "How often the system looks for such threads."),
-    parameter("scheduler.policy", Policy, "The scheduling policy that a program starts under, with its priority."),
-    parameter("timers.slack", Span, "Timer slack of a new thread.").only_on("linux"),
-    parameter("timers.poll-share", Share, "The share of the timeout that select, poll and epoll_wait add as slack.")
-        .only_on("linux"),
-    parameter("timers.poll-share-nice", Share, "The same for a thread of positive nice value.").only_on("linux"),
-    parameter("timers.poll-share-most", Span, "The longest span that this share comes to.").only_on("linux"),
-    parameter("timers.hz", Integer, "Ticks per second of the kernel: the step of coarse clocks.").only_on("linux"),
-    parameter(
-        "timers.high-resolution",
-        Flag,
+    "scheduler.slice": Span =>
+        "How long a thread runs while another of the same rank waits. On Linux this is the figure for one CPU: \
+         multiply it by 1 + log2(CPUs, at most 8); the slice then lasts until the next tick.",
+    "scheduler.latency" on "linux": Span =>
+        "The period in which every thread on a CPU gets a turn (kind cfs), stated for one CPU.",
+    "scheduler.wakeup-granularity" on "linux": Span =>
+        "How much more CPU time than the waking thread the running one must have had before it is displaced (kind \
+         cfs), stated for one CPU.",
+    "scheduler.preempt-delay": Spread => "Time from becoming ready to run until displacing another thread.",
+    "scheduler.wake-cpu" on "linux": Span =>
+        "CPU time that each wake-up adds to the share of the thread that wakes up.",
+    "scheduler.starving": Span =>
+        "How long threads of higher rank can keep a thread from running before it gets a slice.",
+    "scheduler.starving-look": Span => "How often the system looks for starving threads.",
+    "scheduler.policy": Policy => "The scheduling policy that a program starts with, and its priority.",
+    "timers.slack" on "linux": Span => "Timer slack of a new thread.",
+    "timers.poll-share" on "linux": Share =>
+        "The share of the timeout that select, poll and epoll_wait add as slack.",
+    "timers.poll-share-nice" on "linux": Share => "That share for a thread with a positive nice value.",
+    "timers.poll-share-most" on "linux": Span => "The longest slack that this share adds.",
+    "timers.hz" on "linux": Integer => "Ticks per second of the kernel: the step of coarse clocks.",
+    "timers.high-resolution" on "linux": Flag =>
         "Whether the kernel has high-resolution timers; without them every wait ends on its tick.",
-    )
-    .only_on("linux"),
-    parameter("timers.tick", Span, "Period of the timer interrupt when no process requests another.")
-        .only_on("windows"),
-    parameter("timers.tick-shortest", Span, "The shortest period that a program can request.").only_on("windows"),
-    parameter(
-        "timers.timer-hz",
-        Integer,
-        "Frequency of the timer behind the tick: grants are multiples of 128 of its \
-        cycles. 0: any multiple of 100 ns.",
-    )
-    .only_on("windows"),
-    parameter(
-        "timers.base",
-        Word(&["call", "last-tick"]),
-        "What a wait counts from; from the last tick it can end early.",
-    )
-    .only_on("windows"),
-    parameter(
-        "timers.p-two-tick",
-        Share,
-        "Share of waits that take one tick more where a tick misses them by less than the \
-        margin.",
-    )
-    .only_on("windows"),
-    parameter(
-        "timers.margin",
-        Span,
-        "How long before a wait's end a tick may come and still, sometimes, end the wait.",
-    )
-    .only_on("windows"),
-    parameter("timers.requests-reach", Word(&["everyone", "asker"]), "Which processes a requested resolution reaches.")
-        .only_on("windows"),
-    parameter("timers.drops-hidden", Flag, "Whether the requests of a program whose window is hidden are ignored.")
-        .only_on("windows"),
-    parameter("timers.window-hidden", Flag, "Whether this program's window is hidden.").only_on("windows"),
-    parameter("timers.grid", Span, "One-shot timers end on multiples of this."),
-    parameter("timers.grid-p-late", Share, "Share of one-shot timers that end one step of the grid later."),
-    parameter(
-        "timers.tiers",
-        Tiers,
-        "Latency tiers: name, shift of the request to the right, longest delay; a thread's own \
-        first.",
-    )
-    .only_on("macos"),
-    parameter("wake.cost", Spread, "From a timer's end until the thread runs, on a free CPU."),
-    parameter("wake.real-time", Spread, "The same under a real-time policy."),
-    parameter("wake.idle-exits", Ladder, "What leaving an idle state adds, by how long the CPU expected to idle."),
-    parameter("wake.real-time-idle-exits", Ladder, "The same under a real-time policy."),
-    parameter("wake.handoff", Spread, "From a post, or a thread's end, until the waiter runs."),
-    parameter("wake.yield", Spread, "Giving the CPU away when no other thread wants it."),
-    parameter("wake.thread-start", Span, "From a thread's creation until it runs."),
-    parameter("work.unit", Span, "One unit of work."),
-    parameter("work.relax", Span, "One turn of a spin loop."),
-    parameter(
-        "work.timer-load",
-        Span,
-        "What a thread of the load 'timers' computes per wake-up, context switches included.",
-    ),
-    parameter("costs.other", Cost, "Reading a clock whose cost is not stated."),
-    parameter("costs.*", Cost, "Reading the clock of that name."),
-    parameter(
-        "steps.*",
-        Span,
-        "The step of the clock of that name, where it differs from that of what the clock follows.",
-    ),
-    parameter("frequencies.*", Integer, "Ticks per second of the counter of that name."),
-    parameter("extra.*", Spread, "What the wait of that name costs beyond the wake-up; negative where it costs less."),
-    parameter("shortest.*", Span, "The shortest span the wait of that name takes."),
-    parameter("tolerance.*", Span, "How far the system may delay the wait of that name."),
-    parameter("grids.*", Span, "The wait of that name ends only on multiples of this."),
-    parameter("raises.*", Span, "The resolution the wait of that name holds while it waits."),
-    parameter("since.*", Text, "The version that brought the clock or wait of that name: this machine is older."),
-    parameter("facts.*", Text, "A fact about the machine, as a real one states it."),
-];
+    "timers.tick" on "windows": Span => "Period of the timer interrupt when no process requests another.",
+    "timers.tick-shortest" on "windows": Span => "The shortest period that a program can request.",
+    "timers.timer-hz" on "windows": Integer =>
+        "Frequency of the timer behind the tick: grants are multiples of 128 of its cycles. 0: any multiple of 100 \
+         ns.",
+    "timers.base" on "windows": Word(&["call", "last-tick"]) =>
+        "What a wait counts from. A wait that counts from the last tick can end early.",
+    "timers.p-two-tick" on "windows": Share =>
+        "Share of waits that take one more tick if a tick comes before their end by less than the margin.",
+    "timers.margin" on "windows": Span =>
+        "How far before a wait's end a tick can come and still sometimes end the wait.",
+    "timers.requests-reach" on "windows": Word(&["everyone", "asker"]) =>
+        "Which processes a requested resolution reaches.",
+    "timers.drops-hidden" on "windows": Flag => "Whether the requests of a program with a hidden window are ignored.",
+    "timers.window-hidden" on "windows": Flag => "Whether this program's window is hidden.",
+    "timers.grid": Span => "One-shot timers end on multiples of this.",
+    "timers.grid-p-late": Share => "Share of one-shot timers that end one grid step late.",
+    "timers.tiers" on "macos": Tiers =>
+        "Latency tiers, a thread's own first: the name, the right shift of the request, and the longest delay.",
+    "wake.cost": Spread => "Time from a timer's end until the thread runs on a free CPU.",
+    "wake.real-time": Spread => "What wake.cost is under a real-time policy.",
+    "wake.idle-exits": Ladder => "Time that leaving an idle state adds, by how long the CPU expected to be idle.",
+    "wake.real-time-idle-exits": Ladder => "What wake.idle-exits is under a real-time policy.",
+    "wake.handoff": Spread => "Time from a signal, or from a thread's end, until the waiting thread runs.",
+    "wake.yield": Spread => "Duration of a yield when no other thread wants the CPU.",
+    "wake.thread-start": Span => "Time from a thread's creation until it runs.",
+    "work.unit": Span => "Duration of one unit of work.",
+    "work.relax": Span => "Duration of one turn of a spin loop.",
+    "work.timer-load": Span =>
+        "CPU time that a thread of the load 'timers' uses per wake-up, context switches included.",
+    "costs.other": Cost => "Cost of reading a clock for which no cost is stated.",
+    "costs.*": Cost => "Cost of reading this clock.",
+    "steps.*": Span => "The step of this clock, if it differs from the step of what the clock follows.",
+    "frequencies.*": Integer => "Ticks per second of this counter.",
+    "extra.*": Spread => "What this wait costs beyond the wake-up; negative if it costs less.",
+    "shortest.*": Span => "The shortest span that this wait takes.",
+    "tolerance.*": Span => "How far the system may delay this wait.",
+    "grids.*": Span => "This wait ends only on multiples of this span.",
+    "raises.*": Span => "The resolution that this wait holds while it waits.",
+    "since.*": Text => "The version that introduced this clock or wait; this machine is older.",
+    "facts.*": Text => "A fact about the machine, as a real one reports it.",
+};
 
 /// The parameter of that path.
 pub(super) fn parameter_of(path: &str) -> Option<&'static Parameter> {
@@ -179,8 +120,11 @@ pub(super) fn path_of(typed: &str) -> Result<String, String> {
     match fits[..] {
         [only] => Ok(only.to_owned()),
         [] => Err(match nearest(&path) {
-            Some(near) => format!("'{typed}' is not a parameter; did you mean '{near}'?"),
-            None => format!("'{typed}' is not a parameter; there are {}", known.collect::<Vec<_>>().join(", ")),
+            Some(near) => format!("'{typed}' is not a figure of a modelled machine; did you mean '{near}'?"),
+            None => {
+                let known = known.collect::<Vec<_>>().join(", ");
+                format!("'{typed}' is not a figure of a modelled machine; choose from {known}")
+            }
         }),
         _ => Err(format!("'{typed}' can be {}; write its full name", fits.join(" or "))),
     }
@@ -215,7 +159,7 @@ mod tests {
             let said = path_of(typed).unwrap_err();
             assert!(said.ends_with(&format!("did you mean '{meant}'?")), "{said}");
         }
-        assert!(path_of("foo").unwrap_err().contains("there are machine.os"));
+        assert!(path_of("foo").unwrap_err().contains("choose from machine.os"));
         assert!(path_of("costs.").is_err());
         for known in PARAMETERS {
             assert!(known.doc.ends_with('.'), "{}", known.path);

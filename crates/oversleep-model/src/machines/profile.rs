@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 use super::MachineError;
 use super::parameters::{parameter_of, path_of};
 use super::value::Value;
@@ -25,30 +27,39 @@ pub(super) struct Profile {
     pub changes: Vec<String>,
 }
 
+/// A profile as its file has it: parameters are in tables.
+#[derive(Deserialize)]
+struct File {
+    title: String,
+    base: Option<String>,
+    /// The source of inherited figures: what was measured on the machine of the base wasn't measured on this one.
+    inherited: Option<String>,
+    #[serde(default)]
+    sources: BTreeMap<String, String>,
+    #[serde(flatten)]
+    rooms: BTreeMap<String, BTreeMap<String, toml::Value>>,
+}
+
+/// A parameter in the file: its value, and the name of its source.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    value: toml::Value,
+    source: String,
+}
+
 /// The embedded profiles, by name.
 macro_rules! profiles {
-    ($($name:literal),* $(,)?) => {
+    ($($name:literal)*) => {
         &[$(($name, include_str!(concat!("../../profiles/", $name, ".toml")))),*]
     };
 }
 
 /// Every profile and its file.
-pub(super) const PROFILES: &[(&str, &str)] = profiles![
-    "windows-7",
-    "windows-10-1909",
-    "windows-10-laptop",
-    "windows-10-2004",
-    "windows-10-510us",
-    "windows-11",
-    "windows-server-2022",
-    "linux-hz250",
-    "linux-hz1000",
-    "linux-fifo",
-    "macos-14-m1",
-    "raspberry-pi-4",
-    "wsl1",
-    "wsl2",
-];
+pub(super) const PROFILES: &[(&str, &str)] = profiles! {
+    "windows-7" "windows-10-1909" "windows-10-laptop" "windows-10-2004" "windows-10-510us" "windows-11" "windows-server-2022"
+    "linux-hz250" "linux-hz1000" "linux-fifo" "macos-14-m1" "raspberry-pi-4" "wsl1" "wsl2"
+};
 
 /// How many profiles one may be based on, directly and indirectly.
 const BASES_MAX: usize = 8;
@@ -65,48 +76,29 @@ impl Profile {
 
     fn read(name: &str, text: &str, bases_left: usize) -> Result<Profile, MachineError> {
         let malformed = |why: String| MachineError::Malformed { name: name.to_owned(), why };
-        let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| malformed(error.to_string()))?;
-        let title = match table.remove("title") {
-            Some(toml::Value::String(title)) => title,
-            _ => return Err(malformed("it has no title".to_owned())),
-        };
-        let sources = match table.remove("sources") {
-            Some(toml::Value::Table(sources)) => sources,
-            _ => toml::Table::new(),
-        };
-        // What was measured on the machine of the base wasn't measured on this one.
-        let inherited = match table.remove("inherited") {
-            Some(toml::Value::String(source)) => Some(source),
-            Some(_) => return Err(malformed("'inherited' must be a text, the source of inherited figures".to_owned())),
-            None => None,
-        };
-        let mut stated = match table.remove("base") {
-            Some(toml::Value::String(base)) => {
-                let (_, text) = PROFILES
-                    .iter()
-                    .find(|(known, _)| *known == base && bases_left > 0)
-                    .ok_or_else(|| malformed(format!("it is based on '{base}', which is no profile")))?;
-                let mut stated = Profile::read(&base, text, bases_left - 1)?.stated;
-                for figure in stated.values_mut().filter(|figure| figure.source.starts_with("measured")) {
-                    if let Some(source) = &inherited {
-                        figure.source.clone_from(source);
-                    }
+        let file: File = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        let mut stated = BTreeMap::new();
+        if let Some(base) = &file.base {
+            let (_, text) = PROFILES
+                .iter()
+                .find(|(known, _)| known == base && bases_left > 0)
+                .ok_or_else(|| malformed(format!("it is based on '{base}', which is no profile")))?;
+            stated = Profile::read(base, text, bases_left - 1)?.stated;
+            for figure in stated.values_mut().filter(|figure| figure.source.starts_with("measured")) {
+                if let Some(source) = &file.inherited {
+                    figure.source.clone_from(source);
                 }
-                stated
-            }
-            Some(_) => return Err(malformed("its base is not a name".to_owned())),
-            None => BTreeMap::new(),
-        };
-        for (room, entries) in table {
-            let toml::Value::Table(entries) = entries else {
-                return Err(malformed(format!("'{room}' is not a table; parameters are in tables")));
-            };
-            for (key, entry) in entries {
-                let path = format!("{room}.{key}");
-                stated.insert(path.clone(), read_entry(&path, &entry, &sources).map_err(malformed)?);
             }
         }
-        Ok(Profile { name: name.to_owned(), title, stated, changes: Vec::new() })
+        for (room, entries) in file.rooms {
+            for (key, entry) in entries {
+                let path = format!("{room}.{key}");
+                let figure = read_entry(&path, entry, &file.sources);
+                let figure = figure.map_err(|why| malformed(format!("'{path}': {why}")))?;
+                stated.insert(path, figure);
+            }
+        }
+        Ok(Profile { name: name.to_owned(), title: file.title, stated, changes: Vec::new() })
     }
 
     /// Changes one parameter as `path=value` says.
@@ -115,7 +107,8 @@ impl Profile {
         let (typed, text) =
             change.split_once('=').ok_or_else(|| bad("write it as parameter=value, like tick=1ms".to_owned()))?;
         let path = path_of(typed.trim()).map_err(bad)?;
-        let parameter = parameter_of(&path).ok_or_else(|| bad(format!("'{path}' is not a parameter")))?;
+        let parameter =
+            parameter_of(&path).ok_or_else(|| bad(format!("'{path}' is not a figure of a modelled machine")))?;
         self.fits(&path).map_err(bad)?;
         let value = parameter.kind.read(text).map_err(bad)?;
         if path.starts_with("wake.") && value.is_below_zero() {
@@ -144,7 +137,7 @@ impl Profile {
         }
         let owner = parameter_of(path).and_then(|parameter| parameter.only_on);
         if let Some(owner) = owner.filter(|owner| *owner != os) {
-            return Err(format!("'{path}' is a figure of {owner}; it has no effect on {}", self.name));
+            return Err(format!("'{path}' is a figure of {owner} machines and has no effect on {}", self.name));
         }
         let Some((family, name)) = path.split_once('.') else { return Ok(()) };
         let clocks = || system.clocks().map(|info| info.name).collect::<Vec<_>>();
@@ -161,34 +154,26 @@ impl Profile {
         if known.contains(&name) {
             Ok(())
         } else {
-            Err(format!("{os} has no '{name}'; there are {}", known.join(", ")))
+            Err(format!("{os} has no '{name}'; choose from {}", known.join(", ")))
         }
     }
 }
 
-fn read_entry(path: &str, entry: &toml::Value, sources: &toml::Table) -> Result<Stated, String> {
-    let parameter = parameter_of(path).ok_or_else(|| format!("'{path}' is not a parameter"))?;
-    let fields = entry.as_table().ok_or_else(|| format!("'{path}' needs a value and a source"))?;
-    if let Some(other) = fields.keys().find(|field| !["value", "source"].contains(&field.as_str())) {
-        return Err(format!("'{path}' has a value and a source, no '{other}'"));
-    }
-    let value = fields.get("value").ok_or_else(|| format!("'{path}' has no value"))?;
+fn read_entry(path: &str, entry: toml::Value, sources: &BTreeMap<String, String>) -> Result<Stated, String> {
+    let parameter = parameter_of(path).ok_or("it is not a figure of a modelled machine")?;
+    let Entry { value, source } = entry.try_into().map_err(|error| format!("{error}"))?;
     let text = match value {
-        toml::Value::String(text) => text.clone(),
+        toml::Value::String(text) => text,
         toml::Value::Array(items) => {
             items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", ")
         }
         toml::Value::Integer(number) => number.to_string(),
         toml::Value::Float(number) => number.to_string(),
         toml::Value::Boolean(flag) => flag.to_string(),
-        other => return Err(format!("'{path}' can't be a {}", other.type_str())),
+        other => return Err(format!("it can't be a {}", other.type_str())),
     };
-    let source = fields.get("source").and_then(toml::Value::as_str);
-    let source = source.ok_or_else(|| format!("'{path}' has no source"))?;
-    let source = sources.get(source).and_then(toml::Value::as_str);
-    let source = source.ok_or_else(|| format!("the source of '{path}' is not among the sources"))?;
-    let value = parameter.kind.read(&text).map_err(|why| format!("'{path}': {why}"))?;
-    Ok(Stated { text, value, source: source.to_owned() })
+    let source = sources.get(&source).ok_or_else(|| format!("its source '{source}' is not among the sources"))?;
+    Ok(Stated { value: parameter.kind.read(&text)?, text, source: source.clone() })
 }
 
 #[cfg(test)]
@@ -218,7 +203,7 @@ mod tests {
             assert!(source(name, "wake.handoff").starts_with("assumed"), "{name}");
         }
         let odd = Profile::read("odd", "title = 'odd one'\ninherited = 1\nbase = 'wsl1'", 2).unwrap_err().to_string();
-        assert!(odd.contains("must be a text"), "{odd}");
+        assert!(odd.contains("inherited") && odd.contains("expected a string"), "{odd}");
     }
 
     #[test]
@@ -229,15 +214,15 @@ mod tests {
         assert_eq!(profile.stated["timers.tick"].source, "set by the user");
         for (change, says) in [
             ("tick", "parameter=value"),
-            ("tock=1ms", "not a parameter"),
+            ("tock=1ms", "not a figure of a modelled machine"),
             ("tick=1", "no unit"),
             ("timers.base=never", "call, last-tick"),
-            ("costs.nonsense=1ns", "windows has no 'nonsense'; there are qpc"),
+            ("costs.nonsense=1ns", "windows has no 'nonsense'; choose from qpc"),
             ("extra.slep=1ms", "windows has no 'slep'"),
             ("steps.nanosleep=1ms", "windows has no 'nanosleep'"),
             ("since.x=1", "windows has no 'x'"),
             ("since.sleep=", "name the version"),
-            ("slack=100us", "'timers.slack' is a figure of linux; it has no effect on windows-11"),
+            ("slack=100us", "'timers.slack' is a figure of linux machines and has no effect on windows-11"),
             ("tiers=a:1:1ms", "is a figure of macos"),
             ("wake.cost=-10ms", "takes time"),
             ("os=macos", "take another machine"),
@@ -252,13 +237,16 @@ mod tests {
         for (text, says) in [
             ("title = 1", "title"),
             ("title = 't'\nbase = 'nowhere'", "nowhere"),
-            ("title = 't'\nx = 1", "is not a table"),
+            ("title = 't'\nx = 1", "expected a map"),
             ("title = 't'\n[timers]\ntock = { value = '1ms', source = 's' }", "timers.tock"),
-            ("title = 't'\n[timers]\ntick = '1ms'", "needs a value"),
-            ("title = 't'\n[timers]\ntick = { value = '1ms' }", "no source"),
+            ("title = 't'\n[timers]\ntick = '1ms'", "'timers.tick': "),
+            ("title = 't'\n[timers]\ntick = { value = '1ms' }", "missing field `source`"),
             ("title = 't'\n[timers]\ntick = { value = '1ms', source = 's' }", "among the sources"),
             ("title = 't'\n[sources]\ns = 'x'\n[timers]\ntick = { value = '1', source = 's' }", "unit"),
-            ("title = 't'\n[sources]\ns = 'x'\n[timers]\ntick = { value = '1ms', source = 's', why = '' }", "no 'why'"),
+            (
+                "title = 't'\n[sources]\ns = 'x'\n[timers]\ntick = { value = '1ms', source = 's', why = '' }",
+                "unknown field `why`",
+            ),
             ("][", "damaged"),
         ] {
             let error = Profile::read("damaged", text, 1).unwrap_err().to_string();

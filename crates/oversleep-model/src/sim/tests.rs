@@ -7,69 +7,15 @@ use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 
 use super::*;
-use oversleep_system::{ClockInfo, CpuKind, Target, handoffs, waits};
+use oversleep_system::{Target, describe, waits};
 
 /// Two CPUs shared fairly, slack of 50 µs, wake-ups of 4 to 20 µs.
 fn machine() -> Machine {
-    let fixed = |ns| Spread::fixed(Nanos(ns));
-    let clock = oversleep_system::clocks::LINUX[0];
-    Machine {
-        name: "test".to_owned(),
-        os: "linux".to_owned(),
-        arch: "x86_64".to_owned(),
-        seed: 1,
-        cpus: (0..2).map(|number| Cpu { number, kind: CpuKind::Uniform }).collect(),
-        scheduler: Scheduler {
-            kind: SchedulerKind::Fair,
-            slice_ns: Nanos(3_000_000),
-            preempt_delay: fixed(0),
-            wake_cpu_ns: Nanos::ZERO,
-            starving: Starving { after_ns: Nanos::from_secs(4), look_ns: Nanos::from_secs(1) },
-            policies: systems::LINUX.policies(),
-            initial: ("other".to_owned(), 0),
-        },
-        timing: Timing {
-            default_slack_ns: Nanos(50_000),
-            poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, max_ns: Nanos::from_millis(100) },
-            tick: None,
-            one_shot: OneShot { grid_ns: Nanos(1), p_late: 0.0 },
-            wheel_ns: Nanos::from_millis(4),
-            tiers: Vec::new(),
-        },
-        wake: Wake {
-            cost: Spread::uniform(Nanos(4_000), Nanos(20_000)),
-            real_time: fixed(0),
-            idle_exits: Vec::new(),
-            real_time_idle_exits: Vec::new(),
-        },
-        reference_clock: "monotonic",
-        relax_cost_ns: Nanos(500),
-        loads: oversleep_system::loads::LINUX,
-        timer_load_work_ns: Nanos(5_000),
-        work_unit_cost_ns: Nanos(1_000),
-        spawn_cost_ns: Nanos(15_000),
-        handoff_wake: fixed(5_000),
-        yield_cost: fixed(1_000),
-        clocks: vec![clock_model(clock)],
-        waits: vec![WaitModel::by_rule(waits::named(waits::LINUX, "nanosleep").clone())],
-        handoffs: vec![(handoffs::named(handoffs::LINUX, "futex"), None)],
-        tunables: oversleep_system::tunables::LINUX[..3].iter().collect(),
-        facts: Environment::default(),
-        stalls: Vec::new(),
-    }
-}
-
-fn clock_model(info: ClockInfo) -> ClockModel {
-    ClockModel {
-        info,
-        source: ClockSource::Elapsed,
-        read_cost_ps: 20_000,
-        step_ns: Nanos(1),
-        frequency_hz: 1_000_000_000,
-        drift_ppm: 0,
-        skew_ns: Nanos::ZERO,
-        unavailable: None,
-    }
+    let mut machine = crate::testing::machine().build();
+    machine.scheduler.policies = systems::LINUX.policies();
+    machine.wake.cost = Spread::uniform(Nanos(4_000), Nanos(20_000));
+    machine.waits = vec![WaitModel::by_rule(describe!(waits::LINUX, "nanosleep").clone())];
+    machine
 }
 
 /// Runs a thread and returns what it returns.

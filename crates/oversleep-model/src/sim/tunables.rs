@@ -10,42 +10,12 @@ use super::machine::Machine;
 use super::rules;
 use super::settings::{self, Parameter};
 use oversleep_system::rules::Reach;
-use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo};
+use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo, undo};
 
 struct SimTunable {
     info: &'static TunableInfo,
     parameter: Parameter,
     kernel: Arc<Kernel>,
-}
-
-/// Restores a parameter.
-struct Former {
-    parameter: Parameter,
-    was: Setting,
-    kernel: Arc<Kernel>,
-}
-
-impl Restore for Former {}
-
-impl Drop for Former {
-    fn drop(&mut self) {
-        // The former value is accepted again.
-        let _ = self.parameter.set(&self.kernel, &self.was);
-    }
-}
-
-/// A request for a resolution, released when dropped.
-struct Request {
-    number: u64,
-    kernel: Arc<Kernel>,
-}
-
-impl Restore for Request {}
-
-impl Drop for Request {
-    fn drop(&mut self) {
-        self.kernel.release_resolution(self.number);
-    }
 }
 
 pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn Tunable>> {
@@ -116,25 +86,40 @@ impl Tunable for SimTunable {
             let Some((number, granted)) = self.kernel.hold_resolution(*requested, true) else {
                 return self.refuse(setting);
             };
-            let guard = Request { number, kernel: Arc::clone(&self.kernel) };
             let outcome = Outcome::Applied { was: Some(was), now: Setting::Nanos(granted) };
-            return (outcome, Some(Box::new(guard)));
+            return (outcome, Some(Box::new(Request { number, kernel: Arc::clone(&self.kernel) })));
         }
         if was == *setting {
             return (Outcome::AlreadySo { is: was }, None);
         }
         match self.parameter.set(&self.kernel, setting) {
             Ok(()) => {
-                let former =
-                    Former { parameter: self.parameter.clone(), was: was.clone(), kernel: self.kernel.clone() };
-                (Outcome::Applied { was: Some(was), now: setting.clone() }, Some(Box::new(former)))
+                let (parameter, former, kernel) = (self.parameter.clone(), was.clone(), Arc::clone(&self.kernel));
+                // The former value is accepted again.
+                let guard = undo(move || drop(parameter.set(&kernel, &former)));
+                (Outcome::Applied { was: Some(was), now: setting.clone() }, Some(Box::new(guard)))
             }
             Err(why) => (Outcome::Denied { why }, None),
         }
     }
 }
 
+/// A request for a resolution, released when dropped.
+struct Request {
+    number: u64,
+    kernel: Arc<Kernel>,
+}
+
+impl Restore for Request {}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        self.kernel.release_resolution(self.number);
+    }
+}
+
 /// Another process's request, as a neighbour holds it.
+#[derive(Default)]
 pub(super) struct ModelledNeighbour {
     outcome: Option<Outcome>,
     _request: Option<Request>,
@@ -143,6 +128,11 @@ pub(super) struct ModelledNeighbour {
 impl oversleep_system::Neighbour for ModelledNeighbour {
     fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
+    }
+
+    /// Nothing ends a modelled process but the one that started it.
+    fn check(&mut self) -> Result<(), Unavailable> {
+        Ok(())
     }
 }
 
@@ -155,7 +145,7 @@ pub(super) fn neighbour(
     kernel: &Arc<Kernel>,
     setting: Option<&Setting>,
 ) -> Result<ModelledNeighbour, Unavailable> {
-    let Some(setting) = setting else { return Ok(ModelledNeighbour { outcome: None, _request: None }) };
+    let Some(setting) = setting else { return Ok(ModelledNeighbour::default()) };
     let tunable = tunable.ok_or(Unavailable::NotOnThisPlatform)?;
     tunable.validate(setting)?;
     let held = match setting {
@@ -169,6 +159,6 @@ pub(super) fn neighbour(
     };
     let now = Setting::Nanos(granted);
     let was = Some(Setting::Nanos(settings::resolution(kernel)));
-    let request = Request { number, kernel: Arc::clone(kernel) };
-    Ok(ModelledNeighbour { outcome: Some(Outcome::Applied { was, now }), _request: Some(request) })
+    let outcome = Some(Outcome::Applied { was, now });
+    Ok(ModelledNeighbour { outcome, _request: Some(Request { number, kernel: Arc::clone(kernel) }) })
 }

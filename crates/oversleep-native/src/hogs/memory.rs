@@ -4,18 +4,7 @@ use std::hint::black_box;
 
 use oversleep_record::Unavailable;
 
-use super::Starter;
-use oversleep_system::{Load, LoadInfo, LoadKind};
-
-/// The kind.
-pub struct Memory {
-    /// Its description.
-    pub info: &'static LoadInfo,
-    /// How hogs are started.
-    pub hogs: Starter,
-    /// Reads the machine's sizes.
-    pub sizes: fn() -> Sizes,
-}
+use oversleep_system::Load;
 
 const MIB: u64 = 1 << 20;
 const LINE_BYTES: usize = 64;
@@ -54,21 +43,16 @@ fn plan(hogs: u32, sizes: Sizes) -> Result<usize, Unavailable> {
     }
 }
 
-impl LoadKind for Memory {
-    fn info(&self) -> &LoadInfo {
-        self.info
-    }
-
-    fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
-        let words = plan(hogs, (self.sizes)())? / size_of::<u64>();
-        self.hogs.start(hogs, move || {
-            let mut buffer: Vec<u64> = Vec::new();
-            buffer.try_reserve_exact(words).map_err(|error| Unavailable::failed("allocating a hog's buffer", error))?;
-            // Written, so that every page is there before the hog counts as running.
-            buffer.resize(words, 1);
-            Ok(move |stopped: &dyn Fn() -> bool| stream(&mut buffer, stopped))
-        })
-    }
+/// Starts hogs on a machine of these sizes.
+pub fn start(enter: fn(), sizes: Sizes, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
+    let words = plan(hogs, sizes)? / size_of::<u64>();
+    super::start(enter, hogs, move || {
+        let mut buffer: Vec<u64> = Vec::new();
+        buffer.try_reserve_exact(words).map_err(|error| Unavailable::failed("allocating a hog's buffer", error))?;
+        // Written, so that every page is there before the hog counts as running.
+        buffer.resize(words, 1);
+        Ok(move |stopped: &dyn Fn() -> bool| stream(&mut buffer, stopped))
+    })
 }
 
 fn stream(buffer: &mut [u64], stopped: &dyn Fn() -> bool) {

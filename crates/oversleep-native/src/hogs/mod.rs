@@ -10,29 +10,24 @@ use std::thread::{Builder, JoinHandle};
 
 use oversleep_record::Unavailable;
 
-use oversleep_system::{Load, check_hogs};
+use oversleep_system::{Load, LoadInfo, LoadKind, check_hogs};
 
-/// How a platform starts hogs. Each thread first leaves what it must not inherit, and then prepares what its loop needs.
-#[derive(Clone, Copy)]
-pub struct Starter {
-    /// Run first by every hog.
-    pub enter: fn(),
+/// Starts so many hogs of one kind.
+pub type Start = fn(u32) -> Result<Box<dyn Load>, Unavailable>;
+
+/// A kind of load: its description, and its hogs.
+pub struct Kind {
+    pub info: &'static LoadInfo,
+    pub start: Start,
 }
 
-impl Starter {
-    /// Starts hogs and returns when all of them run.
-    ///
-    /// # Errors
-    /// Why they can't start.
-    pub fn start<P, B>(self, hogs: u32, prepare: P) -> Result<Box<dyn Load>, Unavailable>
-    where
-        P: Fn() -> Result<B, Unavailable> + Send + Sync + 'static,
-        B: FnOnce(&dyn Fn() -> bool),
-    {
-        start(hogs, move || {
-            (self.enter)();
-            prepare()
-        })
+impl LoadKind for Kind {
+    fn info(&self) -> &LoadInfo {
+        self.info
+    }
+
+    fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
+        (self.start)(hogs)
     }
 }
 
@@ -54,9 +49,12 @@ impl Drop for Hogs {
     }
 }
 
-/// Starts hogs and returns when all of them run. `prepare` runs on each hog's thread; the loop that it returns runs until
-/// the stop flag is set.
-fn start<P, B>(hogs: u32, prepare: P) -> Result<Box<dyn Load>, Unavailable>
+/// Starts hogs and returns when all of them run. On each hog's thread, `enter` leaves what it must not inherit, then
+/// `prepare` makes what its loop needs; the loop runs until the stop flag is set.
+///
+/// # Errors
+/// Why they can't start.
+pub fn start<P, B>(enter: fn(), hogs: u32, prepare: P) -> Result<Box<dyn Load>, Unavailable>
 where
     P: Fn() -> Result<B, Unavailable> + Send + Sync + 'static,
     B: FnOnce(&dyn Fn() -> bool),
@@ -69,13 +67,14 @@ where
     let mut started = Hogs { stop: Arc::clone(&stop), threads: Vec::new() };
     for _ in 0..hogs {
         let (stop, prepare, ready) = (Arc::clone(&stop), Arc::clone(&prepare), ready.clone());
-        let body = move || match prepare() {
-            Ok(hog) => {
-                let _ = ready.send(Ok(()));
-                hog(&|| stop.load(Ordering::Relaxed));
-            }
-            Err(why) => {
-                let _ = ready.send(Err(why));
+        let body = move || {
+            enter();
+            match prepare() {
+                Ok(hog) => {
+                    let _ = ready.send(Ok(()));
+                    hog(&|| stop.load(Ordering::Relaxed));
+                }
+                Err(why) => _ = ready.send(Err(why)),
             }
         };
         let thread = Builder::new().name("hog".to_owned()).spawn(body);
@@ -103,16 +102,20 @@ mod tests {
     fn hogs_run_when_start_returns_and_are_gone_after_the_drop() {
         let seen = Arc::new(AtomicU32::new(0));
         let inside = Arc::clone(&seen);
-        let load = start(3, move || {
-            let seen = Arc::clone(&inside);
-            seen.fetch_add(1, Ordering::Relaxed);
-            Ok(move |stopped: &dyn Fn() -> bool| {
-                while !stopped() {
-                    std::thread::yield_now();
-                }
-                seen.fetch_add(10, Ordering::Relaxed);
-            })
-        });
+        let load = start(
+            || (),
+            3,
+            move || {
+                let seen = Arc::clone(&inside);
+                seen.fetch_add(1, Ordering::Relaxed);
+                Ok(move |stopped: &dyn Fn() -> bool| {
+                    while !stopped() {
+                        std::thread::yield_now();
+                    }
+                    seen.fetch_add(10, Ordering::Relaxed);
+                })
+            },
+        );
         let load = load.expect("started");
         assert_eq!(seen.load(Ordering::Relaxed), 3);
         drop(load);
@@ -122,9 +125,9 @@ mod tests {
     #[test]
     fn absurd_counts_and_failures_are_reasons() {
         for hogs in [0, HOGS_MAX + 1, u32::MAX] {
-            assert!(start(hogs, || Ok(|_: &dyn Fn() -> bool| ())).is_err(), "{hogs}");
+            assert!(start(|| (), hogs, || Ok(|_: &dyn Fn() -> bool| ())).is_err(), "{hogs}");
         }
         let failing = || Err::<fn(&dyn Fn() -> bool), _>(Unavailable::missing("a tool"));
-        assert_eq!(start(2, failing).err(), Some(Unavailable::missing("a tool")));
+        assert_eq!(start(|| (), 2, failing).err(), Some(Unavailable::missing("a tool")));
     }
 }

@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 use oversleep_record::environment::Environment;
 use oversleep_record::{Nanos, ProcessorState, Unavailable};
 
-use super::native::System;
+use super::native::{Registry, System};
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, ResolutionHolders, ResolutionRow,
     Splitter, Tunable, Wait,
@@ -44,47 +44,20 @@ pub struct Linux {
 
 impl System for Linux {
     const NAME: &'static str = "linux";
+    const CLOCKS: Registry<dyn Clock> = clocks::registry;
+    const WAITS: Registry<dyn Wait> = waits::registry;
+    const HANDOFFS: Registry<dyn HandoffKind> = handoffs::registry;
+    const TUNABLES: Registry<dyn Tunable> = tunables::registry;
+    const LOADS: Registry<dyn LoadKind> = load::registry;
+    const CPUS: fn() -> Vec<Cpu> = || cpus::cpus(&files::Disk);
+    const ENVIRONMENT: fn() -> Environment = environment::collect;
+    const ABILITIES: fn() -> Vec<Ability> = abilities::survey;
+    const RESOLUTION_ROWS: fn() -> Vec<ResolutionRow> = inheritance::rows;
 
     // The kernel's own clock for deadlines, not the library's. That one is usually within 25 ns of it (0.1 ms after a
     // resume), so it could make a punctual wait look early, and would save only a fifth of the cost.
     fn now() -> Nanos {
         os::monotonic_now()
-    }
-
-    fn clocks() -> Vec<Box<dyn Clock>> {
-        clocks::registry()
-    }
-
-    fn waits() -> Vec<Box<dyn Wait>> {
-        waits::registry()
-    }
-
-    fn handoffs() -> Vec<Box<dyn HandoffKind>> {
-        handoffs::registry()
-    }
-
-    fn tunables() -> Vec<Box<dyn Tunable>> {
-        tunables::registry()
-    }
-
-    fn loads() -> Vec<Box<dyn LoadKind>> {
-        load::registry()
-    }
-
-    fn cpus() -> Vec<Cpu> {
-        cpus::cpus(&files::Disk)
-    }
-
-    fn environment() -> Environment {
-        environment::collect()
-    }
-
-    fn abilities() -> Vec<Ability> {
-        abilities::survey()
-    }
-
-    fn resolution_rows() -> Vec<ResolutionRow> {
-        inheritance::rows()
     }
 
     fn counters(&self) -> CounterReading {
@@ -105,6 +78,10 @@ impl System for Linux {
     }
 
     fn idle_counters() -> IdleReading {
-        idle::read(&files::Disk, Self::now(), &Self::cpus())
+        idle::read(&files::Disk, Self::now(), &(Self::CPUS)())
+    }
+
+    fn end_waits() {
+        crate::unix::interruption::end_waits();
     }
 }

@@ -22,7 +22,7 @@ mod waits;
 use oversleep_record::environment::Environment;
 use oversleep_record::{Nanos, ProcessorState, Unavailable};
 
-use super::native::System;
+use super::native::{Registry, System};
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, ResolutionRow, Splitter, Tunable, Wait,
 };
@@ -39,45 +39,18 @@ pub struct MacOs {
 
 impl System for MacOs {
     const NAME: &'static str = "macos";
+    const CLOCKS: Registry<dyn Clock> = clocks::registry;
+    const WAITS: Registry<dyn Wait> = waits::registry;
+    const HANDOFFS: Registry<dyn HandoffKind> = handoffs::registry;
+    const TUNABLES: Registry<dyn Tunable> = tunables::registry;
+    const LOADS: Registry<dyn LoadKind> = load::registry;
+    const CPUS: fn() -> Vec<Cpu> = cpus::cpus;
+    const ENVIRONMENT: fn() -> Environment = environment::collect;
+    const ABILITIES: fn() -> Vec<Ability> = abilities::survey;
+    const RESOLUTION_ROWS: fn() -> Vec<ResolutionRow> = inheritance::rows;
 
     fn now() -> Nanos {
         os::now()
-    }
-
-    fn clocks() -> Vec<Box<dyn Clock>> {
-        clocks::registry()
-    }
-
-    fn waits() -> Vec<Box<dyn Wait>> {
-        waits::registry()
-    }
-
-    fn handoffs() -> Vec<Box<dyn HandoffKind>> {
-        handoffs::registry()
-    }
-
-    fn tunables() -> Vec<Box<dyn Tunable>> {
-        tunables::registry()
-    }
-
-    fn loads() -> Vec<Box<dyn LoadKind>> {
-        load::registry()
-    }
-
-    fn cpus() -> Vec<Cpu> {
-        cpus::cpus()
-    }
-
-    fn environment() -> Environment {
-        environment::collect()
-    }
-
-    fn abilities() -> Vec<Ability> {
-        abilities::survey()
-    }
-
-    fn resolution_rows() -> Vec<ResolutionRow> {
-        inheritance::rows()
     }
 
     fn counters(&self) -> CounterReading {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use oversleep_record::Unavailable;
 
+use super::paired;
 use oversleep_system::{Handoff, HandoffInfo, HandoffKind};
 
 type Opened = Result<Arc<dyn Handoff>, Unavailable>;
@@ -30,17 +31,9 @@ impl HandoffKind for NativeKind {
     }
 }
 
-/// How a hand-off of that name is made.
-pub(crate) fn call_of(calls: &[&[Call]], name: &str) -> Option<Open> {
-    calls.iter().copied().flatten().find(|(known, _)| *known == name).map(|&(_, open)| open)
-}
-
 /// The hand-offs of a system in the order of their descriptions, each with its calls.
 pub(crate) fn registry(described: &'static [HandoffInfo], calls: &[&[Call]]) -> Vec<Box<dyn HandoffKind>> {
-    let paired = |info: &'static HandoffInfo| -> Option<Box<dyn HandoffKind>> {
-        Some(Box::new(NativeKind { info, open: call_of(calls, info.name)? }))
-    };
-    described.iter().filter_map(paired).collect()
+    paired::registry(described, calls, |info, open| -> Box<dyn HandoffKind> { Box::new(NativeKind { info, open }) })
 }
 
 /// Lowers a count by one unless it is zero.

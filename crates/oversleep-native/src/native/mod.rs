@@ -1,8 +1,12 @@
 //! The machine this process runs on. Here is what all systems share; the rest is in each system's folder.
 
+pub(super) mod facts;
 pub(super) mod given;
 pub(super) mod handoffs;
+pub(super) mod paired;
 pub(super) mod tunables;
+#[cfg(test)]
+pub(super) mod wait_conformance;
 pub(super) mod waits;
 
 use std::sync::OnceLock;
@@ -17,23 +21,27 @@ use oversleep_system::{
     ResolutionRow, Splitter, ThreadHandle, Tunable, Wait, clocks, resolution,
 };
 
+/// Makes the entries of a registry.
+pub(super) type Registry<T> = fn() -> Vec<Box<T>>;
+
 /// An operating system: its registries, and what it states about the machine. The defaults are for systems that lack a
 /// feature. The value itself is the state kept between readings of the counters.
 pub(super) trait System: Default + Send + Sync + 'static {
     /// Its name in results.
     const NAME: &'static str;
+    const CLOCKS: Registry<dyn Clock>;
+    const WAITS: Registry<dyn Wait>;
+    const HANDOFFS: Registry<dyn HandoffKind>;
+    const TUNABLES: Registry<dyn Tunable>;
+    const LOADS: Registry<dyn LoadKind>;
+    const CPUS: fn() -> Vec<Cpu>;
+    const ENVIRONMENT: fn() -> Environment;
+    const ABILITIES: fn() -> Vec<Ability>;
+    const RESOLUTION_ROWS: fn() -> Vec<ResolutionRow>;
 
     /// The time on the clock that deadlines are on, [`clocks::reference`].
     fn now() -> Nanos;
-    fn clocks() -> Vec<Box<dyn Clock>>;
-    fn waits() -> Vec<Box<dyn Wait>>;
-    fn handoffs() -> Vec<Box<dyn HandoffKind>>;
-    fn tunables() -> Vec<Box<dyn Tunable>>;
-    fn loads() -> Vec<Box<dyn LoadKind>>;
-    fn cpus() -> Vec<Cpu>;
-    fn environment() -> Environment;
-    fn abilities() -> Vec<Ability>;
-    fn resolution_rows() -> Vec<ResolutionRow>;
+
     fn counters(&self) -> CounterReading;
     fn processor_state(&self) -> ProcessorState;
 
@@ -50,6 +58,9 @@ pub(super) trait System: Default + Send + Sync + 'static {
     fn idle_counters() -> IdleReading {
         IdleReading::unknown(Self::now(), Unavailable::NotOnThisPlatform)
     }
+
+    /// Ends the current waits of other threads, where the system has a way.
+    fn end_waits() {}
 }
 
 /// The machine this process runs on. Creating one costs nothing; each registry is built at first use.
@@ -92,31 +103,35 @@ impl<S: System> Platform for Native<S> {
     }
 
     fn clocks(&self) -> &[Box<dyn Clock>] {
-        self.clocks.get_or_init(S::clocks)
+        self.clocks.get_or_init(S::CLOCKS)
     }
 
     fn waits(&self) -> &[Box<dyn Wait>] {
-        self.waits.get_or_init(S::waits)
+        self.waits.get_or_init(S::WAITS)
     }
 
     fn handoffs(&self) -> &[Box<dyn HandoffKind>] {
-        self.handoffs.get_or_init(S::handoffs)
+        self.handoffs.get_or_init(S::HANDOFFS)
     }
 
     fn tunables(&self) -> &[Box<dyn Tunable>] {
-        self.tunables.get_or_init(S::tunables)
+        self.tunables.get_or_init(S::TUNABLES)
     }
 
     fn loads(&self) -> &[Box<dyn LoadKind>] {
-        self.loads.get_or_init(S::loads)
+        self.loads.get_or_init(S::LOADS)
     }
 
     fn cpus(&self) -> Vec<Cpu> {
-        S::cpus()
+        (S::CPUS)()
     }
 
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
         threads::spawn(name, body)
+    }
+
+    fn end_waits(&self) {
+        S::end_waits();
     }
 
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
@@ -124,7 +139,7 @@ impl<S: System> Platform for Native<S> {
     }
 
     fn resolution_rows(&self) -> Vec<ResolutionRow> {
-        S::resolution_rows()
+        (S::RESOLUTION_ROWS)()
     }
 
     fn resolution_holders(&self) -> Result<ResolutionHolders, Unavailable> {
@@ -136,7 +151,7 @@ impl<S: System> Platform for Native<S> {
     }
 
     fn environment(&self) -> Environment {
-        S::environment()
+        (S::ENVIRONMENT)()
     }
 
     fn counters(&self) -> CounterReading {
@@ -152,7 +167,7 @@ impl<S: System> Platform for Native<S> {
     }
 
     fn abilities(&self) -> Vec<Ability> {
-        S::abilities()
+        (S::ABILITIES)()
     }
 
     fn unix_time_s(&self) -> Option<i64> {
@@ -165,6 +180,7 @@ impl<S: System> Platform for Native<S> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use oversleep_record::clock::{Counts, Epoch};
     use oversleep_system::{ClockUnit, HOGS_MAX};
 
     use super::*;
@@ -196,6 +212,20 @@ mod tests {
             drop(load);
             for hogs in [0, HOGS_MAX + 1, u32::MAX] {
                 assert!(kind.start(hogs).is_err(), "{} {hogs}", kind.info().name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_readable_clock_of_this_thread_does_not_step_back() {
+        for clock in here().clocks().iter().filter(|clock| clock.available().is_ok()) {
+            let info = clock.info();
+            let mut reads = [0; 64];
+            clock.read_into(&mut reads);
+            clock.read_batch(3);
+            // Time of day may be set while this runs, and the counters of CPUs may differ.
+            if info.counts != Counts::TimeOfDay && info.epoch != Epoch::Processor {
+                assert!(reads.is_sorted(), "{} {reads:?}", info.name);
             }
         }
     }

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 
+pub(crate) use oversleep_system::undo;
 use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo};
 
 /// The outcome of a change, and the guard that restores it.
@@ -120,10 +121,10 @@ pub(crate) fn flag(setting: &Setting) -> Option<bool> {
 /// [`Entry::parse`] of CPUs: at least one, in order and each once.
 pub(crate) fn cpus(setting: &Setting) -> Option<Vec<u32>> {
     let Setting::Cpus(cpus) = setting else { return None };
-    let mut asked = cpus.clone();
-    asked.sort_unstable();
-    asked.dedup();
-    (!asked.is_empty()).then_some(asked)
+    let mut wanted = cpus.clone();
+    wanted.sort_unstable();
+    wanted.dedup();
+    (!wanted.is_empty()).then_some(wanted)
 }
 
 /// A setting of a word and its number.
@@ -135,6 +136,29 @@ pub(crate) fn word(word: &str, number: i32) -> Setting {
 mod tests {
     use super::*;
     use oversleep_system::tunables;
+
+    #[test]
+    fn every_tunable_takes_what_is_compared_and_refuses_another_kind() {
+        use oversleep_record::Nanos;
+        let settings = [Setting::Nanos(Nanos(1)), Setting::Flag(true), Setting::Cpus(vec![0]), word("no-such-word", 0)];
+        for tunable in crate::here().tunables() {
+            let name = tunable.info().name;
+            for setting in tunable.settings_to_compare() {
+                assert_eq!(tunable.validate(&setting), Ok(()), "{name}={setting}");
+            }
+            let takes = match name {
+                "slack" | "dma-latency" | "resolution" | "time-begin-period" => 0,
+                "lock-memory" | "power-throttling" | "mmcss" => 1,
+                "pin" => 2,
+                _ => usize::MAX,
+            };
+            for (_, setting) in settings.iter().enumerate().filter(|(kind, _)| *kind != takes) {
+                assert!(tunable.validate(setting).is_err(), "{name} took {setting}");
+                let (outcome, guard) = tunable.apply(setting);
+                assert!(!outcome.holds() && guard.is_none(), "{name} took {setting}");
+            }
+        }
+    }
 
     /// A switch that can be turned on where `HERE` is set, but never off.
     struct Switch<const HERE: bool>;

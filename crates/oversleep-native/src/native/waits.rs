@@ -2,7 +2,7 @@
 
 use oversleep_record::{Nanos, Unavailable};
 
-use super::System;
+use super::{System, paired};
 use oversleep_system::{SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 type Opened = Result<Box<dyn Waiter>, Unavailable>;
@@ -11,6 +11,17 @@ type Opened = Result<Box<dyn Waiter>, Unavailable>;
 pub(crate) type Open = fn() -> Opened;
 /// The name of a description and how its call is opened.
 pub(crate) type Call = (&'static str, Open);
+/// A table of calls, which a system's `waits/mod.rs` lists: the constant that holds a description, its name, and how the
+/// call is opened.
+macro_rules! calls {
+    ($described:path; $($info:ident = $name:literal => $open:expr,)*) => {
+        $(const $info: &WaitInfo = oversleep_system::describe!($described, $name);)*
+
+        pub(super) const CALLS: &[$crate::native::waits::Call] = &[$(($info.name, || $open)),*];
+    };
+}
+pub(crate) use calls;
+
 /// The same with a tolerance, for calls that take one.
 pub(crate) type TolerantCall = (&'static str, fn(Nanos) -> Opened);
 
@@ -38,23 +49,15 @@ impl Wait for NativeWait {
     }
 }
 
-/// How the wait of that name is opened.
-pub(crate) fn call_of(calls: &[&[Call]], name: &str) -> Option<Open> {
-    calls.iter().copied().flatten().find(|(known, _)| *known == name).map(|&(_, open)| open)
-}
-
 /// The waits of a system in the order of their descriptions, each with its call.
 pub(crate) fn registry(
     described: &'static [WaitInfo],
     calls: &[&[Call]],
     tolerant: &[TolerantCall],
 ) -> Vec<Box<dyn Wait>> {
-    let tolerating = |name| tolerant.iter().find(|(known, _)| *known == name).map(|&(_, open)| open);
-    let paired = |info: &'static WaitInfo| -> Option<Box<dyn Wait>> {
-        let open = call_of(calls, info.name)?;
-        Some(Box::new(NativeWait { info, open, open_tolerating: tolerating(info.name) }))
-    };
-    described.iter().filter_map(paired).collect()
+    paired::registry(described, calls, |info, open| -> Box<dyn Wait> {
+        Box::new(NativeWait { info, open, open_tolerating: paired::call_of(&[tolerant], info.name) })
+    })
 }
 
 /// A wait that holds nothing. The call is a type parameter, so that it is inlined and [`Waiter::wait`] stays the only

@@ -4,6 +4,7 @@
 use oversleep_record::Unavailable;
 
 use crate::fn_clock::{FnClock, Read};
+use oversleep_system::{Clock, ClockInfo};
 
 /// What a system states about the counters.
 pub trait Rules: Sized + 'static {
@@ -11,39 +12,42 @@ pub trait Rules: Sized + 'static {
     fn permitted(instruction: &str) -> Result<(), Unavailable>;
 
     /// Ticks of the time-stamp counter per second, as the processor or the system states it.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only x86 has the counter"))]
     fn tsc_hz() -> Option<u64>;
 
     /// The counters under these rules.
+    #[cfg(target_arch = "x86_64")]
     const READS: &'static [Read] = &[
-        ("tsc", |info| FnClock::new(info, tsc::plain).available(tsc_available::<Self>).ticks_hz(Self::tsc_hz).boxed()),
+        ("tsc", |info| FnClock::new(info, tsc::plain).available(tsc::available::<Self>).ticks_hz(Self::tsc_hz).boxed()),
         ("tscp", |info| {
-            FnClock::new(info, tsc::ordered).available(tscp_available::<Self>).ticks_hz(Self::tsc_hz).boxed()
+            FnClock::new(info, tsc::ordered).available(tsc::rdtscp_available::<Self>).ticks_hz(Self::tsc_hz).boxed()
         }),
         ("tsc-fenced", |info| {
-            FnClock::new(info, tsc::fenced).available(tsc_available::<Self>).ticks_hz(Self::tsc_hz).boxed()
+            FnClock::new(info, tsc::fenced).available(tsc::available::<Self>).ticks_hz(Self::tsc_hz).boxed()
         }),
+        ("cntvct", absent),
+    ];
+
+    /// The counters under these rules.
+    #[cfg(target_arch = "aarch64")]
+    const READS: &'static [Read] = &[
+        ("tsc", absent),
+        ("tscp", absent),
+        ("tsc-fenced", absent),
         ("cntvct", |info| {
-            FnClock::new(info, generic_timer::count)
-                .available(generic_timer_available::<Self>)
-                .ticks_hz(generic_timer::stated_hz)
-                .boxed()
+            let clock = FnClock::new(info, generic_timer::count).ticks_hz(generic_timer::stated_hz);
+            clock.available(|| Self::permitted("mrs CNTVCT_EL0")).boxed()
         }),
     ];
+
+    /// The counters, of which this processor has none.
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    const READS: &'static [Read] = &[("tsc", absent), ("tscp", absent), ("tsc-fenced", absent), ("cntvct", absent)];
 }
 
-fn tsc_available<R: Rules>() -> Result<(), Unavailable> {
-    tsc::present()?;
-    R::permitted("rdtsc")
-}
-
-fn tscp_available<R: Rules>() -> Result<(), Unavailable> {
-    tsc_available::<R>()?;
-    tsc::rdtscp_available()
-}
-
-fn generic_timer_available<R: Rules>() -> Result<(), Unavailable> {
-    generic_timer::available()?;
-    R::permitted("mrs CNTVCT_EL0")
+/// A counter of another architecture.
+fn absent(info: &'static ClockInfo) -> Box<dyn Clock> {
+    FnClock::new(info, || 0).available(|| Err(Unavailable::NotOnThisPlatform)).boxed()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -54,11 +58,15 @@ mod tsc {
 
     use crate::processor::cpuid;
 
-    pub fn present() -> Result<(), Unavailable> {
-        if cpuid::tsc_present() { Ok(()) } else { Err(Unavailable::no_hardware("time-stamp counter")) }
+    pub fn available<R: super::Rules>() -> Result<(), Unavailable> {
+        if !cpuid::tsc_present() {
+            return Err(Unavailable::no_hardware("time-stamp counter"));
+        }
+        R::permitted("rdtsc")
     }
 
-    pub fn rdtscp_available() -> Result<(), Unavailable> {
+    pub fn rdtscp_available<R: super::Rules>() -> Result<(), Unavailable> {
+        available::<R>()?;
         if cpuid::rdtscp_present() { Ok(()) } else { Err(Unavailable::no_hardware("rdtscp instruction")) }
     }
 
@@ -85,40 +93,9 @@ mod tsc {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
-mod tsc {
-    use oversleep_record::Unavailable;
-
-    pub fn present() -> Result<(), Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
-    }
-
-    pub fn rdtscp_available() -> Result<(), Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
-    }
-
-    pub fn plain() -> u64 {
-        0
-    }
-
-    pub fn ordered() -> u64 {
-        0
-    }
-
-    pub fn fenced() -> u64 {
-        0
-    }
-}
-
 #[cfg(target_arch = "aarch64")]
 mod generic_timer {
     use core::arch::asm;
-
-    use oversleep_record::Unavailable;
-
-    pub fn available() -> Result<(), Unavailable> {
-        Ok(())
-    }
 
     pub fn stated_hz() -> Option<u64> {
         let hz: u64;
@@ -133,22 +110,5 @@ mod generic_timer {
         // SAFETY: Linux, Windows and macOS let every process read this register unless disabled, which was asked before.
         unsafe { asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags)) };
         ticks
-    }
-}
-
-#[cfg(not(target_arch = "aarch64"))]
-mod generic_timer {
-    use oversleep_record::Unavailable;
-
-    pub fn available() -> Result<(), Unavailable> {
-        Err(Unavailable::NotOnThisPlatform)
-    }
-
-    pub fn stated_hz() -> Option<u64> {
-        None
-    }
-
-    pub fn count() -> u64 {
-        0
     }
 }

@@ -11,6 +11,8 @@ pub mod clocks;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod handoffs;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
+pub mod lock_memory;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod os;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod waits;

@@ -28,7 +28,7 @@ pub(super) use waits::end_all as end_waits;
 use oversleep_record::environment::Environment;
 use oversleep_record::{Nanos, ProcessorState};
 
-use super::native::System;
+use super::native::{Registry, System};
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, ResolutionRow, Tunable, Wait,
 };
@@ -45,45 +45,18 @@ pub struct Windows {
 
 impl System for Windows {
     const NAME: &'static str = "windows";
+    const CLOCKS: Registry<dyn Clock> = clocks::registry;
+    const WAITS: Registry<dyn Wait> = waits::registry;
+    const HANDOFFS: Registry<dyn HandoffKind> = handoffs::registry;
+    const TUNABLES: Registry<dyn Tunable> = tunables::registry;
+    const LOADS: Registry<dyn LoadKind> = load::registry;
+    const CPUS: fn() -> Vec<Cpu> = processors::cpus;
+    const ENVIRONMENT: fn() -> Environment = environment::collect;
+    const ABILITIES: fn() -> Vec<Ability> = abilities::survey;
+    const RESOLUTION_ROWS: fn() -> Vec<ResolutionRow> = resolution::rows;
 
     fn now() -> Nanos {
         os::now()
-    }
-
-    fn clocks() -> Vec<Box<dyn Clock>> {
-        clocks::registry()
-    }
-
-    fn waits() -> Vec<Box<dyn Wait>> {
-        waits::registry()
-    }
-
-    fn handoffs() -> Vec<Box<dyn HandoffKind>> {
-        handoffs::registry()
-    }
-
-    fn tunables() -> Vec<Box<dyn Tunable>> {
-        tunables::registry()
-    }
-
-    fn loads() -> Vec<Box<dyn LoadKind>> {
-        load::registry()
-    }
-
-    fn cpus() -> Vec<Cpu> {
-        processors::cpus()
-    }
-
-    fn environment() -> Environment {
-        environment::collect()
-    }
-
-    fn abilities() -> Vec<Ability> {
-        abilities::survey()
-    }
-
-    fn resolution_rows() -> Vec<ResolutionRow> {
-        resolution::rows()
     }
 
     fn counters(&self) -> CounterReading {
@@ -92,6 +65,10 @@ impl System for Windows {
 
     fn processor_state(&self) -> ProcessorState {
         processor_state::read()
+    }
+
+    fn end_waits() {
+        end_waits();
     }
 
     fn idle_counters() -> IdleReading {

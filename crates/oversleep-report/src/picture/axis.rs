@@ -23,28 +23,30 @@ pub fn left(c: &mut Canvas, ticks: &[Tick], x: f64, x_end: f64) {
 
 /// A horizontal axis at `y`: labels beneath it, grid lines up to `y_end`.
 pub fn bottom(c: &mut Canvas, ticks: &[Tick], y: f64, y_end: f64) {
-    for tick in ticks {
-        let x = crisp(tick.at);
-        if tick.label.is_empty() {
-            c.line((x, y), (x, y + 3.0), "axis s thin");
-        } else {
-            c.line((x, y_end), (x, y), "grid s");
-            c.text((x, y + 16.0), Anchor::Middle, "soft t", &tick.label);
-        }
-    }
+    upright(c, ticks, (y, y_end), (3.0, 16.0));
 }
 
 /// Vertical grid lines with the labels above them, for charts of rows that are read from the top.
 pub fn top(c: &mut Canvas, ticks: &[Tick], y: f64, y_end: f64) {
+    upright(c, ticks, (y, y_end), (-3.0, -7.0));
+}
+
+/// Vertical grid lines from `y` to `y_end`; marks and labels stand that far outside.
+fn upright(c: &mut Canvas, ticks: &[Tick], (y, y_end): (f64, f64), (mark, label): (f64, f64)) {
     for tick in ticks {
         let x = crisp(tick.at);
         if tick.label.is_empty() {
-            c.line((x, y - 3.0), (x, y), "axis s thin");
+            c.line((x, y.min(y + mark)), (x, y.max(y + mark)), "axis s thin");
         } else {
-            c.line((x, y), (x, y_end), "grid s");
-            c.text((x, y - 7.0), Anchor::Middle, "soft t", &tick.label);
+            c.line((x, y.min(y_end)), (x, y.max(y_end)), "grid s");
+            c.text((x, y + label), Anchor::Middle, "soft t", &tick.label);
         }
     }
+}
+
+/// The name of an axis, centred beneath it.
+pub fn name(c: &mut Canvas, middle: (f64, f64), name: &str) {
+    c.text(middle, Anchor::Middle, "soft t", name);
 }
 
 /// Moves labels apart: given the wanted positions in ascending order, the positions closest to them that are at least

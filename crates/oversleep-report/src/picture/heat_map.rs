@@ -3,7 +3,7 @@
 use super::frame::{self, Frame, WIDTH, Words};
 use super::svg::{Anchor, Canvas};
 use super::text::{self, signed_us};
-use super::{stats, theme};
+use super::{axis, stats, theme};
 
 const HEADING: &str = "Median lateness by wait and request";
 const ROW: f64 = 23.0;
@@ -15,7 +15,7 @@ pub struct HeatMap {
     pub frame: Frame,
     /// The requests, as they are to be read: `1 ms`.
     pub columns: Vec<String>,
-    /// Name of the wait, and its median lateness in µs per column, `None` where it wasn't measured.
+    /// Name of the wait, and its median lateness in µs per column, `None` if it wasn't measured.
     pub rows: Vec<(String, Vec<Option<f64>>)>,
 }
 
@@ -34,12 +34,7 @@ impl HeatMap {
         let words = self.words();
         frame::figure(&self.frame, &words, &[], 20.0 + ROW * self.rows.len() as f64, |c| {
             for (i, column) in self.columns.iter().enumerate() {
-                c.text(
-                    (left + cell * (i as f64 + 0.5), 11.0),
-                    Anchor::Middle,
-                    "soft t",
-                    &text::fitted(column, 11.0, cell - 4.0),
-                );
+                axis::name(c, (left + cell * (i as f64 + 0.5), 11.0), &text::fitted(column, 11.0, cell - 4.0));
             }
             for (i, (label, values)) in self.rows.iter().enumerate() {
                 let y = 20.0 + ROW * i as f64;

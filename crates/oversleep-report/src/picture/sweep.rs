@@ -189,7 +189,7 @@ fn axes(c: &mut Canvas, x: &Scale, upper: &Scale, lower: &Scale) {
     );
     axis::bottom(c, &x.ticks(1.0, 30.0), LOWER_BOTTOM, LOWER_BOTTOM);
     c.line((LEFT, axis::crisp(LOWER_BOTTOM)), (RIGHT, axis::crisp(LOWER_BOTTOM)), "axis s");
-    c.text(((LEFT + RIGHT) / 2.0, LOWER_BOTTOM + 34.0), Anchor::Middle, "soft t", "requested, ms");
+    axis::name(c, ((LEFT + RIGHT) / 2.0, LOWER_BOTTOM + 34.0), "requested, ms");
 }
 
 fn draw_request(c: &mut Canvas, request: &Request, x: &Scale, upper: &Scale, lower: &Scale) {

@@ -102,18 +102,8 @@ impl TwoClocks {
                 / sleeps.len() as f64;
             coarse.draw_histogram(c, COARSE_LEFT, most, &scale);
             precise.draw_histogram(c, PRECISE_LEFT, most, &scale);
-            c.text(
-                ((LEFT + SERIES_RIGHT) / 2.0, PLOT_HEIGHT + 36.0),
-                Anchor::Middle,
-                "soft t",
-                "sleeps, in the order taken",
-            );
-            c.text(
-                (COARSE_LEFT + HISTOGRAM_WIDTH + 8.0, PLOT_HEIGHT + 36.0),
-                Anchor::Middle,
-                "soft t",
-                "share of all sleeps",
-            );
+            axis::name(c, ((LEFT + SERIES_RIGHT) / 2.0, PLOT_HEIGHT + 36.0), "sleeps, in the order taken");
+            axis::name(c, (COARSE_LEFT + HISTOGRAM_WIDTH + 8.0, PLOT_HEIGHT + 36.0), "share of all sleeps");
             c.moved(0.0, LENS_TOP, |c| {
                 lens::draw(c, &stats::sorted(&precise.durations_us), (LEFT, PRECISE_LEFT + HISTOGRAM_WIDTH))
             });

@@ -55,23 +55,17 @@ impl ToCell for String {
     }
 }
 
-impl ToCell for &str {
-    fn to_cell(self) -> Cell {
-        self.to_owned().to_cell()
-    }
+macro_rules! cells_of {
+    ($($kind:ty: $text:expr),+) => {
+        $(impl ToCell for $kind {
+            fn to_cell(self) -> Cell {
+                ($text)(self).to_cell()
+            }
+        })+
+    };
 }
 
-impl ToCell for Nanos {
-    fn to_cell(self) -> Cell {
-        self.to_string().to_cell()
-    }
-}
-
-impl ToCell for u64 {
-    fn to_cell(self) -> Cell {
-        grouped(self).to_cell()
-    }
-}
+cells_of!(&str: str::to_owned, Nanos: |span: Nanos| span.to_string(), u64: grouped);
 
 impl<T: ToCell> ToCell for Option<T> {
     fn to_cell(self) -> Cell {

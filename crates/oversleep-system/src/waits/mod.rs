@@ -1,7 +1,7 @@
 //! Every wait of every system, described once. A machine adds the call (`oversleep-native`), a model its figures
 //! (`oversleep-model`); lists, help and reference tables are made from these descriptions.
 //!
-//! A new wait is one entry in the file of its system, beside others of its family: the plainest of a family stands
+//! A new wait is one entry in the file of its system, beside others of its family: the simplest of a family stands
 //! first. Waits made of a clock and another wait are described where they are made, in `oversleep-measure`.
 
 mod library;
@@ -15,7 +15,7 @@ pub use linux::LINUX;
 pub use macos::MACOS;
 pub use windows::WINDOWS;
 
-use crate::{Family, WaitInfo, pairing};
+use crate::{Family, WaitInfo};
 
 /// The waits of a system by its name in results, those of every system where it has no catalogue of its own.
 pub fn of(os: &str) -> &'static [WaitInfo] {
@@ -27,23 +27,8 @@ pub fn of(os: &str) -> &'static [WaitInfo] {
     }
 }
 
-/// The description of that name.
-///
-/// # Panics
-/// Without such a description; in a constant, that stops the compiler.
-pub const fn named(waits: &'static [WaitInfo], name: &str) -> &'static WaitInfo {
-    let mut at = 0;
-    while at < waits.len() {
-        if pairing::is_same(waits[at].name, name) {
-            return &waits[at];
-        }
-        at += 1;
-    }
-    panic!("{}", name)
-}
-
-/// The plainest wait of a family: the first in the list.
-pub fn plainest<'a>(waits: impl IntoIterator<Item = &'a WaitInfo>, family: Family) -> Option<&'a WaitInfo> {
+/// The simplest wait of a family: the first in the list.
+pub fn simplest<'a>(waits: impl IntoIterator<Item = &'a WaitInfo>, family: Family) -> Option<&'a WaitInfo> {
     waits.into_iter().find(|info| info.family == family)
 }
 
@@ -100,9 +85,9 @@ mod tests {
     }
 
     #[test]
-    fn the_plainest_of_a_family_comes_first() {
-        let name = |os, family| plainest(of(os), family).map(|info| info.name);
-        for (os, family, plainest) in [
+    fn the_simplest_of_a_family_comes_first() {
+        let name = |os, family| simplest(of(os), family).map(|info| info.name);
+        for (os, family, simplest) in [
             ("linux", Family::Sleep, "nanosleep"),
             ("macos", Family::Sleep, "nanosleep"),
             ("windows", Family::Sleep, "sleep"),
@@ -110,7 +95,7 @@ mod tests {
             ("windows", Family::Timer, "waitable-timer"),
             ("windows", Family::Yield, "switch-to-thread"),
         ] {
-            assert_eq!(name(os, family), Some(plainest), "{os} {family:?}");
+            assert_eq!(name(os, family), Some(simplest), "{os} {family:?}");
         }
         assert_eq!(name("plan9", Family::Sleep), Some("thread-sleep"));
     }

@@ -9,7 +9,7 @@ use oversleep_measure::Command;
 use oversleep_record::conditions::Setting;
 
 use super::measuring::{self, Files};
-use crate::args::{ConditionArgs, DepthArgs, LimitArgs, MachineArgs, OutputArgs, RequestArgs, help, value};
+use crate::args::{DepthArgs, LimitArgs, MachineArgs, RequestArgs, RunArgs, help, value};
 use crate::exit::{Exit, Failure};
 use crate::request::{MeasuringArgs, machine};
 
@@ -38,8 +38,8 @@ impl Resolution {
         match self.task {
             Task::Show(task) => task.run(),
             Task::Hold(task) => task.run(),
-            Task::Sweep(task) => measurable(&task.machine).and_then(|()| task.run()),
-            Task::Neighbours(task) => measurable(&task.machine).and_then(|()| task.run()),
+            Task::Sweep(task) => measurable(&task.run.machine).and_then(|()| task.run()),
+            Task::Neighbours(task) => measurable(&task.run.machine).and_then(|()| task.run()),
         }
     }
 }
@@ -54,7 +54,7 @@ fn measurable(on: &MachineArgs) -> Result<(), Failure> {
 #[derive(Args, Debug)]
 #[command(before_help = help::RESOLUTION_SWEEP, after_help = help::CODES)]
 struct Sweep {
-    /// Waits to measure [default: the plainest sleep, poll and timer]
+    /// Waits to measure [default: the simplest sleep, poll and timer]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
@@ -69,27 +69,21 @@ struct Sweep {
     #[command(flatten)]
     limit: LimitArgs,
     #[command(flatten)]
-    conditions: ConditionArgs,
-    #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    output: OutputArgs,
+    run: RunArgs,
 }
 
 impl Sweep {
     fn run(self) -> Result<Exit, Failure> {
         let args = MeasuringArgs {
             experiments: Command::ResolutionSweep.experiments(),
-            depth: self.depth.depth(),
             requests: self.request.request,
             limit: self.limit.limit(),
             settings: self.hold,
             subjects: self.names,
             subject_kind: Some(Kind::Wait),
-            name: self.output.name.clone(),
-            ..MeasuringArgs::new("resolution sweep", self.conditions, self.machine)
+            ..MeasuringArgs::new("resolution sweep", self.depth, self.run.conditions, self.run.machine)
         };
-        measuring::run(args, &self.output, Files::AsAsked)
+        measuring::run(args, &self.run.output, Files::AsAsked)
     }
 }
 
@@ -107,23 +101,17 @@ struct Neighbours {
     #[command(flatten)]
     limit: LimitArgs,
     #[command(flatten)]
-    conditions: ConditionArgs,
-    #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    output: OutputArgs,
+    run: RunArgs,
 }
 
 impl Neighbours {
     fn run(self) -> Result<Exit, Failure> {
         let args = MeasuringArgs {
             experiments: Command::ResolutionNeighbours.experiments(),
-            depth: self.depth.depth(),
             requests: self.request.request,
             limit: self.limit.limit(),
-            name: self.output.name.clone(),
-            ..MeasuringArgs::new("resolution neighbours", self.conditions, self.machine)
+            ..MeasuringArgs::new("resolution neighbours", self.depth, self.run.conditions, self.run.machine)
         };
-        measuring::run(args, &self.output, Files::AsAsked)
+        measuring::run(args, &self.run.output, Files::AsAsked)
     }
 }

@@ -15,43 +15,8 @@ impl Figures<'_> {
         self.0.stated.get(path).map(|stated| &stated.value)
     }
 
-    pub(in crate::machines) fn span(&self, path: &str) -> Nanos {
-        match self.value(path) {
-            Some(Value::Span(span)) => *span,
-            _ => Nanos::ZERO,
-        }
-    }
-
-    pub(in crate::machines) fn spread(&self, path: &str) -> Spread {
-        match self.value(path) {
-            Some(Value::Spread(spread)) => spread.clone(),
-            _ => Spread::fixed(Nanos::ZERO),
-        }
-    }
-
-    pub(super) fn ladder(&self, path: &str) -> Vec<(Nanos, Spread)> {
-        match self.value(path) {
-            Some(Value::Ladder(ladder)) => ladder.clone(),
-            _ => Vec::new(),
-        }
-    }
-
-    pub(super) fn share(&self, path: &str) -> f64 {
-        match self.value(path) {
-            Some(Value::Share(share)) => *share,
-            _ => 0.0,
-        }
-    }
-
     pub(super) fn share_ppm(&self, path: &str) -> i64 {
         (self.share(path) * 1e6).round() as i64
-    }
-
-    pub(in crate::machines) fn integer(&self, path: &str) -> i64 {
-        match self.value(path) {
-            Some(Value::Integer(number)) => *number,
-            _ => 0,
-        }
     }
 
     pub(super) fn flag(&self, path: &str) -> bool {
@@ -85,4 +50,27 @@ impl Figures<'_> {
         let why = format!("'{path}': {}", why.into());
         MachineError::Malformed { name: self.0.name.clone(), why }
     }
+}
+
+/// Figures of one kind each, with the value where a profile states none.
+macro_rules! figures {
+    ($($name:ident: $kind:ident($of:ty) or $none:expr;)+) => {
+        impl Figures<'_> {
+            $(pub(in crate::machines) fn $name(&self, path: &str) -> $of {
+                match self.value(path) {
+                    Some(Value::$kind(stated)) => stated.clone(),
+                    _ => $none,
+                }
+            })+
+        }
+    };
+}
+
+figures! {
+    span: Span(Nanos) or Nanos::ZERO;
+    spread: Spread(Spread) or Spread::fixed(Nanos::ZERO);
+    ladder: Ladder(Vec<(Nanos, Spread)>) or Vec::new();
+    share: Share(f64) or 0.0;
+    integer: Integer(i64) or 0;
+    tiers: Tiers(Vec<(String, i32, Nanos)>) or Vec::new();
 }

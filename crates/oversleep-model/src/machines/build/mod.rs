@@ -12,7 +12,6 @@ use oversleep_record::clock::Counts;
 use super::MachineError;
 use super::bounds::check_clock;
 use super::profile::Profile;
-use super::value::Value;
 use crate::sim::systems::{SYSTEMS, System};
 use crate::sim::{
     ClockModel, ClockSource, Machine, OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing, WaitModel, Wake,
@@ -96,10 +95,6 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
     if hz > 1_000_000 {
         return Err(figures.wrong("timers.hz", "no kernel ticks more than a million times per second"));
     }
-    let tiers = match figures.value("timers.tiers") {
-        Some(Value::Tiers(tiers)) => tiers.clone(),
-        _ => Vec::new(),
-    };
     Ok(Timing {
         default_slack_ns: figures.span("timers.slack"),
         poll_share: PollShare {
@@ -113,7 +108,11 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
             p_late: figures.share("timers.grid-p-late"),
         },
         wheel_ns: if hz > 0 { Nanos(1_000_000_000 / hz) } else { Nanos::ZERO },
-        tiers: tiers.into_iter().map(|(name, shift, max_ns)| Tier { name, shift, max_ns }).collect(),
+        tiers: figures
+            .tiers("timers.tiers")
+            .into_iter()
+            .map(|(name, shift, max_ns)| Tier { name, shift, max_ns })
+            .collect(),
     })
 }
 

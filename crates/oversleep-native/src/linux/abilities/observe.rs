@@ -7,90 +7,50 @@ use crate::linux::cgroup;
 use crate::linux::environment;
 use crate::linux::files::{Disk, Files};
 use crate::linux::splitter::{SwitchWatch, ThreadStatFile};
-use crate::survey::Entry;
+use crate::survey::{Entry, abilities};
 
 const HOST: &str = "virtual machines often lack it: check on the host";
 const SENSOR: &str = "load the driver of the processor's sensor, or check on the host";
 const INTEL: &str = "Intel's processors have it; in a virtual machine, check on the host";
 const SYSFS: &str = "mount sysfs";
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry {
-        name: "switch-in times",
-        gives: "splits lateness into timer, run queue and return, without privileges",
-        check: || SwitchWatch::open().map(|_| "perf_event_open for this thread's switches was granted".to_owned()),
+pub(super) const ENTRIES: &[Entry] = abilities! {
+    "switch-in times": "splits lateness into timer, run queue and return, without privileges" =>
+        || SwitchWatch::open().map(|_| "perf_event_open for this thread's switches was granted".to_owned()),
+    "run-queue delay": "shows how long each measuring thread waited for a CPU" =>
+        || ThreadStatFile::open()?.read().map(|_| "/proc/thread-self/schedstat".to_owned()),
+    "CPU pressure": "shows how long the machine's tasks waited for a CPU during a measurement" => || {
+        let read = Disk.text("/proc/pressure/cpu").map(|_| "/proc/pressure/cpu".to_owned());
+        read.map_err(|why| match why {
+            Unavailable::NotPermitted { .. } => why,
+            _ => Unavailable::missing("/proc/pressure/cpu (boot Linux 4.20 or later with psi=1)"),
+        })
     },
-    Entry {
-        name: "run-queue delay",
-        gives: "shows how long each measuring thread waited for a CPU",
-        check: || ThreadStatFile::open()?.read().map(|_| "/proc/thread-self/schedstat".to_owned()),
-    },
-    Entry {
-        name: "CPU pressure",
-        gives: "shows how long the machine's tasks waited for a CPU during a measurement",
-        check: || {
-            let read = Disk.text("/proc/pressure/cpu").map(|_| "/proc/pressure/cpu".to_owned());
-            read.map_err(|why| match why {
-                Unavailable::NotPermitted { .. } => why,
-                _ => Unavailable::missing("/proc/pressure/cpu (boot Linux 4.20 or later with psi=1)"),
-            })
-        },
-    },
-    Entry {
-        name: "steal time",
-        gives: "shows how long the hypervisor ran something else instead of this machine",
-        check: || match environment::fact(FactName::StealVisible) {
+    "steal time": "shows how long the hypervisor ran something else instead of this machine" =>
+        || match environment::fact(FactName::StealVisible) {
             FactValue::Flag(true) => Ok("/proc/stat".to_owned()),
             FactValue::Unknown(why) => Err(why),
             _ => Err(Unavailable::no_hardware("steal time from this hypervisor")),
         },
-    },
-    Entry {
-        name: "other programs' CPU time",
-        gives: "shows how busy the machine was apart from this process",
-        check: || Disk.text("/proc/stat").map(|_| "/proc/stat".to_owned()),
-    },
-    Entry {
-        name: "timer interrupts",
-        gives: "shows how many timer interrupts there were during a measurement",
-        check: || Disk.text("/proc/interrupts").map(|_| "/proc/interrupts".to_owned()),
-    },
-    Entry {
-        name: "CPU quota and throttling",
-        gives: "tells throttling by a container's CPU limit from other delays",
-        check: || cgroup::find(&Disk).map(|groups| format!("control groups version {}", groups.version)),
-    },
-    Entry {
-        name: "idle states",
-        gives: "shows how long a CPU takes to leave its deepest idle state",
-        check: || known(FactName::CpuidleStates, "/sys/devices/system/cpu/cpu*/cpuidle", HOST),
-    },
-    Entry {
-        name: "clock rate of CPUs",
-        gives: "detects a power-saving governor",
-        check: || known(FactName::CpufreqGovernor, "/sys/devices/system/cpu/cpufreq", HOST),
-    },
-    Entry {
-        name: "clock rate while measuring",
-        gives: "distinguishes a series on a slow CPU from one on a fast CPU",
-        check: || known(FactName::CpufreqReading, "read before and after each round", HOST),
-    },
-    Entry {
-        name: "temperature",
-        gives: "shows how close the processor was to its temperature limit",
-        check: || known(FactName::ThermalSensor, "/sys/class/thermal or hwmon, before and after each round", SENSOR),
-    },
-    Entry {
-        name: "thermal throttling",
-        gives: "detects a processor that slowed down because of heat",
-        check: || known(FactName::ThermalThrottleCounters, "/sys/devices/system/cpu/cpu*/thermal_throttle", INTEL),
-    },
-    Entry {
-        name: "clocksource",
-        gives: "explains why clock reads are fast or slow",
-        check: || known(FactName::ClocksourceCurrent, "/sys/devices/system/clocksource", SYSFS),
-    },
-];
+    "other programs' CPU time": "shows how busy the machine was apart from this process" =>
+        || Disk.text("/proc/stat").map(|_| "/proc/stat".to_owned()),
+    "timer interrupts": "shows how many timer interrupts there were during a measurement" =>
+        || Disk.text("/proc/interrupts").map(|_| "/proc/interrupts".to_owned()),
+    "CPU quota and throttling": "tells throttling by a container's CPU limit from other delays" =>
+        || cgroup::find(&Disk).map(|groups| format!("control groups version {}", groups.version)),
+    "idle states": "shows how long a CPU takes to leave its deepest idle state" =>
+        || known(FactName::CpuidleStates, "/sys/devices/system/cpu/cpu*/cpuidle", HOST),
+    "clock rate of CPUs": "detects a power-saving governor" =>
+        || known(FactName::CpufreqGovernor, "/sys/devices/system/cpu/cpufreq", HOST),
+    "clock rate while measuring": "distinguishes a series on a slow CPU from one on a fast CPU" =>
+        || known(FactName::CpufreqReading, "read before and after each round", HOST),
+    "temperature": "shows how close the processor was to its temperature limit" =>
+        || known(FactName::ThermalSensor, "/sys/class/thermal or hwmon, before and after each round", SENSOR),
+    "thermal throttling": "detects a processor that slowed down because of heat" =>
+        || known(FactName::ThermalThrottleCounters, "/sys/devices/system/cpu/cpu*/thermal_throttle", INTEL),
+    "clocksource": "explains why clock reads are fast or slow" =>
+        || known(FactName::ClocksourceCurrent, "/sys/devices/system/clocksource", SYSFS),
+};
 
 /// The evidence for a fact, or the reason why it isn't known, with a hint where something is missing.
 fn known(fact: FactName, evidence: &str, hint: &str) -> Result<String, Unavailable> {

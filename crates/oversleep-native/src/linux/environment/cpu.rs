@@ -1,47 +1,25 @@
 //! The processor: its vendor and model, and the number and classes of its CPUs.
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, Machine};
 use crate::cpu_list;
 use crate::linux::{cpus, os};
+use crate::native::facts::facts;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::CpuVendor,
-        source: "CPUID, or /proc/cpuinfo on ARM",
-        read: |machine| identity::vendor(machine).map(FactValue::Text),
+pub(super) const FACTS: &[Entry] = facts! {
+    CpuVendor: "CPUID, or /proc/cpuinfo on ARM" => |machine| identity::vendor(machine).map(FactValue::Text),
+    CpuModel: "CPUID, or /proc/cpuinfo on ARM" => |machine| identity::model(machine).map(FactValue::Text),
+    CpuCount: "/sys/devices/system/cpu/online, else sysconf(_SC_NPROCESSORS_ONLN)" => online,
+    CpuAllowed: "sched_getaffinity" => |_| match os::affinity() {
+        Ok(cpus) => Ok(FactValue::Integer(cpus.len() as i64)),
+        Err(error) => Err(Unavailable::failed("sched_getaffinity", error)),
     },
-    Entry {
-        name: FactName::CpuModel,
-        source: "CPUID, or /proc/cpuinfo on ARM",
-        read: |machine| identity::model(machine).map(FactValue::Text),
-    },
-    Entry {
-        name: FactName::CpuCount,
-        source: "/sys/devices/system/cpu/online, else sysconf(_SC_NPROCESSORS_ONLN)",
-        read: online,
-    },
-    Entry {
-        name: FactName::CpuAllowed,
-        source: "sched_getaffinity",
-        read: |_| match os::affinity() {
-            Ok(cpus) => Ok(FactValue::Integer(cpus.len() as i64)),
-            Err(error) => Err(Unavailable::failed("sched_getaffinity", error)),
-        },
-    },
-    Entry {
-        name: FactName::CpuKinds,
-        source: "/sys/devices/cpu_core/cpus, /sys/devices/cpu_atom/cpus, cpu_capacity",
-        read: |machine| Ok(FactValue::List(cpu_list::kinds(&cpus::cpus(machine.files)))),
-    },
-    Entry {
-        name: FactName::CpuSmt,
-        source: "/sys/devices/system/cpu/smt/active, else cpu0/topology/thread_siblings_list",
-        read: smt,
-    },
-];
+    CpuKinds: "/sys/devices/cpu_core/cpus, /sys/devices/cpu_atom/cpus, cpu_capacity" =>
+        |machine| Ok(FactValue::List(cpu_list::kinds(&cpus::cpus(machine.files)))),
+    CpuSmt: "/sys/devices/system/cpu/smt/active, else cpu0/topology/thread_siblings_list" => smt,
+};
 
 fn online(machine: &Machine<'_>) -> Answer {
     let list = machine.files.text("/sys/devices/system/cpu/online").ok().and_then(|text| cpus::parse_list(&text));

@@ -2,50 +2,32 @@
 
 use std::collections::BTreeSet;
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, Machine, text};
 use crate::linux::processor_state;
+use crate::native::facts::facts;
 
 const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::CpufreqDriver,
-        source: "/sys/devices/system/cpu/cpufreq/policy*/scaling_driver",
-        read: |machine| of_all_policies(machine, "scaling_driver"),
-    },
-    Entry {
-        name: FactName::CpufreqGovernor,
-        source: "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-        read: |machine| of_all_policies(machine, "scaling_governor"),
-    },
-    Entry { name: FactName::CpufreqBoost, source: "cpufreq/boost, intel_pstate/no_turbo", read: boost },
-    Entry {
-        name: FactName::CpufreqMaxHz,
-        source: "/sys/devices/system/cpu/cpufreq/policy*/cpuinfo_max_freq",
-        read: max_hz,
-    },
-    Entry {
-        name: FactName::CpufreqReading,
-        source: "/sys/devices/system/cpu/cpu*/cpufreq",
-        read: |machine| processor_state::clock_file(machine.files).map(text),
-    },
-    Entry {
-        name: FactName::ThermalSensor,
-        source: "/sys/class/thermal/thermal_zone*/type, /sys/class/hwmon/hwmon*/name",
-        read: |machine| processor_state::sensor(machine.files).map(|(name, _)| text(name)),
-    },
-    Entry {
-        name: FactName::ThermalThrottleCounters,
-        source: "/sys/devices/system/cpu/cpu*/thermal_throttle",
-        read: |machine| match processor_state::throttle_files(machine.files).0.len() {
+pub(super) const FACTS: &[Entry] = facts! {
+    CpufreqDriver: "/sys/devices/system/cpu/cpufreq/policy*/scaling_driver" =>
+        |machine| of_all_policies(machine, "scaling_driver"),
+    CpufreqGovernor: "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor" =>
+        |machine| of_all_policies(machine, "scaling_governor"),
+    CpufreqBoost: "cpufreq/boost, intel_pstate/no_turbo" => boost,
+    CpufreqMaxHz: "/sys/devices/system/cpu/cpufreq/policy*/cpuinfo_max_freq" => max_hz,
+    CpufreqReading: "/sys/devices/system/cpu/cpu*/cpufreq" =>
+        |machine| processor_state::clock_file(machine.files).map(text),
+    ThermalSensor: "/sys/class/thermal/thermal_zone*/type, /sys/class/hwmon/hwmon*/name" =>
+        |machine| processor_state::sensor(machine.files).map(|(name, _)| text(name)),
+    ThermalThrottleCounters: "/sys/devices/system/cpu/cpu*/thermal_throttle" =>
+        |machine| match processor_state::throttle_files(machine.files).0.len() {
             0 => Err(Unavailable::missing("/sys/devices/system/cpu/cpu*/thermal_throttle")),
             counters => Ok(FactValue::Integer(i64::try_from(counters).unwrap_or(i64::MAX))),
         },
-    },
-];
+};
 
 fn policies(machine: &Machine<'_>) -> Vec<String> {
     let mut names = machine.files.names(FOLDER);

@@ -1,31 +1,21 @@
 //! CPU time limits of this process's control groups.
 
-use oversleep_record::FactName;
 use oversleep_record::environment::FactValue;
 
 use super::{Answer, Entry, Machine, text};
+use crate::native::facts::facts;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::CgroupVersion,
-        source: "/proc/self/cgroup, /proc/self/mountinfo",
-        read: |machine| machine.groups().map(|groups| FactValue::Integer(groups.version.into())),
-    },
-    Entry {
-        name: FactName::CgroupCpuQuotaCpus,
-        source: "cpu.max or cpu.cfs_quota_us of this group and those above it",
-        read: quota,
-    },
-    Entry {
-        name: FactName::CgroupCpuPeriod,
-        source: "cpu.max or cpu.cfs_period_us of the group with the quota",
-        read: |machine| match machine.groups()?.tightest(machine.files) {
+pub(super) const FACTS: &[Entry] = facts! {
+    CgroupVersion: "/proc/self/cgroup, /proc/self/mountinfo" =>
+        |machine| machine.groups().map(|groups| FactValue::Integer(groups.version.into())),
+    CgroupCpuQuotaCpus: "cpu.max or cpu.cfs_quota_us of this group and those above it" => quota,
+    CgroupCpuPeriod: "cpu.max or cpu.cfs_period_us of the group with the quota" =>
+        |machine| match machine.groups()?.tightest(machine.files) {
             Some(limit) => Ok(FactValue::Nanos(limit.period)),
             // This is known, like the quota itself: there is none.
             None => Ok(text("none")),
         },
-    },
-];
+};
 
 fn quota(machine: &Machine<'_>) -> Answer {
     let limit = machine.groups()?.tightest(machine.files);

@@ -1,47 +1,33 @@
 //! Idle states: a CPU takes longer to leave a deeper one.
 
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Nanos, Unavailable};
+use oversleep_record::{Nanos, Unavailable};
 
 use super::Entry;
 use crate::linux::files::Files;
 use crate::linux::os;
+use crate::native::facts::facts;
 
 const FOLDER: &str = "/sys/devices/system/cpu/cpuidle";
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::CpuidleDriver,
-        source: "/sys/devices/system/cpu/cpuidle/current_driver",
-        read: |machine| machine.text(&format!("{FOLDER}/current_driver")),
+pub(super) const FACTS: &[Entry] = facts! {
+    CpuidleDriver: "/sys/devices/system/cpu/cpuidle/current_driver" =>
+        |machine| machine.text(&format!("{FOLDER}/current_driver")),
+    CpuidleGovernor: "/sys/devices/system/cpu/cpuidle/current_governor" => |machine| {
+        let governor = machine.text(&format!("{FOLDER}/current_governor"));
+        governor.or_else(|_| machine.text(&format!("{FOLDER}/current_governor_ro")))
     },
-    Entry {
-        name: FactName::CpuidleGovernor,
-        source: "/sys/devices/system/cpu/cpuidle/current_governor",
-        read: |machine| {
-            let governor = machine.text(&format!("{FOLDER}/current_governor"));
-            governor.or_else(|_| machine.text(&format!("{FOLDER}/current_governor_ro")))
-        },
+    CpuidleStates: "/sys/devices/system/cpu/cpu*/cpuidle/state*" => |machine| {
+        let states = states(machine.files, some_cpu())?;
+        Ok(FactValue::List(states.iter().map(State::words).collect()))
     },
-    Entry {
-        name: FactName::CpuidleStates,
-        source: "/sys/devices/system/cpu/cpu*/cpuidle/state*",
-        read: |machine| {
-            let states = states(machine.files, some_cpu())?;
-            Ok(FactValue::List(states.iter().map(State::words).collect()))
-        },
+    CpuidleDeepestExitLatency: "/sys/devices/system/cpu/cpu*/cpuidle/state*/latency" => |machine| {
+        let states = states(machine.files, some_cpu())?;
+        let deepest = states.iter().filter(|state| state.enabled).map(|state| state.exit_latency_us).max();
+        let deepest = deepest.ok_or_else(|| Unavailable::missing("an enabled idle state"))?;
+        Ok(FactValue::Nanos(Nanos::from_micros(deepest)))
     },
-    Entry {
-        name: FactName::CpuidleDeepestExitLatency,
-        source: "/sys/devices/system/cpu/cpu*/cpuidle/state*/latency",
-        read: |machine| {
-            let states = states(machine.files, some_cpu())?;
-            let deepest = states.iter().filter(|state| state.enabled).map(|state| state.exit_latency_us).max();
-            let deepest = deepest.ok_or_else(|| Unavailable::missing("an enabled idle state"))?;
-            Ok(FactValue::Nanos(Nanos::from_micros(deepest)))
-        },
-    },
-];
+};
 
 /// A CPU that this process may use, for values that are the same on all.
 pub(super) fn some_cpu() -> u32 {

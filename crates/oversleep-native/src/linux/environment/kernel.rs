@@ -2,46 +2,35 @@
 
 use std::io::Read;
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, text};
 use crate::linux::files::{Files, shortened};
 use crate::linux::os;
+use crate::native::facts::facts;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry { name: FactName::KernelRelease, source: "uname", read: |_| Ok(FactValue::Text(os::kernel_names()?.0)) },
-    Entry {
-        name: FactName::KernelPreemption,
-        source: "uname, /sys/kernel/debug/sched/preempt, /proc/cmdline, the kernel's configuration",
-        read: |machine| {
+pub(super) const FACTS: &[Entry] = facts! {
+    KernelRelease: "uname" => |_| Ok(FactValue::Text(os::kernel_names()?.0)),
+    KernelPreemption: "uname, /sys/kernel/debug/sched/preempt, /proc/cmdline, the kernel's configuration" =>
+        |machine| {
             let (_, version) = os::kernel_names()?;
             let chosen = machine.files.text("/sys/kernel/debug/sched/preempt").ok();
             let boot = machine.files.text("/proc/cmdline").ok();
             preemption(&version, chosen.as_deref(), boot.as_deref(), machine.configuration().ok()).map(text)
         },
-    },
-    Entry {
-        name: FactName::KernelBootParameters,
-        source: "/proc/cmdline",
-        read: |machine| machine.files.text("/proc/cmdline").map(|line| FactValue::List(boot_parameters(&line))),
-    },
-    Entry {
-        name: FactName::KernelIsolatedCpus,
-        source: "/sys/devices/system/cpu/isolated",
-        read: |machine| cpu_ranges(&machine.files.text("/sys/devices/system/cpu/isolated")?),
-    },
-    Entry {
-        name: FactName::KernelNohzFullCpus,
-        source: "/sys/devices/system/cpu/nohz_full",
-        read: |machine| match machine.files.text("/sys/devices/system/cpu/nohz_full") {
+    KernelBootParameters: "/proc/cmdline" =>
+        |machine| machine.files.text("/proc/cmdline").map(|line| FactValue::List(boot_parameters(&line))),
+    KernelIsolatedCpus: "/sys/devices/system/cpu/isolated" =>
+        |machine| cpu_ranges(&machine.files.text("/sys/devices/system/cpu/isolated")?),
+    KernelNohzFullCpus: "/sys/devices/system/cpu/nohz_full" =>
+        |machine| match machine.files.text("/sys/devices/system/cpu/nohz_full") {
             Ok(list) => cpu_ranges(&list),
             // The file exists only with the feature. If /sys is there without it, no CPU can be one of these.
             Err(_) if machine.files.text("/sys/devices/system/cpu/online").is_ok() => Ok(FactValue::List(Vec::new())),
             Err(why) => Err(why),
         },
-    },
-];
+};
 
 /// A list such as `2-5,8`; some kernels write `(null)` for an empty one.
 fn cpu_ranges(list: &str) -> Answer {
@@ -105,70 +94,25 @@ fn preemption(
     if version.split_whitespace().any(|word| word == "PREEMPT") {
         return Ok(built().unwrap_or("full"));
     }
-    built().ok_or_else(|| Unavailable::missing("the kernel's configuration, which says 'none' or 'voluntary',"))
+    built().ok_or_else(|| Unavailable::missing("the kernel's configuration (it says 'none' or 'voluntary')"))
 }
 
 /// Names of boot parameters that affect timing.
-const RECOGNISED: &[&str] = &[
-    "amd_pstate",
-    "clocksource",
-    "cpufreq.default_governor",
-    "cpuidle.governor",
-    "cpuidle.off",
-    "cpuidle_haltpoll.force",
-    "haltpoll.guest_halt_poll_allow_shrink",
-    "haltpoll.guest_halt_poll_grow",
-    "haltpoll.guest_halt_poll_grow_start",
-    "haltpoll.guest_halt_poll_ns",
-    "haltpoll.guest_halt_poll_shrink",
-    "highres",
-    "hpet",
-    "idle",
-    "intel_idle.max_cstate",
-    "intel_pstate",
-    "irqaffinity",
-    "isolcpus",
-    "lapic",
-    "lapic_timer_c2_ok",
-    "max_cstate",
-    "maxcpus",
-    "mitigations",
-    "no-kvmclock",
-    "no-kvmclock-vsyscall",
-    "no-steal-acc",
-    "no_timer_check",
-    "noapic",
-    "nohalt",
-    "nohlt",
-    "nohpet",
-    "nohz",
-    "nohz_full",
-    "nolapic",
-    "nolapic_timer",
-    "nosmp",
-    "nosmt",
-    "notsc",
-    "nowatchdog",
-    "nr_cpus",
-    "preempt",
-    "processor.max_cstate",
-    "psi",
-    "rcu_nocb_poll",
-    "rcu_nocbs",
-    "skew_tick",
-    "threadirqs",
-    "tsc",
-    "tsc_early_khz",
-    "vdso",
-    "xen_timer_slop",
-];
+const RECOGNISED: &str = "\
+    amd_pstate clocksource cpufreq.default_governor cpuidle.governor cpuidle.off cpuidle_haltpoll.force \
+    haltpoll.guest_halt_poll_allow_shrink haltpoll.guest_halt_poll_grow haltpoll.guest_halt_poll_grow_start \
+    haltpoll.guest_halt_poll_ns haltpoll.guest_halt_poll_shrink highres hpet idle intel_idle.max_cstate intel_pstate \
+    irqaffinity isolcpus lapic lapic_timer_c2_ok max_cstate maxcpus mitigations no-kvmclock no-kvmclock-vsyscall \
+    no-steal-acc no_timer_check noapic nohalt nohlt nohpet nohz nohz_full nolapic nolapic_timer nosmp nosmt notsc \
+    nowatchdog nr_cpus preempt processor.max_cstate psi rcu_nocb_poll rcu_nocbs skew_tick threadirqs tsc \
+    tsc_early_khz vdso xen_timer_slop";
 
 /// The recognised parameters of a boot line, with their values. Parameters after `--` are for the init process.
 fn boot_parameters(line: &str) -> Vec<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_.,:+-=/^".contains(c);
     line.split_whitespace()
         .take_while(|&word| word != "--")
-        .filter(|word| RECOGNISED.contains(&word.split('=').next().unwrap_or("")))
+        .filter(|word| RECOGNISED.split(' ').any(|known| word.split('=').next() == Some(known)))
         .filter(|word| word.len() <= 128 && word.chars().all(plain))
         .map(str::to_owned)
         .collect()
@@ -194,7 +138,7 @@ mod tests {
                 "processor.max_cstate=1"
             ]
         );
-        assert!(RECOGNISED.is_sorted());
+        assert!(RECOGNISED.split(' ').is_sorted());
     }
 
     #[test]

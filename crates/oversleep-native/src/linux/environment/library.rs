@@ -1,31 +1,23 @@
 //! The libraries through which a program reads clocks and waits: the C library, and our own.
 
-use oversleep_record::FactName;
 use oversleep_record::environment::FactValue;
 
 use super::{Answer, Entry, text};
+use crate::native::facts::facts;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::LibcName,
-        source: "build",
-        read: |_| {
-            Ok(text(if cfg!(target_env = "musl") {
-                "musl"
-            } else if cfg!(target_env = "gnu") {
-                "glibc"
-            } else {
-                "other"
-            }))
-        },
+pub(super) const FACTS: &[Entry] = facts! {
+    LibcName: "build" => |_| {
+        Ok(text(if cfg!(target_env = "musl") {
+            "musl"
+        } else if cfg!(target_env = "gnu") {
+            "glibc"
+        } else {
+            "other"
+        }))
     },
-    Entry {
-        name: FactName::OversleepClock,
-        source: "oversleep::Clock::why",
-        read: |_| Ok(FactValue::Text(oversleep::Clock::why().to_string())),
-    },
-    Entry { name: FactName::LibcVersion, source: "gnu_get_libc_version", read: |_| version() },
-];
+    OversleepClock: "oversleep::Clock::why" => |_| Ok(FactValue::Text(oversleep::Clock::why().to_string())),
+    LibcVersion: "gnu_get_libc_version" => |_| version(),
+};
 
 #[cfg(target_env = "gnu")]
 fn version() -> Answer {

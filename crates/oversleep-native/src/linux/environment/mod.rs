@@ -1,8 +1,4 @@
 //! Facts about the machine that matter to timing: a registry of entries, one file per theme.
-//!
-//! A fact must affect how long waits, clock reads or wake-ups take, or explain a difference between two machines. It
-//! must not identify a person or a host: no host name, user, address, serial number, machine id, firmware tag, path or
-//! process name, and only recognised boot parameters.
 
 mod clocksource;
 mod cpu;
@@ -26,21 +22,12 @@ use oversleep_record::{FactName, Unavailable};
 
 use super::cgroup::{self, CpuGroups};
 use super::files::{Cached, Disk, Files};
+use crate::native::facts::{self, Answer, text};
 
 pub(super) use sched::real_time;
 
-/// One fact: its name, its source, and how to read it.
-pub struct Entry {
-    /// The name, whose documentation says what the fact means for timing.
-    pub name: FactName,
-    /// The call or file that states it.
-    pub source: &'static str,
-    /// Reads it.
-    pub read: fn(&Machine<'_>) -> Answer,
-}
-
-/// A fact, or why it isn't available here.
-pub type Answer = Result<FactValue, Unavailable>;
+/// One fact, and how to read it.
+pub type Entry = facts::Entry<fn(&Machine<'_>) -> Answer>;
 
 /// All facts.
 pub fn registry() -> impl Iterator<Item = &'static Entry> {
@@ -78,12 +65,7 @@ pub fn collect() -> Environment {
 }
 
 fn collect_from(machine: &Machine<'_>) -> Environment {
-    let mut environment = Environment::default();
-    for entry in registry() {
-        let value = (entry.read)(machine).unwrap_or_else(FactValue::Unknown);
-        environment.set(entry.name, value, entry.source);
-    }
-    environment
+    facts::collect(registry(), |read| read(machine))
 }
 
 /// The source of facts: files, read once, and values that several facts share.
@@ -119,26 +101,18 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn text(words: &str) -> FactValue {
-    FactValue::Text(words.to_owned())
-}
-
 fn words(text: &str) -> FactValue {
     FactValue::List(text.split_whitespace().map(str::to_owned).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::linux::files::Sample;
 
     #[test]
     fn the_registry_holds_every_fact_once() {
-        let names: BTreeSet<FactName> = registry().map(|entry| entry.name).collect();
-        assert_eq!(names.len(), registry().count(), "one twice");
-        assert!(registry().all(|entry| !entry.source.is_empty()));
+        facts::tests::check(registry());
     }
 
     #[test]

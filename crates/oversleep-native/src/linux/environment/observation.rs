@@ -1,32 +1,24 @@
 //! What this process can observe of the machine's activity.
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, Machine, virtualisation};
 use crate::linux::os;
 use crate::linux::splitter::SwitchWatch;
+use crate::native::facts::facts;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::PerfParanoid,
-        source: "/proc/sys/kernel/perf_event_paranoid",
-        read: |machine| machine.integer("/proc/sys/kernel/perf_event_paranoid"),
-    },
-    Entry {
-        name: FactName::PerfSwitchTimes,
-        source: "perf_event_open of a thread's own switches",
-        read: |_| Ok(FactValue::Flag(SwitchWatch::open().is_ok())),
-    },
-    Entry {
-        name: FactName::PressureCpu,
-        source: "/proc/pressure/cpu",
-        // If PSI is compiled in but switched off, the file opens but every read fails.
-        read: |machine| Ok(FactValue::Flag(machine.files.text("/proc/pressure/cpu").is_ok())),
-    },
-    Entry { name: FactName::StealVisible, source: "/proc/stat, CPUID leaf 40000001h", read: steal },
-    Entry { name: FactName::LoadAverage1min, source: "sysinfo", read: |_| load_average() },
-];
+pub(super) const FACTS: &[Entry] = facts! {
+    PerfParanoid: "/proc/sys/kernel/perf_event_paranoid" =>
+        |machine| machine.integer("/proc/sys/kernel/perf_event_paranoid"),
+    PerfSwitchTimes: "perf_event_open of a thread's own switches" =>
+        |_| Ok(FactValue::Flag(SwitchWatch::open().is_ok())),
+    // If PSI is compiled in but switched off, the file opens but every read fails.
+    PressureCpu: "/proc/pressure/cpu" =>
+        |machine| Ok(FactValue::Flag(machine.files.text("/proc/pressure/cpu").is_ok())),
+    StealVisible: "/proc/stat, CPUID leaf 40000001h" => steal,
+    LoadAverage1min: "sysinfo" => |_| load_average(),
+};
 
 fn steal(machine: &Machine<'_>) -> Answer {
     let stat = machine.files.text("/proc/stat")?;

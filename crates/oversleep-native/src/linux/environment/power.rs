@@ -1,17 +1,16 @@
 //! The power source. On battery, machines save power at the expense of wake-ups.
 
-use oversleep_record::{FactName, Unavailable};
+use oversleep_record::Unavailable;
 
 use super::{Entry, text};
 use crate::linux::files::Files;
+use crate::native::facts::facts;
 
 const FOLDER: &str = "/sys/class/power_supply";
 
-pub(super) const FACTS: &[Entry] = &[Entry {
-    name: FactName::PowerSource,
-    source: "/sys/class/power_supply/*/type, online, status",
-    read: |machine| source(machine.files).map(text),
-}];
+pub(super) const FACTS: &[Entry] = facts! {
+    PowerSource: "/sys/class/power_supply/*/type, online, status" => |machine| source(machine.files).map(text),
+};
 
 fn source(files: &dyn Files) -> Result<&'static str, Unavailable> {
     let mut discharging = false;

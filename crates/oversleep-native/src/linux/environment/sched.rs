@@ -1,45 +1,25 @@
 //! The scheduler: how it treats this thread, and what the thread may request.
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry};
 use crate::linux::os::{self, Resource};
 use crate::linux::tunables::policy::{self, SchedAttr};
+use crate::native::facts::facts;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::SchedPolicy,
-        source: "sched_getattr",
-        read: |_| attributes().map(|attr| FactValue::Text(attr.setting().to_string())),
-    },
-    Entry {
-        name: FactName::SchedNice,
-        source: "sched_getattr",
-        read: |_| attributes().map(|attr| FactValue::Integer(attr.nice().into())),
-    },
-    Entry {
-        name: FactName::SchedRtRuntimeUs,
-        source: "/proc/sys/kernel/sched_rt_runtime_us",
-        read: |machine| machine.integer("/proc/sys/kernel/sched_rt_runtime_us"),
-    },
-    Entry {
-        name: FactName::SchedRtPeriodUs,
-        source: "/proc/sys/kernel/sched_rt_period_us",
-        read: |machine| machine.integer("/proc/sys/kernel/sched_rt_period_us"),
-    },
-    Entry {
-        name: FactName::SchedRtPermitted,
-        source: "sched_setattr(SCHED_FIFO) on a thread of its own",
-        read: |_| real_time().map(|tried| FactValue::Flag(tried.is_ok())),
-    },
-    Entry { name: FactName::LimitsRtprio, source: "getrlimit(RLIMIT_RTPRIO)", read: |_| limit(Resource::RtPrio) },
-    Entry {
-        name: FactName::LimitsMemlockBytes,
-        source: "getrlimit(RLIMIT_MEMLOCK)",
-        read: |_| limit(Resource::MemLock),
-    },
-];
+pub(super) const FACTS: &[Entry] = facts! {
+    SchedPolicy: "sched_getattr" => |_| attributes().map(|attr| FactValue::Text(attr.setting().to_string())),
+    SchedNice: "sched_getattr" => |_| attributes().map(|attr| FactValue::Integer(attr.nice().into())),
+    SchedRtRuntimeUs: "/proc/sys/kernel/sched_rt_runtime_us" =>
+        |machine| machine.integer("/proc/sys/kernel/sched_rt_runtime_us"),
+    SchedRtPeriodUs: "/proc/sys/kernel/sched_rt_period_us" =>
+        |machine| machine.integer("/proc/sys/kernel/sched_rt_period_us"),
+    SchedRtPermitted: "sched_setattr(SCHED_FIFO) on a thread of its own" =>
+        |_| real_time().map(|tried| FactValue::Flag(tried.is_ok())),
+    LimitsRtprio: "getrlimit(RLIMIT_RTPRIO)" => |_| limit(Resource::RtPrio),
+    LimitsMemlockBytes: "getrlimit(RLIMIT_MEMLOCK)" => |_| limit(Resource::MemLock),
+};
 
 fn attributes() -> Result<SchedAttr, Unavailable> {
     policy::get().map_err(|error| Unavailable::failed("sched_getattr", error))

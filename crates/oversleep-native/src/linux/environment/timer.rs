@@ -1,45 +1,29 @@
 //! Timers: slack, tick rate, resolution.
 
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Nanos, Unavailable};
+use oversleep_record::{Nanos, Unavailable};
 
 use super::{Answer, Entry};
 use crate::linux::os;
+use crate::native::facts::facts;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::TimerSlack,
-        source: "prctl(PR_GET_TIMERSLACK)",
-        read: |_| match os::timer_slack() {
-            Ok(slack) => Ok(FactValue::Nanos(slack)),
-            Err(error) => Err(Unavailable::failed("prctl(PR_GET_TIMERSLACK)", error)),
-        },
+pub(super) const FACTS: &[Entry] = facts! {
+    TimerSlack: "prctl(PR_GET_TIMERSLACK)" => |_| match os::timer_slack() {
+        Ok(slack) => Ok(FactValue::Nanos(slack)),
+        Err(error) => Err(Unavailable::failed("prctl(PR_GET_TIMERSLACK)", error)),
     },
-    Entry {
-        name: FactName::TimerDefaultSlack,
-        source: "prctl(PR_SET_TIMERSLACK, 0), undone",
-        read: |_| match default_slack() {
-            Ok(slack) => Ok(FactValue::Nanos(slack)),
-            Err(error) => Err(Unavailable::failed("prctl(PR_SET_TIMERSLACK)", error)),
-        },
+    TimerDefaultSlack: "prctl(PR_SET_TIMERSLACK, 0), undone" => |_| match default_slack() {
+        Ok(slack) => Ok(FactValue::Nanos(slack)),
+        Err(error) => Err(Unavailable::failed("prctl(PR_SET_TIMERSLACK)", error)),
     },
-    Entry {
-        name: FactName::TimerHz,
-        source: "clock_getres(CLOCK_MONOTONIC_COARSE), else the kernel's configuration",
-        read: |machine| hz(os::clock_step(libc::CLOCK_MONOTONIC_COARSE), || machine.configuration()),
-    },
-    Entry {
-        name: FactName::TimerHighResolution,
-        source: "clock_getres(CLOCK_MONOTONIC)",
-        // The kernel states the resolution of its timers here, not of the clock: 1 ns or one tick.
-        read: |_| os::clock_step(libc::CLOCK_MONOTONIC).map(|step| FactValue::Flag(step == Nanos(1))),
-    },
-    Entry {
-        name: FactName::TimerCoarseStep,
-        source: "clock_getres(CLOCK_MONOTONIC_COARSE)",
-        read: |_| os::clock_step(libc::CLOCK_MONOTONIC_COARSE).map(FactValue::Nanos),
-    },
-];
+    TimerHz: "clock_getres(CLOCK_MONOTONIC_COARSE), else the kernel's configuration" =>
+        |machine| hz(os::clock_step(libc::CLOCK_MONOTONIC_COARSE), || machine.configuration()),
+    // The kernel states the resolution of its timers here, not of the clock: 1 ns or one tick.
+    TimerHighResolution: "clock_getres(CLOCK_MONOTONIC)" =>
+        |_| os::clock_step(libc::CLOCK_MONOTONIC).map(|step| FactValue::Flag(step == Nanos(1))),
+    TimerCoarseStep: "clock_getres(CLOCK_MONOTONIC_COARSE)" =>
+        |_| os::clock_step(libc::CLOCK_MONOTONIC_COARSE).map(FactValue::Nanos),
+};
 
 fn default_slack() -> std::io::Result<Nanos> {
     let was = os::timer_slack()?;

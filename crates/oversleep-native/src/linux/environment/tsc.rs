@@ -2,40 +2,26 @@
 
 use std::sync::OnceLock;
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, Machine, virtualisation};
 use crate::linux::splitter;
+use crate::native::facts::facts;
 use crate::processor::tsc as counter;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry { name: FactName::CpuTscPresent, source: "CPUID leaf 1", read: |_| counter::present().map(FactValue::Flag) },
-    Entry {
-        name: FactName::CpuTscInvariant,
-        source: "CPUID leaf 80000007h",
-        read: |_| counter::invariant().map(FactValue::Flag),
+pub(super) const FACTS: &[Entry] = facts! {
+    CpuTscPresent: "CPUID leaf 1" => |_| counter::present().map(FactValue::Flag),
+    CpuTscInvariant: "CPUID leaf 80000007h" => |_| counter::invariant().map(FactValue::Flag),
+    CpuTscHz: "CPUID leaf 15h, 16h or 40000010h, or the page of a perf event" =>
+        |_| hz().map(|hz| FactValue::Integer(hz as i64)),
+    CpuTscDeadline: "CPUID leaf 1" => |_| counter::deadline().map(FactValue::Flag),
+    CpuTscKernelUnstable: "CPUID against available_clocksource" => |machine| {
+        let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+        let offered = machine.files.text(path)?;
+        dropped(counter::present()? && counter::invariant()?, &offered, &hypervisor(machine))
     },
-    Entry {
-        name: FactName::CpuTscHz,
-        source: "CPUID leaf 15h, 16h or 40000010h, or the page of a perf event",
-        read: |_| hz().map(|hz| FactValue::Integer(hz as i64)),
-    },
-    Entry {
-        name: FactName::CpuTscDeadline,
-        source: "CPUID leaf 1",
-        read: |_| counter::deadline().map(FactValue::Flag),
-    },
-    Entry {
-        name: FactName::CpuTscKernelUnstable,
-        source: "CPUID against available_clocksource",
-        read: |machine| {
-            let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
-            let offered = machine.files.text(path)?;
-            dropped(counter::present()? && counter::invariant()?, &offered, &hypervisor(machine))
-        },
-    },
-];
+};
 
 /// The stated ticks per second.
 pub fn stated_hz() -> Option<u64> {

@@ -1,31 +1,22 @@
 //! The hypervisor, subsystem or container that this process runs in.
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 
 use super::{Entry, text};
 use crate::linux::files::Files;
 use crate::linux::os;
+use crate::native::facts::facts;
 #[cfg(target_arch = "x86_64")]
 use crate::processor::cpuid;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::VirtualisationHypervisor,
-        source: "CPUID leaf 40000000h, /sys/hypervisor/type, device tree",
-        read: |machine| hypervisor(machine.files).map(FactValue::Text),
-    },
-    Entry {
-        name: FactName::VirtualisationWsl,
-        source: "uname",
-        read: |_| os::kernel_names().map(|(release, _)| text(wsl(&release))),
-    },
-    Entry {
-        name: FactName::ContainerKind,
-        source: "/proc/self/ns, /.dockerenv, /run/.containerenv, /run/systemd/container, /proc/1/cgroup, environment variables",
-        read: |machine| Ok(text(container(machine.files, |name| std::env::var(name).ok()))),
-    },
-];
+pub(super) const FACTS: &[Entry] = facts! {
+    VirtualisationHypervisor: "CPUID leaf 40000000h, /sys/hypervisor/type, device tree" =>
+        |machine| hypervisor(machine.files).map(FactValue::Text),
+    VirtualisationWsl: "uname" => |_| os::kernel_names().map(|(release, _)| text(wsl(&release))),
+    ContainerKind: "/proc/self/ns, /.dockerenv, /run/.containerenv, /run/systemd/container, /proc/1/cgroup, environment variables" =>
+        |machine| Ok(text(container(machine.files, |name| std::env::var(name).ok()))),
+};
 
 /// From the release of Microsoft's kernels: `4.4.0-19041-Microsoft` is version 1, `5.15.90.1-microsoft-standard-WSL2`
 /// is version 2.

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::handoff_conformance::{self, within_limit};
-use crate::native::handoffs::call_of;
+use crate::native::paired::call_of;
 
 /// Checks a kind of hand-off.
 pub(super) fn check(name: &str) {

@@ -6,29 +6,22 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use oversleep_record::Unavailable;
 
+use crate::hogs;
 use crate::linux::os;
-use oversleep_system::{Load, LoadInfo, LoadKind};
-
-/// The kind, by its description.
-pub(super) struct Timers(pub &'static LoadInfo);
+use oversleep_system::Load;
 
 const PERIOD_NS: libc::c_long = 100_000;
 
-impl LoadKind for Timers {
-    fn info(&self) -> &LoadInfo {
-        self.0
-    }
-
-    fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
-        super::HOGS.start(hogs, || {
-            let mut timer = periodic_timer()?;
-            Ok(move |stopped: &dyn Fn() -> bool| {
-                let mut expirations = [0; 8];
-                // A failing wait would make this hog spin, so it stops instead.
-                while !stopped() && timer.read_exact(&mut expirations).is_ok() {}
-            })
+/// Starts hogs.
+pub(super) fn start(count: u32) -> Result<Box<dyn Load>, Unavailable> {
+    hogs::start(super::ENTER, count, || {
+        let mut timer = periodic_timer()?;
+        Ok(move |stopped: &dyn Fn() -> bool| {
+            let mut expirations = [0; 8];
+            // A failing wait would make this hog spin, so it stops instead.
+            while !stopped() && timer.read_exact(&mut expirations).is_ok() {}
         })
-    }
+    })
 }
 
 fn periodic_timer() -> Result<File, Unavailable> {

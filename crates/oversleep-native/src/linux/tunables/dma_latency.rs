@@ -7,12 +7,11 @@ use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{Nanos, Unavailable};
 
 use crate::linux::os;
-use crate::native::tunables::{Applied, Entry, NotSend};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use crate::native::tunables::{Applied, Entry, undo};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct DmaLatency;
 
-const INFO: &TunableInfo = describe!(tunables::LINUX, "dma-latency");
 /// The device.
 pub const DEVICE: &str = "/dev/cpu_dma_latency";
 const ALLOW: &str = "run as root, or `sudo setfacl -m u:USER:rw /dev/cpu_dma_latency`; \
@@ -38,7 +37,7 @@ fn bound(mut device: &File) -> Result<Nanos, Unavailable> {
 impl Entry for DmaLatency {
     type Request = (Nanos, i64);
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::LINUX, "dma-latency");
 
     /// The span, and the same in whole microseconds.
     fn parse(setting: &Setting) -> Option<(Nanos, i64)> {
@@ -63,17 +62,10 @@ impl Entry for DmaLatency {
             Some(was) if was <= requested => Outcome::AlreadySo { is: Setting::Nanos(was) },
             _ => Outcome::Applied { was: was.map(Setting::Nanos), now: setting.clone() },
         };
-        Ok((outcome, Some(Box::new(DmaGuard { _device: device, _thread: NotSend::default() }))))
+        // Closing the device withdraws the request. The kernel closes it even for a killed process.
+        Ok((outcome, Some(Box::new(undo(move || drop(device))))))
     }
 }
-
-/// Closing the device withdraws the request. The kernel closes it even for a killed process.
-struct DmaGuard {
-    _device: File,
-    _thread: NotSend,
-}
-
-impl Restore for DmaGuard {}
 
 #[cfg(test)]
 mod tests {

@@ -1,28 +1,19 @@
 //! Memory that can't be paged out.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
 
 use crate::linux::os::{self, Resource, capability};
-use crate::native::tunables::{Applied, Entry, NotSend, already, flag, held};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use crate::native::tunables::{Applied, Entry, flag};
+use crate::unix::lock_memory;
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct LockMemory;
 
-const INFO: &TunableInfo = describe!(tunables::LINUX, "lock-memory");
 /// How to allow it, for messages.
 pub const ALLOW: &str = "`ulimit -l unlimited`, granted by a line like `USER - memlock unlimited` in \
     /etc/security/limits.d/99-memlock.conf and a new login; or `sudo setcap cap_ipc_lock+ep $(command -v oversleep)`; \
     in a container `--cap-add IPC_LOCK --ulimit memlock=-1`";
-
-/// Number of guards that hold the lock; the last one releases it.
-static HOLDERS: Mutex<usize> = Mutex::new(0);
-
-fn holders() -> MutexGuard<'static, usize> {
-    HOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Whether the process may lock all the memory that it will ever have. A finite limit is a refusal: it would count what
 /// is allocated later, and allocations would start to fail.
@@ -38,52 +29,19 @@ pub fn permitted() -> Result<(), Unavailable> {
 impl Entry for LockMemory {
     type Request = bool;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::LINUX, "lock-memory");
 
     fn parse(setting: &Setting) -> Option<bool> {
         flag(setting)
     }
 
     fn read() -> Result<Setting, Unavailable> {
-        Ok(Setting::Flag(*holders() > 0))
+        Ok(lock_memory::current())
     }
 
-    fn change(requested: bool, setting: &Setting) -> Result<Applied, Unavailable> {
-        let mut holders = holders();
-        let was = *holders > 0;
-        match (requested, was) {
-            (false, false) => return Ok(already(setting.clone())),
-            (false, true) => {
-                return Err(Unavailable::failed(INFO.call, "another part of this process holds its memory locked"));
-            }
-            (true, true) => {}
-            (true, false) => {
-                permitted()?;
-                // SAFETY: takes flags only.
-                if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } != 0 {
-                    return Err(os::refused(INFO.call, &std::io::Error::last_os_error(), ALLOW));
-                }
-            }
-        }
-        *holders += 1;
-        Ok(held(Setting::Flag(was), setting.clone(), LockGuard { _thread: NotSend::default() }))
-    }
-}
-
-struct LockGuard {
-    _thread: NotSend,
-}
-
-impl Restore for LockGuard {}
-
-impl Drop for LockGuard {
-    fn drop(&mut self) {
-        let mut holders = holders();
-        *holders -= 1;
-        if *holders == 0 {
-            // SAFETY: takes nothing.
-            unsafe { libc::munlockall() };
-        }
+    fn change(requested: bool, _: &Setting) -> Result<Applied, Unavailable> {
+        let call = Self::INFO.call;
+        lock_memory::change(requested, call, permitted, |error| os::refused(Self::INFO.call, &error, ALLOW))
     }
 }
 

@@ -25,33 +25,3 @@ const CHANGES: &[Made] = &[
 pub fn registry() -> Vec<Box<dyn Tunable>> {
     registry!(tunables::LINUX, &[CHANGES])
 }
-
-#[cfg(test)]
-mod tests {
-    use oversleep_record::Nanos;
-    use oversleep_record::conditions::Setting;
-
-    use super::*;
-
-    #[test]
-    fn every_tunable_refuses_a_setting_of_another_kind() {
-        let settings = [
-            Setting::Nanos(Nanos(1)),
-            Setting::Flag(true),
-            Setting::Cpus(vec![0]),
-            Setting::Policy { policy: "other".to_owned(), priority: 0 },
-        ];
-        let takes = |name: &str| match name {
-            "slack" | "dma-latency" => 0,
-            "lock-memory" => 1,
-            "pin" => 2,
-            _ => 3,
-        };
-        for tunable in registry() {
-            for (kind, setting) in settings.iter().enumerate().filter(|(kind, _)| *kind != takes(tunable.info().name)) {
-                let (outcome, guard) = tunable.apply(setting);
-                assert!(!outcome.holds() && guard.is_none(), "{} took setting {kind}", tunable.info().name);
-            }
-        }
-    }
-}

@@ -5,18 +5,17 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::words::ranges;
 
 use crate::linux::os;
-use crate::native::tunables::{Applied, Entry, NotSend, already, changed, cpus};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use crate::native::tunables::{Applied, Entry, already, changed, cpus, undo};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Pin;
 
-const INFO: &TunableInfo = describe!(tunables::LINUX, "pin");
 const ALLOW: &str = "allow the call in the sandbox's filter";
 
 impl Entry for Pin {
     type Request = Vec<u32>;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::LINUX, "pin");
 
     fn parse(setting: &Setting) -> Option<Vec<u32>> {
         cpus(setting)
@@ -39,15 +38,17 @@ impl Entry for Pin {
             return Ok(already(Setting::Cpus(was)));
         }
         let result = os::set_affinity(&requested);
-        let guard = PinGuard { was, _thread: NotSend::default() };
+        let before = was.clone();
+        // What was set can be set back. A failure has nobody to report to.
+        let guard = undo(move || _ = os::set_affinity(&before));
         result.map_err(|error| match error.raw_os_error() {
-            Some(libc::EINVAL) => not_here(&requested, &guard.was),
-            _ => os::refused(INFO.call, &error, ALLOW),
+            Some(libc::EINVAL) => not_here(&requested, &was),
+            _ => os::refused(Self::INFO.call, &error, ALLOW),
         })?;
         // The kernel silently drops CPUs that don't exist or aren't allowed.
         match os::affinity() {
-            Ok(now) if now == requested => Ok(changed(Setting::Cpus(guard.was.clone()), Setting::Cpus(now), guard)),
-            Ok(now) => Err(not_here(&not_among(&requested, &now), &guard.was)),
+            Ok(now) if now == requested => Ok(changed(Setting::Cpus(was), Setting::Cpus(now), guard)),
+            Ok(now) => Err(not_here(&not_among(&requested, &now), &was)),
             Err(error) => Err(Unavailable::failed("sched_getaffinity", error)),
         }
     }
@@ -63,21 +64,7 @@ fn not_among(requested: &[u32], allowed: &[u32]) -> Vec<u32> {
 
 fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
     let (lacking, allowed) = (ranges(lacking), ranges(allowed));
-    Unavailable::no_hardware(format!("CPU {lacking} that this process may use (it may use {allowed})"))
-}
-
-struct PinGuard {
-    was: Vec<u32>,
-    _thread: NotSend,
-}
-
-impl Restore for PinGuard {}
-
-impl Drop for PinGuard {
-    fn drop(&mut self) {
-        // What was set can be set back. A failure has nobody to report to.
-        let _ = os::set_affinity(&self.was);
-    }
+    Unavailable::no_hardware(format!("CPU {lacking} among those that this process may use ({allowed})"))
 }
 
 #[cfg(test)]

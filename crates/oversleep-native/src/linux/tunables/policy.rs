@@ -6,12 +6,11 @@ use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
 
 use crate::linux::os;
-use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use crate::native::tunables::{Applied, Entry, already, changed, undo, word};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct PolicyTunable;
 
-const INFO: &TunableInfo = describe!(tunables::LINUX, "policy");
 /// How to allow real-time policies, for messages.
 pub const ALLOW_REAL_TIME: &str = "`ulimit -r 99`, granted by a line like `USER - rtprio 99` in \
     /etc/security/limits.d/99-rtprio.conf and a new login; or `sudo setcap cap_sys_nice+ep $(command -v oversleep)`; \
@@ -121,10 +120,10 @@ fn unreadable(error: io::Error) -> Unavailable {
 impl Entry for PolicyTunable {
     type Request = SchedAttr;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::LINUX, "policy");
 
     fn parse(setting: &Setting) -> Option<SchedAttr> {
-        let (policy, number) = INFO.word(setting)?;
+        let (policy, number) = Self::INFO.word(setting)?;
         attributes(policy, number)
     }
 
@@ -144,26 +143,15 @@ impl Entry for PolicyTunable {
             return Ok(already(setting.clone()));
         }
         set(attr).map_err(|error| explain(setting, is_real_time(attr.policy), &error))?;
-        let guard = PolicyGuard { was, _thread: NotSend::default() };
+        // An unprivileged thread may be refused the way back, as the description says; it ends soon.
+        let guard = undo(move || _ = set(was));
         match get() {
             Ok(now) if now.setting() == *setting => Ok(changed(was.setting(), now.setting(), guard)),
-            Ok(now) => Err(Unavailable::failed(INFO.call, format!("the policy became {} instead", now.setting()))),
+            Ok(now) => {
+                Err(Unavailable::failed(Self::INFO.call, format!("the policy became {} instead", now.setting())))
+            }
             Err(error) => Err(Unavailable::failed("sched_getattr", error)),
         }
-    }
-}
-
-struct PolicyGuard {
-    was: SchedAttr,
-    _thread: NotSend,
-}
-
-impl Restore for PolicyGuard {}
-
-impl Drop for PolicyGuard {
-    fn drop(&mut self) {
-        // An unprivileged thread may be refused the way back, as the description says; it ends soon.
-        let _ = set(self.was);
     }
 }
 
@@ -177,7 +165,7 @@ mod tests {
 
     #[test]
     fn knows_every_policy_and_its_range() {
-        for info in INFO.words {
+        for info in PolicyTunable::INFO.words {
             for number in [info.numbers.0, info.numbers.1] {
                 let attr = PolicyTunable::parse(&word(info.name, number)).expect("in range");
                 assert_eq!(attr.setting(), word(info.name, number));

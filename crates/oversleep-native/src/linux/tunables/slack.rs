@@ -1,15 +1,13 @@
 //! Timer slack of the calling thread, held by the library's own guard.
 
-use oversleep::{TimerSlack, TimerSlackGuard, Why};
+use oversleep::{TimerSlack, Why};
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 
-use crate::native::tunables::{Applied, Entry, already, changed};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use crate::native::tunables::{Applied, Entry, already, changed, undo};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Slack;
-
-const INFO: &TunableInfo = describe!(tunables::LINUX, "slack");
 
 fn nanos(slack: std::time::Duration) -> Nanos {
     Nanos(i64::try_from(slack.as_nanos()).unwrap_or(i64::MAX))
@@ -20,14 +18,14 @@ fn reason(denied: &oversleep::Denied) -> Unavailable {
         Why::Unsupported { .. } => Unavailable::NotOnThisPlatform,
         Why::Forbidden { call, .. } => Unavailable::not_permitted(call, denied.how),
         Why::Failed { call, errno } => Unavailable::failed(call, std::io::Error::from_raw_os_error(errno)),
-        why => Unavailable::failed(INFO.call, why),
+        why => Unavailable::failed(Slack::INFO.call, why),
     }
 }
 
 impl Entry for Slack {
     type Request = (Nanos, std::time::Duration);
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::LINUX, "slack");
 
     fn parse(setting: &Setting) -> Option<(Nanos, std::time::Duration)> {
         let &Setting::Nanos(requested) = setting else { return None };
@@ -42,28 +40,22 @@ impl Entry for Slack {
         let guard = TimerSlack::hold(span);
         match *guard.outcome() {
             oversleep::Outcome::Applied { was, now } if nanos(now) == requested => {
-                Ok(changed(Setting::Nanos(nanos(was)), Setting::Nanos(nanos(now)), Held { _guard: guard }))
+                Ok(changed(Setting::Nanos(nanos(was)), Setting::Nanos(nanos(now)), undo(move || drop(guard))))
             }
             oversleep::Outcome::Applied { now, .. } => {
-                Err(Unavailable::failed(INFO.call, format!("the slack became {} instead", nanos(now))))
+                Err(Unavailable::failed(Self::INFO.call, format!("the slack became {} instead", nanos(now))))
             }
             // A thread under a real-time policy has none, which satisfies only a request for the finest.
             oversleep::Outcome::AlreadyFiner { is } if nanos(is) == requested || requested == Nanos(1) => {
                 Ok(already(Setting::Nanos(nanos(is))))
             }
             oversleep::Outcome::AlreadyFiner { .. } => {
-                Err(Unavailable::failed(INFO.call, "a thread under a real-time policy has no slack"))
+                Err(Unavailable::failed(Self::INFO.call, "a thread under a real-time policy has no slack"))
             }
             oversleep::Outcome::Denied(ref refusal) => Err(reason(refusal)),
         }
     }
 }
-
-struct Held {
-    _guard: TimerSlackGuard,
-}
-
-impl Restore for Held {}
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,5 @@
-//! What every wait must do, whatever it is: the test beneath each calls [`check`].
-//!
-//! Nothing here judges how late a wait is. Its call is given what its description says. It is never early, ends by
-//! signals as it says, returns at once where there is nothing to wait for, and leaves neither descriptors nor a changed
-//! signal mask behind.
+//! What a wait of Linux must do in addition to every other: it ends by signals as it says, and leaves neither descriptors
+//! nor a changed signal mask behind.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,18 +8,12 @@ use std::time::Duration;
 use oversleep_record::Nanos;
 
 use super::args::monotonic_now;
-use crate::native::given::tests as given;
-use crate::native::waits::{Open, call_of};
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::paired::call_of;
+use crate::native::wait_conformance::{self, on_a_thread};
+use crate::native::waits::Open;
 
-/// Whether the wait's end is at or after its deadline on the monotonic clock.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum NeverEarly {
-    /// The system promises it.
-    Holds,
-    /// The system promises nothing: another clock or the tick decides, or there is no deadline.
-    NotPromised,
-}
+pub(super) use crate::native::wait_conformance::NeverEarly;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
 /// What signals do.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,9 +40,7 @@ pub(super) fn check(info: &'static WaitInfo, never_early: NeverEarly, signals: S
         assert_eq!(alone.then(open_descriptors), descriptors, "{} leaves a descriptor open", info.name);
         assert_eq!(blocked_signals(), mask, "{} changes the signal mask", info.name);
     };
-    if let Err(panic) = std::thread::spawn(body).join() {
-        std::panic::resume_unwind(panic);
-    }
+    on_a_thread(body);
 }
 
 fn exercise(
@@ -61,30 +50,20 @@ fn exercise(
     never_early: NeverEarly,
     signals: Signals,
 ) {
-    for micros in [1, 100, 1, 30] {
-        wait_out(waiter.as_mut(), Nanos::from_micros(micros), never_early);
-    }
-    given::check(info, waiter.as_mut(), monotonic_now);
-    for target in [
-        Target { remaining: Nanos::ZERO, deadline: monotonic_now() },
-        Target { remaining: Nanos(-1), deadline: monotonic_now() - Nanos(1) },
-        Target { remaining: Nanos::from_secs(-1), deadline: Nanos::ZERO },
-        Target { remaining: -Nanos::MAX, deadline: -Nanos::MAX },
-    ] {
-        assert!(matches!(waiter.wait(target), WaitEnd::TimedOut | WaitEnd::Interrupted), "{target:?}");
-    }
-    // A second one in the same thread leaves the first as it was (where the process can have two).
-    drop(open());
-    wait_out(waiter.as_mut(), Nanos::from_micros(10), never_early);
+    let waiter = waiter.as_mut();
+    wait_conformance::exercise(info, open, waiter, never_early, monotonic_now);
+    let wait_out = |waiter: &mut dyn Waiter, remaining| {
+        wait_conformance::wait_out(info, waiter, remaining, never_early, monotonic_now);
+    };
     match signals {
-        Signals::Interrupt => interrupt(waiter.as_mut()),
-        Signals::AreRetried => under_signals(|| wait_out(waiter.as_mut(), Nanos::from_millis(3), never_early)),
+        Signals::Interrupt => interrupt(waiter),
+        Signals::AreRetried => under_signals(|| wait_out(waiter, Nanos::from_millis(3))),
     }
     // The interrupted wait leaves nothing that ends this one.
-    wait_out(waiter.as_mut(), Nanos::from_micros(100), never_early);
+    wait_out(waiter, Nanos::from_micros(100));
     // A waiter dropped after an interrupted wait leaves nothing behind either.
     if signals == Signals::Interrupt {
-        interrupt(waiter.as_mut());
+        interrupt(waiter);
     }
 }
 
@@ -95,23 +74,6 @@ pub(super) fn interrupt(waiter: &mut dyn Waiter) {
 
 fn from_now(remaining: Nanos) -> Target {
     Target { remaining, deadline: monotonic_now() + remaining }
-}
-
-/// Waits until the timer ends the wait; the SIGALRM of a test that runs at the same time may interrupt it.
-fn wait_out(waiter: &mut dyn Waiter, remaining: Nanos, never_early: NeverEarly) {
-    for _ in 0..1_000 {
-        let target = from_now(remaining);
-        match waiter.wait(target) {
-            WaitEnd::TimedOut => {
-                let early = target.deadline - monotonic_now();
-                assert!(never_early == NeverEarly::NotPromised || early <= Nanos::ZERO, "early by {early}");
-                return;
-            }
-            WaitEnd::Interrupted => {}
-            WaitEnd::Failed(reason) => panic!("{reason:?}"),
-        }
-    }
-    panic!("interrupted a thousand times");
 }
 
 /// Runs `body` while a signal, whose handler does nothing, reaches this thread every half millisecond.

@@ -3,14 +3,15 @@
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::{Call, described, proved};
+use super::entry::proved;
 use super::reason::{ended, refused};
 use super::ring::{OP_TIMEOUT, OP_TIMEOUT_REMOVE, Ring, Submission};
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const IO_URING: &WaitInfo = described("io-uring");
-
-pub(super) const CALLS: &[Call] = &[(IO_URING.name, || RingTimer::open().and_then(proved))];
+calls! { waits::LINUX;
+    IO_URING = "io-uring" => RingTimer::open().and_then(proved),
+}
 
 struct RingTimer {
     ring: Ring,

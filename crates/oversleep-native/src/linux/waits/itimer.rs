@@ -15,15 +15,16 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Call, described, proved};
+use super::entry::proved;
 use super::futex::{self, Until};
 use super::reason::{errno, refused};
 use super::signals;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const SETITIMER: &WaitInfo = described("setitimer");
-
-pub(super) const CALLS: &[Call] = &[(SETITIMER.name, || IntervalTimer::open().and_then(proved))];
+calls! { waits::LINUX;
+    SETITIMER = "setitimer" => IntervalTimer::open().and_then(proved),
+}
 
 /// How long after its timer the wait gives up on the signal.
 const GUARD: Nanos = Nanos::from_secs(1);

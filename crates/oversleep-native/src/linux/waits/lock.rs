@@ -8,22 +8,18 @@ use std::sync::atomic::AtomicU32;
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::{Call, described, proved};
+use super::entry::proved;
 use super::futex::{self, Until};
 use super::reason::{ended, errno, refused};
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const FUTEX: &WaitInfo = described("futex");
-const FUTEX_ABS: &WaitInfo = described("futex-abs");
-const COND_TIMEDWAIT: &WaitInfo = described("cond-timedwait");
-const SEM_TIMEDWAIT: &WaitInfo = described("sem-timedwait");
-
-pub(super) const CALLS: &[Call] = &[
-    (FUTEX.name, || proved(Futex(AtomicU32::new(0)))),
-    (FUTEX_ABS.name, || proved(FutexAbs(AtomicU32::new(0)))),
-    (COND_TIMEDWAIT.name, || Condition::open().and_then(proved)),
-    (SEM_TIMEDWAIT.name, || Semaphore::open().and_then(proved)),
-];
+calls! { waits::LINUX;
+    FUTEX = "futex" => proved(Futex(AtomicU32::new(0))),
+    FUTEX_ABS = "futex-abs" => proved(FutexAbs(AtomicU32::new(0))),
+    COND_TIMEDWAIT = "cond-timedwait" => Condition::open().and_then(proved),
+    SEM_TIMEDWAIT = "sem-timedwait" => Semaphore::open().and_then(proved),
+}
 
 struct Futex(AtomicU32);
 

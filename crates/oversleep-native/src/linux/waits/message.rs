@@ -7,18 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::{Call, described, proved};
+use super::entry::proved;
 use super::reason::{ended, errno, refused};
 use super::signals::{self, Blocked};
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const SIGTIMEDWAIT: &WaitInfo = described("sigtimedwait");
-const MQ_TIMEDRECEIVE: &WaitInfo = described("mq-timedreceive");
-
-pub(super) const CALLS: &[Call] = &[
-    (SIGTIMEDWAIT.name, || SignalWait::open().and_then(proved)),
-    (MQ_TIMEDRECEIVE.name, || Queue::open().and_then(proved)),
-];
+calls! { waits::LINUX;
+    SIGTIMEDWAIT = "sigtimedwait" => SignalWait::open().and_then(proved),
+    MQ_TIMEDRECEIVE = "mq-timedreceive" => Queue::open().and_then(proved),
+}
 
 struct SignalWait {
     set: libc::sigset_t,

@@ -24,7 +24,7 @@ mod socket;
 mod timerfd;
 mod r#yield;
 
-use self::entry::Call;
+use crate::native::waits::Call;
 use crate::{library, native};
 use oversleep_system::pairing::assert_paired;
 use oversleep_system::{Wait, names_of, waits};

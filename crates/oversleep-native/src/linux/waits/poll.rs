@@ -5,25 +5,19 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::{Call, Stateless, described, proved, proved_at_once};
+use super::entry::{Stateless, proved, proved_at_once};
 use super::reason::{ended_by_zero, errno, refused, too_long};
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const SELECT: &WaitInfo = described("select");
-const PSELECT: &WaitInfo = described("pselect");
-const POLL: &WaitInfo = described("poll");
-const PPOLL: &WaitInfo = described("ppoll");
-const EPOLL_WAIT: &WaitInfo = described("epoll-wait");
-const EPOLL_PWAIT2: &WaitInfo = described("epoll-pwait2");
-
-pub(super) const CALLS: &[Call] = &[
-    (SELECT.name, || proved(Stateless(select))),
-    (PSELECT.name, || proved(Stateless(pselect))),
-    (POLL.name, || proved_at_once(Stateless(poll))),
-    (PPOLL.name, || proved(Stateless(ppoll))),
-    (EPOLL_WAIT.name, || EpollWait::open().and_then(proved_at_once)),
-    (EPOLL_PWAIT2.name, || EpollPwait2::open().and_then(proved)),
-];
+calls! { waits::LINUX;
+    SELECT = "select" => proved(Stateless(select)),
+    PSELECT = "pselect" => proved(Stateless(pselect)),
+    POLL = "poll" => proved_at_once(Stateless(poll)),
+    PPOLL = "ppoll" => proved(Stateless(ppoll)),
+    EPOLL_WAIT = "epoll-wait" => epoll(EPOLL_WAIT).map(EpollWait).and_then(proved_at_once),
+    EPOLL_PWAIT2 = "epoll-pwait2" => epoll(EPOLL_PWAIT2).map(EpollPwait2).and_then(proved),
+}
 
 fn select(target: Target) -> WaitEnd {
     let mut span = args::timeval(SELECT, target.remaining);
@@ -66,12 +60,6 @@ fn epoll(info: &WaitInfo) -> Result<OwnedFd, Unavailable> {
 
 struct EpollWait(OwnedFd);
 
-impl EpollWait {
-    fn open() -> Result<EpollWait, Unavailable> {
-        epoll(EPOLL_WAIT).map(EpollWait)
-    }
-}
-
 impl Waiter for EpollWait {
     fn wait(&mut self, target: Target) -> WaitEnd {
         let Some(millis) = args::millis(EPOLL_WAIT, target.remaining) else { return too_long(EPOLL_WAIT) };
@@ -84,12 +72,6 @@ impl Waiter for EpollWait {
 }
 
 struct EpollPwait2(OwnedFd);
-
-impl EpollPwait2 {
-    fn open() -> Result<EpollPwait2, Unavailable> {
-        epoll(EPOLL_PWAIT2).map(EpollPwait2)
-    }
-}
 
 impl Waiter for EpollPwait2 {
     fn wait(&mut self, target: Target) -> WaitEnd {

@@ -3,14 +3,15 @@
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Call, described, proved};
+use super::entry::proved;
 use super::reason::{ended, errno, refused};
 use super::signals::{self, Blocked};
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const TIMER_CREATE: &WaitInfo = described("timer-create");
-
-pub(super) const CALLS: &[Call] = &[(TIMER_CREATE.name, || PosixTimer::open().and_then(proved))];
+calls! { waits::LINUX;
+    TIMER_CREATE = "timer-create" => PosixTimer::open().and_then(proved),
+}
 
 struct PosixTimer {
     timer: libc::timer_t,

@@ -1,23 +1,20 @@
 //! Calls that do nothing but wait.
 
 use super::args;
-use super::entry::{Call, Stateless, described, proved, thread_sleep};
+use super::entry::{Stateless, proved, thread_sleep};
 use super::reason::{ended, ended_by_zero, too_long};
-use oversleep_system::{Target, WaitEnd, WaitInfo};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
-const NANOSLEEP: &WaitInfo = described("nanosleep");
-const CLOCK_NANOSLEEP: &WaitInfo = described("clock-nanosleep");
-const CLOCK_NANOSLEEP_ABS: &WaitInfo = described("clock-nanosleep-abs");
-const USLEEP: &WaitInfo = described("usleep");
-const THREAD_SLEEP: &WaitInfo = described("thread-sleep");
-
-pub(super) const CALLS: &[Call] = &[
-    (NANOSLEEP.name, || proved(Stateless(nanosleep))),
-    (CLOCK_NANOSLEEP.name, || proved(Stateless(clock_nanosleep))),
-    (CLOCK_NANOSLEEP_ABS.name, || proved(Stateless(clock_nanosleep_abs))),
-    (USLEEP.name, || proved(Stateless(usleep))),
-    (THREAD_SLEEP.name, || proved(Stateless(thread_sleep))),
-];
+calls! { waits::LINUX;
+    NANOSLEEP = "nanosleep" => proved(Stateless(nanosleep)),
+    CLOCK_NANOSLEEP = "clock-nanosleep" => proved(Stateless(clock_nanosleep)),
+    CLOCK_NANOSLEEP_ABS = "clock-nanosleep-abs" => proved(Stateless(clock_nanosleep_abs)),
+    USLEEP = "usleep" => proved(Stateless(usleep)),
+    // The library asserts that its call works, so that is tried first.
+    THREAD_SLEEP = "thread-sleep" =>
+        proved(Stateless(clock_nanosleep)).and_then(|_| proved(Stateless(thread_sleep))),
+}
 
 fn nanosleep(target: Target) -> WaitEnd {
     let span = args::timespec(NANOSLEEP, target.remaining);

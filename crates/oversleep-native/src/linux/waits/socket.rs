@@ -5,14 +5,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use oversleep_record::Unavailable;
 
 use super::args;
-use super::entry::{Call, described};
 use super::reason::{ended, errno, refused};
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const SO_RCVTIMEO: &WaitInfo = described("so-rcvtimeo");
-
-pub(super) const CALLS: &[Call] =
-    &[(SO_RCVTIMEO.name, || Receive::open().map(|waiter| Box::new(waiter) as Box<dyn Waiter>))];
+calls! { waits::LINUX;
+    SO_RCVTIMEO = "so-rcvtimeo" => Receive::open().map(|waiter| Box::new(waiter) as Box<dyn Waiter>),
+}
 
 struct Receive {
     socket: OwnedFd,

@@ -5,13 +5,14 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Call, described, proved};
+use super::entry::proved;
 use super::reason::{ended, errno, refused};
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const TIMERFD: &WaitInfo = described("timerfd");
-
-pub(super) const CALLS: &[Call] = &[(TIMERFD.name, || TimerFd::open().and_then(proved))];
+calls! { waits::LINUX;
+    TIMERFD = "timerfd" => TimerFd::open().and_then(proved),
+}
 
 struct TimerFd(OwnedFd);
 

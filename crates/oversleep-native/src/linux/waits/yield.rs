@@ -1,12 +1,13 @@
 //! Giving the CPU away.
 
-use super::entry::{Call, Stateless, described, proved};
+use super::entry::{Stateless, proved};
 use super::reason::ended_by_zero;
-use oversleep_system::{Target, WaitEnd, WaitInfo};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
-const SCHED_YIELD: &WaitInfo = described("sched-yield");
-
-pub(super) const CALLS: &[Call] = &[(SCHED_YIELD.name, || proved(Stateless(sched_yield)))];
+calls! { waits::LINUX;
+    SCHED_YIELD = "sched-yield" => proved(Stateless(sched_yield)),
+}
 
 fn sched_yield(_target: Target) -> WaitEnd {
     // SAFETY: takes nothing. https://man7.org/linux/man-pages/man2/sched_yield.2.html

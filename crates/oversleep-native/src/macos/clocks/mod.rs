@@ -32,24 +32,7 @@ pub fn registry() -> Vec<Box<dyn Clock>> {
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::clock::Counts;
-    use oversleep_system::ClockUnit;
-
     use super::*;
-
-    #[test]
-    fn a_readable_clock_of_this_thread_does_not_step_back() {
-        for clock in registry().iter().filter(|clock| clock.available().is_ok()) {
-            let info = clock.info();
-            let mut reads = [0; 64];
-            clock.read_into(&mut reads);
-            clock.read_batch(3);
-            // Time of day may be set while this runs; a test must not depend on that.
-            if info.counts != Counts::TimeOfDay && info.unit != ClockUnit::Ticks {
-                assert!(reads.is_sorted(), "{} {reads:?}", info.name);
-            }
-        }
-    }
 
     #[test]
     fn clocks_of_the_same_thing_agree() {

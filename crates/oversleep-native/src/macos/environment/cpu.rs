@@ -1,52 +1,27 @@
 //! The processor: its vendor and model, the number and classes of its CPUs, and its time-stamp counter.
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 
 use super::Entry;
 use crate::cpu_list;
 use crate::macos::{cpus, sysctl};
+use crate::native::facts::facts;
 use crate::processor::tsc;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::CpuVendor,
-        source: "CPUID; Apple on its own silicon",
-        read: || identity::vendor().map(FactValue::Text),
-    },
-    Entry {
-        name: FactName::CpuModel,
-        source: "CPUID, or sysctl machdep.cpu.brand_string",
-        read: || identity::model().map(FactValue::Text),
-    },
-    Entry {
-        name: FactName::CpuCount,
-        source: "sysctl hw.logicalcpu",
-        read: || sysctl::integer("hw.logicalcpu").map(FactValue::Integer),
-    },
-    Entry {
-        name: FactName::CpuKinds,
-        source: "sysctl hw.perflevel*.logicalcpu",
-        read: || Ok(FactValue::List(cpu_list::kinds(&cpus::cpus()))),
-    },
-    Entry {
-        name: FactName::CpuSmt,
-        source: "sysctl hw.logicalcpu, hw.physicalcpu",
-        read: || Ok(FactValue::Flag(sysctl::integer("hw.logicalcpu")? > sysctl::integer("hw.physicalcpu")?)),
-    },
-    Entry { name: FactName::CpuTscPresent, source: "CPUID leaf 1", read: || tsc::present().map(FactValue::Flag) },
-    Entry {
-        name: FactName::CpuTscInvariant,
-        source: "CPUID leaf 80000007h",
-        read: || tsc::invariant().map(FactValue::Flag),
-    },
-    Entry { name: FactName::CpuTscDeadline, source: "CPUID leaf 1", read: || tsc::deadline().map(FactValue::Flag) },
-    Entry {
-        name: FactName::CpuTscHz,
-        source: "sysctl machdep.tsc.frequency",
-        read: || tsc_hz().and_then(|hz| i64::try_from(hz).map(FactValue::Integer).map_err(|_| nonsense(hz))),
-    },
-];
+pub(super) const FACTS: &[Entry] = facts! {
+    CpuVendor: "CPUID; Apple on its own silicon" => || identity::vendor().map(FactValue::Text),
+    CpuModel: "CPUID, or sysctl machdep.cpu.brand_string" => || identity::model().map(FactValue::Text),
+    CpuCount: "sysctl hw.logicalcpu" => || sysctl::integer("hw.logicalcpu").map(FactValue::Integer),
+    CpuKinds: "sysctl hw.perflevel*.logicalcpu" => || Ok(FactValue::List(cpu_list::kinds(&cpus::cpus()))),
+    CpuSmt: "sysctl hw.logicalcpu, hw.physicalcpu" =>
+        || Ok(FactValue::Flag(sysctl::integer("hw.logicalcpu")? > sysctl::integer("hw.physicalcpu")?)),
+    CpuTscPresent: "CPUID leaf 1" => || tsc::present().map(FactValue::Flag),
+    CpuTscInvariant: "CPUID leaf 80000007h" => || tsc::invariant().map(FactValue::Flag),
+    CpuTscDeadline: "CPUID leaf 1" => || tsc::deadline().map(FactValue::Flag),
+    CpuTscHz: "sysctl machdep.tsc.frequency" =>
+        || tsc_hz().and_then(|hz| i64::try_from(hz).map(FactValue::Integer).map_err(|_| nonsense(hz))),
+};
 
 fn nonsense(hz: u64) -> Unavailable {
     Unavailable::Nonsense { what: format!("{hz} Hz") }

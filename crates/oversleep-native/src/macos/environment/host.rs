@@ -1,61 +1,33 @@
 //! The system, its hypervisor, its libraries and its power.
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry, named_text, text};
 use crate::macos::thermal::Announcements;
 use crate::macos::{os, sysctl};
+use crate::native::facts::facts;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry { name: FactName::KernelRelease, source: "sysctl kern.osrelease", read: || named_text("kern.osrelease") },
-    Entry {
-        name: FactName::OsName,
-        source: "sysctl kern.osproductversion",
-        read: || match sysctl::text("kern.osproductversion") {
-            Ok(version) => Ok(FactValue::Text(format!("macOS {version}"))),
-            Err(Unavailable::Missing { .. }) => Err(Unavailable::TooOld { needs: "macOS 10.13.4".to_owned() }),
-            Err(why) => Err(why),
-        },
+pub(super) const FACTS: &[Entry] = facts! {
+    KernelRelease: "sysctl kern.osrelease" => || named_text("kern.osrelease"),
+    OsName: "sysctl kern.osproductversion" => || match sysctl::text("kern.osproductversion") {
+        Ok(version) => Ok(FactValue::Text(format!("macOS {version}"))),
+        Err(Unavailable::Missing { .. }) => Err(Unavailable::TooOld { needs: "macOS 10.13.4".to_owned() }),
+        Err(why) => Err(why),
     },
-    Entry {
-        name: FactName::VirtualisationHypervisor,
-        source: "sysctl kern.hv_vmm_present, CPUID leaf 40000000h",
-        read: || hypervisor().map(text),
-    },
-    Entry {
-        name: FactName::VirtualisationRosetta,
-        source: "sysctl sysctl.proc_translated",
-        read: || sysctl::flag_or_no("sysctl.proc_translated").map(FactValue::Flag),
-    },
-    Entry { name: FactName::LibcName, source: "build", read: || Ok(text("libSystem")) },
-    Entry {
-        name: FactName::OversleepClock,
-        source: "oversleep::Clock::why",
-        read: || Ok(FactValue::Text(oversleep::Clock::why().to_string())),
-    },
-    Entry {
-        name: FactName::PowerLowPowerMode,
-        source: "none",
-        read: || Err(Unavailable::missing("a C function (NSProcessInfo.lowPowerModeEnabled is Objective-C)")),
-    },
-    Entry {
-        name: FactName::CpufreqReading,
-        source: "none",
-        read: || Err(Unavailable::missing("a public call for the clock rate of a CPU")),
-    },
-    Entry {
-        name: FactName::ThermalSensor,
-        source: "none",
-        read: || Err(Unavailable::missing("a public call for the processor's temperature")),
-    },
-    Entry {
-        name: FactName::ThermalPressure,
-        source: "notify_get_state of com.apple.system.thermalpressurelevel",
-        read: || Announcements::default().pressure().map(|pressure| text(pressure.name())),
-    },
-    Entry { name: FactName::LoadAverage1min, source: "getloadavg", read: load_average },
-];
+    VirtualisationHypervisor: "sysctl kern.hv_vmm_present, CPUID leaf 40000000h" => || hypervisor().map(text),
+    VirtualisationRosetta: "sysctl sysctl.proc_translated" =>
+        || sysctl::flag_or_no("sysctl.proc_translated").map(FactValue::Flag),
+    LibcName: "build" => || Ok(text("libSystem")),
+    OversleepClock: "oversleep::Clock::why" => || Ok(FactValue::Text(oversleep::Clock::why().to_string())),
+    PowerLowPowerMode: "none" =>
+        || Err(Unavailable::missing("a C function (NSProcessInfo.lowPowerModeEnabled is Objective-C)")),
+    CpufreqReading: "none" => || Err(Unavailable::missing("a public call for the clock rate of a CPU")),
+    ThermalSensor: "none" => || Err(Unavailable::missing("a public call for the processor's temperature")),
+    ThermalPressure: "notify_get_state of com.apple.system.thermalpressurelevel" =>
+        || Announcements::default().pressure().map(|pressure| text(pressure.name())),
+    LoadAverage1min: "getloadavg" => load_average,
+};
 
 fn hypervisor() -> Result<&'static str, Unavailable> {
     match sysctl::integer("kern.hv_vmm_present") {

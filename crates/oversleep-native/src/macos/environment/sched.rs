@@ -1,31 +1,23 @@
 //! The scheduler: how it treats this thread, and what the thread may request.
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 
 use super::{Answer, Entry};
 use crate::macos::os;
 use crate::macos::tunables::{self, policy};
+use crate::native::facts::facts;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::SchedPolicy,
-        source: "thread_policy_get, pthread_getschedparam",
-        read: || policy::current().map(|setting| FactValue::Text(setting.to_string())),
-    },
-    Entry {
-        name: FactName::SchedQosClass,
-        source: "pthread_get_qos_class_np",
-        read: || tunables::class().map(|setting| FactValue::Text(setting.to_string())),
-    },
-    Entry { name: FactName::SchedNice, source: "getpriority", read: nice },
-    Entry {
-        name: FactName::SchedRtPermitted,
-        source: "thread_policy_set(THREAD_TIME_CONSTRAINT_POLICY) on a thread of its own",
-        read: || Ok(FactValue::Flag(real_time().is_ok())),
-    },
-    Entry { name: FactName::LimitsMemlockBytes, source: "getrlimit(RLIMIT_MEMLOCK)", read: memlock },
-];
+pub(super) const FACTS: &[Entry] = facts! {
+    SchedPolicy: "thread_policy_get, pthread_getschedparam" =>
+        || policy::current().map(|setting| FactValue::Text(setting.to_string())),
+    SchedQosClass: "pthread_get_qos_class_np" =>
+        || tunables::class().map(|setting| FactValue::Text(setting.to_string())),
+    SchedNice: "getpriority" => nice,
+    SchedRtPermitted: "thread_policy_set(THREAD_TIME_CONSTRAINT_POLICY) on a thread of its own" =>
+        || Ok(FactValue::Flag(real_time().is_ok())),
+    LimitsMemlockBytes: "getrlimit(RLIMIT_MEMLOCK)" => memlock,
+};
 
 fn nice() -> Answer {
     // −1 is also a nice value, so only the error number shows a failure.

@@ -1,36 +1,23 @@
 //! Timers: the timebase, and the kernel's coalescing.
 
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Nanos, Unavailable};
+use oversleep_record::{Nanos, Unavailable};
 
 use super::{Answer, Entry, text};
 use crate::coalescing::Share;
 use crate::macos::tunables;
 use crate::macos::{os, sysctl};
+use crate::native::facts::facts;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::TimerTimebase,
-        source: "mach_timebase_info",
-        read: || Ok(FactValue::Text(os::timebase().to_string())),
-    },
-    Entry {
-        name: FactName::TimerTimebaseHz,
-        source: "mach_timebase_info",
-        read: || i64::try_from(os::timebase().hz()).map(FactValue::Integer).map_err(|_| nonsense("timebase")),
-    },
-    Entry {
-        name: FactName::TimerCoalescing,
-        source: "sysctl kern.timer.coalescing_enabled",
-        read: || sysctl::integer("kern.timer.coalescing_enabled").map(|on| FactValue::Flag(on != 0)),
-    },
-    Entry { name: FactName::TimerTiers, source: "sysctl kern.timer_coalesce_*", read: tier_list },
-    Entry {
-        name: FactName::TimerLatencyTier,
-        source: "thread_policy_get(THREAD_LATENCY_QOS_POLICY)",
-        read: || tunables::tier().map(text),
-    },
-];
+pub(super) const FACTS: &[Entry] = facts! {
+    TimerTimebase: "mach_timebase_info" => || Ok(FactValue::Text(os::timebase().to_string())),
+    TimerTimebaseHz: "mach_timebase_info" =>
+        || i64::try_from(os::timebase().hz()).map(FactValue::Integer).map_err(|_| nonsense("timebase")),
+    TimerCoalescing: "sysctl kern.timer.coalescing_enabled" =>
+        || sysctl::integer("kern.timer.coalescing_enabled").map(|on| FactValue::Flag(on != 0)),
+    TimerTiers: "sysctl kern.timer_coalesce_*" => tier_list,
+    TimerLatencyTier: "thread_policy_get(THREAD_LATENCY_QOS_POLICY)" => || tunables::tier().map(text),
+};
 
 fn nonsense(what: &str) -> Unavailable {
     Unavailable::Nonsense { what: what.to_owned() }

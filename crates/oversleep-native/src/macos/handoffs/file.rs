@@ -86,7 +86,7 @@ impl Handoff for KeventUser {
 #[cfg(test)]
 mod tests {
     use crate::handoff_conformance::check;
-    use crate::native::handoffs::call_of;
+    use crate::native::paired::call_of;
 
     #[test]
     fn descriptors_conform() {

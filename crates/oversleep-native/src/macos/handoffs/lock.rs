@@ -51,7 +51,7 @@ impl Handoff for Dispatch {
 #[cfg(test)]
 mod tests {
     use crate::handoff_conformance::check;
-    use crate::native::handoffs::call_of;
+    use crate::native::paired::call_of;
 
     #[test]
     fn locks_conform() {

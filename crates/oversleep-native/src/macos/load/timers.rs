@@ -4,26 +4,18 @@ use std::time::Duration;
 
 use oversleep_record::Unavailable;
 
-use super::HOGS;
-use oversleep_system::{Load, LoadInfo, LoadKind};
-
-/// The kind, by its description.
-pub(super) struct Timers(pub &'static LoadInfo);
+use crate::hogs;
+use oversleep_system::Load;
 
 const SPAN: Duration = Duration::from_micros(100);
 
-impl LoadKind for Timers {
-    fn info(&self) -> &LoadInfo {
-        self.0
-    }
-
-    fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
-        HOGS.start(hogs, || {
-            Ok(|stopped: &dyn Fn() -> bool| {
-                while !stopped() {
-                    std::thread::sleep(SPAN);
-                }
-            })
+/// Starts hogs.
+pub(super) fn start(count: u32) -> Result<Box<dyn Load>, Unavailable> {
+    hogs::start(super::ENTER, count, || {
+        Ok(|stopped: &dyn Fn() -> bool| {
+            while !stopped() {
+                std::thread::sleep(SPAN);
+            }
         })
-    }
+    })
 }

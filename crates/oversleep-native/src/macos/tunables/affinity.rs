@@ -5,12 +5,11 @@ use oversleep_record::conditions::Setting;
 
 use super::thread_policy::{self, FormerClass};
 use crate::macos::os::{self, KernReturn};
-use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use crate::native::tunables::{Applied, Entry, already, changed, undo, word};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Affinity;
 
-const INFO: &TunableInfo = describe!(tunables::MACOS, "affinity");
 const TAG: &str = "tag";
 
 fn reason(call: &str, error: KernReturn) -> Unavailable {
@@ -30,10 +29,10 @@ fn tag() -> Result<i32, Unavailable> {
 impl Entry for Affinity {
     type Request = i32;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::MACOS, "affinity");
 
     fn parse(setting: &Setting) -> Option<i32> {
-        INFO.word(setting).map(|(_, tag)| tag)
+        Self::INFO.word(setting).map(|(_, tag)| tag)
     }
 
     fn read() -> Result<Setting, Unavailable> {
@@ -48,26 +47,14 @@ impl Entry for Affinity {
         let class = FormerClass::note();
         match thread_policy::set(libc::THREAD_AFFINITY_POLICY, &[requested]) {
             os::SUCCESS => {
-                let guard = Guard { was, _class: class, _thread: NotSend::default() };
+                let guard = undo(move || {
+                    // Zero, the null tag, takes the thread out of its set.
+                    thread_policy::set(libc::THREAD_AFFINITY_POLICY, &[was]);
+                    drop(class);
+                });
                 Ok(changed(word(TAG, was), setting.clone(), guard))
             }
-            error => Err(reason(INFO.call, error)),
+            error => Err(reason(Self::INFO.call, error)),
         }
-    }
-}
-
-struct Guard {
-    was: i32,
-    /// Dropped after the tag is back.
-    _class: FormerClass,
-    _thread: NotSend,
-}
-
-impl Restore for Guard {}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        // Zero, the null tag, takes the thread out of its set.
-        thread_policy::set(libc::THREAD_AFFINITY_POLICY, &[self.was]);
     }
 }

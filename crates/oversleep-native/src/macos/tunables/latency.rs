@@ -5,12 +5,11 @@ use oversleep_record::conditions::Setting;
 
 use super::thread_policy::{self, FormerClass};
 use crate::macos::os;
-use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use crate::native::tunables::{Applied, Entry, already, changed, undo, word};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Latency;
 
-const INFO: &TunableInfo = describe!(tunables::MACOS, "latency");
 const UNSPECIFIED: &str = "unspecified";
 /// One less than `LATENCY_QOS_TIER_0`; the tiers of `<mach/thread_policy.h>` follow it.
 const BASE: i32 = 0xFF << 16;
@@ -47,10 +46,10 @@ pub fn tier() -> Result<&'static str, Unavailable> {
 impl Entry for Latency {
     type Request = i32;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::MACOS, "latency");
 
     fn parse(setting: &Setting) -> Option<i32> {
-        INFO.word(setting).and_then(|(tier, _)| number(tier))
+        Self::INFO.word(setting).and_then(|(tier, _)| number(tier))
     }
 
     fn read() -> Result<Setting, Unavailable> {
@@ -70,28 +69,17 @@ impl Entry for Latency {
         let class = FormerClass::note();
         match thread_policy::set(libc::THREAD_LATENCY_QOS_POLICY, &[requested]) {
             os::SUCCESS => {}
-            error => return Err(os::mach_failed(INFO.call, error)),
+            error => return Err(os::mach_failed(Self::INFO.call, error)),
         }
-        let guard = Guard { was: number(was).unwrap_or(0), _class: class, _thread: NotSend::default() };
+        let guard = undo(move || {
+            thread_policy::set(libc::THREAD_LATENCY_QOS_POLICY, &[number(was).unwrap_or(0)]);
+            // Last, so that the class counts again.
+            drop(class);
+        });
         match tier()? {
             now if word(now, 0) == *setting => Ok(changed(word(was, 0), word(now, 0), guard)),
-            now => Err(Unavailable::failed(INFO.call, format!("the tier became {now} instead"))),
+            now => Err(Unavailable::failed(Self::INFO.call, format!("the tier became {now} instead"))),
         }
-    }
-}
-
-struct Guard {
-    was: i32,
-    /// Dropped after the tier is back, so that the class counts again.
-    _class: FormerClass,
-    _thread: NotSend,
-}
-
-impl Restore for Guard {}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        thread_policy::set(libc::THREAD_LATENCY_QOS_POLICY, &[self.was]);
     }
 }
 

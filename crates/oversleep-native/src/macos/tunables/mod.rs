@@ -18,7 +18,6 @@ pub use qos::class;
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 
-use crate::native::tunables::Applied;
 use crate::native::tunables::{Made, of};
 use oversleep_system::{Tunable, registry, tunables};
 
@@ -36,54 +35,23 @@ pub fn registry() -> Vec<Box<dyn Tunable>> {
     registry!(tunables::MACOS, &[CHANGES])
 }
 
-/// Applies a setting, restores it at once, and returns the outcome.
-pub fn try_setting(name: &str, setting: &Setting) -> Outcome {
-    apply(name, setting).0
-}
-
 /// Runs `body` while a setting holds.
 ///
 /// # Errors
 /// Why the setting doesn't hold.
 pub fn while_held<T>(name: &str, setting: &Setting, body: impl FnOnce() -> T) -> Result<T, Unavailable> {
-    match apply(name, setting) {
+    let registry = registry();
+    let tunable = registry.iter().find(|tunable| tunable.info().name == name).ok_or(Unavailable::NotOnThisPlatform)?;
+    match tunable.apply(setting) {
         (Outcome::Denied { why }, _) => Err(why),
         (_, _held) => Ok(body()),
     }
 }
 
-fn apply(name: &str, setting: &Setting) -> Applied {
-    let registry = registry();
-    let tunable = registry.iter().find(|tunable| tunable.info().name == name);
-    tunable.map_or_else(
-        || (Outcome::Denied { why: Unavailable::NotOnThisPlatform }, None),
-        |tunable| tunable.apply(setting),
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Nanos;
-
     use super::*;
     use crate::native::tunables::word;
-
-    #[test]
-    fn every_tunable_refuses_a_setting_of_another_kind() {
-        let settings = [Setting::Nanos(Nanos(1)), Setting::Flag(true), Setting::Cpus(vec![0]), word("no-such-word", 0)];
-        for tunable in registry() {
-            let takes = match tunable.info().name {
-                "lock-memory" => 1,
-                "pin" => 2,
-                _ => usize::MAX,
-            };
-            for (_, setting) in settings.iter().enumerate().filter(|(kind, _)| *kind != takes) {
-                assert!(tunable.validate(setting).is_err(), "{} took {setting}", tunable.info().name);
-                let (outcome, guard) = tunable.apply(setting);
-                assert!(!outcome.holds() && guard.is_none(), "{} took {setting}", tunable.info().name);
-            }
-        }
-    }
 
     #[test]
     fn what_is_applied_holds_and_is_put_back() {

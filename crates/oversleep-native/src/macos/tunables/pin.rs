@@ -8,12 +8,10 @@ use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Pin;
 
-const INFO: &TunableInfo = describe!(tunables::MACOS, "pin");
-
 impl Entry for Pin {
     type Request = ();
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::MACOS, "pin");
 
     fn parse(setting: &Setting) -> Option<()> {
         cpus(setting).map(drop)

@@ -7,12 +7,11 @@ use oversleep_record::conditions::Setting;
 
 use super::thread_policy::{self, FormerClass};
 use crate::macos::os::{self, KernReturn};
-use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use crate::native::tunables::{Applied, Entry, already, changed, undo, word};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Policy;
 
-const INFO: &TunableInfo = describe!(tunables::MACOS, "policy");
 const TIME_CONSTRAINT: &str = "time-constraint";
 
 /// Period, computation and constraint in µs: those of the library's real-time guard.
@@ -88,7 +87,7 @@ pub fn current() -> Result<Setting, Unavailable> {
 impl Entry for Policy {
     type Request = Wanted;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::MACOS, "policy");
 
     fn parse(setting: &Setting) -> Option<Wanted> {
         let Setting::Policy { policy, priority } = setting else { return None };
@@ -131,37 +130,22 @@ impl Entry for Policy {
                 set_posix(policy, &parameters).map_err(|error| os::failed_with("pthread_setschedparam", error))
             }
         };
-        let undo = if real_time { None } else { was_posix };
         // Made in any case, so that a change that fails half-way is restored too.
-        let guard = Guard { undo, was_real_time, real_time, _class: class, _thread: NotSend::default() };
+        let guard = undo(move || {
+            if let Some((policy, parameters)) = was_posix.filter(|_| !real_time) {
+                let _ = set_posix(policy, &parameters);
+            }
+            if was_real_time {
+                set_time_constraint();
+            } else if real_time {
+                thread_policy::set(libc::THREAD_STANDARD_POLICY, &[]);
+            }
+            // Last, so that the class counts again.
+            drop(class);
+        });
         match told.and_then(|()| current())? {
             now if now == *setting => Ok(changed(was, now, guard)),
-            now => Err(Unavailable::failed(INFO.call, format!("the policy became {now} instead"))),
-        }
-    }
-}
-
-struct Guard {
-    /// The former parameters, where they were changed.
-    undo: Option<(c_int, libc::sched_param)>,
-    was_real_time: bool,
-    real_time: bool,
-    /// Dropped after the policy is back.
-    _class: FormerClass,
-    _thread: NotSend,
-}
-
-impl Restore for Guard {}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        if let Some((policy, parameters)) = &self.undo {
-            let _ = set_posix(*policy, parameters);
-        }
-        if self.was_real_time {
-            set_time_constraint();
-        } else if self.real_time {
-            thread_policy::set(libc::THREAD_STANDARD_POLICY, &[]);
+            now => Err(Unavailable::failed(Self::INFO.call, format!("the policy became {now} instead"))),
         }
     }
 }

@@ -7,12 +7,11 @@ use oversleep_record::conditions::Setting;
 
 use super::thread_policy::Class;
 use crate::macos::os;
-use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use crate::native::tunables::{Applied, Entry, already, changed, undo, word};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Qos;
 
-const INFO: &TunableInfo = describe!(tunables::MACOS, "qos");
 const ALLOW: &str = "set the class on a thread that was never given a scheduling policy: one that was has left the classes \
     for good";
 
@@ -52,18 +51,18 @@ fn unreadable(error: c_int) -> Unavailable {
 
 fn refused(error: c_int) -> Unavailable {
     match error {
-        libc::EPERM => Unavailable::not_permitted(INFO.call, ALLOW),
-        error => os::failed_with(INFO.call, error),
+        libc::EPERM => Unavailable::not_permitted(Qos::INFO.call, ALLOW),
+        error => os::failed_with(Qos::INFO.call, error),
     }
 }
 
 impl Entry for Qos {
     type Request = Class;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::MACOS, "qos");
 
     fn parse(setting: &Setting) -> Option<Class> {
-        let (class, relative) = INFO.word(setting)?;
+        let (class, relative) = Self::INFO.word(setting)?;
         let (_, number) = CLASSES.iter().find(|(name, _)| *name == class)?;
         Some(Class { number: *number, relative })
     }
@@ -73,7 +72,7 @@ impl Entry for Qos {
     }
 
     fn compared() -> Vec<Setting> {
-        INFO.words.iter().map(|info| word(info.name, 0)).collect()
+        Self::INFO.words.iter().map(|info| word(info.name, 0)).collect()
     }
 
     fn change(requested: Class, setting: &Setting) -> Result<Applied, Unavailable> {
@@ -82,21 +81,8 @@ impl Entry for Qos {
             return Ok(already(setting.clone()));
         }
         requested.enter().map_err(refused)?;
-        Ok(changed(was.setting(), setting.clone(), Guard { was, _thread: NotSend::default() }))
-    }
-}
-
-struct Guard {
-    was: Class,
-    _thread: NotSend,
-}
-
-impl Restore for Guard {}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
         // A thread that was in no class can't leave them again; it ends soon.
-        let _ = self.was.enter();
+        Ok(changed(was.setting(), setting.clone(), undo(move || _ = was.enter())))
     }
 }
 
@@ -106,7 +92,7 @@ mod tests {
 
     #[test]
     fn classes_by_name_and_number() {
-        for info in INFO.words {
+        for info in Qos::INFO.words {
             let class = Qos::parse(&word(info.name, -15)).expect("a class");
             assert_eq!((name(class.number).as_str(), class.relative), (info.name, -15));
         }

@@ -5,14 +5,15 @@ use std::sync::atomic::AtomicU32;
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Call, described, proved};
+use super::entry::proved;
 use super::reason::{ended, errno};
 use crate::macos::os;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const WAIT_ON_ADDRESS: &WaitInfo = described("wait-on-address");
-
-pub(super) const CALLS: &[Call] = &[(WAIT_ON_ADDRESS.name, || OnAddress::open().and_then(proved))];
+calls! { waits::MACOS;
+    WAIT_ON_ADDRESS = "wait-on-address" => OnAddress::open().and_then(proved),
+}
 
 /// The word, its expected value, its size in bytes, flags, clock, nanoseconds.
 type OnAddressCall = unsafe extern "C" fn(*mut libc::c_void, u64, usize, u32, u32, u64) -> libc::c_int;

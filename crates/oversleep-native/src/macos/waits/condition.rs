@@ -4,17 +4,15 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomPinned;
 
 use super::args;
-use super::entry::{Call, described, proved};
+use super::entry::proved;
 use super::reason::ended;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const COND_TIMEDWAIT: &WaitInfo = described("cond-timedwait");
-const COND_TIMEDWAIT_RELATIVE: &WaitInfo = described("cond-timedwait-relative");
-
-pub(super) const CALLS: &[Call] = &[
-    (COND_TIMEDWAIT_RELATIVE.name, || proved(Condition::new(relative))),
-    (COND_TIMEDWAIT.name, || proved(Condition::new(until))),
-];
+calls! { waits::MACOS;
+    COND_TIMEDWAIT_RELATIVE = "cond-timedwait-relative" => proved(Condition::new(relative)),
+    COND_TIMEDWAIT = "cond-timedwait" => proved(Condition::new(until)),
+}
 
 type TimedWait = fn(*mut libc::pthread_cond_t, *mut libc::pthread_mutex_t, Target) -> WaitEnd;
 

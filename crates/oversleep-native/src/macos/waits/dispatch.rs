@@ -3,17 +3,15 @@
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Call, described, proved};
+use super::entry::proved;
 use crate::macos::dispatch::TimerSource;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const DISPATCH_SOURCE_STRICT: &WaitInfo = described("dispatch-source-strict");
-const DISPATCH_SOURCE: &WaitInfo = described("dispatch-source");
-
-pub(super) const CALLS: &[Call] = &[
-    (DISPATCH_SOURCE_STRICT.name, || open(DISPATCH_SOURCE_STRICT, true)),
-    (DISPATCH_SOURCE.name, || open(DISPATCH_SOURCE, false)),
-];
+calls! { waits::MACOS;
+    DISPATCH_SOURCE_STRICT = "dispatch-source-strict" => open(DISPATCH_SOURCE_STRICT, true),
+    DISPATCH_SOURCE = "dispatch-source" => open(DISPATCH_SOURCE, false),
+}
 
 fn open(info: &'static WaitInfo, strict: bool) -> Result<Box<dyn Waiter>, Unavailable> {
     proved(Source { timer: TimerSource::new(strict)?, info })

@@ -4,13 +4,8 @@ use oversleep_record::{Nanos, Unavailable};
 
 use crate::macos::MacOs;
 use crate::native::waits::proved_by;
-pub(super) use crate::native::waits::{Call, Stateless, thread_sleep};
-use oversleep_system::{WaitInfo, Waiter, waits};
-
-/// The description of that name, looked up while compiling.
-pub(super) const fn described(name: &str) -> &'static WaitInfo {
-    waits::named(waits::MACOS, name)
-}
+pub(super) use crate::native::waits::{Stateless, thread_sleep};
+use oversleep_system::Waiter;
 
 /// Opens `waiter` after one wait of a microsecond.
 pub(super) fn proved(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {

@@ -5,22 +5,18 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::args;
-use super::entry::{Call, described, proved};
+use super::entry::proved;
 use super::reason::{ended, ended_by_zero, errno};
 use crate::macos::os;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const KEVENT: &WaitInfo = described("kevent");
-const KEVENT_TIMER: &WaitInfo = described("kevent-timer");
-const KEVENT_TIMER_CRITICAL: &WaitInfo = described("kevent-timer-critical");
-const KEVENT_TIMER_LEEWAY: &WaitInfo = described("kevent-timer-leeway");
-
-pub(super) const CALLS: &[Call] = &[
-    (KEVENT.name, || proved(Idle(queue()?))),
-    (KEVENT_TIMER.name, || Timer::open(KEVENT_TIMER, 0, None)),
-    (KEVENT_TIMER_CRITICAL.name, || Timer::open(KEVENT_TIMER_CRITICAL, libc::NOTE_CRITICAL, None)),
-    (KEVENT_TIMER_LEEWAY.name, || Timer::open(KEVENT_TIMER_LEEWAY, libc::NOTE_LEEWAY, Some(10))),
-];
+calls! { waits::MACOS;
+    KEVENT = "kevent" => proved(Idle(queue()?)),
+    KEVENT_TIMER = "kevent-timer" => Timer::open(KEVENT_TIMER, 0, None),
+    KEVENT_TIMER_CRITICAL = "kevent-timer-critical" => Timer::open(KEVENT_TIMER_CRITICAL, libc::NOTE_CRITICAL, None),
+    KEVENT_TIMER_LEEWAY = "kevent-timer-leeway" => Timer::open(KEVENT_TIMER_LEEWAY, libc::NOTE_LEEWAY, Some(10)),
+}
 
 /// A new queue that watches nothing.
 pub(in crate::macos) fn queue() -> Result<OwnedFd, Unavailable> {

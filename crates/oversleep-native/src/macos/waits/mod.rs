@@ -18,7 +18,7 @@ mod r#yield;
 
 pub(super) use kqueue::queue;
 
-use self::entry::Call;
+use crate::native::waits::Call;
 use crate::{library, native};
 use oversleep_system::pairing::assert_paired;
 use oversleep_system::{Wait, names_of, waits};

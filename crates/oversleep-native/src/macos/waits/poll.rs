@@ -1,19 +1,16 @@
 //! Waits for descriptors, here with none to wait for.
 
 use super::args;
-use super::entry::{Call, Stateless, described, proved};
+use super::entry::{Stateless, proved};
 use super::reason::{ended_by_zero, too_long};
-use oversleep_system::{Target, WaitEnd, WaitInfo};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
-const SELECT: &WaitInfo = described("select");
-const PSELECT: &WaitInfo = described("pselect");
-const POLL: &WaitInfo = described("poll");
-
-pub(super) const CALLS: &[Call] = &[
-    (SELECT.name, || proved(Stateless(select))),
-    (PSELECT.name, || proved(Stateless(pselect))),
-    (POLL.name, || proved(Stateless(poll))),
-];
+calls! { waits::MACOS;
+    SELECT = "select" => proved(Stateless(select)),
+    PSELECT = "pselect" => proved(Stateless(pselect)),
+    POLL = "poll" => proved(Stateless(poll)),
+}
 
 /// `select` refuses a longer timeout (EINVAL): 100,000,000 s.
 const LONGEST_SELECT_S: i64 = 100_000_000;

@@ -3,20 +3,18 @@
 use oversleep_record::Nanos;
 
 use super::args;
-use super::entry::{Call, described, proved};
+use super::entry::proved;
 use super::reason::{mach_ended, too_long};
 use crate::macos::dispatch;
 use crate::macos::os;
 use crate::macos::semaphore::MachSemaphore;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const MACH_SEMAPHORE: &WaitInfo = described("mach-semaphore");
-const DISPATCH_SEMAPHORE: &WaitInfo = described("dispatch-semaphore");
-
-pub(super) const CALLS: &[Call] = &[
-    (MACH_SEMAPHORE.name, || MachSemaphore::new().and_then(|semaphore| proved(Mach(semaphore)))),
-    (DISPATCH_SEMAPHORE.name, || proved(Dispatch(dispatch::Semaphore::new()?))),
-];
+calls! { waits::MACOS;
+    MACH_SEMAPHORE = "mach-semaphore" => MachSemaphore::new().and_then(|semaphore| proved(Mach(semaphore))),
+    DISPATCH_SEMAPHORE = "dispatch-semaphore" => proved(Dispatch(dispatch::Semaphore::new()?)),
+}
 
 struct Mach(MachSemaphore);
 

@@ -1,22 +1,18 @@
 //! Calls that do nothing but wait.
 
 use super::args;
-use super::entry::{Call, Stateless, described, proved, thread_sleep};
+use super::entry::{Stateless, proved, thread_sleep};
 use super::reason::{ended_by_zero, mach_ended, too_long};
 use crate::macos::os::{self, KernReturn};
-use oversleep_system::{Target, WaitEnd, WaitInfo};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
-const NANOSLEEP: &WaitInfo = described("nanosleep");
-const MACH_WAIT_UNTIL: &WaitInfo = described("mach-wait-until");
-const USLEEP: &WaitInfo = described("usleep");
-const THREAD_SLEEP: &WaitInfo = described("thread-sleep");
-
-pub(super) const CALLS: &[Call] = &[
-    (NANOSLEEP.name, || proved(Stateless(nanosleep))),
-    (MACH_WAIT_UNTIL.name, || proved(Stateless(until))),
-    (USLEEP.name, || proved(Stateless(usleep))),
-    (THREAD_SLEEP.name, || proved(Stateless(thread_sleep))),
-];
+calls! { waits::MACOS;
+    NANOSLEEP = "nanosleep" => proved(Stateless(nanosleep)),
+    MACH_WAIT_UNTIL = "mach-wait-until" => proved(Stateless(until)),
+    USLEEP = "usleep" => proved(Stateless(usleep)),
+    THREAD_SLEEP = "thread-sleep" => proved(Stateless(thread_sleep)),
+}
 
 fn nanosleep(target: Target) -> WaitEnd {
     let span = args::timespec(NANOSLEEP, target.remaining);

@@ -1,14 +1,14 @@
 //! Giving the CPU away.
 
-use super::entry::{Call, Stateless, described, proved};
+use super::entry::{Stateless, proved};
 use super::reason::ended_by_zero;
-use oversleep_system::{Target, WaitEnd, WaitInfo};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
-const SCHED_YIELD: &WaitInfo = described("sched-yield");
-const SWTCH_PRI: &WaitInfo = described("swtch-pri");
-
-pub(super) const CALLS: &[Call] =
-    &[(SCHED_YIELD.name, || proved(Stateless(sched_yield))), (SWTCH_PRI.name, || proved(Stateless(lower_and_yield)))];
+calls! { waits::MACOS;
+    SCHED_YIELD = "sched-yield" => proved(Stateless(sched_yield)),
+    SWTCH_PRI = "swtch-pri" => proved(Stateless(lower_and_yield)),
+}
 
 fn sched_yield(_target: Target) -> WaitEnd {
     // SAFETY: takes nothing.

@@ -1,57 +1,38 @@
 //! What this process can change.
 
-use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 
-use crate::survey::Entry;
+use crate::survey::{self, Entry, abilities};
 use crate::windows::environment::{system, timer};
 use crate::windows::{processors, tunables};
 
-pub(super) const ENTRIES: &[Entry] = &[
-    Entry {
-        name: "timer resolution",
-        gives: "--resolution 1ms: waits end 1 to 2 ms late at most, instead of up to 15.6 ms",
-        check: || {
-            let effect = "where it changes no wait";
-            let evidence = qualified("a resolution of 1 ms was granted", system::wine_version(), effect);
-            try_setting("resolution", &Setting::Nanos(Nanos::from_millis(1)), &evidence)
-        },
+pub(super) const ENTRIES: &[Entry] = abilities! {
+    "timer resolution": "--resolution 1ms: waits end 1 to 2 ms late at most, instead of up to 15.6 ms" => || {
+        let effect = "where it changes no wait";
+        let evidence = qualified("a resolution of 1 ms was granted", system::wine_version(), effect);
+        try_setting("resolution", &Setting::Nanos(Nanos::from_millis(1)), &evidence)
     },
-    Entry {
-        name: "high-resolution timers",
-        gives: "waits that usually end 0.5 to 1 ms late without a request for a timer resolution",
-        check: || {
+    "high-resolution timers": "waits that usually end 0.5 to 1 ms late without a request for a timer resolution" =>
+        || {
             let created = "CreateWaitableTimerExW created one";
             let effect = "which ignores the flag";
             timer::high_resolution_timers().map(|()| qualified(created, system::wine_version(), effect))
         },
+    "pinning to CPUs": "--pin 1: the behaviour of one core instead of a mixture of all" => || {
+        let cpus = processors::allowed()?;
+        let last = Setting::Cpus(cpus.last().copied().into_iter().collect());
+        try_setting("pin", &last, &format!("this process may use {} CPUs", cpus.len()))
     },
-    Entry {
-        name: "pinning to CPUs",
-        gives: "--pin 1: the behaviour of one core instead of a mixture of all",
-        check: || {
-            let cpus = processors::allowed()?;
-            let last = Setting::Cpus(cpus.last().copied().into_iter().collect());
-            try_setting("pin", &last, &format!("this process may use {} CPUs", cpus.len()))
-        },
-    },
-];
+};
 
 /// The evidence, qualified by its meaning under Wine.
 fn qualified(evidence: &str, wine_version: Option<String>, effect: &str) -> String {
     wine_version.map_or_else(|| evidence.to_owned(), |version| format!("{evidence} by Wine {version}, {effect}"))
 }
 
-/// Whether a tunable accepts a setting, which is undone at once.
 fn try_setting(name: &str, setting: &Setting, evidence: &str) -> Result<String, Unavailable> {
-    let tunables = tunables::registry();
-    let tunable = tunables.iter().find(|tunable| tunable.info().name == name);
-    let (outcome, guard) = tunable.ok_or(Unavailable::NotOnThisPlatform)?.apply(setting);
-    drop(guard);
-    match outcome {
-        Outcome::Denied { why } => Err(why),
-        _ => Ok(evidence.to_owned()),
-    }
+    survey::try_setting(&tunables::registry(), name, setting, evidence)
 }
 
 #[cfg(test)]

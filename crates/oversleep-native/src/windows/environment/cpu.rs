@@ -1,59 +1,30 @@
 //! The processor: its vendor and model, the number and classes of its CPUs, its counter, and the hypervisor.
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
 
 use super::{Answer, Entry, registry};
 use crate::cpu_list;
+use crate::native::facts::facts;
 use crate::processor::tsc;
 use crate::windows::{os, processors};
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::CpuVendor,
-        source: "CPUID; registry, CentralProcessor\\0",
-        read: || noted(identity::vendor(), "VendorIdentifier"),
-    },
-    Entry {
-        name: FactName::CpuModel,
-        source: "CPUID; registry, CentralProcessor\\0",
-        read: || noted(identity::brand(), "ProcessorNameString"),
-    },
-    Entry { name: FactName::CpuCount, source: "GetActiveProcessorCount", read: active },
-    Entry {
-        name: FactName::CpuAllowed,
-        source: "GetThreadGroupAffinity",
-        read: || processors::allowed().map(|cpus| FactValue::Integer(cpus.len() as i64)),
-    },
-    Entry {
-        name: FactName::CpuKinds,
-        source: "GetLogicalProcessorInformationEx, efficiency class",
-        read: || processors::cores().map(|_| FactValue::List(cpu_list::kinds(&processors::cpus()))),
-    },
-    Entry {
-        name: FactName::CpuSmt,
-        source: "GetLogicalProcessorInformationEx",
-        read: || processors::cores().map(|cores| FactValue::Flag(cores.iter().any(|core| core.cpus.len() > 1))),
-    },
-    Entry { name: FactName::CpuTscPresent, source: "CPUID leaf 1", read: || tsc::present().map(FactValue::Flag) },
-    Entry {
-        name: FactName::CpuTscInvariant,
-        source: "CPUID leaf 80000007h",
-        read: || tsc::invariant().map(FactValue::Flag),
-    },
-    Entry {
-        name: FactName::CpuTscHz,
-        source: "CPUID leaf 15h, 16h or 40000010h",
-        read: || tsc::hz().map(|hz| FactValue::Integer(hz as i64)),
-    },
-    Entry { name: FactName::CpuTscDeadline, source: "CPUID leaf 1", read: || tsc::deadline().map(FactValue::Flag) },
-    Entry {
-        name: FactName::VirtualisationHypervisor,
-        source: "CPUID leaves 40000000h and 40000003h",
-        read: || identity::hypervisor().map(FactValue::Text),
-    },
-];
+pub(super) const FACTS: &[Entry] = facts! {
+    CpuVendor: "CPUID; registry, CentralProcessor\\0" => || noted(identity::vendor(), "VendorIdentifier"),
+    CpuModel: "CPUID; registry, CentralProcessor\\0" => || noted(identity::brand(), "ProcessorNameString"),
+    CpuCount: "GetActiveProcessorCount" => active,
+    CpuAllowed: "GetThreadGroupAffinity" => || processors::allowed().map(|cpus| FactValue::Integer(cpus.len() as i64)),
+    CpuKinds: "GetLogicalProcessorInformationEx, efficiency class" =>
+        || processors::cores().map(|_| FactValue::List(cpu_list::kinds(&processors::cpus()))),
+    CpuSmt: "GetLogicalProcessorInformationEx" =>
+        || processors::cores().map(|cores| FactValue::Flag(cores.iter().any(|core| core.cpus.len() > 1))),
+    CpuTscPresent: "CPUID leaf 1" => || tsc::present().map(FactValue::Flag),
+    CpuTscInvariant: "CPUID leaf 80000007h" => || tsc::invariant().map(FactValue::Flag),
+    CpuTscHz: "CPUID leaf 15h, 16h or 40000010h" => || tsc::hz().map(|hz| FactValue::Integer(hz as i64)),
+    CpuTscDeadline: "CPUID leaf 1" => || tsc::deadline().map(FactValue::Flag),
+    VirtualisationHypervisor: "CPUID leaves 40000000h and 40000003h" => || identity::hypervisor().map(FactValue::Text),
+};
 
 fn active() -> Answer {
     // SAFETY: takes a number and returns one.

@@ -1,8 +1,4 @@
 //! Facts about the machine that matter to timing: a registry of entries, one file per theme.
-//!
-//! A fact must affect how long waits, clock reads or wake-ups take, or explain a difference between two machines. It
-//! must not identify a person or a host: no host or user name, serial number, product key, machine id, path, or custom
-//! name of a power plan.
 
 mod cpu;
 mod power;
@@ -10,21 +6,13 @@ mod registry;
 pub(super) mod system;
 pub(super) mod timer;
 
+use oversleep_record::FactName;
 use oversleep_record::environment::{Environment, FactValue};
-use oversleep_record::{FactName, Unavailable};
 
-/// One fact: its name, its source, and how to read it.
-pub(super) struct Entry {
-    /// The name, whose documentation says what the fact means for timing.
-    pub name: FactName,
-    /// The call that states it.
-    pub source: &'static str,
-    /// Reads it.
-    pub read: fn() -> Answer,
-}
+use crate::native::facts::{self, Answer, text};
 
-/// A fact, or why it isn't available here.
-pub(super) type Answer = Result<FactValue, Unavailable>;
+/// One fact, and how to read it.
+pub(super) type Entry = facts::Entry<fn() -> Answer>;
 
 /// All facts on Windows.
 fn entries() -> impl Iterator<Item = &'static Entry> {
@@ -33,10 +21,7 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// Facts of this machine.
 pub(super) fn collect() -> Environment {
-    let mut environment = Environment::default();
-    for entry in entries() {
-        environment.set(entry.name, (entry.read)().unwrap_or_else(FactValue::Unknown), entry.source);
-    }
+    let mut environment = facts::collect(entries(), |read| read());
     // Genuine Windows doesn't have this fact, not even as unknown.
     if let Some(version) = system::wine_version() {
         environment.set(FactName::OsWineVersion, FactValue::Text(version), "wine_get_version");
@@ -44,21 +29,13 @@ pub(super) fn collect() -> Environment {
     environment
 }
 
-fn text(words: &str) -> FactValue {
-    FactValue::Text(words.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]
     fn the_registry_holds_every_fact_once() {
-        let names: BTreeSet<FactName> = entries().map(|entry| entry.name).collect();
-        assert_eq!(names.len(), entries().count(), "one twice");
-        assert!(entries().all(|entry| !entry.source.is_empty()));
+        facts::tests::check(entries());
     }
 
     #[test]

@@ -1,45 +1,27 @@
 //! The power source and the power plan. On battery, machines save power at the expense of wake-ups.
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 use windows_sys::Win32::Foundation::{ERROR_SUCCESS, LocalFree};
 use windows_sys::Win32::System::Power::{GetSystemPowerStatus, PowerGetActiveScheme, SYSTEM_POWER_STATUS};
 use windows_sys::core::GUID;
 
 use super::{Entry, text};
+use crate::native::facts::facts;
 use crate::windows::{os, processor_state};
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::PowerPlan,
-        source: "PowerGetActiveScheme",
-        read: || active_plan().map(|plan| text(plan_name(&plan))),
+pub(super) const FACTS: &[Entry] = facts! {
+    PowerPlan: "PowerGetActiveScheme" => || active_plan().map(|plan| text(plan_name(&plan))),
+    PowerOnBattery: "GetSystemPowerStatus" => || on_battery().map(FactValue::Flag),
+    PowerSource: "GetSystemPowerStatus" => || on_battery().map(|battery| text(if battery { "battery" } else { "ac" })),
+    CpufreqMaxHz: "CallNtPowerInformation(ProcessorInformation)" => || {
+        let highest = processor_state::rates()?.iter().map(|rates| i64::from(rates.max_mhz) * 1_000_000).max();
+        highest.map(FactValue::Integer).ok_or_else(|| Unavailable::missing("a processor's rated clock"))
     },
-    Entry {
-        name: FactName::PowerOnBattery,
-        source: "GetSystemPowerStatus",
-        read: || on_battery().map(FactValue::Flag),
-    },
-    Entry {
-        name: FactName::PowerSource,
-        source: "GetSystemPowerStatus",
-        read: || on_battery().map(|battery| text(if battery { "battery" } else { "ac" })),
-    },
-    Entry {
-        name: FactName::CpufreqMaxHz,
-        source: "CallNtPowerInformation(ProcessorInformation)",
-        read: || {
-            let highest = processor_state::rates()?.iter().map(|rates| i64::from(rates.max_mhz) * 1_000_000).max();
-            highest.map(FactValue::Integer).ok_or_else(|| Unavailable::missing("a processor's rated clock"))
-        },
-    },
-    Entry {
-        name: FactName::CpufreqReading,
-        source: "CallNtPowerInformation(ProcessorInformation)",
-        read: || processor_state::rates().map(|_| text("CurrentMhz")),
-    },
-    Entry { name: FactName::ThermalSensor, source: "none", read: || Err(processor_state::no_temperature()) },
-];
+    CpufreqReading: "CallNtPowerInformation(ProcessorInformation)" =>
+        || processor_state::rates().map(|_| text("CurrentMhz")),
+    ThermalSensor: "none" => || Err(processor_state::no_temperature()),
+};
 
 fn active_plan() -> Result<GUID, Unavailable> {
     let mut plan: *mut GUID = std::ptr::null_mut();

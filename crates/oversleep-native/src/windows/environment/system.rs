@@ -2,8 +2,8 @@
 
 use std::ffi::{CStr, c_char};
 
+use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Unavailable};
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::System::SystemInformation::OSVERSIONINFOEXW;
 use windows_sys::Win32::System::SystemServices::VER_NT_WORKSTATION;
@@ -13,37 +13,22 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::{Entry, registry, text};
+use crate::native::facts::facts;
 use crate::windows::os::{self, Newer};
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::OsBuild,
-        source: "RtlGetVersion",
-        read: || version().map(|version| FactValue::Integer(i64::from(version.build))),
+pub(super) const FACTS: &[Entry] = facts! {
+    OsBuild: "RtlGetVersion" => || version().map(|version| FactValue::Integer(i64::from(version.build))),
+    OsName: "RtlGetVersion" => || version().map(|version| text(name(version))),
+    OsIsServer: "RtlGetVersion" => || version().map(|version| FactValue::Flag(version.is_server)),
+    SchedPriorityClass: "GetPriorityClass" => || priority_class().map(text),
+    SchedPrioritySeparation: "registry, Control\\PriorityControl" => || {
+        let key = "SYSTEM\\CurrentControlSet\\Control\\PriorityControl";
+        let bits = registry::machine_number(key, "Win32PrioritySeparation")?;
+        let bits = bits.ok_or_else(|| Unavailable::missing("Win32PrioritySeparation in the registry"))?;
+        Ok(FactValue::Integer(i64::from(bits)))
     },
-    Entry { name: FactName::OsName, source: "RtlGetVersion", read: || version().map(|version| text(name(version))) },
-    Entry {
-        name: FactName::OsIsServer,
-        source: "RtlGetVersion",
-        read: || version().map(|version| FactValue::Flag(version.is_server)),
-    },
-    Entry { name: FactName::SchedPriorityClass, source: "GetPriorityClass", read: || priority_class().map(text) },
-    Entry {
-        name: FactName::SchedPrioritySeparation,
-        source: "registry, Control\\PriorityControl",
-        read: || {
-            let key = "SYSTEM\\CurrentControlSet\\Control\\PriorityControl";
-            let bits = registry::machine_number(key, "Win32PrioritySeparation")?;
-            let bits = bits.ok_or_else(|| Unavailable::missing("Win32PrioritySeparation in the registry"))?;
-            Ok(FactValue::Integer(i64::from(bits)))
-        },
-    },
-    Entry {
-        name: FactName::OversleepClock,
-        source: "oversleep::Clock::why",
-        read: || Ok(FactValue::Text(oversleep::Clock::why().to_string())),
-    },
-];
+    OversleepClock: "oversleep::Clock::why" => || Ok(FactValue::Text(oversleep::Clock::why().to_string())),
+};
 
 /// The system's version, independent of this program's manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

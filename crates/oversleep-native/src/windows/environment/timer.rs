@@ -1,71 +1,42 @@
 //! Timers: the period of the clock interrupt and who decides it, high-resolution timers, the performance counter.
 
 use oversleep_record::environment::FactValue;
-use oversleep_record::{FactName, Nanos, Unavailable};
+use oversleep_record::{Nanos, Unavailable};
 use windows_sys::Win32::Foundation::CloseHandle;
 use windows_sys::Win32::System::Threading::{
     CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CreateWaitableTimerExW, TIMER_ALL_ACCESS,
 };
 
 use super::{Entry, registry, system, text};
+use crate::native::facts::facts;
 use crate::processor::tsc;
 use crate::windows::os;
 
-pub(super) const FACTS: &[Entry] = &[
-    Entry {
-        name: FactName::TimerPeriodDefault,
-        source: "NtQueryTimerResolution",
-        read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.default)),
-    },
-    Entry {
-        name: FactName::TimerPeriodMin,
-        source: "NtQueryTimerResolution",
-        read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.shortest)),
-    },
-    Entry {
-        name: FactName::TimerPeriodNow,
-        source: "NtQueryTimerResolution",
-        read: || os::timer_periods().map(|periods| FactValue::Nanos(periods.now)),
-    },
-    Entry {
-        name: FactName::TimerIncrement,
-        source: "GetSystemTimeAdjustment",
-        read: || increment().map(FactValue::Nanos),
-    },
-    Entry {
-        name: FactName::TimerGlobalRequests,
-        source: "registry, GlobalTimerResolutionRequests",
-        read: || as_windows_does(global_requests()?).map(FactValue::Flag),
-    },
-    Entry {
-        name: FactName::TimerRequestsPerProcess,
-        source: "RtlGetVersion; registry, GlobalTimerResolutionRequests",
-        read: || as_windows_does(per_process(system::version()?.build, global_requests()?)).map(FactValue::Flag),
-    },
-    Entry {
-        name: FactName::TimerHighResolution,
-        source: "CreateWaitableTimerExW(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION), tried",
-        read: || match system::wine_version() {
+pub(super) const FACTS: &[Entry] = facts! {
+    TimerPeriodDefault: "NtQueryTimerResolution" =>
+        || os::timer_periods().map(|periods| FactValue::Nanos(periods.default)),
+    TimerPeriodMin: "NtQueryTimerResolution" =>
+        || os::timer_periods().map(|periods| FactValue::Nanos(periods.shortest)),
+    TimerPeriodNow: "NtQueryTimerResolution" => || os::timer_periods().map(|periods| FactValue::Nanos(periods.now)),
+    TimerIncrement: "GetSystemTimeAdjustment" => || increment().map(FactValue::Nanos),
+    TimerGlobalRequests: "registry, GlobalTimerResolutionRequests" =>
+        || as_windows_does(global_requests()?).map(FactValue::Flag),
+    TimerRequestsPerProcess: "RtlGetVersion; registry, GlobalTimerResolutionRequests" =>
+        || as_windows_does(per_process(system::version()?.build, global_requests()?)).map(FactValue::Flag),
+    TimerHighResolution: "CreateWaitableTimerExW(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION), tried" =>
+        || match system::wine_version() {
             // Wine accepts the flag and ignores it.
             Some(version) => Err(Unavailable::failed("CreateWaitableTimerExW", system::emulated(&version))),
             None => Ok(FactValue::Flag(high_resolution_timers().is_ok())),
         },
+    QpcFrequencyHz: "QueryPerformanceFrequency" =>
+        || Ok(FactValue::Integer(i64::try_from(os::performance_frequency()).unwrap_or(i64::MAX))),
+    QpcLikelySource: "QueryPerformanceFrequency, CPUID" => || match system::wine_version() {
+        // Wine's frequency is constant, whatever its host's clock is based on.
+        Some(version) => Err(Unavailable::failed("QueryPerformanceFrequency", system::emulated(&version))),
+        None => likely_source(os::performance_frequency(), tsc::invariant() == Ok(true), is_guest()).map(text),
     },
-    Entry {
-        name: FactName::QpcFrequencyHz,
-        source: "QueryPerformanceFrequency",
-        read: || Ok(FactValue::Integer(i64::try_from(os::performance_frequency()).unwrap_or(i64::MAX))),
-    },
-    Entry {
-        name: FactName::QpcLikelySource,
-        source: "QueryPerformanceFrequency, CPUID",
-        read: || match system::wine_version() {
-            // Wine's frequency is constant, whatever its host's clock is based on.
-            Some(version) => Err(Unavailable::failed("QueryPerformanceFrequency", system::emulated(&version))),
-            None => likely_source(os::performance_frequency(), tsc::invariant() == Ok(true), is_guest()).map(text),
-        },
-    },
-];
+};
 
 fn increment() -> Result<Nanos, Unavailable> {
     let step = crate::windows::clocks::clock_interrupt_period();
@@ -146,6 +117,8 @@ fn likely_source(hz: u64, invariant_tsc: bool, is_virtual: bool) -> Result<&'sta
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
+
     use super::*;
 
     #[test]

@@ -105,7 +105,7 @@ impl Handoff for Address {
 #[cfg(test)]
 mod tests {
     use crate::handoff_conformance::check;
-    use crate::native::handoffs::call_of;
+    use crate::native::paired::call_of;
 
     #[test]
     fn condvar_conforms() {

@@ -75,7 +75,7 @@ impl Handoff for Port {
 #[cfg(test)]
 mod tests {
     use crate::handoff_conformance::check;
-    use crate::native::handoffs::call_of;
+    use crate::native::paired::call_of;
 
     #[test]
     fn event_conforms() {

@@ -6,23 +6,23 @@
 mod machine;
 mod timers;
 
-use crate::hogs::Starter;
-use crate::hogs::memory::Memory;
-use crate::hogs::spin::Spin;
-use crate::hogs::syscalls::Syscalls;
-use oversleep_system::pairing::Made;
-use oversleep_system::{LoadInfo, LoadKind, loads, registry};
+use crate::hogs::{Kind, Start, memory, spin, syscalls};
+use crate::native::paired;
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{LoadKind, loads, names_of};
 
-const HOGS: Starter = Starter { enter: || () };
+const ENTER: fn() = || ();
 
-const KINDS: &[Made<LoadInfo, dyn LoadKind>] = &[
-    ("spin", |info| Box::new(Spin { info, hogs: HOGS })),
-    ("memory", |info| Box::new(Memory { info, hogs: HOGS, sizes: machine::sizes })),
-    ("syscalls", |info| Box::new(Syscalls { info, hogs: HOGS, call: machine::enter_the_kernel })),
-    ("timers", |info| Box::new(timers::Timers(info))),
+const STARTS: &[(&str, Start)] = &[
+    ("spin", |hogs| spin::start(ENTER, hogs)),
+    ("memory", |hogs| memory::start(ENTER, machine::sizes(), hogs)),
+    ("syscalls", |hogs| syscalls::start(ENTER, machine::enter_the_kernel, hogs)),
+    ("timers", timers::start),
 ];
+
+const _: () = assert_paired(&names_of!(loads::WINDOWS), &[STARTS]);
 
 /// All kinds of load.
 pub(super) fn registry() -> Vec<Box<dyn LoadKind>> {
-    registry!(loads::WINDOWS, &[KINDS])
+    paired::registry(loads::WINDOWS, &[STARTS], |info, start| -> Box<dyn LoadKind> { Box::new(Kind { info, start }) })
 }

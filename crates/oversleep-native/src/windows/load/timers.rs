@@ -1,6 +1,8 @@
 //! Short timers.
 
 use oversleep_record::Unavailable;
+
+use crate::hogs;
 use windows_sys::Win32::Foundation::{CloseHandle, HANDLE, WAIT_EVENT, WAIT_OBJECT_0, WAIT_TIMEOUT};
 use windows_sys::Win32::System::Threading::{
     CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CreateWaitableTimerExW, SetWaitableTimer, TIMER_ALL_ACCESS,
@@ -8,31 +10,23 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use crate::windows::os;
-use oversleep_system::{Load, LoadInfo, LoadKind};
-
-/// The kind, by its description.
-pub(super) struct Timers(pub &'static LoadInfo);
+use oversleep_system::Load;
 
 /// Relative, in units of 100 ns.
 static DUE: i64 = -5_000;
 /// After this time a hog checks the stop flag whatever the timer does.
 const LONGEST_WAIT_MS: u32 = 100;
 
-impl LoadKind for Timers {
-    fn info(&self) -> &LoadInfo {
-        self.0
-    }
-
-    fn start(&self, hogs: u32) -> Result<Box<dyn Load>, Unavailable> {
-        super::HOGS.start(hogs, || {
-            let timer = Timer::open()?;
-            timer.wait()?;
-            Ok(move |stopped: &dyn Fn() -> bool| {
-                // A failing wait would make this hog spin, so it stops instead.
-                while !stopped() && timer.wait().is_ok() {}
-            })
+/// Starts hogs.
+pub(super) fn start(count: u32) -> Result<Box<dyn Load>, Unavailable> {
+    hogs::start(super::ENTER, count, || {
+        let timer = Timer::open()?;
+        timer.wait()?;
+        Ok(move |stopped: &dyn Fn() -> bool| {
+            // A failing wait would make this hog spin, so it stops instead.
+            while !stopped() && timer.wait().is_ok() {}
         })
-    }
+    })
 }
 
 struct Timer(HANDLE);

@@ -6,13 +6,12 @@ use std::ffi::CStr;
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
 
-use crate::native::tunables::{Applied, Entry, NotSend, already, changed, flag};
+use crate::native::tunables::{Applied, Entry, already, changed, flag, undo};
 use crate::windows::os::{self, Newer};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Mmcss;
 
-const INFO: &TunableInfo = describe!(tunables::WINDOWS, "mmcss");
 const TASK: &CStr = c"Pro Audio";
 
 type Join = unsafe extern "system" fn(task: *const u8, index: *mut u32) -> isize;
@@ -31,7 +30,7 @@ thread_local! {
 impl Entry for Mmcss {
     type Request = bool;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::WINDOWS, "mmcss");
 
     fn parse(setting: &Setting) -> Option<bool> {
         flag(setting)
@@ -51,7 +50,7 @@ impl Entry for Mmcss {
         }
         if !requested {
             return Err(Unavailable::failed(
-                INFO.call,
+                Self::INFO.call,
                 "another part of this measurement holds the thread in the task",
             ));
         }
@@ -61,28 +60,16 @@ impl Entry for Mmcss {
         // https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avsetmmthreadcharacteristicsa
         let handle = unsafe { join(TASK.as_ptr().cast(), &raw mut index) };
         if handle == 0 {
-            return Err(os::failed(INFO.call));
+            return Err(os::failed(Self::INFO.call));
         }
         JOINED.set(true);
-        let member = Member { handle, leave, _thread: NotSend::default() };
+        let member = undo(move || {
+            // SAFETY: the handle is this thread's, given back once. What was granted can be left.
+            // https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avrevertmmthreadcharacteristics
+            unsafe { leave(handle) };
+            JOINED.set(false);
+        });
         Ok(changed(Setting::Flag(false), setting.clone(), member))
-    }
-}
-
-struct Member {
-    handle: isize,
-    leave: Leave,
-    _thread: NotSend,
-}
-
-impl Restore for Member {}
-
-impl Drop for Member {
-    fn drop(&mut self) {
-        // SAFETY: the handle is this thread's, given back once. What was granted can be left.
-        // https://learn.microsoft.com/windows/win32/api/avrt/nf-avrt-avrevertmmthreadcharacteristics
-        unsafe { (self.leave)(self.handle) };
-        JOINED.set(false);
     }
 }
 

@@ -6,14 +6,12 @@ use oversleep_record::words::ranges;
 use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
 use windows_sys::Win32::System::Threading::{GetCurrentThread, SetThreadGroupAffinity};
 
-use crate::native::tunables::{Applied, Entry, NotSend, already, changed, cpus};
+use crate::native::tunables::{Applied, Entry, already, changed, cpus, undo};
 use crate::windows::os;
 use crate::windows::processors::{self, GROUP_CPUS};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Pin;
-
-const INFO: &TunableInfo = describe!(tunables::WINDOWS, "pin");
 
 /// The affinity of these CPUs; `None` for an empty list, or CPUs of several groups.
 fn affinity_of(cpus: &[u32]) -> Option<GROUP_AFFINITY> {
@@ -29,18 +27,18 @@ fn affinity_of(cpus: &[u32]) -> Option<GROUP_AFFINITY> {
 }
 
 fn set(cpus: &[u32]) -> Result<(), Unavailable> {
-    let affinity = affinity_of(cpus).ok_or_else(|| Unavailable::failed(INFO.call, "CPUs of several groups"))?;
+    let affinity = affinity_of(cpus).ok_or_else(|| Unavailable::failed(Pin::INFO.call, "CPUs of several groups"))?;
     // SAFETY: the pseudo-handle needs no closing, the affinity is valid to read; a mask with a CPU that isn't allowed
     // is refused. https://learn.microsoft.com/windows/win32/api/processtopologyapi/nf-processtopologyapi-setthreadgroupaffinity
     match unsafe { SetThreadGroupAffinity(GetCurrentThread(), &raw const affinity, std::ptr::null_mut()) } {
-        0 => Err(os::failed(INFO.call)),
+        0 => Err(os::failed(Pin::INFO.call)),
         _ => Ok(()),
     }
 }
 
 fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
     let (lacking, allowed) = (ranges(lacking), ranges(allowed));
-    Unavailable::no_hardware(format!("CPU {lacking} that this process may use (it may use {allowed})"))
+    Unavailable::no_hardware(format!("CPU {lacking} among those that this process may use ({allowed})"))
 }
 
 /// The CPUs that this thread's group lacks. For another group, only the call shows it.
@@ -56,7 +54,7 @@ fn lacking(requested: &[u32], allowed: &[u32]) -> Vec<u32> {
 impl Entry for Pin {
     type Request = Vec<u32>;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::WINDOWS, "pin");
 
     fn parse(setting: &Setting) -> Option<Vec<u32>> {
         cpus(setting).filter(|requested| affinity_of(requested).is_some())
@@ -78,31 +76,19 @@ impl Entry for Pin {
         if was == requested {
             return Ok(already(Setting::Cpus(was)));
         }
-        let guard = PinGuard { was, _thread: NotSend::default() };
+        let before = was.clone();
+        // What was set can be set back. A failure has nobody to report to.
+        let guard = undo(move || _ = set(&before));
         if let Err(why) = set(&requested) {
-            let lacking = lacking(&requested, &guard.was);
-            return Err(if lacking.is_empty() { why } else { not_here(&lacking, &guard.was) });
+            let lacking = lacking(&requested, &was);
+            return Err(if lacking.is_empty() { why } else { not_here(&lacking, &was) });
         }
         let now = processors::allowed()?;
         if now != requested {
             let missing: Vec<u32> = requested.into_iter().filter(|cpu| !now.contains(cpu)).collect();
-            return Err(not_here(&missing, &guard.was));
+            return Err(not_here(&missing, &was));
         }
-        Ok(changed(Setting::Cpus(guard.was.clone()), Setting::Cpus(now), guard))
-    }
-}
-
-struct PinGuard {
-    was: Vec<u32>,
-    _thread: NotSend,
-}
-
-impl Restore for PinGuard {}
-
-impl Drop for PinGuard {
-    fn drop(&mut self) {
-        // What was set can be set back. A failure has nobody to report to.
-        let _ = set(&self.was);
+        Ok(changed(Setting::Cpus(was), Setting::Cpus(now), guard))
     }
 }
 

@@ -9,14 +9,13 @@ use windows_sys::Win32::System::Threading::{
     THREAD_PRIORITY_NORMAL, THREAD_PRIORITY_TIME_CRITICAL,
 };
 
-use crate::native::tunables::{Applied, Entry, NotSend, already, changed, word};
+use crate::native::tunables::{Applied, Entry, already, changed, undo, word};
 use crate::windows::os;
 use oversleep_system::pairing::assert_paired;
-use oversleep_system::{Restore, TunableInfo, describe, names_of, tunables};
+use oversleep_system::{TunableInfo, describe, names_of, tunables};
 
 pub(super) struct PolicyTunable;
 
-const INFO: &TunableInfo = describe!(tunables::WINDOWS, "policy");
 const ALLOW_REALTIME: &str = "the privilege SeIncreaseBasePriorityPrivilege, which an administrator's elevated prompt has; \
     without it Windows grants the class high instead";
 
@@ -39,7 +38,7 @@ const LEVELS: [(&str, Level); 9] = [
     ("realtime", Level::Class(REALTIME_PRIORITY_CLASS)),
 ];
 
-const _: () = assert_paired(&names_of!(INFO.words), &[&LEVELS]);
+const _: () = assert_paired(&names_of!(PolicyTunable::INFO.words), &[&LEVELS]);
 
 /// The word for a level.
 fn name(level: Level) -> Option<&'static str> {
@@ -108,10 +107,10 @@ impl Priority {
 impl Entry for PolicyTunable {
     type Request = Level;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::WINDOWS, "policy");
 
     fn parse(setting: &Setting) -> Option<Level> {
-        let (name, _) = INFO.word(setting)?;
+        let (name, _) = Self::INFO.word(setting)?;
         LEVELS.iter().find(|(known, _)| *known == name).map(|(_, level)| *level)
     }
 
@@ -120,7 +119,7 @@ impl Entry for PolicyTunable {
     }
 
     fn compared() -> Vec<Setting> {
-        INFO.words.iter().map(|info| word(info.name, 0)).collect()
+        Self::INFO.words.iter().map(|info| word(info.name, 0)).collect()
     }
 
     fn change(requested: Level, _: &Setting) -> Result<Applied, Unavailable> {
@@ -130,29 +129,18 @@ impl Entry for PolicyTunable {
             return Ok(already(was.setting()));
         }
         // Made first, so that a change that fails half-way is restored too.
-        let guard = Guard { was, _thread: NotSend::default() };
+        let guard = undo(move || {
+            // A lower priority is always allowed. A failure has nobody to report to.
+            if let Ok(now) = get() {
+                let _ = set(now, was);
+            }
+        });
         match set(was, wanted).and_then(|()| get())? {
             now if now == wanted => Ok(changed(was.setting(), now.setting(), guard)),
             _ if wanted.class == REALTIME_PRIORITY_CLASS => {
                 Err(Unavailable::not_permitted("the process class realtime", ALLOW_REALTIME))
             }
-            now => Err(Unavailable::failed(INFO.call, format!("it became {} instead", now.setting()))),
-        }
-    }
-}
-
-struct Guard {
-    was: Priority,
-    _thread: NotSend,
-}
-
-impl Restore for Guard {}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        // A lower priority is always allowed. A failure has nobody to report to.
-        if let Ok(now) = get() {
-            let _ = set(now, self.was);
+            now => Err(Unavailable::failed(Self::INFO.call, format!("it became {} instead", now.setting()))),
         }
     }
 }

@@ -10,13 +10,12 @@ use windows_sys::Win32::System::Threading::{
     PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION, PROCESS_POWER_THROTTLING_STATE, ProcessPowerThrottling,
 };
 
-use crate::native::tunables::{Applied, Entry, NotSend, already, changed, flag};
+use crate::native::tunables::{Applied, Entry, already, changed, flag, undo};
 use crate::windows::os::{self, Newer};
-use oversleep_system::{Restore, TunableInfo, describe, tunables};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct PowerThrottling;
 
-const INFO: &TunableInfo = describe!(tunables::WINDOWS, "power-throttling");
 const BIT: u32 = PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION;
 const STATE_SIZE: u32 = size_of::<PROCESS_POWER_THROTTLING_STATE>() as u32;
 
@@ -62,7 +61,7 @@ fn set(state: State) -> Result<(), Unavailable> {
 /// Windows 10 has the call, and since 1709 the class, but it refuses the bit as an invalid parameter.
 fn refused(error: WIN32_ERROR) -> Unavailable {
     match error {
-        ERROR_INVALID_PARAMETER => Unavailable::TooOld { needs: INFO.since.to_owned() },
+        ERROR_INVALID_PARAMETER => Unavailable::TooOld { needs: PowerThrottling::INFO.since.to_owned() },
         error => Unavailable::failed(
             "SetProcessInformation(ProcessPowerThrottling)",
             io::Error::from_raw_os_error(error.cast_signed()),
@@ -84,7 +83,7 @@ fn with(state: State, on: bool) -> State {
 impl Entry for PowerThrottling {
     type Request = bool;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::WINDOWS, "power-throttling");
 
     fn parse(setting: &Setting) -> Option<bool> {
         flag(setting)
@@ -104,28 +103,16 @@ impl Entry for PowerThrottling {
             return Ok(already(setting.clone()));
         }
         set(with(was, on))?;
-        Ok(changed(Setting::Flag(!on), setting.clone(), Guard { was, _thread: NotSend::default() }))
+        Ok(changed(Setting::Flag(!on), setting.clone(), undo(move || restore(was))))
     }
 }
 
-struct Guard {
-    was: State,
-    _thread: NotSend,
-}
-
-impl Restore for Guard {}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        // What was set can be set back, and other bits stay as they are now. A failure has nobody to report to.
-        let Ok(now) = get() else { return };
-        let bit = |was: u32, now: u32| now & !BIT | was & BIT;
-        let _ = set(State {
-            ControlMask: bit(self.was.ControlMask, now.ControlMask),
-            StateMask: bit(self.was.StateMask, now.StateMask),
-            ..now
-        });
-    }
+/// What was set can be set back, and other bits stay as they are now. A failure has nobody to report to.
+fn restore(was: State) {
+    let Ok(now) = get() else { return };
+    let bit = |was: u32, now: u32| now & !BIT | was & BIT;
+    let (control, state) = (bit(was.ControlMask, now.ControlMask), bit(was.StateMask, now.StateMask));
+    let _ = set(State { ControlMask: control, StateMask: state, ..now });
 }
 
 #[cfg(test)]

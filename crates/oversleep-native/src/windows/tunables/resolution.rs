@@ -5,14 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 
-use crate::native::tunables::{Applied, Entry, NotSend, held};
+use crate::native::tunables::{Applied, Entry, held, undo};
 use crate::windows::os::{self, Newer};
 use crate::windows::resolution;
-use oversleep_system::{Reached, Restore, TunableInfo, describe, tunables};
+use oversleep_system::{Reached, TunableInfo, describe, tunables};
 
 pub(super) struct Resolution;
-
-const INFO: &TunableInfo = describe!(tunables::WINDOWS, "resolution");
 
 type NtSetTimerResolution = unsafe extern "system" fn(desired: u32, set: u8, current: *mut u32) -> i32;
 
@@ -36,7 +34,7 @@ impl System for Windows {
         let (desired, on) = wanted.map_or((held.unwrap_or_default(), 0), |wanted| (wanted, 1));
         // SAFETY: `now` is valid to write to; without `on` the process's request is taken back.
         let status = unsafe { set(desired, on, &raw mut now) };
-        if status < 0 { Err(os::failed_status(INFO.call, status)) } else { Ok(now) }
+        if status < 0 { Err(os::failed_status(Resolution::INFO.call, status)) } else { Ok(now) }
     }
 }
 
@@ -56,7 +54,7 @@ impl Requests {
         self.0.iter().min().copied()
     }
 
-    /// The period in effect by the system's answer; `None` where a request as short was held already.
+    /// The period in effect by the system's answer; `None` if a request as short was held already.
     fn add(&mut self, system: &mut dyn System, requested: u32) -> Result<Option<u32>, Unavailable> {
         let before = self.shortest();
         let now = match before {
@@ -106,7 +104,7 @@ pub(in crate::windows) fn take_back() -> bool {
 impl Entry for Resolution {
     type Request = u32;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::WINDOWS, "resolution");
 
     /// In units of 100 ns, rounded down, so that the request is never longer than the setting.
     fn parse(setting: &Setting) -> Option<u32> {
@@ -125,24 +123,11 @@ impl Entry for Resolution {
     fn change(requested: u32, _: &Setting) -> Result<Applied, Unavailable> {
         let was = Self::read()?;
         let answered = requests().add(&mut Windows, requested)?;
-        let guard = Held { requested, _thread: NotSend::default() };
+        let guard = undo(move || requests().remove(&mut Windows, requested));
         let now = answered.map_or_else(|| was.clone(), |units| Setting::Nanos(Nanos(i64::from(units) * 100)));
         // Held also where the period stays the same, because another process requests one as short or the machine has
         // none shorter: since Windows 10 2004, each process must make its own request.
         Ok(held(was, now, guard))
-    }
-}
-
-struct Held {
-    requested: u32,
-    _thread: NotSend,
-}
-
-impl Restore for Held {}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        requests().remove(&mut Windows, self.requested);
     }
 }
 

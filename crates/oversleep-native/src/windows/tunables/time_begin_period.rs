@@ -4,18 +4,16 @@ use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
 use windows_sys::Win32::Media::{TIMERR_NOERROR, timeBeginPeriod, timeEndPeriod};
 
-use crate::native::tunables::{Applied, Entry, NotSend, held};
+use crate::native::tunables::{Applied, Entry, held, undo};
 use crate::windows::resolution;
 use oversleep_system::{Reached, Restore, TunableInfo, describe, tunables};
 
 pub(super) struct TimeBeginPeriod;
 
-const INFO: &TunableInfo = describe!(tunables::WINDOWS, "time-begin-period");
-
 impl Entry for TimeBeginPeriod {
     type Request = u32;
 
-    const INFO: &'static TunableInfo = INFO;
+    const INFO: &'static TunableInfo = describe!(tunables::WINDOWS, "time-begin-period");
 
     /// In milliseconds.
     fn parse(setting: &Setting) -> Option<u32> {
@@ -39,26 +37,16 @@ impl Entry for TimeBeginPeriod {
     }
 }
 
-fn begin(ms: u32) -> Result<Begun, Unavailable> {
+fn begin(ms: u32) -> Result<impl Restore, Unavailable> {
     // SAFETY: takes a number. https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod
     match unsafe { timeBeginPeriod(ms) } {
-        TIMERR_NOERROR => Ok(Begun { ms, _thread: NotSend::default() }),
+        TIMERR_NOERROR => Ok(undo(move || {
+            // SAFETY: takes the number given before.
+            // https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timeendperiod
+            let ended = unsafe { timeEndPeriod(ms) };
+            debug_assert_eq!(ended, TIMERR_NOERROR, "it was begun");
+        })),
         code => Err(Unavailable::failed("timeBeginPeriod", format!("error {code}"))),
-    }
-}
-
-struct Begun {
-    ms: u32,
-    _thread: NotSend,
-}
-
-impl Restore for Begun {}
-
-impl Drop for Begun {
-    fn drop(&mut self) {
-        // SAFETY: takes the number given before. https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timeendperiod
-        let ended = unsafe { timeEndPeriod(self.ms) };
-        debug_assert_eq!(ended, TIMERR_NOERROR, "it was begun");
     }
 }
 

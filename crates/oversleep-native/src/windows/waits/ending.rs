@@ -89,7 +89,7 @@ mod tests {
     use oversleep_record::Nanos;
 
     use super::*;
-    use crate::native::waits::call_of;
+    use crate::native::paired::call_of;
     use oversleep_system::{Target, WaitEnd};
 
     fn ends(name: &str) {

@@ -5,14 +5,9 @@ use oversleep_record::{Nanos, Unavailable};
 use windows_sys::Win32::Foundation::{ERROR_TIMEOUT, GetLastError, WAIT_FAILED, WAIT_TIMEOUT};
 
 use crate::native::waits::proved_by;
-pub(super) use crate::native::waits::{Call, Stateless, thread_sleep};
+pub(super) use crate::native::waits::{Stateless, thread_sleep};
 use crate::windows::{Windows, os};
-use oversleep_system::{WaitEnd, WaitInfo, Waiter, waits};
-
-/// The description of that name, looked up while compiling.
-pub(super) const fn described(name: &str) -> &'static WaitInfo {
-    waits::named(waits::WINDOWS, name)
-}
+use oversleep_system::{WaitEnd, WaitInfo, Waiter};
 
 /// Opens `waiter` after a wait of zero, which runs the same code and takes no tick.
 pub(super) fn proved_at_once(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {

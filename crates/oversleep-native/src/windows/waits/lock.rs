@@ -11,25 +11,22 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::args;
-use super::entry::{Call, described, ended_unless_woken, proved_at_once, too_long};
+use super::entry::{ended_unless_woken, proved_at_once, too_long};
+use crate::native::waits::calls;
 use crate::windows::os::Newer;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const SLEEP_CONDITION_VARIABLE_CS: &WaitInfo = described("sleep-condition-variable-cs");
-const SLEEP_CONDITION_VARIABLE_SRW: &WaitInfo = described("sleep-condition-variable-srw");
-const WAIT_ON_ADDRESS: &WaitInfo = described("wait-on-address");
-
-pub(super) const CALLS: &[Call] = &[
-    (SLEEP_CONDITION_VARIABLE_CS.name, || proved_at_once(WithSection::new())),
-    (SLEEP_CONDITION_VARIABLE_SRW.name, || {
+calls! { waits::WINDOWS;
+    SLEEP_CONDITION_VARIABLE_CS = "sleep-condition-variable-cs" => proved_at_once(WithSection::new()),
+    SLEEP_CONDITION_VARIABLE_SRW = "sleep-condition-variable-srw" => {
         let parts =
             SlimParts { lock: UnsafeCell::new(SRWLOCK_INIT), condition: UnsafeCell::new(CONDITION_VARIABLE_INIT) };
         proved_at_once(WithSlimLock(Box::new(parts)))
-    }),
-    (WAIT_ON_ADDRESS.name, || {
+    },
+    WAIT_ON_ADDRESS = "wait-on-address" => {
         proved_at_once(Address { call: WAIT_ON_ADDRESS_CALL.required()?, word: AtomicU32::new(0) })
-    }),
-];
+    },
+}
 
 /// Both must not move while in use.
 struct SectionParts {

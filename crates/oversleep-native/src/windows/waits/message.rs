@@ -8,16 +8,17 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 };
 
 use super::args;
-use super::entry::{Call, described, failed, proved_at_once, too_long};
+use super::entry::{failed, proved_at_once, too_long};
+use crate::native::waits::calls;
 use crate::windows::os;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const SET_TIMER: &WaitInfo = described("set-timer");
-
-pub(super) const CALLS: &[Call] = &[(SET_TIMER.name, || {
+calls! { waits::WINDOWS;
+    SET_TIMER = "set-timer" => {
     take_stale(PM_NOREMOVE);
     proved_at_once(ThreadTimer(PhantomData))
-})];
+},
+}
 
 /// A queue belongs to its thread.
 struct ThreadTimer(PhantomData<*const ()>);

@@ -22,7 +22,7 @@ pub(super) use event::{Event, wait_for};
 pub(super) use lock::{WAIT_ON_ADDRESS_CALL, WaitOnAddress};
 pub(super) use poll::CompletionPort;
 
-use self::entry::Call;
+use crate::native::waits::Call;
 use crate::{library, native};
 use oversleep_system::pairing::assert_paired;
 use oversleep_system::{Wait, names_of, waits};

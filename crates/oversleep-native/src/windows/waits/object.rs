@@ -6,17 +6,15 @@ use windows_sys::Win32::System::Threading::{WaitForMultipleObjects, WaitForSingl
 
 use super::args;
 use super::ending::{self, Ender};
-use super::entry::{Call, described, ended, proved_at_once, too_long};
+use super::entry::{ended, proved_at_once, too_long};
 use super::event::Event;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const WAIT_FOR_SINGLE_OBJECT: &WaitInfo = described("wait-for-single-object");
-const WAIT_FOR_MULTIPLE_OBJECTS: &WaitInfo = described("wait-for-multiple-objects");
-
-pub(super) const CALLS: &[Call] = &[
-    (WAIT_FOR_SINGLE_OBJECT.name, || proved_at_once(Single(ending::event()?))),
-    (WAIT_FOR_MULTIPLE_OBJECTS.name, || proved_at_once(Multiple(ending::event()?, Event::new()?))),
-];
+calls! { waits::WINDOWS;
+    WAIT_FOR_SINGLE_OBJECT = "wait-for-single-object" => proved_at_once(Single(ending::event()?)),
+    WAIT_FOR_MULTIPLE_OBJECTS = "wait-for-multiple-objects" => proved_at_once(Multiple(ending::event()?, Event::new()?)),
+}
 
 struct Single(Arc<Ender>);
 

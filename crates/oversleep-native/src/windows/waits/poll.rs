@@ -14,19 +14,16 @@ use windows_sys::Win32::System::IO::{
 use windows_sys::Win32::System::Threading::INFINITE;
 
 use super::args;
-use super::entry::{Call, described, ended_unless_woken, proved_at_once, too_long};
+use super::entry::{ended_unless_woken, proved_at_once, too_long};
+use crate::native::waits::calls;
 use crate::windows::os;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const SELECT: &WaitInfo = described("select");
-const WSA_POLL: &WaitInfo = described("wsapoll");
-const GET_QUEUED_COMPLETION_STATUS: &WaitInfo = described("get-queued-completion-status");
-
-pub(super) const CALLS: &[Call] = &[
-    (SELECT.name, || proved_at_once(Select(Silent::open()?))),
-    (WSA_POLL.name, || proved_at_once(Poll(Silent::open()?))),
-    (GET_QUEUED_COMPLETION_STATUS.name, || proved_at_once(Completions(CompletionPort::new()?))),
-];
+calls! { waits::WINDOWS;
+    SELECT = "select" => proved_at_once(Select(Silent::open()?)),
+    WSA_POLL = "wsapoll" => proved_at_once(Poll(Silent::open()?)),
+    GET_QUEUED_COMPLETION_STATUS = "get-queued-completion-status" => proved_at_once(Completions(CompletionPort::new()?)),
+}
 
 /// A socket that receives nothing: bound to the machine itself and connected to itself, so that nobody else's packets
 /// reach it. Nothing leaves the machine.

@@ -14,20 +14,17 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::args;
-use super::entry::{Call, described, failed, proved, proved_at_once, too_long};
+use super::entry::{failed, proved, proved_at_once, too_long};
 use super::event::Event;
+use crate::native::waits::calls;
 use crate::windows::os;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const THREAD_POOL_TIMER: &WaitInfo = described("thread-pool-timer");
-const TIMER_QUEUE_TIMER: &WaitInfo = described("timer-queue-timer");
-const TIME_SET_EVENT: &WaitInfo = described("time-set-event");
-
-pub(super) const CALLS: &[Call] = &[
-    (THREAD_POOL_TIMER.name, || proved_at_once(PoolTimer::new()?)),
-    (TIMER_QUEUE_TIMER.name, || proved_at_once(QueueTimer::new()?)),
-    (TIME_SET_EVENT.name, || proved(Multimedia(Event::new()?))),
-];
+calls! { waits::WINDOWS;
+    THREAD_POOL_TIMER = "thread-pool-timer" => proved_at_once(PoolTimer::new()?),
+    TIMER_QUEUE_TIMER = "timer-queue-timer" => proved_at_once(QueueTimer::new()?),
+    TIME_SET_EVENT = "time-set-event" => proved(Multimedia(Event::new()?)),
+}
 
 /// Sets the event that a timer was given. Before the event is closed, its owner makes sure that no call is left.
 fn notify(event: HANDLE) {

@@ -5,31 +5,27 @@ use windows_sys::Win32::System::Threading::{Sleep, SleepEx};
 
 use super::args;
 use super::ending;
-use super::entry::{Call, Stateless, described, proved_at_once, thread_sleep, too_long};
+use super::entry::{Stateless, proved_at_once, thread_sleep, too_long};
+use crate::native::waits::calls;
 use crate::windows::os::{self, Newer};
-use oversleep_system::{Target, WaitEnd, WaitInfo};
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
-const SLEEP: &WaitInfo = described("sleep");
-const SLEEP_EX: &WaitInfo = described("sleep-ex");
-const NT_DELAY_EXECUTION: &WaitInfo = described("nt-delay-execution");
-const THREAD_SLEEP: &WaitInfo = described("thread-sleep");
-
-pub(super) const CALLS: &[Call] = &[
-    (SLEEP.name, || proved_at_once(Stateless(sleep))),
-    (SLEEP_EX.name, || {
+calls! { waits::WINDOWS;
+    SLEEP = "sleep" => proved_at_once(Stateless(sleep)),
+    SLEEP_EX = "sleep-ex" => {
         let by_call = ending::this_thread()?;
         proved_at_once(Stateless(move |target| {
             // The closure owns it, so it lives as long as the waiter.
             let _ = &by_call;
             sleep_ex(target)
         }))
-    }),
-    (NT_DELAY_EXECUTION.name, || {
+    },
+    NT_DELAY_EXECUTION = "nt-delay-execution" => {
         let delay = NT_DELAY.required()?;
         proved_at_once(Stateless(move |target| nt_delay_execution(delay, target)))
-    }),
-    (THREAD_SLEEP.name, || proved_at_once(Stateless(thread_sleep))),
-];
+    },
+    THREAD_SLEEP = "thread-sleep" => proved_at_once(Stateless(thread_sleep)),
+}
 
 fn sleep(target: Target) -> WaitEnd {
     let Some(millis) = args::millis(SLEEP, target.remaining) else { return too_long(SLEEP) };

@@ -10,24 +10,21 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::args;
-use super::entry::{Call, described, failed, proved_at_once};
+use super::entry::{failed, proved_at_once};
 use super::event::wait_for;
 use crate::native::waits::TolerantCall;
+use crate::native::waits::calls;
 use crate::windows::os;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
-const WAITABLE_TIMER: &WaitInfo = described("waitable-timer");
-const WAITABLE_TIMER_TOLERANT: &WaitInfo = described("waitable-timer-tolerant");
-const WAITABLE_TIMER_HIGH_RESOLUTION: &WaitInfo = described("waitable-timer-high-resolution");
-
-pub(super) const CALLS: &[Call] = &[
-    (WAITABLE_TIMER.name, || proved_at_once(Waitable { timer: new(0)?, tolerance: None, info: WAITABLE_TIMER })),
-    (WAITABLE_TIMER_TOLERANT.name, || tolerating(TOLERABLE)),
-    (WAITABLE_TIMER_HIGH_RESOLUTION.name, || {
+calls! { waits::WINDOWS;
+    WAITABLE_TIMER = "waitable-timer" => proved_at_once(Waitable { timer: new(0)?, tolerance: None, info: WAITABLE_TIMER }),
+    WAITABLE_TIMER_TOLERANT = "waitable-timer-tolerant" => tolerating(TOLERABLE),
+    WAITABLE_TIMER_HIGH_RESOLUTION = "waitable-timer-high-resolution" => {
         let info = WAITABLE_TIMER_HIGH_RESOLUTION;
         proved_at_once(Waitable { timer: new(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION)?, tolerance: None, info })
-    }),
-];
+    },
+}
 
 /// The delay that the tolerant timer allows: two default ticks, the least that Microsoft recommends.
 /// <https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kesetcoalescabletimer>, remarks.

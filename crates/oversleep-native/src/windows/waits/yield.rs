@@ -2,29 +2,27 @@
 
 use windows_sys::Win32::System::Threading::{Sleep, SwitchToThread};
 
-use super::entry::{Call, Stateless, described, proved_at_once};
-use oversleep_system::{Target, WaitEnd, WaitInfo};
+use super::entry::{Stateless, proved_at_once};
+use crate::native::waits::calls;
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
-const SWITCH_TO_THREAD: &WaitInfo = described("switch-to-thread");
-const SLEEP_ZERO: &WaitInfo = described("sleep-zero");
-
-pub(super) const CALLS: &[Call] = &[
-    (SWITCH_TO_THREAD.name, || {
+calls! { waits::WINDOWS;
+    SWITCH_TO_THREAD = "switch-to-thread" => {
         proved_at_once(Stateless(|_target: Target| {
             // SAFETY: takes nothing. It tells whether another thread ran, and either is well.
             // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-switchtothread
             unsafe { SwitchToThread() };
             WaitEnd::TimedOut
         }))
-    }),
-    (SLEEP_ZERO.name, || {
+    },
+    SLEEP_ZERO = "sleep-zero" => {
         proved_at_once(Stateless(|_target: Target| {
             // SAFETY: takes a number only. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep
             unsafe { Sleep(0) };
             WaitEnd::TimedOut
         }))
-    }),
-];
+    },
+}
 
 #[cfg(test)]
 mod tests {

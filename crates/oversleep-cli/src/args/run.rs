@@ -1,0 +1,16 @@
+//! What every measuring command takes besides how much to measure.
+
+use clap::Args;
+
+use super::{ConditionArgs, MachineArgs, OutputArgs};
+
+/// Under which conditions, on which machine, and where the result goes.
+#[derive(Args, Debug, Default)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub conditions: ConditionArgs,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
