@@ -116,9 +116,10 @@ mod tests {
         let is_same = |one: &str, other: &str| {
             let mut places = Places::default();
             places.add("--json", &at(one)).unwrap();
+            let has = places.has(&at(other));
             let twice = places.add("--html", &at(other)).is_err();
             assert_eq!(twice, Places::reading([&at(one)]).add("--html", &at(other)).is_err());
-            assert_eq!(twice, places.has(&at(other)));
+            assert_eq!(twice, has);
             twice
         };
         assert!(is_same("new", "new") && is_same("new", "./new") && is_same("new", "below/../new"));
