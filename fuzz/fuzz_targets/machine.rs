@@ -10,5 +10,5 @@ mod uses;
 
 fuzz_target!(|input: (&str, &[u8])| {
     let (words, bytes) = input;
-    uses::asked(&uses::typed_by(bytes, words));
+    uses::ask_each(&uses::typed_by(bytes, words));
 });

@@ -165,7 +165,7 @@ mod tests {
 
     /// Says why something was not tested, where the harness can't keep it to itself.
     fn skip(why: &str) {
-        assert!(std::env::var_os("OVERSLEEP_REQUIRE_CC").is_none_or(|asked| asked != "1"), "{why}");
+        assert!(std::env::var_os("OVERSLEEP_REQUIRE_CC").is_none_or(|value| value != "1"), "{why}");
         let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
     }
 

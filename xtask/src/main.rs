@@ -10,6 +10,7 @@ mod arrows;
 mod crates;
 mod cross;
 mod docs;
+mod faults;
 mod generated;
 mod header;
 mod install_capi;
@@ -35,6 +36,8 @@ const CHORES: &[Chore] = chores! {
         "compile the pure crates for WebAssembly and check their dependencies; --no-install forbids installing",
     cross "cross": "check Windows, aarch64 Linux and macOS from Linux, and run what Wine and qemu can run; names limit it",
     docs "docs": "write docs/ and generated tables from the registries; --check reports stale ones instead",
+    faults "faults":
+        "stage signals, failing outputs, limits, hostile files: a sample, or --all; --docs writes docs/faults.md",
     header "header": "write the header of the C interface; --check reports a stale one instead",
     install_capi "install-capi":
         "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
@@ -51,6 +54,12 @@ fn main() -> ExitCode {
     if matches!(name.as_str(), "help" | "-h" | "--help") {
         println!("{}", usage());
         return ExitCode::SUCCESS;
+    }
+    if name == "faults-filter" {
+        return faults::filtered(&args[1..]).unwrap_or_else(|message| {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        });
     }
     let Some(chore) = CHORES.iter().find(|chore| chore.name == name) else {
         eprintln!("error: no chore is named `{name}`\n\n{}", usage());

@@ -427,12 +427,12 @@ typedef struct {
     /**
      * The requested duration of the park, in nanoseconds; `OVERSLEEP_UNKNOWN_NS` if it did not park.
      */
-    uint64_t asked_ns;
+    uint64_t requested_ns;
     /**
      * The duration of the park, in nanoseconds, shorter than requested if another thread unparked this one;
      * `OVERSLEEP_UNKNOWN_NS` if it did not park.
      */
-    uint64_t took_ns;
+    uint64_t duration_ns;
 } oversleep_idle_turn;
 
 /**

@@ -61,23 +61,23 @@ pub struct IdleTurn {
     /// Zero.
     pub reserved: u32,
     /// The requested duration of the park, in nanoseconds; `OVERSLEEP_UNKNOWN_NS` if it did not park.
-    pub asked_ns: u64,
+    pub requested_ns: u64,
     /// The duration of the park, in nanoseconds, shorter than requested if another thread unparked this one;
     /// `OVERSLEEP_UNKNOWN_NS` if it did not park.
-    pub took_ns: u64,
+    pub duration_ns: u64,
 }
 
 impl From<oversleep::backoff::Idled> for IdleTurn {
     fn from(idled: oversleep::backoff::Idled) -> Self {
         use oversleep::backoff::Idled as Did;
         let unknown_ns = crate::UNKNOWN_NS;
-        let (idled, asked_ns, took_ns) = match idled {
+        let (idled, requested_ns, duration_ns) = match idled {
             Did::Spun => (Idled::Spun, unknown_ns, unknown_ns),
             Did::Yielded => (Idled::Yielded, unknown_ns, unknown_ns),
-            Did::Parked { asked_ns, took_ns } => (Idled::Parked, asked_ns, took_ns),
+            Did::Parked { requested_ns, duration_ns } => (Idled::Parked, requested_ns, duration_ns),
             _ => (Idled::Other, unknown_ns, unknown_ns),
         };
-        Self { idled, reserved: 0, asked_ns, took_ns }
+        Self { idled, reserved: 0, requested_ns, duration_ns }
     }
 }
 

@@ -1,7 +1,9 @@
-//! Ctrl-C, a terminal that hangs up, SIGTERM: the first signal ends the run with what it has, the second ends the process.
+//! Ctrl-C, a terminal that hangs up, SIGTERM, the limit on CPU time. While something is measured, the first of them ends the
+//! run with what it has, and the second ends the process; at any other time the first one ends the process.
 
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,43 +12,185 @@ use oversleep_native::interruption;
 
 use crate::exit::{Failure, INTERRUPTED};
 use crate::message;
-use crate::output::unfinished;
+use crate::output::{rescue, unfinished};
 
-/// Signals end the measurement, not the process, as long as this lives.
-pub struct SignalGuard {
+/// Signals within this time are one: `timeout` sends its signal to the process and to its group, a shell and a terminal
+/// may each send one, and nobody presses Ctrl-C again that soon because the first one did nothing.
+const ONE_SIGNAL: Duration = Duration::from_millis(500);
+/// How long a delivery in progress may take to complete when a signal ends it.
+const DELIVERY: Duration = Duration::from_secs(1);
+/// How long last words may take. Standard error may be a pipe that nobody reads, and a disk may not answer.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// What this process does, and so what a signal means.
+#[derive(Default)]
+enum Phase {
+    /// Nothing that a signal should leave complete.
+    #[default]
+    Other,
+    /// It measures.
+    Measuring(StopFlag, Arc<AtomicBool>),
+    /// It writes what was measured.
+    Delivering,
+    /// It waits for a signal.
+    Waiting(mpsc::Sender<()>),
+    /// A program runs, and signals are for that.
+    LeftToProgram,
+}
+
+/// What to do about a signal.
+enum Action {
+    Nothing,
+    EndMeasuring(StopFlag, Arc<AtomicBool>),
+    QuitMeasuring,
+    QuitDelivering,
+    Release(mpsc::Sender<()>),
+    Quit,
+}
+
+#[derive(Default)]
+struct State {
+    phase: Phase,
+    /// When the signal came that ended the measurement.
+    ended: Option<Instant>,
+}
+
+impl State {
+    fn on_signal(&mut self, now: Instant) -> Action {
+        let is_the_same = self.ended.is_some_and(|ended| now.duration_since(ended) < ONE_SIGNAL);
+        match &self.phase {
+            Phase::Measuring(..) | Phase::Delivering if is_the_same => Action::Nothing,
+            Phase::Measuring(stop, over) if self.ended.is_none() => {
+                self.ended = Some(now);
+                Action::EndMeasuring(stop.clone(), Arc::clone(over))
+            }
+            Phase::Measuring(..) => Action::QuitMeasuring,
+            Phase::Delivering => Action::QuitDelivering,
+            Phase::Waiting(sender) => Action::Release(sender.clone()),
+            Phase::LeftToProgram => Action::Nothing,
+            Phase::Other => Action::Quit,
+        }
+    }
+
+    /// The CPU time is used up: a run that measures ends as by a signal, and anything else uses what is left to complete.
+    fn on_cpu_limit(&mut self, now: Instant) -> Action {
+        match self.phase {
+            Phase::Measuring(..) if self.ended.is_none() => self.on_signal(now),
+            _ => Action::Nothing,
+        }
+    }
+}
+
+static STATE: Mutex<State> = Mutex::new(State { phase: Phase::Other, ended: None });
+/// Why signals can't be caught, where they can't.
+static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Catches signals from now on. Where they can't be caught, they end the process as usual; signals that were ignored when
+/// this process began (`nohup`) stay ignored.
+pub fn install() {
+    let installed = interruption::leaving_ignored(|| ctrlc::set_handler(on_signal));
+    let _ = INSTALLED.set(installed.map_err(|error| error.to_string()));
+}
+
+fn installed() -> Result<(), &'static str> {
+    match INSTALLED.get() {
+        Some(Err(error)) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn on_signal() {
+    let action = state().on_signal(Instant::now());
+    heed(action, "ending the run with what was measured; press Ctrl-C again to quit at once");
+}
+
+fn heed(action: Action, ending: &'static str) {
+    match action {
+        Action::Nothing => {}
+        Action::EndMeasuring(stop, over) => {
+            within(Duration::from_millis(100), move || message::note(ending));
+            stop.raise();
+            let _ = thread::Builder::new().spawn(move || end_waits(&over));
+        }
+        Action::Release(sender) => _ = sender.send(()),
+        Action::Quit => quit(|| {}),
+        // Every change belongs to threads or open files of this process: the system restores it with their end.
+        Action::QuitMeasuring => quit(|| {
+            message::note("quitting at once: no result is written, and the system restores what the run changed");
+        }),
+        Action::QuitDelivering => {
+            // If nothing blocks it, it is complete before the signal matters, and the process ends as it would have.
+            pause(DELIVERY);
+            quit(|| {
+                let kept = rescue::now();
+                message::note(&format!("ended before every output was written; {kept}"));
+            });
+        }
+    }
+}
+
+/// Ends the process, whatever its other threads are blocked in.
+fn quit(last_words: impl FnOnce() + Send + 'static) {
+    within(LAST_WORDS, move || {
+        last_words();
+        unfinished::remove_all();
+    });
+    std::process::exit(i32::from(INTERRUPTED));
+}
+
+/// Does something in a thread of its own and waits for it, but not longer than this.
+fn within(limit: Duration, action: impl FnOnce() + Send + 'static) {
+    let (sender, done) = mpsc::channel();
+    let begun = thread::Builder::new().spawn(move || {
+        action();
+        let _ = sender.send(());
+    });
+    if begun.is_ok() {
+        let _ = done.recv_timeout(limit);
+    }
+}
+
+/// Waits in a way that needs no timer call: `std::thread::sleep` panics where a filter refuses that.
+fn pause(time: Duration) {
+    let (_sender, nothing) = mpsc::channel::<()>();
+    let _ = nothing.recv_timeout(time);
+}
+
+/// Signals end the measurement, not the process, until this is dropped. From then on they end the delivery.
+pub struct MeasuringGuard {
     over: Arc<AtomicBool>,
 }
 
-impl Drop for SignalGuard {
+impl Drop for MeasuringGuard {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
+        state().phase = Phase::Delivering;
     }
 }
 
-/// Raises the flag on the first signal and ends the waits in progress where that is possible. Where signals can't be caught,
-/// they end the process as usual; signals that were ignored when this process began (`nohup`) stay ignored.
+/// Raises the flag on the first signal, or when the CPU time is used up, and ends the waits in progress where possible.
 #[must_use]
-pub fn raise_on_signal(stop: &StopFlag) -> SignalGuard {
-    let stop = stop.clone();
-    let guard = SignalGuard { over: Arc::new(AtomicBool::new(false)) };
-    let over = Arc::clone(&guard.over);
-    let was_signalled = AtomicBool::new(false);
-    let handler = move || {
-        if was_signalled.swap(true, Ordering::Relaxed) {
-            // Every change belongs to threads or open files of this process: the system restores it with their end.
-            message::note("quitting at once: no result is written, and the system restores what the run changed");
-            unfinished::remove_all();
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-        stop.raise();
-        message::note("ending the run with what was measured; press Ctrl-C again to quit at once");
-        let over = Arc::clone(&over);
-        thread::spawn(move || end_waits(&over));
+pub fn raise_on_signal(stop: &StopFlag) -> MeasuringGuard {
+    let over = Arc::new(AtomicBool::new(false));
+    *state() = State { phase: Phase::Measuring(stop.clone(), Arc::clone(&over)), ended: None };
+    let at_limit = || {
+        let action = state().on_cpu_limit(Instant::now());
+        heed(
+            action,
+            "the CPU time that this process may use (ulimit -t) is used up; ending the run with what was measured",
+        );
     };
-    if let Err(error) = interruption::leaving_ignored(|| ctrlc::set_handler(handler)) {
+    if let Err(error) = installed() {
         message::warning(&format!("Ctrl-C will end this run without a result: {error}"));
     }
-    guard
+    if let Err(error) = interruption::at_cpu_limit(at_limit) {
+        message::warning(&format!("the limit on CPU time (ulimit -t) will end this run without a result: {error}"));
+    }
+    MeasuringGuard { over }
 }
 
 /// Ends waits again and again until the measurement is over: a thread may check the flag just before it is raised, and enter
@@ -58,7 +202,7 @@ fn end_waits(over: &AtomicBool) {
     let mut is_reported = false;
     while !over.load(Ordering::Relaxed) {
         interruption::end_waits();
-        thread::sleep(PAUSE);
+        pause(PAUSE);
         if !is_reported && began.elapsed() >= REPORTED_AFTER && !over.load(Ordering::Relaxed) {
             is_reported = true;
             message::note("the wait in progress can't be interrupted; the run ends after it");
@@ -66,25 +210,67 @@ fn end_waits(over: &AtomicBool) {
     }
 }
 
-/// Waits for the first signal. `ready` is called once signals are caught.
+/// Waits for the first signal. `ready` is called once a signal would be noticed.
 ///
 /// # Errors
 /// Signals can't be caught, so the wait would never end well.
 pub fn wait_for_signal(ready: impl FnOnce()) -> Result<(), Failure> {
-    let (to_here, from_handler) = mpsc::channel();
-    let handler = move || {
-        let _ = to_here.send(());
-    };
-    interruption::leaving_ignored(|| ctrlc::set_handler(handler))
-        .map_err(|error| Failure::failed(format!("can't wait for Ctrl-C: {error}")))?;
+    installed().map_err(|error| Failure::failed(format!("can't wait for Ctrl-C: {error}")))?;
+    let (sender, signalled) = mpsc::channel();
+    state().phase = Phase::Waiting(sender);
     ready();
-    // The handler and its sender live as long as the process.
-    let _ = from_handler.recv();
+    let _ = signalled.recv();
+    // A second signal may follow at once.
+    drop(mem::replace(&mut state().phase, Phase::LeftToProgram));
     Ok(())
 }
 
-/// Leaves Ctrl-C to the program that runs; this process ends when the program does.
+/// Leaves signals to the program that runs; this process ends when the program does.
 pub fn leave_to_programs() {
-    // Where signals can't be caught, they end this process first. That is no reason not to run the program.
-    let _ = ctrlc::set_handler(|| {});
+    state().phase = Phase::LeftToProgram;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measuring() -> State {
+        State { phase: Phase::Measuring(StopFlag::new(), Arc::default()), ended: None }
+    }
+
+    fn after(began: Instant, ms: u64) -> Instant {
+        began + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn signals_within_half_a_second_are_one() {
+        let (began, mut state) = (Instant::now(), measuring());
+        assert!(matches!(state.on_signal(began), Action::EndMeasuring(..)));
+        for ms in [0, 2, 499] {
+            assert!(matches!(state.on_signal(after(began, ms)), Action::Nothing), "{ms}");
+        }
+        state.phase = Phase::Delivering;
+        assert!(matches!(state.on_signal(after(began, 499)), Action::Nothing), "the run it ended may be over already");
+        assert!(matches!(state.on_signal(after(began, 500)), Action::QuitDelivering));
+        state.phase = measuring().phase;
+        assert!(matches!(state.on_signal(after(began, 500)), Action::QuitMeasuring));
+    }
+
+    #[test]
+    fn where_nothing_is_measured_the_first_signal_counts() {
+        let now = Instant::now();
+        let on_signal = |phase| State { phase, ended: None }.on_signal(now);
+        assert!(matches!(on_signal(Phase::Delivering), Action::QuitDelivering));
+        assert!(matches!(on_signal(Phase::Other), Action::Quit));
+        assert!(matches!(on_signal(Phase::LeftToProgram), Action::Nothing));
+        assert!(matches!(on_signal(Phase::Waiting(mpsc::channel().0)), Action::Release(_)));
+    }
+
+    #[test]
+    fn the_limit_on_cpu_time_ends_a_measurement_once_and_nothing_else() {
+        let (now, mut state) = (Instant::now(), measuring());
+        assert!(matches!(state.on_cpu_limit(now), Action::EndMeasuring(..)));
+        assert!(matches!(state.on_cpu_limit(after(now, 1_000)), Action::Nothing));
+        assert!(matches!(State { phase: Phase::Delivering, ended: None }.on_cpu_limit(now), Action::Nothing));
+    }
 }

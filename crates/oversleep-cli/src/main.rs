@@ -12,17 +12,24 @@ mod message;
 mod output;
 mod progress;
 mod request;
+mod safe;
 mod width;
 
 use std::process::ExitCode;
 
 use crate::exit::Failure;
 
+#[global_allocator]
+static ALLOCATOR: oversleep_native::Allocator = oversleep_native::Allocator;
+
 fn main() -> ExitCode {
     if let Some(code) = oversleep_native::run_if_neighbour() {
         return code;
     }
-    let ended = command::Cli::read().run();
+    message::report_panics_of_threads_in_a_line();
+    interrupt::install();
+    oversleep_native::interruption::fail_writes_beyond_the_limit();
+    let ended = command::run();
     match &ended {
         Ok(_) | Err(Failure::ReaderGone) => {}
         Err(failure) => message::error(&failure.to_string()),

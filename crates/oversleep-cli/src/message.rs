@@ -1,4 +1,4 @@
-//! Messages on standard error. Failing to write one is no reason to fail.
+//! Messages on standard error, each in one line. Failing to write one is no reason to fail.
 
 use std::io::Write;
 use std::panic::PanicHookInfo;
@@ -6,44 +6,44 @@ use std::panic::PanicHookInfo;
 use anstyle::{AnsiColor, Style};
 use oversleep_measure::{MEASURING_THREAD, panic_message};
 
+use crate::safe;
+
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// The error that a command ends with.
 pub fn error(text: &str) {
-    write(&format!("{ERROR}error:{ERROR:#} {text}"));
+    write(&format!("{ERROR}error:{ERROR:#} "), text);
 }
 
 /// Something that the result doesn't show but the user should know.
 pub fn warning(text: &str) {
-    write(&format!("{WARNING}warning:{WARNING:#} {text}"));
+    write(&format!("{WARNING}warning:{WARNING:#} "), text);
 }
 
 /// Where something was written, or what to do next.
 pub fn note(text: &str) {
-    write(text);
+    write("", text);
 }
 
-/// Reports a panic of a measuring thread in one line: it costs only its own series, while the usual report reads like the
-/// program's end. Other panics are reported as usual.
-pub fn report_measuring_panics_in_a_line() {
+/// Reports a panic of a measuring thread, or of one that looks at the system, in one line: it costs only its own series or
+/// answer, while the usual report reads like the program's end. A panic of the main thread is reported as usual.
+pub fn report_panics_of_threads_in_a_line() {
     let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().name() == Some(MEASURING_THREAD) {
-            warning(&in_a_line(panic));
-        } else {
-            usual(panic);
-        }
+    std::panic::set_hook(Box::new(move |panic| match std::thread::current().name() {
+        Some(MEASURING_THREAD) => warning(&in_a_line("a measurement panicked; the run goes on without it", panic)),
+        Some("main") => usual(panic),
+        _ => warning(&in_a_line("a look at this system panicked; its answer is missing", panic)),
     }));
 }
 
-fn in_a_line(panic: &PanicHookInfo) -> String {
+fn in_a_line(what: &str, panic: &PanicHookInfo) -> String {
     let message = panic_message(panic.payload()).split_whitespace().collect::<Vec<_>>().join(" ");
     let place = panic.location().map(|place| format!(", {place}")).unwrap_or_default();
-    format!("a measurement panicked; the run goes on without it ({message}{place})")
+    format!("{what} ({message}{place})")
 }
 
-fn write(text: &str) {
+fn write(label: &str, text: &str) {
     let mut stderr = anstream::stderr().lock();
-    let _ = writeln!(stderr, "{text}");
+    let _ = writeln!(stderr, "{label}{}", safe::line(text));
 }

@@ -9,6 +9,7 @@ use oversleep_measure::Progress;
 use oversleep_record::Nanos;
 
 use crate::message;
+use crate::safe;
 
 /// A run that is estimated to take longer than this is announced.
 const LONG: Nanos = Nanos::from_secs(3_600);
@@ -59,11 +60,12 @@ impl Progress for Meter {
             ));
         }
         let Some(bar) = &self.bar else { return };
+        let label = safe::line(label);
         bar.set_length(total.0.unsigned_abs());
         bar.set_message(match remaining(done, total, self.began.elapsed()) {
-            _ if !self.is_real => label.to_owned(),
+            _ if !self.is_real => label,
             Some(left) => format!("{label} · about {} left", in_words(left)),
-            None => label.to_owned(),
+            None => label,
         });
         bar.set_position(done.0.unsigned_abs());
     }

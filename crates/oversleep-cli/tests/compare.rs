@@ -131,9 +131,9 @@ fn what_makes_no_sense_is_refused() {
     for (args, says) in [
         (&["a.json"][..], "2 values required"),
         (&["-", "-"], "standard input can be read only once"),
-        (&["a.json", "a.json", "--json=a.json"], "--json would overwrite one of the results"),
-        (&["a.json", "a.json", "--html", "a.json"], "--html would overwrite one of the results"),
-        (&["a.json", "a.json", "--html", "-", "--json"], "--json and --html name the same place"),
+        (&["a.json", "a.json", "--json=a.json"], "--json 'a.json' would overwrite the result 'a.json'"),
+        (&["a.json", "a.json", "--html", "a.json"], "--html 'a.json' would overwrite the result 'a.json'"),
+        (&["a.json", "a.json", "--html", "-", "--json"], "standard output takes one document"),
         (&many, "can't compare 27 results; the maximum is 26"),
     ] {
         let ended = home.run(std::iter::once(&"compare").chain(args)).with_code(2);

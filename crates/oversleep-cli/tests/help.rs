@@ -102,7 +102,9 @@ fn findings_are_listed_and_explained() {
     let by_id = stdout(&["explain", "ovs-l001"]);
     assert_eq!(by_id, stdout(&["explain", "timer-slack"]));
     assert!(
-        by_id.contains("How we know") && by_id.contains("lower-timer-slack") && by_id.contains("PR_SET_TIMERSLACK")
+        by_id.contains("How oversleep knows")
+            && by_id.contains("lower-timer-slack")
+            && by_id.contains("PR_SET_TIMERSLACK")
     );
     assert_eq!(json(&["explain", "timer-slack", "--json"])["id"], "OVS-L001");
     assert!(json(&["explain", "--json"]).as_array().expect("a list").len() >= 20);

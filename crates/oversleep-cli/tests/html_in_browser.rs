@@ -76,7 +76,7 @@ fn rendered(result: &ResultFile, scratch: &Path) -> PathBuf {
 fn a_browser_shows_everything_and_asks_for_nothing() {
     let Some(browser) = browser() else {
         let why = format!("no browser: none of {} is on the PATH", BROWSERS.join(", "));
-        assert!(std::env::var_os("OVERSLEEP_REQUIRE_BROWSER").is_none_or(|asked| asked != "1"), "{why}");
+        assert!(std::env::var_os("OVERSLEEP_REQUIRE_BROWSER").is_none_or(|value| value != "1"), "{why}");
         println!("SKIPPED: {why}");
         return;
     };

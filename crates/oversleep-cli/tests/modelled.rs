@@ -79,8 +79,9 @@ fn what_was_changed_of_a_model_stands_in_every_heading_and_in_the_file() {
     );
 
     let ask = |more: &[&str]| {
-        let asked: Vec<&str> = ["ask", "sleep(1ms)"].into_iter().chain(changed).chain(more.iter().copied()).collect();
-        Home::new().run(asked).fine().stdout
+        let arguments: Vec<&str> =
+            ["ask", "sleep(1ms)"].into_iter().chain(changed).chain(more.iter().copied()).collect();
+        Home::new().run(arguments).fine().stdout
     };
     let text = ask(&["--neighbour", "2ms", "--resolution", "1ms"]);
     let heading = "sleep(1ms), neighbour 2 ms, conditions resolution=1 ms (modelled with tick=1ms, count=2, seed 77)";
@@ -98,8 +99,8 @@ fn what_was_changed_of_a_model_stands_in_every_heading_and_in_the_file() {
 #[test]
 fn an_answer_is_of_all_values_and_says_what_they_are() {
     let ask = |more: &[&str]| {
-        let asked = ["ask", "sleep(1ms)", "--on", "windows-11"].into_iter().chain(more.iter().copied());
-        Home::new().run(asked).fine().stdout
+        let arguments = ["ask", "sleep(1ms)", "--on", "windows-11"].into_iter().chain(more.iter().copied());
+        Home::new().run(arguments).fine().stdout
     };
     let told: Value = serde_json::from_str(&ask(&["--count", "150000", "--json"])).expect("JSON");
     assert_eq!(told[0]["count"], 150_000);
@@ -170,12 +171,12 @@ fn what_makes_no_sense_is_refused_with_what_would() {
 
 #[test]
 fn machines_answer_side_by_side_with_their_rules() {
-    let asked = ["ask", "sleep(1ms)", "--on", "windows-10-1909,windows-10-2004", "--neighbour", "2ms"];
-    let text = Home::new().run(asked).fine().stdout;
+    let arguments = ["ask", "sleep(1ms)", "--on", "windows-10-1909,windows-10-2004", "--neighbour", "2ms"];
+    let text = Home::new().run(arguments).fine().stdout;
     // The lines of a rule are broken wherever the page ends.
     let rules = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(rules.contains("interrupts come every 2 ms") && rules.contains("served only at every 8th"), "{text}");
-    let json = Home::new().run(asked.iter().chain(&["--json"])).fine().stdout;
+    let json = Home::new().run(arguments.iter().chain(&["--json"])).fine().stdout;
     let told: Value = serde_json::from_str(&json).expect("JSON");
     let mean = |index: usize| told[index]["mean_ns"].as_f64().expect("a mean") / 1e6;
     assert!((1.95..2.05).contains(&mean(0)) && (15.7..16.3).contains(&mean(1)), "{json}");
@@ -208,8 +209,8 @@ fn a_check_has_values_enough_to_conclude_about_the_timers_of_windows() {
 #[test]
 fn every_tunable_of_a_model_can_be_given() {
     let mean_us = |args: &[&str]| {
-        let asked: Vec<&str> = ["ask", "--json", "--count", "50"].iter().chain(args).copied().collect();
-        let told: Value = serde_json::from_str(&Home::new().run(asked).fine().stdout).expect("JSON");
+        let arguments: Vec<&str> = ["ask", "--json", "--count", "50"].iter().chain(args).copied().collect();
+        let told: Value = serde_json::from_str(&Home::new().run(arguments).fine().stdout).expect("JSON");
         told[0]["mean_ns"].as_f64().expect("a mean") / 1e3
     };
     let mac = ["nanosleep(1ms)", "--on", "macos-14-m1"];
@@ -227,13 +228,14 @@ fn every_tunable_of_a_model_can_be_given() {
 #[test]
 fn what_cannot_be_tuned_is_said_with_what_can() {
     let refused = |args: &[&str]| {
-        let asked: Vec<&str> = ["ask", "nanosleep(1ms)", "--on", "macos-14-m1"].iter().chain(args).copied().collect();
-        Home::new().run(asked).with_code(2).stderr
+        let arguments: Vec<&str> =
+            ["ask", "nanosleep(1ms)", "--on", "macos-14-m1"].iter().chain(args).copied().collect();
+        Home::new().run(arguments).with_code(2).stderr
     };
     let said = refused(&["--slack", "1us"]);
     assert!(said.contains("on this system, use --tune latency="), "{said}");
     let said = refused(&["--tune", "latncy=tier-0"]);
-    assert!(said.contains("did you mean 'latency'? There are"), "{said}");
+    assert!(said.contains("did you mean 'latency'? Choose from"), "{said}");
     let said = refused(&["--tune", "latency=tier-9"]);
     assert!(said.contains("can't use --tune latency=tier-9") && said.contains("tier-1"), "{said}");
     let said = refused(&["--tune", "policy=other:31", "--policy", "other:31"]);
@@ -251,8 +253,8 @@ fn answers_are_told_with_how_late_they_are_and_of_how_many_values() {
 
 #[test]
 fn questions_are_understood_in_the_words_of_other_languages() {
-    let asked = ["ask", "parkNanos(1ns)", "step(GetTickCount64)", "Sleep(0)", "spin(1ms)", "--on", "windows-11"];
-    let text = Home::new().run(asked).fine().stdout;
+    let arguments = ["ask", "parkNanos(1ns)", "step(GetTickCount64)", "Sleep(0)", "spin(1ms)", "--on", "windows-11"];
+    let text = Home::new().run(arguments).fine().stdout;
     for says in ["parkNanos of the JDK calls WaitForSingleObject", "all ", "the thread itself reads the clock"] {
         assert!(text.contains(says), "{says}: {text}");
     }
@@ -262,7 +264,7 @@ fn questions_are_understood_in_the_words_of_other_languages() {
         ("switch-to-thread(1ms)", "windows-11", "ask yield(switch-to-thread)"),
         ("step(interrupt-time)", "windows-7", "Windows 10"),
         ("forkjoin(single, coarse)", "macos-14-m1", "the coarse clock"),
-        ("resolution()", "macos-14-m1", "it is no duration here"),
+        ("resolution()", "macos-14-m1", "it is not a duration here"),
     ] {
         let ended = Home::new().run(["ask", question, "--on", machine]).with_code(1);
         assert!(ended.stderr.contains(says), "{question}: {}", ended.stderr);
@@ -272,9 +274,9 @@ fn questions_are_understood_in_the_words_of_other_languages() {
 /// A clock that is asked for is the one a fork-join is timed by.
 #[test]
 fn a_fork_join_is_timed_by_the_clock_that_was_asked_for() {
-    let asked =
+    let arguments =
         ["ask", "forkjoin(blocked)", "--on", "windows-11", "--clock", "get-tick-count", "--json", "--count", "9"];
-    let told: Value = serde_json::from_str(&Home::new().run(asked).fine().stdout).expect("JSON");
+    let told: Value = serde_json::from_str(&Home::new().run(arguments).fine().stdout).expect("JSON");
     let least = told[0]["min_ns"].as_f64().expect("a least") / 1e6;
     assert!([15.0, 16.0, 31.0, 32.0].contains(&least), "{least} ms are no steps of it");
     assert!(told[0]["rule"].as_str().is_some_and(|rule| rule.contains("get-tick-count times the fork-join")), "{told}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use oversleep_record::ResultFile;
 
-/// Sends a signal by name; `None` where there is no `kill` program.
+/// Sends a signal by name; `None` if there is no `kill` program.
 fn signal(name: &str, pid: u32) -> Option<bool> {
     Command::new("kill").args([name, &pid.to_string()]).status().ok().map(|status| status.success())
 }

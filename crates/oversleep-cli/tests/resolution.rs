@@ -144,7 +144,7 @@ fn where_settings_are_words_no_stated_span_is_missed() {
     assert!(result.series.iter().all(|series| !matches!(series.status, Status::Unavailable { .. })));
 }
 
-/// The children of a process that still run; `None` where that can't be seen.
+/// The children of a process that still run; `None` if that can't be seen.
 fn children(parent: &Child) -> Option<Vec<u32>> {
     let processes = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let is_child = |pid: &u32| status(*pid).is_some_and(|(_, its_parent)| its_parent == parent.id());

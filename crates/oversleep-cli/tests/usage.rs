@@ -45,7 +45,7 @@ fn unknown_names_come_with_a_suggestion() {
         (&["handoff", "--list", "q"], "error: unknown hand-off 'q'; `oversleep handoff --list` lists them all"),
         (
             &["waits", "--load", "spim:2"],
-            "error: unknown load 'spim'; did you mean 'spin'? There are spin, memory, syscalls, timers",
+            "error: unknown load 'spim'; did you mean 'spin'? Choose from spin, memory, syscalls, timers",
         ),
         (
             &["check", "--only", "B2,B99"],
@@ -116,6 +116,15 @@ fn absurd_counts_and_lists_are_refused() {
     ] {
         let stderr = refused(&["waits", "thread-sleep", option, value]);
         assert!(stderr.contains(what) && stderr.contains(option), "{option} {value}: {stderr}");
+    }
+}
+
+#[test]
+fn a_long_list_is_not_repeated_in_full() {
+    let typed = "0-8191";
+    for args in [["waits", "--pin", typed], ["waits", "--tune", &format!("pin={typed}")]] {
+        let Ended { code, stderr, .. } = Home::new().run(args.into_iter().chain(["--count", "1", "--quiet"]));
+        assert!(stderr.len() < 400 && (code != Some(2) || stderr.contains(typed)), "{} bytes", stderr.len());
     }
 }
 

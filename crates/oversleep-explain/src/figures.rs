@@ -2,11 +2,11 @@
 //! decided in `read`.
 
 use oversleep_record::disturbance::Disturbance;
-use oversleep_record::series::{Quantity, Unit, distinct_rounds};
+use oversleep_record::series::{Quantity, distinct_rounds};
 use oversleep_record::stats::{median, share_of_rounds_lower};
 use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series};
 
-use oversleep_record::words::{cost, counted, list};
+use oversleep_record::words::{self, counted, list};
 
 /// Share of the pairs of rounds that must agree before a remedy is said to help.
 const ROUNDS_AGREE_MIN: f64 = 0.75;
@@ -34,7 +34,7 @@ pub(crate) fn p50(series: &Series) -> Nanos {
     Nanos(median_of(series))
 }
 
-/// What was requested of a wait; zero where there is no request.
+/// What was requested of a wait; zero if there is no request.
 pub(crate) fn requested(series: &Series) -> Nanos {
     series.requested_ns.unwrap_or_default()
 }
@@ -54,12 +54,7 @@ pub(crate) fn a_wait(series: &Series) -> String {
 
 /// A value in the unit of its series.
 pub(crate) fn value_text(series: &Series, value: i64) -> String {
-    match series.unit {
-        Unit::Ns => Nanos(value).to_string(),
-        Unit::Ps => cost(value),
-        Unit::Hz => format!("{value}/s"),
-        Unit::Mw => format!("{value} mW"),
-    }
+    words::value(series.unit, value)
 }
 
 /// `p50 66.1 µs, p99 115 µs (2000 values)`, p99 only where enough values lie beyond it. A wait that missed deadlines is
@@ -108,7 +103,7 @@ pub(crate) fn helped(before: &Series, after: &Series) -> bool {
     is_large && share_of_rounds_lower(before, after).is_some_and(|share| share >= ROUNDS_AGREE_MIN)
 }
 
-/// The sum of one counter over the windows that could see it, and those windows' length; `None` where none could.
+/// The sum of one counter over the windows that could see it, and those windows' length; `None` if none could.
 pub(crate) fn observed<'a>(
     series: impl IntoIterator<Item = &'a Series>,
     counter: impl Fn(&Disturbance) -> Option<Nanos>,
@@ -121,7 +116,7 @@ pub(crate) fn observed<'a>(
     (!seen.is_empty()).then(|| (seen.iter().map(|pair| pair.0).sum(), seen.iter().map(|pair| pair.1).sum()))
 }
 
-/// A figure of the median round, from what the machine did meanwhile and the number of values; `None` where a round could
+/// A figure of the median round, from what the machine did meanwhile and the number of values; `None` if a round could
 /// not see it. The median round decides, so that one stall in one round does not.
 pub(crate) fn in_median_round(series: &Series, figure: impl Fn(&Disturbance, u64) -> Option<i64>) -> Option<i64> {
     let rounds = series.rounds.iter().filter(|round| round.count > 0);

@@ -9,7 +9,7 @@ use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::figures::{p50, requested, summary};
 use crate::read::{quiet_enough, sound};
 
-/// One finding of the registry: its documentation, where it holds, how it is checked and what cures it.
+/// One finding of the registry: its documentation, where it holds, how it is checked and what helps.
 #[derive(Debug)]
 pub struct FindingEntry {
     /// Stable id: `OVS-`, a letter (L Linux, W Windows, M macOS, G general), three digits. Never reused.
@@ -66,7 +66,7 @@ pub struct PairCheck {
     pub find: fn(&ResultFile) -> Checked<Pair<'_>>,
     /// Whether both can carry a conclusion: [`Pair::both_sound`] as a rule.
     pub enough: fn(&ResultFile, &Pair<'_>) -> Checked<()>,
-    /// How large the effect is that the machine's interference must leave visible; `None` where nothing interferes.
+    /// How large the effect is that the machine's interference must leave visible; `None` if nothing interferes.
     pub effect: Option<fn(&ResultFile, &Pair<'_>) -> Nanos>,
     /// Whether the worse is worse by enough.
     pub differs: fn(&ResultFile, &Pair<'_>) -> bool,

@@ -48,7 +48,7 @@ pub(crate) const LINUX_TIMEOUT_SHARE: &[&str] =
 pub(crate) const TIMERFD: &str = linux("timerfd");
 /// Timers of macOS that the kernel doesn't coalesce, the one that programs use first.
 pub(crate) const MACOS_EXACT: &[&str] = &[macos("dispatch-source-strict"), macos("kevent-timer-critical")];
-/// Waits of Windows whose values are pooled where the plainest sleep alone has too few: they end on the same ticks.
+/// Waits of Windows whose values are pooled where the simplest sleep alone has too few: they end on the same ticks.
 pub(crate) const WINDOWS_TICK_WAITS: &[&str] = &[
     windows("sleep"),
     windows("sleep-ex"),

@@ -57,13 +57,13 @@ prop_compose! {
         count in prop_oneof![Just(0_u64), Just(1), Just(20)],
         missed in prop::collection::vec(any_value(), 0..4),
         pace in prop::sample::select(vec![None, Some(Pace::Periodic), Some(Pace::BackToBack)]),
-        asked in prop::option::of(any_value()),
+        rounded in prop::option::of(any_value()),
         parts in prop::option::of([any_value(), any_value(), any_value(), any_value()]),
         unavailable in prop::bool::weighted(0.1),
     ) -> Series {
         let mut series = rounds(key, &values, count);
         series.pace = pace;
-        series.rounded_ns = asked.map(Nanos).or(series.rounded_ns);
+        series.rounded_ns = rounded.map(Nanos).or(series.rounded_ns);
         if !missed.is_empty() {
             series.calls_only = Some(series.distribution.clone());
             missed.iter().for_each(|&late| series.distribution.record(late));

@@ -59,7 +59,7 @@ impl SplitRow {
     }
 }
 
-/// The split of one series; `None` where none was observed.
+/// The split of one series; `None` if none was observed.
 pub fn row(series: &Series) -> Option<SplitRow> {
     row_of(series.split.as_ref()?, series.key.as_str(), &series.subject, series.requested_ns)
 }
@@ -92,7 +92,7 @@ fn usual_spin(split: &LatenessSplit) -> Option<Nanos> {
     split.awake_before.p50().filter(|_| is_usual).map(Nanos)
 }
 
-/// The split of the plainest sleep; where too few of its waits were split, that of all plain sleeps together, which take
+/// The split of the simplest sleep; where too few of its waits were split, that of all plain sleeps together, which take
 /// the same path through the kernel.
 pub(crate) fn of_sleeps(file: &ResultFile) -> Option<SplitRow> {
     let split: Vec<&Series> = sleeps_of(file)
@@ -100,9 +100,9 @@ pub(crate) fn of_sleeps(file: &ResultFile) -> Option<SplitRow> {
         .filter_map(|wait| wait_series(file, wait))
         .filter(|series| series.split.is_some())
         .collect();
-    let plainest = row(split.first()?);
-    if plainest.as_ref().is_some_and(|row| row.attributed_count >= VALUES_MIN) {
-        return plainest;
+    let simplest = row(split.first()?);
+    if simplest.as_ref().is_some_and(|row| row.attributed_count >= VALUES_MIN) {
+        return simplest;
     }
     let mut pool = LatenessSplit::default();
     let alike: Vec<&&Series> = split.iter().filter(|series| series.requested_ns == split[0].requested_ns).collect();

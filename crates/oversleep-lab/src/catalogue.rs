@@ -25,7 +25,7 @@ pub enum Kind {
 pub struct Entry {
     /// Registry name.
     pub name: &'static str,
-    /// The call as a programmer writes it; empty where there is none.
+    /// The call as a programmer writes it; empty if there is none.
     pub call: &'static str,
     /// What it is good for and what to beware of.
     pub doc: &'static str,

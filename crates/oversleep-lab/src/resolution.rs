@@ -31,7 +31,7 @@ pub struct HeldResolution {
 }
 
 impl Laboratory {
-    /// The tunable that decides how precisely timers end here; `None` where a program can't change it.
+    /// The tunable that decides how precisely timers end here; `None` if a program can't change it.
     pub fn resolution_tunable(&self) -> Option<ResolutionTunable> {
         let tunable = self.platform.resolution_tunable()?;
         let info = tunable.info();

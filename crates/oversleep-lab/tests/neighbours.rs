@@ -24,8 +24,9 @@ fn main() -> ExitCode {
     }
     one_that_holds_nothing(&*native);
     one_that_holds_something(&*native);
+    one_that_is_killed(&*native);
     many_one_after_the_other(&*native);
-    println!("neighbours: 3 passed");
+    println!("neighbours: 4 passed");
     ExitCode::SUCCESS
 }
 
@@ -45,30 +46,56 @@ fn one_that_holds_nothing(native: &dyn Platform) {
 }
 
 fn one_that_holds_something(native: &dyn Platform) {
-    let asked = Setting::Nanos(Nanos::from_millis(2));
+    let requested = Setting::Nanos(Nanos::from_millis(2));
     let own = || native.resolution_tunable().and_then(|tunable| tunable.current().ok());
     let before = own();
-    let neighbour = native.neighbour(Some(&asked)).expect("this program answers");
+    let neighbour = native.neighbour(Some(&requested)).expect("this program answers");
     let outcome = neighbour.outcome().expect("it was asked");
     match native.resolution_tunable() {
-        Some(tunable) if tunable.validate(&asked).is_ok() => assert!(outcome.holds(), "{outcome:?}"),
+        Some(tunable) if tunable.validate(&requested).is_ok() => assert!(outcome.holds(), "{outcome:?}"),
         _ => assert!(matches!(outcome, Outcome::Denied { .. }), "{outcome:?}"),
     }
     drop(neighbour);
     assert_eq!(own(), before, "what it held is gone with it");
 }
 
-/// Each of them ends: a hundred that stayed would show, and waiting for one that never ends would never end.
-fn many_one_after_the_other(native: &dyn Platform) {
+/// As a user or the system may kill it at any moment. Where no `/proc` lists processes, it can't be told which one it is.
+fn one_that_is_killed(native: &dyn Platform) {
+    let mut neighbour = native.neighbour(None).expect("this program answers");
+    assert_eq!(neighbour.check(), Ok(()));
+    let children = children();
+    for pid in &children {
+        let killed = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+        assert!(killed.is_ok_and(|status| status.success()), "{pid}");
+    }
+    if children.is_empty() {
+        return;
+    }
+    // The signal takes a moment.
+    let ended = (0..5_000).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        neighbour.check().err()
+    });
+    let ended = ended.expect("it was killed");
+    assert!(ended.to_string().contains("signal: 9"), "{ended}");
+}
+
+/// The processes that this one has started.
+fn children() -> Vec<u32> {
     let is_child = |pid: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let parent = stat.rsplit(')').next().and_then(|fields| fields.split_whitespace().nth(1)?.parse().ok());
         parent == Some(std::process::id())
     };
+    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let processes = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    processes.filter(is_child).collect()
+}
+
+/// Each of them ends: a hundred that stayed would show, and waiting for one that never ends would never end.
+fn many_one_after_the_other(native: &dyn Platform) {
     for _ in 0..20 {
         drop(native.neighbour(None).expect("this program answers"));
     }
-    let Ok(processes) = std::fs::read_dir("/proc") else { return };
-    let processes = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    assert_eq!(processes.filter(is_child).count(), 0, "children are left");
+    assert_eq!(children(), [0; 0], "children are left");
 }

@@ -4,6 +4,7 @@ use oversleep_record::Nanos;
 
 use super::bench::Bench;
 use super::plan::{Limit, Plan};
+use super::still::{Reads, StillClock};
 
 /// How many values, in which time at most, over all rounds together.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +64,7 @@ impl Amount {
             left: self.count_per_round().min(self.count.saturating_sub(recorded)),
             until: (self.time < Nanos::MAX).then(|| bench.platform().now() + time),
             begun: false,
+            still: StillClock::default(),
         }
     }
 }
@@ -72,14 +74,22 @@ pub(super) struct Share {
     left: u64,
     until: Option<Nanos>,
     begun: bool,
+    still: StillClock,
 }
 
 impl Share {
     /// Whether to measure once more: until the share is used up, its time is over, or the run is stopped. However short
     /// the time, there is a first value.
     pub(super) fn next(&mut self, bench: &Bench) -> bool {
-        let time_is_up = || self.until.is_some_and(|until| bench.platform().now() >= until);
-        if self.left == 0 || bench.stopped() || (self.begun && time_is_up()) {
+        let still = &mut self.still;
+        let mut time_is_up = || {
+            self.until.is_some_and(|until| {
+                let now = bench.platform().now();
+                bench.note(still, now, Reads::CALL);
+                now >= until
+            })
+        };
+        if self.left == 0 || bench.stopped() || (self.begun && time_is_up()) || bench.stopped() {
             return false;
         }
         self.begun = true;

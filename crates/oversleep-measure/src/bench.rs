@@ -1,35 +1,16 @@
-//! What an experiment measures with: its platform, its clock, the run's origin and the flag that ends it.
+//! What an experiment measures with: its platform, its clock, the run's origin and what ends it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use oversleep_record::clock::Counts;
 use oversleep_record::{Nanos, Unavailable};
 
 use super::clock_scale::ClockScale;
-use super::composed_waits::find_wait;
+use super::composed_waits;
+use super::still::{Reads, StillClock};
+use super::stop::StopFlag;
 use oversleep_system::{Family, Platform, SharedPlatform, Target, Waiter};
-
-/// Ctrl-C raises it, and every loop checks it between two samples.
-#[derive(Clone, Debug, Default)]
-pub struct StopFlag(Arc<AtomicBool>);
-
-impl StopFlag {
-    /// A flag that isn't raised.
-    pub fn new() -> StopFlag {
-        StopFlag::default()
-    }
-
-    /// Ends the run after the wait in progress.
-    pub fn raise(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it is raised.
-    pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// The clock that takes timestamps.
 #[derive(Clone)]
@@ -37,7 +18,7 @@ enum Stamps {
     /// The platform's reference clock.
     Reference,
     /// Another clock of the platform.
-    Named { index: usize, scale: ClockScale, first_raw: u64 },
+    Named { index: usize, scale: ClockScale, first_raw: u64, last: Arc<AtomicU64> },
 }
 
 /// What an experiment measures with.
@@ -48,6 +29,9 @@ pub struct Bench {
     stamps: Stamps,
     clock_name: String,
     origin: Nanos,
+    fault: Arc<OnceLock<Unavailable>>,
+    /// Raised where the round in progress is to end.
+    round_over: StopFlag,
 }
 
 impl Bench {
@@ -73,11 +57,14 @@ impl Bench {
                         "it counts CPU time, which stands still during a wait",
                     ));
                 }
-                let scale = ClockScale::of(&*platform, clock.as_ref());
-                (Stamps::Named { index, scale, first_raw: clock.read() }, name.to_owned())
+                let scale = ClockScale::of(&*platform, clock.as_ref())?;
+                let first_raw = clock.read();
+                (Stamps::Named { index, scale, first_raw, last: Arc::new(first_raw.into()) }, name.to_owned())
             }
         };
-        let mut bench = Bench { platform, stop, stamps, clock_name, origin: Nanos::ZERO };
+        let fault = Arc::default();
+        let mut bench =
+            Bench { platform, stop, stamps, clock_name, origin: Nanos::ZERO, fault, round_over: StopFlag::new() };
         bench.origin = bench.stamp();
         Ok(bench)
     }
@@ -97,15 +84,15 @@ impl Bench {
     /// # Errors
     /// Why it can't be used here.
     pub fn open_wait(&self, name: &str) -> Result<Box<dyn Waiter>, Unavailable> {
-        find_wait(self.platform(), name).ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
+        composed_waits::open(&self.platform, name, &self.stop)
     }
 
-    /// Opens the plainest sleep for the calling thread.
+    /// Opens the simplest sleep for the calling thread.
     ///
     /// # Errors
     /// Why it can't be used here.
-    pub fn open_plainest_sleep(&self) -> Result<Box<dyn Waiter>, Unavailable> {
-        self.platform().plainest(Family::Sleep).ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
+    pub fn open_simplest_sleep(&self) -> Result<Box<dyn Waiter>, Unavailable> {
+        self.platform().simplest(Family::Sleep).ok_or(Unavailable::NotOnThisPlatform)?.open(&self.platform)
     }
 
     /// Registry name of the clock that takes timestamps.
@@ -118,7 +105,11 @@ impl Bench {
     pub fn stamp(&self) -> Nanos {
         match &self.stamps {
             Stamps::Reference => self.platform.now(),
-            Stamps::Named { index, scale, first_raw } => scale.span(*first_raw, self.platform.clocks()[*index].read()),
+            Stamps::Named { index, scale, first_raw, last } => {
+                let raw = scale.counted_on(last.load(Ordering::Relaxed), self.platform.clocks()[*index].read());
+                last.store(raw, Ordering::Relaxed);
+                scale.of_values_counted_on().span(*first_raw, raw)
+            }
         }
     }
 
@@ -141,7 +132,40 @@ impl Bench {
     /// Whether the run is to end now.
     #[inline]
     pub fn stopped(&self) -> bool {
-        self.stop.is_raised()
+        self.stop.is_raised() || self.fault().is_some() || self.round_over.is_raised()
+    }
+
+    /// The same bench for one round, and the flag that ends it.
+    pub(crate) fn for_a_round(&self) -> (Bench, StopFlag) {
+        let round_over = StopFlag::new();
+        (Bench { round_over: round_over.clone(), ..self.clone() }, round_over)
+    }
+
+    /// Ends the run: nothing can be measured here any more. The first reason counts.
+    pub(crate) fn give_up(&self, reason: Unavailable) {
+        let _ = self.fault.set(reason);
+    }
+
+    /// Why nothing can be measured here any more, where that is so.
+    pub(crate) fn fault(&self) -> Option<&Unavailable> {
+        self.fault.get()
+    }
+
+    /// Notes a reading of a clock in a loop that waits for it, and gives up where that clock stands still.
+    #[inline]
+    pub(crate) fn note(&self, still: &mut StillClock, now: Nanos, since: Reads) {
+        if let Err(reason) = still.note(now, since) {
+            self.give_up(reason);
+        }
+    }
+
+    /// Keeps the CPU busy until that moment of the reference clock, or until the run is to end.
+    pub(crate) fn spin_until(&self, until: Nanos) {
+        let mut still = StillClock::default();
+        self.platform.spin_until(until, &mut |now| {
+            self.note(&mut still, now, Reads::ONE);
+            self.stopped()
+        });
     }
 }
 

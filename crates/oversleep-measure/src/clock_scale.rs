@@ -1,7 +1,8 @@
 //! From a clock's raw units to nanoseconds, in wide integers.
 
-use oversleep_record::Nanos;
+use oversleep_record::{Nanos, Unavailable};
 
+use super::still::{Reads, StillClock};
 use oversleep_system::{Clock, Platform};
 
 /// How a raw value becomes nanoseconds: `ns = raw × numerator / denominator`.
@@ -16,23 +17,40 @@ pub(super) struct ClockScale {
 
 impl ClockScale {
     /// The scale of a clock. A clock whose ticks have no stated frequency is calibrated for 10 ms.
-    pub(super) fn of(platform: &dyn Platform, clock: &dyn Clock) -> ClockScale {
+    ///
+    /// # Errors
+    /// The reference clock or this one stood still meanwhile.
+    pub(super) fn of(platform: &dyn Platform, clock: &dyn Clock) -> Result<ClockScale, Unavailable> {
         let info = clock.info();
         if let Some(length) = info.unit.length() {
             let numerator = length.0.unsigned_abs();
-            return ClockScale { numerator, denominator: 1, frequency_hz: None, bits: info.bits };
+            return Ok(ClockScale { numerator, denominator: 1, frequency_hz: None, bits: info.bits });
         }
-        let denominator = clock.stated_frequency_hz().unwrap_or_else(|| calibrate(platform, clock)).max(1);
-        ClockScale { numerator: 1_000_000_000, denominator, frequency_hz: Some(denominator), bits: info.bits }
+        let denominator = clock.stated_frequency_hz().map_or_else(|| calibrate(platform, clock), |hz| Ok(hz.max(1)))?;
+        Ok(ClockScale { numerator: 1_000_000_000, denominator, frequency_hz: Some(denominator), bits: info.bits })
+    }
+
+    /// A raw value counted on beyond the bits it has, from the last one that was: a counter of 32 bits wraps again and
+    /// again in a long run.
+    pub(super) fn counted_on(&self, last: u64, raw: u64) -> u64 {
+        last.wrapping_add(self.difference(last, raw) as u64)
+    }
+
+    /// The same scale for values that were counted on.
+    pub(super) fn of_values_counted_on(self) -> ClockScale {
+        ClockScale { bits: 64, ..self }
+    }
+
+    fn difference(&self, from: u64, to: u64) -> i64 {
+        let unused = 64 - self.bits;
+        // Shifted to the top, the values wrap where the clock does.
+        ((to << unused).wrapping_sub(from << unused) as i64) >> unused
     }
 
     /// The time between two raw values. It is negative where the later value is smaller, unless a wrap of the clock is
     /// the shorter explanation.
     pub(super) fn span(&self, from: u64, to: u64) -> Nanos {
-        let unused = 64 - self.bits;
-        // Shifted to the top, the values wrap where the clock does.
-        let difference = ((to << unused).wrapping_sub(from << unused) as i64) >> unused;
-        let ns = i128::from(difference) * i128::from(self.numerator) / i128::from(self.denominator);
+        let ns = i128::from(self.difference(from, to)) * i128::from(self.numerator) / i128::from(self.denominator);
         Nanos(ns.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
     }
 
@@ -46,7 +64,7 @@ impl ClockScale {
 }
 
 /// Ticks per second by the reference clock, from the tightest of several brackets at both ends.
-fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> u64 {
+fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> Result<u64, Unavailable> {
     let anchor = || {
         (0..32)
             .map(|_| {
@@ -59,13 +77,20 @@ fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> u64 {
             .expect("there are brackets")
     };
     let (_, first_raw, first_at) = anchor();
-    while platform.now() - first_at < Nanos::from_millis(10) {
+    let mut still = StillClock::default();
+    loop {
+        let now = platform.now();
+        if now - first_at >= Nanos::from_millis(10) {
+            break;
+        }
+        still.note(now, Reads::ONE)?;
         platform.relax();
     }
     let (_, last_raw, last_at) = anchor();
     let ticks = i128::from(last_raw.wrapping_sub(first_raw));
     let span = i128::from((last_at - first_at).0).max(1);
-    u64::try_from(ticks * 1_000_000_000 / span).unwrap_or(0)
+    let hz = u64::try_from(ticks * 1_000_000_000 / span).ok().filter(|&hz| hz > 0);
+    hz.ok_or_else(|| Unavailable::failed("calibrating a counter", "it did not move forward in 10 ms"))
 }
 
 #[cfg(test)]
@@ -89,5 +114,14 @@ mod tests {
         assert_eq!(milliseconds.span(u64::from(u32::MAX), 4), Nanos::from_millis(5));
         assert_eq!(milliseconds.wraps_after(), Some(Nanos(4_294_967_296_000_000)), "49.7 days");
         assert_eq!(scale(1, 1, 64).wraps_after(), None);
+        // Seven weeks each.
+        let mut counted = 0;
+        for turn in 0..100_u64 {
+            for raw in [7, 1 << 31, u64::from(u32::MAX)] {
+                counted = milliseconds.counted_on(counted, raw);
+                assert_eq!(counted, (turn << 32) + raw);
+            }
+        }
+        assert_eq!(milliseconds.counted_on(counted, u64::from(u32::MAX) - 5), counted - 5, "a backward step stays one");
     }
 }

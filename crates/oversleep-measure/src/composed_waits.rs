@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use oversleep_record::{Nanos, Unavailable};
 
+use super::still::{Reads, StillClock};
+use super::stop::StopFlag;
 use oversleep_system::{Family, Platform, SharedPlatform, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 /// How long before the deadline the hybrid wait stops sleeping and spins, as such libraries usually do.
@@ -19,13 +21,21 @@ pub fn find_wait<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn W
     all_waits(platform).find(|wait| wait.info().name == name)
 }
 
+/// Opens the wait of that name for the calling thread. One that spins ends when the flag is raised, as the system's waits
+/// end with a signal.
+///
+/// # Errors
+/// Why it can't be used here.
+pub(super) fn open(platform: &SharedPlatform, name: &str, stop: &StopFlag) -> Result<Box<dyn Waiter>, Unavailable> {
+    match Kind::ALL.into_iter().find(|kind| kind.info().name == name) {
+        Some(kind) if platform.wait(name).is_none() => kind.open(platform, stop),
+        _ => platform.wait(name).ok_or(Unavailable::NotOnThisPlatform)?.open(platform),
+    }
+}
+
 fn composed() -> &'static [Box<dyn Wait>] {
     static COMPOSED: std::sync::LazyLock<Vec<Box<dyn Wait>>> = std::sync::LazyLock::new(|| {
-        let mut waits: Vec<Box<dyn Wait>> = Vec::new();
-        for kind in [Kind::Spin, Kind::SpinYield, Kind::Hybrid] {
-            waits.push(Box::new(Composed { kind, info: kind.info() }));
-        }
-        waits
+        Kind::ALL.into_iter().map(|kind| -> Box<dyn Wait> { Box::new(Composed { kind, info: kind.info() }) }).collect()
     });
     &COMPOSED
 }
@@ -38,6 +48,18 @@ enum Kind {
 }
 
 impl Kind {
+    const ALL: [Kind; 3] = [Kind::Spin, Kind::SpinYield, Kind::Hybrid];
+
+    fn open(self, platform: &SharedPlatform, stop: &StopFlag) -> Result<Box<dyn Waiter>, Unavailable> {
+        let helper = match self {
+            Kind::Spin => None,
+            Kind::SpinYield => Some(platform.simplest(Family::Yield)),
+            Kind::Hybrid => Some(platform.simplest(Family::Sleep)),
+        };
+        let helper = helper.map(|wait| wait.ok_or(Unavailable::NotOnThisPlatform)?.open(platform)).transpose()?;
+        Ok(Box::new(ComposedWaiter { kind: self, platform: Arc::clone(platform), helper, stop: stop.clone() }))
+    }
+
     fn info(self) -> WaitInfo {
         let (name, call, doc) = match self {
             Kind::Spin => (
@@ -65,7 +87,7 @@ impl Kind {
             doc,
             family: Family::Spin,
             takes: Takes::Deadline,
-            slack: if self == Kind::Hybrid { SlackRule::ThreadSlack } else { SlackRule::NoTimer },
+            slack: if self == Kind::Hybrid { SlackRule::OfItsWaits } else { SlackRule::NoTimer },
             since: "any",
             ..WaitInfo::BLANK
         }
@@ -83,13 +105,7 @@ impl Wait for Composed {
     }
 
     fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
-        let helper = match self.kind {
-            Kind::Spin => None,
-            Kind::SpinYield => Some(platform.plainest(Family::Yield)),
-            Kind::Hybrid => Some(platform.plainest(Family::Sleep)),
-        };
-        let helper = helper.map(|wait| wait.ok_or(Unavailable::NotOnThisPlatform)?.open(platform)).transpose()?;
-        Ok(Box::new(ComposedWaiter { kind: self.kind, platform: Arc::clone(platform), helper }))
+        self.kind.open(platform, &StopFlag::new())
     }
 }
 
@@ -97,6 +113,7 @@ struct ComposedWaiter {
     kind: Kind,
     platform: SharedPlatform,
     helper: Option<Box<dyn Waiter>>,
+    stop: StopFlag,
 }
 
 impl Waiter for ComposedWaiter {
@@ -111,7 +128,18 @@ impl Waiter for ComposedWaiter {
                 }
             }
         }
-        while self.platform.now() < target.deadline {
+        let mut still = StillClock::default();
+        loop {
+            let now = self.platform.now();
+            if now >= target.deadline {
+                return WaitEnd::TimedOut;
+            }
+            if self.stop.is_raised() {
+                return WaitEnd::Interrupted;
+            }
+            if let Err(reason) = still.note(now, Reads::ONE) {
+                return WaitEnd::Failed(reason);
+            }
             match (self.kind, &mut self.helper) {
                 (Kind::SpinYield, Some(give_way)) => {
                     give_way.wait(target);
@@ -119,7 +147,6 @@ impl Waiter for ComposedWaiter {
                 _ => self.platform.relax(),
             }
         }
-        WaitEnd::TimedOut
     }
 }
 

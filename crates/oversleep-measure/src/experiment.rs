@@ -75,7 +75,7 @@ pub struct Experiment {
     pub question: &'static str,
     /// How it is measured, and how to read the result.
     pub method: &'static str,
-    /// What the values of its series are; empty where it records no series.
+    /// What the values of its series are; empty if it records no series.
     pub quantities: &'static [Quantity],
     /// The columns of its table.
     pub columns: &'static [Column],

@@ -4,6 +4,7 @@ use oversleep_record::file::Floor;
 use oversleep_record::{Nanos, stats};
 
 use super::Bench;
+use super::still::{Reads, StillClock};
 
 /// Measures what a timestamp costs and the least that it can show.
 pub fn floor(bench: &Bench) -> Floor {
@@ -26,11 +27,40 @@ pub fn floor(bench: &Bench) -> Floor {
         *cost = (bench.platform().now() - begun).0 * 1_000 / READS;
     }
     let duration = bench.platform().now() - begun;
-    let read_cost_ps = stats::median(&mut costs).unwrap_or(0);
+    let mut read_cost_ps = stats::median(&mut costs).unwrap_or(0);
     // A clock that didn't move meanwhile moves by the step that it states, or by more than all of this took.
     let stated = || bench.platform().clock(bench.clock_name()).and_then(|clock| clock.stated_step_ns());
-    let step_ns = if smallest < Nanos::MAX { smallest } else { stated().unwrap_or(duration) };
+    let mut step_ns = if smallest < Nanos::MAX { smallest } else { stated().unwrap_or(duration) };
+    // The reference clock is too coarse to time its own reads: they are counted from one tick to the next.
+    if (read_cost_ps <= 0 || step_ns <= Nanos::ZERO)
+        && let Some((step, reads)) = reads_in_a_tick(bench)
+    {
+        read_cost_ps = step.0.saturating_mul(1_000) / i64::try_from(reads).unwrap_or(i64::MAX);
+        step_ns = step_ns.max(step);
+    }
     Floor { clock: bench.clock_name().to_owned(), read_cost_ps, step_ns, chosen: None, cross_check: None }
+}
+
+/// How far the reference clock moves at its next tick, and how often it can be read before it. Where it doesn't move, the
+/// run is given up.
+fn reads_in_a_tick(bench: &Bench) -> Option<(Nanos, u64)> {
+    let mut still = StillClock::default();
+    let mut next_tick = || {
+        let (begun, mut reads) = (bench.platform().now(), 0_u64);
+        loop {
+            let now = bench.platform().now();
+            reads += 1;
+            bench.note(&mut still, now, Reads::ONE);
+            if now > begun {
+                return Some((now - begun, reads));
+            }
+            if bench.stopped() {
+                return None;
+            }
+        }
+    };
+    next_tick()?;
+    next_tick()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The experiments: they take a platform and produce series, and know nothing of the operating system behind it.
 //!
 //! `experiments/` has one file per family, and `registry` says what an experiment is. The rest is what they share:
-//! `bench` (time and the stop flag), `recorder` (a series being filled), `wait_loop` (the paces), `rounds`
+//! `bench` (time and what ends a run), `recorder` (a series being filled), `wait_loop` (the paces), `rounds`
 //! (interleaving, conditions, disturbance), `plan` (how much, under which conditions).
 #![forbid(unsafe_code)]
 
@@ -18,17 +18,23 @@ mod probe;
 mod recorder;
 mod registry;
 mod rounds;
+mod still;
+mod stop;
 mod wait_loop;
 mod wait_probe;
 mod witness;
 
+#[cfg(test)]
+mod soak_tests;
+#[cfg(test)]
+mod standing_clock_tests;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod ticking;
 
 pub use amount::Amount;
-pub use bench::{Bench, StopFlag};
+pub use bench::Bench;
 pub use composed_waits::{all_waits, find_wait};
 pub use experiment::{Column, Command, Experiment, Published};
 pub use experiments::{FORK_JOIN_THREADS, POLL_PAUSE, coarse_clock};
@@ -38,5 +44,6 @@ pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;
 pub use registry::{experiment, experiment_named, of_check, registry};
 pub use rounds::{MEASURING_THREAD, Progress, Silent, measure, panic_message};
+pub use stop::StopFlag;
 pub use wait_probe::WaitProbe;
 pub use witness::Watch;

@@ -68,7 +68,7 @@ impl Plan {
         self.subjects.is_empty() || self.subjects.iter().any(|name| name == subject)
     }
 
-    /// The longest time for everything; `None` where the user set a limit or chose the thorough run. It is a little
+    /// The longest time for everything; `None` if the user set a limit or chose the thorough run. It is a little
     /// more than an idle machine needs, so that a busy one keeps the promise too.
     pub fn time_max(&self) -> Option<Nanos> {
         match (self.limit, self.depth) {

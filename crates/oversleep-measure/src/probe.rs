@@ -33,7 +33,7 @@ pub trait Probe: Send {
     /// About how long a round takes; for the progress bar only.
     fn round_estimate(&self) -> Nanos;
 
-    /// The period of its schedule: in less time there is no deadline. `None` where each call is its own deadline, or
+    /// The period of its schedule: in less time there is no deadline. `None` if each call is its own deadline, or
     /// where nothing waits.
     fn period(&self) -> Option<Nanos> {
         None

@@ -1,6 +1,6 @@
 //! A series being filled: its whole distribution, raw samples up to a cap, and its rounds.
 
-use oversleep_record::series::{Round, Series, Status};
+use oversleep_record::series::{Quantity, Round, Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable, stats};
 
 use super::bench::Bench;
@@ -10,11 +10,15 @@ const RAW_SAMPLES_MAX: usize = 100_000;
 /// How many values a round keeps for its median.
 const ROUND_VALUES_MAX: usize = 8_192;
 
+/// The most by which a system puts off a timer of its own accord: three ticks of Windows.
+const PUT_OFF_MAX: Nanos = Nanos::from_millis(50);
+
 /// A series being filled. Recording allocates nothing once the first round has begun.
 pub struct SeriesRecorder {
     series: Series,
     round_start: Nanos,
     round_count: u64,
+    round_max: i64,
     round_values: Vec<i64>,
 }
 
@@ -22,12 +26,12 @@ impl SeriesRecorder {
     /// A recorder that fills `series` with about `expected` values.
     pub fn new(mut series: Series, expected: u64) -> SeriesRecorder {
         let room = usize::try_from(expected).unwrap_or(usize::MAX).min(RAW_SAMPLES_MAX);
-        series.samples.start_ns.reserve(room);
-        series.samples.value.reserve(room);
+        series.samples.reserve(room);
         SeriesRecorder {
             series,
             round_start: Nanos::ZERO,
             round_count: 0,
+            round_max: i64::MIN,
             round_values: Vec::with_capacity(room.min(ROUND_VALUES_MAX)),
         }
     }
@@ -69,6 +73,7 @@ impl SeriesRecorder {
         series.counts.recorded += 1;
         series.counts.early += u64::from(value < 0);
         self.round_count += 1;
+        self.round_max = self.round_max.max(value);
         if self.round_values.len() < ROUND_VALUES_MAX {
             self.round_values.push(value);
         }
@@ -91,9 +96,26 @@ impl SeriesRecorder {
 
     /// Begins a round. `at` is since the run's origin.
     pub fn begin_round(&mut self, at: Nanos) {
+        self.series.distribution.prepare();
         self.round_start = at;
         self.round_count = 0;
+        self.round_max = i64::MIN;
         self.round_values.clear();
+    }
+
+    /// By how much the latest wait of the round was later than the median call of the series, and which of that is no
+    /// stall. `None` where the values aren't those of waits, or are too few to tell.
+    pub(crate) fn latest_in_round(&self) -> Option<(Nanos, Nanos)> {
+        let series = &self.series;
+        let is_of_waits = matches!(series.quantity, Quantity::Lateness | Quantity::Duration);
+        if !is_of_waits || self.round_count == 0 || series.calls().count() < 3 {
+            return None;
+        }
+        // Of calls alone: a stop makes every deadline meanwhile a missed one.
+        let median = series.calls().p50()?;
+        // A timer may be put off by a tick or two, and by a share of what was requested.
+        let put_off = series.requested_ns.unwrap_or_default().0 / 10;
+        Some((Nanos(self.round_max.saturating_sub(median)), Nanos(put_off.max(PUT_OFF_MAX.0))))
     }
 
     /// Ends the round.
@@ -118,6 +140,7 @@ impl SeriesRecorder {
         if partial && self.series.status == Status::Complete {
             self.series.status = Status::Partial;
         }
+        self.series.shrink();
         self.series
     }
 }
@@ -126,7 +149,7 @@ impl SeriesRecorder {
 mod tests {
     use super::*;
     use oversleep_record::ExperimentId;
-    use oversleep_record::series::{Quantity, Unit};
+    use oversleep_record::series::Unit;
 
     fn recorder() -> SeriesRecorder {
         SeriesRecorder::new(Series::new(ExperimentId::B5, "nanosleep", Quantity::Lateness, Unit::Ns), 10)
@@ -160,7 +183,7 @@ mod tests {
             }
             recorder.end_round(Disturbance::default());
             let samples = &recorder.series().samples;
-            let capacities = [&samples.start_ns, &samples.value, &recorder.round_values].map(Vec::capacity);
+            let capacities = [samples.start_ns.capacity(), samples.value.capacity(), recorder.round_values.capacity()];
             kept.push((samples.len(), capacities));
         }
         assert_eq!(kept[0].0, RAW_SAMPLES_MAX);

@@ -1,15 +1,22 @@
 //! What the tests of this crate share: runs of probes on a small modelled machine.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
-use oversleep_model::sim::Sim;
+use oversleep_model::sim::{Machine, Sim};
+use oversleep_record::conditions::Setting;
+use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::series::{Pace, Series};
-use oversleep_record::{ExperimentId, Nanos};
-use oversleep_system::SharedPlatform;
+use oversleep_record::{ExperimentId, Nanos, Unavailable};
+use oversleep_system::{
+    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, SharedPlatform, Splitter,
+    ThreadHandle, Tunable, Wait,
+};
 
-use super::bench::{Bench, StopFlag};
+use super::bench::Bench;
 use super::probe::{Measured, Probe};
 use super::rounds::{Silent, measure};
+use super::stop::StopFlag;
 use super::{Amount, WaitProbe};
 
 pub(crate) use oversleep_model::testing::{MachineBuilder, machine};
@@ -28,4 +35,124 @@ pub(crate) fn wait_series(machine: MachineBuilder, wait: &str, requested: Nanos,
     let probe = WaitProbe::new(&*sim, ExperimentId::B5, wait, requested, amount).paced(pace);
     let measured = measure_on(sim, vec![probe.boxed()]);
     measured.series.into_iter().next().expect("one series")
+}
+
+/// The modelled machine, some of whose parts show something else than they are.
+pub(crate) struct Altered {
+    sim: Arc<Sim>,
+    now: Box<dyn Fn(Nanos) -> Nanos + Send + Sync>,
+    counters: Box<dyn Fn(CounterReading) -> CounterReading + Send + Sync>,
+    tunables: Option<Vec<Box<dyn Tunable>>>,
+    /// For how many more looks at the end of a thread it hasn't come.
+    pub(crate) stuck_for: Arc<AtomicI64>,
+}
+
+impl Altered {
+    pub(crate) fn from(machine: MachineBuilder) -> Altered {
+        Altered::of(machine.build())
+    }
+
+    pub(crate) fn of(machine: Machine) -> Altered {
+        let (now, counters) = (Box::new(|now| now), Box::new(|counters| counters));
+        Altered { sim: Sim::start(machine), now, counters, tunables: None, stuck_for: Arc::default() }
+    }
+
+    /// With nothing else to change than this.
+    pub(crate) fn changing(mut self, tunable: impl Tunable + 'static) -> Altered {
+        self.tunables = Some(vec![Box::new(tunable)]);
+        self
+    }
+
+    /// With threads whose end doesn't come at the first so many looks.
+    pub(crate) fn stuck_for(self, looks: i64) -> Altered {
+        self.stuck_for.store(looks, Ordering::Relaxed);
+        self
+    }
+
+    /// With a reference clock that shows this of the time. It states the step that it had.
+    pub(crate) fn showing(mut self, now: impl Fn(Nanos) -> Nanos + Send + Sync + 'static) -> Altered {
+        self.now = Box::new(now);
+        self
+    }
+
+    /// With these counters.
+    pub(crate) fn counting(
+        mut self,
+        counters: impl Fn(CounterReading) -> CounterReading + Send + Sync + 'static,
+    ) -> Altered {
+        self.counters = Box::new(counters);
+        self
+    }
+}
+
+struct Stuck(Box<dyn ThreadHandle>, Arc<AtomicI64>);
+
+impl ThreadHandle for Stuck {
+    fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+    fn ended_within(&self, _limit: Nanos) -> bool {
+        self.1.fetch_sub(1, Ordering::Relaxed) <= 0
+    }
+    fn join(self: Box<Self>) {
+        self.0.join();
+    }
+}
+
+impl Platform for Altered {
+    fn id(&self) -> PlatformId {
+        self.sim.id()
+    }
+    fn now(&self) -> Nanos {
+        (self.now)(self.sim.now())
+    }
+    fn reference_clock(&self) -> &'static str {
+        self.sim.reference_clock()
+    }
+    fn relax(&self) {
+        self.sim.relax();
+    }
+    fn work(&self, units: u64) {
+        self.sim.work(units);
+    }
+    fn clocks(&self) -> &[Box<dyn Clock>] {
+        self.sim.clocks()
+    }
+    fn waits(&self) -> &[Box<dyn Wait>] {
+        self.sim.waits()
+    }
+    fn handoffs(&self) -> &[Box<dyn HandoffKind>] {
+        self.sim.handoffs()
+    }
+    fn tunables(&self) -> &[Box<dyn Tunable>] {
+        self.tunables.as_deref().unwrap_or_else(|| self.sim.tunables())
+    }
+    fn loads(&self) -> &[Box<dyn LoadKind>] {
+        self.sim.loads()
+    }
+    fn cpus(&self) -> Vec<Cpu> {
+        self.sim.cpus()
+    }
+    fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
+        Ok(Box::new(Stuck(self.sim.spawn(name, body)?, Arc::clone(&self.stuck_for))))
+    }
+    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
+        self.sim.neighbour(setting)
+    }
+    fn environment(&self) -> Environment {
+        self.sim.environment()
+    }
+    fn counters(&self) -> CounterReading {
+        let counters = self.sim.counters();
+        (self.counters)(CounterReading { at: (self.now)(counters.at), ..counters })
+    }
+    fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable> {
+        self.sim.splitter()
+    }
+    fn abilities(&self) -> Vec<Ability> {
+        self.sim.abilities()
+    }
+    fn unix_time_s(&self) -> Option<i64> {
+        self.sim.unix_time_s()
+    }
 }

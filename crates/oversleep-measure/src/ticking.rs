@@ -25,6 +25,8 @@ pub(crate) struct Ticking {
     sim: Arc<Sim>,
     requests: Requests,
     refused: Option<Nanos>,
+    /// Neighbours with this setting live so long.
+    short_lived: Option<(Nanos, Nanos)>,
     clocks: Vec<Box<dyn Clock>>,
     waits: Vec<Box<dyn Wait>>,
     tunables: Vec<Box<dyn Tunable>>,
@@ -50,6 +52,7 @@ impl Ticking {
             })],
             tunables: vec![Box::new(Resolution { requests: of_tunable })],
             refused: None,
+            short_lived: None,
             requests,
             sim,
         }
@@ -60,29 +63,52 @@ impl Ticking {
         self
     }
 
+    pub(crate) fn killing(mut self, setting: Nanos, after: Nanos) -> Ticking {
+        self.short_lived = Some((setting, after));
+        self
+    }
+
     pub(crate) fn neighbours_alive(&self) -> usize {
         self.requests.lock().unwrap().len()
     }
 }
 
 struct Process {
-    asked: Option<Nanos>,
+    requested: Option<Nanos>,
     outcome: Option<Outcome>,
     requests: Requests,
+    dies_at: Option<Nanos>,
+    sim: Arc<Sim>,
 }
 
 impl Neighbour for Process {
     fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
     }
+
+    fn check(&mut self) -> Result<(), Unavailable> {
+        if self.dies_at.is_none_or(|at| self.sim.now() < at) {
+            return Ok(());
+        }
+        self.release();
+        Err(Unavailable::failed("holding the setting in a neighbour process", "the process ended (signal: 9)"))
+    }
+}
+
+impl Process {
+    /// What it holds ends with it.
+    fn release(&mut self) {
+        let mut requests = self.requests.lock().unwrap();
+        if let Some(at) = self.requested.take().and_then(|asked| requests.iter().position(|request| *request == asked))
+        {
+            requests.remove(at);
+        }
+    }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let mut requests = self.requests.lock().unwrap();
-        if let Some(at) = requests.iter().position(|request| Some(*request) == self.asked) {
-            requests.remove(at);
-        }
+        self.release();
     }
 }
 
@@ -212,21 +238,26 @@ impl Platform for Ticking {
         self.sim.spawn(name, body)
     }
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
-        let asked = match setting {
-            Some(Setting::Nanos(asked)) => Some(*asked),
+        let requested = match setting {
+            Some(Setting::Nanos(requested)) => Some(*requested),
             _ => None,
         };
-        if asked.is_some() && asked == self.refused {
+        if requested.is_some() && requested == self.refused {
             let why = Unavailable::not_permitted("this request", "ask for another");
             return Ok(Box::new(Process {
-                asked: None,
+                requested: None,
                 outcome: Some(Outcome::Denied { why }),
                 requests: Requests::default(),
+                dies_at: None,
+                sim: Arc::clone(&self.sim),
             }));
         }
-        self.requests.lock().unwrap().extend(asked);
+        self.requests.lock().unwrap().extend(requested);
         let outcome = setting.map(|setting| Outcome::Applied { was: None, now: setting.clone() });
-        Ok(Box::new(Process { asked, outcome, requests: Arc::clone(&self.requests) }))
+        let life = self.short_lived.filter(|(setting, _)| requested == Some(*setting)).map(|(_, life)| life);
+        let dies_at = life.map(|life| self.sim.now() + life);
+        let (requests, sim) = (Arc::clone(&self.requests), Arc::clone(&self.sim));
+        Ok(Box::new(Process { requested, outcome, requests, dies_at, sim }))
     }
     fn environment(&self) -> Environment {
         self.sim.environment()

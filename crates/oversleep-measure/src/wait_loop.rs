@@ -5,6 +5,7 @@ use oversleep_record::{Nanos, Unavailable};
 
 use super::bench::Bench;
 use super::recorder::SeriesRecorder;
+use super::still::{Reads, StillClock};
 use oversleep_system::{WaitEnd, Waiter};
 
 /// What to wait for, how often and how long.
@@ -62,6 +63,7 @@ fn periodic(
     let mut deadline = base + task.requested;
     let mut done = 0;
     let mut end = base;
+    let mut still = StillClock::default();
     while done < task.count_max && deadline <= schedule_end && !bench.stopped() {
         let start = bench.stamp();
         if start >= deadline {
@@ -88,6 +90,7 @@ fn periodic(
                 WaitEnd::Failed(reason) => return Err(reason),
             }
         }
+        bench.note(&mut still, end, Reads::of(task.requested));
         done += 1;
         deadline += task.requested;
     }
@@ -109,10 +112,13 @@ fn call_by_call(
     let base = bench.stamp();
     let mut done = 0;
     let mut start = base;
+    let mut still = StillClock::default();
     while done < task.count_max && start - base < task.time_max && !bench.stopped() {
         if let Some(phase) = &mut phase {
-            let platform = bench.platform();
-            platform.spin_until(platform.now() + phase.next());
+            bench.spin_until(bench.platform().now() + phase.next());
+            if bench.stopped() {
+                break;
+            }
         }
         start = bench.stamp();
         let deadline = start + task.requested;
@@ -129,6 +135,7 @@ fn call_by_call(
             WaitEnd::Interrupted => recorder.count_interrupted(bench),
             WaitEnd::Failed(reason) => return Err(reason),
         }
+        bench.note(&mut still, end, Reads::of(task.requested));
         start = end;
     }
     Ok(())
@@ -289,7 +296,7 @@ mod tests {
     fn random_phase_spins_between_calls() {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(1_000)));
         let series = wait_series(machine, "nanosleep", Nanos::from_millis(1), Pace::RandomPhase, 10);
-        let starts = &series.samples.start_ns;
+        let starts: Vec<i64> = series.samples.start_ns.iter().collect();
         let gaps: Vec<i64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.iter().all(|gap| (1_000_000..23_000_000).contains(gap)), "{gaps:?}");
         assert!(gaps.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1_000_000));

@@ -28,7 +28,7 @@ struct Reading {
 }
 
 impl Watch {
-    /// Begins a comparison; `None` where there is no such clock, or where it takes the timestamps itself.
+    /// Begins a comparison; `None` if there is no such clock, or if it takes the timestamps itself.
     pub fn begin(bench: &Bench) -> Option<Watch> {
         Reading::take(bench).map(|first| Watch { first })
     }

@@ -46,9 +46,11 @@ use unsupported as native_platform;
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
+pub use unix::allocator::Allocator;
+#[cfg(unix)]
 use unix::app as native_app;
 #[cfg(unix)]
-pub use unix::interruption;
+pub use unix::{interruption, outputs};
 
 #[cfg(not(unix))]
 mod app;
@@ -56,6 +58,10 @@ mod app;
 use app as native_app;
 #[cfg(not(unix))]
 pub mod interruption;
+#[cfg(not(unix))]
+pub mod outputs;
+#[cfg(not(unix))]
+pub use std::alloc::System as Allocator;
 
 pub use examples::{PROGRAM as EXAMPLE_PROGRAM, here as examples};
 pub use native_app::run as run_app;
@@ -68,4 +74,15 @@ use oversleep_system::SharedPlatform;
 /// The machine this process runs on.
 pub fn here() -> SharedPlatform {
     Arc::new(native_platform::Native::new())
+}
+
+/// Renames a file to a name that nothing has, by a second name for it.
+fn rename_by_link(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
+    use std::fs;
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(error),
+        // A file system without links (FAT): an empty file reserves the name.
+        Err(_) => fs::File::create_new(to).and_then(|_| fs::rename(from, to)),
+    }
 }

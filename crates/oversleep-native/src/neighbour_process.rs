@@ -6,10 +6,10 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
@@ -101,15 +101,29 @@ impl Neighbour for Process {
     fn outcome(&self) -> Option<&Outcome> {
         self.answer.outcome.as_ref()
     }
+
+    fn check(&mut self) -> Result<(), Unavailable> {
+        match self.child.try_wait() {
+            Ok(None) => Ok(()),
+            Ok(Some(status)) => Err(ended(status)),
+            Err(error) => Err(Unavailable::failed("looking after the neighbour process", error)),
+        }
+    }
+}
+
+/// It ended before it was told to.
+fn ended(status: ExitStatus) -> Unavailable {
+    Unavailable::failed("holding the setting in a neighbour process", format!("the process ended ({status})"))
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
         drop(self.held_open.take());
-        let start = Instant::now();
-        while start.elapsed() < END_MAX {
+        // Counted and not timed, so that it ends on a clock that stands still too.
+        for _ in 0..END_MAX.as_millis() {
             match self.child.try_wait() {
-                Ok(None) => std::thread::sleep(Duration::from_millis(1)),
+                // A sandbox may refuse the call that `sleep` makes, which then panics.
+                Ok(None) => std::thread::park_timeout(Duration::from_millis(1)),
                 Ok(Some(_)) | Err(_) => return,
             }
         }

@@ -73,7 +73,7 @@ fn summary(
     let state = if available > 0 {
         Ok(format!("{available} of {} available", states.len()))
     } else {
-        Err(Unavailable::missing(format!("any usable {one} (of {})", states.len())))
+        Err(Unavailable::missing(format!("a usable {one} (of {})", states.len())))
     };
     let mut abilities = vec![Ability { name: all.to_owned(), gives: gives.to_owned(), state }];
     // Entries for other architectures aren't missing here.

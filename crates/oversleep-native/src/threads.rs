@@ -4,19 +4,27 @@ use std::hint::black_box;
 use std::panic::resume_unwind;
 use std::thread::{Builder, JoinHandle};
 
-use oversleep_record::Unavailable;
+use oversleep_record::{Nanos, Unavailable};
 
 use oversleep_system::ThreadHandle;
 
-struct Handle(JoinHandle<()>);
+struct Handle {
+    thread: JoinHandle<()>,
+    end: Option<end::Of>,
+}
 
 impl ThreadHandle for Handle {
     fn is_finished(&self) -> bool {
-        self.0.is_finished()
+        self.thread.is_finished()
+    }
+
+    fn ended_within(&self, limit: Nanos) -> bool {
+        // Where the system has nothing to wait for it with, only joining is left.
+        self.end.as_ref().is_none_or(|end| end.comes_within(limit))
     }
 
     fn join(self: Box<Self>) {
-        if let Err(panic) = self.0.join() {
+        if let Err(panic) = self.thread.join() {
             resume_unwind(panic);
         }
     }
@@ -26,9 +34,70 @@ impl ThreadHandle for Handle {
 pub fn spawn(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
     // The builder panics on a zero byte in a name.
     let builder = Builder::new().name(name.replace('\0', ""));
+    let (signal, end) = end::pair();
+    let body = move || {
+        // Dropped as the thread ends, also while it unwinds.
+        let _signal = signal;
+        body();
+    };
     match builder.spawn(body) {
-        Ok(handle) => Ok(Box::new(Handle(handle))),
+        Ok(thread) => Ok(Box::new(Handle { thread, end })),
         Err(error) => Err(Unavailable::failed("starting a thread", error)),
+    }
+}
+
+/// The end of a thread as something to wait for. Timeouts of sockets are spans that the kernel counts, so they end also
+/// where somebody moves the clocks that this process sees.
+#[cfg(unix)]
+mod end {
+    use std::io::{ErrorKind, Read};
+    use std::os::unix::net::UnixStream;
+    use std::time::Duration;
+
+    use oversleep_record::Nanos;
+
+    pub(super) struct Of(UnixStream);
+
+    pub(super) fn pair() -> (Option<UnixStream>, Option<Of>) {
+        UnixStream::pair().map_or((None, None), |(signal, end)| (Some(signal), Some(Of(end))))
+    }
+
+    impl Of {
+        pub(super) fn comes_within(&self, limit: Nanos) -> bool {
+            let limit = limit.to_std().unwrap_or_default().max(Duration::from_micros(1));
+            if self.0.set_read_timeout(Some(limit)).is_err() {
+                return true;
+            }
+            loop {
+                match (&self.0).read(&mut [0]) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+                    Ok(_) => return true,
+                }
+            }
+        }
+    }
+}
+
+/// The same by a channel: nothing moves the clock of these systems under a process.
+#[cfg(not(unix))]
+mod end {
+    use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+
+    use oversleep_record::Nanos;
+
+    pub(super) struct Of(Receiver<()>);
+
+    pub(super) fn pair() -> (Option<Sender<()>>, Option<Of>) {
+        let (signal, end) = channel();
+        (Some(signal), Some(Of(end)))
+    }
+
+    impl Of {
+        pub(super) fn comes_within(&self, limit: Nanos) -> bool {
+            let ended = self.0.recv_timeout(limit.to_std().unwrap_or_default());
+            ended != Err(RecvTimeoutError::Timeout)
+        }
     }
 }
 
@@ -57,6 +126,22 @@ mod tests {
         let inside = Arc::clone(&ran);
         spawn("name\0with zero", Box::new(move || inside.store(true, Ordering::Relaxed))).expect("a thread").join();
         assert!(ran.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_thread_that_does_not_end_is_noticed_and_its_wait_can_be_ended() {
+        let body = || {
+            let (here, hour) = (crate::here(), Nanos::from_secs(3_600));
+            let mut waiter = here.wait("clock-nanosleep").expect("described").open(&here).expect("it works");
+            waiter.wait(oversleep_system::Target { remaining: hour, deadline: here.now() + hour });
+        };
+        let thread = spawn("waits", Box::new(body)).expect("a thread");
+        assert!(!thread.ended_within(Nanos::from_millis(1)));
+        while !thread.ended_within(Nanos::from_millis(1)) {
+            crate::interruption::end_waits();
+        }
+        thread.join();
     }
 
     #[test]

@@ -47,6 +47,14 @@ impl fmt::Display for Setting {
 }
 
 impl Setting {
+    /// As a message shows it: CPUs as ranges, since there may be thousands.
+    pub fn brief(&self) -> String {
+        match self {
+            Setting::Cpus(cpus) => crate::words::ranges(cpus),
+            other => other.to_string(),
+        }
+    }
+
     /// As it is typed and as keys write it: `1ms`, `on`, `fifo:80`.
     pub fn as_typed(&self) -> String {
         match self {
@@ -56,9 +64,9 @@ impl Setting {
     }
 }
 
-/// A text is no setting.
+/// A text is not a setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no setting; give on, off, a span like 1ms, or a policy like fifo:80")]
+#[error("'{0}' is not a setting; give on, off, a span like 1ms, or a policy like fifo:80")]
 pub struct SettingError(String);
 
 /// Reads `on`, `off`, `1ms` and `fifo:80`. CPUs are not read: a list of numbers could be anything.
@@ -165,7 +173,7 @@ impl FromStr for HeldSettings {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// Changed; it goes back to `was` afterwards. `was` is `None` where the system can't be requested.
+    /// Changed; it goes back to `was` afterwards. `was` is `None` where the value before is not readable.
     Applied {
         /// Before.
         was: Option<Setting>,
@@ -212,7 +220,7 @@ impl fmt::Display for LoadSpec {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conditions {
     /// Settings requested (registry name → value).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, alias = "asked", skip_serializing_if = "BTreeMap::is_empty")]
     pub requested: BTreeMap<String, Setting>,
     /// What became of each, by the same names; filled in while measuring.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

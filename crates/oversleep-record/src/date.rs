@@ -48,6 +48,12 @@ impl Utc {
         format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
     }
 
+    /// The day alone: `2025-01-31`.
+    pub fn to_day(self) -> String {
+        let Utc { year, month, day, .. } = self;
+        format!("{year:04}-{month:02}-{day:02}")
+    }
+
     /// For names of files: `2025-01-31T12-34-56Z`, sortable and without characters that a file system refuses.
     pub fn for_file_name(self) -> String {
         let Utc { year, month, day, hour, minute, second } = self;

@@ -50,6 +50,14 @@ pub struct Disturbance {
     /// CPU time the measuring thread used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_cpu_ns: Option<Nanos>,
+    /// Time the measuring thread was neither running, nor waiting for a CPU, nor asleep by its own wish: this process was
+    /// stopped, or the whole machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalled_ns: Option<Nanos>,
+    /// Time the machine was suspended. The clock that deadlines are on may stand still meanwhile, and then the window
+    /// doesn't contain it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended_ns: Option<Nanos>,
     /// How fast the processor could run and how hot it was.
     #[serde(default, skip_serializing_if = "ProcessorState::is_unseen")]
     pub processor: ProcessorState,
@@ -85,6 +93,8 @@ impl Disturbance {
             timer_interrupts: counts(self.timer_interrupts, other.timer_interrupts),
             all_interrupts: counts(self.all_interrupts, other.all_interrupts),
             own_cpu_ns: spans(self.own_cpu_ns, other.own_cpu_ns),
+            stalled_ns: spans(self.stalled_ns, other.stalled_ns),
+            suspended_ns: spans(self.suspended_ns, other.suspended_ns),
             processor: self.processor.merged(&other.processor),
         }
     }

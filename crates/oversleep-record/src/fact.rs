@@ -69,7 +69,7 @@ facts! {
     CpuTscHz "cpu.tsc.hz", "TSC frequency",
         "Ticks of the time-stamp counter per second, as the processor, the hypervisor or the kernel states it.";
     CpuTscInvariant "cpu.tsc.invariant", "invariant TSC",
-        "Whether the time-stamp counter runs at one rate in every power state. Otherwise it is no clock.";
+        "Whether the time-stamp counter runs at one rate in every power state. Otherwise it is not a valid clock.";
     CpuTscKernelUnstable "cpu.tsc.kernel_unstable", "TSC dropped by the kernel",
         "Whether the kernel has dropped the time-stamp counter as a clock source although the processor calls it \
          invariant.";
@@ -221,7 +221,7 @@ facts! {
         "Whether the kernel gave this process code to read clocks with.";
     VirtualisationHypervisor "virtualisation.hypervisor", "hypervisor",
         "The hypervisor under this machine, or none. It adds its own delays to timers and wake-ups. Windows with \
-         Hyper-V or core isolation runs beside its guests and is no guest itself.";
+         Hyper-V or core isolation runs beside its guests and is not a guest itself.";
     VirtualisationRosetta "virtualisation.rosetta", "Rosetta",
         "Whether this program is translated from x86-64. Its clock reads and waits cost more for it.";
     VirtualisationWsl "virtualisation.wsl", "WSL",

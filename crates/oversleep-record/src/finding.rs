@@ -25,6 +25,7 @@ pub enum Verdict {
     /// It was found; `sentence` says how much.
     Found,
     /// It was checked and not found here; `sentence` says why not.
+    #[serde(alias = "absent")]
     NotFound,
     /// The result lacks what the check needs; `sentence` says what.
     NotEnoughData,
@@ -39,6 +40,7 @@ pub struct Evidence {
     /// Where the figure comes from: a series key, the name of a fact or of a clock.
     pub source: String,
     /// The figure with its unit.
+    #[serde(alias = "says")]
     pub text: String,
 }
 

@@ -44,6 +44,15 @@ impl Labels {
         self.0.is_empty()
     }
 
+    /// Gives labels that have one of these old names the new one beside it.
+    pub(crate) fn rename(&mut self, names: &[(&str, &str)]) {
+        for (old, new) in names {
+            if let Some(value) = self.0.remove(*old) {
+                self.0.insert((*new).to_owned(), value);
+            }
+        }
+    }
+
     /// Names and values as they are written, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))

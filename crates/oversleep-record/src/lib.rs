@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
+pub mod column;
 pub mod comparison;
 pub mod conditions;
 pub mod date;

@@ -47,6 +47,7 @@ pub enum Unavailable {
         what: String,
     },
     /// This run did not measure it.
+    #[serde(alias = "not_asked")]
     NotMeasured,
 }
 
@@ -77,9 +78,13 @@ impl fmt::Display for Unavailable {
         match self {
             Unavailable::NotOnThisPlatform => write!(f, "not on this platform"),
             Unavailable::TooOld { needs } => write!(f, "needs {needs}"),
-            Unavailable::NotPermitted { what, allow } => write!(f, "{what} is not permitted here ({allow})"),
-            Unavailable::NoHardware { what } => write!(f, "no {what} here"),
-            Unavailable::Missing { what } => write!(f, "{what} is missing here"),
+            Unavailable::NotPermitted { what, allow } => write!(f, "{what} is not permitted ({allow})"),
+            Unavailable::NoHardware { what } => write!(f, "no {what}"),
+            // A hint in parentheses stays behind the sentence.
+            Unavailable::Missing { what } => match what.strip_suffix(')').and_then(|what| what.rsplit_once(" (")) {
+                Some((thing, hint)) => write!(f, "{thing} is missing ({hint})"),
+                None => write!(f, "{what} is missing"),
+            },
             Unavailable::Failed { call, error } => write!(f, "{call}: {error}"),
             Unavailable::Nonsense { what } => write!(f, "made no sense: {what}"),
             Unavailable::NotMeasured => write!(f, "not measured in this run"),
@@ -88,3 +93,17 @@ impl fmt::Display for Unavailable {
 }
 
 impl std::error::Error for Unavailable {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_stays_behind_the_sentence() {
+        let says = |what: &str| Unavailable::missing(what).to_string();
+        assert_eq!(says("/sys/power"), "/sys/power is missing");
+        assert_eq!(says("/sys/power (check on the host)"), "/sys/power is missing (check on the host)");
+        assert_eq!(says("a list (cpuidle) of states"), "a list (cpuidle) of states is missing");
+        assert_eq!(Unavailable::no_hardware("rdtscp instruction").to_string(), "no rdtscp instruction");
+    }
+}

@@ -2,14 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::column::Column;
+
 /// Raw samples in the order they were taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Samples {
     /// When each began, in ns since the run's origin: the call's entry, or the deadline where no call was made.
-    pub start_ns: Vec<i64>,
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<i64>"))]
+    pub start_ns: Column,
     /// The value of each, in the unit of the series.
-    pub value: Vec<i64>,
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<i64>"))]
+    pub value: Column,
     /// Runs of samples whose deadline had passed before the wait could be called: first index and length.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missed_runs: Vec<[u64; 2]>,
@@ -25,7 +29,21 @@ fn is_zero(number: &u64) -> bool {
 impl Samples {
     /// Columns with room for `cap` samples, so that recording does not allocate.
     pub fn with_capacity(cap: usize) -> Samples {
-        Samples { start_ns: Vec::with_capacity(cap), value: Vec::with_capacity(cap), ..Samples::default() }
+        let mut samples = Samples::default();
+        samples.reserve(cap);
+        samples
+    }
+
+    /// Makes room for that many samples more.
+    pub fn reserve(&mut self, count: usize) {
+        self.start_ns.reserve(count);
+        self.value.reserve(count);
+    }
+
+    /// Gives back the room that was not used.
+    pub fn shrink(&mut self) {
+        self.start_ns.shrink();
+        self.value.shrink();
     }
 
     /// Adds a sample, or only counts it once `cap` is reached.
@@ -89,11 +107,12 @@ mod tests {
 
     #[test]
     fn notices_columns_that_do_not_fit() {
-        let short = Samples { start_ns: vec![1], ..Samples::default() };
+        let one = || Column::from_iter([1]);
+        let short = Samples { start_ns: one(), ..Samples::default() };
         assert!(short.fault().is_some());
-        let beyond = Samples { start_ns: vec![1], value: vec![1], missed_runs: vec![[0, 2]], beyond_cap: 0 };
+        let beyond = Samples { start_ns: one(), value: one(), missed_runs: vec![[0, 2]], beyond_cap: 0 };
         assert!(beyond.fault().is_some());
-        let huge = Samples { start_ns: vec![1], value: vec![1], missed_runs: vec![[0, u64::MAX]], beyond_cap: 0 };
+        let huge = Samples { start_ns: one(), value: one(), missed_runs: vec![[0, u64::MAX]], beyond_cap: 0 };
         assert!(huge.fault().is_some());
     }
 }

@@ -1,6 +1,5 @@
 //! One series: one thing measured many times under one set of conditions.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -21,9 +20,10 @@ use crate::units::Nanos;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// End of a wait minus its deadline; below zero where it ended early.
+    /// End of a wait minus its deadline; below zero if it ended early.
     Lateness,
     /// End minus start, as one clock shows it.
+    #[serde(alias = "elapsed")]
     Duration,
     /// Cost of one call.
     Cost,
@@ -175,7 +175,7 @@ pub struct Series {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_ns: Option<Nanos>,
     /// What is passed to the call, after its own rounding of the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "asked_ns", skip_serializing_if = "Option::is_none")]
     pub rounded_ns: Option<Nanos>,
     /// How the waits follow one another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -209,11 +209,24 @@ pub struct Series {
     pub split: Option<LatenessSplit>,
 }
 
-/// The rounds of several series, those that were measured at the same time once.
+/// The rounds of several series in the order of time, each moment once: what the machine did meanwhile is counted for the
+/// whole machine, so of rounds that overlap only the longest stands for all.
 pub fn distinct_rounds<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<&'a Round> {
-    let mut windows = BTreeSet::new();
-    let rounds = series.into_iter().flat_map(|series| &series.rounds);
-    rounds.filter(|round| windows.insert((round.start_ns, round.disturbance.window_ns))).collect()
+    let end = |round: &Round| round.start_ns + round.disturbance.window_ns;
+    let mut rounds: Vec<&Round> = series.into_iter().flat_map(|series| &series.rounds).collect();
+    rounds.sort_by_key(|round| (round.start_ns, end(round)));
+    let mut distinct: Vec<&Round> = Vec::new();
+    for round in rounds {
+        match distinct.last_mut() {
+            Some(last) if round.start_ns < end(last) || round.start_ns == last.start_ns => {
+                if round.disturbance.window_ns > last.disturbance.window_ns {
+                    *last = round;
+                }
+            }
+            _ => distinct.push(round),
+        }
+    }
+    distinct
 }
 
 impl Series {
@@ -234,7 +247,7 @@ impl Series {
             labels: Labels::new(),
             status: Status::Complete,
             counts: Counts::default(),
-            distribution: Distribution::new(),
+            distribution: Distribution::default(),
             calls_only: None,
             samples: Samples::default(),
             rounds: Vec::new(),
@@ -264,6 +277,13 @@ impl Series {
         self.rounds.iter().fold(Disturbance::default(), |sum, round| sum.merged(&round.disturbance))
     }
 
+    /// Gives back the memory that only recording needs.
+    pub fn shrink(&mut self) {
+        self.samples.shrink();
+        let split = self.split.iter_mut().flat_map(LatenessSplit::parts_mut);
+        [&mut self.distribution].into_iter().chain(&mut self.calls_only).chain(split).for_each(Distribution::shrink);
+    }
+
     /// Whether it has values.
     pub fn has_values(&self) -> bool {
         !self.distribution.is_empty()
@@ -278,6 +298,33 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounds_that_overlap_count_once_and_the_longest_stands_for_them() {
+        let series = |rounds: &[(i64, i64)]| {
+            let mut series = Series::new(ExperimentId::C3, "sleep", Quantity::Lateness, Unit::Ns);
+            let disturbance = |window| Disturbance { window_ns: Nanos(window), ..Disturbance::default() };
+            let round = |&(start, window)| Round {
+                start_ns: Nanos(start),
+                count: 1,
+                median: None,
+                disturbance: disturbance(window),
+            };
+            series.rounds = rounds.iter().map(round).collect();
+            series
+        };
+        // Three series of one probe, each stamped a moment after the other, and one that was measured between its rounds.
+        let all = [
+            series(&[(0, 1_000), (5_000, 1_000)]),
+            series(&[(40, 1_000), (5_040, 1_000)]),
+            series(&[(90, 1_001), (5_090, 1_000)]),
+            series(&[(2_000, 500), (2_500, 500)]),
+        ];
+        let distinct: Vec<(i64, i64)> =
+            distinct_rounds(&all).iter().map(|round| (round.start_ns.0, round.disturbance.window_ns.0)).collect();
+        assert_eq!(distinct, [(90, 1_001), (2_000, 500), (2_500, 500), (5_000, 1_000)]);
+        assert_eq!(distinct_rounds(&[series(&[(0, 0), (0, 0)])]).len(), 1, "no window at all");
+    }
 
     #[test]
     fn the_corrected_view_follows_the_schedule_not_the_rounding() {

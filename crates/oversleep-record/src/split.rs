@@ -37,6 +37,12 @@ pub struct LatenessSplit {
 }
 
 impl LatenessSplit {
+    /// Every distribution of it.
+    pub(crate) fn parts_mut(&mut self) -> impl Iterator<Item = &mut Distribution> {
+        [&mut self.total, &mut self.timer, &mut self.run_queue, &mut self.wake_return, &mut self.awake_before]
+            .into_iter()
+    }
+
     /// Adds one wait of which all parts were seen: its deadline, its switch-in and the run-queue delay before it, and
     /// the program's clock read after it.
     pub fn record(&mut self, deadline: Nanos, switch_in: Nanos, run_queue_delay: Nanos, end: Nanos) {

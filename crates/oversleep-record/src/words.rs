@@ -1,5 +1,6 @@
 //! Figures in words, as every sentence and table writes them.
 
+use crate::series::Unit;
 use crate::units::Nanos;
 
 /// A whole number with its thousands apart: `9,728,000`.
@@ -33,6 +34,19 @@ pub fn counted_series(count: usize) -> String {
     format!("{} series", grouped(i128::try_from(count).unwrap_or(i128::MAX)))
 }
 
+/// Numbers in ascending order as ranges: `0-3,8`.
+pub fn ranges(numbers: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let texts = ranges.into_iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
+    texts.collect::<Vec<_>>().join(",")
+}
+
 /// A share as a percentage with two digits: `0.43 %`, `5.8 %`, `73 %`. A few of many never read as `0 %`, nor almost all
 /// as `100 %`.
 pub fn percent(share: f64) -> String {
@@ -48,6 +62,16 @@ pub fn percent(share: f64) -> String {
     let text = format!("{value:.decimals$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text} %")
+}
+
+/// A value in the unit of its series: `66.1 µs`, `9.5 ns`, `32,005/s`, `1,250 mW`.
+pub fn value(unit: Unit, value: i64) -> String {
+    match unit {
+        Unit::Ns => Nanos(value).to_string(),
+        Unit::Ps => cost(value),
+        Unit::Hz => format!("{}/s", grouped(value)),
+        Unit::Mw => format!("{} mW", grouped(value)),
+    }
 }
 
 /// A cost in ps as nanoseconds with one decimal, or as a span from 100 ns on: `9.5 ns`, `1.23 µs`.
@@ -101,6 +125,12 @@ mod tests {
         );
         assert_eq!([counted(2, "process"), counted(2_u64, "series")], ["2 processes", "2 series"]);
         assert_eq!([counted_series(1), counted_series(1_211)], ["1 series", "1,211 series"]);
+    }
+
+    #[test]
+    fn numbers_are_written_as_ranges() {
+        assert_eq!(ranges(&[0, 1, 2, 8, 10, 11]), "0-2,8,10-11");
+        assert_eq!(ranges(&[]), "");
     }
 
     #[test]

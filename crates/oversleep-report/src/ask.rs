@@ -1,4 +1,4 @@
-//! Answers to questions, as text and as JSON: what a wait, a clock or a fork–join gives on a machine, and by which
+//! Answers to questions, as text and as JSON: what a wait, a clock or a fork-join gives on a machine, and by which
 //! rule.
 
 use oversleep_lab::ask::{Answer, Meaning, Subject};

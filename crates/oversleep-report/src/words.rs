@@ -2,8 +2,8 @@
 
 use oversleep_record::date::Utc;
 use oversleep_record::series::Unit;
-pub use oversleep_record::words::{cost, counted, grouped, list, percent};
-use oversleep_record::{Distribution, Nanos, Series};
+pub use oversleep_record::words::{cost, counted, grouped, list, percent, value};
+use oversleep_record::{Distribution, Series};
 
 /// What stands where a figure is not known.
 pub const UNKNOWN: &str = "–";
@@ -11,16 +11,6 @@ pub const UNKNOWN: &str = "–";
 /// A figure, or the dash.
 pub fn or_dash(text: Option<impl ToString>) -> String {
     text.map_or_else(|| UNKNOWN.to_owned(), |text| text.to_string())
-}
-
-/// A value in the unit of its series.
-pub fn value(unit: Unit, value: i64) -> String {
-    match unit {
-        Unit::Ns => Nanos(value).to_string(),
-        Unit::Ps => cost(value),
-        Unit::Hz => format!("{}/s", grouped(value)),
-        Unit::Mw => format!("{} mW", grouped(value)),
-    }
 }
 
 /// Fewest values a median is shown of without a mark: ten lie on either side.

@@ -28,7 +28,7 @@ pub struct ClockInfo {
     pub may_avoid_syscall: bool,
     /// What moves its value.
     pub follows: Follows,
-    /// The only architecture that has it; `None` where every one does.
+    /// The only architecture that has it; `None` if every one does.
     pub architecture: Option<&'static str>,
     /// Whether modelled machines have it.
     pub is_modelled: bool,
@@ -128,7 +128,7 @@ pub trait Clock: Send + Sync {
     /// Why not.
     fn available(&self) -> Result<(), Unavailable>;
 
-    /// Units of the raw value per second; `None` where a counter's frequency is not stated and has to be calibrated.
+    /// Units of the raw value per second; `None` if a counter's frequency is not stated and has to be calibrated.
     fn stated_frequency_hz(&self) -> Option<u64>;
 
     /// The step that the system states (`clock_getres`), if it states one.

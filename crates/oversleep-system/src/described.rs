@@ -7,7 +7,7 @@ pub trait Described {
     /// Registry name, as typed on the command line.
     fn name(&self) -> &'static str;
 
-    /// The call as a programmer writes it; empty where there is none.
+    /// The call as a programmer writes it; empty if there is none.
     fn call(&self) -> &'static str;
 
     /// What it is good for and what to beware of.
@@ -18,10 +18,10 @@ pub trait Described {
         Vec::new()
     }
 
-    /// Version of the system that introduced it; empty where every version has it.
+    /// Version of the system that introduced it; empty if every version has it.
     fn since(&self) -> &'static str;
 
-    /// The vendor's page; empty where it has none.
+    /// The vendor's page; empty if it has none.
     fn page(&self) -> &'static str;
 }
 
@@ -50,8 +50,7 @@ impl Described for WaitInfo {
     fn properties(&self) -> Vec<(&'static str, String)> {
         vec![
             ("family", self.family.name().to_owned()),
-            ("deadline", if self.takes.is_absolute() { "absolute" } else { "relative" }.to_owned()),
-            ("unit", self.granularity.to_string()),
+            ("takes", self.takes_words()),
             ("zero", self.zero.words().to_owned()),
             ("slack", self.slack.words().to_owned()),
         ]

@@ -8,7 +8,7 @@ use crate::{Family, clocks, handoffs, tunables, waits};
 /// Names and settings to fill examples with.
 #[derive(Clone, Copy, Debug)]
 pub struct Examples {
-    /// The plainest sleep, and the plainest timer.
+    /// The simplest sleep, and the simplest timer.
     pub waits: [&'static str; 2],
     /// The reference clock, and a counter.
     pub clocks: [&'static str; 2],
@@ -20,9 +20,9 @@ pub struct Examples {
     pub policy: &'static str,
 }
 
-/// Those of a system with a catalogue of its own, on such an architecture; `None` where it lacks one of them.
+/// Those of a system with a catalogue of its own, on such an architecture; `None` if it lacks one of them.
 pub fn of(os: &str, architecture: &str) -> Option<Examples> {
-    let wait = |family| waits::plainest(waits::of(os), family).map(|info| info.name);
+    let wait = |family| waits::simplest(waits::of(os), family).map(|info| info.name);
     let reference = clocks::reference(os);
     let counter = clocks::of(os).iter().find(|info| {
         info.unit == ClockUnit::Ticks

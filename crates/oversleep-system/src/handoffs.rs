@@ -22,7 +22,8 @@ pub fn of(os: &str) -> &'static [HandoffInfo] {
 /// The hand-offs of Linux.
 pub const LINUX: &[HandoffInfo] = &[
     entry! { BLANK: "futex" => "futex(FUTEX_WAKE) and futex(FUTEX_WAIT)", since: "Linux 2.6", page: man7!("2/futex.2"),
-    "The floor: every lock, condition variable and semaphore of the C library and of Rust ends in it." },
+    "The base of the others: every lock, condition variable and semaphore of the C library and of Rust ends in \
+     it." },
     entry! { BLANK: "condvar" => "Condvar::notify_one and Condvar::wait", since: "Linux 2.6",
     page: "https://doc.rust-lang.org/std/sync/struct.Condvar.html",
     "The common way: a mutex, a state and a condition variable. This is Rust's, which uses two futexes. oversleep \
@@ -48,15 +49,15 @@ pub const LINUX: &[HandoffInfo] = &[
 pub const WINDOWS: &[HandoffInfo] = &[
     entry! { BLANK: "event" => "SetEvent and WaitForSingleObject of an auto-reset event", since: "Windows XP",
     page: win32!("api/synchapi/nf-synchapi-setevent"),
-    "The old common way of Windows programs, also between processes. Sets before the wait merge into one, so \
-     oversleep keeps a count alongside it." },
+    "The older way of Windows programs, also between processes. Sets before the wait merge into one, so oversleep \
+     keeps a count alongside it." },
     entry! { BLANK: "condvar" => "WakeConditionVariable and SleepConditionVariableSRW", since: "Windows Vista",
     page: win32!("sync/condition-variables"),
     "The common way: a slim lock, a state and a condition variable; C++'s are made of them. It notifies after the \
      lock is free." },
     entry! { BLANK: "wait-on-address" => "WakeByAddressSingle and WaitOnAddress", since: "Windows 8",
     page: win32!("api/synchapi/nf-synchapi-wakebyaddresssingle"),
-    "The floor: Rust's locks, parking and channels and C++'s atomic waits are built on it." },
+    "The base of others: Rust's locks, parking and channels and C++'s atomic waits are built on it." },
     entry! { BLANK: "semaphore" => "ReleaseSemaphore and WaitForSingleObject", since: "Windows XP",
     page: win32!("api/synchapi/nf-synchapi-releasesemaphore"),
     "The kernel's semaphore: job systems of games and older queues use it. It keeps its own count." },

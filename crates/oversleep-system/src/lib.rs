@@ -61,9 +61,13 @@ pub trait Platform: Send + Sync {
     /// loop that waits for another thread or for time.
     fn relax(&self);
 
-    /// Keeps the CPU busy until that moment of the reference clock.
-    fn spin_until(&self, until: Nanos) {
-        while self.now() < until {
+    /// Keeps the CPU busy until that moment of the reference clock, or until `is_over` says so of a reading of it.
+    fn spin_until(&self, until: Nanos, is_over: &mut dyn FnMut(Nanos) -> bool) {
+        loop {
+            let now = self.now();
+            if now >= until || is_over(now) {
+                return;
+            }
             self.relax();
         }
     }
@@ -94,6 +98,10 @@ pub trait Platform: Send + Sync {
     /// # Errors
     /// The reason where the system refuses another thread.
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable>;
+
+    /// Ends the current waits of this process's other threads, where that is possible. One that begins just afterwards
+    /// isn't ended.
+    fn end_waits(&self) {}
 
     /// Whether time is virtual, so that even a long experiment returns at once.
     fn time_is_virtual(&self) -> bool {
@@ -135,7 +143,7 @@ pub trait Platform: Send + Sync {
 
     /// How fast the calling thread's CPU may run and how hot it is now, and how often heat has slowed a CPU down since an
     /// arbitrary origin. It costs more than [`Platform::counters`], so it is read before the first of them and after the
-    /// last. It is empty where no gauge is readable; the environment's facts state why.
+    /// last. It is empty if no gauge is readable; the environment's facts state why.
     fn processor_state(&self) -> ProcessorState {
         ProcessorState::default()
     }
@@ -158,6 +166,13 @@ pub trait ThreadHandle: Send {
     /// Whether its body has returned.
     fn is_finished(&self) -> bool;
 
+    /// Blocks until its body has returned, or for about that long, and says whether it has. The limit is kept whatever
+    /// the clocks of this machine show. A modelled thread always ends.
+    fn ended_within(&self, limit: Nanos) -> bool {
+        let _ = limit;
+        true
+    }
+
     /// Blocks until its body has returned, and passes a panic of the body on to the caller.
     fn join(self: Box<Self>);
 }
@@ -176,8 +191,8 @@ impl dyn Platform + '_ {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().name == name)
     }
 
-    /// The plainest wait of a family: the first in the list.
-    pub fn plainest(&self, family: Family) -> Option<&dyn Wait> {
+    /// The simplest wait of a family: the first in the list.
+    pub fn simplest(&self, family: Family) -> Option<&dyn Wait> {
         self.waits().iter().map(AsRef::as_ref).find(|wait| wait.info().family == family)
     }
 

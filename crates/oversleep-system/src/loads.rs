@@ -66,7 +66,7 @@ pub const MACOS: &[LoadInfo] = &[
     },
 ];
 
-/// The loads of a system by its name in results; none where it has no room of its own.
+/// The loads of a system by its name in results; none if it has no room of its own.
 pub fn of(os: &str) -> &'static [LoadInfo] {
     match os {
         "linux" => LINUX,

@@ -48,6 +48,9 @@ impl CounterReading {
             timer_interrupts: count(a.timer_interrupts, b.timer_interrupts),
             all_interrupts: count(a.all_interrupts, b.all_interrupts),
             own_cpu_ns: span(a.own_cpu_ns, b.own_cpu_ns),
+            suspended_ns: span(a.suspended_ns, b.suspended_ns),
+            // It follows from these and from what was measured meanwhile.
+            stalled_ns: None,
             // It is read separately, before and after these: [`Platform::processor_state`](super::Platform).
             processor: ProcessorState::default(),
         }
@@ -80,7 +83,7 @@ pub trait Splitter {
     /// Starts to watch; call it just before a wait.
     fn arm(&mut self);
 
-    /// The last switch-in since [`Splitter::arm`], which ended the wait. `None` where the thread was never switched out
+    /// The last switch-in since [`Splitter::arm`], which ended the wait. `None` if the thread was never switched out
     /// or an event was lost.
     fn last_switch_in(&mut self) -> Option<SwitchIn>;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::{
-    HandoffInfo, LoadInfo, SlackRule, Takes, TunableInfo, WaitInfo, ZeroMeans, clocks, handoffs, loads, tunables, waits,
+    HandoffInfo, LoadInfo, SlackRule, TunableInfo, WaitInfo, ZeroMeans, clocks, handoffs, loads, tunables, waits,
 };
 
 /// The clocks of a system, a row each: name, call, what it is, unit, by what it moves, across suspend, version, page.
@@ -59,7 +59,7 @@ pub fn waits(os: &str) -> String {
             &[
                 &format!("`{}`", info.name),
                 &code(info.call),
-                &takes(info),
+                &info.takes_words(),
                 info.zero.words(),
                 info.slack.words(),
                 info.since,
@@ -79,8 +79,8 @@ pub fn waits_by_zero(os: &str) -> String {
 
 /// Which deliberate delay applies to which waits of a system.
 pub fn waits_by_slack(os: &str) -> String {
-    use SlackRule::{ClassShare, NoTimer, None, ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution};
-    let groups = [ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution, ClassShare, None, NoTimer];
+    use SlackRule::{ClassShare, NoTimer, None, OfItsWaits, ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution};
+    let groups = [ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution, ClassShare, None, NoTimer, OfItsWaits];
     grouped(os, "slack", groups.map(|slack| (rule(slack), move |info: &WaitInfo| info.slack == slack)))
 }
 
@@ -91,22 +91,6 @@ pub fn handoffs(os: &str) -> String {
         row(&mut table, &[&format!("`{name}`"), call, since, &page(address)]);
     }
     table
-}
-
-fn takes(info: &WaitInfo) -> String {
-    let what = match info.takes {
-        Takes::Span => "a span",
-        Takes::Deadline => "a deadline",
-        Takes::TimeOfDay => "a time of day",
-        Takes::Nothing => return "nothing".to_owned(),
-    };
-    let unit = match info.granularity.step.0 {
-        1 => return format!("{what} in ns"),
-        1_000 => "µs",
-        1_000_000 => "ms",
-        _ => &format!("units of {}", info.granularity.step),
-    };
-    format!("{what} in {unit}, rounded {}", if info.granularity.rounds_up { "up" } else { "down" })
 }
 
 /// The rule in full, where [`SlackRule::words`] is what fits a list.
@@ -122,6 +106,7 @@ fn rule(slack: SlackRule) -> &'static str {
         SlackRule::TimerResolution => "the timer interrupt: the next one at the timer resolution that the process has",
         SlackRule::ClassShare => "a share of the request up to a cap, which the thread's latency tier decides",
         SlackRule::NoTimer => "no timer",
+        SlackRule::OfItsWaits => "as the waits that it makes; where a thread has timer slack, it lowers it meanwhile",
     }
 }
 

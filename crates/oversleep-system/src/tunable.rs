@@ -27,7 +27,7 @@ worded! {
 pub struct Reached {
     /// In one sentence, without a full stop.
     pub sentence: String,
-    /// Whether the timers of a program that makes no request follow it while it is held; `None` where that is unknown.
+    /// Whether the timers of a program that makes no request follow it while it is held; `None` if that is unknown.
     pub programs: Option<bool>,
 }
 
@@ -82,9 +82,9 @@ pub struct TunableInfo {
     pub inherited_by: Option<&'static str>,
     /// Whether it decides how exactly this system's timers end: slack, resolution, tier. At most one does.
     pub sets_resolution: bool,
-    /// The words that it takes as settings, the plainest first; empty where it takes none.
+    /// The words that it takes as settings, the simplest first; empty if it takes none.
     pub words: &'static [Word],
-    /// Spans worth measuring side by side, the default first; empty where it takes none or there is nothing to compare.
+    /// Spans worth measuring side by side, the default first; empty if it takes none or there is nothing to compare.
     pub compared: &'static [Nanos],
     /// Whether modelled machines have it.
     pub is_modelled: bool,
@@ -186,7 +186,7 @@ impl fmt::Display for Problem {
 
 impl fmt::Display for NotASetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}: {}", self.tunable, self.given, self.problem)
+        write!(f, "{}={}: {}", self.tunable, self.given.brief(), self.problem)
     }
 }
 
@@ -254,7 +254,7 @@ pub trait Tunable: Send + Sync {
         None
     }
 
-    /// Settings worth measuring side by side here, the default first; empty where there is nothing to compare.
+    /// Settings worth measuring side by side here, the default first; empty if there is nothing to compare.
     fn settings_to_compare(&self) -> Vec<Setting> {
         self.info().spans_to_compare()
     }

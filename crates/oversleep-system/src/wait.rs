@@ -1,7 +1,5 @@
 //! Waits: every primitive that ends at a time, described and callable.
 
-use std::fmt;
-
 use oversleep_record::{Nanos, Unavailable};
 
 use super::SharedPlatform;
@@ -54,17 +52,6 @@ impl Granularity {
     #[inline]
     pub fn rounded(&self, requested: Nanos) -> Nanos {
         if self.rounds_up { requested.round_up_to(self.step) } else { requested.round_down_to(self.step) }
-    }
-}
-
-/// As tables show it: `ns`, `1 ms, rounded up`.
-impl fmt::Display for Granularity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.step, self.rounds_up) {
-            (Nanos(1), _) => f.write_str("ns"),
-            (step, true) => write!(f, "{step}, rounded up"),
-            (step, false) => write!(f, "{step}, rounded down"),
-        }
     }
 }
 
@@ -125,6 +112,8 @@ worded! {
         ClassShare = "a share by service class",
         /// No timer is involved.
         NoTimer = "no timer",
+        /// It is composed of other waits, and theirs applies.
+        OfItsWaits = "as the waits it makes",
     }
     /// In a few words, as tables show it.
     pub const fn words
@@ -185,6 +174,23 @@ impl WaitInfo {
         self.granularity.rounded(requested)
     }
 
+    /// What its call takes and in which unit, in words: `a span in ms, rounded up`; `nothing` for a yield.
+    pub fn takes_words(&self) -> String {
+        let what = match self.takes {
+            Takes::Span => "a span",
+            Takes::Deadline => "a deadline",
+            Takes::TimeOfDay => "a time of day",
+            Takes::Nothing => return "nothing".to_owned(),
+        };
+        let unit = match self.granularity.step.0 {
+            1 => return format!("{what} in ns"),
+            1_000 => "µs",
+            1_000_000 => "ms",
+            _ => &format!("units of {}", self.granularity.step),
+        };
+        format!("{what} in {unit}, rounded {}", if self.granularity.rounds_up { "up" } else { "down" })
+    }
+
     /// Whether it has a deadline (a yield has none).
     pub fn is_timed(&self) -> bool {
         self.takes != Takes::Nothing
@@ -238,7 +244,7 @@ pub trait Wait: Send + Sync {
     /// Why it can't be used here.
     fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable>;
 
-    /// Delays worth measuring side by side that the call can be told to tolerate, none first; empty where it takes none.
+    /// Delays worth measuring side by side that the call can be told to tolerate, none first; empty if it takes none.
     fn tolerances_to_compare(&self) -> Vec<Nanos> {
         Vec::new()
     }

@@ -55,9 +55,9 @@ pub enum Idled {
     /// It parked the thread.
     Parked {
         /// The requested duration, in nanoseconds.
-        asked_ns: u64,
+        requested_ns: u64,
         /// The duration, in nanoseconds; shorter than requested if another thread unparked this one.
-        took_ns: u64,
+        duration_ns: u64,
     },
 }
 
@@ -146,8 +146,8 @@ impl Backoff {
     /// use oversleep::backoff::{Backoff, Idled};
     ///
     /// let mut backoff = Backoff::new();
-    /// if let Idled::Parked { asked_ns, took_ns } = backoff.idle() {
-    ///     println!("parked for {took_ns} ns, requested {asked_ns} ns");
+    /// if let Idled::Parked { requested_ns, duration_ns } = backoff.idle() {
+    ///     println!("parked for {duration_ns} ns, requested {requested_ns} ns");
     /// }
     /// ```
     #[inline]
@@ -171,7 +171,7 @@ impl Backoff {
         thread::park_timeout(Duration::from_nanos(requested_ns));
         let duration_ns = Clock::now().as_nanos().saturating_sub(start.as_nanos());
         self.plan.learn(requested_ns, duration_ns);
-        Idled::Parked { asked_ns: requested_ns, took_ns: duration_ns }
+        Idled::Parked { requested_ns, duration_ns }
     }
 
     /// How much longer than requested a park takes on this machine; `None` before the first.
@@ -289,8 +289,8 @@ mod tests {
     fn a_park_is_timed() {
         let mut backoff = Backoff::with_limits(Limits { spins: 0, yields: 0, ..LIMITS });
         assert_eq!(backoff.park_lateness(), None);
-        let Idled::Parked { asked_ns: 1_000, took_ns } = backoff.idle() else { panic!("it parks") };
-        assert_eq!(backoff.park_lateness(), took_ns.checked_sub(1_000).map(Duration::from_nanos));
+        let Idled::Parked { requested_ns: 1_000, duration_ns } = backoff.idle() else { panic!("it parks") };
+        assert_eq!(backoff.park_lateness(), duration_ns.checked_sub(1_000).map(Duration::from_nanos));
     }
 
     #[test]

@@ -21,6 +21,7 @@ const COMPUTING: &[&str] = &[
     "every_result_is_explained_and_compared",
     "every_result_is_modelled_or_refused",
     "every_change_of_a_machine_and_every_question",
+    "no_figure_of_a_modelled_machine_has_changed",
 ];
 
 /// The calls that qemu 7's user-mode emulation lacks.

@@ -80,8 +80,8 @@ pub fn can_build_for(target: &str, prerequisites: &Prerequisites) -> Result<(), 
 
 /// Whether the toolchain in use has the target's standard library.
 fn has_standard_library(target: &str) -> bool {
-    let asked = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
-    let Ok(output) = asked else { return false };
+    let printed = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
+    let Ok(output) = printed else { return false };
     let directory = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     output.status.success() && std::fs::read_dir(directory).is_ok_and(|mut files| files.next().is_some())
 }

@@ -32,7 +32,7 @@ pub fn prose(text: &str) -> String {
     out
 }
 
-/// A text of paragraphs; one that begins with a short head and a colon ("How we know: …") gets that head in bold.
+/// A text of paragraphs; one that begins with a short head and a colon ("How oversleep knows: …") gets that head in bold.
 pub fn paragraphs(text: &str) -> String {
     let paragraph = |text: &str| match text.split_once(": ") {
         Some((head, rest)) if is_head(head) => format!("**{head}:** {}", prose(rest)),
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn heads_of_paragraphs_are_bold() {
-        assert_eq!(paragraphs("A.\n\nHow we know: b: c"), "A.\n\n**How we know:** b: c");
+        assert_eq!(paragraphs("A.\n\nHow oversleep knows: b: c"), "A.\n\n**How oversleep knows:** b: c");
         assert_eq!(paragraphs("Sleep(1) waits: up to 15.6 ms"), "Sleep(1) waits: up to 15.6 ms");
     }
 }

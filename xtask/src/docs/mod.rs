@@ -131,7 +131,7 @@ pub fn stale(tree: &Tree) -> Vec<Stale> {
     stale
 }
 
-/// The page with the part between its markers; `None` where they are missing.
+/// The page with the part between its markers; `None` if they are missing.
 fn with_part(text: &str, part: &Part) -> Option<String> {
     let [begin, end] = markers(&part.name);
     let (before, rest) = text.split_once(&begin)?;

@@ -24,12 +24,6 @@ const ALLOWED: &[(&str, [&str; 2], &str)] = &[
         ["carriers", "state"],
         "a carrier runs a thread of the state, which holds it",
     ),
-    ("crates/oversleep-lab/src/ask", ["measured", "rule"], "both hold the conditions of a question"),
-    (
-        "crates/oversleep-measure/src",
-        ["experiments", "registry"],
-        "an entry is an experiment; the registry lists entries",
-    ),
     (
         "crates/oversleep-native/src/linux",
         ["clocks", "environment"],

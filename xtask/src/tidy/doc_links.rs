@@ -71,7 +71,7 @@ fn is_there(tree: &Tree, path: &str) -> bool {
     })
 }
 
-/// `to` as seen from the directory of `from`; `None` where it leads out of the project.
+/// `to` as seen from the directory of `from`; `None` if it leads out of the project.
 fn resolve(from: &str, to: &str) -> Option<String> {
     let to = to.replace("%20", " ");
     let mut parts: Vec<&str> = from.split('/').collect();

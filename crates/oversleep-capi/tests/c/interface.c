@@ -244,16 +244,16 @@ static void backs_off(void) {
     IS(NONE, oversleep_backoff_park_lateness_ns(backoff, &lateness_ns));
     for (int round = 0; round < 2; round++) {
         OK(oversleep_backoff_idle(backoff, &turn));
-        CHECK(turn.idled == OVERSLEEP_IDLED_SPUN && turn.took_ns == OVERSLEEP_UNKNOWN_NS);
+        CHECK(turn.idled == OVERSLEEP_IDLED_SPUN && turn.duration_ns == OVERSLEEP_UNKNOWN_NS);
         OK(oversleep_backoff_idle(backoff, NULL));
         OK(oversleep_backoff_idle(backoff, &turn));
-        CHECK(turn.idled == OVERSLEEP_IDLED_YIELDED && turn.asked_ns == OVERSLEEP_UNKNOWN_NS);
+        CHECK(turn.idled == OVERSLEEP_IDLED_YIELDED && turn.requested_ns == OVERSLEEP_UNKNOWN_NS);
         OK(oversleep_backoff_reset(backoff));
     }
     for (int turns = 0; turns < 4; turns++) {
         OK(oversleep_backoff_idle(backoff, &turn));
     }
-    CHECK(turn.idled == OVERSLEEP_IDLED_PARKED && turn.asked_ns == 1000 && turn.took_ns != OVERSLEEP_UNKNOWN_NS);
+    CHECK(turn.idled == OVERSLEEP_IDLED_PARKED && turn.requested_ns == 1000 && turn.duration_ns != OVERSLEEP_UNKNOWN_NS);
     OK(oversleep_backoff_free(backoff));
 
     /* An unparked thread does not wait, so a park of an hour ends at once. */
@@ -263,7 +263,7 @@ static void backs_off(void) {
     OK(oversleep_thread_current(&self));
     OK(oversleep_thread_unpark(self));
     OK(oversleep_backoff_idle(backoff, &turn));
-    CHECK(turn.idled == OVERSLEEP_IDLED_PARKED && turn.took_ns < turn.asked_ns);
+    CHECK(turn.idled == OVERSLEEP_IDLED_PARKED && turn.duration_ns < turn.requested_ns);
     OK(oversleep_thread_free(self));
     OK(oversleep_backoff_free(backoff));
 

@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use oversleep_explain::compare::compare;
+use oversleep_explain::compare::Comparing;
 use oversleep_record::comparison::Comparison;
 
 use super::reading;
 use crate::args::{Document, help};
 use crate::exit::{Exit, Failure};
-use crate::output::{file, stdout};
+use crate::output::file::{self, Files};
+use crate::output::place::{self, Places};
+use crate::output::stdout;
 use crate::width::width;
 use oversleep_report::view::{comparison, head};
 use oversleep_report::{html, terminal};
@@ -49,11 +51,20 @@ impl Compare {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         self.check()?;
-        let results =
-            self.files.iter().map(|path| reading::read(path, "compare a.json -")).collect::<Result<Vec<_>, _>>()?;
-        let compared = compare(&results, head::machine);
+        let compared = self.compared()?;
         self.deliver(&compared)?;
         Ok(if compared.concludes() { Exit::Fine } else { Exit::TooDisturbed })
+    }
+
+    /// The results compared, of which the base and one other are in memory at a time.
+    fn compared(&self) -> Result<Comparison, Failure> {
+        let mut results = self.files.iter().map(|path| reading::read(path, "compare a.json -"));
+        let base = results.next().ok_or_else(|| Failure::usage("compare takes two results or more"))??;
+        let mut comparing = Comparing::with(base, head::machine);
+        for result in results {
+            comparing.add(&result?);
+        }
+        Ok(comparing.finish())
     }
 
     /// Refuses arguments that make no sense, before anything is read.
@@ -68,33 +79,34 @@ impl Compare {
         if self.files.iter().filter(is_stdin).count() > 1 {
             return Err(Failure::usage("- stands for one result, because standard input can be read only once"));
         }
-        let outputs = [("--json", &self.json), ("--html", &self.html)];
-        for (option, path) in outputs {
-            let Some(path) = path else { continue };
-            if let Document::File(path) = Document::at(path) {
-                if self.files.contains(&path) {
-                    return Err(Failure::usage(format!(
-                        "{option} would overwrite one of the results; name another file"
-                    )));
+        let mut places = Places::reading(&self.files);
+        let mut on_stdout = Vec::new();
+        for (option, path) in [("--json", &self.json), ("--html", &self.html)] {
+            match path.as_deref().map(|path| place::output(option, path)).transpose()? {
+                None => {}
+                Some(Document::Stdout) => on_stdout.push(option),
+                Some(Document::File(path)) => {
+                    places.add(option, &path)?;
+                    file::check(&path).map_err(Failure::Failed)?;
                 }
-                file::check(&path).map_err(Failure::Failed)?;
             }
         }
-        if self.json.is_some() && self.json == self.html {
-            return Err(Failure::usage("--json and --html name the same place; give each its own"));
+        if on_stdout.len() > 1 {
+            return Err(Failure::usage("--html: standard output takes one document; give the other a file"));
         }
         Ok(())
     }
 
     fn deliver(&self, compared: &Comparison) -> Result<(), Failure> {
         let view = |full: bool| comparison::view(compared, &self.names(), full);
+        let mut files = Files::default();
         if let Some(path) = &self.json {
             let mut document = serde_json::to_vec(compared).map_err(|error| Failure::failed(error.to_string()))?;
             document.push(b'\n');
-            write(path, &document)?;
+            write("--json", path, &document, &mut files)?;
         }
         if let Some(path) = &self.html {
-            write(path, html::comparison(&view(true)).as_bytes())?;
+            write("--html", path, html::comparison(&view(true)).as_bytes(), &mut files)?;
         }
         if self.json.is_none() && self.html.is_none() {
             stdout::text(&terminal::comparison(&view(self.full), width()))?;
@@ -112,10 +124,12 @@ impl Compare {
     }
 }
 
-fn write(path: &Path, document: &[u8]) -> Result<(), Failure> {
-    match Document::at(path) {
+fn write(option: &str, path: &Path, document: &[u8], files: &mut Files) -> Result<(), Failure> {
+    match place::output(option, path)? {
+        Document::Stdout if option == "--json" => stdout::json_text(document),
         Document::Stdout => stdout::bytes(document),
-        Document::File(path) => file::replace(&path, document)
-            .map_err(|error| Failure::failed(format!("can't write '{}': {error}", path.display()))),
+        Document::File(path) => {
+            files.replace(&path, document).map_err(|error| Failure::Failed(file::why_not(&path, &error)))
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::Cli;
 use crate::args::help;
 use crate::exit::{Exit, Failure};
 use crate::message;
-use crate::output::file;
+use crate::output::file::{self, Files};
 
 /// Write the manual pages
 #[derive(Args, Debug)]
@@ -30,11 +30,11 @@ impl Man {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         file::check_in(&self.out).map_err(Failure::Failed)?;
-        let pages = pages();
+        let (pages, mut files) = (pages(), Files::default());
         for (name, command) in &pages {
             let path = self.out.join(name);
             page(command)
-                .and_then(|page| file::replace(&path, &page))
+                .and_then(|page| files.replace(&path, &page))
                 .map_err(|error| Failure::Failed(file::why_not(&path, &error)))?;
         }
         if !self.quiet {

@@ -2,10 +2,10 @@
 //! and deliver the result.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use oversleep_lab::{Laboratory, RunError};
 use oversleep_measure::StopFlag;
-use oversleep_native::interruption;
 use oversleep_record::conditions::Outcome;
 use oversleep_record::series::Status;
 use oversleep_record::{ClockResult, Conditions, ResultFile};
@@ -14,7 +14,7 @@ use crate::args::OutputArgs;
 use crate::exit::{self, Exit, Failure};
 use crate::interrupt;
 use crate::message;
-use crate::output::Delivery;
+use crate::output::{self, Delivery, rescue};
 use crate::progress::Meter;
 use crate::request::{MeasuringArgs, machine, names};
 
@@ -31,24 +31,28 @@ pub enum Files {
 pub fn run(args: MeasuringArgs, output: &OutputArgs, files: Files) -> Result<Exit, Failure> {
     let lab = machine::laboratory(&args.machine)?;
     refuse_a_name_as_file(&lab, &args, output)?;
+    let like = args.machine.like.clone();
     let request = args.request(&lab, output.name.clone())?;
-    let mut delivery = Delivery::prepare(output, files == Files::Automatic)?;
+    let mut delivery = Delivery::prepare(output, files == Files::Automatic, like.as_ref())?;
     let stop = StopFlag::new();
-    interruption::fail_writes_beyond_the_limit();
-    message::report_measuring_panics_in_a_line();
     let signals = interrupt::raise_on_signal(&stop);
     let mut meter = Meter::new(!output.quiet, lab.platform_id().modelled.is_none());
     let result = lab.run(&request, &stop, &mut meter);
+    let measured = result.map(|file| {
+        let json = Arc::new(file.write());
+        rescue::hold(&json, output::stem(&file));
+        (file, json)
+    });
     drop(signals);
     meter.clear();
-    let file = result.map_err(|error| explain(&error))?;
+    let (file, json) = measured.map_err(|error| explain(&error))?;
     warn_of_refusals(&file, &request.plan.conditions);
     let ended = ended(&file);
     if ended.is_err() {
         // Outputs that were named are written anyway; files that nobody named would hold no measurement.
         delivery.only_what_was_named();
     }
-    delivery.deliver(&file)?;
+    delivery.deliver(&file, &json)?;
     ended
 }
 
@@ -71,6 +75,9 @@ fn explain(error: &RunError) -> Failure {
         RunError::Clock { .. } => {
             Failure::failed(format!("{error}; leave --clock out, or choose a clock from `oversleep clocks --list`"))
         }
+        RunError::TooMuch { .. } => {
+            Failure::usage(format!("{error}; measure fewer requests or fewer subjects at once, or run it in parts"))
+        }
     }
 }
 
@@ -84,7 +91,7 @@ fn warn_of_refusals(file: &ResultFile, requested: &Conditions) {
             if let (Outcome::Denied { why }, Some(setting), true) =
                 (outcome, setting, setting == requested.setting(name))
             {
-                refusals.entry(format!("{name}={setting}")).or_insert_with(|| why.to_string());
+                refusals.entry(format!("{name}={}", setting.brief())).or_insert_with(|| why.to_string());
             }
         }
     }
@@ -97,7 +104,7 @@ fn ended(file: &ResultFile) -> Result<Exit, Failure> {
     let exit = exit::of_result(file);
     // An experiment about facts measures nothing; the heading shows the facts.
     let nothing_planned = file.series.is_empty() && file.clocks.is_empty();
-    // The description of a clock is no measurement.
+    // The description of a clock is not a measurement.
     let was_measured = |clock: &ClockResult| {
         clock.example_raw.is_some() || !clock.differences.is_empty() || clock.steps.is_some() || clock.drift.is_some()
     };

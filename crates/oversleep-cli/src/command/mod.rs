@@ -14,7 +14,7 @@ mod handoff;
 mod machines;
 mod man;
 mod measuring;
-mod reading;
+pub(crate) mod reading;
 mod registry;
 mod report;
 mod resolution;
@@ -26,6 +26,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::args::help;
 use crate::exit::{Exit, Failure};
+use crate::output::stdout;
+use crate::safe;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -43,7 +45,7 @@ use crate::exit::{Exit, Failure};
     subcommand_required = true,
     max_term_width = 110
 )]
-pub struct Cli {
+struct Cli {
     #[command(subcommand)]
     command: Command,
 
@@ -79,17 +81,39 @@ enum Command {
     Man(man::Man),
 }
 
-impl Cli {
-    /// Reads the command line; without a command it means `check`.
-    pub fn read() -> Cli {
-        Cli::parse_from(with_command(std::env::args_os().collect()))
+/// Reads the command line and runs the command; without a command it means `check`.
+///
+/// # Errors
+/// Why it failed, in one message.
+pub fn run() -> Result<Exit, Failure> {
+    let typed = with_command(std::env::args_os().collect());
+    match Cli::try_parse_from(&typed) {
+        Ok(read) => read.run(),
+        Err(answer) => show(answer, &typed),
     }
+}
 
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// Why it failed, in one message.
-    pub fn run(self) -> Result<Exit, Failure> {
+/// Shows what clap has to say: help, the version, or an error. An error repeats what was typed, so clap is asked again
+/// without the letters that a terminal would obey.
+fn show(answer: clap::Error, typed: &[OsString]) -> Result<Exit, Failure> {
+    let safe: Vec<OsString> = typed.iter().map(|one| safe::line(&one.to_string_lossy()).into()).collect();
+    let is_safe = safe == typed;
+    let again = if is_safe { None } else { Cli::try_parse_from(safe).err() };
+    let answer = match again.filter(|again| again.kind() == answer.kind()) {
+        Some(again) => again,
+        None if is_safe => answer,
+        // Those letters are what is wrong, and this text has no styles.
+        None => return Err(Failure::Usage(answer.to_string().trim().trim_start_matches("error: ").to_owned())),
+    };
+    if answer.use_stderr() {
+        answer.exit();
+    }
+    stdout::text(&answer.render().ansi().to_string())?;
+    Ok(Exit::Fine)
+}
+
+impl Cli {
+    fn run(self) -> Result<Exit, Failure> {
         let choice = match self.color {
             Color::Auto => anstream::ColorChoice::Auto,
             Color::Always => anstream::ColorChoice::Always,

@@ -52,11 +52,6 @@ impl Report {
         if let Some((option, _)) = named.iter().find(|(_, path)| path.is_some()).filter(|_| self.files.len() > 1) {
             return Err(Failure::usage(format!("{option} takes one result; run `oversleep report` once for each")));
         }
-        for (option, path) in [("--json", &self.json), ("--html", &self.html)] {
-            if path.as_ref().is_some_and(|path| path.as_os_str() != "-" && self.files.contains(path)) {
-                return Err(Failure::usage(format!("{option} would overwrite the result; name another file")));
-            }
-        }
         let output = OutputArgs {
             json: self.json.clone(),
             html: self.html.clone(),
@@ -65,12 +60,20 @@ impl Report {
             quiet: self.quiet,
             ..OutputArgs::default()
         };
-        let results = self.files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-        let delivery = Delivery::only_named(&output)?;
-        for result in &results {
-            delivery.deliver(result)?;
+        let delivery = Delivery::only_named(&output, &self.files)?;
+        // One result at a time is in memory. One that can't be used is no reason not to show the others.
+        let mut unusable = Vec::new();
+        for path in &self.files {
+            match read(path) {
+                Ok(result) => {
+                    let json = if delivery.writes_json() { result.write() } else { Vec::new() };
+                    delivery.deliver(&result, &json)?;
+                }
+                Err(Failure::Failed(error)) => unusable.push(error),
+                Err(error) => return Err(error),
+            }
         }
-        Ok(Exit::Fine)
+        if unusable.is_empty() { Ok(Exit::Fine) } else { Err(Failure::failed(unusable.join("; "))) }
     }
 }
 

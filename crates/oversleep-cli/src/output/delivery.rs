@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use oversleep_record::ResultFile;
 use oversleep_record::date::Utc;
 
-use super::{file, pages, stdout};
+use super::file::{self, Files};
+use super::place::{self, Places};
+use super::{pages, rescue, stdout};
 use crate::args::{Document, OutputArgs};
 use crate::exit::Failure;
 use crate::message;
@@ -25,6 +27,8 @@ pub struct Delivery {
     stdout: Stdout,
     quiet: bool,
     detail: Detail,
+    /// Whether a file holds the result already, because it was read from there.
+    is_stored: bool,
 }
 
 /// What standard output shows.
@@ -43,29 +47,32 @@ enum Stdout {
 
 impl Delivery {
     /// Checks every place before anything is measured. With `automatic`, a result file and a page are written to the
-    /// current directory unless you named a place.
+    /// current directory unless you named a place. The results that are read must stay.
     ///
     /// # Errors
     /// The first place that can't be written, or two documents for one place.
-    pub fn prepare(args: &OutputArgs, automatic: bool) -> Result<Delivery, Failure> {
-        let mut delivery = Delivery::named(args)?;
+    pub fn prepare(args: &OutputArgs, automatic: bool, read: Option<&PathBuf>) -> Result<Delivery, Failure> {
+        let mut delivery = Delivery::named(args, Places::reading(read))?;
         let named = args.json.is_some() || args.html.is_some() || args.svg.is_some() || args.out.is_some();
         if automatic && !named {
             delivery.automatic = automatic_directory();
         }
+        // Every measuring command shows something.
+        stdout::check()?;
         Ok(delivery)
     }
 
-    /// Only the places you named; the report where you named none.
+    /// Only the places you named, for results that are read; the report where you named none.
     ///
     /// # Errors
     /// As [`Delivery::prepare`].
-    pub fn only_named(args: &OutputArgs) -> Result<Delivery, Failure> {
-        let mut delivery = Delivery::named(args)?;
+    pub fn only_named(args: &OutputArgs, read: &[PathBuf]) -> Result<Delivery, Failure> {
+        let mut delivery = Delivery::named(args, Places::reading(read))?;
         let files = args.json.is_some() || args.html.is_some() || args.svg.is_some() || args.out.is_some();
         if files && delivery.stdout == Stdout::Report {
             delivery.stdout = Stdout::Nothing;
         }
+        delivery.is_stored = read.iter().all(|path| matches!(Document::at(path), Document::File(_)));
         Ok(delivery)
     }
 
@@ -74,25 +81,29 @@ impl Delivery {
         self.automatic = None;
     }
 
-    fn named(args: &OutputArgs) -> Result<Delivery, Failure> {
+    fn named(args: &OutputArgs, mut places: Places) -> Result<Delivery, Failure> {
         let detail = if args.full { Detail::Full } else { Detail::Brief };
         let mut delivery = Delivery { svg: args.svg.clone(), quiet: args.quiet, detail, ..Delivery::default() };
         for (option, path) in [("--json", &args.json), ("--out", &args.out)] {
-            match path.as_deref().map(Document::at) {
+            match path.as_deref().map(|path| place::output(option, path)).transpose()? {
                 None => {}
                 Some(Document::Stdout) => delivery.claim_stdout(Stdout::Json, option)?,
-                Some(Document::File(path)) => delivery.json.push(path),
+                // The same document twice is one.
+                Some(Document::File(path)) if places.has(&path) => {}
+                Some(Document::File(path)) => {
+                    places.add(option, &path)?;
+                    delivery.json.push(path);
+                }
             }
         }
-        match args.html.as_deref().map(Document::at) {
+        match args.html.as_deref().map(|path| place::output("--html", path)).transpose()? {
             None => {}
             Some(Document::Stdout) => delivery.claim_stdout(Stdout::Html, "--html")?,
-            Some(Document::File(path)) => delivery.html = Some(path),
+            Some(Document::File(path)) => {
+                places.add("--html", &path)?;
+                delivery.html = Some(path);
+            }
         }
-        if delivery.html.as_ref().is_some_and(|html| delivery.json.contains(html)) {
-            return Err(Failure::usage("--html and the JSON result name the same file; give each its own"));
-        }
-        delivery.json.dedup();
         for path in delivery.json.iter().chain(&delivery.html) {
             file::check(path).map_err(Failure::Failed)?;
         }
@@ -110,36 +121,42 @@ impl Delivery {
         Ok(())
     }
 
+    /// Whether a place takes the result as JSON, which is longer than the result is in memory.
+    pub fn writes_json(&self) -> bool {
+        !self.json.is_empty() || self.automatic.is_some() || self.stdout == Stdout::Json
+    }
+
     /// Writes the result to every place. Where one fails, the others are still written, and a copy is kept elsewhere.
     ///
     /// # Errors
     /// Every place that failed, and where the result is now.
-    pub fn deliver(&self, result: &ResultFile) -> Result<(), Failure> {
-        let json = result.write();
-        let mut tally = Tally::default();
+    pub fn deliver(&self, result: &ResultFile, json: &[u8]) -> Result<(), Failure> {
+        let mut tally = Tally { kept: self.is_stored, ..Tally::default() };
+        let mut files = Files::default();
         for path in &self.json {
-            tally.file(path, file::replace(path, &json), true);
+            tally.file(path, files.replace(path, json), true);
         }
         if let Some(path) = &self.html {
-            tally.file(path, file::replace(path, &pages::html(result)), false);
+            tally.file(path, files.replace(path, &pages::html(result)), false);
         }
         if let Some(directory) = &self.svg {
-            match pages::svg(result, directory) {
+            match pages::svg(result, directory, &mut files) {
                 Ok(count) => tally.written.push(format!("{} in {}", counted(count, "picture"), directory.display())),
                 Err(error) => tally.failed.push(file::why_not(directory, &error)),
             }
         }
         if let Some(directory) = &self.automatic {
             let stem = stem(result);
-            for (extension, bytes, is_result) in [("json", &json, true), ("html", &pages::html(result), false)] {
-                match file::create(directory, &stem, extension, bytes) {
+            for (extension, bytes, is_result) in [("json", json, true), ("html", &pages::html(result), false)] {
+                match files.create(directory, &stem, extension, bytes) {
                     Ok(path) => tally.file(&path, Ok(()), is_result),
                     Err(error) => tally.file(&directory.join(format!("{stem}.{extension}")), Err(error), is_result),
                 }
             }
         }
-        match self.show(result, &json, &tally.written) {
-            Ok(()) => tally.kept |= self.stdout == Stdout::Json,
+        match self.show(result, json, &tally.written) {
+            Ok(()) if self.stdout == Stdout::Json => tally.keep(),
+            Ok(()) => {}
             Err(Failure::ReaderGone) => tally.reader_gone = true,
             Err(error) => tally.failed.push(error.to_string()),
         }
@@ -148,13 +165,13 @@ impl Delivery {
         if !self.quiet && !is_named && !tally.written.is_empty() {
             message::note(&format!("Written: {}", tally.written.join(", ")));
         }
-        self.conclude(result, &json, tally)
+        self.conclude(result, json, tally)
     }
 
     fn show(&self, result: &ResultFile, json: &[u8], written: &[String]) -> Result<(), Failure> {
         match self.stdout {
             Stdout::Report => stdout::text(&pages::text(result, self.detail, written)),
-            Stdout::Json => stdout::bytes(json),
+            Stdout::Json => stdout::json_text(json),
             Stdout::Html => stdout::bytes(&pages::html(result)),
             Stdout::Nothing => Ok(()),
         }
@@ -165,17 +182,16 @@ impl Delivery {
             return if tally.reader_gone { Err(Failure::ReaderGone) } else { Ok(()) };
         }
         let failed = tally.failed.join("; ");
+        if self.is_stored {
+            return Err(Failure::failed(failed));
+        }
         if tally.kept {
             return Err(Failure::failed(format!(
                 "{failed}; the result itself was written: `oversleep report FILE` shows it"
             )));
         }
-        let refuge = std::env::temp_dir();
-        if let Ok(path) = file::create(&refuge, &stem(result), "json", json) {
-            let path = path.display();
-            return Err(Failure::failed(format!(
-                "{failed}; the result is kept in {path}: `oversleep report {path}` shows it"
-            )));
+        if let Some(path) = rescue::keep(json, &stem(result)) {
+            return Err(Failure::failed(format!("{failed}; {}", rescue::is_kept_in(&path))));
         }
         // Standard output is the last resort, but JSON on a terminal would only scroll the report away.
         let is_free = matches!(self.stdout, Stdout::Report | Stdout::Nothing) && !io::stdout().is_terminal();
@@ -191,17 +207,25 @@ impl Delivery {
 struct Tally {
     written: Vec<String>,
     failed: Vec<String>,
-    /// Whether one of them holds the result as JSON.
+    /// Whether one of them, or the file it was read from, holds the result as JSON.
     kept: bool,
     reader_gone: bool,
 }
 
 impl Tally {
+    /// The result is safe.
+    fn keep(&mut self) {
+        self.kept = true;
+        rescue::release();
+    }
+
     fn file(&mut self, path: &Path, outcome: io::Result<()>, is_result: bool) {
         match outcome {
             Ok(()) => {
                 self.written.push(path.display().to_string());
-                self.kept |= is_result;
+                if is_result && path.is_file() {
+                    self.keep();
+                }
             }
             Err(error) => self.failed.push(file::why_not(path, &error)),
         }
@@ -228,7 +252,7 @@ fn automatic_directory() -> Option<PathBuf> {
 }
 
 /// `oversleep-2025-01-31T12-34-56Z`.
-fn stem(result: &ResultFile) -> String {
+pub fn stem(result: &ResultFile) -> String {
     let now = || {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
         i64::try_from(since.as_secs()).ok()
@@ -249,26 +273,26 @@ mod tests {
     #[test]
     fn standard_output_takes_one_document() {
         let both = OutputArgs { json: Some("-".into()), html: Some("-".into()), ..args() };
-        let error = Delivery::prepare(&both, false).unwrap_err();
+        let error = Delivery::prepare(&both, false, None).unwrap_err();
         assert_eq!(error.to_string(), "--html: standard output takes one document; give the other a file");
         let twice = OutputArgs { json: Some("-".into()), out: Some("-".into()), ..args() };
-        assert_eq!(Delivery::prepare(&twice, false).unwrap().stdout, Stdout::Json);
+        assert_eq!(Delivery::prepare(&twice, false, None).unwrap().stdout, Stdout::Json);
     }
 
     #[test]
     fn a_report_written_to_files_stays_off_the_screen() {
         let home = tempfile::tempdir().unwrap();
         let page = OutputArgs { html: Some(home.path().join("r.html")), ..args() };
-        assert_eq!(Delivery::only_named(&page).unwrap().stdout, Stdout::Nothing);
-        assert_eq!(Delivery::prepare(&page, true).unwrap().stdout, Stdout::Report);
-        assert!(Delivery::prepare(&page, true).unwrap().automatic.is_none());
-        assert_eq!(Delivery::only_named(&args()).unwrap().stdout, Stdout::Report);
+        assert_eq!(Delivery::only_named(&page, &[]).unwrap().stdout, Stdout::Nothing);
+        assert_eq!(Delivery::prepare(&page, true, None).unwrap().stdout, Stdout::Report);
+        assert!(Delivery::prepare(&page, true, None).unwrap().automatic.is_none());
+        assert_eq!(Delivery::only_named(&args(), &[]).unwrap().stdout, Stdout::Report);
     }
 
     #[test]
     fn one_file_holds_one_thing() {
         let same = OutputArgs { out: Some("r".into()), html: Some("r".into()), ..args() };
-        assert!(matches!(Delivery::prepare(&same, false), Err(Failure::Usage(_))));
+        assert!(matches!(Delivery::prepare(&same, false, None), Err(Failure::Usage(_))));
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! Files: checked before they are needed, replaced as a whole or not at all, and never overwritten unless you name them.
+//!
+//! A file has no name until it is complete, where the system has such files, so that a process that is killed leaves nothing
+//! behind. Elsewhere it has a hidden name meanwhile.
 
-use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use oversleep_native::outputs::{self, FileId};
 
 use super::unfinished::Unfinished;
 
@@ -19,8 +24,9 @@ pub fn check(path: &Path) -> Result<(), String> {
         // A device or a pipe: opening it may block, or be noticed at the other end.
         Ok(found) if !found.is_file() => Ok(()),
         // Replacing a file takes write access to its directory only, but a protected file must stay.
-        Ok(_) => OpenOptions::new().append(true).open(path).and_then(|_| check_directory(&resolved(path))),
-        Err(_) => check_directory(path),
+        Ok(_) => OpenOptions::new().append(true).open(path).and_then(|_| Draft::check(directory_of(&resolved(path)))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Draft::check(directory_of(path)),
+        Err(error) => Err(error),
     };
     tried.map_err(|error| why_not(path, &error))
 }
@@ -30,15 +36,7 @@ pub fn check(path: &Path) -> Result<(), String> {
 /// # Errors
 /// Why not, and what to do.
 pub fn check_in(directory: &Path) -> Result<(), String> {
-    fs::create_dir_all(directory)
-        .and_then(|()| check_directory(&directory.join("picture.svg")))
-        .map_err(|error| why_not(directory, &error))
-}
-
-fn check_directory(path: &Path) -> io::Result<()> {
-    let beside = beside(path);
-    File::create_new(&beside)?;
-    fs::remove_file(&beside)
+    fs::create_dir_all(directory).and_then(|()| Draft::check(directory)).map_err(|error| why_not(directory, &error))
 }
 
 /// Why a place can't be written, and what to do.
@@ -52,79 +50,183 @@ pub fn why_not(path: &Path, error: &io::Error) -> String {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             format!("can't write '{shown}': {error}; free some space or choose another place")
         }
+        io::ErrorKind::FileTooLarge => {
+            format!("can't write '{shown}': {error}; raise the limit on file sizes (ulimit -f)")
+        }
         _ => format!("can't write '{shown}': {error}; choose another place"),
     }
 }
 
-/// Writes the bytes there. The old file stays until all of the new one is safely written.
-///
-/// # Errors
-/// The system's; the old file is untouched then.
-pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let permissions = match fs::metadata(path) {
-        Ok(found) if !found.is_file() => {
-            let mut device = OpenOptions::new().write(true).open(path)?;
-            device.write_all(bytes)?;
-            return device.flush();
-        }
-        Ok(found) => Some(found.permissions()),
-        Err(_) => None,
-    };
-    let target = resolved(path);
-    let (part, beside) = written_beside(&target, bytes, permissions)?;
-    Unfinished::finish([part], || fs::rename(&beside, &target))
+/// The files that one command writes: it never replaces one of them by another.
+#[derive(Debug, Default)]
+pub struct Files {
+    written: Vec<FileId>,
 }
 
-/// Writes the bytes to a new file in the same directory.
-fn written_beside(target: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<(Unfinished, PathBuf)> {
-    let path = beside(target);
-    let (part, mut file) = Unfinished::make(&path, || File::create_new(&path))?;
+impl Files {
+    /// Writes the bytes there. The old file stays until all of the new one is safely written.
+    ///
+    /// # Errors
+    /// The system's, or this command has written that file already; the old file is untouched then.
+    pub fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let permissions = match fs::metadata(path) {
+            Ok(found) if !found.is_file() => {
+                let mut device = OpenOptions::new().write(true).open(path)?;
+                device.write_all(bytes)?;
+                return device.flush();
+            }
+            Ok(found) => Some(found.permissions()),
+            Err(_) => None,
+        };
+        if FileId::of_path(path).is_some_and(|file| self.written.contains(&file)) {
+            return Err(io::Error::other("another output of this run has just been written there"));
+        }
+        let target = resolved(path);
+        let mut draft = Draft::write(directory_of(&target), bytes, permissions)?;
+        match draft.name(&target) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => draft.replace(&target)?,
+            done => done?,
+        }
+        self.written.extend(FileId::of_path(&target));
+        Ok(())
+    }
+
+    /// Writes the bytes to a new file: `stem.extension`, or `stem-2.extension` and so on.
+    ///
+    /// # Errors
+    /// The system's; nothing is left behind then.
+    pub fn create(&mut self, directory: &Path, stem: &str, extension: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+        const ATTEMPTS: u32 = 10_000;
+        let mut draft = Draft::write(directory, bytes, None)?;
+        for attempt in 1..=ATTEMPTS {
+            let name = match attempt {
+                1 => format!("{stem}.{extension}"),
+                _ => format!("{stem}-{attempt}.{extension}"),
+            };
+            let path = directory.join(name);
+            match draft.name(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                done => {
+                    done?;
+                    self.written.extend(FileId::of_path(&path));
+                    return Ok(path);
+                }
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{ATTEMPTS} files of that name exist")))
+    }
+}
+
+/// A file that is written and waits for its name.
+struct Draft<'a> {
+    directory: &'a Path,
+    bytes: &'a [u8],
+    permissions: Option<Permissions>,
+    state: State,
+}
+
+enum State {
+    Unnamed(File),
+    Hidden(Unfinished),
+}
+
+impl<'a> Draft<'a> {
+    /// Checks whether a file can be created in that directory.
+    fn check(directory: &Path) -> io::Result<()> {
+        match outputs::unnamed_in(in_words(directory)) {
+            Ok(_) => Ok(()),
+            Err(_) => hidden(directory).map(drop),
+        }
+    }
+
+    fn write(directory: &'a Path, bytes: &'a [u8], permissions: Option<Permissions>) -> io::Result<Draft<'a>> {
+        let state = match outputs::unnamed_in(in_words(directory)) {
+            Ok(file) => {
+                fill(&file, bytes, permissions.as_ref())?;
+                State::Unnamed(file)
+            }
+            Err(_) => State::Hidden(filled(directory, bytes, permissions.as_ref())?),
+        };
+        Ok(Draft { directory, bytes, permissions, state })
+    }
+
+    /// Gives it this name, unless something has it.
+    fn name(&mut self, path: &Path) -> io::Result<()> {
+        if let State::Unnamed(file) = &self.state {
+            match outputs::give_name(file, path) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => self.hide()?,
+                done => return done,
+            }
+        }
+        self.finish(|hidden| outputs::rename_new(hidden, path))
+    }
+
+    /// Gives it this name in place of the file that has it.
+    fn replace(&mut self, path: &Path) -> io::Result<()> {
+        if let State::Unnamed(file) = &self.state {
+            let beside = hidden_name(self.directory);
+            match Unfinished::make(&beside, || outputs::give_name(file, &beside)) {
+                Ok((unfinished, ())) => self.state = State::Hidden(unfinished),
+                Err(_) => self.hide()?,
+            }
+        }
+        self.finish(|hidden| fs::rename(hidden, path))
+    }
+
+    /// Writes it again under a hidden name: without `/proc`, a file that has no name can't get one.
+    fn hide(&mut self) -> io::Result<()> {
+        self.state = State::Hidden(filled(self.directory, self.bytes, self.permissions.as_ref())?);
+        Ok(())
+    }
+
+    fn finish(&self, last: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+        match &self.state {
+            State::Hidden(unfinished) => unfinished.finish(|| last(unfinished.path())),
+            State::Unnamed(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+}
+
+fn filled(directory: &Path, bytes: &[u8], permissions: Option<&Permissions>) -> io::Result<Unfinished> {
+    let (unfinished, file) = hidden(directory)?;
+    fill(&file, bytes, permissions)?;
+    Ok(unfinished)
+}
+
+fn fill(mut file: &File, bytes: &[u8], permissions: Option<&Permissions>) -> io::Result<()> {
     file.write_all(bytes)?;
     if let Some(permissions) = permissions {
-        file.set_permissions(permissions)?;
+        file.set_permissions(permissions.clone())?;
     }
-    file.sync_all()?;
-    Ok((part, path))
+    file.sync_all()
 }
 
-/// Writes the bytes to a new file: `stem.extension`, or `stem-2.extension` and so on.
-///
-/// # Errors
-/// The system's; nothing is left behind then.
-pub fn create(directory: &Path, stem: &str, extension: &str, bytes: &[u8]) -> io::Result<PathBuf> {
-    const ATTEMPTS: u32 = 10_000;
-    for attempt in 1..=ATTEMPTS {
-        let name = match attempt {
-            1 => format!("{stem}.{extension}"),
-            _ => format!("{stem}-{attempt}.{extension}"),
-        };
-        let path = directory.join(name);
-        // An empty file reserves the name first, so that replacing it overwrites nobody's file.
-        match Unfinished::make(&path, || File::create_new(&path)) {
-            Ok((name, taken)) => {
-                // Some systems refuse to replace an open file.
-                drop(taken);
-                let (part, beside) = written_beside(&path, bytes, None)?;
-                return Unfinished::finish([name, part], || fs::rename(&beside, &path)).map(|()| path);
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{ATTEMPTS} files of that name exist")))
+/// A new file with a hidden name.
+fn hidden(directory: &Path) -> io::Result<(Unfinished, File)> {
+    let path = hidden_name(directory);
+    Unfinished::make(&path, || File::create_new(&path))
+}
+
+/// A hidden name that no other process and no other file of this one uses. It is short, whatever the file will be called.
+fn hidden_name(directory: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_nanos();
+    directory.join(format!(".oversleep-{}-{now}-{count}.part", std::process::id()))
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+/// The directory as calls want it.
+fn in_words(directory: &Path) -> &Path {
+    if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
 /// The target of a symbolic link, so that the link stays one.
 fn resolved(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// A hidden name in the same directory, so that renaming it stays within one file system.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
-    path.with_file_name(name)
 }
 
 #[cfg(test)]
@@ -146,23 +248,51 @@ mod tests {
         let path = home.path().join("r.json");
         check(&path).unwrap();
         assert!(names(home.path()).is_empty(), "a check leaves no trace");
-        replace(&path, b"one").unwrap();
+        Files::default().replace(&path, b"one").unwrap();
         check(&path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"one", "a check changes nothing");
-        replace(&path, b"two").unwrap();
+        Files::default().replace(&path, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(names(home.path()), ["r.json"]);
+    }
+
+    #[test]
+    fn one_command_writes_a_file_once() {
+        let home = tempfile::tempdir().unwrap();
+        let (path, again) = (home.path().join("r"), home.path().join("./r"));
+        let mut files = Files::default();
+        files.replace(&path, b"one").unwrap();
+        files.replace(&home.path().join("s"), b"two").unwrap();
+        assert!(files.replace(&again, b"three").is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"one");
     }
 
     #[test]
     fn names_nobody_chose_never_clobber() {
         let home = tempfile::tempdir().unwrap();
         for (content, name) in [("a", "x.json"), ("b", "x-2.json"), ("c", "x-3.json")] {
-            let path = create(home.path(), "x", "json", content.as_bytes()).unwrap();
+            let path = Files::default().create(home.path(), "x", "json", content.as_bytes()).unwrap();
             assert_eq!(path, home.path().join(name));
         }
         assert_eq!(fs::read(home.path().join("x.json")).unwrap(), b"a");
         assert_eq!(names(home.path()).len(), 3);
+    }
+
+    #[test]
+    fn without_unnamed_files_a_hidden_one_is_renamed() {
+        let home = tempfile::tempdir().unwrap();
+        let draft = |bytes| {
+            let state = State::Hidden(filled(home.path(), bytes, None).unwrap());
+            Draft { directory: home.path(), bytes, permissions: None, state }
+        };
+        let path = home.path().join("r");
+        draft(b"one").name(&path).unwrap();
+        let mut second = draft(b"two");
+        assert_eq!(second.name(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        second.replace(&path).unwrap();
+        drop(draft(b"three"));
+        assert_eq!((fs::read(&path).unwrap(), names(home.path())), (b"two".to_vec(), vec!["r".to_owned()]));
     }
 
     #[test]
@@ -172,6 +302,7 @@ mod tests {
         assert!(directory.ends_with("it is a directory; name a file in it"), "{directory}");
         let nowhere = check(&home.path().join("no/r.json")).unwrap_err();
         assert!(nowhere.ends_with("its directory does not exist; create it first"), "{nowhere}");
+        assert!(check(&home.path().join("x".repeat(5_000))).is_err(), "no file can have that name");
         check_in(&home.path().join("made/below")).unwrap();
         assert!(home.path().join("made/below").is_dir());
     }

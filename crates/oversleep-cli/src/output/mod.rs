@@ -4,7 +4,9 @@
 mod delivery;
 pub mod file;
 pub mod pages;
+pub mod place;
+pub mod rescue;
 pub mod stdout;
 pub mod unfinished;
 
-pub use delivery::Delivery;
+pub use delivery::{Delivery, stem};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use oversleep_record::ResultFile;
 
-use super::file;
+use super::file::Files;
 use crate::width::width;
 use oversleep_report::html;
 use oversleep_report::terminal::{self, Detail};
@@ -25,10 +25,10 @@ pub fn html(result: &ResultFile) -> Vec<u8> {
 ///
 /// # Errors
 /// The system's.
-pub fn svg(result: &ResultFile, directory: &Path) -> io::Result<usize> {
+pub fn svg(result: &ResultFile, directory: &Path, files: &mut Files) -> io::Result<usize> {
     let pictures = pictures::all(result);
     for picture in &pictures {
-        file::replace(&directory.join(format!("{}.svg", picture.name)), picture.svg.as_bytes())?;
+        files.replace(&directory.join(format!("{}.svg", picture.name)), picture.svg.as_bytes())?;
     }
     Ok(pictures.len())
 }

@@ -2,23 +2,48 @@
 
 use std::io::{self, Write};
 
-use crate::exit::Failure;
+use oversleep_native::outputs;
 
-/// Text for people; NO_COLOR, `--color` or a reader that is no terminal remove its styles.
+use crate::exit::Failure;
+use crate::safe;
+
+/// Checks that there is a standard output.
+///
+/// # Errors
+/// This process was started without one.
+pub fn check() -> Result<(), Failure> {
+    if outputs::is_stdout_closed() {
+        let next = "redirect it to a file or /dev/null";
+        return Err(Failure::failed(format!("can't write to standard output: it is closed; {next}")));
+    }
+    Ok(())
+}
+
+/// Text for people; NO_COLOR, `--color` or a reader that is not a terminal remove its styles.
 pub fn text(text: &str) -> Result<(), Failure> {
+    check()?;
     let mut out = anstream::stdout().lock();
-    done(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    done(out.write_all(safe::styled(text).as_bytes()).and_then(|()| out.flush()))
 }
 
 /// A document, as it is.
 pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
+    check()?;
     let mut out = io::stdout().lock();
     done(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
 /// A JSON document.
 pub fn json(value: &serde_json::Value) -> Result<(), Failure> {
-    bytes(format!("{value:#}\n").as_bytes())
+    json_text(format!("{value:#}\n").as_bytes())
+}
+
+/// A JSON document as text, with escapes for the letters that a terminal would obey.
+pub fn json_text(json: &[u8]) -> Result<(), Failure> {
+    match std::str::from_utf8(json) {
+        Ok(text) => bytes(safe::json(text).as_bytes()),
+        Err(_) => bytes(json),
+    }
 }
 
 /// Whether the reader has gone. Windows reports it in several ways, and the standard library does not count

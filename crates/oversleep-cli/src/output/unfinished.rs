@@ -1,4 +1,4 @@
-//! Files being written, so that a process that ends at once leaves none of them behind.
+//! Files that have a name and are not complete yet, so that a process that ends at once leaves none of them behind.
 
 use std::fs;
 use std::io;
@@ -28,18 +28,20 @@ impl Unfinished {
         Ok((Unfinished(path.to_owned()), made))
     }
 
-    /// Takes the last step that completes these files; the process can't end in between.
+    /// Its name until it is complete.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Takes the last step, which completes the file; the process can't end in between.
     ///
     /// # Errors
-    /// The step failed; the files are removed.
-    pub fn finish<const N: usize>(files: [Unfinished; N], last: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    /// The step failed; the file is still unfinished.
+    pub fn finish(&self, last: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let mut all = lock();
-        let done = last();
-        if done.is_ok() {
-            all.retain(|path| files.iter().all(|file| file.0 != *path));
-        }
-        drop(all);
-        done
+        last()?;
+        all.retain(|path| *path != self.0);
+        Ok(())
     }
 }
 
@@ -75,9 +77,9 @@ mod tests {
         let make = || Unfinished::make(&path, || File::create_new(&path)).unwrap().0;
         drop(make());
         assert!(!path.exists());
-        assert!(Unfinished::finish([make()], || Err(io::Error::other("no"))).is_err());
+        assert!(make().finish(|| Err(io::Error::other("no"))).is_err());
         assert!(!path.exists());
-        Unfinished::finish([make()], || Ok(())).unwrap();
+        make().finish(|| Ok(())).unwrap();
         assert!(path.exists());
         assert!(Unfinished::make(&path, || File::create_new(&path)).is_err(), "what others finished is not ours");
         assert!(path.exists());

@@ -82,13 +82,14 @@ fn hint(lab: &Laboratory, error: &NotASetting) -> String {
 /// Why a setting was refused, in the words of the command line.
 fn refusal(option: &str, error: &NotASetting, hint: &str) -> Failure {
     let NotASetting { given, problem, .. } = error;
+    let shown = given.brief();
     let meant = match given {
         Setting::Policy { policy, .. } if !POLICIES.contains(&policy.as_str()) => names::nearest(policy, &POLICIES),
         _ => None,
     };
     Failure::usage(match meant {
-        Some(meant) => format!("can't use --{option} {given}: did you mean '{meant}'? Otherwise {problem}{hint}"),
-        None => format!("can't use --{option} {given}: {problem}{hint}"),
+        Some(meant) => format!("can't use --{option} {shown}: did you mean '{meant}'? Otherwise {problem}{hint}"),
+        None => format!("can't use --{option} {shown}: {problem}{hint}"),
     })
 }
 
@@ -108,6 +109,6 @@ mod tests {
         assert_eq!(policy("fofo", 0), "can't use --policy fofo: did you mean 'fifo'? Otherwise give fifo:1 to fifo:99");
         let missing = Unavailable::no_hardware("CPU 7");
         let cpu = refusal("pin", &NotASetting::unavailable("pin", &Setting::Cpus(vec![7]), missing), "");
-        assert_eq!(cpu.to_string(), "can't use --pin 7: no CPU 7 here");
+        assert_eq!(cpu.to_string(), "can't use --pin 7: no CPU 7");
     }
 }

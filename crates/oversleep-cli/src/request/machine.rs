@@ -1,12 +1,10 @@
 //! The machine that the options name: this one, or a modelled one.
 
-use std::fs;
-
 use oversleep_lab::{Laboratory, machines};
-use oversleep_record::ResultFile;
 
 use super::names;
 use crate::args::{MachineArgs, ModelArgs};
+use crate::command::reading;
 use crate::exit::Failure;
 
 /// The laboratory on the machine that the options name.
@@ -19,8 +17,7 @@ pub fn laboratory(args: &MachineArgs) -> Result<Laboratory, Failure> {
         (None, Some(path)) => {
             let failed =
                 |error: String| Failure::failed(format!("can't model the machine of '{}': {error}", path.display()));
-            let bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
-            let result = ResultFile::read(&bytes).map_err(|error| failed(error.to_string()))?;
+            let result = reading::from_file(path).map_err(|error| failed(error.to_string()))?;
             let seed = args.model.seed.unwrap_or(machines::SEED);
             machines::like(&result, &args.model.set, seed).map_err(|error| Failure::usage(error.to_string()))
         }

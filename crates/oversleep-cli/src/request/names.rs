@@ -50,7 +50,7 @@ pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<S
 pub fn unknown(what: &str, name: &str, known: &[&str], list: Option<&str>) -> Failure {
     let all = match list {
         Some(command) => format!("`{command}` lists them all"),
-        None => format!("there are {}", known.join(", ")),
+        None => format!("choose from {}", known.join(", ")),
     };
     Failure::usage(match nearest(name, known) {
         Some(near) => format!("unknown {what} '{name}'; did you mean '{near}'? {}", sentence(&all)),
@@ -104,8 +104,8 @@ mod tests {
         let text = "unknown wait 'nanoslep'; did you mean 'nanosleep'? `oversleep waits --list` lists them all";
         assert_eq!(with_list.to_string(), text);
         let without = unknown("load", "zzz", &["spin", "memory"], None);
-        assert_eq!(without.to_string(), "unknown load 'zzz'; there are spin, memory");
+        assert_eq!(without.to_string(), "unknown load 'zzz'; choose from spin, memory");
         let near = unknown("load", "spim", &["spin", "memory"], None);
-        assert_eq!(near.to_string(), "unknown load 'spim'; did you mean 'spin'? There are spin, memory");
+        assert_eq!(near.to_string(), "unknown load 'spim'; did you mean 'spin'? Choose from spin, memory");
     }
 }

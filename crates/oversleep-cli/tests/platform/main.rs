@@ -1,9 +1,11 @@
 //! What only one kind of system has: devices that are full, arguments that are no text.
 #![cfg(unix)]
 
+mod places;
 mod signals;
 #[path = "../support/mod.rs"]
 mod support;
+mod terminal;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -239,7 +241,7 @@ fn every_example_of_the_help_runs() {
     }
 }
 
-/// A page of the project; nothing where the crate is tested without it.
+/// A page of the project; nothing if the crate is tested without it.
 fn page(name: &str) -> Option<String> {
     let text = fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR")));
     let text = text.map_err(|error| eprintln!("skipped: {name}: {error}")).ok()?;

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use oversleep_record::ResultFile;
 use oversleep_record::file::Completion;
 
-use crate::support::{Ended, Home};
+use crate::support::{Ended, Home, SHORT};
 
 fn signal(child: &Child, name: &str) {
     let sent = Command::new("sh").arg("-c").arg(format!("kill -{name} {}", child.id())).status().expect("a shell");
@@ -51,6 +51,83 @@ fn what_was_measured_is_kept_when_it_is_interrupted() {
         let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
         assert_eq!(result.completion, Completion::Interrupted);
         assert!(result.series[0].has_values());
+    }
+}
+
+/// `timeout` sends its signal to the process and to its group: two of them, a moment apart.
+#[test]
+fn signals_that_come_together_are_one() {
+    let home = Home::new();
+    let (child, mut stderr) = long_run("nanosleep", &home, &["--request", "1ms", "--out", "r.json"]);
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let script = format!("for i in 1 2 3 4 5 6 7 8; do kill -TERM {0}; kill -INT {0}; done", child.id());
+    assert!(Command::new("sh").args(["-c", &script]).stderr(Stdio::null()).status().is_ok());
+    let mut lines = String::new();
+    std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
+    Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
+    assert!(!lines.contains("quitting at once"), "{lines}");
+    let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
+    assert_eq!(result.completion, Completion::Interrupted);
+}
+
+/// Nothing reads the pipe, so the delivery never ends by itself.
+#[test]
+fn the_first_signal_ends_a_blocked_delivery_and_the_result_is_kept() {
+    let home = Home::new();
+    assert!(Command::new("mkfifo").arg(home.path().join("pipe")).status().is_ok_and(|made| made.success()));
+    let mut command = home.command();
+    command.args(SHORT).args(["--json", "pipe"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    // If it is measuring still, this ends the run, and the next one ends the delivery.
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    signal(&child, "INT");
+    let ended = Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
+    assert!(
+        ended.stderr.starts_with("ended before every output was written; the result is kept in "),
+        "{}",
+        ended.stderr
+    );
+    let kept = home.temporary_files();
+    let [name] = kept.as_slice() else { panic!("{kept:?}") };
+    let kept = fs::read(home.path().join("temp").join(name)).expect("readable");
+    assert!(ResultFile::read(&kept).is_ok_and(|result| result.completion == Completion::Complete));
+}
+
+/// A process that is killed can't clean up.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_killed_process_leaves_nothing_half_written() {
+    for after_ms in [2, 5, 10, 20, 40, 80] {
+        let home = Home::new();
+        let mut command = home.command();
+        command.args(SHORT).args(["--out", "r.json", "--html", "r.html"]).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("it starts");
+        std::thread::sleep(std::time::Duration::from_millis(after_ms));
+        child.kill().expect("it is ours");
+        child.wait().expect("it ends");
+        for name in home.files() {
+            let bytes = fs::read(home.path().join(&name)).expect("readable");
+            let is_whole = match name.as_str() {
+                "r.json" => ResultFile::read(&bytes).is_ok(),
+                _ => name == "r.html" && bytes.ends_with(b"</html>\n"),
+            };
+            assert!(is_whole, "{after_ms} ms: {name} has {} bytes", bytes.len());
+        }
+    }
+}
+
+/// The kernel says so by a signal, and kills a second later.
+#[test]
+fn the_limit_on_cpu_time_ends_a_run_with_its_result() {
+    for limits in ["ulimit -St 1", "ulimit -t 2"] {
+        let home = Home::new();
+        let line = format!("{limits}; exec \"$0\" waits spin --request 1ms --for 60s --out r.json");
+        let mut command = home.prepared(Command::new("sh"));
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_oversleep")]);
+        let ended = Ended::of(command.output().expect("a shell")).with_code(130);
+        assert!(ended.stderr.contains("the CPU time that this process may use"), "{limits}: {}", ended.stderr);
+        let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
+        assert!(result.completion == Completion::Interrupted && result.series[0].has_values(), "{limits}");
     }
 }
 
@@ -103,6 +180,8 @@ fn the_second_signal_ends_it_at_once() {
         for line in &mut lines {
             signal(&child, "INT");
             stderr.read_line(line).expect("readable");
+            // Signals within half a second are one.
+            std::thread::sleep(std::time::Duration::from_millis(600));
         }
         assert!(lines[0].starts_with("ending the run"), "{lines:?}");
         assert_eq!(child.wait().expect("it ends").code(), Some(130));

@@ -6,7 +6,6 @@ use oversleep_record::file::Completion;
 use oversleep_record::words::percent;
 use oversleep_record::{Disturbance, Nanos, ResultFile};
 
-use super::place;
 use crate::figures::{cpus, observed};
 use crate::read::wine_version;
 
@@ -15,24 +14,17 @@ pub(super) const BUSY_SHARE: f64 = 0.25;
 /// Share of a machine's CPU time stolen by its hypervisor from which its figures may be the host's.
 const STEAL_SHARE: f64 = 0.05;
 
-/// All caveats, result by result.
-pub(super) fn all(results: &[ResultFile]) -> Vec<Caveat> {
-    let base = results.first();
-    let of_result = |(index, file): (usize, &ResultFile)| {
-        let of_kind = |(kind, sentence): (CaveatKind, Option<String>)| {
-            Some(Caveat { result: place(index), kind, sentence: sentence? })
-        };
-        let caveats = [
-            (CaveatKind::Modelled, modelled(file)),
-            (CaveatKind::Wine, under_wine(file)),
-            (CaveatKind::Emulated, emulated(file)),
-            (CaveatKind::Interrupted, interrupted(file)),
-            (CaveatKind::Busy, busy(file)),
-            (CaveatKind::OtherClock, base.and_then(|base| other_clock(base, file))),
-        ];
-        caveats.into_iter().filter_map(of_kind).collect::<Vec<_>>()
-    };
-    results.iter().enumerate().flat_map(of_result).collect()
+/// The caveats of a result.
+pub(super) fn of(result: u32, base: &ResultFile, file: &ResultFile) -> impl Iterator<Item = Caveat> + use<> {
+    let caveats = [
+        (CaveatKind::Modelled, modelled(file)),
+        (CaveatKind::Wine, under_wine(file)),
+        (CaveatKind::Emulated, emulated(file)),
+        (CaveatKind::Interrupted, interrupted(file)),
+        (CaveatKind::Busy, busy(file)),
+        (CaveatKind::OtherClock, other_clock(base, file)),
+    ];
+    caveats.into_iter().filter_map(move |(kind, sentence)| Some(Caveat { result, kind, sentence: sentence? }))
 }
 
 fn modelled(file: &ResultFile) -> Option<String> {
@@ -102,6 +94,10 @@ mod tests {
 
     use super::*;
     use crate::compare::testing::{Sheet, load, waits};
+
+    fn all(files: &[ResultFile]) -> Vec<Caveat> {
+        (0..).zip(files).flat_map(|(result, file)| of(result, &files[0], file)).collect()
+    }
 
     fn kinds(files: &[ResultFile]) -> Vec<(u32, CaveatKind)> {
         all(files).iter().map(|caveat| (caveat.result, caveat.kind)).collect()

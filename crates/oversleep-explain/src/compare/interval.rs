@@ -43,7 +43,7 @@ pub(super) fn of_median(values: &Distribution, rounds: &[i64], step: i64) -> Opt
     })
 }
 
-/// Any quantile's interval, from the values alone. `None` where too few lie beyond it.
+/// Any quantile's interval, from the values alone. `None` if too few lie beyond it.
 pub(super) fn of_quantile(values: &Distribution, quantile: f64, step: i64) -> Option<Interval> {
     let (low, high) = ranks(values.count(), quantile)?;
     let at = |rank: u64| values.quantile((rank as f64 - 0.5) / values.count() as f64);

@@ -2,37 +2,64 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_record::comparison::SeriesComparison;
 use oversleep_record::series::{Pace, Quantity, Unit};
-use oversleep_record::{Nanos, ResultFile, Series, SeriesKey};
+use oversleep_record::{Conditions, Labels, Nanos, Series, SeriesKey};
 
-/// Series that measured the same thing: one at most of each result.
-pub(super) struct Group<'a> {
-    /// With the place of its result, in the results' order.
-    pub members: Vec<(usize, &'a Series)>,
+/// Groups of series that measured the same thing, by their place among the comparisons.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    by_key: BTreeMap<SeriesKey, Vec<usize>>,
+    /// The place in the base of each series that the base has; these are the first groups.
+    of_base: Vec<usize>,
 }
 
-/// Everything that tells one measurement from another. What the machine made of it (rounding, refusals) is not part of it.
+impl Groups {
+    /// The place of a series' group, which is new where no series like it was there.
+    pub fn place_of(&mut self, series: &Series, all: &mut Vec<SeriesComparison>) -> usize {
+        let of_key = self.by_key.entry(series.key.clone()).or_default();
+        if let Some(&at) = of_key.iter().find(|&&at| is_same(&all[at], series)) {
+            return at;
+        }
+        of_key.push(all.len());
+        all.push(SeriesComparison {
+            key: series.key.clone(),
+            experiment: series.experiment,
+            subject: series.subject.clone(),
+            runtime: series.runtime.clone(),
+            quantity: series.quantity,
+            unit: series.unit,
+            requested_ns: series.requested_ns,
+            pace: series.pace,
+            conditions: Conditions { outcomes: BTreeMap::new(), ..series.conditions.clone() },
+            labels: series.labels.clone(),
+            sides: Vec::new(),
+        });
+        all.len() - 1
+    }
+
+    /// Says that the group there is new and of that series of the base.
+    pub fn is_of_base(&mut self, at: usize, place: usize) {
+        if at == self.of_base.len() {
+            self.of_base.push(place);
+        }
+    }
+
+    /// The place in the base of a group's series.
+    pub fn in_base(&self, at: usize) -> Option<usize> {
+        self.of_base.get(at).copied()
+    }
+}
+
+/// Everything that tells one measurement from another but its key and conditions. What the machine made of it (rounding,
+/// refusals) is not part of it.
 #[derive(PartialEq)]
 struct Identity<'a> {
-    key: &'a SeriesKey,
     quantity: Quantity,
     unit: Unit,
     requested_ns: Option<Nanos>,
     pace: Option<Pace>,
     labels: BTreeMap<&'a str, String>,
-}
-
-impl<'a> Identity<'a> {
-    fn of(series: &'a Series) -> Identity<'a> {
-        Identity {
-            key: &series.key,
-            quantity: series.quantity,
-            unit: series.unit,
-            requested_ns: series.requested_ns,
-            pace: series.pace,
-            labels: series.labels.iter().map(|(name, value)| (name, meant(name, value))).collect(),
-        }
-    }
 }
 
 /// A label as it was meant: work is calibrated on each machine and comes out a few ns off the request, so its length counts
@@ -44,41 +71,30 @@ fn meant(name: &str, value: &str) -> String {
     }
 }
 
-/// Every series once, in the order of the results.
-pub(super) fn groups(results: &[ResultFile]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group> = Vec::new();
-    let mut by_key: BTreeMap<&SeriesKey, Vec<usize>> = BTreeMap::new();
-    for (index, file) in results.iter().enumerate() {
-        for series in &file.series {
-            let of_key = by_key.entry(&series.key).or_default();
-            let same = of_key.iter().copied().find(|&at| is_same(groups[at].members[0].1, series));
-            match same {
-                Some(at) => groups[at].members.push((index, series)),
-                None => {
-                    of_key.push(groups.len());
-                    groups.push(Group { members: vec![(index, series)] });
-                }
-            }
-        }
-    }
-    groups
+fn meant_labels(labels: &Labels) -> BTreeMap<&str, String> {
+    labels.iter().map(|(name, value)| (name, meant(name, value))).collect()
 }
 
-fn is_same(one: &Series, other: &Series) -> bool {
-    Identity::of(one) == Identity::of(other) && one.conditions.same_request(&other.conditions)
+/// Whether a series of the group's key measured the same thing.
+fn is_same(group: &SeriesComparison, series: &Series) -> bool {
+    let SeriesComparison { quantity, unit, requested_ns, pace, .. } = *group;
+    let known = Identity { quantity, unit, requested_ns, pace, labels: meant_labels(&group.labels) };
+    let Series { quantity, unit, requested_ns, pace, .. } = *series;
+    let new = Identity { quantity, unit, requested_ns, pace, labels: meant_labels(&series.labels) };
+    known == new && group.conditions.same_request(&series.conditions)
 }
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::conditions::{Conditions, Setting};
+    use oversleep_record::conditions::Setting;
     use oversleep_record::label;
 
     use super::*;
-    use crate::compare::testing::{Sheet, waits};
+    use crate::compare::testing::waits;
 
     fn together(one: Series, other: Series) -> bool {
-        let results = [Sheet::linux().series(one).file, Sheet::linux().series(other).file];
-        groups(&results).len() == 1
+        let (mut groups, mut all) = (Groups::default(), Vec::new());
+        groups.place_of(&one, &mut all) == groups.place_of(&other, &mut all)
     }
 
     #[test]

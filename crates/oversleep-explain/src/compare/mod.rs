@@ -19,23 +19,81 @@ use oversleep_record::file::Tool;
 use oversleep_record::{Environment, ResultFile};
 
 use crate::read::wine_version;
+use matching::Groups;
 
 pub use facts::NAMES as FACTS;
 #[cfg(test)]
 pub(crate) use facts::facts;
 
-/// The results compared with the first of them. `machine` describes a result's machine in words.
-pub fn compare(results: &[ResultFile], machine: fn(&ResultFile) -> Vec<String>) -> Comparison {
-    let environments: Vec<&Environment> = results.iter().map(|file| &file.environment).collect();
-    Comparison {
-        schema: SCHEMA.to_owned(),
-        tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-        results: results.iter().map(|file| compared(file, machine(file))).collect(),
-        caveats: caveats::all(results),
-        facts: facts::differences(&environments),
-        clocks: clocks(results),
-        series: matching::groups(results).iter().map(|group| judge::comparison(results, group)).collect(),
+/// A comparison that grows by one result at a time: it holds the base and what it says, and none of the other results.
+#[derive(Debug)]
+pub struct Comparing {
+    base: ResultFile,
+    comparison: Comparison,
+    environments: Vec<Environment>,
+    groups: Groups,
+    machine: fn(&ResultFile) -> Vec<String>,
+}
+
+impl Comparing {
+    /// Begins with the base. `machine` describes a result's machine in words.
+    pub fn with(base: ResultFile, machine: fn(&ResultFile) -> Vec<String>) -> Comparing {
+        let comparison = Comparison {
+            schema: SCHEMA.to_owned(),
+            tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+            results: Vec::new(),
+            caveats: Vec::new(),
+            facts: Vec::new(),
+            clocks: Vec::new(),
+            series: Vec::new(),
+        };
+        let mut begun = Comparing { base, comparison, environments: Vec::new(), groups: Groups::default(), machine };
+        begun.side(None);
+        begun
     }
+
+    /// Adds a result.
+    pub fn add(&mut self, file: &ResultFile) {
+        self.side(Some(file));
+    }
+
+    /// Adds the base, or another result.
+    fn side(&mut self, other: Option<&ResultFile>) {
+        let (base, comparison, file) = (&self.base, &mut self.comparison, other.unwrap_or(&self.base));
+        let result = place(comparison.results.len());
+        comparison.results.push(compared(file, (self.machine)(file)));
+        comparison.caveats.extend(caveats::of(result, base, file));
+        self.environments.push(file.environment.clone());
+        add_clocks(&mut comparison.clocks, result, file);
+        for (place, series) in file.series.iter().enumerate() {
+            let at = self.groups.place_of(series, &mut comparison.series);
+            let side = match other {
+                None => {
+                    self.groups.is_of_base(at, place);
+                    judge::base_side(base, series)
+                }
+                Some(other) => judge::side(base, self.groups.in_base(at), other, series, result),
+            };
+            comparison.series[at].sides.push(side);
+        }
+    }
+
+    /// The comparison of all results added.
+    pub fn finish(self) -> Comparison {
+        let environments: Vec<&Environment> = self.environments.iter().collect();
+        Comparison { facts: facts::differences(&environments), ..self.comparison }
+    }
+}
+
+/// The results compared with the first of them. `machine` describes a result's machine in words.
+///
+/// # Panics
+/// Without a result.
+pub fn compare(results: &[ResultFile], machine: fn(&ResultFile) -> Vec<String>) -> Comparison {
+    let (base, others) = results.split_first().expect("a comparison has a base");
+    let mut comparing = Comparing::with(base.clone(), machine);
+    others.iter().for_each(|file| comparing.add(file));
+    comparing.finish()
 }
 
 fn compared(file: &ResultFile, machine: Vec<String>) -> Compared {
@@ -58,19 +116,16 @@ fn place(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// Every clock that any result knows, in the order of the first that does.
-fn clocks(results: &[ResultFile]) -> Vec<ClockComparison> {
+/// Adds a result's clocks, those that no result had yet at the end.
+fn add_clocks(all: &mut Vec<ClockComparison>, result: u32, file: &ResultFile) {
     let mut seen = BTreeSet::new();
-    let all = results.iter().flat_map(|file| &file.clocks).map(|clock| clock.name.as_str());
-    let names: Vec<&str> = all.filter(|name| seen.insert(*name)).collect();
-    let side = |name: &str, index: usize| Some(ClockSide::of(place(index), results[index].clock(name)?));
-    names
-        .into_iter()
-        .map(|name| ClockComparison {
-            name: name.to_owned(),
-            sides: (0..results.len()).filter_map(|index| side(name, index)).collect(),
-        })
-        .collect()
+    for clock in file.clocks.iter().filter(|clock| seen.insert(clock.name.as_str())) {
+        let side = ClockSide::of(result, clock);
+        match all.iter_mut().find(|known| known.name == clock.name) {
+            Some(known) => known.sides.push(side),
+            None => all.push(ClockComparison { name: clock.name.clone(), sides: vec![side] }),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -131,6 +131,6 @@ mod tests {
         assert_eq!(says(Sheet::linux()), "the kernel's HZ is not available (timer.hz): this result does not record it");
         let hidden =
             Sheet::linux().fact(FactName::TimerHz, FactValue::Unknown(Unavailable::missing("/proc/config.gz")));
-        assert_eq!(says(hidden), "the kernel's HZ is not available (timer.hz): /proc/config.gz is missing here");
+        assert_eq!(says(hidden), "the kernel's HZ is not available (timer.hz): /proc/config.gz is missing");
     }
 }

@@ -1,4 +1,4 @@
-//! Finding series: the waits of a result, the plainest sleep among them, two of them at one request, trials of remedies.
+//! Finding series: the waits of a result, the simplest sleep among them, two of them at one request, trials of remedies.
 
 use oversleep_record::conditions::Outcome;
 use oversleep_record::file::Completion;
@@ -66,23 +66,23 @@ pub(crate) fn wait_like<'a>(file: &'a ResultFile, wait: &'a str, other: &Series)
     waits_of(file, wait).find(|series| series.requested_ns == other.requested_ns && is_sound(series))
 }
 
-/// The plain sleeps of the result's system, plainest first.
+/// The plain sleeps of the result's system, simplest first.
 pub(crate) fn sleeps_of(file: &ResultFile) -> &'static [&'static str] {
     plain_sleeps(&file.platform.os)
 }
 
-/// The plainest sleep that was measured, which must carry a conclusion: what other waits are compared with.
+/// The simplest sleep that was measured, which must carry a conclusion: what other waits are compared with.
 pub(crate) fn reference_sleep(file: &ResultFile) -> Checked<&Series> {
-    let plainest = sleeps_of(file).iter().find_map(|wait| wait_series(file, wait));
-    needed(file, ExperimentId::B5, &format!("B5/{}/1ms", sleeps_of(file)[0]), plainest)
+    let simplest = sleeps_of(file).iter().find_map(|wait| wait_series(file, wait));
+    needed(file, ExperimentId::B5, &format!("B5/{}/1ms", sleeps_of(file)[0]), simplest)
 }
 
-/// The plainest sleep that can carry a conclusion.
+/// The simplest sleep that can carry a conclusion.
 pub(crate) fn plain_sleep(file: &ResultFile) -> Option<&Series> {
     sleeps_of(file).iter().find_map(|wait| sound_wait(file, wait))
 }
 
-/// The plainest sleep at the request of `other`.
+/// The simplest sleep at the request of `other`.
 pub(crate) fn sleep_like<'a>(file: &'a ResultFile, other: &Series) -> Option<&'a Series> {
     sleeps_of(file).iter().find_map(|wait| wait_like(file, wait, other))
 }
@@ -92,14 +92,14 @@ pub(crate) fn spinning<'a>(file: &'a ResultFile, wait: &'a str) -> impl Iterator
     file.experiment(ExperimentId::B12).filter(move |series| series.subject == wait && series.has_values())
 }
 
-/// The plainest sleep beside the hybrid wait of experiment B12, at 1 ms where there is a choice.
+/// The simplest sleep beside the hybrid wait of experiment B12, at 1 ms where there is a choice.
 pub(crate) fn sleep_and_hybrid(file: &ResultFile) -> Option<(&Series, &Series)> {
     let is_lateness = |series: &&Series| series.quantity == Quantity::Lateness && is_sound(series);
     let hybrid = spinning(file, HYBRID).filter(is_lateness).min_by_key(distance_from_common_request)?;
     Some((sleep_like(file, hybrid)?, hybrid))
 }
 
-/// The plainest sleep, and another wait at the same request.
+/// The simplest sleep, and another wait at the same request.
 pub(crate) fn sleep_and<'a>(file: &'a ResultFile, wait: &'a str) -> Option<(&'a Series, &'a Series)> {
     let sleep = plain_sleep(file)?;
     Some((sleep, wait_like(file, wait, sleep)?))
@@ -136,7 +136,7 @@ pub(crate) fn trial_of<'a>(file: &'a ResultFile, remedy: &str) -> Option<&'a Tri
     file.trials.iter().find(|trial| trial.remedy == remedy)
 }
 
-/// The series of a trial in pairs, those of the plainest sleep first: every report names the plainest wait where it can.
+/// The series of a trial in pairs, those of the simplest sleep first: every report names the simplest wait where it can.
 pub(crate) fn pairs<'a>(file: &'a ResultFile, trial: &'a Trial) -> Vec<(&'a Series, &'a Series)> {
     let both = |pair: &TrialPair| Some((file.series(&pair.before)?, file.series(&pair.after)?));
     let mut pairs: Vec<(&Series, &Series)> = trial.pairs.iter().filter_map(both).collect();
@@ -154,7 +154,7 @@ pub(crate) fn refusal(series: &Series) -> Option<String> {
     (!denied.is_empty()).then(|| list(&denied))
 }
 
-/// The plainest pair of a remedy's trial that was measured as requested: without it and with it.
+/// The simplest pair of a remedy's trial that was measured as requested: without it and with it.
 pub(crate) fn trial_pair<'a>(file: &'a ResultFile, remedy: &str) -> Option<(&'a Series, &'a Series)> {
     let is_measured =
         |(before, after): &(&Series, &Series)| before.has_values() && after.has_values() && refusal(after).is_none();

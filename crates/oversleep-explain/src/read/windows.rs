@@ -1,7 +1,7 @@
-//! Results of Windows: its tick, the plainest sleep on it, and the sleeps measured while a timer resolution was held.
+//! Results of Windows: its tick, the simplest sleep on it, and the sleeps measured while a timer resolution was held.
 
 use oversleep_record::conditions::{Outcome, Setting};
-use oversleep_record::series::Quantity;
+use oversleep_record::series::{Quantity, Status};
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion};
@@ -52,7 +52,7 @@ pub(crate) fn took(series: &Series) -> String {
     format!("{} took {}", a_wait(series), duration(series))
 }
 
-/// The plainest sleep of 1 ms, while this process requested no resolution.
+/// The simplest sleep of 1 ms, while this process requested no resolution.
 pub(crate) fn sleep_as_found(file: &ResultFile) -> Checked<&Series> {
     let series = reference_sleep(file)?;
     if series.conditions.setting(tunable::RESOLUTION).is_some() {
@@ -73,7 +73,7 @@ pub(crate) fn sleep_as_found(file: &ResultFile) -> Checked<&Series> {
 /// The same; where that has too few values, since each takes a tick, all waits that end on the same ticks together.
 pub(crate) fn tick_sleep_as_found(file: &ResultFile) -> Checked<Series> {
     let enough = sleep_as_found(file);
-    let plainest = match (&enough, wait_series(file, WINDOWS_TICK_WAITS[0])) {
+    let simplest = match (&enough, wait_series(file, WINDOWS_TICK_WAITS[0])) {
         (Err(refusal), Some(few))
             if refusal.verdict == oversleep_record::finding::Verdict::NotEnoughData
                 && is_plain_millisecond(file, few)
@@ -85,13 +85,13 @@ pub(crate) fn tick_sleep_as_found(file: &ResultFile) -> Checked<Series> {
     };
     let alike = |series: &&Series| {
         WINDOWS_TICK_WAITS.contains(&series.subject.as_str())
-            && series.experiment == plainest.experiment
-            && series.requested_ns == plainest.requested_ns
-            && series.conditions == plainest.conditions
+            && series.experiment == simplest.experiment
+            && series.requested_ns == simplest.requested_ns
+            && series.conditions == simplest.conditions
             && series.has_values()
     };
     let members: Vec<&Series> = file.series.iter().filter(alike).collect();
-    Ok(pooled(&plainest.subject, &members).unwrap_or_else(|| plainest.clone()))
+    Ok(pooled(&simplest.subject, &members).unwrap_or_else(|| simplest.clone()))
 }
 
 /// Whether it is a plain sleep of 1 ms.
@@ -138,7 +138,9 @@ pub(crate) fn other_in_effect(requested: Nanos, series: &Series) -> Option<Nanos
 
 /// Series of C3 measured beside one neighbour, and what it held.
 pub(crate) fn beside_neighbour(file: &ResultFile) -> impl Iterator<Item = (Nanos, &Series)> {
-    file.experiment(ExperimentId::C3).filter(|series| series.has_values()).filter_map(|series| {
+    // A neighbour that died held nothing for a part of the values.
+    let is_whole = |series: &&Series| series.has_values() && !matches!(series.status, Status::Unavailable { .. });
+    file.experiment(ExperimentId::C3).filter(is_whole).filter_map(|series| {
         match series.label(label::NEIGHBOUR)?.0.as_slice() {
             [Setting::Nanos(held)] => Some((*held, series)),
             _ => None,
@@ -167,7 +169,7 @@ pub(crate) fn half_and_above(file: &ResultFile) -> Checked<(&Series, &Series)> {
     match (in_effect(half), in_effect(above)) {
         (Some(one), Some(other)) if one == other => Err(Conclusion::lacks(format!(
             "the period was {one} with either request, so another process held it or the machine has none shorter. \
-             `oversleep resolution show` names the holders where Windows does"
+             `oversleep resolution show` names the holders if Windows does"
         ))),
         _ => Ok((half, above)),
     }

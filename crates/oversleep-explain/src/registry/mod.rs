@@ -78,7 +78,7 @@ fn finding(file: &ResultFile, entry: &FindingEntry) -> Option<Finding> {
     {
         conclusion.sentence = format!("under Wine {version}: {}", conclusion.sentence);
     }
-    // A cure is advice only where there is something to cure.
+    // A remedy is advice only if there is something to mend.
     let remedies = conclusion.remedies.unwrap_or(entry.remedies);
     Some(Finding {
         id: entry.id.to_owned(),

@@ -38,7 +38,7 @@ pub(crate) static USE_TSC_CLOCKSOURCE: RemedyEntry = RemedyEntry {
     id: "use-tsc-clocksource",
     scope: LINUX_KERNEL,
     summary: "Clock reads are answered in user space, without a system call.",
-    how: "Switch to a clocksource with a vDSO path: tsc where the processor's TSC is invariant, kvm-clock or \
+    how: "Switch to a clocksource with a vDSO path: tsc if the processor's TSC is invariant, kvm-clock or \
           hyperv_clocksource in a guest. The boot log says why the kernel did not choose it.",
     example: Some(
         "# commands\ncat /sys/devices/system/clocksource/clocksource0/available_clocksource\n\
@@ -77,7 +77,7 @@ pub(crate) static FEWER_RUNNABLE_THREADS: RemedyEntry = RemedyEntry {
     how: "Run no more busy threads than there are CPUs. Move batch work to other machines or hours, or give it the idle \
           policy.",
     example: Some("# command\nchrt --idle 0 ./batch-job"),
-    trial: Trial::Never("the other tasks are not oversleep's to stop"),
+    trial: Trial::Never("the other tasks belong to other programs"),
 };
 
 pub(crate) static ISOLATE_CPUS: RemedyEntry = RemedyEntry {

@@ -1,5 +1,5 @@
-//! The remedies, by who can apply them. An entry says itself whether and how it is measured; the findings that it cures
-//! name it, so there is no list of them here.
+//! The remedies, by who can apply them. An entry says itself whether and how it is measured; the findings that it helps
+//! with name it, so there is no list of them here.
 
 pub(crate) mod linux;
 pub(crate) mod machine;

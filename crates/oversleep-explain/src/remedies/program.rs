@@ -25,7 +25,7 @@ pub(crate) static SLEEP_WITH_OVERSLEEP: RemedyEntry = RemedyEntry {
     scope: Scope::Anywhere,
     summary: "The library learns how late this machine's waits are and spins for only that long; it never returns early.",
     how: "Link the oversleep library and sleep to deadlines with its Sleeper. It keeps the timer slack low while it waits, \
-          and it stops spinning where more threads are runnable than there are CPUs.",
+          and it stops spinning while more threads are runnable than there are CPUs.",
     example: Some(
         "// Rust\nlet mut sleeper = oversleep::Sleeper::new();\n\
          let deadline = oversleep::Instant::now() + std::time::Duration::from_millis(1);\n\
@@ -54,8 +54,8 @@ pub(crate) static USE_PRECISE_CLOCK: RemedyEntry = RemedyEntry {
     id: "use-precise-clock",
     scope: Scope::Except("windows"),
     summary: "Readings differ by nanoseconds instead of whole ticks.",
-    how: "Use the precise clock for anything shorter than a hundred ticks. Keep the coarse clock for timestamps where a \
-          tick does not matter.",
+    how: "Use the precise clock for anything shorter than a hundred ticks. Keep the coarse clock for timestamps for \
+          which a tick does not matter.",
     example: Some("/* C */ clock_gettime(CLOCK_MONOTONIC, &t); /* not CLOCK_MONOTONIC_COARSE */"),
     trial: Trial::Never("experiment B1 shows both clocks' readings of the same sleeps"),
 };
@@ -77,7 +77,7 @@ pub(crate) static READ_WITH_A_FENCE: RemedyEntry = RemedyEntry {
     id: "read-with-a-fence",
     scope: Scope::Anywhere,
     summary: "The processor can't move the read of its counter past the instructions around it.",
-    how: "Where two threads compare counter values, read the counter in order: rdtscp, or lfence before rdtsc. The plain \
+    how: "If two threads compare counter values, read the counter in order: rdtscp, or lfence before rdtsc. The plain \
           read is fine on one thread and for durations well above 100 ns.",
     example: Some("// Rust\nlet mut aux = 0;\nlet ticks = unsafe { core::arch::x86_64::__rdtscp(&mut aux) };"),
     trial: Trial::Never("the clock table shows the fenced reads next to the plain one"),
@@ -106,7 +106,7 @@ pub(crate) static BLOCK_INSTEAD_OF_POLLING: RemedyEntry = RemedyEntry {
     id: "block-instead-of-polling",
     scope: Scope::Anywhere,
     summary: "The waiting thread wakes when the work is done, not at the next poll.",
-    how: "Join with a condition variable, a futex or thread::join. Where you must poll a state, have the last worker \
+    how: "Join with a condition variable, a futex or thread::join. If you must poll a state, have the last worker \
           signal it.",
     example: Some("// Rust\nfor worker in workers {\n    worker.join().unwrap();\n}"),
     trial: Trial::Never("experiment D1 measures both side by side"),

@@ -106,7 +106,7 @@ pub struct RemedyTrialSpec {
     pub requested: Nanos,
 }
 
-/// How to try a remedy on the waits of this result; `None` where it can't be tried or there is no reason to.
+/// How to try a remedy on the waits of this result; `None` if it can't be tried or there is no reason to.
 pub(crate) fn trial_spec(file: &ResultFile, entry: &'static RemedyEntry) -> Option<RemedyTrialSpec> {
     let Trial::Here { conditions, waits, is_worth_it } = entry.trial else { return None };
     if !entry.scope.covers(file) || !is_worth_it(file) {

@@ -35,7 +35,7 @@ fn a_refusal_says_why() {
     after.conditions.outcomes.insert("slack".into(), Outcome::Denied { why });
     assert_eq!(
         slack_trial(&sheet),
-        Tried::Refused { why: "prctl is not permitted here (allow it in the seccomp profile)".into() }
+        Tried::Refused { why: "prctl is not permitted (allow it in the seccomp profile)".into() }
     );
 }
 

@@ -34,7 +34,7 @@ pub struct ClockVerdict {
     pub name: String,
     /// The call as a programmer writes it.
     pub call: String,
-    /// Whether it is valid for measuring elapsed time; `None` where it is not available.
+    /// Whether it is valid for measuring elapsed time; `None` if it is not available.
     pub validity: Option<Validity>,
     /// Which checks failed or lacked data, in a few words each; empty for a valid clock.
     pub reasons: Vec<String>,
@@ -264,7 +264,7 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
     (Some(validity), failed)
 }
 
-/// Whether a clock showed the reference waits as they were; the share that it showed where it didn't, `None` where that
+/// Whether a clock showed the reference waits as they were; the share that it showed where it didn't, `None` if that
 /// was not tested. A clock of large steps may be a step off per wait.
 pub(crate) fn ratio_check(file: &ResultFile, clock: &ClockResult) -> Option<Result<(), f64>> {
     let ratio = clock.indicated_ratio()?;

@@ -73,7 +73,7 @@ fn word(kind: Kind) -> &'static str {
 }
 
 impl Answer {
-    /// `None` without values, or with a value that is no number.
+    /// `None` without values, or with a value that is not a number.
     pub(super) fn of(mut values_ns: Vec<f64>) -> Option<Answer> {
         if values_ns.is_empty() || values_ns.iter().any(|value| !value.is_finite()) {
             return None;
@@ -97,7 +97,7 @@ impl Answer {
             _ => (0.0, Meaning::Itself),
         };
         let scale = if series.unit == Unit::Ps { 1e-3 } else { 1.0 };
-        let values = series.samples.value.iter().map(|&value| base + value as f64 * scale).collect();
+        let values = series.samples.value.iter().map(|value| base + value as f64 * scale).collect();
         let kept = Answer::of(values).ok_or_else(|| Unavailable::failed("measuring", "it gave no value"))?;
         let all = || All { distribution: series.distribution.clone(), base, scale };
         Ok(Answer { meaning, all: (series.samples.beyond_cap > 0).then(all), ..kept })

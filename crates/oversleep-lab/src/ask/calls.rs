@@ -86,14 +86,14 @@ pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
                 translation = runtime.sentence(name, wait, rounds, (*request, rounded));
                 if runtime.holds_while(platform, rounded) && question.conditions.setting("resolution").is_none() {
                     question.conditions = question.conditions.with("resolution", Setting::Nanos(MILLISECOND));
-                    translation += "it holds 1 ms meanwhile, because the request is no multiple of 10 ms; ";
+                    translation += "it holds 1 ms meanwhile, because the request is not a multiple of 10 ms; ";
                 }
                 (*name, *request) = (wait.info().name.to_owned(), rounded);
             }
-            // Everybody calls the plainest sleep so; without this, a wait whose call begins with that word would be
+            // Everybody calls the simplest sleep so; without this, a wait whose call begins with that word would be
             // found.
             (None, None) if name.eq_ignore_ascii_case("sleep") => {
-                if let Some(found) = platform.plainest(Family::Sleep) {
+                if let Some(found) = platform.simplest(Family::Sleep) {
                     found.info().name.clone_into(name);
                 }
             }

@@ -30,7 +30,7 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
             .neighbour(Some(setting))
             .map_err(|reason| unavailable(&format!("a neighbour that requests {setting}"), reason))
     };
-    let neighbours: Vec<Box<dyn Neighbour>> = question.neighbours.iter().map(start).collect::<Result<_, _>>()?;
+    let mut neighbours: Vec<Box<dyn Neighbour>> = question.neighbours.iter().map(start).collect::<Result<_, _>>()?;
     let rule = rule::of(platform, question).map(|rule| translation + &rule);
     let answer = match &question.subject {
         Subject::Wait { name, request } => wait(machine, question, name, *request),
@@ -43,6 +43,9 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
         Subject::Resolution => resolution(platform, question),
         Subject::ForkJoin { style, coarse } => fork_join(machine, question, *style, *coarse),
     };
+    for (neighbour, setting) in neighbours.iter_mut().zip(&question.neighbours) {
+        neighbour.check().map_err(|reason| unavailable(&format!("a neighbour that requests {setting}"), reason))?;
+    }
     drop(neighbours);
     Ok(answer?.explained(rule))
 }
@@ -165,7 +168,7 @@ fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, No
         Setting::Nanos(period) => Answer::of(vec![period.0 as f64])
             .ok_or_else(|| unavailable("resolution()", Unavailable::Nonsense { what: period.to_string() })),
         other => {
-            let error = format!("it is no duration here: {} is '{other}'", tunable.info().name);
+            let error = format!("it is not a duration here: {} is '{other}'", tunable.info().name);
             Err(unavailable("resolution()", Unavailable::failed("reading it", error)))
         }
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// `sleep(1ms)`: how long this wait takes. `sleep` means the platform's plainest sleep.
+    /// `sleep(1ms)`: how long this wait takes. `sleep` means the platform's simplest sleep.
     Wait {
         /// Registry name, or `sleep`.
         name: String,
@@ -43,7 +43,7 @@ pub enum Subject {
     /// `resolution()`: the timer resolution that the system states while the conditions hold.
     Resolution,
     /// `forkjoin(blocked)`: from fork to join, by how the main thread waits; `forkjoin(single)` is the same work on one
-    /// thread. The precise clock times it, or the clock that stamps.
+    /// thread. The precise clock times it, or the clock that `--clock` names.
     ForkJoin {
         /// How the main thread waits.
         style: JoinStyle,
@@ -159,7 +159,7 @@ pub struct Question {
     pub pace: Option<Pace>,
     /// How many values to take.
     pub count: u64,
-    /// Registry name of the clock that stamps; `None` means the reference clock.
+    /// Registry name of the clock that timestamps are read from; `None` means the reference clock.
     pub clock: Option<String>,
 }
 

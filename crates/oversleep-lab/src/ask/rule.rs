@@ -19,16 +19,16 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
     let _loads: Vec<_> = loads.filter_map(|load| platform.load(&load.kind)?.start(load.hogs).ok()).collect();
     match &question.subject {
         Subject::Wait { name, request } => {
-            let wait = find_wait(platform, name).or_else(|| platform.plainest(Family::Sleep))?;
+            let wait = find_wait(platform, name).or_else(|| platform.simplest(Family::Sleep))?;
             let wait = wait.rule(*request).or_else(|| of_spinning(platform, wait.info()))?;
-            Some(wait + &of_stamps(platform, question.clock.as_deref()) + &of_neighbours(platform, question))
+            Some(wait + &of_timestamps(platform, question.clock.as_deref()) + &of_neighbours(platform, question))
         }
         Subject::Yield { name } => platform.wait(name)?.rule(Nanos::ZERO),
         Subject::Step { clock } | Subject::Shows { clock } => platform.clock(clock)?.rule(),
         Subject::Resolution => platform.resolution_tunable()?.rule(),
         // A clock that knows its rule is a modelled one.
         Subject::Cost { clock } => platform.clock(clock)?.rule().map(|_| {
-            "no rule gives it: the cost of a read is a figure of the profile, which names its source".to_owned()
+            "the cost of a read follows from no rule: it is a figure of the profile, which names its source".to_owned()
         }),
         Subject::ForkJoin { style, coarse } => {
             let clock = match question.clock.as_deref() {
@@ -39,7 +39,7 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
             match clock {
                 Some(clock) => Some(format!("{} times the fork-join: {}", clock.info().name, clock.rule()?)),
                 None => {
-                    let sleep = platform.plainest(Family::Sleep)?.rule(POLL_PAUSE)?;
+                    let sleep = platform.simplest(Family::Sleep)?.rule(POLL_PAUSE)?;
                     Some(of_fork_join(platform, *style, computing(question), &sleep))
                 }
             }
@@ -52,7 +52,9 @@ fn of_spinning(platform: &dyn Platform, info: &WaitInfo) -> Option<String> {
     platform.clock(platform.reference_clock())?.rule()?;
     let call = info.call;
     (info.family == Family::Spin).then(|| {
-        format!("no timer ends it: the thread itself reads the clock until then ({call}), which takes the CPU")
+        format!(
+            "no timer ends the wait: the thread itself reads the clock until the deadline ({call}), which takes the CPU"
+        )
     })
 }
 
@@ -69,7 +71,7 @@ fn of_neighbours(platform: &dyn Platform, question: &Question) -> String {
 }
 
 /// What a stamping clock that moves in steps makes of durations.
-fn of_stamps(platform: &dyn Platform, clock: Option<&str>) -> String {
+fn of_timestamps(platform: &dyn Platform, clock: Option<&str>) -> String {
     let of = |name: &str| {
         let clock = platform.clock(name)?;
         let rule = clock.rule().filter(|_| clock.stated_step_ns().is_some_and(|step| step >= STEP_SHOWS_FROM))?;
@@ -99,11 +101,11 @@ fn of_fork_join(platform: &dyn Platform, style: JoinStyle, hogs: usize, sleep: &
             turns(FORK_JOIN_THREADS)
         ),
         JoinStyle::Spinning => format!(
-            "the main thread looks without a pause, so it sees at once that the last thread ended; it takes a CPU \
+            "the main thread checks without a pause, so it sees at once that the last thread ended; it takes a CPU \
              meanwhile{}",
             turns(FORK_JOIN_THREADS + 1)
         ),
-        JoinStyle::Polling => format!("the main thread looks after each sleep of {POLL_PAUSE}: {sleep}"),
+        JoinStyle::Polling => format!("the main thread checks after each sleep of {POLL_PAUSE}: {sleep}"),
         JoinStyle::Single => {
             format!("one thread does all portions in turn: nothing waits, so no timer shows{}", turns(1))
         }
@@ -117,7 +119,7 @@ mod tests {
     use crate::machines::load;
     use crate::session::Laboratory;
 
-    fn asked(machine: &str, set: &[&str], subject: &str) -> (Laboratory, Question) {
+    fn on_machine(machine: &str, set: &[&str], subject: &str) -> (Laboratory, Question) {
         let set: Vec<String> = set.iter().map(|&change| change.to_owned()).collect();
         let question = Question { count: 20, ..Question::of(subject.parse().unwrap()) };
         (load(machine, &set, 1).unwrap_or_else(|error| panic!("{error}")), question)
@@ -151,7 +153,7 @@ mod tests {
                 subjects.retain(|subject| !subject.contains("coarse"));
             }
             for subject in subjects {
-                let (_, question) = asked(machine, &[], &subject);
+                let (_, question) = on_machine(machine, &[], &subject);
                 assert!(of(&*platform, &question).is_some_and(|rule| rule.len() > 20), "{machine} {subject}");
             }
         }
@@ -159,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_rule_names_the_grant_and_whose_request_won() {
-        let (lab, mut question) = asked("windows-10-2004", &[], "resolution()");
+        let (lab, mut question) = on_machine("windows-10-2004", &[], "resolution()");
         assert!(rule_of(&lab, &question).starts_with("no process requests a shorter period than the default, 15.6"));
         question.neighbours = vec![setting("2ms").unwrap()];
         assert!(
@@ -174,13 +176,13 @@ mod tests {
 
     #[test]
     fn the_rule_names_a_hidden_window_and_a_coarse_clock() {
-        let (lab, mut question) = asked("windows-11", &["window-hidden=true"], "sleep(1ms)");
+        let (lab, mut question) = on_machine("windows-11", &["window-hidden=true"], "sleep(1ms)");
         assert!(!rule_of(&lab, &question).contains("window"), "it requests nothing");
         question.conditions = question.conditions.with("resolution", setting("1ms").unwrap());
         assert!(rule_of(&lab, &question).contains("is ignored while its window is hidden"));
         let opted_out = question.conditions.clone().with("power-throttling", setting("off").unwrap());
         assert!(!rule_of(&lab, &Question { conditions: opted_out, ..question }).contains("window"));
-        let (lab, mut question) = asked("windows-11", &[], "sleep(1ms)");
+        let (lab, mut question) = on_machine("windows-11", &[], "sleep(1ms)");
         assert!(!rule_of(&lab, &question).contains("timestamps"));
         question.clock = Some("get-tick-count-64".to_owned());
         let rule = rule_of(&lab, &question);
@@ -189,18 +191,18 @@ mod tests {
 
     #[test]
     fn the_rule_names_turns_where_threads_outnumber_cpus() {
-        let (pi, blocked) = asked("raspberry-pi-4", &[], "forkjoin(blocked)");
+        let (pi, blocked) = on_machine("raspberry-pi-4", &[], "forkjoin(blocked)");
         assert!(rule_of(&pi, &blocked).ends_with("8 threads that compute take turns on 4 CPUs"));
-        let (windows, spinning) = asked("windows-11", &[], "forkjoin(spinning)");
+        let (windows, spinning) = on_machine("windows-11", &[], "forkjoin(spinning)");
         assert!(!rule_of(&windows, &spinning).contains("turns"));
-        let (windows, waits) = asked("windows-11", &[], "waitable-timer-high-resolution(1ms)");
+        let (windows, waits) = on_machine("windows-11", &[], "waitable-timer-high-resolution(1ms)");
         let loaded = Question { conditions: waits.conditions.clone().with_load("spin", 16), ..waits };
         let rule = rule_of(&windows, &loaded);
         assert!(rule.contains("17 threads share 16 CPUs") && rule.contains("slice of 31.2"), "{rule}");
-        let (windows, single) = asked("windows-11", &[], "forkjoin(single)");
+        let (windows, single) = on_machine("windows-11", &[], "forkjoin(single)");
         let loaded = Question { conditions: single.conditions.clone().with_load("spin", 16), ..single };
         assert!(rule_of(&windows, &loaded).ends_with("17 threads that compute take turns on 16 CPUs"));
-        let (windows, gives) = asked("windows-11", &[], "yield(switch-to-thread)");
+        let (windows, gives) = on_machine("windows-11", &[], "yield(switch-to-thread)");
         let loaded = Question { conditions: gives.conditions.clone().with_load("spin", 16), ..gives };
         assert!(rule_of(&windows, &loaded).contains("17 threads share 16 CPUs"));
     }
@@ -209,7 +211,7 @@ mod tests {
     fn the_rule_names_what_a_policy_does_under_load() {
         let rule_under = |machine: &str, policy: &str, hogs: u32| {
             let wait = if machine.starts_with("windows") { "sleep(1ms)" } else { "nanosleep(1ms)" };
-            let (lab, question) = asked(machine, &[], wait);
+            let (lab, question) = on_machine(machine, &[], wait);
             let conditions =
                 question.conditions.clone().with("policy", setting(policy).unwrap()).with_load("spin", hogs);
             rule_of(&lab, &Question { conditions, ..question })
@@ -245,37 +247,49 @@ mod tests {
     /// Rounding, whose request counts, what is held meanwhile.
     #[test]
     fn the_rule_names_what_makes_the_figure() {
-        let neighbour = |asked: (Laboratory, Question), setting: &str| {
-            (asked.0, Question { neighbours: vec![super::super::setting(setting).unwrap()], ..asked.1 })
+        let neighbour = |question: (Laboratory, Question), setting: &str| {
+            (question.0, Question { neighbours: vec![super::super::setting(setting).unwrap()], ..question.1 })
         };
-        let holding = |asked: (Laboratory, Question), setting: &str| {
-            let conditions = asked.1.conditions.clone().with("resolution", super::super::setting(setting).unwrap());
-            (asked.0, Question { conditions, ..asked.1 })
+        let holding = |question: (Laboratory, Question), setting: &str| {
+            let conditions = question.1.conditions.clone().with("resolution", super::super::setting(setting).unwrap());
+            (question.0, Question { conditions, ..question.1 })
         };
         let hidden = &["window-hidden=true"][..];
         for ((lab, question), part) in [
-            (asked("linux-hz250", &[], "poll(300us)"), "the call takes whole milliseconds: 300 µs becomes 1 ms"),
-            (asked("linux-hz250", &[], "select(1500ns)"), "the call takes whole microseconds: 1.5 µs becomes 2 µs"),
-            (holding(asked("windows-11", &[], "sleep(1500us)"), "1ms"), "whole milliseconds: 1.5 ms becomes 2 ms"),
-            (holding(asked("windows-11", &[], "sleep(1ms)"), "1ms"), "every 1 ms, as this process requests"),
-            (asked("windows-11", &[], "time-set-event(1ms)"), "every 1 ms, as this process requests"),
-            (asked("windows-11", hidden, "time-set-event(1ms)"), "is ignored while its window is hidden"),
-            (neighbour(asked("windows-7", &[], "sleep(1ms)"), "2ms"), "every 2 ms because another process requests"),
-            (neighbour(asked("windows-11", &[], "sleep(1ms)"), "10ms"), "every 10 ms because another process requests"),
+            (on_machine("linux-hz250", &[], "poll(300us)"), "the call takes whole milliseconds: 300 µs becomes 1 ms"),
             (
-                neighbour(asked("windows-11", &[], "sleep(1ms)"), "5ms"),
-                "served only at every 3rd, once every 15 ms; for neighbours",
+                on_machine("linux-hz250", &[], "select(1500ns)"),
+                "the call takes whole microseconds: 1.5 µs becomes 2 µs",
             ),
-            (neighbour(asked("linux-hz250", &[], "sleep(1ms)"), "1ms"), "slack belongs to each thread here"),
-            (asked("linux-hz250", &[], "resolution()"), "timer slack is each thread's own, 50 µs for a new one"),
-            (asked("linux-hz250", &[], "so-rcvtimeo(300ms)"), "in steps of 32 ms"),
-            (asked("linux-hz250", &[], "step(monotonic-coarse)"), "steps of 4 ms, the period of the kernel's tick"),
-            (asked("windows-11", &[], "step(get-tick-count-64)"), "whatever resolution is held"),
+            (holding(on_machine("windows-11", &[], "sleep(1500us)"), "1ms"), "whole milliseconds: 1.5 ms becomes 2 ms"),
+            (holding(on_machine("windows-11", &[], "sleep(1ms)"), "1ms"), "every 1 ms, as this process requests"),
+            (on_machine("windows-11", &[], "time-set-event(1ms)"), "every 1 ms, as this process requests"),
+            (on_machine("windows-11", hidden, "time-set-event(1ms)"), "is ignored while its window is hidden"),
+            (
+                neighbour(on_machine("windows-7", &[], "sleep(1ms)"), "2ms"),
+                "every 2 ms because another process requests",
+            ),
+            (
+                neighbour(on_machine("windows-11", &[], "sleep(1ms)"), "10ms"),
+                "every 10 ms because another process requests",
+            ),
+            (
+                neighbour(on_machine("windows-11", &[], "sleep(1ms)"), "5ms"),
+                "served only at every 3rd one, once every 15 ms; for neighbours",
+            ),
+            (neighbour(on_machine("linux-hz250", &[], "sleep(1ms)"), "1ms"), "slack belongs to each thread here"),
+            (on_machine("linux-hz250", &[], "resolution()"), "timer slack is each thread's own, 50 µs for a new one"),
+            (on_machine("linux-hz250", &[], "so-rcvtimeo(300ms)"), "in steps of 32 ms"),
+            (
+                on_machine("linux-hz250", &[], "step(monotonic-coarse)"),
+                "steps of 4 ms, the period of the kernel's tick",
+            ),
+            (on_machine("windows-11", &[], "step(get-tick-count-64)"), "whatever resolution is held"),
         ] {
             let rule = rule_of(&lab, &question);
             assert!(rule.contains(part), "{}: {rule}", question.subject);
         }
-        let (lab, plain) = asked("linux-hz250", &[], "nanosleep(300us)");
+        let (lab, plain) = on_machine("linux-hz250", &[], "nanosleep(300us)");
         let rule = rule_of(&lab, &plain);
         assert!(!rule.contains("takes") && !rule.contains("each thread"), "{rule}");
     }

@@ -10,7 +10,7 @@ use oversleep_system::{Platform, Restore};
 
 const READS: usize = 1_500;
 
-/// Consecutive reads, and then until it shows something else; the time in between is no multiple of a step.
+/// Consecutive reads, and then until it shows something else; the time in between is not a multiple of a step.
 fn looks(platform: &dyn Platform, index: usize, in_bulk: bool) -> Vec<u64> {
     let clock = &platform.clocks()[index];
     let mut seen = vec![0; READS];
@@ -20,7 +20,7 @@ fn looks(platform: &dyn Platform, index: usize, in_bulk: bool) -> Vec<u64> {
         seen.fill_with(|| clock.read());
     }
     for _ in 0..20 {
-        platform.spin_until(platform.now() + Nanos(333_333));
+        platform.spin_until(platform.now() + Nanos(333_333), &mut |_| false);
         let shown = clock.read();
         let next = match in_bulk {
             true => clock.poll(shown, READS as u64),
@@ -71,7 +71,7 @@ fn a_coarse_clock_follows_a_resolution_at_once() {
     let clock = clock.expect("it is there");
     let before = clock.read();
     let _held = half_a_millisecond(&*platform).expect("it is granted");
-    platform.spin_until(platform.now() + Nanos(5_000_000));
+    platform.spin_until(platform.now() + Nanos(5_000_000), &mut |_| false);
     let gone = clock.read() - before;
     assert!((45_000..=60_000).contains(&gone), "{gone} times 100 ns, not the next tick of before");
 }

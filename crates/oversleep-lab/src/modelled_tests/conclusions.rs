@@ -16,7 +16,7 @@ fn a_default_look_at_the_coarse_clocks_tells_that_the_tick_count_ignores_the_res
     let own = explained("windows-10-2004", &[ExperimentId::B3]);
     let polled = own.series("B3/get-tick-count-64/resolution=1ms").expect("it is polled under a request");
     assert!(polled.conditions.all_held());
-    assert!(polled.samples.value.iter().all(|&step| step == 15_000_000 || step == 16_000_000));
+    assert!(polled.samples.value.iter().all(|step| step == 15_000_000 || step == 16_000_000));
 }
 
 #[test]

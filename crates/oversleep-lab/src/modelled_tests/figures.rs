@@ -170,10 +170,10 @@ fn no_timer_of_its_own_ends_early_on_windows() {
                     let question = Question { pace: Some(pace), count: 100, ..Question::of(subject) };
                     let answer = ask(&lab, &question).unwrap_or_else(|error| panic!("{name}: {error}"));
                     let (least, most) = (answer.min_ns(), answer.max_ns());
-                    let asked = request.0 as f64;
-                    // The stamps are 100 ns apart.
-                    assert!(least >= asked - 100.0, "{name} {wait} {request} {pace:?}: {least}");
-                    assert!(most <= asked + 1_020_000.0, "{name} {wait} {request} {pace:?}: {most}");
+                    let requested = request.0 as f64;
+                    // The timestamps are 100 ns apart.
+                    assert!(least >= requested - 100.0, "{name} {wait} {request} {pace:?}: {least}");
+                    assert!(most <= requested + 1_020_000.0, "{name} {wait} {request} {pace:?}: {most}");
                 }
             }
         }

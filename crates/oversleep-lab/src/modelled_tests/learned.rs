@@ -14,7 +14,7 @@ use oversleep_measure::{Amount, Plan, Silent, StopFlag, WaitProbe, experiment};
 #[test]
 fn a_machine_is_learned_from_a_result() {
     let mut real = check("linux-hz1000", &[ExperimentId::A1, ExperimentId::A4, ExperimentId::B5]);
-    assert!(matches!(like(&real, &[], 1), Err(MachineError::NothingToLearn { .. })), "a model is no real machine");
+    assert!(matches!(like(&real, &[], 1), Err(MachineError::NothingToLearn { .. })), "a model is not a real machine");
     real.platform.modelled = None;
     let request = Request {
         command: "waits".to_owned(),

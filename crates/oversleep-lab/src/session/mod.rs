@@ -11,8 +11,9 @@ use oversleep_explain as explain;
 use oversleep_measure::{
     Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, Watch, floor, measure, of_check,
 };
-use oversleep_record::file::{Chosen, Completion, Floor, SCHEMA, Tool};
-use oversleep_record::{ClockResult, Nanos, ResultFile, Unavailable};
+use oversleep_record::environment::{Environment, FactValue};
+use oversleep_record::file::{Chosen, Completion, Floor, ROUNDS_MAX, SCHEMA, SERIES_MAX, Tool};
+use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, Unavailable};
 use oversleep_system::Platform;
 
 /// What to run.
@@ -32,13 +33,24 @@ pub struct Request {
 /// Why a run can't begin.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The clock that was to stamp can't be used.
-    #[error("can't stamp with the clock '{clock}' here: {reason}")]
+    /// The clock that `--clock` names can't be used.
+    #[error("can't take timestamps with the clock '{clock}' here: {reason}")]
     Clock {
         /// Its name.
         clock: String,
         /// Why.
         reason: Unavailable,
+    },
+    /// Its result would have more parts than any reader takes, so nothing is measured.
+    #[error(
+        "that would be {series} series in {rounds} rounds, and a result has at most {SERIES_MAX} series in {ROUNDS_MAX} \
+         rounds"
+    )]
+    TooMuch {
+        /// Series that it would have.
+        series: usize,
+        /// Their rounds, all together.
+        rounds: u64,
     },
 }
 
@@ -67,10 +79,11 @@ impl Laboratory {
         let plan = &request.plan;
         let bench = Bench::new(self.platform.clone(), stop.clone(), plan.clock.as_deref())
             .map_err(|reason| RunError::Clock { clock: plan.clock.clone().unwrap_or_default(), reason })?;
+        let probes = readable(self.probes(request))?;
         let begun = self.platform.now();
         let mut file = self.blank_result(request, &bench);
         let watch = Watch::begin(&bench);
-        let measured = self.measure(&bench, self.probes(request).collect(), plan, progress);
+        let measured = self.measure(&bench, probes, plan, progress);
         file.clocks = in_registry_order(self.platform(), measured.clocks);
         file.series = measured.series;
         if request.try_remedies && !stop.is_raised() {
@@ -81,6 +94,7 @@ impl Laboratory {
         if let Some(floor) = &mut file.floor {
             floor.cross_check = watch.and_then(|watch| watch.end(&bench));
         }
+        no_longer_so(&mut file.environment, &self.platform.environment());
         file.findings = explain::findings(&file);
         file.duration_ns = self.platform.now() - begun;
         if stop.is_raised() {
@@ -93,7 +107,7 @@ impl Laboratory {
     fn blank_result(&self, request: &Request, bench: &Bench) -> ResultFile {
         let taken_unix_s = self.platform.unix_time_s();
         let environment = self.platform.environment();
-        let chosen = if request.plan.clock.is_some() { Chosen::Requested } else { Chosen::DeadlineClock };
+        let chosen = if request.plan.clock.is_some() { Chosen::ByUser } else { Chosen::DeadlineClock };
         ResultFile {
             schema: SCHEMA.to_owned(),
             tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
@@ -127,6 +141,60 @@ impl Laboratory {
     }
 }
 
+/// Facts that findings take to hold while everything was measured, and that somebody may change meanwhile.
+const HOLDING: &[FactName] = &[
+    FactName::CgroupCpuPeriod,
+    FactName::CgroupCpuQuotaCpus,
+    FactName::ClocksourceCurrent,
+    FactName::CpuAllowed,
+    FactName::CpuCount,
+    FactName::CpuTscKernelUnstable,
+    FactName::CpufreqBoost,
+    FactName::CpufreqGovernor,
+    FactName::PowerLowPowerMode,
+    FactName::PowerOnBattery,
+    FactName::PowerPlan,
+    FactName::PowerSource,
+    FactName::SchedNice,
+    FactName::SchedPolicy,
+    FactName::SchedQosClass,
+    FactName::SchedRtRuntimeUs,
+    FactName::TimerLatencyTier,
+    FactName::TimerPeriodNow,
+    FactName::TimerSlack,
+    FactName::TimerWindowHidden,
+];
+
+/// Facts read before the run say nothing about it where they are other ones after it: they are unknown.
+fn no_longer_so(before: &mut Environment, after: &Environment) {
+    for &name in HOLDING {
+        let (Some(was), Some(is)) = (before.known(name), after.known(name)) else { continue };
+        if was != is {
+            let source = before.facts[name.as_str()].source.clone();
+            let reason = Unavailable::failed("reading it again after the run", "it had changed");
+            before.set(name, FactValue::Unknown(reason), &source);
+        }
+    }
+}
+
+/// The probes, if the result of them all can be read.
+///
+/// # Errors
+/// They are too many.
+fn readable(probes: impl Iterator<Item = Box<dyn Probe>>) -> Result<Vec<Box<dyn Probe>>, RunError> {
+    let (mut kept, mut series, mut rounds) = (Vec::new(), 0, 0);
+    for mut probe in probes {
+        let recorders = probe.recorders().len();
+        series += recorders;
+        rounds += recorders as u64 * u64::from(probe.rounds());
+        if series <= SERIES_MAX && rounds <= ROUNDS_MAX {
+            kept.push(probe);
+        }
+    }
+    let is_readable = series <= SERIES_MAX && rounds <= ROUNDS_MAX;
+    is_readable.then_some(kept).ok_or(RunError::TooMuch { series, rounds })
+}
+
 /// The clocks in the order in which the platform lists them.
 fn in_registry_order(platform: &dyn Platform, mut clocks: BTreeMap<String, ClockResult>) -> Vec<ClockResult> {
     platform.clocks().iter().filter_map(|clock| clocks.remove(clock.info().name)).collect()
@@ -152,6 +220,25 @@ mod tests {
             try_remedies: true,
         };
         Laboratory::on(Sim::start(machine.build())).run(&request, &StopFlag::new(), &mut Silent).expect("it runs")
+    }
+
+    #[test]
+    fn a_fact_that_changed_during_the_run_is_unknown() {
+        let facts = |slack, load| {
+            let mut facts = Environment::default();
+            facts.set(FactName::TimerSlack, FactValue::Nanos(Nanos(slack)), "prctl");
+            facts.set(FactName::LoadAverage1min, FactValue::Real(load), "/proc/loadavg");
+            facts
+        };
+        let mut found = facts(50_000, 0.5);
+        no_longer_so(&mut found, &facts(50_000, 1.5));
+        assert_eq!(found, facts(50_000, 0.5), "the load average is of the minute before the run, and says so");
+        no_longer_so(&mut found, &facts(1, 0.5));
+        assert_eq!(found.known(FactName::TimerSlack), None);
+        let changed = Unavailable::failed("reading it again after the run", "it had changed");
+        assert_eq!(found.unknown().next(), Some(("timer.slack_ns", &changed)));
+        no_longer_so(&mut found, &Environment::default());
+        assert!(found.known(FactName::LoadAverage1min).is_some());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Conditions;
 use oversleep_record::series::Pace;
+use oversleep_record::words::percent;
 use serde::{Deserialize, Deserializer};
 
 use crate::ask::question::{self, COUNT};
@@ -315,7 +316,7 @@ fn multiples(answer: &Answer, grid: f64, mostly: f64) -> (bool, String) {
     let usual = answer.values_ns().iter().filter(|&&value| near(value, mostly)).count();
     let share = usual as f64 / answer.values_ns().len() as f64;
     let on = if on_grid { "all on the grid" } else { "off the grid" };
-    (on_grid && share > 0.5, format!("{on}, {:.0} % at {}", share * 100.0, in_words(mostly)))
+    (on_grid && share > 0.5, format!("{on}, {} at {}", percent(share), in_words(mostly)))
 }
 
 fn range(answer: &Answer) -> String {

@@ -58,7 +58,7 @@ proptest! {
 
     #[test]
     fn every_change_of_a_machine_and_every_question_is_taken_or_refused(bytes in any_bytes(), words in any_words()) {
-        uses::asked(&uses::typed_by(&bytes, &words));
+        uses::ask_each(&uses::typed_by(&bytes, &words));
     }
 }
 

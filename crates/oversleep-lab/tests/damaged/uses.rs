@@ -13,6 +13,7 @@ use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::comparison::Verdict;
 use oversleep_record::conditions::Setting;
+use oversleep_record::testing::{damaged_text, made};
 use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile};
 
 /// A result of a model of each system, with few values of many kinds.
@@ -31,6 +32,17 @@ fn taken_on(machine: &str) -> ResultFile {
     let experiments = lab.experiments_of_check(Depth::Quick).into_iter().filter(|one| is_quick(one.id)).collect();
     let request = Request { command: "check".to_owned(), experiments, plan, name: None, try_remedies: true };
     lab.run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there")
+}
+
+/// A small result that bytes make and damage, and one that fewer of them make; `None` where the reader refuses it.
+pub fn small_pair(bytes: &[u8]) -> Option<(ResultFile, ResultFile)> {
+    let (making, damage) = bytes.split_at(bytes.len() * 3 / 4);
+    let file = made(making);
+    let base = made(&making[..making.len() / 2]);
+    if damage.is_empty() {
+        return Some((file, base));
+    }
+    Some((ResultFile::read(&damaged_text(file.write(), damage)).ok()?, base))
 }
 
 /// All that is said of a result.
@@ -99,7 +111,7 @@ pub struct Typed<'a> {
 }
 
 /// A machine changed so is there or refused in words; what it is asked is answered, or not for a reason.
-pub fn asked(typed: &Typed<'_>) {
+pub fn ask_each(typed: &Typed<'_>) {
     let names = machines::names();
     let name = names[typed.machine % names.len()];
     let lab = match machines::load(name, &typed.changes, machines::SEED) {

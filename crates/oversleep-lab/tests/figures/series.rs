@@ -132,6 +132,9 @@ fn tell_disturbance(stream: &mut Stream, disturbance: &Disturbance) {
         timer_interrupts,
         all_interrupts,
         own_cpu_ns,
+        // They follow from the other figures.
+        stalled_ns: _,
+        suspended_ns: _,
         processor,
     } = *disturbance;
     stream.put("window").put(window_ns.0);

@@ -15,17 +15,16 @@ pub fn part(entries: &[Entry]) -> Part {
     Part::new("waits", stream, entries.len(), "waits")
 }
 
-/// Family, kind of deadline, granularity in ns and how it rounds, what zero means, the rule of its slack: words that
+/// Family, what it takes, granularity in ns and how it rounds, what zero means, the rule of its slack: words that
 /// stay as they are whatever the catalogue says.
 fn properties(entry: &Entry) -> [String; 6] {
     let property = |name| {
         let named = entry.properties.iter().find(|(property, _)| *property == name);
         named.map_or_else(|| panic!("{} has no {name}", entry.name), |(_, value)| value.as_str())
     };
-    let (step, rounds) = match property("unit") {
-        "ns" => ("1 ns", "exact"),
-        unit => unit.split_once(", rounded ").unwrap_or_else(|| panic!("{}: a unit of {unit}", entry.name)),
-    };
+    let (what, unit) = property("takes").split_once(" in ").unwrap_or(("nothing", "ns"));
+    let (step, rounds) = unit.split_once(", rounded ").unwrap_or((unit, "exact"));
+    let step = step.strip_prefix("units of ").map_or_else(|| format!("1{step}"), str::to_owned);
     let step: Nanos = step.parse().unwrap_or_else(|error| panic!("{}: {error}", entry.name));
     let zero = match property("zero") {
         "returns at once" => "at-once",
@@ -44,8 +43,8 @@ fn properties(entry: &Entry) -> [String; 6] {
         "next timer interrupt" => "timer-interrupt",
         "a share by service class" => "class-share",
         "no timer" => "no-timer",
+        "as the waits it makes" => "composed",
         other => panic!("{}: slack {other}; give it a word here", entry.name),
     };
-    let (family, deadline) = (property("family"), property("deadline"));
-    [family, deadline, &step.0.to_string(), rounds, zero, slack].map(str::to_owned)
+    [property("family"), what, &step.0.to_string(), rounds, zero, slack].map(str::to_owned)
 }

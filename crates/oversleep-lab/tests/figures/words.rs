@@ -20,7 +20,7 @@ pub fn completion(completion: Completion) -> &'static str {
 pub fn chosen(chosen: Chosen) -> &'static str {
     match chosen {
         Chosen::DeadlineClock => "of-the-deadlines",
-        Chosen::Requested => "asked-for",
+        Chosen::ByUser => "asked-for",
     }
 }
 

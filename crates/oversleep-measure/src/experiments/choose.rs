@@ -1,20 +1,20 @@
 //! Clocks and waits chosen by property instead of by name, so that an experiment fits every platform.
 
 use oversleep_record::clock::{Counts, is_coarse};
-use oversleep_record::{ClockResult, Nanos};
+use oversleep_record::{ClockResult, Nanos, Unavailable};
 
 use crate::clock_scale::ClockScale;
 use crate::probe::Measured;
 use oversleep_system::{Clock, Family, Platform, WaitInfo};
 
-/// The platform's plainest sleep.
-pub(super) fn plainest_sleep(platform: &dyn Platform) -> Option<&WaitInfo> {
-    platform.plainest(Family::Sleep).map(|wait| wait.info())
+/// The platform's simplest sleep.
+pub(super) fn simplest_sleep(platform: &dyn Platform) -> Option<&WaitInfo> {
+    platform.simplest(Family::Sleep).map(|wait| wait.info())
 }
 
 /// The first wait of each of these families.
 pub(super) fn first_of_each(platform: &dyn Platform, families: &[Family]) -> Vec<String> {
-    families.iter().filter_map(|&family| Some(platform.plainest(family)?.info().name.to_owned())).collect()
+    families.iter().filter_map(|&family| Some(platform.simplest(family)?.info().name.to_owned())).collect()
 }
 
 /// Names of the waits of the system that have a deadline.
@@ -76,6 +76,9 @@ pub(super) fn clock_result<'a>(measured: &'a mut Measured, described: &ClockResu
 }
 
 /// The scale of a clock, by its index in the platform's list.
-pub(super) fn scale_of(platform: &dyn Platform, index: usize) -> ClockScale {
+///
+/// # Errors
+/// Its counter could not be calibrated.
+pub(super) fn scale_of(platform: &dyn Platform, index: usize) -> Result<ClockScale, Unavailable> {
     ClockScale::of(platform, platform.clocks()[index].as_ref())
 }

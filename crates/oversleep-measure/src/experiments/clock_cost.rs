@@ -1,7 +1,7 @@
 //! A1: what one read of each clock costs.
 
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos};
+use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos, Unavailable};
 
 use super::choose;
 use crate::bench::Bench;
@@ -9,6 +9,7 @@ use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
+use crate::still::{Reads, StillClock};
 use oversleep_system::Platform;
 
 pub(super) static A1: Experiment = Experiment {
@@ -49,6 +50,8 @@ pub(super) static A1: Experiment = Experiment {
 
 /// The shortest batch: at 20 ns each, the two timestamps around it are less than 0.1 % of it.
 const BATCH_MIN: Nanos = Nanos(50_000);
+/// The longest batch.
+const BATCH_READS_MAX: u64 = 1 << 24;
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let clocks = platform.clocks().iter().enumerate().filter(|(_, clock)| plan.wants(clock.info().name));
@@ -110,17 +113,40 @@ impl Probe for CostProbe {
             (before, platform.now() - before)
         };
         self.recorder.series_mut().clock = platform.reference_clock().to_owned();
+        let reference = platform.clock(platform.reference_clock());
+        let step = reference.and_then(|clock| clock.stated_step_ns()).unwrap_or_default();
+        // A reference clock that moves in ticks must have moved by several.
+        let enough = BATCH_MIN.max(step * 8);
+        let mut still = StillClock::default();
         if self.batch_reads == 0 {
             self.batch_reads = 16;
-            while timed(self.batch_reads).1 < BATCH_MIN && self.batch_reads < 1 << 24 {
+            loop {
+                let (before, duration) = timed(self.batch_reads);
+                bench.note(&mut still, before + duration, Reads(self.batch_reads));
+                if duration >= enough || self.batch_reads >= BATCH_READS_MAX || bench.stopped() {
+                    break;
+                }
                 self.batch_reads *= 2;
             }
         }
-        for _ in 0..self.batches {
+        let mut recorded = 0;
+        while recorded < self.batches {
             if bench.stopped() {
                 return;
             }
             let (before, duration) = timed(self.batch_reads);
+            // Not the time of a batch: it was disturbed, or a tick of the clock, when the size was chosen.
+            if duration.0 < enough.0 / 2 && self.batch_reads < BATCH_READS_MAX {
+                self.batch_reads *= 2;
+                continue;
+            }
+            if duration <= Nanos::ZERO {
+                return self.recorder.unavailable(Unavailable::failed(
+                    "timing the reads",
+                    format!("the reference clock did not move in {} of them", self.batch_reads),
+                ));
+            }
+            recorded += 1;
             let ps = i128::from(duration.0) * 1_000 / i128::from(self.batch_reads);
             self.recorder.record(bench.since_origin(before), i64::try_from(ps).unwrap_or(i64::MAX));
         }

@@ -10,7 +10,7 @@ use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use oversleep_system::{Clock, Platform, Target};
+use oversleep_system::{Clock, Platform, Target, WaitEnd};
 
 pub(super) static A2: Experiment = Experiment {
     id: ExperimentId::A2,
@@ -66,7 +66,7 @@ pub(super) static A5: Experiment = Experiment {
     id: ExperimentId::A5,
     title: "counter frequency and drift",
     question: "At what frequency does the counter run, and how far does each clock drift from CLOCK_MONOTONIC?",
-    method: "The frequency is the one that the processor, the hypervisor or the system states. Where none is stated, \
+    method: "The frequency is the one that the processor, the hypervisor or the system states. If none is stated, \
              it is measured against the reference clock over the whole run; such a counter has no drift of its own. \
              Drift is taken between the first and the last visit of the A2 rounds, which is most of the run; the \
              widths of the brackets at both ends give its uncertainty. NTP slews the reference but not a raw counter, \
@@ -171,14 +171,16 @@ impl Probe for DifferenceProbe {
         let platform = bench.platform();
         for clock in self.clocks.iter_mut().filter(|clock| clock.result.unavailable.is_none() && clock.scale.is_none())
         {
-            let scale = choose::scale_of(platform, clock.index);
+            let Ok(scale) = choose::scale_of(platform, clock.index) else { continue };
             clock.result.frequency_hz = scale.frequency_hz;
             clock.result.wraps_after_ns = scale.wraps_after();
             clock.scale = Some(scale);
         }
-        let Ok(mut sleeper) = bench.open_plainest_sleep() else { return };
+        let Ok(mut sleeper) = bench.open_simplest_sleep() else { return };
         let before = self.visit(platform);
-        sleeper.wait(Target { remaining: WAIT, deadline: platform.now() + WAIT });
+        if let WaitEnd::Failed(_) = sleeper.wait(Target { remaining: WAIT, deadline: platform.now() + WAIT }) {
+            return;
+        }
         let after = self.visit(platform);
         for ((clock, before), after) in self.clocks.iter_mut().zip(before).zip(after) {
             let (Some(scale), Some(before), Some(after)) = (clock.scale, before, after) else { continue };

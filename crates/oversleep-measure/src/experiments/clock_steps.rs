@@ -14,6 +14,7 @@ use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
+use crate::still::{READS_MAX, Reads, StillClock};
 use oversleep_system::{Platform, Restore, SharedPlatform};
 
 pub(super) static A4: Experiment = Experiment {
@@ -101,9 +102,12 @@ impl StepProbe {
         let begun = platform.now();
         let mut previous = clock.read();
         let mut elapsed = Nanos::ZERO;
+        let mut still = StillClock::default();
         while elapsed < self.reading_time() && !bench.stopped() {
             clock.read_into(&mut chunk);
-            elapsed = platform.now() - begun;
+            let now = platform.now();
+            bench.note(&mut still, now, Reads(CHUNK_READS as u64));
+            elapsed = now - begun;
             for block in chunk.chunks(BLOCK_READS) {
                 // Most reads of a coarse clock show no change: there is nothing to convert.
                 if block.iter().fold(0, |differ, raw| differ | (raw ^ previous)) == 0 {
@@ -180,13 +184,14 @@ fn take_turns(platform: &SharedPlatform, index: usize, turn: &Turn, parity: u64,
     let begun = platform.now();
     loop {
         let mut count = turn.count.load(Ordering::Acquire);
-        let mut spins = 0_u32;
+        let mut spins = 0_u64;
         while count % 2 != parity {
             if turn.over.load(Ordering::Relaxed) {
                 return;
             }
             spins = spins.wrapping_add(1);
-            if spins.is_multiple_of(256) && platform.now() - begun > TURNS_TIME_MAX {
+            let is_time_up = || spins >= READS_MAX || platform.now() - begun > TURNS_TIME_MAX;
+            if spins.is_multiple_of(256) && is_time_up() {
                 turn.over.store(true, Ordering::SeqCst);
                 return;
             }
@@ -210,7 +215,7 @@ fn take_turns(platform: &SharedPlatform, index: usize, turn: &Turn, parity: u64,
     }
 }
 
-/// The calling thread on that CPU, until the guard is dropped; `None` where the system refuses.
+/// The calling thread on that CPU, until the guard is dropped; `None` if the system refuses.
 fn pinned(platform: &dyn Platform, cpu: u32) -> Option<Option<Box<dyn Restore>>> {
     let (outcome, guard) = platform.tunable("pin")?.apply(&Setting::Cpus(vec![cpu]));
     outcome.holds().then_some(guard)
@@ -234,7 +239,8 @@ impl Probe for StepProbe {
     }
 
     fn round(&mut self, bench: &Bench) {
-        let scale = choose::scale_of(bench.platform(), self.index);
+        // A counter that can't be calibrated has no steps in ns.
+        let Ok(scale) = choose::scale_of(bench.platform(), self.index) else { return };
         self.on_one_thread(bench, scale);
         self.across_cpus(bench, scale);
     }

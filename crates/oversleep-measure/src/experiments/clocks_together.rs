@@ -1,12 +1,13 @@
 //! Several coarse clocks polled for their steps in one loop: each is followed as far as alone, in the time that the
 //! slowest takes.
 
-use oversleep_record::Nanos;
+use oversleep_record::{Nanos, Unavailable};
 
 use super::choose;
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
 use crate::recorder::SeriesRecorder;
+use crate::still::{Reads, StillClock};
 
 /// A clock that hardly moves must not hold up the run.
 const POLLING_MAX: Nanos = Nanos(200_000_000);
@@ -28,24 +29,35 @@ struct Followed {
 /// millisecond.
 pub(super) fn record_steps(bench: &Bench, clocks: &mut [(usize, SeriesRecorder)], distance: Nanos) {
     let platform = bench.platform();
-    let begin = |&(index, _): &(usize, SeriesRecorder)| Followed {
-        scale: choose::scale_of(platform, index),
-        previous: platform.clocks()[index].read(),
-        first: None,
-        moved: Nanos::ZERO,
-    };
-    let mut followed: Vec<Followed> = clocks.iter().map(begin).collect();
-    let reads_each = READS / clocks.len().max(1) as u64;
+    let mut followed = Vec::with_capacity(clocks.len());
+    for (index, recorder) in clocks {
+        match choose::scale_of(platform, *index) {
+            Ok(scale) => {
+                let previous = platform.clocks()[*index].read();
+                followed.push((Followed { scale, previous, first: None, moved: Nanos::ZERO }, *index, recorder));
+            }
+            Err(reason) => recorder.unavailable(reason),
+        }
+    }
+    let reads_each = READS / followed.len().max(1) as u64;
     let begun = bench.stamp();
+    let mut still = StillClock::default();
     let is_due = |clock: &Followed| clock.first.is_none() || clock.moved < distance;
-    while followed.iter().any(is_due) && bench.stamp() - begun < POLLING_MAX && !bench.stopped() {
-        for (clock, (index, recorder)) in followed.iter_mut().zip(clocks.iter_mut()).filter(|(clock, _)| is_due(clock))
-        {
+    while followed.iter().any(|(clock, ..)| is_due(clock)) && !bench.stopped() {
+        let now = bench.stamp();
+        if now - begun >= POLLING_MAX {
+            break;
+        }
+        bench.note(&mut still, now, Reads(READS));
+        for (clock, index, recorder) in followed.iter_mut().filter(|(clock, ..)| is_due(clock)) {
             let raw = platform.clocks()[*index].poll(clock.previous, reads_each);
             if raw != clock.previous {
                 clock.moved_to(raw, bench, recorder);
             }
         }
+    }
+    for (_, _, recorder) in followed.into_iter().filter(|(clock, ..)| clock.first.is_none() && !bench.stopped()) {
+        recorder.unavailable(Unavailable::failed("polling the clock", format!("it did not move in {POLLING_MAX}")));
     }
 }
 

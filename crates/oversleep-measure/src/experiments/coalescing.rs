@@ -15,18 +15,18 @@ use crate::experiment::{Column, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use oversleep_system::{Platform, SharedPlatform, Target, ThreadHandle, Wait, Waiter};
+use oversleep_system::{Platform, SharedPlatform, Target, ThreadHandle, Wait, WaitEnd, Waiter};
 
 pub(super) static C6: Experiment = Experiment {
     id: ExperimentId::C6,
     title: "coalescing",
     question: "How many timer interrupts per second do many independent timers cost as slack grows?",
-    method: "Eight threads sleep 1 ms over and over, each at its own phase, all with the same slack or holding the \
+    method: "Eight threads sleep 1 ms repeatedly, each at its own phase, all with the same slack or holding the \
              same resolution. The timer interrupts of all CPUs are counted over a round and given per second, beside \
-             the wake-ups of the threads; where the system doesn't count timer interrupts separately, interrupts of \
+             the wake-ups of the threads; if the system doesn't count timer interrupts separately, interrupts of \
              every kind are counted. With little slack every thread has an interrupt of its own; the more slack, the \
              more of them share one. That is what slack buys, and what lowering it for every thread of a system would \
-             cost in power. Where the slack is an argument of a timer (Windows' tolerable delay), oversleep does the \
+             cost in power. If the slack is an argument of a timer (Windows' tolerable delay), oversleep does the \
              same with that timer as its tolerance grows.",
     quantities: &[Quantity::WakeupsPerSecond],
     columns: &[
@@ -36,7 +36,7 @@ pub(super) static C6: Experiment = Experiment {
         },
         Column {
             name: label::INTERRUPT_KIND.name(),
-            meaning: "all-kinds where the system counts interrupts of every kind together.",
+            meaning: "all-kinds if the system counts interrupts of every kind together.",
         },
         Column { name: label::THREADS.name(), meaning: "How many threads sleep." },
         Column { name: label::TOLERANCE.name(), meaning: "The delay that the timer was told to tolerate." },
@@ -54,7 +54,7 @@ pub(super) static C6: Experiment = Experiment {
 const THREADS: usize = 8;
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
     let held = platform.resolution_tunable().into_iter().flat_map(|resolution| {
         let name = resolution.info().name;
         resolution.settings_to_compare().into_iter().map(move |setting| (sleep.name, Slack::Held(name, setting)))
@@ -172,7 +172,10 @@ impl Coalescing {
                 };
                 while !over_there.load(Ordering::Relaxed) {
                     let remaining = Nanos::from_millis(1);
-                    waiter.wait(Target { remaining, deadline: platform.now() + remaining });
+                    let ended = waiter.wait(Target { remaining, deadline: platform.now() + remaining });
+                    if matches!(ended, WaitEnd::Failed(_)) {
+                        return;
+                    }
                     wakeups.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -214,7 +217,10 @@ impl Probe for Coalescing {
         let platform = bench.platform();
         let (over, woken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let shared = bench.shared_platform();
-        let Ok(mut pause) = bench.open_wait(self.pause) else { return };
+        let mut pause = match bench.open_wait(self.pause) {
+            Ok(pause) => pause,
+            Err(reason) => return self.recorders().into_iter().for_each(|all| all.unavailable(reason.clone())),
+        };
         // Opened here once before, because the sleepers have no series to record a reason in.
         let wait = platform.wait(self.wait).ok_or(Unavailable::NotOnThisPlatform);
         let opens = wait.and_then(|wait| self.slack.open(wait, shared).map(drop));
@@ -229,11 +235,15 @@ impl Probe for Coalescing {
         pause.wait(Target { remaining: self.window, deadline: platform.now() + self.window });
         let (after, woken_after) = (platform.counters(), woken.load(Ordering::Relaxed));
         end(&over, sleepers);
+        if bench.stopped() {
+            return;
+        }
 
         let seen = before.until(&after);
         let at = bench.since_origin(bench.stamp());
         interrupts::record(&mut self.interrupts, at, &seen);
-        self.wakeups.record(at, interrupts::per_second(woken_after - woken_before, seen.window_ns));
+        let rate = interrupts::per_second(woken_after - woken_before, seen.window_ns);
+        interrupts::record_or_refuse(&mut self.wakeups, at, rate);
         for recorder in [&mut self.interrupts, &mut self.wakeups] {
             recorder.series_mut().clock = platform.reference_clock().to_owned();
         }

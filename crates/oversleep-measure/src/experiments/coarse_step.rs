@@ -18,7 +18,7 @@ pub(super) static B3: Experiment = Experiment {
     question: "How large are the steps of a coarse clock really?",
     method: "Each coarse clock is polled without a pause until it has moved 32 ms (and at least twice); every change \
              is one value of the series. The step that the system states can differ from the step that a program sees, \
-             so both are shown. On Linux the step is one scheduler tick (1/HZ), on Windows 15.625 ms. Where processes \
+             so both are shown. On Linux the step is one scheduler tick (1/HZ), on Windows 15.625 ms. If processes \
              may request a finer timer interrupt, the clock that programs time with is polled once more while this \
              process holds 1 ms: GetTickCount64 keeps its step.",
     quantities: &[Quantity::Step],

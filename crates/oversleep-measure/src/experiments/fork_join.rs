@@ -10,11 +10,11 @@ use super::choose;
 use super::join_style::{THREADED, wait_for_workers};
 use crate::amount::Amount;
 use crate::bench::Bench;
-use crate::clock_scale::ClockScale;
 use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
+use crate::still::{Reads, StillClock};
 use oversleep_system::{Platform, ThreadHandle, Waiter};
 
 const COLUMNS: &[Column] = &[
@@ -35,7 +35,7 @@ pub(super) static D1: Experiment = Experiment {
     method: "Eight threads of calibrated work (10 to 20 ms each as published; a fifth of that unless the run is \
              thorough) are created and joined, timed by the coarse and by the precise clock at once. The main thread \
              waits (a) blocked in the join, (b) spinning, (c) checking every millisecond. If the coarse clock shows \
-             steps where the precise one doesn't, the steps are the clock's; if (c) shows them and (a) doesn't, they \
+             steps and the precise one doesn't, the steps are the clock's; if (c) shows them and (a) doesn't, they \
              are the poll's. The join itself wakes the main thread at once.",
     quantities: &[Quantity::ForkJoin],
     columns: COLUMNS,
@@ -48,7 +48,7 @@ pub(super) static D1: Experiment = Experiment {
         },
         Published {
             os: "linux",
-            what: "the same, Mint 22.2, both clocks",
+            what: "8 threads, 10-20 ms each, Mint 22.2, by both clocks",
             value: "varied, no steps above 1 ms",
             source: "GetTickCount64 research",
         },
@@ -84,6 +84,11 @@ pub const FORK_JOIN_THREADS: usize = 8;
 /// A fork-join that spins for so many times its work never ends.
 const SPIN_FACTOR: i64 = 20;
 const ROUNDS: u32 = 3;
+/// The least that work is timed for, and the most of it, which takes some seconds.
+const TIMED_MIN: Nanos = Nanos::from_millis(2);
+const UNITS_MAX: u64 = 1 << 32;
+/// Work between two looks at the clock and at the flag that ends the run: about a millisecond.
+const UNITS_AT_ONCE: u64 = 1 << 20;
 
 fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyle) -> Box<dyn Probe> {
     // Shorter runs do less work per thread than was published: the shape of the result is the same.
@@ -131,20 +136,70 @@ fn total_work(work: Nanos) -> Nanos {
     (0..FORK_JOIN_THREADS).map(|thread| portion(work, thread)).sum()
 }
 
-/// Units of [`Platform::work`] in a millisecond.
-pub(super) fn calibrate_work(platform: &dyn Platform) -> u64 {
-    let timed = |units| {
-        let before = platform.now();
-        platform.work(units);
-        platform.now() - before
-    };
+/// Units of [`Platform::work`] in a millisecond: what an earlier experiment of the run found, or what this one finds.
+/// `None` where the run is to end, also because the clock can't time work.
+pub(super) fn calibrated_work(bench: &Bench, known: &OnceLock<u64>) -> Option<u64> {
+    if let Some(units) = known.get() {
+        return Some(*units);
+    }
+    let units = calibrate_work(bench)?;
+    Some(*known.get_or_init(|| units))
+}
+
+fn calibrate_work(bench: &Bench) -> Option<u64> {
+    let reference = bench.platform().clock(bench.platform().reference_clock());
+    let step = reference.and_then(|clock| clock.stated_step_ns()).unwrap_or_default();
+    // A clock that moves in ticks must have moved by several: as stated, or as seen where it didn't move at all.
+    let mut enough = TIMED_MIN.max(step * 8);
+    let (mut stood, mut least) = (false, Nanos::MAX);
+    let mut still = StillClock::default();
     let mut units = 256;
-    while timed(units) < Nanos::from_millis(2) && units < 1 << 40 {
+    while units <= UNITS_MAX {
+        let time = timed(bench, &mut still, units)?;
+        if time >= enough {
+            // The fastest of three was disturbed least. Where it took no time, the first was disturbed, or a tick.
+            let mut three = [Nanos::ZERO; 3];
+            for time in &mut three {
+                *time = timed(bench, &mut still, units)?;
+            }
+            let best = three.into_iter().min().unwrap_or_default();
+            stood |= best == Nanos::ZERO;
+            least = three.into_iter().filter(|&time| time > Nanos::ZERO).fold(least.min(time), Nanos::min);
+            if stood {
+                enough = enough.max(least * 8);
+            }
+            if best.0 >= enough.0 / 2 {
+                return Some((units as f64 * 1e6 / best.0 as f64).round().max(1.0) as u64);
+            }
+        }
+        stood |= time == Nanos::ZERO;
         units *= 2;
     }
-    // The fastest of three was disturbed least.
-    let best = (0..3).map(|_| timed(units)).min().unwrap_or(Nanos::from_millis(2)).0.max(1);
-    (units as f64 * 1e6 / best as f64).round().max(1.0) as u64
+    bench.give_up(Unavailable::failed(
+        "calibrating work",
+        format!("{UNITS_MAX} units of work took less than {enough} by the clock"),
+    ));
+    None
+}
+
+/// The time that work takes by the reference clock; `None` where the run is to end.
+fn timed(bench: &Bench, still: &mut StillClock, units: u64) -> Option<Nanos> {
+    let platform = bench.platform();
+    let before = platform.now();
+    let mut left = units;
+    while left > 0 {
+        let part = left.min(UNITS_AT_ONCE);
+        platform.work(part);
+        left -= part;
+        if left > 0 || units >= UNITS_AT_ONCE {
+            // A unit takes about a ns, a read about 20.
+            bench.note(still, platform.now(), Reads(part / 16));
+        }
+        if bench.stopped() {
+            return None;
+        }
+    }
+    Some(platform.now() - before)
 }
 
 struct ForkJoin {
@@ -221,10 +276,13 @@ impl Probe for ForkJoin {
             return;
         }
         let platform = bench.platform();
-        let units_per_ms = *self.work_units.get_or_init(|| calibrate_work(platform));
-        let coarse =
-            self.coarse_index.map(|index| (index, ClockScale::of(platform, platform.clocks()[index].as_ref())));
-        let mut sleeper = match bench.open_plainest_sleep() {
+        let Some(units_per_ms) = calibrated_work(bench, &self.work_units) else { return };
+        let scale = self.coarse_index.map(|index| choose::scale_of(platform, index)).transpose();
+        let coarse = match scale {
+            Ok(scale) => self.coarse_index.zip(scale),
+            Err(reason) => return self.refuse(&reason),
+        };
+        let mut sleeper = match bench.open_simplest_sleep() {
             Ok(sleeper) => sleeper,
             Err(reason) => return self.refuse(&reason),
         };
@@ -261,6 +319,7 @@ impl Probe for ForkJoin {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::StopFlag;
     use crate::plan::Limit;
     use crate::testing;
     use oversleep_model::sim::{Overshoot, Sim};
@@ -305,6 +364,7 @@ mod tests {
     #[test]
     fn work_is_calibrated_to_the_model() {
         let sim = Sim::start(testing::machine().build());
-        assert_eq!(calibrate_work(&*sim), 1_000, "a unit is 1 µs there");
+        let bench = Bench::new(sim, StopFlag::new(), None).unwrap();
+        assert_eq!(calibrate_work(&bench), Some(1_000), "a unit is 1 µs there");
     }
 }

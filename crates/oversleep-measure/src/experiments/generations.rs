@@ -7,23 +7,24 @@ use oversleep_record::label::{self, JoinStyle};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
-use super::fork_join::calibrate_work;
+use super::fork_join::calibrated_work;
 use super::join_style::{THREADED, wait_for_workers};
 use crate::bench::Bench;
 use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
+use crate::still::{Reads, StillClock};
 use oversleep_system::{Handoff, Platform, ThreadHandle};
 
 pub(super) static D3: Experiment = Experiment {
     id: ExperimentId::D3,
     title: "generations per second",
-    question: "How many generations per second does a simulation reach, by task size and by the way it waits?",
+    question: "How many generations per second does a simulation reach, by task size and by how it waits?",
     method: "A pool of one worker per CPU (eight at most) is signalled, each worker does one task, and the last one \
              signals the main thread: one generation. The main thread waits blocked, spinning, or checking every \
              millisecond; tasks are 10 µs, 100 µs and 1 ms of calibrated work. A poll of 1 ms caps the rate at what \
-             its real duration allows, however small the tasks are: below 1,000 per second, or 64 where 1 ms takes \
+             its real duration allows, however small the tasks are: below 1,000 per second, or 64 if 1 ms takes \
              15.6 ms.",
     quantities: &[Quantity::GenerationsPerSecond],
     columns: &[
@@ -177,9 +178,12 @@ impl Probe for Generations {
             return;
         }
         let platform = bench.platform();
-        let units_per_ms = *self.work_units.get_or_init(|| calibrate_work(platform));
-        let units = units_per_ms * self.task.0.unsigned_abs() / 1_000_000;
-        let Ok(mut sleeper) = bench.open_plainest_sleep() else { return };
+        let Some(units_per_ms) = calibrated_work(bench, &self.work_units) else { return };
+        let units = units_per_ms.saturating_mul(self.task.0.unsigned_abs()) / 1_000_000;
+        let mut sleeper = match bench.open_simplest_sleep() {
+            Ok(sleeper) => sleeper,
+            Err(reason) => return self.recorder.unavailable(reason),
+        };
         let pool = match Pool::start(bench, self.workers, units.max(1)) {
             Ok(pool) => pool,
             Err(reason) => return self.recorder.unavailable(reason),
@@ -188,6 +192,7 @@ impl Probe for Generations {
         let mut generations = 0_u32;
         let mut elapsed = Nanos::ZERO;
         let mut waited = Ok(());
+        let mut still = StillClock::default();
         while elapsed < self.window && waited.is_ok() && !bench.stopped() {
             pool.fork();
             let are_done = || pool.left.load(Ordering::Acquire) == 0;
@@ -195,12 +200,14 @@ impl Probe for Generations {
             // Unless it is blocked, the signal is there already, or within a moment.
             pool.done.wait();
             generations += 1;
-            elapsed = platform.now() - begun;
+            let now = platform.now();
+            bench.note(&mut still, now, Reads::of(self.task));
+            elapsed = now - begun;
         }
         pool.stop();
         if let Err(reason) = waited {
             self.recorder.unavailable(reason);
-        } else if generations > 0 {
+        } else if generations > 0 && elapsed > Nanos::ZERO {
             let rate = f64::from(generations) / elapsed.as_secs_f64();
             self.recorder.record(bench.since_origin(begun), rate.round() as i64);
         }

@@ -13,6 +13,7 @@ use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
+use crate::still::{Reads, StillClock};
 use oversleep_system::{Handoff, Platform};
 
 pub(super) static D4: Experiment = Experiment {
@@ -116,8 +117,17 @@ impl HandoffProbe {
         while share.next(bench) {
             if self.way == Way::OneWay {
                 let until = platform.now() + FALL_ASLEEP;
-                while platform.now() < until {
+                let mut still = StillClock::default();
+                loop {
+                    let now = platform.now();
+                    bench.note(&mut still, now, Reads::ONE);
+                    if now >= until || bench.stopped() {
+                        break;
+                    }
                     platform.relax();
+                }
+                if bench.stopped() {
+                    break;
                 }
             }
             let start = platform.now();

@@ -5,12 +5,14 @@ use oversleep_record::label::{self, Activity, Counted};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
+use super::interrupts::record_or_refuse as record;
 use super::{choose, interrupts};
 use crate::bench::Bench;
 use crate::experiment::{Column, Experiment, Published};
 use crate::plan::{Depth, Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
+use crate::still::{Reads, StillClock};
 use oversleep_system::{Platform, Target, WaitEnd, Waiter};
 
 pub(super) static C5: Experiment = Experiment {
@@ -18,22 +20,22 @@ pub(super) static C5: Experiment = Experiment {
     title: "what a resolution costs",
     question: "How many wake-ups per second, how much idle time and how much power does a timer resolution cost?",
     method: "One thread holds nothing, and then each setting of the resolution tunable: first while it sleeps through \
-             the whole window, which shows what holding alone costs, then while it sleeps 1 ms over and over. Timer \
-             interrupts of all CPUs and the thread's own wake-ups are counted per second; where the system doesn't \
-             count timer interrupts separately, interrupts of every kind are counted. Where the system reports them, \
+             the whole window, which shows what holding alone costs, then while it sleeps 1 ms repeatedly. Timer \
+             interrupts of all CPUs and the thread's own wake-ups are counted per second; if the system doesn't \
+             count timer interrupts separately, interrupts of every kind are counted. If the system reports them, \
              the time per second and CPU in each idle state and the power of the processor packages are recorded too. \
              Other programs are part of every figure, so compare settings instead of single figures.",
     quantities: &[Quantity::WakeupsPerSecond, Quantity::IdleResidency, Quantity::Power],
     columns: &[
         Column { name: label::HELD.name(), meaning: "The setting that the thread holds." },
-        Column { name: label::ACTIVITY.name(), meaning: "idle (one long sleep) or sleeping (1 ms over and over)." },
+        Column { name: label::ACTIVITY.name(), meaning: "idle (one long sleep) or sleeping (1 ms repeatedly)." },
         Column {
             name: label::COUNTED.name(),
             meaning: "Timer interrupts, wake-ups, time in an idle state (residency), or power.",
         },
         Column {
             name: label::INTERRUPT_KIND.name(),
-            meaning: "all-kinds where the system counts interrupts of every kind together.",
+            meaning: "all-kinds if the system counts interrupts of every kind together.",
         },
     ],
     published: &[Published {
@@ -49,7 +51,7 @@ pub(super) static C5: Experiment = Experiment {
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
-    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
     let mut settings = vec![None];
     settings.extend(resolution.settings_to_compare().into_iter().map(Some));
     let rounds = plan.depth.pick(1, 2, 10);
@@ -134,8 +136,10 @@ impl IdleCost {
         let platform = bench.platform();
         let end = platform.now() + self.window;
         let mut wakeups = 0;
+        let mut still = StillClock::default();
         loop {
             let now = platform.now();
+            bench.note(&mut still, now, Reads::of(Nanos::from_millis(1)));
             if now >= end || bench.stopped() {
                 return Ok(wakeups);
             }
@@ -149,13 +153,6 @@ impl IdleCost {
             }
             wakeups += 1;
         }
-    }
-}
-
-fn record(recorder: &mut SeriesRecorder, at: Nanos, value: Result<i64, Unavailable>) {
-    match value {
-        Ok(value) => recorder.record(at, value),
-        Err(reason) => recorder.unavailable(reason),
     }
 }
 
@@ -192,7 +189,7 @@ impl Probe for IdleCost {
         let seen = before.until(&after);
         let at = bench.since_origin(bench.stamp());
         interrupts::record(&mut self.interrupts, at, &seen);
-        record(&mut self.wakeups, at, Ok(interrupts::per_second(wakeups, seen.window_ns)));
+        record(&mut self.wakeups, at, interrupts::per_second(wakeups, seen.window_ns));
         for (state, recorder) in &mut self.residency {
             record(recorder, at, idle_before.residency(&idle_after, state).map(|share| share.0));
         }

@@ -7,8 +7,14 @@ use oversleep_record::{Nanos, Unavailable};
 use crate::recorder::SeriesRecorder;
 
 /// A count over a window, as a rate.
-pub(super) fn per_second(count: u64, window: Nanos) -> i64 {
-    (count as f64 / window.as_secs_f64()).round() as i64
+///
+/// # Errors
+/// The window has no length, because the clock stood still.
+pub(super) fn per_second(count: u64, window: Nanos) -> Result<i64, Unavailable> {
+    if window <= Nanos::ZERO {
+        return Err(Unavailable::failed("timing the window", "the clock did not move in it"));
+    }
+    Ok((count as f64 / window.as_secs_f64()).round() as i64)
 }
 
 /// Records the rate of timer interrupts. Where a system counts interrupts of every kind together, it records their rate
@@ -21,9 +27,15 @@ pub(super) fn record(recorder: &mut SeriesRecorder, at: Nanos, seen: &Disturbanc
         }
         (timers, _) => timers,
     };
-    match counted {
-        Some(count) => recorder.record(at, per_second(count, seen.window_ns)),
-        None => recorder.unavailable(Unavailable::missing("a count of interrupts")),
+    let counted = counted.ok_or_else(|| Unavailable::missing("a count of interrupts"));
+    record_or_refuse(recorder, at, counted.and_then(|count| per_second(count, seen.window_ns)));
+}
+
+/// Records the value, or why there is none.
+pub(super) fn record_or_refuse(recorder: &mut SeriesRecorder, at: Nanos, value: Result<i64, Unavailable>) {
+    match value {
+        Ok(value) => recorder.record(at, value),
+        Err(reason) => recorder.unavailable(reason),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use oversleep_record::label::JoinStyle;
 use oversleep_record::{Nanos, Unavailable};
-use oversleep_system::{Platform, Target, Waiter};
+use oversleep_system::{Platform, Target, WaitEnd, Waiter};
+
+use crate::still::{Reads, StillClock};
 
 /// The styles with workers.
 pub(super) const THREADED: [JoinStyle; 3] = [JoinStyle::Blocked, JoinStyle::Spinning, JoinStyle::Polling];
@@ -26,9 +28,12 @@ pub(super) fn wait_for_workers(
         JoinStyle::Blocked | JoinStyle::Single => {}
         JoinStyle::Spinning => {
             let give_up_at = platform.now() + spin_max;
+            let mut still = StillClock::default();
             while !are_done() {
                 platform.relax();
-                if platform.now() >= give_up_at {
+                let now = platform.now();
+                still.note(now, Reads::ONE)?;
+                if now >= give_up_at {
                     return Err(Unavailable::failed(
                         "spinning until the workers are done",
                         "the spinning thread keeps them off the CPU they share",
@@ -38,7 +43,10 @@ pub(super) fn wait_for_workers(
         }
         JoinStyle::Polling => {
             while !are_done() {
-                sleeper.wait(Target { remaining: POLL_PAUSE, deadline: platform.now() + POLL_PAUSE });
+                let target = Target { remaining: POLL_PAUSE, deadline: platform.now() + POLL_PAUSE };
+                if let WaitEnd::Failed(reason) = sleeper.wait(target) {
+                    return Err(reason);
+                }
             }
         }
     }

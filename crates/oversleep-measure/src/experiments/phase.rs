@@ -15,10 +15,10 @@ pub(super) static B6: Experiment = Experiment {
     id: ExperimentId::B6,
     title: "random phase",
     question: "Does it matter when a sleep begins?",
-    method: "The plainest sleep runs back to back, and then again with a pause of random length before each call \
+    method: "The simplest sleep runs back to back, and then again with a pause of random length before each call \
              (spinning, uniform over whole ticks: 20 ms or more). On a system with a tick, back-to-back calls all \
              begin just after a tick and take a whole one, while calls at random phase take anything from nothing to a \
-             tick. Where every wait has its own timer, both agree.",
+             tick. If every wait has its own timer, both agree.",
     quantities: &[Quantity::Lateness],
     columns: &[Column {
         name: label::PHASE.name(),
@@ -35,7 +35,7 @@ pub(super) static B6: Experiment = Experiment {
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
     let amount = Amount {
         count: plan.depth.pick(30, 39, 1_000),
         time: plan.depth.pick(Nanos::from_millis(800), Nanos::from_secs(2), Nanos::from_secs(30)),

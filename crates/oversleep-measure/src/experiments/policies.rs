@@ -15,7 +15,7 @@ pub(super) static B8: Experiment = Experiment {
     id: ExperimentId::B8,
     title: "policy and priority",
     question: "How do scheduling policy and priority change a wait?",
-    method: "The plainest sleep runs at 1 ms under every policy that this process may use, with rounds interleaved. On \
+    method: "The simplest sleep runs at 1 ms under every policy that this process may use, with rounds interleaved. On \
              Linux the real-time policies have no timer slack at all, so a FIFO thread wakes 50 µs earlier even on an \
              idle machine; a positive nice value raises the share that select and poll add from 0.1 % to 0.5 % of the \
              timeout, which the 100 ms series show. On Windows the priority doesn't change the tick. A policy that \
@@ -36,7 +36,7 @@ pub(super) static B8: Experiment = Experiment {
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
     let Some(policy) = platform.tunable("policy") else { return Vec::new() };
     let settings = policy.settings_to_compare();
     let amount = Amount {

@@ -34,8 +34,8 @@ pub(super) static C2: Experiment = Experiment {
     title: "holding a resolution",
     question: "What does a different timer resolution do to this process's waits?",
     method: "The measuring thread holds each setting of the resolution tunable (timer slack on Linux) for a round, \
-             requests 1 ms of the plainest sleep, one poll and one timer, and restores the former setting; rounds of \
-             all settings are interleaved. Where the setting is the period of a timer interrupt, a thorough run takes \
+             requests 1 ms of the simplest sleep, one poll and one timer, and restores the former setting; rounds of \
+             all settings are interleaved. If the setting is the period of a timer interrupt, a thorough run takes \
              every millisecond from 1 to 15. A wait that follows the setting moves with it; one that ignores it \
              doesn't: timerfd, POSIX timers, message queues and io_uring ignore slack.",
     quantities: &[Quantity::Lateness],

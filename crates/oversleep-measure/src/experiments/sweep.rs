@@ -15,7 +15,7 @@ pub(super) static B2: Experiment = Experiment {
     id: ExperimentId::B2,
     title: "sleep sweep, 1 to 15 ms",
     question: "Does a sleep grow with its request, or does every request from 1 to 15 ms take the same 16 ms?",
-    method: "The plainest sleep is requested for 1, 2 … 15 ms, pass after pass, and timed by the precise clock. On a \
+    method: "The simplest sleep is called with 1, 2 … 15 ms, pass after pass, and timed by the precise clock. On a \
              system that programs a timer for each wait the points lie on the diagonal; on one that checks its waits \
              only on a tick of 15.625 ms they form a flat band at 16 ms, whatever was requested.",
     quantities: &[Quantity::Duration],
@@ -39,7 +39,7 @@ pub(super) static B2: Experiment = Experiment {
 };
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
-    let Some(sleep) = choose::plainest_sleep(platform) else { return Vec::new() };
+    let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
     let passes = plan.depth.pick(2, 4, 20);
     let amount = Amount::values(u64::from(passes), passes).limited_by(plan);
     (1..=15)
@@ -69,9 +69,9 @@ mod tests {
         let sim = Sim::start(machine.build());
         let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
         assert_eq!(measured.series.len(), 15);
-        for (series, asked_ms) in measured.series.iter().zip(1..) {
-            assert_eq!(series.key, format!("B2/nanosleep/{asked_ms}ms"));
-            assert_eq!(series.samples.value, vec![asked_ms * 1_000_000 + 66_020; 4]);
+        for (series, requested_ms) in measured.series.iter().zip(1..) {
+            assert_eq!(series.key, format!("B2/nanosleep/{requested_ms}ms"));
+            assert_eq!(series.samples.value, vec![requested_ms * 1_000_000 + 66_020; 4]);
         }
     }
 

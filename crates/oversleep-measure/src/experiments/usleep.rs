@@ -15,9 +15,9 @@ pub(super) static B4: Experiment = Experiment {
     id: ExperimentId::B4,
     title: "usleep loops",
     question: "How long do usleep(1000) and usleep(300) take, and does it depend on the kind of CPU?",
-    method: "The calls run back to back, each with its own deadline. Where the machine has performance and efficiency \
+    method: "The calls run back to back, each with its own deadline. If the machine has performance and efficiency \
              cores, the loop also runs pinned to one of each, because their wake-up costs differ. Platforms without \
-             usleep measure their plainest sleep.",
+             usleep measure their simplest sleep.",
     quantities: &[Quantity::Lateness],
     columns: &[Column {
         name: label::CPU_KIND.name(),
@@ -33,7 +33,7 @@ pub(super) static B4: Experiment = Experiment {
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(name) =
-        platform.wait("usleep").map(|wait| wait.info().name).or(choose::plainest_sleep(platform).map(|i| i.name))
+        platform.wait("usleep").map(|wait| wait.info().name).or(choose::simplest_sleep(platform).map(|i| i.name))
     else {
         return Vec::new();
     };

@@ -23,7 +23,7 @@ pub(super) static B5: Experiment = Experiment {
              additional waits are observed more closely, and their lateness is split into timer, run queue and return.",
     quantities: &[Quantity::Lateness],
     columns: &[
-        Column { name: "lateness", meaning: "End of the wait minus its deadline; below zero where it ended early." },
+        Column { name: "lateness", meaning: "End of the wait minus its deadline; below zero if it ended early." },
         Column { name: "rounded to", meaning: "What was passed to the call, after rounding to its unit." },
     ],
     published: &[
@@ -51,7 +51,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         if !info.is_timed() {
             continue;
         }
-        let is_plain_sleep = choose::plainest_sleep(platform).is_some_and(|sleep| sleep.name == info.name);
+        let is_plain_sleep = choose::simplest_sleep(platform).is_some_and(|sleep| sleep.name == info.name);
         // Where a wait is late by a share of its request, one request tells nothing about the share.
         let shows_share = is_plain_sleep && info.slack == SlackRule::ClassShare;
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_plain_sleep);

@@ -17,7 +17,7 @@ pub(super) static B7: Experiment = Experiment {
     question: "What does yielding the CPU cost, alone and among competing threads?",
     method: "Each yield call is timed individually, on an idle machine and beside one spinning thread per CPU. Alone \
              it returns at once: a loop of yields is a spin loop with system calls in it. Among competitors it may \
-             cost their time slice, which is milliseconds, or nothing where the scheduler finds that the caller is \
+             cost their time slice, which is milliseconds, or nothing if the scheduler finds that the caller is \
              still next.",
     quantities: &[Quantity::Cost],
     columns: &[Column {

@@ -23,7 +23,7 @@ pub const SEED: u64 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
     /// No profile has that name.
-    #[error("there is no modelled machine '{name}'; there are {}", names().join(", "))]
+    #[error("there is no modelled machine '{name}'; choose from {}", names().join(", "))]
     UnknownMachine {
         /// The name, as it was typed.
         name: String,

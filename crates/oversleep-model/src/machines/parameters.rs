@@ -22,72 +22,76 @@ macro_rules! parameters {
 
 /// All of them.
 pub(super) const PARAMETERS: &[Parameter] = parameters! {
-    "machine.os": Word(&["linux", "windows", "macos"]) => "Whose rules hold.",
+    "machine.os": Word(&["linux", "windows", "macos"]) => "The operating system whose rules the model follows.",
     "machine.arch": Word(&["x86_64", "aarch64"]) => "The processor's architecture.",
-    "cpus.count": Integer => "Number of CPUs; more threads than that take turns.",
-    "cpus.efficiency": Integer => "How many of them are efficiency cores.",
+    "cpus.count": Integer => "Number of CPUs. Threads beyond that number take turns.",
+    "cpus.efficiency": Integer => "How many of the CPUs are efficiency cores.",
     "scheduler.kind": Word(&["fair", "eevdf", "cfs", "round-robin"]) =>
         "The rule by which threads take turns on a CPU.",
     "scheduler.slice": Span =>
-        "How long a thread runs while another of its rank waits. On Linux for one CPU: times 1 + log2(CPUs, at most \
-         8), and until the next tick.",
+        "How long a thread runs while another of the same rank waits. On Linux this is the figure for one CPU: \
+         multiply it by 1 + log2(CPUs, at most 8); the slice then lasts until the next tick.",
     "scheduler.latency" on "linux": Span =>
-        "The period in which each thread of a CPU has a turn (kind cfs), for one CPU.",
+        "The period in which every thread on a CPU gets a turn (kind cfs), stated for one CPU.",
     "scheduler.wakeup-granularity" on "linux": Span =>
-        "How much more CPU time than the waking thread another must have had to be displaced (kind cfs), for one CPU.",
-    "scheduler.preempt-delay": Spread => "From being ready to run until displacing another thread.",
+        "How much more CPU time than the waking thread the running one must have had before it is displaced (kind \
+         cfs), stated for one CPU.",
+    "scheduler.preempt-delay": Spread => "Time from becoming ready to run until displacing another thread.",
     "scheduler.wake-cpu" on "linux": Span =>
-        "CPU time of a wake-up that counts toward the share of the thread that wakes up.",
+        "CPU time that each wake-up adds to the share of the thread that wakes up.",
     "scheduler.starving": Span =>
-        "A thread that threads of higher rank keep from running gets a slice after this long.",
-    "scheduler.starving-look": Span => "How often the system looks for such threads.",
-    "scheduler.policy": Policy => "The scheduling policy that a program starts under, with its priority.",
+        "How long threads of higher rank can keep a thread from running before it gets a slice.",
+    "scheduler.starving-look": Span => "How often the system looks for starving threads.",
+    "scheduler.policy": Policy => "The scheduling policy that a program starts with, and its priority.",
     "timers.slack" on "linux": Span => "Timer slack of a new thread.",
-    "timers.poll-share" on "linux": Share => "The share of the timeout that select, poll and epoll_wait add as slack.",
-    "timers.poll-share-nice" on "linux": Share => "The same for a thread of positive nice value.",
-    "timers.poll-share-most" on "linux": Span => "The longest span that this share comes to.",
+    "timers.poll-share" on "linux": Share =>
+        "The share of the timeout that select, poll and epoll_wait add as slack.",
+    "timers.poll-share-nice" on "linux": Share => "That share for a thread with a positive nice value.",
+    "timers.poll-share-most" on "linux": Span => "The longest slack that this share adds.",
     "timers.hz" on "linux": Integer => "Ticks per second of the kernel: the step of coarse clocks.",
     "timers.high-resolution" on "linux": Flag =>
         "Whether the kernel has high-resolution timers; without them every wait ends on its tick.",
     "timers.tick" on "windows": Span => "Period of the timer interrupt when no process requests another.",
     "timers.tick-shortest" on "windows": Span => "The shortest period that a program can request.",
     "timers.timer-hz" on "windows": Integer =>
-        "Frequency of the timer behind the tick: grants are multiples of 128 of its cycles. 0: any multiple of 100 ns.",
+        "Frequency of the timer behind the tick: grants are multiples of 128 of its cycles. 0: any multiple of 100 \
+         ns.",
     "timers.base" on "windows": Word(&["call", "last-tick"]) =>
-        "What a wait counts from; from the last tick it can end early.",
+        "What a wait counts from. A wait that counts from the last tick can end early.",
     "timers.p-two-tick" on "windows": Share =>
-        "Share of waits that take one tick more where a tick misses them by less than the margin.",
+        "Share of waits that take one more tick if a tick comes before their end by less than the margin.",
     "timers.margin" on "windows": Span =>
-        "How long before a wait's end a tick may come and still, sometimes, end the wait.",
+        "How far before a wait's end a tick can come and still sometimes end the wait.",
     "timers.requests-reach" on "windows": Word(&["everyone", "asker"]) =>
         "Which processes a requested resolution reaches.",
-    "timers.drops-hidden" on "windows": Flag => "Whether the requests of a program whose window is hidden are ignored.",
+    "timers.drops-hidden" on "windows": Flag => "Whether the requests of a program with a hidden window are ignored.",
     "timers.window-hidden" on "windows": Flag => "Whether this program's window is hidden.",
     "timers.grid": Span => "One-shot timers end on multiples of this.",
-    "timers.grid-p-late": Share => "Share of one-shot timers that end one step of the grid later.",
+    "timers.grid-p-late": Share => "Share of one-shot timers that end one grid step late.",
     "timers.tiers" on "macos": Tiers =>
-        "Latency tiers: name, shift of the request to the right, longest delay; a thread's own first.",
-    "wake.cost": Spread => "From a timer's end until the thread runs, on a free CPU.",
-    "wake.real-time": Spread => "The same under a real-time policy.",
-    "wake.idle-exits": Ladder => "What leaving an idle state adds, by how long the CPU expected to idle.",
-    "wake.real-time-idle-exits": Ladder => "The same under a real-time policy.",
-    "wake.handoff": Spread => "From a post, or a thread's end, until the waiter runs.",
-    "wake.yield": Spread => "Giving the CPU away when no other thread wants it.",
-    "wake.thread-start": Span => "From a thread's creation until it runs.",
-    "work.unit": Span => "One unit of work.",
-    "work.relax": Span => "One turn of a spin loop.",
-    "work.timer-load": Span => "What a thread of the load 'timers' computes per wake-up, context switches included.",
-    "costs.other": Cost => "Reading a clock whose cost is not stated.",
-    "costs.*": Cost => "Reading the clock of that name.",
-    "steps.*": Span => "The step of the clock of that name, where it differs from that of what the clock follows.",
-    "frequencies.*": Integer => "Ticks per second of the counter of that name.",
-    "extra.*": Spread => "What the wait of that name costs beyond the wake-up; negative where it costs less.",
-    "shortest.*": Span => "The shortest span the wait of that name takes.",
-    "tolerance.*": Span => "How far the system may delay the wait of that name.",
-    "grids.*": Span => "The wait of that name ends only on multiples of this.",
-    "raises.*": Span => "The resolution the wait of that name holds while it waits.",
-    "since.*": Text => "The version that brought the clock or wait of that name: this machine is older.",
-    "facts.*": Text => "A fact about the machine, as a real one states it.",
+        "Latency tiers, a thread's own first: the name, the right shift of the request, and the longest delay.",
+    "wake.cost": Spread => "Time from a timer's end until the thread runs on a free CPU.",
+    "wake.real-time": Spread => "What wake.cost is under a real-time policy.",
+    "wake.idle-exits": Ladder => "Time that leaving an idle state adds, by how long the CPU expected to be idle.",
+    "wake.real-time-idle-exits": Ladder => "What wake.idle-exits is under a real-time policy.",
+    "wake.handoff": Spread => "Time from a signal, or from a thread's end, until the waiting thread runs.",
+    "wake.yield": Spread => "Duration of a yield when no other thread wants the CPU.",
+    "wake.thread-start": Span => "Time from a thread's creation until it runs.",
+    "work.unit": Span => "Duration of one unit of work.",
+    "work.relax": Span => "Duration of one turn of a spin loop.",
+    "work.timer-load": Span =>
+        "CPU time that a thread of the load 'timers' uses per wake-up, context switches included.",
+    "costs.other": Cost => "Cost of reading a clock for which no cost is stated.",
+    "costs.*": Cost => "Cost of reading this clock.",
+    "steps.*": Span => "The step of this clock, if it differs from the step of what the clock follows.",
+    "frequencies.*": Integer => "Ticks per second of this counter.",
+    "extra.*": Spread => "What this wait costs beyond the wake-up; negative if it costs less.",
+    "shortest.*": Span => "The shortest span that this wait takes.",
+    "tolerance.*": Span => "How far the system may delay this wait.",
+    "grids.*": Span => "This wait ends only on multiples of this span.",
+    "raises.*": Span => "The resolution that this wait holds while it waits.",
+    "since.*": Text => "The version that introduced this clock or wait; this machine is older.",
+    "facts.*": Text => "A fact about the machine, as a real one reports it.",
 };
 
 /// The parameter of that path.
@@ -116,8 +120,11 @@ pub(super) fn path_of(typed: &str) -> Result<String, String> {
     match fits[..] {
         [only] => Ok(only.to_owned()),
         [] => Err(match nearest(&path) {
-            Some(near) => format!("'{typed}' is not a parameter; did you mean '{near}'?"),
-            None => format!("'{typed}' is not a parameter; there are {}", known.collect::<Vec<_>>().join(", ")),
+            Some(near) => format!("'{typed}' is not a figure of a modelled machine; did you mean '{near}'?"),
+            None => {
+                let known = known.collect::<Vec<_>>().join(", ");
+                format!("'{typed}' is not a figure of a modelled machine; choose from {known}")
+            }
         }),
         _ => Err(format!("'{typed}' can be {}; write its full name", fits.join(" or "))),
     }
@@ -152,7 +159,7 @@ mod tests {
             let said = path_of(typed).unwrap_err();
             assert!(said.ends_with(&format!("did you mean '{meant}'?")), "{said}");
         }
-        assert!(path_of("foo").unwrap_err().contains("there are machine.os"));
+        assert!(path_of("foo").unwrap_err().contains("choose from machine.os"));
         assert!(path_of("costs.").is_err());
         for known in PARAMETERS {
             assert!(known.doc.ends_with('.'), "{}", known.path);

@@ -107,7 +107,8 @@ impl Profile {
         let (typed, text) =
             change.split_once('=').ok_or_else(|| bad("write it as parameter=value, like tick=1ms".to_owned()))?;
         let path = path_of(typed.trim()).map_err(bad)?;
-        let parameter = parameter_of(&path).ok_or_else(|| bad(format!("'{path}' is not a parameter")))?;
+        let parameter =
+            parameter_of(&path).ok_or_else(|| bad(format!("'{path}' is not a figure of a modelled machine")))?;
         self.fits(&path).map_err(bad)?;
         let value = parameter.kind.read(text).map_err(bad)?;
         if path.starts_with("wake.") && value.is_below_zero() {
@@ -136,7 +137,7 @@ impl Profile {
         }
         let owner = parameter_of(path).and_then(|parameter| parameter.only_on);
         if let Some(owner) = owner.filter(|owner| *owner != os) {
-            return Err(format!("'{path}' is a figure of {owner}; it has no effect on {}", self.name));
+            return Err(format!("'{path}' is a figure of {owner} machines and has no effect on {}", self.name));
         }
         let Some((family, name)) = path.split_once('.') else { return Ok(()) };
         let clocks = || system.clocks().map(|info| info.name).collect::<Vec<_>>();
@@ -153,13 +154,13 @@ impl Profile {
         if known.contains(&name) {
             Ok(())
         } else {
-            Err(format!("{os} has no '{name}'; there are {}", known.join(", ")))
+            Err(format!("{os} has no '{name}'; choose from {}", known.join(", ")))
         }
     }
 }
 
 fn read_entry(path: &str, entry: toml::Value, sources: &BTreeMap<String, String>) -> Result<Stated, String> {
-    let parameter = parameter_of(path).ok_or("it is not a parameter")?;
+    let parameter = parameter_of(path).ok_or("it is not a figure of a modelled machine")?;
     let Entry { value, source } = entry.try_into().map_err(|error| format!("{error}"))?;
     let text = match value {
         toml::Value::String(text) => text,
@@ -213,15 +214,15 @@ mod tests {
         assert_eq!(profile.stated["timers.tick"].source, "set by the user");
         for (change, says) in [
             ("tick", "parameter=value"),
-            ("tock=1ms", "not a parameter"),
+            ("tock=1ms", "not a figure of a modelled machine"),
             ("tick=1", "no unit"),
             ("timers.base=never", "call, last-tick"),
-            ("costs.nonsense=1ns", "windows has no 'nonsense'; there are qpc"),
+            ("costs.nonsense=1ns", "windows has no 'nonsense'; choose from qpc"),
             ("extra.slep=1ms", "windows has no 'slep'"),
             ("steps.nanosleep=1ms", "windows has no 'nanosleep'"),
             ("since.x=1", "windows has no 'x'"),
             ("since.sleep=", "name the version"),
-            ("slack=100us", "'timers.slack' is a figure of linux; it has no effect on windows-11"),
+            ("slack=100us", "'timers.slack' is a figure of linux machines and has no effect on windows-11"),
             ("tiers=a:1:1ms", "is a figure of macos"),
             ("wake.cost=-10ms", "takes time"),
             ("os=macos", "take another machine"),

@@ -14,7 +14,7 @@ pub struct Learned {
 }
 
 impl Learned {
-    /// From what was measured; `None` where nothing was.
+    /// From what was measured; `None` if nothing was.
     pub fn new(mut requests: Vec<(Nanos, Spread)>, slack: Option<Nanos>) -> Option<Learned> {
         requests.sort_by_key(|&(request, _)| request);
         (!requests.is_empty()).then_some(Learned { requests, slack })

@@ -52,9 +52,7 @@ pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn L
 fn hog(info: &LoadInfo, machine: &Machine) -> Result<Hog, Unavailable> {
     match (info.timer, info.name) {
         (Some(timer), _) => Ok(Hog::Wakes(waking(machine, timer))),
-        (None, "memory") => {
-            Err(Unavailable::failed("modelling memory hogs", "caches and the memory bus are not modelled"))
-        }
+        (None, "memory") => Err(Unavailable::failed("load memory", "caches and the memory bus are not modelled")),
         (None, _) => Ok(Hog::Spins),
     }
 }

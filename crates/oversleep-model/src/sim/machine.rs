@@ -119,7 +119,7 @@ pub struct WaitModel {
     pub shortest_ns: Nanos,
     /// By how much the system may put it off to serve it with others.
     pub tolerance_ns: Nanos,
-    /// It ends on multiples of this only; nothing where it is zero.
+    /// It ends on multiples of this only; nothing if it is zero.
     pub grid_ns: Nanos,
     /// The timer resolution it holds while it waits (`timeSetEvent`).
     pub raises_to_ns: Option<Nanos>,

@@ -116,7 +116,7 @@ impl Platform for Sim {
         self.kernel.spend(self.machine.relax_cost_ns);
     }
 
-    fn spin_until(&self, until: Nanos) {
+    fn spin_until(&self, until: Nanos, _is_over: &mut dyn FnMut(Nanos) -> bool) {
         // The turns of the loop in one step: it ends as late as the loop would, within a turn.
         self.kernel.spend(until - self.kernel.now());
     }

@@ -17,7 +17,7 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> S
     match in_force(model, &state, &state.sleeping_thread(kernel.me())) {
         Overshoot::ByRule => {}
         Overshoot::Learned(_) => return "it is as late as on the machine that it was learned from".to_owned(),
-        _ => return "it is as late as the model was set to make it".to_owned(),
+        _ => return "the wait is as late as the model was set to make it".to_owned(),
     }
     if model.info.family == Family::Yield {
         drop(state);
@@ -31,7 +31,10 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> S
             by_tick(tick, state.requester(tick), kernel.hardware_grid.grid().period, grid.period)
         }
         _ if model.grid_ns > Nanos::ZERO && !on_tick => {
-            format!("it ends at the first multiple of {} after its span has passed, whatever the slack", model.grid_ns)
+            format!(
+                "the wait ends at the first multiple of {} after its span has passed, whatever the slack",
+                model.grid_ns
+            )
         }
         _ => by_timer(kernel.timing(), model.info.slack, &state.sleeping_thread(kernel.me()), rounded),
     };
@@ -66,7 +69,7 @@ pub(super) fn in_force<'a>(model: &'a WaitModel, state: &State, thread: &Sleepin
     }
 }
 
-/// What a thread meets under load; nothing where CPUs are idle.
+/// What a thread meets under load; nothing if CPUs are idle.
 pub(super) fn of_load(kernel: &Kernel) -> String {
     let state = kernel.lock();
     let own = state.standing_of(kernel.me());

@@ -17,7 +17,7 @@ pub struct Scheduler {
     pub wake_cpu_ns: Nanos,
     /// When a thread runs although threads of a higher rank take all CPUs.
     pub starving: Starving,
-    /// The policies that a program can request, the plainest first.
+    /// The policies that a program can request, the simplest first.
     pub policies: Vec<Policy>,
     /// Name and priority of the policy that a program starts under.
     pub initial: (String, i32),

@@ -35,7 +35,7 @@ const CLASSES: [(&str, &str); 5] = [
 ];
 
 impl Parameter {
-    /// The parameter behind the tunable of that name; `None` where machines are modelled without it.
+    /// The parameter behind the tunable of that name; `None` if machines are modelled without it.
     pub(super) fn named(name: &str, machine: &Machine) -> Option<Parameter> {
         let tiers = &machine.timing.tiers;
         Some(match name {

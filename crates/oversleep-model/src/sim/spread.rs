@@ -8,7 +8,7 @@ use oversleep_record::Nanos;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
     quantiles: Vec<(f64, Nanos)>,
-    /// The same at even distances in ns, to draw from; empty where there is only one value.
+    /// The same at even distances in ns, to draw from; empty if there is only one value.
     table: Vec<i64>,
 }
 

@@ -50,7 +50,7 @@ impl System {
         loads::of(self.os)
     }
 
-    /// The policies that a program can request, the plainest first.
+    /// The policies that a program can request, the simplest first.
     pub fn policies(self) -> Vec<Policy> {
         let words = self.tunables().filter(|info| info.name == "policy").flat_map(|info| info.words);
         words.map(|word| policy(self.os, word)).collect()
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn ranks_of_windows_differ() {
         let mut ranks: Vec<i32> = SYSTEMS[1].policies().iter().map(|policy| policy.rank).collect();
-        assert_eq!(ranks[0], 8, "the plainest comes first");
+        assert_eq!(ranks[0], 8, "the simplest comes first");
         ranks.sort_unstable();
         ranks.dedup();
         assert_eq!(ranks.len(), 9);

@@ -1,4 +1,4 @@
-//! Modelled waits: what each was asked, who asks, and the rules that decide when it ends.
+//! Modelled waits: what each is given, who waits, and the rules that decide when it ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -76,13 +76,17 @@ impl Wait for SimWait {
 struct SimWaiter {
     shared: Arc<Shared>,
     tolerance: Nanos,
-    /// What was requested last, and what the system was asked for it.
-    asked: (Nanos, Nanos),
+    /// What was requested last, and what the call makes of it.
+    rounded: (Nanos, Nanos),
 }
 
 impl SimWaiter {
     fn boxed(shared: &Arc<Shared>, tolerance: Nanos) -> Box<dyn Waiter> {
-        Box::new(SimWaiter { shared: Arc::clone(shared), tolerance, asked: (Nanos::ZERO, shared.asked(Nanos::ZERO)) })
+        Box::new(SimWaiter {
+            shared: Arc::clone(shared),
+            tolerance,
+            rounded: (Nanos::ZERO, shared.rounded(Nanos::ZERO)),
+        })
     }
 }
 
@@ -93,12 +97,12 @@ impl Waiter for SimWaiter {
             shared.kernel.give_way(shared.yield_cost.draw(&shared.kernel.random));
             return WaitEnd::TimedOut;
         }
-        if self.asked.0 != target.remaining {
-            self.asked = (target.remaining, shared.asked(target.remaining));
+        if self.rounded.0 != target.remaining {
+            self.rounded = (target.remaining, shared.rounded(target.remaining));
         }
-        let asked = self.asked.1;
+        let rounded = self.rounded.1;
         let held = shared.model.raises_to_ns.and_then(|period| shared.kernel.hold_resolution(period, true));
-        shared.kernel.sleep(|state, me| shared.plan(state, me, target, asked, self.tolerance));
+        shared.kernel.sleep(|state, me| shared.plan(state, me, target, rounded, self.tolerance));
         if let Some((number, _)) = held {
             shared.kernel.release_resolution(number);
         }
@@ -107,14 +111,14 @@ impl Waiter for SimWaiter {
 }
 
 impl Shared {
-    fn asked(&self, requested: Nanos) -> Nanos {
+    fn rounded(&self, requested: Nanos) -> Nanos {
         self.model.info.rounded(requested).max(self.model.shortest_ns)
     }
 
-    fn plan(&self, state: &State, me: Slot, target: Target, asked: Nanos, tolerance: Nanos) -> Sleep {
+    fn plan(&self, state: &State, me: Slot, target: Target, rounded: Nanos, tolerance: Nanos) -> Sleep {
         let (kernel, info) = (&*self.kernel, &self.model.info);
         let now = kernel.now();
-        let due = if info.takes.is_absolute() { target.deadline.max(now) } else { now + asked };
+        let due = if info.takes.is_absolute() { target.deadline.max(now) } else { now + rounded };
         let thread = state.sleeping_thread(me);
         let exactly = |late: Nanos| Sleep { expiry: Expiry::at(due + late), wake: Nanos::ZERO };
         match rules::in_force(&self.model, state, &thread) {
@@ -147,7 +151,7 @@ impl Shared {
     /// By how much the rule puts off a wait of that length that is entered now, where a rule does that.
     fn put_off(&self, thread: &SleepingThread, now: Nanos, span: Nanos) -> Nanos {
         let rule = self.model.info.slack;
-        if let SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution = rule {
+        if let SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution = rule {
             return Nanos::ZERO;
         }
         let due = now + self.model.info.rounded(span);
@@ -168,8 +172,8 @@ impl Shared {
         (longer - known).max(Nanos::ZERO)
     }
 
-    /// From the timer until the thread could run. A CPU that idles leaves an idle state first, the deeper the longer
-    /// it was to idle.
+    /// From the timer's end until the thread is ready to run. A CPU that idles leaves an idle state first, the deeper
+    /// the longer it was to idle.
     fn wake_cost(&self, state: &State, thread: &SleepingThread, span: Nanos) -> Nanos {
         let random = &self.kernel.random;
         let (cost, exits) = match thread.is_real_time {

@@ -80,4 +80,8 @@ impl System for Linux {
     fn idle_counters() -> IdleReading {
         idle::read(&files::Disk, Self::now(), &(Self::CPUS)())
     }
+
+    fn end_waits() {
+        crate::unix::interruption::end_waits();
+    }
 }

@@ -21,7 +21,7 @@ const ENTRIES: &[Entry] = abilities! {
     "locked memory": "no page faults during a measurement" =>
         || match survey::try_setting(&tunables::registry(), "lock-memory", &Setting::Flag(true), "mlockall was granted") {
             Err(Unavailable::NotOnThisPlatform) => {
-                Err(Unavailable::missing("an implementation of mlockall, which macOS only declares,"))
+                Err(Unavailable::missing("an implementation of mlockall (macOS only declares it)"))
             }
             tried => tried,
         },

@@ -58,6 +58,9 @@ pub(super) trait System: Default + Send + Sync + 'static {
     fn idle_counters() -> IdleReading {
         IdleReading::unknown(Self::now(), Unavailable::NotOnThisPlatform)
     }
+
+    /// Ends the current waits of other threads, where the system has a way.
+    fn end_waits() {}
 }
 
 /// The machine this process runs on. Creating one costs nothing; each registry is built at first use.
@@ -125,6 +128,10 @@ impl<S: System> Platform for Native<S> {
 
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
         threads::spawn(name, body)
+    }
+
+    fn end_waits(&self) {
+        S::end_waits();
     }
 
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {

@@ -116,10 +116,10 @@ pub(crate) fn flag(setting: &Setting) -> Option<bool> {
 /// [`Entry::parse`] of CPUs: at least one, in order and each once.
 pub(crate) fn cpus(setting: &Setting) -> Option<Vec<u32>> {
     let Setting::Cpus(cpus) = setting else { return None };
-    let mut asked = cpus.clone();
-    asked.sort_unstable();
-    asked.dedup();
-    (!asked.is_empty()).then_some(asked)
+    let mut wanted = cpus.clone();
+    wanted.sort_unstable();
+    wanted.dedup();
+    (!wanted.is_empty()).then_some(wanted)
 }
 
 /// A setting of a word and its number.

@@ -1,7 +1,9 @@
 //! What all Unix systems share.
 
+pub mod allocator;
 pub mod app;
 pub mod interruption;
+pub mod outputs;
 
 // Only for the Unix systems that have their own folder.
 #[cfg(any(target_os = "linux", target_os = "macos"))]

@@ -41,7 +41,7 @@ pub(crate) fn timeval(info: &WaitInfo, requested: Nanos) -> libc::timeval {
     libc::timeval { tv_sec: micros / 1_000_000, tv_usec: (micros % 1_000_000) as libc::suseconds_t }
 }
 
-/// The same in whole milliseconds. `None` where it exceeds what the argument can say (24 days).
+/// The same in whole milliseconds. `None` if it exceeds what the argument can say (24 days).
 #[inline]
 pub(crate) fn millis(info: &WaitInfo, requested: Nanos) -> Option<libc::c_int> {
     let argument = libc::c_int::try_from(given::rounded(info, requested).0 / 1_000_000).ok()?;

@@ -67,6 +67,10 @@ impl System for Windows {
         processor_state::read()
     }
 
+    fn end_waits() {
+        end_waits();
+    }
+
     fn idle_counters() -> IdleReading {
         idle::read(Self::now())
     }

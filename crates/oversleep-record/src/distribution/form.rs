@@ -1,9 +1,10 @@
 //! A distribution's form in the file: figures anyone can read, and the histograms for who wants them all. Reading
-//! refuses figures and histograms that contradict each other.
+//! refuses figures and histograms that contradict each other (`figures`).
 
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use super::figures::Figures;
+use super::histogram::Histogram;
 use super::{Distribution, payload};
 
 /// Most values read from a file: as many as any JSON reader counts exactly, and three years of the fastest clock. It
@@ -48,9 +49,10 @@ struct DistributionFile {
     p99_9: Option<i64>,
     /// Values of zero and above.
     #[cfg_attr(feature = "schema", schemars(extend("contentEncoding" = "base64", "pattern" = "^HISTF")))]
+    #[serde(alias = "late_hdr_v2")]
     hdr_v2: String,
     /// Magnitudes of the values below zero.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "early_hdr_v2", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("contentEncoding" = "base64", "pattern" = "^HISTF")))]
     negative_hdr_v2: Option<String>,
 }
@@ -76,8 +78,9 @@ impl<'de> Deserialize<'de> for Distribution {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let file = DistributionFile::deserialize(deserializer)?;
-        let positive = payload::decode(&file.hdr_v2).map_err(D::Error::custom)?;
+        let (positive, compressed) = payload::decode(&file.hdr_v2).map_err(D::Error::custom)?;
         let negative = file.negative_hdr_v2.as_deref().map(payload::decode).transpose().map_err(D::Error::custom)?;
+        let (negative, compressed_negative) = negative.unzip();
         let held = positive
             .len()
             .checked_add(negative.as_ref().map_or(0, Histogram::len))
@@ -86,18 +89,27 @@ impl<'de> Deserialize<'de> for Distribution {
         if held != file.count {
             return Err(D::Error::custom(format!("count says {} but the histograms hold {held} values", file.count)));
         }
-        match (file.min, file.max) {
+        let mut distribution = match (file.min, file.max) {
             (Some(min), Some(max)) if min <= max && held > 0 => {
                 let mean = file.mean.ok_or_else(|| D::Error::missing_field("mean"))?;
-                // Beyond the extremes by more than its own rounding, or not a number at all.
-                let grain = 1.0 + mean.abs() * 1e-9;
-                if !(mean >= min as f64 - grain && mean <= max as f64 + grain) {
-                    return Err(D::Error::custom("the mean lies outside of min and max"));
-                }
-                Ok(Distribution { positive, negative, min, max, sum: (mean * held as f64).round() as i128 })
+                Distribution { positive, negative, min, max, sum: (mean * held as f64).round() as i128 }
             }
-            (None, None) if held == 0 => Ok(Distribution { positive, negative, ..Distribution::default() }),
-            _ => Err(D::Error::custom("min and max do not fit the count")),
+            (None, None) if held == 0 => Distribution { positive, negative, ..Distribution::default() },
+            _ => return Err(D::Error::custom("min and max do not fit the count")),
+        };
+        let quantiles = [("p50", 0.5, file.p50), ("p99", 0.99, file.p99), ("p99_9", 0.999, file.p99_9)];
+        match Figures::of(&distribution).contradiction(file.mean, &quantiles) {
+            Some(contradiction) => Err(D::Error::custom(contradiction)),
+            None => {
+                distribution.positive.hold(compressed);
+                distribution
+                    .negative
+                    .as_mut()
+                    .zip(compressed_negative)
+                    .into_iter()
+                    .for_each(|(held, small)| held.hold(small));
+                Ok(distribution)
+            }
         }
     }
 }
@@ -127,7 +139,7 @@ mod tests {
     fn a_file_with_more_values_than_can_be_counted_is_refused() {
         let read_with = |further: u64| {
             let mut many = of([1, 1]);
-            many.positive.record_n(1, further).unwrap();
+            many.positive.record(1, further);
             many.sum += i128::from(further);
             serde_json::from_value::<Distribution>(serde_json::to_value(&many).unwrap())
         };
@@ -136,20 +148,60 @@ mod tests {
     }
 
     #[test]
-    fn damaged_figures_are_refused() {
-        let good = serde_json::to_value(of([5, 6, 7])).unwrap();
-        for (field, value) in [("mean", serde_json::json!(1e300)), ("count", 4.into()), ("min", 9.into())] {
+    fn figures_that_the_histograms_contradict_are_refused() {
+        let changed = |good: &serde_json::Value, field: &str, value: serde_json::Value| {
             let mut bad = good.clone();
             bad[field] = value;
-            assert!(serde_json::from_value::<Distribution>(bad).is_err(), "{field}");
+            serde_json::from_value::<Distribution>(bad).map_err(|error| error.to_string())
+        };
+        let good = serde_json::to_value(of((-20_000..1_000).step_by(7))).unwrap();
+        for (field, value) in [
+            ("count", 4),
+            ("min", 9),
+            ("min", i64::MIN),
+            ("min", -20_050),
+            ("min", -19_000),
+            ("max", i64::MAX),
+            ("max", 1_024),
+            ("max", 500),
+            ("mean", i64::MAX),
+            ("mean", -9_400),
+            ("mean", -9_600),
+            ("p50", 0),
+            ("p50", -9_400),
+            ("p99", 999),
+            ("p99_9", -1),
+        ] {
+            let error = changed(&good, field, value.into()).expect_err(&format!("{field} is not {value}"));
+            assert!(error.starts_with(field) || field == "count", "{error}");
         }
-        assert!(serde_json::from_value::<Distribution>(good).is_ok());
+        assert!(changed(&good, "name", 1.into()).is_ok());
+        let nothing = serde_json::to_value(of([])).unwrap();
+        for field in ["mean", "p50", "p99", "p99_9"] {
+            assert!(changed(&nothing, field, 0.into()).is_err(), "{field} of nothing");
+        }
+        let zero = serde_json::to_value(of([0])).unwrap();
+        let negative_zero = changed(&zero, "negative_hdr_v2", zero["hdr_v2"].clone());
+        assert!(negative_zero.is_err(), "a zero below zero");
+    }
+
+    #[test]
+    fn values_beyond_the_last_bucket_fit_it() {
+        let ends = [i64::MIN, -5_000_000_000_000, -4_000_000_000_000, 4_000_000_000_000, 4_500_000_000_000, i64::MAX];
+        for first in 0..ends.len() {
+            for last in first..ends.len() {
+                let distribution = of(ends[first..=last].iter().copied());
+                let text = serde_json::to_string(&distribution).unwrap();
+                let back: Distribution = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+                assert_eq!((back.min(), back.max()), (distribution.min(), distribution.max()));
+            }
+        }
     }
 
     proptest::proptest! {
         #[test]
-        fn file_form_round_trips(values in proptest::collection::vec(-10_000_000_000_i64..10_000_000_000, 0..200)) {
-            let distribution = of(values);
+        fn file_form_round_trips(values in proptest::collection::vec((proptest::prelude::any::<i64>(), 0_u32..64), 0..200)) {
+            let distribution = of(values.into_iter().map(|(value, shift)| value >> shift));
             let json = serde_json::to_string(&distribution).unwrap();
             let back: Distribution = serde_json::from_str(&json).unwrap();
             proptest::prop_assert_eq!(back.min(), distribution.min());

@@ -3,17 +3,17 @@
 //! HdrHistogram holds no negative values. Early wake-ups are therefore kept in a histogram of their own instead of
 //! being clamped to zero. Quantiles run over both, the most negative value first.
 
-use hdrhistogram::Histogram;
-
+mod codec;
+mod figures;
 mod form;
+mod histogram;
 mod payload;
 
+use histogram::{Histogram, bounds};
 pub use payload::PayloadError;
 
-/// Three significant digits: a value read back is within 0.1 % of the one recorded.
-const SIGNIFICANT_DIGITS: u8 = 3;
-/// Longest value kept apart (one hour in ns); longer ones count in the last bucket and in `max`.
-const HIGHEST: u64 = 3_600_000_000_000;
+pub(crate) use codec::{number, push};
+
 /// Most values the correction for omission fills in, bucket by bucket: about two seconds.
 const OMISSION_FILLS_MAX: u128 = 20_000_000;
 
@@ -21,37 +21,39 @@ const OMISSION_FILLS_MAX: u128 = 20_000_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
     /// Values of zero and above.
-    positive: Histogram<u64>,
+    positive: Histogram,
     /// Magnitudes of the negative values; `None` until there is one.
-    negative: Option<Histogram<u64>>,
+    negative: Option<Histogram>,
     min: i64,
     max: i64,
     /// Exact sum, for the mean.
     sum: i128,
 }
 
-fn empty_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, HIGHEST, SIGNIFICANT_DIGITS).expect("constant bounds are valid")
-}
-
+/// Without values, and without memory for them until the first is recorded.
 impl Default for Distribution {
     fn default() -> Self {
-        Distribution { positive: empty_histogram(), negative: None, min: i64::MAX, max: i64::MIN, sum: 0 }
+        Distribution { positive: Histogram::empty(), negative: None, min: i64::MAX, max: i64::MIN, sum: 0 }
     }
 }
 
 impl Distribution {
     /// An empty distribution; allocates what it will ever need for non-negative values, so that recording doesn't.
     pub fn new() -> Distribution {
-        Distribution::default()
+        Distribution { positive: Histogram::ready(), ..Distribution::default() }
+    }
+
+    /// Takes all the memory that recording values of zero and above needs.
+    pub fn prepare(&mut self) {
+        self.positive.prepare();
     }
 
     /// Adds one value. About 10 ns; allocates only at the first negative value.
     pub fn record(&mut self, value: i64) {
         if value >= 0 {
-            self.positive.saturating_record(value as u64);
+            self.positive.record(value as u64, 1);
         } else {
-            self.negative.get_or_insert_with(empty_histogram).saturating_record(value.unsigned_abs());
+            self.negative.get_or_insert_with(Histogram::ready).record(value.unsigned_abs(), 1);
         }
         self.min = self.min.min(value);
         self.max = self.max.max(value);
@@ -60,9 +62,9 @@ impl Distribution {
 
     /// All values of `other` as well.
     pub fn merge(&mut self, other: &Distribution) {
-        self.positive.add(&other.positive).expect("same bounds");
+        self.positive.add(&other.positive);
         if let Some(negative) = &other.negative {
-            self.negative.get_or_insert_with(empty_histogram).add(negative).expect("same bounds");
+            self.negative.get_or_insert_with(Histogram::empty).add(negative);
         }
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
@@ -112,9 +114,9 @@ impl Distribution {
         let value = if rank <= early_count {
             // The earliest have the largest magnitude: count from the top.
             let negative = self.negative.as_ref().expect("there are early values");
-            -(value_at_rank(negative, early_count - rank + 1) as i64)
+            -(negative.value_at_rank(early_count - rank + 1) as i64)
         } else {
-            value_at_rank(&self.positive, rank - early_count) as i64
+            self.positive.value_at_rank(rank - early_count) as i64
         };
         Some(value.clamp(self.min, self.max))
     }
@@ -142,15 +144,10 @@ impl Distribution {
 
     /// Every filled bucket in ascending order: its highest equivalent value and its count.
     pub fn buckets(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
-        let negative: Vec<(i64, u64)> = self
-            .negative
-            .iter()
-            .flat_map(|negative| negative.iter_recorded())
-            .map(|step| (-(step.value_iterated_to() as i64), step.count_at_value()))
-            .collect();
-        let positive =
-            self.positive.iter_recorded().map(|step| (step.value_iterated_to() as i64, step.count_at_value()));
-        negative.into_iter().rev().chain(positive)
+        let highest = |(bucket, count): (usize, u64)| (bounds(bucket).1 as i64, count);
+        let negative: Vec<(i64, u64)> = self.negative.iter().flat_map(Histogram::filled).map(highest).collect();
+        let negative = negative.into_iter().rev().map(|(value, count)| (-value, count));
+        negative.chain(self.positive.filled().map(highest))
     }
 
     /// The view corrected for coordinated omission: for each value of `interval` and above, the values that a schedule
@@ -166,10 +163,9 @@ impl Distribution {
         let step = u64::try_from(interval).ok().filter(|&step| step > 0)?;
         // The middle of a bucket, not its end: a value just below a multiple of the interval must not gain a deadline.
         let within = |value: u64| value.clamp(self.min.max(0).unsigned_abs(), self.max.max(0).unsigned_abs());
-        let positive = self.positive.iter_recorded().map(|bucket| {
-            (within(self.positive.median_equivalent(bucket.value_iterated_to())), bucket.count_at_value())
-        });
-        let positive: Vec<(u64, u64)> = positive.collect();
+        let middle = |(low, high): (u64, u64)| low + (high - low).div_ceil(2);
+        let positive: Vec<(u64, u64)> =
+            self.positive.filled().map(|(bucket, count)| (within(middle(bounds(bucket))), count)).collect();
         if positive.iter().map(|&(value, _)| u128::from(value / step)).sum::<u128>() > OMISSION_FILLS_MAX {
             return None;
         }
@@ -186,34 +182,18 @@ impl Distribution {
 
     /// Adds a value of zero or above that many times.
     fn record_many(&mut self, value: u64, count: u64) {
-        self.positive.saturating_record_n(value, count);
+        self.positive.record(value, count);
         let value = i64::try_from(value).unwrap_or(i64::MAX);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
         self.sum = self.sum.saturating_add(i128::from(value) * i128::from(count));
     }
 
-    /// Values of zero and above as a histogram, for writers of other formats.
-    pub fn late_histogram(&self) -> &Histogram<u64> {
-        &self.positive
+    /// Gives back the memory that only recording needs; recording more takes it again.
+    pub fn shrink(&mut self) {
+        self.positive.shrink();
+        self.negative.iter_mut().for_each(Histogram::shrink);
     }
-}
-
-fn value_at_rank(histogram: &Histogram<u64>, rank: u64) -> u64 {
-    /// Up to here a rank and a half is exact in a float.
-    const EXACT: u64 = 1 << 50;
-    if histogram.len() < EXACT {
-        // Many times faster than going from bucket to bucket. Half a rank less, so that no rounding makes it the next one.
-        return histogram.value_at_quantile((rank as f64 - 0.5) / histogram.len() as f64);
-    }
-    let mut seen = 0_u64;
-    for step in histogram.iter_recorded() {
-        seen = seen.saturating_add(step.count_at_value());
-        if seen >= rank {
-            return step.value_iterated_to();
-        }
-    }
-    histogram.max()
 }
 
 #[cfg(test)]
@@ -295,7 +275,7 @@ mod tests {
     #[test]
     fn counts_at_the_end_of_their_range_saturate() {
         let mut full = of([-7, 3_000, 9_000_000]);
-        full.positive.record_n(1_000, u64::MAX - 3).unwrap();
+        full.positive.record(1_000, u64::MAX - 3);
         let corrected = full.corrected_for_omission(2_000).unwrap();
         let mut twice = full.clone();
         twice.merge(&full);

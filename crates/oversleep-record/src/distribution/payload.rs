@@ -1,24 +1,27 @@
 //! HdrHistogram's V2 compressed payload in base64, the form other tools read and write.
 //!
-//! Reading checks the header before a histogram is allocated: a file can't make the reader take more memory than a
-//! histogram of our own would.
+//! Every length in it is checked against what is there, and decompression ends where a histogram of ours would: a file can't
+//! make the reader take more memory than that.
 
-use std::io::Read;
+use std::io::{Read, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
 use flate2::read::ZlibDecoder;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use flate2::write::ZlibEncoder;
 
-use super::{HIGHEST, SIGNIFICANT_DIGITS, empty_histogram};
+use super::codec;
+use super::histogram::{BUCKETS, HIGHEST, Histogram, SIGNIFICANT_DIGITS};
 
 /// First bytes of an uncompressed V2 histogram.
 const COOKIE_V2: u32 = 0x1c84_9313;
 /// First bytes of a compressed one.
 const COOKIE_V2_COMPRESSED: u32 = 0x1c84_9314;
-/// Longest V2 header plus counts of a histogram with our bounds: 9 bytes at most per bucket.
-const UNCOMPRESSED_MAX: u64 = 1 << 20;
+/// Cookie, length of the counts, normalizing offset, significant digits, lowest and highest value, ratio.
+const HEADER_BYTES: usize = 40;
+/// Most bytes of a histogram: nine for each bucket.
+const PLAIN_BYTES_MAX: usize = HEADER_BYTES + 9 * BUCKETS;
 
 /// Why a payload can't be read.
 #[derive(Debug, thiserror::Error)]
@@ -37,52 +40,81 @@ pub enum PayloadError {
     Damaged(String),
 }
 
-pub(super) fn encode(histogram: &Histogram<u64>) -> String {
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new().serialize(histogram, &mut bytes).expect("writing to memory does not fail");
+pub(super) fn encode(histogram: &Histogram) -> String {
+    let counts = histogram.coded();
+    let mut plain = Vec::with_capacity(HEADER_BYTES + counts.len());
+    plain.extend(COOKIE_V2.to_be_bytes());
+    plain.extend((counts.len() as u32).to_be_bytes());
+    plain.extend(0_u32.to_be_bytes());
+    plain.extend(u32::from(SIGNIFICANT_DIGITS).to_be_bytes());
+    plain.extend(1_u64.to_be_bytes());
+    plain.extend(HIGHEST.to_be_bytes());
+    plain.extend(1.0_f64.to_be_bytes());
+    plain.extend(counts);
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::default());
+    let compressed = zlib.write_all(&plain).and_then(|()| zlib.finish()).expect("writing to memory does not fail");
+    let mut bytes = COOKIE_V2_COMPRESSED.to_be_bytes().to_vec();
+    bytes.extend((compressed.len() as u32).to_be_bytes());
+    bytes.extend(compressed);
     STANDARD.encode(bytes)
 }
 
-pub(super) fn decode(text: &str) -> Result<Histogram<u64>, PayloadError> {
-    let bytes = STANDARD.decode(text)?;
-    let compressed = bytes.get(8..).ok_or(PayloadError::NotV2)?;
+/// The histogram, and what its counts were compressed to.
+pub(super) fn decode(text: &str) -> Result<(Histogram, Vec<u8>), PayloadError> {
+    let mut bytes = STANDARD.decode(text)?;
     if be_u32(&bytes, 0) != Some(COOKIE_V2_COMPRESSED) {
         return Err(PayloadError::NotV2);
     }
-    let mut plain = Vec::new();
-    ZlibDecoder::new(compressed)
-        .take(UNCOMPRESSED_MAX)
-        .read_to_end(&mut plain)
-        .map_err(|error| PayloadError::Damaged(error.to_string()))?;
-    // Header: cookie, payload length, normalizing offset, significant digits, lowest and highest value, ratio.
-    let digits = be_u32(&plain, 12).ok_or(PayloadError::NotV2)?;
-    let lowest = be_u64(&plain, 16).ok_or(PayloadError::NotV2)?;
-    let highest = be_u64(&plain, 24).ok_or(PayloadError::NotV2)?;
-    if be_u32(&plain, 0) != Some(COOKIE_V2) {
+    let compressed = bytes.get(8..).ok_or(PayloadError::NotV2)?;
+    if be_u32(&bytes, 4) != u32::try_from(compressed.len()).ok() {
+        return Err(damaged(format_args!("its length isn't that of its {} bytes", compressed.len())));
+    }
+    let plain = decompressed(compressed).map_err(damaged)?;
+    let header = plain.get(..HEADER_BYTES).ok_or(PayloadError::NotV2)?;
+    if be_u32(header, 0) != Some(COOKIE_V2) {
         return Err(PayloadError::NotV2);
     }
-    if digits != u32::from(SIGNIFICANT_DIGITS) || lowest != 1 || highest != HIGHEST {
+    let ratio = be_u64(header, 32).map(f64::from_bits);
+    if be_u32(header, 8) != Some(0)
+        || be_u32(header, 12) != Some(u32::from(SIGNIFICANT_DIGITS))
+        || be_u64(header, 16) != Some(1)
+        || be_u64(header, 24) != Some(HIGHEST)
+        || ratio != Some(1.0)
+    {
         return Err(PayloadError::OtherBounds);
     }
-    if has_impossible_run(plain.get(40..).unwrap_or_default()) {
-        return Err(PayloadError::Damaged("a run of zeros longer than any histogram".to_owned()));
+    let counts = plain[HEADER_BYTES..].to_vec();
+    if be_u32(header, 4) != u32::try_from(counts.len()).ok() {
+        return Err(damaged(format_args!("the length of its counts isn't that of their {} bytes", counts.len())));
     }
-    let read: Histogram<u64> = Deserializer::new()
-        .deserialize(&mut plain.as_slice())
-        .map_err(|error| PayloadError::Damaged(format!("{error:?}")))?;
-    let mut histogram = empty_histogram();
-    let total = read.iter_recorded().try_fold(0_u64, |sum, step| sum.checked_add(step.count_at_value()));
-    if total.is_none() {
-        return Err(PayloadError::Damaged("more values than can be counted".to_owned()));
-    }
-    histogram.add(&read).map_err(|error| PayloadError::Damaged(error.to_string()))?;
-    Ok(histogram)
+    let total = codec::check(&counts).map_err(damaged)?;
+    bytes.drain(..8);
+    Ok((Histogram::of_coded(counts, total), bytes))
 }
 
-/// Whether the counts hold a run of `i64::MIN` zeros, nine bytes of ones: the decoder negates it, which overflows.
-/// No count of a histogram is coded so, since it would be the count 2^63 of a negative value.
-fn has_impossible_run(counts: &[u8]) -> bool {
-    counts.windows(9).any(|bytes| bytes.iter().all(|&byte| byte == 0xff))
+/// The coded counts of compressed data that was read before.
+pub(super) fn decompressed_counts(compressed: &[u8]) -> Vec<u8> {
+    let mut plain = decompressed(compressed).expect("it was decompressed before");
+    plain.drain(..HEADER_BYTES);
+    plain
+}
+
+/// What is compressed, if it isn't longer than the longest histogram and nothing follows it.
+fn decompressed(compressed: &[u8]) -> Result<Vec<u8>, String> {
+    let mut decoder = ZlibDecoder::new(compressed);
+    let mut plain = Vec::new();
+    decoder.by_ref().take(PLAIN_BYTES_MAX as u64 + 1).read_to_end(&mut plain).map_err(|error| error.to_string())?;
+    if plain.len() > PLAIN_BYTES_MAX {
+        return Err("it is longer than any histogram".to_owned());
+    }
+    if decoder.total_in() != compressed.len() as u64 {
+        return Err("something follows its end".to_owned());
+    }
+    Ok(plain)
+}
+
+fn damaged(what: impl std::fmt::Display) -> PayloadError {
+    PayloadError::Damaged(what.to_string())
 }
 
 fn be_u32(bytes: &[u8], at: usize) -> Option<u32> {
@@ -96,41 +128,106 @@ fn be_u64(bytes: &[u8], at: usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write as _;
+    use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
+    /// The payload of a plain histogram, with the right length outside.
     fn compressed(plain: &[u8]) -> String {
-        let mut deflated = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
-        deflated.write_all(plain).unwrap();
-        let deflated = deflated.finish().unwrap();
+        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::default());
+        zlib.write_all(plain).unwrap();
+        let deflated = zlib.finish().unwrap();
         let mut bytes = COOKIE_V2_COMPRESSED.to_be_bytes().to_vec();
         bytes.extend(u32::try_from(deflated.len()).unwrap().to_be_bytes());
         bytes.extend(deflated);
         STANDARD.encode(bytes)
     }
 
+    /// A plain histogram of these coded counts, which says that they take `length` bytes.
+    fn plain(length: u32, counts: &[u8]) -> Vec<u8> {
+        let mut plain = COOKIE_V2.to_be_bytes().to_vec();
+        plain.extend(length.to_be_bytes());
+        plain.extend(0_u32.to_be_bytes());
+        plain.extend(3_u32.to_be_bytes());
+        plain.extend(1_u64.to_be_bytes());
+        plain.extend(HIGHEST.to_be_bytes());
+        plain.extend(1.0_f64.to_be_bytes());
+        plain.extend(counts);
+        plain
+    }
+
+    fn refusal(text: &str) -> String {
+        decode(text).map(|(histogram, _)| histogram.len()).expect_err("it is damaged").to_string()
+    }
+
     #[test]
     fn begins_as_other_tools_expect() {
         // Every compressed V2 payload in base64 begins with these characters; log viewers look for them.
-        assert!(encode(&empty_histogram()).starts_with("HISTFAAA"));
+        assert!(encode(&Histogram::ready()).starts_with("HISTFAAA"));
     }
 
     #[test]
     fn refuses_foreign_bounds_and_damage() {
-        let wide: Histogram<u64> = Histogram::new_with_bounds(1, u64::MAX / 2, 5).unwrap();
-        assert!(matches!(decode(&encode(&wide)), Err(PayloadError::OtherBounds)));
+        let wide = hdrhistogram::Histogram::<u64>::new_with_bounds(1, u64::MAX / 2, 5).unwrap();
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&wide, &mut bytes).unwrap();
+        assert!(matches!(decode(&STANDARD.encode(bytes)), Err(PayloadError::OtherBounds)));
         assert!(matches!(decode("AAAA"), Err(PayloadError::NotV2)));
         assert!(matches!(decode("%"), Err(PayloadError::Base64(_))));
-        let mut bytes = STANDARD.decode(encode(&empty_histogram())).unwrap();
-        let mut overlong = vec![0_u8; 40];
-        overlong[..4].copy_from_slice(&COOKIE_V2.to_be_bytes());
-        overlong[4..8].copy_from_slice(&9_u32.to_be_bytes());
-        overlong[12..16].copy_from_slice(&3_u32.to_be_bytes());
-        overlong[16..24].copy_from_slice(&1_u64.to_be_bytes());
-        overlong[24..32].copy_from_slice(&HIGHEST.to_be_bytes());
-        overlong[32..40].copy_from_slice(&1.0_f64.to_be_bytes());
-        overlong.extend([0xff; 9]);
-        assert!(matches!(decode(&compressed(&overlong)), Err(PayloadError::Damaged(_))));
-        bytes.truncate(20);
-        assert!(matches!(decode(&STANDARD.encode(bytes)), Err(PayloadError::Damaged(_) | PayloadError::NotV2)));
+        let mut short = STANDARD.decode(encode(&Histogram::ready())).unwrap();
+        short.truncate(20);
+        assert!(matches!(decode(&STANDARD.encode(short)), Err(PayloadError::Damaged(_))));
+    }
+
+    #[test]
+    fn a_length_is_believed_only_if_so_much_is_there() {
+        assert_eq!(decode(&compressed(&plain(1, &[2]))).unwrap().0.len(), 1);
+        for length in [u32::MAX, 1 << 30, 2, 0] {
+            assert!(refusal(&compressed(&plain(length, &[2]))).contains("the length of its counts"), "{length}");
+        }
+        for outside in [u32::MAX, 0, 1] {
+            let mut bytes = STANDARD.decode(compressed(&plain(1, &[2]))).unwrap();
+            bytes[4..8].copy_from_slice(&outside.to_be_bytes());
+            assert!(refusal(&STANDARD.encode(bytes)).contains("its length isn't"), "{outside}");
+        }
+        let mut longer = STANDARD.decode(compressed(&plain(1, &[2]))).unwrap();
+        longer.push(0);
+        let length = u32::try_from(longer.len() - 8).unwrap();
+        longer[4..8].copy_from_slice(&length.to_be_bytes());
+        assert!(refusal(&STANDARD.encode(longer)).contains("something follows its end"));
+    }
+
+    #[test]
+    fn what_is_compressed_is_no_longer_than_a_histogram() {
+        let bomb = compressed(&plain(8 << 20, &vec![0; 8 << 20]));
+        assert!(bomb.len() < 12_000, "{} bytes", bomb.len());
+        assert!(refusal(&bomb).contains("longer than any histogram"));
+    }
+
+    #[test]
+    fn full_histograms_stay_compressed_in_memory() {
+        let (mut bomb, compressed) = decode(&compressed(&plain(BUCKETS as u32, &vec![2; BUCKETS]))).unwrap();
+        bomb.hold(compressed);
+        assert_eq!((bomb.len(), bomb.filled().count()), (BUCKETS as u64, BUCKETS));
+        assert!(encode(&bomb).len() < 300);
+    }
+
+    proptest::proptest! {
+        /// What we write hdrhistogram reads as the same, and the other way round; even the bytes are the same.
+        #[test]
+        fn other_tools_read_it(values in proptest::collection::vec((0_u32..64, proptest::prelude::any::<u64>()), 0..60)) {
+            let mut ours = Histogram::ready();
+            let mut theirs = hdrhistogram::Histogram::<u64>::new_with_bounds(1, HIGHEST, SIGNIFICANT_DIGITS).unwrap();
+            for (shift, value) in values {
+                ours.record(value >> shift, 1);
+                theirs.saturating_record(value >> shift);
+            }
+            let mut bytes = Vec::new();
+            V2DeflateSerializer::new().serialize(&theirs, &mut bytes).unwrap();
+            let text = encode(&ours);
+            proptest::prop_assert_eq!(&text, &STANDARD.encode(&bytes));
+            proptest::prop_assert!(decode(&text).unwrap().0 == ours);
+            let read: hdrhistogram::Histogram<u64> =
+                Deserializer::new().deserialize(&mut STANDARD.decode(&text).unwrap().as_slice()).unwrap();
+            proptest::prop_assert!(read == theirs);
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! The result file: what a run leaves behind. Reports, findings and comparisons start from it alone.
 
+mod consistency;
+mod guard;
+mod memory;
 mod v1;
 
-use std::collections::BTreeSet;
+use std::io::{self, BufReader, Read, Write};
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::ClockResult;
@@ -15,13 +17,19 @@ use crate::series::Series;
 use crate::trial::Trial;
 use crate::units::Nanos;
 
+/// How much of a file is read at a time.
+const READ_BYTES: usize = 64 << 10;
 /// The schema this crate writes.
 pub const SCHEMA: &str = "oversleep-result/2";
-/// Largest file read, in bytes; the largest `check --thorough` is a tenth of it.
-pub const FILE_BYTES_MAX: usize = 512 << 20;
-/// Most series read; a whole `check` has about 250. Each histogram takes 270 KB of memory however few bytes it has in the
-/// file, so that without a limit a file of some MB could ask for more memory than there is.
-pub const SERIES_MAX: usize = 4_096;
+/// Largest file read, in bytes. Its only purpose is to end: a device can go on for ever.
+pub const FILE_BYTES_MAX: u64 = 64 << 30;
+/// Most memory that reading a file takes, in bytes; half of its length where that is more. Files in which a few bytes
+/// ask for many are refused, and no run writes such a file.
+pub const MEMORY_MAX: u64 = 128 << 20;
+/// Most series of one run, which is refused before it measures more. Each takes some KB of memory, besides its samples.
+pub const SERIES_MAX: usize = 8_192;
+/// Most rounds of one run, all series together.
+pub const ROUNDS_MAX: u64 = 100_000;
 
 /// Who wrote the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +55,7 @@ pub struct Floor {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<Chosen>,
     /// Another clock, compared with it; `None` where there was none, as on modelled machines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "witness", skip_serializing_if = "Option::is_none")]
     pub cross_check: Option<CrossCheck>,
 }
 
@@ -57,23 +65,28 @@ pub struct Floor {
 #[serde(rename_all = "snake_case")]
 pub enum Chosen {
     /// The deadlines of the system's waits are on it: no other clock can tell early from late to the nanosecond.
+    #[serde(alias = "of_the_deadlines")]
     DeadlineClock,
-    /// The user requested it.
-    Requested,
+    /// The user chose it with `--clock`.
+    #[serde(alias = "asked_for")]
+    ByUser,
 }
 
-/// How closely another clock agreed with the stamping one during the run. The library's clock is steered to it, so this
-/// shows how good the library's clock was, and whether a counter stood still or ran wild meanwhile.
+/// How closely another clock agreed with the clock of the timestamps during the run. The library's clock is steered to
+/// it, so this shows how good the library's clock was, and whether a counter stood still or ran wild meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrossCheck {
     /// Its registry name.
     pub clock: String,
-    /// How much further than the stamping clock it went, from the beginning of the run to the end.
+    /// How much further than the clock of the timestamps it went, from the beginning of the run to the end.
+    #[serde(alias = "moved_ns")]
     pub difference_ns: Nanos,
-    /// What the readings around it and the stamping clock's step leave open.
+    /// What the readings around it and the step of the clock of the timestamps leave open.
+    #[serde(alias = "known_within_ns")]
     pub uncertainty_ns: Nanos,
-    /// From the first comparison to the last, by the stamping clock.
+    /// From the first comparison to the last, by the clock of the timestamps.
+    #[serde(alias = "over_ns")]
     pub window_ns: Nanos,
 }
 
@@ -133,74 +146,112 @@ pub struct ResultFile {
 /// Why a result file can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
+    /// The system can't read it.
+    #[error("{0}")]
+    Unreadable(#[source] io::Error),
+    /// There is nothing in it.
+    #[error("it is empty, not a result file")]
+    Empty,
     /// It is not JSON of the right shape.
     #[error("not a result file: {0}")]
-    Malformed(#[from] serde_json::Error),
+    Malformed(#[source] serde_json::Error),
     /// Another schema.
     #[error("written in schema '{found}'; this version reads '{SCHEMA}' and '{}'", v1::SCHEMA)]
     OtherSchema {
         /// What it says.
         found: String,
     },
+    /// Not UTF-8 text.
+    #[error("it is {0}, and a result file is UTF-8 text; {advice}", advice = other_encoding(.0))]
+    OtherEncoding(&'static str),
+    /// Which of the two values is meant?
+    #[error("damaged result file: the key '{key}' is there twice in one object, at line {line} column {column}")]
+    RepeatedKey {
+        /// The key.
+        key: String,
+        /// Where the second one ends.
+        line: usize,
+        /// From 1, in bytes.
+        column: usize,
+    },
     /// Something in it contradicts itself.
     #[error("damaged result file: {0}")]
     Inconsistent(String),
     /// Too large to be one of ours.
-    #[error("{0} bytes is larger than any result file")]
-    TooLarge(usize),
-    /// It has more series than any run measures.
-    #[error("{0} series are more than any result file has; at most {SERIES_MAX} are read")]
-    TooManySeries(usize),
+    #[error("it is larger than any result file")]
+    TooLarge,
+    /// It would take much more memory than it has bytes.
+    #[error("damaged result file: it would take more than {} MB of memory, which no result of its length does", MEMORY_MAX >> 20)]
+    TooMuchMemory,
 }
 
-#[derive(Deserialize)]
-struct SchemaOnly {
-    schema: String,
+/// What to do about text that is not UTF-8.
+fn other_encoding(encoding: &str) -> &'static str {
+    match encoding {
+        "gzip" => "unpack it with `gzip -d`",
+        _ => "let oversleep write the file with --json=FILE, because `>` in PowerShell writes UTF-16",
+    }
 }
 
-#[derive(Deserialize)]
-struct SeriesOnly {
-    /// Takes no memory, however many there are.
-    #[serde(default)]
-    series: Vec<IgnoredAny>,
+impl From<serde_json::Error> for FileError {
+    fn from(error: serde_json::Error) -> FileError {
+        if !error.is_io() {
+            return FileError::Malformed(error);
+        }
+        let error = io::Error::from(error);
+        match error.get_ref().and_then(|fault| fault.downcast_ref::<guard::Fault>()).cloned() {
+            None => FileError::Unreadable(error),
+            Some(guard::Fault::RepeatedKey { key, line, column }) => FileError::RepeatedKey { key, line, column },
+            Some(guard::Fault::OtherSchema { found }) => FileError::OtherSchema { found },
+            Some(guard::Fault::OtherEncoding(encoding)) => FileError::OtherEncoding(encoding),
+            Some(guard::Fault::TooLarge) => FileError::TooLarge,
+            Some(guard::Fault::TooMuchMemory) => FileError::TooMuchMemory,
+        }
+    }
 }
 
 impl ResultFile {
     /// Reads and checks a file's bytes.
     ///
     /// # Errors
-    /// What is wrong with it: not JSON, another schema, or contents that contradict themselves.
+    /// As [`ResultFile::read_from`].
     pub fn read(bytes: &[u8]) -> Result<ResultFile, FileError> {
-        if bytes.len() > FILE_BYTES_MAX {
-            return Err(FileError::TooLarge(bytes.len()));
-        }
-        // The schema first: a file of another version should say so instead of naming a missing field.
-        let SchemaOnly { schema } = serde_json::from_slice(bytes)?;
-        let is_v1 = schema == v1::SCHEMA;
-        if schema != SCHEMA && !is_v1 {
-            return Err(FileError::OtherSchema { found: schema });
-        }
-        if is_v1 && bytes.len() > v1::FILE_BYTES_MAX {
-            return Err(FileError::TooLarge(bytes.len()));
-        }
-        let SeriesOnly { series } = serde_json::from_slice(bytes)?;
-        if series.len() > SERIES_MAX {
-            return Err(FileError::TooManySeries(series.len()));
-        }
-        let file: ResultFile = match is_v1 {
-            true => serde_json::from_value(v1::converted(serde_json::from_slice(bytes)?))?,
-            false => serde_json::from_slice(bytes)?,
+        ResultFile::read_from(bytes)
+    }
+
+    /// Reads and checks a file, without ever holding its text.
+    ///
+    /// # Errors
+    /// What is wrong with it: it can't be read, is not JSON, has another schema, or its contents contradict themselves.
+    pub fn read_from(source: impl Read) -> Result<ResultFile, FileError> {
+        let mut guard = guard::Guard::new(source);
+        let read = serde_json::from_reader(BufReader::with_capacity(READ_BYTES, &mut guard)).map_err(FileError::from);
+        let mut file: ResultFile = match read {
+            Err(FileError::Malformed(_)) if guard.given == 0 => return Err(FileError::Empty),
+            read => read?,
         };
+        if file.schema == v1::SCHEMA {
+            v1::bring_up_to_date(&mut file);
+        }
         match file.fault() {
             Some(fault) => Err(FileError::Inconsistent(fault)),
             None => Ok(file),
         }
     }
 
+    /// Writes the file: one JSON document on one line, ending in a newline.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
+        serde_json::to_writer(&mut writer, self)?;
+        writer.write_all(b"\n")
+    }
+
     /// The file's bytes: one JSON document on one line, ending in a newline.
     pub fn write(&self) -> Vec<u8> {
-        let mut bytes = serde_json::to_vec(self).expect("plain data always serializes");
-        bytes.push(b'\n');
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes).expect("plain data always serializes");
         bytes
     }
 
@@ -217,47 +268,5 @@ impl ResultFile {
     /// The clock of that name.
     pub fn clock(&self, name: &str) -> Option<&ClockResult> {
         self.clocks.iter().find(|clock| clock.name == name)
-    }
-
-    fn fault(&self) -> Option<String> {
-        let mut keys = BTreeSet::new();
-        for series in &self.series {
-            if !keys.insert(series.key.as_str()) {
-                return Some(format!("two series have the key '{}'", series.key));
-            }
-            if let Some(fault) = series.samples.fault() {
-                return Some(format!("series '{}': {fault}", series.key));
-            }
-            if series.counts.recorded != series.distribution.count() {
-                return Some(format!(
-                    "series '{}': {} recorded, but its histogram holds {}",
-                    series.key,
-                    series.counts.recorded,
-                    series.distribution.count()
-                ));
-            }
-        }
-        let referenced = self.trials.iter().flat_map(|trial| &trial.pairs).flat_map(|pair| [&pair.before, &pair.after]);
-        for key in referenced {
-            if !keys.contains(key.as_str()) {
-                return Some(format!("a trial names the series '{key}', which is not here"));
-            }
-        }
-        None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn more_series_than_memory_holds_are_refused_unread() {
-        let file = |count: usize| {
-            let series = vec!["{}"; count].join(",");
-            ResultFile::read(format!(r#"{{"schema":"{SCHEMA}","series":[{series}]}}"#).as_bytes()).unwrap_err()
-        };
-        assert!(matches!(file(SERIES_MAX + 1), FileError::TooManySeries(_)));
-        assert!(matches!(file(SERIES_MAX), FileError::Malformed(_)), "these are read, and found to be empty");
     }
 }

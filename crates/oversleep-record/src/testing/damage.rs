@@ -60,20 +60,20 @@ const TEXTS: [&str; 20] = [
 ];
 
 /// Where edits come from; when the bytes are over, all that follows is zero.
-struct Bytes<'a>(&'a [u8]);
+pub(super) struct Bytes<'a>(pub &'a [u8]);
 
 impl Bytes<'_> {
-    fn next(&mut self) -> usize {
+    pub fn next(&mut self) -> usize {
         let Some((&first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;
         first.into()
     }
 
-    fn below(&mut self, count: usize) -> usize {
+    pub fn below(&mut self, count: usize) -> usize {
         if count > 256 { (self.next() << 8 | self.next()) % count } else { self.next() % count.max(1) }
     }
 
-    fn number(&mut self) -> i64 {
+    pub fn number(&mut self) -> i64 {
         let kind = self.next();
         match kind {
             0..128 => NUMBERS[kind % NUMBERS.len()],
@@ -82,7 +82,7 @@ impl Bytes<'_> {
         }
     }
 
-    fn text(&mut self) -> String {
+    pub fn text(&mut self) -> String {
         match self.next() {
             255 => "long ".repeat(400),
             choice => TEXTS[choice % TEXTS.len()].to_owned(),
@@ -138,7 +138,7 @@ fn some(all: &[Series], bytes: &mut Bytes<'_>) -> Vec<Series> {
 }
 
 /// What the reader would refuse if it were done to the document: values have to fit their counts.
-fn change(series: &mut Series, bytes: &mut Bytes<'_>) {
+pub(super) fn change(series: &mut Series, bytes: &mut Bytes<'_>) {
     match bytes.next() % 6 {
         0 => series.status = Status::Unavailable { reason: Unavailable::missing(bytes.text()) },
         1 => series.requested_ns = Some(Nanos(bytes.number())),

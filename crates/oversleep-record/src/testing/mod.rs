@@ -3,8 +3,10 @@
 //! Only with the feature `testing`, which no program enables.
 
 mod damage;
+mod made;
 
 pub use damage::damaged;
+pub use made::{damaged_text, made};
 
 use crate::clock::{AcrossSuspend, Counts, Difference, Epoch, Steps};
 use crate::conditions::{Conditions, Held, LoadSpec, Outcome, Setting};

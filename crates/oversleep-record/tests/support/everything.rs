@@ -242,6 +242,8 @@ fn series() -> Vec<Series> {
         timer_interrupts: Some(11),
         all_interrupts: Some(13),
         own_cpu_ns: Some(Nanos(12)),
+        stalled_ns: Some(Nanos(17)),
+        suspended_ns: Some(Nanos(18)),
         processor: ProcessorState {
             clock_min_hz: Some(800_000_000),
             clock_max_hz: Some(3_600_000_000),

@@ -63,7 +63,7 @@ pub fn modelled_interrupted() -> ResultFile {
             clock: "qpc".to_owned(),
             read_cost_ps: 25_000,
             step_ns: Nanos(100),
-            chosen: Some(Chosen::Requested),
+            chosen: Some(Chosen::ByUser),
             cross_check: None,
         }),
         series: vec![partial, unavailable],

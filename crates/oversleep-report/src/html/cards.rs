@@ -95,7 +95,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
             });
         }
         m.element("details", &[], |m| {
-            m.leaf("summary", &[], "How we know");
+            m.leaf("summary", &[], "How oversleep knows");
             m.leaf("p", &[("class", "quiet")], &sentence(&finding.summary));
             if !finding.evidence.is_empty() {
                 m.element("ul", &[("class", "evidence")], |m| {
@@ -148,7 +148,7 @@ fn gain(m: &mut Markup, subject: &str, before: i64, after: i64) {
 fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
     let lists = [
         (Verdict::TooDisturbed, "Inconclusive, because the rounds disagree", true),
-        (Verdict::NotEnoughData, "Inconclusive for lack of data", false),
+        (Verdict::NotEnoughData, "Inconclusive, because there is too little data", false),
         (Verdict::NotFound, "Checked, not found", false),
     ];
     for (verdict, title, is_open) in lists {

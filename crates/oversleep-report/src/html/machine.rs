@@ -13,17 +13,17 @@ use crate::words::{counted, date};
 const METHOD: [&str; 7] = [
     "Waits are timed against their deadline by one precise clock. Lateness is signed: a wait that ends early counts as \
      early and is never clamped to zero.",
-    "Where a wait can express what is left of a period, deadlines are absolute and one period apart. None is skipped: a \
+    "If a wait can express what is left of a period, deadlines are absolute and one period apart. None is skipped: a \
      deadline that passed while the thread was away is recorded with its lateness. “Corrected” estimates, from the calls \
      alone, what a schedule would have seen; “calls only” is what a tool that skips missed periods would show.",
     "The cost and the resolution of a timestamp are measured and printed, and never subtracted.",
-    "Series are measured in interleaved rounds, so that a disturbance meets all of them alike. Where rounds disagree, a \
+    "Series are measured in interleaved rounds, so that a disturbance affects all of them alike. If rounds disagree, a \
      figure is inconclusive.",
-    "A percentile is shown only where at least ten values lie beyond it: p99 takes a thousand values. ~ marks a median of \
+    "A percentile is shown only if at least ten values lie beyond it: p99 takes a thousand values. ~ marks a median of \
      fewer than twenty values.",
-    "Nothing on the machine was changed except where a condition says so, and every change was undone.",
+    "Nothing on the machine was changed unless a condition says so, and every change was undone.",
     "A remedy is tried on oversleep’s own threads; rounds with it and without it alternate. It counts as helping only \
-     where three rounds in four agree.",
+     if three rounds in four agree.",
 ];
 
 /// The method, with this run's clock.

@@ -12,6 +12,8 @@ mod markup;
 mod style;
 mod tables;
 
+use std::io::{self, Write};
+
 use oversleep_record::ResultFile;
 
 use crate::view::head::{self, heading};
@@ -153,13 +155,30 @@ fn texts<'a>(svg: &'a str, begin: &'static str) -> impl Iterator<Item = &'a str>
     svg.split(begin).skip(1).filter_map(|rest| rest.split("</title>").next())
 }
 
+/// What is embedded, as long as it is not too much: a result can be much longer than the memory there is.
+struct Embedded(Vec<u8>);
+
+impl Write for Embedded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > EMBEDDED_BYTES_MAX {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The result itself, so that the page alone is enough to compare with or to render again.
 fn embedded(m: &mut Markup, file: &ResultFile) {
-    let bytes = file.write();
-    if bytes.len() > EMBEDDED_BYTES_MAX {
+    let mut bytes = Embedded(Vec::new());
+    if file.write_to(&mut bytes).is_err() {
         m.leaf("p", &[], "The result is too large to embed in this page; it is in its own file.");
         return;
     }
+    let bytes = bytes.0;
     m.leaf("p", &[], "The result is embedded in this page as JSON, in the element with the id “result”.");
     m.element("script", &[("type", "application/json"), ("id", "result")], |m| {
         m.trusted(&json_for_script(&String::from_utf8_lossy(&bytes)));

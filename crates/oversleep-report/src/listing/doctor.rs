@@ -85,6 +85,6 @@ pub fn text(found: &Checkup, width: usize) -> String {
         unknown.iter().for_each(|line| page.hanging("  ", 4, line));
     }
     page.gap();
-    page.paragraph(0, "Every command works without what is missing here; its report just contains less.");
+    page.paragraph(0, "Every command works without these; its report then contains less.");
     page.finish()
 }

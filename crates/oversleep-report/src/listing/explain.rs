@@ -29,13 +29,13 @@ pub fn text(entry: &FindingEntry, width: usize) -> String {
     page.hanging("Severity:", 12, severity(entry.severity));
     page.gap();
     page.paragraph(0, entry.meaning);
-    for (title, text) in [("How we know:", entry.how_we_know), ("What to do:", entry.what_to_do)] {
+    for (title, text) in [("How oversleep knows:", entry.how_we_know), ("What to do:", entry.what_to_do)] {
         page.gap();
-        page.hanging(title, 13, text);
+        page.hanging(title, 21, text);
     }
     if !entry.sources.is_empty() {
         page.gap();
-        page.hanging("Documented:", 13, &entry.sources.join(" "));
+        page.hanging("Documented:", 21, &entry.sources.join(" "));
     }
     if !entry.remedies.is_empty() {
         page.heading("Remedies");

@@ -1,6 +1,7 @@
 //! The models beside the figures that others published.
 
 use oversleep_lab::verify::{Row, Summary, Tolerance, Verdict};
+use oversleep_record::words::percent;
 use serde_json::{Value, json};
 
 use super::{FAINT, GOOD, MISSING, Page};
@@ -88,9 +89,9 @@ fn line(row: &Row) -> String {
 
 fn conclusion(sum: Summary) -> String {
     let Summary { covered, reproduced, uncovered } = sum;
-    let percent = 100.0 * reproduced as f64 / covered.max(1) as f64;
+    let share = percent(reproduced as f64 / covered.max(1) as f64);
     format!(
-        "The models reproduce {reproduced} of the {covered} published observations that they cover ({percent:.1} %); \
+        "The models reproduce {reproduced} of the {covered} published observations that they cover ({share}); \
          {uncovered} more are not covered."
     )
 }

@@ -145,9 +145,9 @@ fn gain(before: f64, after: f64) -> String {
         return format!("{} {word} the deadline", time_us(closer.abs()));
     }
     if after <= before {
-        format!("{} times less", decimal(before / after, 1))
+        format!("{}× lower", decimal(before / after, 1))
     } else {
-        format!("{} times more", decimal(after / before, 1))
+        format!("{}× higher", decimal(after / before, 1))
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
         assert!(
             svg.contains("slack &lt;1 ns&gt;. nanosleep: median 66\u{a0}µs → 14\u{a0}µs, p99 98\u{a0}µs → 30\u{a0}µs.")
         );
-        assert!(svg.contains("(4.7 times less)"));
+        assert!(svg.contains("(4.7× lower)"));
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_remedy_that_made_it_worse_is_shown_as_that() {
         let svg = picture(vec![row("a", [10.0, 20.0, 20.0, 20.0])]).svg();
-        assert!(svg.contains("(2 times more)") && svg.contains("(1 times less)"));
+        assert!(svg.contains("(2× higher)") && svg.contains("(1× lower)"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Fork–join by the way the main thread waits: every duration as two clocks read it.
+//! Fork-join by how the main thread waits: every duration as two clocks read it.
 //!
-//! A published "16 ms per fork–join" came from the clock and from the way of waiting, not from the join; the two rows
+//! A published "16 ms per fork-join" came from the clock and from the way of waiting, not from the join; the two rows
 //! per style show which.
 
 use super::axis;
@@ -10,7 +10,7 @@ use super::stats;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, Unit, time_us};
 
-const HEADING: &str = "Fork–join by the way of waiting";
+const HEADING: &str = "Fork-join by how the main thread waits";
 const LANE: f64 = 34.0;
 const STYLE: f64 = 2.0 * LANE + 16.0;
 /// Width of a bin, px.
@@ -28,7 +28,7 @@ pub struct ForkJoinStyle {
     pub precise_ms: Vec<f64>,
 }
 
-/// Fork–join durations by wait style.
+/// Fork-join durations by wait style.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ForkJoin {
     /// The words around it.
@@ -75,7 +75,7 @@ impl ForkJoin {
             axis::name(
                 c,
                 ((left + RIGHT) / 2.0, height + 34.0),
-                &format!("duration of one fork–join, {}", unit.symbol),
+                &format!("duration of one fork-join, {}", unit.symbol),
             );
             if let Some(work) = work {
                 let at = axis::crisp(x.px(work));

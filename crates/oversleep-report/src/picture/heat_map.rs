@@ -15,7 +15,7 @@ pub struct HeatMap {
     pub frame: Frame,
     /// The requests, as they are to be read: `1 ms`.
     pub columns: Vec<String>,
-    /// Name of the wait, and its median lateness in µs per column, `None` where it wasn't measured.
+    /// Name of the wait, and its median lateness in µs per column, `None` if it wasn't measured.
     pub rows: Vec<(String, Vec<Option<f64>>)>,
 }
 

@@ -26,7 +26,7 @@ pub struct NeighbourStep {
     pub label: String,
     /// The duration of each of this process's sleeps, ms.
     pub sleep_ms: Vec<f64>,
-    /// The resolution the system stated here, ms.
+    /// The resolution that the system stated to this process, ms.
     pub stated_ms: Option<f64>,
     /// The coarse clock's step, ms.
     pub clock_step_ms: Option<f64>,
@@ -49,7 +49,7 @@ pub struct Neighbours {
 struct Line {
     class: &'static str,
     name: String,
-    /// By step; `None` where nothing is known.
+    /// By step; `None` if nothing is known.
     values_ms: Vec<Option<f64>>,
 }
 
@@ -101,11 +101,7 @@ impl Neighbours {
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
         let lines = [
             ("precise", self.wait_label.clone(), sleep.to_vec()),
-            (
-                "accent",
-                "resolution stated here".to_owned(),
-                self.steps.iter().map(|step| finite(step.stated_ms)).collect(),
-            ),
+            ("accent", "stated resolution".to_owned(), self.steps.iter().map(|step| finite(step.stated_ms)).collect()),
             (
                 "coarse",
                 format!("step of {}", if self.clock_label.is_empty() { "a coarse clock" } else { &self.clock_label }),

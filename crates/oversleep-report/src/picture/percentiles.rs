@@ -67,7 +67,7 @@ impl Distribution {
         self.points.iter().copied().filter(|(q, v)| v.is_finite() && (0.0..1.0).contains(q)).collect()
     }
 
-    /// Lateness at the quantile (nearest rank), or `None` where there are too few samples to say.
+    /// Lateness at the quantile (nearest rank), or `None` if there are too few samples to say.
     fn at(&self, q: f64) -> Option<f64> {
         let points = self.clean();
         if q > points.last()?.0 {
@@ -255,7 +255,7 @@ impl Percentiles {
         let caveat = if left_out == 0 {
             String::new()
         } else {
-            format!("Left out for lack of samples: {}.", text::plural(left_out, "wait", "waits"))
+            format!("Left out, because they have too few values: {}.", text::plural(left_out, "wait", "waits"))
         };
         let detail = series.iter().map(|s| format!("{}.", tip(s))).collect::<Vec<_>>().join(" ");
         Words { heading: HEADING, finding, detail, caveat }

@@ -25,7 +25,7 @@ pub struct SplitPart {
 pub struct SplitRow {
     /// Its name.
     pub label: String,
-    /// One value per part, µs; `None` where it is unknown. Negative parts (an early wake-up) go to the left of zero.
+    /// One value per part, µs; `None` if it is unknown. Negative parts (an early wake-up) go to the left of zero.
     pub parts_us: Vec<Option<f64>>,
     /// The lateness as measured, µs: what the parts should add up to.
     pub total_us: f64,

@@ -13,9 +13,11 @@ use crate::view::table::Tone;
 use crate::words::{capitalised, sentence};
 
 /// Most notes shown with a sentence of their own by default.
-const NOTES_MAX: usize = 5;
+const NOTES_MAX: usize = 12;
 /// Most figures of evidence shown for a finding; the result and the browser's report hold all.
 const EVIDENCE_MAX: usize = 3;
+/// What to do about findings that lack data.
+const MORE_DATA: &str = " --thorough takes more values; the HTML report gives the reason for each.";
 
 /// Everything that was found, and the names of the rest.
 pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, detail: Detail) {
@@ -65,7 +67,7 @@ fn notes(page: &mut Page, found: &[&Finding]) {
     }
 }
 
-/// Findings in a line each; those with the same cure stand together above it.
+/// Findings in a line each; those with the same remedy stand together above it.
 fn by_cure(page: &mut Page, found: &[&Finding]) {
     let cure_of = |finding: &Finding| cure(finding).map(|advice| advice.remedy.clone());
     for remedy in distinct(found.iter().map(|finding| cure_of(finding))) {
@@ -157,11 +159,16 @@ fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
     }
     page.gap();
     // A command that measures one part lacks data for the other findings on purpose.
-    let lists = [(Verdict::NotEnoughData, "Inconclusive for lack of data"), (Verdict::NotFound, "Checked, not found")];
-    for (verdict, title) in lists.into_iter().filter(|list| file.command == "check" || list.0 == Verdict::NotFound) {
+    let lists = [
+        (Verdict::NotEnoughData, "Inconclusive, because there is too little data", MORE_DATA),
+        (Verdict::NotFound, "Checked, not found", ""),
+    ];
+    for (verdict, title, next) in
+        lists.into_iter().filter(|list| file.command == "check" || list.0 == Verdict::NotFound)
+    {
         let names: Vec<&str> = findings.with(verdict).map(|finding| finding.name.as_str()).collect();
         if !names.is_empty() {
-            page.prose(&format!("{title}: {}.", names.join(", ")), 0, Tone::Soft);
+            page.prose(&format!("{title}: {}.{next}", names.join(", ")), 0, Tone::Soft);
         }
     }
 }

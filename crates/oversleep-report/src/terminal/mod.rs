@@ -15,6 +15,7 @@ use oversleep_record::{ExperimentId, ResultFile};
 
 pub use comparison::comparison;
 use page::Page;
+pub use text::{clean, is_obeyed};
 
 use crate::view::findings::Findings;
 use crate::view::table::{Section, Tone};

@@ -4,6 +4,7 @@ use oversleep_record::file::Completion;
 use oversleep_record::{ResultFile, Unavailable};
 
 use super::text::columns;
+use crate::view::overview;
 use crate::view::testing::{hostile, rich};
 use oversleep_record::testing::{Sheet, rounds};
 
@@ -57,7 +58,8 @@ fn a_full_report_shows_findings_with_their_gains() {
     let gain = "Tried here with nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %); it helped.";
     assert!(findings[slack..].contains(gain), "{findings}");
     assert!(findings.find("Costs: ") < findings.find("Notes: "));
-    assert!(findings.contains("\nInconclusive for lack of data: ") && findings.contains("\nChecked, not found: "));
+    assert!(findings.contains("\nInconclusive, because there is too little data: "));
+    assert!(findings.contains("\nChecked, not found: "));
 }
 
 #[test]
@@ -115,6 +117,16 @@ fn what_is_not_available_stands_once_with_its_reason() {
     let reason = || Unavailable::missing("a timer");
     let sheet = Sheet::linux().unavailable("B5/poll/1ms", reason()).unavailable("B5/select/1ms", reason());
     let text = report(&sheet.file, 80);
-    assert!(text.contains("poll, select   a timer is missing here"), "{text}");
+    assert!(text.contains("poll, select   a timer is missing"), "{text}");
     assert!(!text.contains("0 ns"), "unknown is never zero");
+}
+
+#[test]
+fn what_c5_lacks_is_named_in_words() {
+    let (idle, power) = ("C5/idle/residency/idle/slack=1ns", "C5/packages/power/idle/slack=1ns");
+    let reason = || Unavailable::NotOnThisPlatform;
+    let sheet = Sheet::linux().unavailable(idle, reason()).unavailable(power, reason());
+    let text = report(&sheet.file, 80);
+    assert!(text.contains("time in idle states, power  not on this platform"), "{text}");
+    assert_eq!(overview::unavailable(&sheet.file), ["time in idle states", "power"]);
 }

@@ -8,14 +8,20 @@ pub fn clean(text: &str) -> String {
     text.chars()
         .map(|letter| match letter {
             '\n' | '\r' | '\t' => ' ',
-            letter if letter.is_control() || turns_direction(letter) => '\u{fffd}',
+            letter if is_obeyed(letter) => '\u{fffd}',
             letter => letter,
         })
         .collect()
 }
 
+/// Whether a terminal would obey the letter instead of showing it.
+pub fn is_obeyed(letter: char) -> bool {
+    letter.is_control() || turns_direction(letter)
+}
+
 fn turns_direction(letter: char) -> bool {
-    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
+    let is_mark = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{feff}');
+    is_mark || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
 }
 
 /// Columns a letter takes: two for East Asian wide ones and pictographs, else one. Combining marks are counted too,

@@ -27,7 +27,7 @@ pub fn draw_all(results: &[ResultFile]) {
         let names: HashSet<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
         assert_eq!(names.len(), pictures.len(), "each picture has a file of its own");
         for pictures::Picture { name, svg, .. } in &pictures {
-            assert!(!name.is_empty() && !name.contains(['/', '\\', '\0', ':']), "{name:?} is no name of a file");
+            assert!(!name.is_empty() && !name.contains(['/', '\\', '\0', ':']), "{name:?} is not a file name");
             look_at_tags(svg);
         }
     }
@@ -37,6 +37,24 @@ pub fn draw_all(results: &[ResultFile]) {
         let view = comparison::view(&compared, &names, full);
         look_at_text(&terminal::comparison(&view, 80), 80);
         look_at_page(&html::comparison(&view));
+    }
+}
+
+/// Draws a result in one form, which is quicker than in all of them.
+pub fn draw_one(form: u8, file: ResultFile, other: ResultFile) {
+    match form % 8 {
+        0..=2 => look_at_text(&terminal::report(&file, 100, Detail::Full, &[]), 100),
+        3 => look_at_text(&terminal::report(&file, 60, Detail::Brief, &[]), 60),
+        4 => _ = look_at_page(&html::report(&file)),
+        5 => pictures::all(&file).iter().for_each(|picture| _ = look_at_tags(&picture.svg)),
+        _ => {
+            let compared = compare(&[other, file], head::machine);
+            let view = comparison::view(&compared, &["0<.json".to_owned(), "1".to_owned()], true);
+            look_at_text(&terminal::comparison(&view, 80), 80);
+            if form % 8 == 7 {
+                look_at_page(&html::comparison(&view));
+            }
+        }
     }
 }
 

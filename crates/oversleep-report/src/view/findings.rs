@@ -49,7 +49,7 @@ impl Findings {
         self.found(Severity::Fault).chain(self.found(Severity::Cost))
     }
 
-    /// The cost or fault whose cure gained most here, one that concerns this wait before all others.
+    /// The cost or fault whose remedy gained most here, one that concerns this wait before all others.
     pub fn largest_cured(&self, wait: &str) -> Option<(&Finding, &Advice)> {
         let cured = self.costs().filter_map(|finding| Some((finding, cure(finding).filter(|advice| helped(advice))?)));
         cured.max_by_key(|(_, advice)| match &advice.tried {
@@ -113,7 +113,7 @@ pub fn outcome(tried: &Tried) -> String {
     }
 }
 
-/// The median without it and with it, on one line: `p50 66.1 µs → 14.2 µs (−79 %)`; `None` where it was not tried.
+/// The median without it and with it, on one line: `p50 66.1 µs → 14.2 µs (−79 %)`; `None` if it was not tried.
 pub fn gain(tried: &Tried) -> Option<String> {
     let Tried::Measured { before_p50_ns, after_p50_ns, .. } = tried else { return None };
     let change = change(*before_p50_ns, *after_p50_ns).map(|change| format!(" ({change})")).unwrap_or_default();
@@ -125,7 +125,7 @@ pub fn gain(tried: &Tried) -> Option<String> {
 pub fn change(before: i64, after: i64) -> Option<String> {
     (before > 0 && after > 0).then(|| {
         if before >= after.saturating_mul(200) {
-            return format!("{} times less", before / after);
+            return format!("{}× lower", before / after);
         }
         let percent = (after as f64 / before as f64 - 1.0) * 100.0;
         let sign = if percent < 0.0 { "−" } else { "+" };
@@ -159,7 +159,7 @@ mod tests {
             "tried here with nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %); the rounds agree on no gain"
         );
         assert_eq!(change(-5, 3), None);
-        assert_eq!(change(70_500, 111).as_deref(), Some("635 times less"));
+        assert_eq!(change(70_500, 111).as_deref(), Some("635× lower"));
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub fn emulated(file: &ResultFile) -> Option<String> {
     file.environment.emulated(&file.platform)
 }
 
-/// What a result was taken on where that is no real machine: `modelled: windows-11`, `under Wine 8.0`, `under an
+/// What a result was taken on if that is not a real machine: `modelled: windows-11`, `under Wine 8.0`, `under an
 /// emulator`.
 pub fn mark(modelled: Option<&str>, wine: Option<&str>, is_emulated: bool) -> Option<String> {
     match (modelled, wine) {
@@ -99,7 +99,7 @@ pub fn run(file: &ResultFile) -> Vec<String> {
     parts
 }
 
-/// How many series stopped early because the time was up; `None` where none did.
+/// How many series stopped early because the time was up; `None` if none did.
 fn stopped_count(file: &ResultFile) -> Option<usize> {
     let partial = file.series.iter().filter(|series| series.status == Status::Partial).count();
     (partial > 0 && file.completion == Completion::Complete).then_some(partial)
@@ -136,7 +136,7 @@ pub fn timestamps(file: &ResultFile) -> Option<String> {
     let argument = call.split_once('(').map(|(_, argument)| argument.trim_end_matches(')'));
     let clock = argument.filter(|argument| argument.starts_with("CLOCK_")).unwrap_or(call);
     let chosen = match floor.chosen {
-        Some(Chosen::Requested) => " (chosen with --clock)",
+        Some(Chosen::ByUser) => " (chosen with --clock)",
         _ => "",
     };
     let (cost, step) = (words::cost(floor.read_cost_ps), floor.step_ns);
@@ -311,9 +311,9 @@ mod tests {
             timestamps(&file(Chosen::DeadlineClock, 0)).unwrap(),
             "Timestamps: CLOCK_MONOTONIC, 24 ns per read, 1 ns resolution (not subtracted from results)."
         );
-        let chosen = timestamps(&file(Chosen::Requested, 0)).unwrap();
+        let chosen = timestamps(&file(Chosen::ByUser, 0)).unwrap();
         assert!(chosen.starts_with("Timestamps: CLOCK_MONOTONIC (chosen with --clock), 24 ns"), "{chosen}");
-        let cross_check = |difference_ns| cross_check(&file(Chosen::Requested, difference_ns)).unwrap();
+        let cross_check = |difference_ns| cross_check(&file(Chosen::ByUser, difference_ns)).unwrap();
         assert_eq!(cross_check(-7), "Cross-check: oversleep-ordered agreed with it to within 40 ns over 17 s.");
         assert_eq!(cross_check(41), "Cross-check: oversleep-ordered gained 41 ns against it over 17 s.");
         assert_eq!(cross_check(-2_000), "Cross-check: oversleep-ordered lost 2 µs against it over 17 s.");

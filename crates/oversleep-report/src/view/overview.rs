@@ -5,7 +5,8 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::findings::{self, Findings};
 use super::sections::{clocks, wait_at, waits_in_order};
-use super::select::{common_request, distinct, measured, plain_sleep};
+use super::select::unavailable as unavailable_reason;
+use super::select::{common_request, distinct, measured, plain_sleep, subject_in_words};
 use super::table::{Columns, Section};
 use crate::words::{capitalised, cost};
 
@@ -84,7 +85,7 @@ fn groups(file: &ResultFile, common: Nanos) -> Vec<Vec<(&str, Nanos)>> {
     groups
 }
 
-/// What a 1 ms sleep and a clock read cost here, and the largest cost with its cure and what that gained.
+/// What a 1 ms sleep and a clock read cost here, and the largest cost with its remedy and what that gained.
 pub fn bottom_line(file: &ResultFile, findings: &Findings) -> Vec<String> {
     let sleep = plain_sleep(file);
     let mut sentences: Vec<String> = basics(file, sleep, &clock_table(file)).into_iter().collect();
@@ -95,7 +96,7 @@ pub fn bottom_line(file: &ResultFile, findings: &Findings) -> Vec<String> {
         sentences.push(format!("Largest cost: {name}. {what}. Tried here: {gain}."));
     } else if findings.costs().next().is_some() {
         let names: Vec<&str> = findings.costs().map(|finding| finding.name.as_str()).collect();
-        sentences.push(format!("Costs: {}. No cure was tried that helped.", names.join(", ")));
+        sentences.push(format!("Costs: {}. No remedy was shown to help.", names.join(", ")));
     } else {
         sentences.push("No cost was found that a remedy could recover.".to_owned());
     }
@@ -141,10 +142,14 @@ pub fn clauses_within(text: &str, room: usize) -> &str {
 
 /// What has no values at all.
 pub fn unavailable(file: &ResultFile) -> Vec<&str> {
-    let reasons = super::sections::unavailable_reasons(file);
-    let subjects = distinct(reasons.into_iter().flat_map(|(_, subjects)| subjects));
-    let has_values =
-        |subject: &&str| file.series.iter().any(|series| series.subject == *subject && series.has_values());
+    let has_values = |subject: &&str| {
+        file.series
+            .iter()
+            .any(|series| subject_in_words(series.quantity, &series.subject) == *subject && series.has_values())
+    };
+    let is_missing = |series: &&Series| series.experiment != ExperimentId::A1 && unavailable_reason(series).is_some();
+    let missing = file.series.iter().filter(is_missing);
+    let subjects = distinct(missing.map(|series| subject_in_words(series.quantity, &series.subject)));
     subjects.into_iter().filter(|subject| !has_values(subject)).collect()
 }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use oversleep_record::conditions::{Conditions, Outcome};
-use oversleep_record::series::{Status, distinct_rounds};
+use oversleep_record::series::{Quantity, Status, distinct_rounds};
 use oversleep_record::{Disturbance, ExperimentId, Nanos, ResultFile, Series, Unavailable};
+use oversleep_system::waits::sets::plain_sleeps;
 
 /// The request nearly every program makes; tables and pictures that show one request show this one.
 pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
@@ -12,6 +13,15 @@ pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 /// Series of an experiment that have values.
 pub fn measured(file: &ResultFile, experiment: ExperimentId) -> impl Iterator<Item = &Series> {
     file.experiment(experiment).filter(|series| series.has_values())
+}
+
+/// What a series is about, for a reader who doesn't know its key.
+pub fn subject_in_words(quantity: Quantity, subject: &str) -> &str {
+    match quantity {
+        Quantity::IdleResidency => "time in idle states",
+        Quantity::Power => "power",
+        _ => subject,
+    }
 }
 
 /// Why a series has no values, where it says.
@@ -38,20 +48,17 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     seen
 }
 
-/// The system's plainest sleep at the common request: the wait that the sweep of requests is made with.
+/// The system's simplest sleep at the common request.
 pub fn plain_sleep(file: &ResultFile) -> Option<&Series> {
-    let wait = [ExperimentId::B2, ExperimentId::B6, ExperimentId::B1]
-        .into_iter()
-        .find_map(|id| measured(file, id).next())?
-        .subject
-        .as_str();
-    measured(file, ExperimentId::B5)
-        .find(|series| series.subject == wait && series.requested_ns == Some(COMMON_REQUEST))
+    plain_sleeps(&file.platform.os).iter().find_map(|wait| {
+        measured(file, ExperimentId::B5)
+            .find(|series| series.subject == *wait && series.requested_ns == Some(COMMON_REQUEST))
+    })
 }
 
 /// The request to show where only one is: 1 ms, else the one nearest to it.
 pub fn common_request<'a>(series: impl Iterator<Item = &'a Series>) -> Option<Nanos> {
-    requests(series).into_iter().min_by_key(|&asked| (asked - COMMON_REQUEST).0.saturating_abs())
+    requests(series).into_iter().min_by_key(|&requested| (requested - COMMON_REQUEST).0.saturating_abs())
 }
 
 /// Load kept up during a series: `spin:2`.
@@ -61,7 +68,7 @@ pub fn load(series: &Series) -> Option<String> {
 }
 
 /// The conditions requested: `policy fifo:1, load spin:2`, `as found`.
-pub fn asked_conditions(conditions: &Conditions) -> String {
+pub fn requested_conditions(conditions: &Conditions) -> String {
     let tunables = conditions.requested.iter().map(|(name, setting)| format!("{name} {setting}"));
     let loads = conditions.load.iter().map(|load| format!("load {load}"));
     let all: Vec<String> = tunables.chain(loads).collect();
@@ -73,12 +80,12 @@ pub fn conditions(conditions: &Conditions) -> Option<String> {
     if conditions.is_as_found() {
         return None;
     }
-    let tunables = conditions.requested.iter().map(|(name, asked)| match conditions.outcomes.get(name) {
+    let tunables = conditions.requested.iter().map(|(name, requested)| match conditions.outcomes.get(name) {
         Some(Outcome::Applied { was: Some(was), now }) => format!("{name} {now} (was {was})"),
         Some(Outcome::Applied { was: None, now }) => format!("{name} {now}"),
         Some(Outcome::AlreadySo { is }) => format!("{name} {is} (as found)"),
-        Some(Outcome::Denied { why }) => format!("{name} {asked} refused: {why}"),
-        None => format!("{name} {asked} requested, outcome not recorded"),
+        Some(Outcome::Denied { why }) => format!("{name} {requested} refused: {why}"),
+        None => format!("{name} {requested} requested, outcome not recorded"),
     });
     let loads = conditions.load.iter().map(|load| format!("load {load}"));
     Some(tunables.chain(loads).collect::<Vec<_>>().join("; "))
@@ -98,8 +105,8 @@ pub fn refusals(series: &Series, is_wanted: impl Fn(&str) -> bool) -> Vec<String
     let conditions = &series.conditions;
     let refused = conditions.outcomes.iter().filter(|(name, _)| is_wanted(name)).filter_map(|(name, outcome)| {
         let Outcome::Denied { why } = outcome else { return None };
-        let asked = conditions.requested.get(name).map(|asked| format!(" {asked}")).unwrap_or_default();
-        Some(format!("{name}{asked}: {why}"))
+        let requested = conditions.requested.get(name).map(|value| format!(" {value}")).unwrap_or_default();
+        Some(format!("{name}{requested}: {why}"))
     });
     refused.collect()
 }
@@ -123,15 +130,15 @@ mod tests {
 
     #[test]
     fn conditions_say_what_became_of_them() {
-        let asked = Conditions::as_found().with("policy", Setting::Policy { policy: "fifo".into(), priority: 80 });
+        let requested = Conditions::as_found().with("policy", Setting::Policy { policy: "fifo".into(), priority: 80 });
         assert_eq!(conditions(&Conditions::as_found()), None);
-        assert_eq!(conditions(&asked).as_deref(), Some("policy fifo:80 requested, outcome not recorded"));
-        let mut denied = asked.with_load("spin", 2);
+        assert_eq!(conditions(&requested).as_deref(), Some("policy fifo:80 requested, outcome not recorded"));
+        let mut denied = requested.with_load("spin", 2);
         let why = Unavailable::not_permitted("SCHED_FIFO", "grant CAP_SYS_NICE");
         denied.outcomes.insert("policy".into(), Outcome::Denied { why });
         assert_eq!(
             conditions(&denied).as_deref(),
-            Some("policy fifo:80 refused: SCHED_FIFO is not permitted here (grant CAP_SYS_NICE); load spin:2")
+            Some("policy fifo:80 refused: SCHED_FIFO is not permitted (grant CAP_SYS_NICE); load spin:2")
         );
     }
 

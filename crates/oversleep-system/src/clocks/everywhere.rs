@@ -20,7 +20,7 @@ const TIME_STAMP_COUNTER: ClockInfo = ClockInfo {
 pub(super) const TSC: ClockInfo = ClockInfo {
     name: "tsc",
     call: "rdtsc",
-    doc: "The time-stamp counter, unordered: the processor may read it early. It is a valid clock only where it is \
+    doc: "The time-stamp counter, unordered: the processor may read it early. It is a valid clock only if it is \
           invariant and all CPUs agree.",
     since: "Pentium",
     ..TIME_STAMP_COUNTER
@@ -84,7 +84,7 @@ const LIBRARY: ClockInfo =
 pub(super) const OVERSLEEP: ClockInfo = ClockInfo {
     name: "oversleep",
     call: "oversleep::Clock::now()",
-    doc: "The library's fastest valid clock, in ns of the reference clock. It reads the processor's counter where \
+    doc: "The library's fastest valid clock, in ns of the reference clock. It reads the processor's counter if \
           that passes the library's checks, otherwise the system's clock. Reads are unordered, so don't compare them \
           across threads.",
     ..LIBRARY

@@ -50,8 +50,8 @@ pub const LINUX: &[ClockInfo] = &[
     counts: Counts::ThreadCpuTime, epoch: Epoch::Thread,
     "CPU time of the calling thread. It stands still while the thread waits. Every read is a system call." },
     entry! { ELAPSED: "monotonic-syscall" => "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)", may_avoid_syscall: false,
-    "CLOCK_MONOTONIC by a real system call. It shows what a read costs where the vDSO can't answer, or where a \
-     sandbox intercepts system calls." },
+    "CLOCK_MONOTONIC by a real system call. It shows what a read costs if the vDSO can't answer, or if a sandbox \
+     intercepts system calls." },
     entry! { OF_DAY: "gettimeofday" => "gettimeofday", unit: ClockUnit::Microseconds, since: "Linux 1.0",
     page: man7!("2/gettimeofday.2"),
     "Time of day in microseconds. It steps when someone sets it. POSIX marked it obsolescent in 2008." },

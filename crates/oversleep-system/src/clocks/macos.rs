@@ -35,7 +35,7 @@ pub const MACOS: &[ClockInfo] = &[
     "mach_absolute_time plus the time asleep." },
     entry! { UPTIME: "mach-approximate" => "mach_approximate_time()", unit: ClockUnit::Ticks, is_modelled: false,
     since: "OS X 10.10", page: MACH_TIME,
-    "mach_absolute_time as the kernel last noted it, read from memory. Where the kernel keeps that value, this is \
+    "mach_absolute_time as the kernel last noted it, read from memory. If the kernel keeps that value, this is \
      the cheapest clock; elsewhere it is as fine and as expensive as the precise one." },
     entry! { CONTINUES: "mach-continuous-approximate" => "mach_continuous_approximate_time()", unit: ClockUnit::Ticks,
     is_modelled: false, page: MACH_TIME,

@@ -44,7 +44,7 @@ pub const WINDOWS: &[ClockInfo] = &[
     entry! { ELAPSED: "qpc" => "QueryPerformanceCounter", unit: ClockUnit::Ticks, since: "Windows 2000",
     page: win32!("api/profileapi/nf-profileapi-queryperformancecounter"),
     "Elapsed time in ticks of QueryPerformanceFrequency (10 MHz on most x86-64, 24 MHz on most ARM64): use it to \
-     measure durations. It reads the processor's counter where Windows trusts the counter; otherwise (HPET, ACPI \
+     measure durations. It reads the processor's counter if Windows trusts the counter; otherwise (HPET, ACPI \
      timer), a read takes about a microsecond." },
     entry! { MILLISECONDS: "get-tick-count-64" => "GetTickCount64", since: "Windows Vista",
     page: win32!("api/sysinfoapi/nf-sysinfoapi-gettickcount64"),

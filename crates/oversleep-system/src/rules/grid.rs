@@ -13,11 +13,13 @@ pub struct Grid {
 
 impl Grid {
     /// The last moment at or before that one.
+    #[inline]
     pub fn at_or_before(&self, moment: Nanos) -> Nanos {
         self.origin + (moment - self.origin).round_down_to(self.period)
     }
 
     /// The first moment at or after that one.
+    #[inline]
     pub fn at_or_after(&self, moment: Nanos) -> Nanos {
         self.origin + (moment - self.origin).round_up_to(self.period)
     }

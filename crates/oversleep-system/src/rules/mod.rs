@@ -34,7 +34,7 @@ pub struct Timing {
     pub tick: Option<Tick>,
     /// One-shot timers.
     pub one_shot: OneShot,
-    /// Period of the scheduler's tick, for timeouts in whole ticks; zero where no wait depends on it.
+    /// Period of the scheduler's tick, for timeouts in whole ticks; zero if no wait depends on it.
     pub wheel_ns: Nanos,
     /// Shares of the request by which timers are postponed, by class; the first is every thread's own.
     pub tiers: Vec<Tier>,
@@ -77,9 +77,11 @@ impl Timing {
                 _ => Expiry::at(due),
             },
             SlackRule::Tick if self.wheel_ns > Nanos(1) => Expiry::at(wheel_end(self.wheel_ns, now, span)),
-            SlackRule::None | SlackRule::NoTimer | SlackRule::Tick | SlackRule::TimerResolution => {
-                Expiry::at(self.one_shot.end(due, happens))
-            }
+            SlackRule::None
+            | SlackRule::NoTimer
+            | SlackRule::OfItsWaits
+            | SlackRule::Tick
+            | SlackRule::TimerResolution => Expiry::at(self.one_shot.end(due, happens)),
         }
     }
 }

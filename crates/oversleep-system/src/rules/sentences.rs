@@ -1,6 +1,7 @@
 //! The rules in sentences: why a wait ends when it does. Clauses without a full stop, for others to follow.
 
 use oversleep_record::Nanos;
+use oversleep_record::words::percent;
 
 use super::{Requester, SleepingThread, Tick, TickBase, Timing, wheel_step};
 use crate::SlackRule;
@@ -31,9 +32,9 @@ pub fn by_request(tick: &Tick, hardware: Nanos) -> String {
 /// which this process is served.
 pub fn by_tick(tick: &Tick, requester: Requester, hardware: Nanos, own: Nanos) -> String {
     let from = match tick.base {
-        TickBase::Call => "it ends at the first timer interrupt after its span has passed",
+        TickBase::Call => "the wait ends at the first timer interrupt after its span has passed",
         TickBase::LastTick => {
-            "its span counts from the last timer interrupt before the call, so it can end early by up to one interrupt"
+            "the wait counts from the last timer interrupt before the call, so it can end up to one interrupt early"
         }
     };
     let served = if own == hardware {
@@ -51,12 +52,12 @@ pub fn by_tick(tick: &Tick, requester: Requester, hardware: Nanos, own: Nanos) -
         };
         format!(
             "interrupts come every {hardware} because another process requests it, but this process, which has no \
-             request that counts, is served only at every {nth}, once every {own}{disputed}"
+             request that counts, is served only at every {nth} one, once every {own}{disputed}"
         )
     };
     let chance = if tick.p_two_tick < 1.0 {
-        let share = tick.p_two_tick * 100.0;
-        format!("; where an interrupt misses the end of the span by a hair, {share:.0} % of waits take one more")
+        let share = percent(tick.p_two_tick);
+        format!("; if an interrupt just misses the end of the span, {share} of waits take one more")
     } else {
         String::new()
     };
@@ -68,23 +69,23 @@ const DISPUTED_RANGE: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(4)..=
 
 /// Why a wait that the timer interrupt doesn't decide ends when it does.
 pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span: Nanos) -> String {
-    let exact = "a timer of its own ends it when it is due; then the thread has to wake up";
+    let exact = "the wait has a timer of its own and ends when it is due; then the thread has to wake up";
     match rule {
         SlackRule::ThreadSlack | SlackRule::ThreadSlackOrShare | SlackRule::ClassShare if thread.is_real_time => {
             format!("a real-time thread has no slack: {exact}")
         }
         SlackRule::ThreadSlack => {
-            format!("it ends within {} of timer slack after it is due, plus the wake-up", thread.slack)
+            format!("the wait ends within {} of timer slack after it is due, plus the wake-up", thread.slack)
         }
         SlackRule::ThreadSlackOrShare => format!(
-            "it ends within {} of timer slack after it is due, or within {} % of its span where that is more, plus the \
-             wake-up",
+            "the wait ends within {} of timer slack after it is due, or within {} of its span if that is more, plus \
+             the wake-up",
             thread.slack,
-            timing.poll_share.ppm(thread) as f64 / 10_000.0
+            percent(timing.poll_share.ppm(thread) as f64 / 1e6)
         ),
         SlackRule::ClassShare => match timing.tiers.get(thread.tier) {
             Some(tier) => format!(
-                "it is postponed by its span {} {}, at most {} ({}), plus the wake-up",
+                "the wait is postponed by its span {} {}, at most {} ({}), plus the wake-up",
                 if tier.shift >= 0 { "divided by" } else { "times" },
                 1_i64 << tier.shift.unsigned_abs().min(62),
                 tier.max_ns,
@@ -96,21 +97,26 @@ pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span:
             let (tick, step) = (timing.wheel_ns, wheel_step(timing.wheel_ns, span));
             match step > tick {
                 true => format!(
-                    "its span is rounded up to scheduler ticks of {tick}, and it ends at the next step of the timer wheel, \
-                     which keeps timeouts of that length in steps of {step}"
+                    "the span is rounded up to scheduler ticks of {tick}, and the wait ends at the next step of the timer \
+                     wheel, which keeps timeouts of that length in steps of {step}"
                 ),
-                false => format!("its span is rounded up to scheduler ticks of {tick}, plus one more"),
+                false => format!("the span is rounded up to scheduler ticks of {tick}, plus one more"),
             }
         }
-        SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution if timing.one_shot.grid_ns > Nanos(1) => {
+        SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution
+            if timing.one_shot.grid_ns > Nanos(1) =>
+        {
             let late = match timing.one_shot.p_late {
-                share if share > 0.0 => format!("; {:.0} % of waits take one step more", share * 100.0),
+                share if share > 0.0 => format!("; {} of waits take one step more", percent(share)),
                 _ => String::new(),
             };
             let grid = timing.one_shot.grid_ns;
-            format!("a timer of its own ends it on the timer's next multiple of {grid}, whatever the resolution{late}")
+            format!(
+                "the wait has a timer of its own and ends on that timer's next multiple of {grid}, whatever the \
+                 resolution{late}"
+            )
         }
-        SlackRule::None | SlackRule::NoTimer | SlackRule::TimerResolution => exact.to_owned(),
+        SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution => exact.to_owned(),
     }
 }
 
@@ -140,11 +146,11 @@ mod tests {
         let (two, sixteen) = (Nanos::from_millis(2), Nanos::from_millis(16));
         assert_eq!(
             by_tick(&tick(), Requester::Nobody, two, two),
-            "it ends at the first timer interrupt after its span has passed; interrupts come every 2 ms"
+            "the wait ends at the first timer interrupt after its span has passed; interrupts come every 2 ms"
         );
         let beside = |hardware, own| by_tick(&tick(), Requester::Other, hardware, own);
-        assert!(beside(two, sixteen).contains("served only at every 8th, once every 16 ms"));
-        assert!(beside(Nanos(499_200), Nanos(15_475_200)).contains("only at every 31st, once every 15.5 ms"));
+        assert!(beside(two, sixteen).contains("served only at every 8th one, once every 16 ms"));
+        assert!(beside(Nanos(499_200), Nanos(15_475_200)).contains("only at every 31st one, once every 15.5 ms"));
         assert!(
             beside(Nanos::from_millis(6), Nanos::from_millis(12))
                 .ends_with("published figures differ by one such interrupt")
@@ -154,7 +160,10 @@ mod tests {
         assert_eq!([1, 2, 3, 11, 13, 22].map(ordinal), ["1st", "2nd", "3rd", "11th", "13th", "22nd"]);
         let old = Tick { base: TickBase::LastTick, p_two_tick: 0.68, ..tick() };
         let sentence = by_tick(&old, Requester::This, two, two);
-        assert!(sentence.contains("can end early") && sentence.ends_with("68 % of waits take one more"), "{sentence}");
+        assert!(
+            sentence.contains("one interrupt early") && sentence.ends_with("68 % of waits take one more"),
+            "{sentence}"
+        );
     }
 
     #[test]

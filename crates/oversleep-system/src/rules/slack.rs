@@ -17,6 +17,7 @@ pub struct SleepingThread {
 
 impl SleepingThread {
     /// The slack that its waits get: none under a real-time policy.
+    #[inline]
     pub fn slack_in_force(&self) -> Nanos {
         if self.is_real_time { Nanos::ZERO } else { self.slack }
     }
@@ -41,6 +42,7 @@ impl PollShare {
     }
 
     /// By how much a wait of that span may be late: the share, or the thread's slack where that is more.
+    #[inline]
     pub fn slack(&self, thread: &SleepingThread, span: Nanos) -> Nanos {
         if thread.is_real_time {
             return Nanos::ZERO;
@@ -59,12 +61,13 @@ pub struct Tier {
     pub name: String,
     /// The request is shifted right by so many bits; to the left below zero.
     pub shift: i32,
-    /// At most this; zero where nothing is postponed.
+    /// At most this; zero if nothing is postponed.
     pub max_ns: Nanos,
 }
 
 impl Tier {
     /// By how much a wait of that span may be late.
+    #[inline]
     pub fn leeway(&self, span: Nanos) -> Nanos {
         let shifted = match self.shift {
             right @ 0..=62 => span.0 >> right,

@@ -49,6 +49,7 @@ pub enum Reach {
 impl Tick {
     /// When a wait of `span` that is entered `now` ends on this process's grid, where it may be postponed by `tolerance`.
     /// `happens` draws a chance: whether something of that probability happens this time.
+    #[inline]
     pub fn end(
         &self,
         grid: Grid,

@@ -29,7 +29,7 @@ pub const COMMON: TunableInfo = TunableInfo {
     page: "",
 };
 
-/// The tunables of a system by its name in results; none where it has no room of its own.
+/// The tunables of a system by its name in results; none if it has no room of its own.
 pub fn of(os: &str) -> &'static [TunableInfo] {
     match os {
         "linux" => LINUX,

@@ -42,7 +42,7 @@ pub const WINDOWS: &[TunableInfo] = &[
         Word::alone("above-normal"), Word::alone("highest"), Word::alone("time-critical"), Word::alone("high"),
         Word::alone("realtime")], scope: Scope::Process, since: "Windows XP",
     page: win32!("procthread/scheduling-priorities"),
-    "Which thread runs first where threads compete. idle to time-critical are priorities of this thread; high and \
+    "Which thread runs first when threads compete. idle to time-critical are priorities of this thread; high and \
      realtime are classes of the whole process and raise its other threads too. None of them changes which \
      interrupt ends a wait." },
     entry! { COMMON: "mmcss" => "AvSetMmThreadCharacteristicsA(Pro Audio)", expected: "on or off", example: "on",

@@ -1,7 +1,7 @@
 //! Waits of libraries: oversleep's own, which every catalogue lists last, and the standard library's, which is all that
 //! is known of a system without a catalogue.
 
-use crate::{Takes, WaitInfo};
+use crate::{SlackRule, Takes, WaitInfo};
 
 /// oversleep's own sleep. No model has it.
 pub(super) const SLEEP_UNTIL: WaitInfo = WaitInfo {
@@ -11,6 +11,7 @@ pub(super) const SLEEP_UNTIL: WaitInfo = WaitInfo {
           accurate than the one before, and ends them early enough for the lateness it has learned on this machine; \
           then it spins briefly. It is never early. The first few waits of a thread are still learning.",
     takes: Takes::Deadline,
+    slack: SlackRule::OfItsWaits,
     since: "oversleep 0.1",
     page: "https://docs.rs/oversleep",
     is_modelled: false,

@@ -62,13 +62,14 @@ pub const MACOS: &[WaitInfo] = &[
      leeway and the tier's share applies." },
     entry! { LOCKS: "cond-timedwait" => "pthread_cond_timedwait", takes: Takes::TimeOfDay, since: "Mac OS X 10.0",
     page: man!("3/pthread_cond_timedwait.3"),
-    "Thread pools, queues and LockSupport.parkNanos use it. Its deadline is a time of day in whole microseconds, \
-     so setting the wall clock moves it. oversleep converts the deadline at each call, which counts as part of the \
-     wait." },
+    "Thread pools, queues and LockSupport.parkNanos use it. Its deadline is a time of day, so setting the wall \
+     clock moves it. That clock steps by microseconds. oversleep converts the deadline at each call, which counts \
+     as part of the wait, and adds one microsecond, so that it is never early." },
     entry! { LOCKS: "cond-timedwait-relative" => "pthread_cond_timedwait_relative_np", since: "Mac OS X 10.4",
     page: "https://github.com/apple-oss-distributions/libpthread", is_modelled: false,
-    "The condition variable's wait with a span instead of a time of day. The timed waits of Rust, Swift and libc++ \
-     use it, since conditions of macOS know no other clock. Setting the wall clock doesn't reach it." },
+    "The condition variable's wait with a span instead of a time of day. The timed waits of Rust, Swift and \
+     libc++ use it, because macOS's condition variables have no other clock. Setting the wall clock doesn't \
+     affect it." },
     entry! { LOCKS: "mach-semaphore" => "semaphore_timedwait", since: "Mac OS X 10.0",
     page: archive!("documentation/Darwin/Conceptual/KernelProgramming/synchronization/synchronization.html"),
     "Mach's semaphore with a span: nanosleep, dispatch semaphores and many hand-made locks end in it." },
@@ -78,7 +79,7 @@ pub const MACOS: &[WaitInfo] = &[
      call if the semaphore is free. Its timeout is a dispatch_time, counted on mach_absolute_time." },
     entry! { LOCKS: "wait-on-address" => "os_sync_wait_on_address_with_timeout", since: "macOS 14.4",
     page: "https://developer.apple.com/documentation/os/os_sync_wait_on_address_with_timeout", is_modelled: false,
-    "The futex of macOS, public since 14.4, for locks of one's own. os_unfair_lock, C++'s atomic waits and Rust's \
+    "The futex of macOS, public since 14.4, for hand-made locks. os_unfair_lock, C++'s atomic waits and Rust's \
      locks use what lies beneath it." },
     entry! { TIMERS: "dispatch-source-strict" => "dispatch_source_set_timer (DISPATCH_TIMER_STRICT)",
     slack: SlackRule::None, since: "OS X 10.9",

@@ -1,7 +1,7 @@
 //! Every wait of every system, described once. A machine adds the call (`oversleep-native`), a model its figures
 //! (`oversleep-model`); lists, help and reference tables are made from these descriptions.
 //!
-//! A new wait is one entry in the file of its system, beside others of its family: the plainest of a family stands
+//! A new wait is one entry in the file of its system, beside others of its family: the simplest of a family stands
 //! first. Waits made of a clock and another wait are described where they are made, in `oversleep-measure`.
 
 mod library;
@@ -27,8 +27,8 @@ pub fn of(os: &str) -> &'static [WaitInfo] {
     }
 }
 
-/// The plainest wait of a family: the first in the list.
-pub fn plainest<'a>(waits: impl IntoIterator<Item = &'a WaitInfo>, family: Family) -> Option<&'a WaitInfo> {
+/// The simplest wait of a family: the first in the list.
+pub fn simplest<'a>(waits: impl IntoIterator<Item = &'a WaitInfo>, family: Family) -> Option<&'a WaitInfo> {
     waits.into_iter().find(|info| info.family == family)
 }
 
@@ -85,9 +85,9 @@ mod tests {
     }
 
     #[test]
-    fn the_plainest_of_a_family_comes_first() {
-        let name = |os, family| plainest(of(os), family).map(|info| info.name);
-        for (os, family, plainest) in [
+    fn the_simplest_of_a_family_comes_first() {
+        let name = |os, family| simplest(of(os), family).map(|info| info.name);
+        for (os, family, simplest) in [
             ("linux", Family::Sleep, "nanosleep"),
             ("macos", Family::Sleep, "nanosleep"),
             ("windows", Family::Sleep, "sleep"),
@@ -95,7 +95,7 @@ mod tests {
             ("windows", Family::Timer, "waitable-timer"),
             ("windows", Family::Yield, "switch-to-thread"),
         ] {
-            assert_eq!(name(os, family), Some(plainest), "{os} {family:?}");
+            assert_eq!(name(os, family), Some(simplest), "{os} {family:?}");
         }
         assert_eq!(name("plan9", Family::Sleep), Some("thread-sleep"));
     }

@@ -32,11 +32,11 @@ macro_rules! names_where {
     }};
 }
 
-/// Sleeps of Linux by its ordinary timer, the plainest first.
+/// Sleeps of Linux by its ordinary timer, the simplest first.
 pub const LINUX_SLEEPS: &[&str] = names_where!(LINUX, is_sleep_by_timer);
-/// Sleeps of Windows by its ordinary timer, the plainest first. The standard library's uses another timer.
+/// Sleeps of Windows by its ordinary timer, the simplest first. The standard library's uses another timer.
 pub const WINDOWS_SLEEPS: &[&str] = names_where!(WINDOWS, is_sleep_by_timer);
-/// Sleeps of macOS by its ordinary timer, the plainest first.
+/// Sleeps of macOS by its ordinary timer, the simplest first.
 pub const MACOS_SLEEPS: &[&str] = names_where!(MACOS, is_sleep_by_timer);
 
 /// Waits of Linux whose timer has no slack. Timers that a program arms come first, since one can take a sleep's place.
@@ -61,7 +61,7 @@ pub fn plain_sleeps(os: &str) -> &'static [&'static str] {
 }
 
 const fn is_sleep_by_timer(info: &WaitInfo) -> bool {
-    matches!(info.family, Family::Sleep) && !info.ignores_slack()
+    matches!(info.family, Family::Sleep) && !matches!(info.slack, SlackRule::None | SlackRule::OfItsWaits)
 }
 
 const fn is_exact_timer(info: &WaitInfo) -> bool {

@@ -41,9 +41,9 @@ pub const WINDOWS: &[WaitInfo] = &[
     entry! { SLEEPS: "thread-sleep" => "std::thread::sleep",
     granularity: Granularity { rounds_up: false, ..Granularity::HUNDRED_NS }, slack: SlackRule::None,
     since: "Windows XP", page: "https://doc.rust-lang.org/std/thread/fn.sleep.html",
-    "Rust's sleep. It uses a high-resolution waitable timer where there is one (Windows 10 1803), whatever the \
-     timer resolution; the standard library drops any remainder below 100 ns. It calls Sleep on older systems and \
-     for a span of zero." },
+    "Rust's sleep. It uses a high-resolution waitable timer if there is one (Windows 10 1803), whatever the timer \
+     resolution; the standard library drops any remainder below 100 ns. It calls Sleep on older systems and for a \
+     span of zero." },
     entry! { LOCKS: "wait-for-single-object" => "WaitForSingleObject", since: "Windows XP",
     page: win32!("api/synchapi/nf-synchapi-waitforsingleobject"),
     "It waits for an event, thread or process; oversleep waits for an event that nobody sets. Java's \

@@ -54,7 +54,7 @@ fn measurable(on: &MachineArgs) -> Result<(), Failure> {
 #[derive(Args, Debug)]
 #[command(before_help = help::RESOLUTION_SWEEP, after_help = help::CODES)]
 struct Sweep {
-    /// Waits to measure [default: the plainest sleep, poll and timer]
+    /// Waits to measure [default: the simplest sleep, poll and timer]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 

@@ -1,6 +1,6 @@
 //! Whether two figures differ by more than their own uncertainty.
 
-use oversleep_record::comparison::{AgainstBase, Estimate, Interval, Judgement, SeriesComparison, Side, Verdict};
+use oversleep_record::comparison::{AgainstBase, Estimate, Interval, Judgement, Side, Verdict};
 use oversleep_record::conditions::Outcome;
 use oversleep_record::series::{Status, Unit};
 use oversleep_record::stats::{self, ROUNDS_MIN, SPREAD_FLOOR, SPREAD_MAX, Steadiness, VALUES_MIN};
@@ -8,8 +8,7 @@ use oversleep_record::words::{counted, percent};
 use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::caveats::BUSY_SHARE;
-use super::matching::Group;
-use super::{interval, place};
+use super::interval;
 use crate::figures::{cpus, in_median_round, per_value, values};
 
 /// Share of a difference that the machine's interference with each value may reach before it may explain the difference.
@@ -25,34 +24,17 @@ struct Measured<'a> {
     name: &'static str,
 }
 
-/// A group's series side by side, compared with the base where the base is among them.
-pub(super) fn comparison(results: &[ResultFile], group: &Group<'_>) -> SeriesComparison {
-    let members: Vec<(usize, Measured)> = group
-        .members
-        .iter()
-        .map(|&(index, series)| (index, Measured::of(&results[index], series, index == 0)))
-        .collect();
-    let base = members.iter().find(|(index, _)| *index == 0).map(|(_, measured)| measured);
-    let first = group.members[0].1;
-    SeriesComparison {
-        key: first.key.clone(),
-        experiment: first.experiment,
-        subject: first.subject.clone(),
-        runtime: first.runtime.clone(),
-        quantity: first.quantity,
-        unit: first.unit,
-        requested_ns: first.requested_ns,
-        pace: first.pace,
-        conditions: oversleep_record::Conditions { outcomes: Default::default(), ..first.conditions.clone() },
-        labels: first.labels.clone(),
-        sides: members
-            .iter()
-            .map(|(index, measured)| {
-                let base = base.filter(|base| *index != 0 && base.is_available() && measured.is_available());
-                measured.side(*index, base.map(|base| against(base, measured)))
-            })
-            .collect(),
-    }
+/// A series of the base.
+pub(super) fn base_side(base: &ResultFile, series: &Series) -> Side {
+    Measured::of(base, series, true).side(0, None)
+}
+
+/// A series of another result, compared with that of the base (its place there) if the base has it.
+pub(super) fn side(base: &ResultFile, in_base: Option<usize>, file: &ResultFile, series: &Series, result: u32) -> Side {
+    let measured = Measured::of(file, series, false);
+    let base = in_base.map(|at| Measured::of(base, &base.series[at], true));
+    let base = base.filter(|base| base.is_available() && measured.is_available());
+    measured.side(result, base.map(|base| against(&base, &measured)))
 }
 
 impl<'a> Measured<'a> {
@@ -78,9 +60,9 @@ impl<'a> Measured<'a> {
         self.series.rounds.iter().filter(|round| round.median.is_some()).count()
     }
 
-    fn side(&self, index: usize, against_base: Option<AgainstBase>) -> Side {
+    fn side(&self, result: u32, against_base: Option<AgainstBase>) -> Side {
         Side {
-            result: place(index),
+            result,
             unavailable: match &self.series.status {
                 Status::Unavailable { reason } => Some(reason.clone()),
                 _ => None,
@@ -217,8 +199,8 @@ fn concentration(later: &Measured<'_>, bound: i64) -> Option<Verdict> {
         return Some(later.too_few());
     }
     let mut beyond = vec![0_u64; rounds.len()];
-    for (start, _) in samples.start_ns.iter().zip(&samples.value).filter(|(_, value)| **value > bound) {
-        let round = rounds.partition_point(|round| round.start_ns.0 <= *start);
+    for (start, _) in samples.start_ns.iter().zip(&samples.value).filter(|(_, value)| *value > bound) {
+        let round = rounds.partition_point(|round| round.start_ns.0 <= start);
         if let Some(count) = beyond.get_mut(round.saturating_sub(1)) {
             *count += 1;
         }

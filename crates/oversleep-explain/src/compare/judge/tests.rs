@@ -107,14 +107,14 @@ fn what_the_machine_did_meanwhile_is_no_difference() {
 
 #[test]
 fn a_condition_that_was_refused_makes_another_measurement() {
-    let asked = |outcome| {
+    let with_outcome = |outcome| {
         let mut series = waits(KEY, &[66_000; 4]);
         series.conditions = Conditions::as_found().with("slack", Setting::Nanos(Nanos(1)));
         series.conditions.outcomes.insert("slack".into(), outcome);
         series
     };
-    let granted = || asked(Outcome::Applied { was: None, now: Setting::Nanos(Nanos(1)) });
-    let refused = || asked(Outcome::Denied { why: Unavailable::NotOnThisPlatform });
+    let granted = || with_outcome(Outcome::Applied { was: None, now: Setting::Nanos(Nanos(1)) });
+    let refused = || with_outcome(Outcome::Denied { why: Unavailable::NotOnThisPlatform });
     assert_eq!(why(&judged(granted(), refused()).p50.verdict), "slack was refused in this result");
     assert_eq!(why(&judged(refused(), granted()).p50.verdict), "slack was refused in the base");
     assert_eq!(judged(refused(), refused()).p50.verdict, Verdict::Overlap);

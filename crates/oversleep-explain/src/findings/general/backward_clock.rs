@@ -27,17 +27,17 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
                   hand over to each other, so that the second read certainly happens later. It counts decreases and \
                   never clamps them.",
     what_to_do: "Read the operating system's clock, which hides the skew. With a bare counter, use the fenced or serialising \
-                 read (lfence; rdtsc or rdtscp). Where the system's own monotonic clock goes backwards, change the \
+                 read (lfence; rdtsc or rdtscp). If the system's own monotonic clock goes backwards, change the \
                  clocksource.",
     sources: &["https://www.felixcloutier.com/x86/rdtsc"],
     remedies: &[&USE_OS_CLOCK, &USE_TSC_CLOCKSOURCE, &READ_WITH_A_FENCE],
     check: Check::Rule(backward_clock),
 }];
 
-/// What cures a read that the processor moved: nothing is wrong with the clocksource then.
+/// What helps against a read that the processor moved: nothing is wrong with the clocksource then.
 static CURES_OF_A_MOVED_READ: &[&RemedyEntry] = &[&READ_WITH_A_FENCE, &USE_OS_CLOCK];
 
-/// How a clock went backwards, in clauses; empty where it didn't.
+/// How a clock went backwards, in clauses; empty if it didn't.
 fn backward_in_words(steps: Steps) -> Vec<String> {
     let how_far = |far: Option<Nanos>| far.map(|far| format!(", by up to {far}")).unwrap_or_default();
     let on_one_thread = (steps.backward_on_one_thread > 0).then(|| {

@@ -27,10 +27,10 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
               measured on two different machines.",
     how_we_know: "For each core and each package of Intel's processors, Linux counts how often and for how long it \
                   slowed down; oversleep reads that around each round. The kernel counts the time of a slow stretch \
-                  only when it ends. Where the kernel limits the clock rate, for heat or because a user set a limit, a \
+                  only when it ends. If the kernel limits the clock rate, for heat or because a user set a limit, a \
                   limit that changes during the run shows on any processor. Windows reports a limit that Microsoft \
                   calls the thermal throttle limit. macOS announces thermal pressure; at its higher levels, Apple \
-                  says, the system reduces performance. Where the firmware slows the processor down and does not \
+                  says, the system reduces performance. If the firmware slows the processor down and does not \
                   report it, nothing shows.",
     what_to_do: "Cool the machine, let it idle before you measure, or measure fewer things at once. In a thin laptop, \
                  limit the clock rate to what it can sustain.",

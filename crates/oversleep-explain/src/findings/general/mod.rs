@@ -10,6 +10,7 @@ mod fastest_clock;
 mod fork_join;
 mod heat;
 mod spin;
+mod stopped;
 mod sweep;
 
 pub(super) static FAMILIES: &[&[FindingEntry]] = &[
@@ -21,5 +22,6 @@ pub(super) static FAMILIES: &[&[FindingEntry]] = &[
     fork_join::FINDINGS,
     heat::FINDINGS,
     spin::FINDINGS,
+    stopped::FINDINGS,
     sweep::FINDINGS,
 ];

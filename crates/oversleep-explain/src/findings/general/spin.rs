@@ -33,7 +33,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         how_we_know: "oversleep measures spinning, spinning with yields and the hybrid alongside a plain sleep, with \
                       the CPU time that the measuring thread used. With more runnable threads than CPUs a spinner is \
                       preempted like any other thread, and one that yields can lose the CPU for milliseconds.",
-        what_to_do: "Where a fraction of a microsecond matters, use the hybrid, with a margin from the measured lateness of \
+        what_to_do: "If a fraction of a microsecond matters, use the hybrid, with a margin from the measured lateness of \
                      this machine's sleeps. Lower the timer slack first, so that the margin can be small.",
         sources: &[],
         remedies: &[&HYBRID_WAIT, &SLEEP_WITH_OVERSLEEP, &LOWER_TIMER_SLACK],
@@ -78,7 +78,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   promises neither.",
         how_we_know: "oversleep times the call on an otherwise idle CPU, and with a competitor on the same CPU.",
         what_to_do: "Wait for the event itself: on a futex, a condition variable, a descriptor. A yield has its place in a \
-                     short spin before parking, where the other side is known to be about to finish.",
+                     short spin before parking, if the other side is known to be about to finish.",
         sources: &["https://man7.org/linux/man-pages/man2/sched_yield.2.html"],
         remedies: &[&BLOCK_INSTEAD_OF_YIELD],
         check: Check::Rule(yield_no_sleep),
@@ -125,7 +125,7 @@ fn yield_no_sleep(file: &ResultFile) -> Checked {
     };
     let (call, duration) = (&alone.subject, p50(alone));
     let conclusion = if duration < YIELD_PROMPT {
-        Conclusion::found(format!("{call} is no sleep: it returns after {duration} with a free CPU{with_others}"))
+        Conclusion::found(format!("{call} is not a sleep: it returns after {duration} with a free CPU{with_others}"))
     } else {
         Conclusion::absent(format!("{call} returns only after {duration} with a free CPU{with_others}"))
     };
@@ -179,7 +179,7 @@ mod tests {
         let idle = |late| Sheet::linux().steady("B7/sched-yield/idle", late);
         idle(610).steady("B7/sched-yield/competing", 1_900_000).finds(
             "OVS-G008",
-            "sched-yield is no sleep: it returns after 610 ns with a free CPU, and after 1.9 ms with competitors",
+            "sched-yield is not a sleep: it returns after 610 ns with a free CPU, and after 1.9 ms with competitors",
         );
         idle(250_000).finds_no("OVS-G008", "sched-yield returns only after 250 µs with a free CPU");
         Sheet::linux().lacks_data("OVS-G008");

@@ -26,14 +26,14 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     applies_to: "Windows at its default timer resolution; Linux without high-resolution timers; modelled machines",
     scope: Scope::Anywhere,
     severity: Severity::Cost,
-    meaning: "Where the system checks timers only once per tick, a sleep ends at the first tick after its deadline. \
+    meaning: "If the system checks timers only once per tick, a sleep ends at the first tick after its deadline. \
               Plotted against requests of 1 to 15 ms, the durations form a flat band instead of a line: every sleep \
               takes about 16 ms on Windows with its default tick. With high-resolution timers each sleep is late by a \
               constant, and the sweep is a line.",
     how_we_know: "oversleep requests each whole millisecond from 1 to 15 in several passes and compares the medians. \
                   The sleeps end on a tick if many requests share a few results.",
     what_to_do: "On Windows, request a finer timer resolution or use a high-resolution waitable timer. On Linux, boot a kernel \
-                 with high-resolution timers (without highres=off). Where neither is available, sleep first and spin at the \
+                 with high-resolution timers (without highres=off). If neither is available, sleep first and spin at the \
                  end.",
     sources: &["https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep"],
     remedies: &[&REQUEST_TIMER_RESOLUTION, &USE_HIGH_RESOLUTION_TIMER, &HYBRID_WAIT],
@@ -135,39 +135,41 @@ mod tests {
 
     #[test]
     fn a_line_a_band_steps_and_none_of_them() {
-        swept(|asked| asked + 59_000 + asked / 1_000)
+        swept(|requested| requested + 59_000 + requested / 1_000)
             .finds_no("OVS-G006", "the sweep from 1 ms to 15 ms is a line: every nanosleep was 60 µs to 74 µs late");
         swept(|_| 15_600_000).finds(
             "OVS-G006",
             "the sweep from 1 ms to 15 ms follows the tick, not the request: 15 requests of nanosleep took about 15.6 ms, \
              up to 14.6 ms late",
         );
-        swept(|asked| (asked / 4_000_000 + 2) * 4_000_000).finds(
+        swept(|requested| (requested / 4_000_000 + 2) * 4_000_000).finds(
             "OVS-G006",
             "the sweep from 1 ms to 15 ms follows the tick, not the request: 15 requests of nanosleep took one of 4 \
              durations, 8 ms to 20 ms, up to 8 ms late",
         );
-        swept(|asked| asked + asked / 1_000_000 % 2 * 1_500_000).is_disturbed("OVS-G006");
+        swept(|requested| requested + requested / 1_000_000 % 2 * 1_500_000).is_disturbed("OVS-G006");
     }
 
     /// Coalescing by the length of the wait is a rule and no disturbance.
     #[test]
     fn on_macos_a_line_may_rise_by_the_leeway_of_a_class() {
         let on_macos = |ends: fn(i64) -> i64| swept_on("macos", ends);
-        on_macos(|asked| asked + asked / 4 + 13_000).finds_no(
+        on_macos(|requested| requested + requested / 4 + 13_000).finds_no(
             "OVS-G006",
             "the sweep from 1 ms to 15 ms is a line: nanosleep was 263 µs to 3.76 ms late, which is the leeway of its class \
              (a quarter of the request, up to 5 ms) and the wake-up (OVS-M001)",
         );
         let says = |ends| on_macos(ends).says("OVS-G006").1;
-        assert!(says(|asked| asked + (asked / 8).min(1_000_000) + 9_000).contains("(an eighth of the request"));
-        assert!(says(|asked| asked + asked / 2).contains("(a half of the request"));
-        assert!(says(|asked| asked * 5).contains("(four times the request"));
+        assert!(
+            says(|requested| requested + (requested / 8).min(1_000_000) + 9_000).contains("(an eighth of the request")
+        );
+        assert!(says(|requested| requested + requested / 2).contains("(a half of the request"));
+        assert!(says(|requested| requested * 5).contains("(four times the request"));
         // The same slope with two requests 2 ms off it, a slope that is no class's, and another system.
-        on_macos(|asked| asked + asked / 4 + if asked % 5_000_000 == 0 { 2_000_000 } else { 0 })
+        on_macos(|requested| requested + requested / 4 + if requested % 5_000_000 == 0 { 2_000_000 } else { 0 })
             .is_disturbed("OVS-G006");
-        on_macos(|asked| asked + asked * 3 / 4).is_disturbed("OVS-G006");
-        swept(|asked| asked + asked / 4).is_disturbed("OVS-G006");
+        on_macos(|requested| requested + requested * 3 / 4).is_disturbed("OVS-G006");
+        swept(|requested| requested + requested / 4).is_disturbed("OVS-G006");
     }
 
     #[test]

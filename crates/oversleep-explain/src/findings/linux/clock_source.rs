@@ -111,7 +111,7 @@ fn unreliable_tsc(file: &ResultFile) -> Checked {
     let conclusion = if unstable == Some(true) {
         let now = source.map(|source| format!(" (the clocksource is '{source}')")).unwrap_or_default();
         Conclusion::found(format!(
-            "rdtsc is no clock here: the kernel found the time-stamp counter unstable and dropped it{now}"
+            "rdtsc is not a usable clock here: the kernel found the time-stamp counter unstable and dropped it{now}"
         ))
         .matters(Severity::Fault)
     } else if known(file, INVARIANT, "the invariance of the time-stamp counter", invariant)? {
@@ -173,7 +173,7 @@ mod tests {
             .text(FactName::ClocksourceCurrent, "hpet");
         unstable.finds(
             "OVS-L010",
-            "rdtsc is no clock here: the kernel found the time-stamp counter unstable and dropped it (the clocksource is 'hpet')",
+            "rdtsc is not a usable clock here: the kernel found the time-stamp counter unstable and dropped it (the clocksource is 'hpet')",
         );
         assert_eq!(unstable.finding("OVS-L010").severity, Severity::Fault);
         let guest =

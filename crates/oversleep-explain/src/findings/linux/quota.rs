@@ -60,7 +60,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     },
 ];
 
-/// The quota in CPUs; `Some(None)` where there is none, `None` where that isn't known.
+/// The quota in CPUs; `Some(None)` if there is none, `None` if that isn't known.
 fn quota_cpus(file: &ResultFile) -> Option<Option<f64>> {
     match file.environment.known(QUOTA)? {
         FactValue::Text(_) => Some(None),

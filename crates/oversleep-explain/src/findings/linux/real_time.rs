@@ -49,7 +49,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "real-time-throttling",
         summary: "The kernel takes part of each period away from real-time threads that never give up their CPU.",
         applies_to: "Linux 2.6.25 to 6.11, and later kernels with CONFIG_RT_GROUP_SCHED; from 6.12 the fair server has that \
-                     effect where ordinary tasks starve",
+                     effect if ordinary tasks starve",
         scope: Scope::Os("linux"),
         severity: Severity::Note,
         meaning: "Up to Linux 6.11, real-time threads may use sched_rt_runtime_us of every sched_rt_period_us, by \
@@ -124,7 +124,7 @@ fn is_limited(used: Nanos, period: Nanos) -> bool {
     used >= Nanos::ZERO && used < period
 }
 
-/// What kernels before the fair server take from real-time threads, once a period; `None` where the limit is lifted.
+/// What kernels before the fair server take from real-time threads, once a period; `None` if the limit is lifted.
 fn limit(file: &ResultFile) -> Checked<Option<(Nanos, Conclusion)>> {
     let (used, period) = settings(file)?;
     Ok(is_limited(used, period).then(|| {
@@ -143,7 +143,7 @@ fn limit(file: &ResultFile) -> Checked<Option<(Nanos, Conclusion)>> {
 /// threads isn't known.
 fn fair_server(file: &ResultFile) -> (Nanos, Conclusion) {
     let mut found = Conclusion::found(format!(
-        "the kernel's fair server limits real-time threads: where they keep a CPU busy, it gives starving ordinary tasks \
+        "the kernel's fair server limits real-time threads: if they keep a CPU busy, it gives starving ordinary tasks \
          {FAIR_SERVER_RUNTIME} of every second (its default since Linux 6.12), whatever sched_rt_runtime_us says"
     ))
     .rests_on_fact(FactName::KernelRelease, file.environment.text(FactName::KernelRelease));
@@ -219,7 +219,7 @@ mod tests {
             .steady("B8/nanosleep/1ms/policy=fifo:1", 9_000)
     }
 
-    const FAIR_SERVER: &str = "the kernel's fair server limits real-time threads: where they keep a CPU busy, it gives starving \
+    const FAIR_SERVER: &str = "the kernel's fair server limits real-time threads: if they keep a CPU busy, it gives starving \
                                ordinary tasks 50 ms of every second (its default since Linux 6.12), whatever \
                                sched_rt_runtime_us says";
 

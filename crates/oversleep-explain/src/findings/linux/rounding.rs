@@ -25,7 +25,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   passes this rounding on to every timer it has.",
         how_we_know: "oversleep records what it requested and what it passed to the call after rounding. The difference \
                       needs no measurement; the lateness that follows from it is measured.",
-        what_to_do: "Call ppoll or epoll_pwait2 (Linux 5.11), which take a timespec in nanoseconds. Where a runtime owns the \
+        what_to_do: "Call ppoll or epoll_pwait2 (Linux 5.11), which take a timespec in nanoseconds. If a runtime owns the \
                      loop, a timerfd among its descriptors has the same effect.",
         sources: &["https://man7.org/linux/man-pages/man2/epoll_wait.2.html"],
         remedies: &[&FINER_TIMEOUT_CALL],
@@ -51,7 +51,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     },
 ];
 
-/// What rounding alone adds to a request; `None` where it adds nothing or is not known.
+/// What rounding alone adds to a request; `None` if it adds nothing or is not known.
 fn rounded_by(series: &Series) -> Option<Nanos> {
     let added = series.rounded_ns? - series.requested_ns?;
     (added > Nanos::ZERO).then_some(added)

@@ -51,7 +51,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: "Linux 2.6.28 and later (io_uring from 5.4)",
         scope: Scope::Os("linux"),
         severity: Severity::Note,
-        meaning: "Timer slack applies where a system call puts its own thread to sleep until a time. Timers that are \
+        meaning: "Timer slack applies if a system call puts its own thread to sleep until a given time. Timers that are \
                   kernel objects of their own (timerfd, POSIX timers, interval timers, io_uring timeouts) and \
                   mq_timedreceive are programmed for exactly their expiry time; the thread that waits for them sleeps \
                   without a timer of its own.",
@@ -99,7 +99,7 @@ fn timer_slack(file: &ResultFile) -> Checked {
     Ok(conclusion.rests_on(SLACK, slack.to_string()).rests_on_series([baseline]))
 }
 
-/// The plainest sleep as found and, where no trial was run, in the slack experiment at 1 ns.
+/// The simplest sleep as found and, where no trial was run, in the slack experiment at 1 ns.
 fn slack_series(file: &ResultFile) -> Option<(&Series, &Series)> {
     let before = reference_sleep(file).ok()?;
     let exact = Setting::Nanos(Nanos(1));
@@ -153,7 +153,7 @@ fn waits_without_slack(file: &ResultFile) -> Checked {
         .ok_or_else(|| not_measured(file, ExperimentId::B5, "a wait without slack (B5/timerfd/1ms)"))?;
     let (plain, late) = (&reference.subject, p50(reference));
     let exact: Vec<&&Series> = measured.iter().filter(|series| p50(series) < late - Nanos(slack.0 / 2)).collect();
-    // The plainest of them is the example, since it is the one advised.
+    // The simplest of them is the example, since it is the one advised.
     let conclusion = match exact.first() {
         None => Conclusion::absent(format!(
             "no wait that ignores timer slack was clearly less late than {plain} ({late}); the best, {}, was {} late",

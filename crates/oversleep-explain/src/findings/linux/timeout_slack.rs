@@ -84,7 +84,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   more ends 100 ms late. Lowering the timer slack does not help, because the share still applies.",
         how_we_know: "oversleep measures these calls alongside plain sleeps of the same length in the same rounds. The \
                       extra lateness of the calls is the share.",
-        what_to_do: "Where a long timeout must end on time, add a timerfd with an absolute deadline to the descriptors and \
+        what_to_do: "If a long timeout must end on time, add a timerfd with an absolute deadline to the descriptors and \
                      wait without a timeout.",
         sources: &["https://github.com/torvalds/linux/blob/master/fs/select.c"],
         remedies: &[&TIMERFD_FOR_LONG_TIMEOUTS],

@@ -16,7 +16,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-W005",
     name: "half-millisecond",
     summary: "Requesting exactly 0.5 ms can make a 1 ms wait longer than requesting 0.507 ms does.",
-    applies_to: "Windows 10 and 11 where 0.5 ms is granted, exactly or rounded down by the timer's hardware",
+    applies_to: "Windows 10 and 11 if 0.5 ms is granted, exactly or rounded down by the timer's hardware",
     scope: Scope::Os("windows"),
     severity: Severity::Note,
     meaning: "A program that waits in a loop makes each call a few microseconds after a tick, so its deadline 1 ms \

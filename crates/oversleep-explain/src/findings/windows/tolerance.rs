@@ -19,7 +19,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     severity: Severity::Note,
     meaning: "SetWaitableTimerEx takes the delay that the caller tolerates. The system uses it to expire several \
               timers at one interrupt, so the timer ends at any time between its due time and the due time plus the \
-              tolerance. That saves power where nothing has to be on time; libraries that pass a tolerance by default \
+              tolerance. That saves power if nothing has to be on time; libraries that pass a tolerance by default \
               make every timer late. Microsoft recommends at least 32 ms, two default ticks, and preferably 100 ms: a \
               shorter tolerance finds no other interrupt to wait for.",
     how_we_know: "oversleep measures the same timer with and without a tolerance, in the same rounds.",

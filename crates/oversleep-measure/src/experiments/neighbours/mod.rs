@@ -17,7 +17,7 @@ const QUANTITIES: &[Quantity] = &[Quantity::Lateness, Quantity::Step, Quantity::
 const COLUMNS: &[Column] = &[
     Column {
         name: label::NEIGHBOUR.name(),
-        meaning: "What the other processes requested; none where they requested nothing.",
+        meaning: "What the other processes requested; none if they requested nothing.",
     },
     Column { name: label::GRANTED.name(), meaning: "What the system granted them." },
     Column { name: "stated", meaning: "The timer resolution as the system states it to this process." },
@@ -28,11 +28,11 @@ pub(super) static C3: Experiment = Experiment {
     id: ExperimentId::C3,
     title: "a neighbour's resolution",
     question: "What does the timer resolution that another process requests do to this one?",
-    method: "One other process at a time holds a setting of the resolution tunable: 1, 2 … 15 ms where that is a period of the \
-             system's timer, elsewhere the settings worth comparing (slack on Linux), and once nothing at all. This process \
+    method: "One other process at a time holds a setting of the resolution tunable: 1, 2 … 15 ms if that is a period of the \
+             system's timer, otherwise the settings worth comparing (slack on Linux), and once nothing at all. This process \
              requests nothing. At each step it records the resolution that the system states, the steps of the coarse \
-             clocks, and its own plainest sleep, back to back. Where the resolution is the machine's, all three follow the \
-             neighbour; where it is the process's own, none does.",
+             clocks, and its own simplest sleep, back to back. If the resolution is the machine's, all three follow the \
+             neighbour; if it is the process's own, none does.",
     quantities: QUANTITIES,
     columns: COLUMNS,
     published: &[
@@ -44,7 +44,7 @@ pub(super) static C3: Experiment = Experiment {
         },
         Published {
             os: "windows",
-            what: "the same since Windows 10 2004",
+            what: "Sleep(1) beside a neighbour that holds 1 ms, since Windows 10 2004",
             value: "15.99 ms",
             source: "timer resolution studies, Windows 10 2004",
         },
@@ -60,7 +60,7 @@ pub(super) static C4: Experiment = Experiment {
     title: "the lowest request wins",
     question: "Which of several requests for a timer resolution counts, and what remains when its owner exits?",
     method: "This process sleeps and requests nothing. First nobody requests anything; then B requests 2 ms; then C \
-             requests 4 ms while B still holds its own; then B exits. Where one resolution serves the whole machine, \
+             requests 4 ms while B still holds its own; then B exits. If one resolution serves the whole machine, \
              the finest request counts for as long as its owner lives, and then the next finest takes its place. Each \
              step is measured as in C3, in this order within each round.",
     quantities: QUANTITIES,

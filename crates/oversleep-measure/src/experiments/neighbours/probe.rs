@@ -82,7 +82,7 @@ impl NeighbourProbe {
         experiment: ExperimentId,
         steps: Vec<Vec<Setting>>,
     ) -> Option<Box<dyn Probe>> {
-        let sleep = choose::plainest_sleep(platform)?;
+        let sleep = choose::simplest_sleep(platform)?;
         // A finding compares what a neighbour that holds 1 or 2 ms does with what nobody's request does. For that it
         // needs rounds that agree, and each sleep lasts until the default tick if this process doesn't follow.
         let is_fine = |setting: &Setting| matches!(setting, Setting::Nanos(held) if *held <= Nanos::from_millis(2));
@@ -170,11 +170,25 @@ impl Step {
         self.recorders().for_each(|recorder| recorder.unavailable(reason.clone()));
     }
 
-    /// Brings the neighbours to what this step needs: ends those that it doesn't, and starts those that are missing.
+    /// Measures beside the neighbours that this step needs, which must live from its beginning to its end.
+    fn measure(
+        &mut self,
+        bench: &Bench,
+        neighbours: &mut Neighbours,
+        sleep: &str,
+        task: &WaitTask,
+    ) -> Result<(), Unavailable> {
+        self.gather(bench, neighbours)?;
+        self.record(bench, sleep, task);
+        neighbours.iter_mut().try_for_each(|(_, neighbour)| neighbour.check())
+    }
+
+    /// Brings the neighbours to what this step needs: ends those that it doesn't, and starts those that are missing or
+    /// have ended.
     fn gather(&mut self, bench: &Bench, neighbours: &mut Neighbours) -> Result<(), Unavailable> {
         let wanted: Vec<Option<Setting>> =
             if self.held.is_empty() { vec![None] } else { self.held.iter().cloned().map(Some).collect() };
-        neighbours.retain(|(holds, _)| wanted.contains(holds));
+        neighbours.retain_mut(|(holds, neighbour)| wanted.contains(holds) && neighbour.check().is_ok());
         for setting in wanted {
             if !neighbours.iter().any(|(holds, _)| *holds == setting) {
                 let neighbour = bench.platform().neighbour(setting.as_ref())?;
@@ -278,9 +292,8 @@ impl Probe for NeighbourProbe {
             {
                 continue;
             }
-            match step.gather(bench, &mut neighbours) {
-                Ok(()) => step.record(bench, self.sleep, &task),
-                Err(reason) => step.unavailable(&reason),
+            if let Err(reason) = step.measure(bench, &mut neighbours, self.sleep, &task) {
+                step.unavailable(&reason);
             }
         }
     }

@@ -105,6 +105,29 @@ fn a_refused_neighbour_is_the_reason_of_its_own_step_only() {
 }
 
 #[test]
+fn a_neighbour_that_dies_holds_nothing_any_more_and_its_step_says_so() {
+    // It dies while the first round sleeps beside it.
+    let short = Nanos::from_millis(60);
+    let machine = Arc::new(Ticking::start().killing(Nanos::from_millis(3), short));
+    let measured = measure_on(machine.clone(), &C3);
+    for series in &measured.series {
+        let died = match &series.status {
+            Status::Unavailable { reason } => reason.to_string().contains("the process ended (signal: 9)"),
+            _ => false,
+        };
+        assert_eq!(died, series.label(label::NEIGHBOUR) == Some(held("3ms")), "{}: {:?}", series.key, series.status);
+    }
+    assert_eq!(machine.neighbours_alive(), 0);
+    // B dies beside C: the step of both is not available, and what the others hold is there.
+    let measured = measure_on(Arc::new(Ticking::start().killing(Nanos::from_millis(2), Nanos::from_millis(400))), &C4);
+    let is_available = |who: &str| {
+        let mut of = measured.series.iter().filter(|series| series.label(label::NEIGHBOUR) == Some(held(who)));
+        of.all(|series| series.status == Status::Complete)
+    };
+    assert_eq!(["none", "2ms", "2ms+4ms", "4ms"].map(is_available), [true, true, false, true]);
+}
+
+#[test]
 fn where_no_process_can_be_started_every_series_says_so() {
     let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
     for experiment in [&C3, &C4] {

@@ -9,21 +9,21 @@ use super::state::{Hog, Phase, Slot, State};
 use crate::sim::scheduler::SchedulerKind;
 use oversleep_system::SwitchIn;
 
-/// What happens to a thread next. Of two at the same moment the lower slot's comes first.
+/// What happens to a thread next. Of two events at the same moment, that of the lower slot comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
-    /// What it computes is done: its code goes on.
+    /// Its computation is done, and its code goes on.
     Done,
-    /// Its slice is over, and another wants the CPU.
+    /// Its slice is over, and another thread wants the CPU.
     SliceOver,
-    /// It could run.
+    /// It becomes ready to run.
     Awake,
-    /// Others of a higher rank kept it from running for too long.
+    /// Threads of a higher rank kept it from running for too long.
     Helped,
 }
 
 impl Kernel {
-    /// Lets time pass until the code of a thread goes on, and says whose.
+    /// Lets time pass until the code of a thread goes on, and returns that thread.
     pub(super) fn advance(&self, state: &mut State) -> Slot {
         loop {
             let next = state.live.iter().filter_map(|&slot| self.next_of(state, slot)).min();
@@ -71,7 +71,7 @@ impl Kernel {
         }
     }
 
-    /// Whether somebody who waits may have this thread's CPU when its slice is over.
+    /// Whether a waiting thread may have this thread's CPU when its slice is over.
     fn is_wanted(&self, state: &State, slot: Slot) -> bool {
         let on_it = &state.threads[slot];
         let wants = |&other: &Slot| {
@@ -81,7 +81,7 @@ impl Kernel {
         state.ready.iter().any(wants)
     }
 
-    /// Makes what the holder of the baton may do without asking known to it.
+    /// Tells the holder of the baton what it may do without asking.
     pub(super) fn publish(&self, state: &State, me: Slot) {
         let thread = &state.threads[me];
         let now = self.now();
@@ -99,7 +99,7 @@ impl Kernel {
         };
         let has_stalls = !self.model.stalls.is_empty();
         let computing = if has_stalls { Nanos(i64::MIN) } else { first.min(own) };
-        // While it waits its CPU must stay free for it, and no other timer may end by its interrupt.
+        // While it waits, its CPU must stay free for it, and its interrupt must end no other timer.
         let may_share = others.filter_map(|&slot| match state.threads[slot].phase {
             Phase::Asleep { expiry, .. } => Some(expiry.soft),
             _ => None,
@@ -118,7 +118,7 @@ impl Kernel {
         }
     }
 
-    /// The holder of the baton stops: what it used since it got it is counted.
+    /// The holder of the baton stops: the CPU time it used since it got the baton is counted.
     pub(super) fn pause(&self, state: &mut State, me: Slot) {
         let used = self.cpu_time();
         let thread = &mut state.threads[me];
@@ -131,7 +131,7 @@ impl Kernel {
         }
     }
 
-    /// Counts what a thread on a CPU computed until now.
+    /// Counts the CPU time that a thread on a CPU used until now.
     pub(super) fn count(&self, state: &mut State, slot: Slot) {
         let now = self.now();
         let thread = &mut state.threads[slot];
@@ -157,16 +157,16 @@ impl Kernel {
         }
     }
 
-    /// Takes a thread off its CPU, to the end of those that wait.
+    /// Takes a thread off its CPU and puts it behind the threads that wait.
     pub(super) fn put_aside(&self, state: &mut State, slot: Slot) {
         self.leave_cpu(state, slot, Phase::Ready { since: self.now() });
-        // Turns go round on one CPU; where all share by one measure, balancing finds it the next one that is due.
+        // If each CPU has its own turns, the thread stays there; otherwise balancing finds it the next CPU that is due.
         let stays = self.model.scheduler.kind == SchedulerKind::RoundRobin || self.is_fair(state, slot);
         state.threads[slot].queue = stays.then_some(state.threads[slot].cpu);
         state.ready.push(slot);
     }
 
-    /// A thread that slept could run.
+    /// A thread that slept becomes ready to run.
     fn wake_up(&self, state: &mut State, slot: Slot) {
         let now = self.now();
         let Phase::Asleep { expiry, since, wake, shares, .. } = state.threads[slot].phase else { return };
@@ -177,7 +177,7 @@ impl Kernel {
         self.make_ready(state, slot, since);
     }
 
-    /// The interrupt that ended one timer ends those others of its CPU that may end by then.
+    /// The interrupt that ended one timer also ends the other timers of its CPU that may end by then.
     fn fire_with(&self, state: &mut State, fired: Slot, at: Nanos) {
         let cpu = state.threads[fired].cpu;
         for index in 0..state.live.len() {
@@ -197,7 +197,7 @@ impl Kernel {
         }
     }
 
-    /// A thread wants a CPU: a free one, that of a thread it displaces, or its turn.
+    /// A thread wants a CPU: it gets a free one or that of a thread it displaces, or it waits for its turn.
     pub(super) fn make_ready(&self, state: &mut State, slot: Slot, since: Option<Nanos>) {
         let now = self.now();
         let is_fair = self.is_fair(state, slot);
@@ -235,8 +235,8 @@ impl Kernel {
         state.ready.push(slot);
     }
 
-    /// Which CPU's turn a thread waits for that finds none free. Where turns go round, CPUs have queues of their own, and
-    /// which one a thread comes into is chance.
+    /// The CPU that a thread waits for if it finds none free. With round-robin each CPU has a queue of its own, and
+    /// chance decides which queue a thread joins.
     fn queue_for(&self, state: &State, slot: Slot) -> Option<u32> {
         if self.is_fair(state, slot) {
             return Some(state.threads[slot].cpu);
@@ -249,7 +249,7 @@ impl Kernel {
         usable.get(chosen).copied()
     }
 
-    /// The CPU it last had, or another one that is free.
+    /// The CPU that the thread last had, or another one that is free.
     fn free_cpu(&self, state: &State, slot: Slot) -> Option<u32> {
         let thread = &state.threads[slot];
         let is_free = |&cpu: &u32| state.cpus[cpu as usize].is_none() && thread.may_use(cpu);
@@ -257,7 +257,7 @@ impl Kernel {
         Some(thread.cpu).filter(|&cpu| cpu < count).filter(is_free).or_else(|| (0..count).find(is_free))
     }
 
-    /// A thread that slept is not owed more than a slice for it.
+    /// A thread is not owed more than one slice for the time it slept.
     fn catch_up(&self, state: &mut State, slot: Slot) {
         let on_cpus = state.cpus.iter().flatten();
         let least = on_cpus.map(|&other| state.threads[other].share_used).min().unwrap_or(Nanos::ZERO);
@@ -265,7 +265,7 @@ impl Kernel {
         thread.share_used = thread.share_used.max(least - self.model.scheduler.slice_ns);
     }
 
-    /// Whom a thread that could run displaces at once.
+    /// The thread that one which became ready displaces at once.
     fn victim(&self, state: &State, slot: Slot) -> Option<Slot> {
         let woken = &state.threads[slot];
         let candidates = state.cpus.iter().flatten().copied().filter(|&other| woken.may_use(state.threads[other].cpu));
@@ -304,18 +304,18 @@ impl Kernel {
         state.cpus[cpu as usize] = Some(slot);
     }
 
-    /// When a slice that begins now ends. Windows counts cycles since Vista, not interrupts, and looks at them at each: the
-    /// end is where the length puts it, on every CPU at another moment.
+    /// When a slice that begins now ends. Since Vista, Windows counts cycles instead of interrupts and checks them at
+    /// each interrupt, so a slice ends when its length is used up, at a different moment on each CPU.
     pub(super) fn slice_end(&self, now: Nanos) -> Nanos {
         now + self.model.scheduler.slice_ns
     }
 
-    /// Slices that nobody contested began anew each time they were over.
+    /// If no other thread wanted the CPU, a new slice began each time one was over.
     fn renew_slices(&self, state: &mut State) {
         let (now, slice) = (self.now(), self.turn_length().0);
         for cpu in 0..state.cpus.len() {
             let Some(slot) = state.cpus[cpu] else { continue };
-            // One that is wanted is asked for at the end of its slice.
+            // If another thread wants the CPU, the slice keeps its end.
             let is_fair = self.is_fair(state, slot);
             if is_fair && self.is_wanted(state, slot) {
                 continue;
@@ -333,7 +333,7 @@ impl Kernel {
         }
     }
 
-    /// Gives free CPUs to those that wait: the highest rank, there the one that had least, or waited longest.
+    /// Gives free CPUs to waiting threads: the highest rank first, within it the one that had least or waited longest.
     pub(super) fn fill_cpus(&self, state: &mut State) {
         for cpu in 0..state.cpus.len() {
             if state.cpus[cpu].is_some() || state.ready.is_empty() {
@@ -344,7 +344,7 @@ impl Kernel {
                 state.ready.iter().enumerate().filter(|&(_, &slot)| state.threads[slot].may_use(cpu as u32));
             let chosen = candidates.min_by_key(|&(position, &slot)| {
                 let thread = &state.threads[slot];
-                // A CPU that would idle takes from the queues of others.
+                // A CPU that would idle takes a thread from another CPU's queue.
                 (
                     std::cmp::Reverse(thread.standing.rank),
                     !thread.queues_for(cpu as u32),

@@ -1,13 +1,13 @@
 //! Turns on Linux: each CPU has a queue of its own and compares the shares of CPU time that its threads have had, by
 //! weight. Slices end at scheduler ticks. Source: kernel/sched/fair.c.
 //!
-//! EEVDF (since Linux 6.6): a thread is eligible while it has had no more than the average of its CPU. The eligible thread
+//! EEVDF (since Linux 6.6): a thread is eligible while it has had no more than its CPU's average. The eligible thread
 //! with the earliest deadline is next; a deadline is one slice after the thread's share when it began. A running thread
-//! that is eligible is protected until its slice is used up (`RUN_TO_PARITY`). A thread is owed the same when it wakes up
-//! as when it began to sleep (`PLACE_LAG`).
+//! that is eligible is protected until its slice is used up (`RUN_TO_PARITY`). A thread that wakes up is owed what it was
+//! owed when it began to sleep (`PLACE_LAG`).
 //!
-//! CFS (before): the thread that has had least is next. A sleeper is credited half a period (`GENTLE_FAIR_SLEEPERS`), and
-//! displaces a thread that has had more than it by the wake-up granularity.
+//! CFS (before): the thread that has had the least is next. A sleeper gets a credit of half a period
+//! (`GENTLE_FAIR_SLEEPERS`), and displaces a thread that has had more by at least the wake-up granularity.
 
 use std::cmp::Reverse;
 
@@ -17,7 +17,7 @@ use super::Kernel;
 use super::state::{Phase, Slot, State, Thread};
 use crate::sim::scheduler::{OnWake, SchedulerKind};
 
-/// The order of turns: whether it has had more than the average, and its deadline or its share.
+/// A thread's place in the order of turns: whether it has had more than the average, and its deadline or its share.
 pub(super) type Turn = (bool, Nanos);
 
 impl Thread {
@@ -32,7 +32,7 @@ impl Kernel {
         matches!(self.model.scheduler.kind, SchedulerKind::Eevdf | SchedulerKind::Cfs { .. })
     }
 
-    /// Whether this thread's turns are decided here.
+    /// Whether these rules decide this thread's turns.
     pub(super) fn is_fair(&self, state: &State, slot: Slot) -> bool {
         self.has_fair_queues() && !state.threads[slot].standing.is_real_time
     }
@@ -43,7 +43,7 @@ impl Kernel {
         all.filter(|&slot| !state.threads[slot].standing.is_real_time)
     }
 
-    /// What the threads of a CPU have had on average, that one included, and what they weigh together.
+    /// What the threads of a CPU, this one included, have had on average, and their total weight.
     fn average(&self, state: &State, cpu: u32, also: Option<Slot>) -> (Nanos, i64) {
         let base = state.cpu_shares[cpu as usize];
         let (mut sum, mut weight) = (0_i128, 0_i64);
@@ -73,7 +73,7 @@ impl Kernel {
         if self.has_fair_queues() { self.average(state, cpu, None).0 } else { Nanos::ZERO }
     }
 
-    /// A thread leaves its CPU: what it is owed, or owes, is kept until it wakes up.
+    /// A thread leaves its CPU: what it is owed or owes is kept until it wakes up.
     pub(super) fn keep_lag(&self, state: &mut State, slot: Slot) {
         if !self.is_fair(state, slot) {
             return;
@@ -87,7 +87,7 @@ impl Kernel {
         thread.lag = (average - thread.share_used).max(Nanos::ZERO - most).min(most);
     }
 
-    /// A thread that slept comes to a CPU, with what it was owed.
+    /// A thread that slept joins a CPU with what it was owed.
     pub(super) fn place(&self, state: &mut State, slot: Slot, cpu: u32) {
         if !self.is_fair(state, slot) {
             return;
@@ -102,14 +102,14 @@ impl Kernel {
                 if was_here { thread.share_used.max(credited) } else { credited }
             }
             _ => {
-                // What it owed passes while it sleeps, as the others go on (DELAY_DEQUEUE).
+                // Its debt shrinks while it sleeps, because the others go on (DELAY_DEQUEUE).
                 let passed = average - (thread.share_used + thread.lag);
                 let lag = match thread.lag {
                     owed if owed >= Nanos::ZERO => owed,
                     _ if !was_here => Nanos::ZERO,
                     owes => (owes + passed.max(Nanos::ZERO)).min(Nanos::ZERO),
                 };
-                // Its coming moves the average: it is placed so that it is owed the same afterwards.
+                // It changes the average by joining, so it is placed where it is owed the same afterwards.
                 let own = i128::from(thread.standing.weight);
                 match i128::from(weight) {
                     0 => average,
@@ -125,7 +125,7 @@ impl Kernel {
         thread.is_woken = true;
     }
 
-    /// What waking up took counts for who woke up.
+    /// The CPU time of a wake-up counts toward the share of the thread that woke up.
     pub(super) fn charge_wake(&self, state: &mut State, slot: Slot) {
         let thread = &mut state.threads[slot];
         if std::mem::take(&mut thread.is_woken) {
@@ -144,7 +144,7 @@ impl Kernel {
         }
     }
 
-    /// Whom a thread that woke up displaces at once.
+    /// The thread that one which woke up displaces at once.
     pub(super) fn displaced(&self, state: &State, woken: Slot) -> Option<Slot> {
         let cpu = state.threads[woken].cpu;
         let running = state.cpus[cpu as usize].filter(|&running| self.is_fair(state, running))?;
@@ -171,7 +171,7 @@ impl Kernel {
         !is_protected && !own.0 && others
     }
 
-    /// When the turn of a thread that is on a CPU from now is over.
+    /// When the turn of a thread that gets a CPU now is over.
     pub(super) fn turn_end(&self, state: &mut State, slot: Slot, cpu: u32) -> Nanos {
         let (now, slice) = (self.now(), self.model.scheduler.slice_ns);
         if !self.is_fair(state, slot) {
@@ -205,13 +205,13 @@ impl Kernel {
         }
     }
 
-    /// How long an uncontested thread's slice takes until it begins anew.
+    /// How long the slice of a thread without competitors lasts before a new one begins.
     pub(super) fn turn_length(&self) -> Nanos {
         let slice = self.model.scheduler.slice_ns.max(Nanos(1));
         if self.has_fair_queues() { self.next_tick(slice) } else { slice }
     }
 
-    /// Its slice began anew at that moment.
+    /// A new slice of the thread began at that moment.
     pub(super) fn renew_deadline(&self, state: &mut State, slot: Slot, begun: Nanos) {
         let share = self.share_used_now(state, slot);
         let thread = &mut state.threads[slot];
@@ -219,7 +219,7 @@ impl Kernel {
         thread.deadline = share - ran + thread.by_weight(self.model.scheduler.slice_ns);
     }
 
-    /// The slice of a thread on a CPU is one that began at that moment.
+    /// The slice of a thread on a CPU began at that moment.
     pub(super) fn begin_slice(&self, state: &mut State, slot: Slot, begun: Nanos) {
         let now = self.now();
         let end = match self.is_fair(state, slot) {
@@ -234,7 +234,7 @@ impl Kernel {
         }
     }
 
-    /// A thread that gives its CPU away has its slice after those of the others.
+    /// A thread that yields has its next slice after those of the others.
     pub(super) fn give_up_turn(&self, state: &mut State, slot: Slot) {
         if self.is_fair(state, slot) {
             let thread = &mut state.threads[slot];
@@ -242,7 +242,7 @@ impl Kernel {
         }
     }
 
-    /// Its slice is over, and it was found to be next again.
+    /// The thread's slice is over, and the thread is next again.
     pub(super) fn keeps_turn(&self, state: &mut State, slot: Slot) -> bool {
         if !self.is_fair(state, slot) {
             return false;
@@ -262,7 +262,7 @@ impl Kernel {
         keeps
     }
 
-    /// A thread whose slice was over goes to a CPU that has fewer threads which compute.
+    /// A thread whose slice is over moves to a CPU with fewer computing threads.
     pub(super) fn balance(&self, state: &mut State, slot: Slot) {
         state.threads[slot].is_busy = true;
         let Some(queue) = state.threads[slot].queue.filter(|_| self.is_fair(state, slot)) else { return };
@@ -275,7 +275,7 @@ impl Kernel {
         }
     }
 
-    /// A thread that waits for one CPU goes to another one: what it is owed goes with it.
+    /// A thread that waits for one CPU moves to another one and takes what it is owed along.
     pub(super) fn migrate(&self, state: &mut State, slot: Slot, cpu: u32) {
         let Some(queue) = state.threads[slot].queue.filter(|&queue| queue != cpu && self.is_fair(state, slot)) else {
             return;

@@ -7,7 +7,7 @@ use super::state::{Hog, Phase, Slot, State, Thread, Waking};
 use oversleep_system::rules::Grid;
 
 impl Kernel {
-    /// Starts competitors of the plain policy; they stop with [`Kernel::remove_hogs`].
+    /// Starts competitors under the plain policy; [`Kernel::remove_hogs`] stops them.
     pub(in crate::sim) fn add_hogs(&self, count: u32, hog: &Hog) -> Vec<Slot> {
         let me = self.me();
         let mut state = self.lock();
@@ -21,7 +21,7 @@ impl Kernel {
             thread.cpu = number % state.cpus.len() as u32;
             let slot = state.add(thread);
             hogs.push(slot);
-            // They were there before: each is somewhere in its slice, or in its wait.
+            // They have been running for a while, so each is somewhere within its slice or its wait.
             match hog {
                 Hog::Spins => {
                     self.make_ready(&mut state, slot, None);
@@ -52,11 +52,11 @@ impl Kernel {
         self.publish_to(&mut state, me);
     }
 
-    /// A competitor that lives by timers has done its work and waits for the next one.
+    /// A competitor driven by timers has done its work and waits for its next timer.
     pub(super) fn rest(&self, state: &mut State, slot: Slot, waking: &Waking) {
         self.leave_cpu(state, slot, Phase::Blocked);
         let begun = match (waking.is_periodic, state.threads[slot].timer_due) {
-            // What it missed is over: a periodic timer that is read late shows how often it expired.
+            // It skips the expiries it missed: a periodic timer that is read late reports how often it expired.
             (true, due) => Grid { origin: due, period: waking.span }.at_or_before(self.now()),
             (false, _) => self.now(),
         };
@@ -74,7 +74,7 @@ impl Kernel {
         thread.phase = Phase::Asleep { at: (expiry.hard + wake).max(now), expiry, wake, since: None, shares: false };
     }
 
-    /// Anything up to that span.
+    /// A random length up to that span.
     fn part_of(&self, span: Nanos) -> Nanos {
         Nanos((span.0 as f64 * self.random.unit()) as i64)
     }

@@ -3,8 +3,8 @@
 //! Each modelled thread has a stack of its own, but only the one that holds the baton runs; when it spends time or blocks,
 //! the baton goes to whoever is due first. The order depends on nothing but the model, so runs are reproducible.
 //!
-//! Time and what the running thread needs stand in atomics that only the holder of the baton writes: where nothing
-//! else can happen before a moment (the horizon), getting there is a comparison and a store. Everything else is
+//! Time and what the running thread needs are in atomics that only the holder of the baton writes. If nothing else
+//! can happen before a moment (the horizon), getting there takes a comparison and a store. Everything else is
 //! [`state`] behind a lock, which is uncontended: a wait of a lone thread takes it once and switches to nobody.
 
 mod carriers;
@@ -37,14 +37,14 @@ use oversleep_system::{CounterReading, SwitchIn};
 static NEXT_KERNEL: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// Kernel and slot of the calling thread. A thread no kernel started is every kernel's first thread.
+    /// Kernel and slot of the calling thread. A thread that no kernel started is every kernel's first thread.
     static CURRENT: Cell<(u64, Slot)> = const { Cell::new((0, FIRST)) };
 }
 
 /// The slot of a kernel's first thread.
 const FIRST: Slot = 0;
 
-/// Who the calling thread is again after others ran on it.
+/// Restores which thread the calling thread is, after others ran on it.
 struct Here((u64, Slot));
 
 impl Drop for Here {
@@ -53,7 +53,7 @@ impl Drop for Here {
     }
 }
 
-/// What of a machine the event loop needs.
+/// What the event loop needs to know of a machine.
 pub(super) struct Model {
     pub seed: u64,
     pub cpu_count: u32,
@@ -67,17 +67,17 @@ pub(super) struct Model {
 pub(super) struct Kernel {
     id: u64,
     now: AtomicI64,
-    /// The running thread may compute until before this moment without concerning anybody.
+    /// Until just before this moment, the running thread may compute without affecting any other.
     computing_horizon: AtomicI64,
-    /// The running thread may wait until before this moment, and find a CPU then.
+    /// Until just before this moment, the running thread may wait and is sure to find a CPU afterwards.
     waiting_horizon: AtomicI64,
-    /// CPU time of the running thread, less the present.
+    /// CPU time of the running thread, minus the present time.
     cpu_time_base: AtomicI64,
-    /// CPU time of all others of the process.
+    /// CPU time of all other threads of the process.
     others_cpu_time: AtomicI64,
     /// The CPU of the running thread.
     cpu: AtomicU32,
-    /// What clock reads took below a whole nanosecond.
+    /// What clock reads cost beyond whole nanoseconds.
     spare_ps: AtomicU64,
     pub(super) random: Random,
     pub(super) hardware_grid: HardwareGrid,
@@ -88,9 +88,9 @@ pub(super) struct Kernel {
 /// A wait that begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sleep {
-    /// When its timer may and must end it.
+    /// The earliest and the latest moment at which its timer ends it.
     pub expiry: Expiry,
-    /// From then until the thread could run.
+    /// From then until the thread is ready to run.
     pub wake: Nanos,
 }
 
@@ -128,7 +128,7 @@ impl Kernel {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The present, without cost.
+    /// The present time; asking for it costs nothing.
     pub(super) fn now(&self) -> Nanos {
         Nanos(self.now.load(Ordering::Relaxed))
     }
@@ -137,12 +137,12 @@ impl Kernel {
         self.now.store(now.0, Ordering::Relaxed);
     }
 
-    /// Until when the caller may compute without concerning anybody.
+    /// Until when the caller may compute without affecting any other thread.
     pub(super) fn alone_until(&self) -> Nanos {
         Nanos(self.computing_horizon.load(Ordering::Relaxed))
     }
 
-    /// Whether the caller's CPU is an odd one.
+    /// Whether the caller's CPU has an odd number.
     pub(super) fn on_odd_cpu(&self) -> bool {
         self.cpu.load(Ordering::Relaxed) % 2 == 1
     }
@@ -188,14 +188,14 @@ impl Kernel {
         self.pass_baton(state, me);
     }
 
-    /// The caller computes for so many ps; what is below a ns is kept for the next time.
+    /// The caller computes for this many ps; the rest below a whole ns is kept for the next call.
     pub(super) fn spend_ps(&self, span_ps: u64) {
         let total = self.spare_ps.load(Ordering::Relaxed).saturating_add(span_ps);
         self.spare_ps.store(total % 1_000, Ordering::Relaxed);
         self.spend(Nanos(i64::try_from(total / 1_000).unwrap_or(i64::MAX)));
     }
 
-    /// The caller waits; `plan` says until when, knowing who asks.
+    /// The caller waits; `plan` gets the caller's thread and says until when.
     pub(super) fn sleep(&self, plan: impl FnOnce(&State, Slot) -> Sleep) {
         let me = self.me();
         let mut state = self.lock();
@@ -256,7 +256,7 @@ impl Kernel {
         }
     }
 
-    /// The first thread waits: it runs whoever has the baton until that is itself.
+    /// The first thread waits: it runs whichever thread has the baton until it has the baton itself.
     fn run_others(&self, mut next: Slot) {
         let _here = Here(CURRENT.get());
         while next != FIRST {
@@ -272,7 +272,7 @@ impl Kernel {
         }
     }
 
-    /// What the caller's thread and the system counted.
+    /// What was counted for the caller's thread and for the system.
     pub(super) fn counters(&self) -> CounterReading {
         let me = self.me();
         let state = self.lock();

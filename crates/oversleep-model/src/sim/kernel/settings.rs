@@ -8,11 +8,11 @@ use crate::sim::scheduler::Standing;
 use oversleep_system::SlackRule;
 use oversleep_system::rules::{Expiry, Grid, SleepingThread};
 
-/// Whose priority is fixed has its timers put off as the second of the tiers, tier-0, whatever its class.
+/// Timers of a thread with a fixed priority are delayed as in the second tier, tier-0, whatever the thread's class.
 const FIXED_TIER: usize = 1;
 
 impl State {
-    /// The thread as far as it decides about timers.
+    /// What of the thread decides about its timers.
     pub(in crate::sim) fn sleeping_thread(&self, slot: Slot) -> SleepingThread {
         let thread = &self.threads[slot];
         SleepingThread {
@@ -23,7 +23,7 @@ impl State {
         }
     }
 
-    /// The thread as far as it decides about turns.
+    /// What of the thread decides about its turns.
     pub(in crate::sim) fn standing_of(&self, slot: Slot) -> Standing {
         self.threads[slot].standing
     }
@@ -70,7 +70,7 @@ impl Kernel {
         self.lock().threads[self.me()].affinity
     }
 
-    /// The CPUs the caller may run on, bit by bit; it moves there at once.
+    /// Sets the CPUs that the caller may run on, one per bit; the caller moves there at once.
     pub(in crate::sim) fn set_affinity(&self, affinity: u64) {
         let me = self.me();
         let mut state = self.lock();
@@ -94,7 +94,7 @@ impl Kernel {
         self.lock().idle_exit_max = most;
     }
 
-    /// Requests a period of the tick, for this process or for another one. `None` on a machine without a tick.
+    /// Requests a tick period for this process or for another one. `None` on a machine without a tick.
     pub(in crate::sim) fn hold_resolution(&self, requested: Nanos, is_own: bool) -> Option<(u64, Nanos)> {
         let tick = self.tick()?;
         let mut state = self.lock();
@@ -110,12 +110,12 @@ impl Kernel {
         state.arbiter.arbitrate(tick, &self.hardware_grid, self.now());
     }
 
-    /// The grid this process's waits end on.
+    /// The grid that this process's waits end on.
     pub(in crate::sim) fn process_grid(&self, state: &State) -> Option<Grid> {
         Some(state.arbiter.requests.process_grid(self.tick()?, self.hardware_grid.grid()))
     }
 
-    /// When a timer set at `from` for `due` may and must end.
+    /// The earliest and the latest end of a timer that is set at `from` for `due`.
     pub(in crate::sim) fn timer_expiry(
         &self,
         state: &State,

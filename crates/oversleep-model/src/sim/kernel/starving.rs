@@ -1,4 +1,4 @@
-//! Threads that others of a higher rank keep from running: no system lets them wait for ever.
+//! Threads that others of a higher rank keep from running. No system lets them wait forever.
 
 use oversleep_record::Nanos;
 
@@ -6,7 +6,7 @@ use super::Kernel;
 use super::state::{Phase, Slot, State};
 
 impl Kernel {
-    /// When a thread is helped that waits while others of a higher rank have all CPUs it may use.
+    /// When the system helps a thread that waits while threads of a higher rank have all CPUs it may use.
     pub(super) fn helped_at(&self, state: &State, slot: Slot) -> Option<Nanos> {
         let thread = &state.threads[slot];
         let Phase::Ready { since } = thread.phase else { return None };
@@ -16,7 +16,7 @@ impl Kernel {
         starves.then(|| self.model.scheduler.starving.helped_at(since))
     }
 
-    /// It has a slice in place of the lowest of those that run.
+    /// The thread gets a slice in place of the lowest-ranking thread that runs.
     pub(super) fn help(&self, state: &mut State, slot: Slot) {
         let since = self.now();
         let usable = |&running: &Slot| state.threads[slot].may_use(state.threads[running].cpu);

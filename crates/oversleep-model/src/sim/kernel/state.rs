@@ -1,4 +1,4 @@
-//! Everything about threads that the lock guards.
+//! What the lock guards: everything about threads.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +12,7 @@ use crate::sim::spread::Spread;
 use oversleep_system::rules::{Expiry, Requester, Tick};
 use oversleep_system::{SlackRule, SwitchIn};
 
-/// Where a thread stands in the table. Slots of threads that ended are used again: a run starts thousands.
+/// A thread's place in the table. A run starts thousands of threads, so slots of ended ones are reused.
 pub(in crate::sim) type Slot = usize;
 
 /// What a thread is doing.
@@ -22,20 +22,20 @@ pub(super) enum Phase {
     OnCpu {
         /// Since when, or since it was last counted.
         since: Nanos,
-        /// When it has to let others of its rank run.
+        /// When it must let others of its rank run.
         slice_end: Nanos,
     },
     /// Wants a CPU.
     Ready { since: Nanos },
     /// Waits for a time.
     Asleep {
-        /// When it could run.
+        /// When it is ready to run.
         at: Nanos,
-        /// When its timer may and must end.
+        /// The earliest and the latest end of its timer.
         expiry: Expiry,
-        /// From the timer's end until it could run.
+        /// From the timer's end until it is ready to run.
         wake: Nanos,
-        /// Set while it displaces another: since when it could run.
+        /// Set while it displaces another: since when it has been ready to run.
         since: Option<Nanos>,
         /// Whether another timer's interrupt ends it.
         shares: bool,
@@ -47,7 +47,7 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    /// Waits for a moment that is no timer's: its start, a wake-up by another thread.
+    /// Waits for a moment that no timer decides: its start, or a wake-up by another thread.
     pub(super) fn asleep(at: Nanos, since: Option<Nanos>) -> Phase {
         Phase::Asleep { at, expiry: Expiry::at(at), wake: Nanos::ZERO, since, shares: true }
     }
@@ -56,53 +56,53 @@ impl Phase {
 /// What a competitor does with the CPU it gets.
 #[derive(Clone, Debug)]
 pub(in crate::sim) enum Hog {
-    /// It computes for ever.
+    /// It computes forever.
     Spins,
     /// It wakes up, works for a moment and waits again.
     Wakes(Waking),
 }
 
-/// How a competitor that lives by timers does so.
+/// How timers drive a competitor.
 #[derive(Clone, Debug)]
 pub(in crate::sim) struct Waking {
-    /// By which rule its timers end.
+    /// The rule by which its timers end.
     pub rule: SlackRule,
     /// From one timer to the next.
     pub span: Nanos,
-    /// Whether the timer counts on by itself; otherwise the next wait begins where the work ended.
+    /// Whether the timer is periodic; otherwise the next wait begins when the work ends.
     pub is_periodic: bool,
-    /// What it computes each time.
+    /// How long it computes each time.
     pub work: Nanos,
-    /// From its timer's end until it could run.
+    /// From its timer's end until it is ready to run.
     pub wake: Spread,
 }
 
 /// One thread.
 pub(in crate::sim) struct Thread {
     pub(super) phase: Phase,
-    /// What it has to compute until its code goes on.
+    /// How long it must compute until its code goes on.
     pub(super) left: Nanos,
-    /// CPU time until it was last counted.
+    /// CPU time up to the last count.
     pub(super) used: Nanos,
-    /// CPU time by weight: who has the least is next.
+    /// CPU time by weight; the thread with the least is next.
     pub(super) share_used: Nanos,
-    /// The share at which its slice is used up, where that decides.
+    /// The share at which its slice is used up, if that decides.
     pub(super) deadline: Nanos,
     /// What it was owed when it left its CPU, by weight.
     pub(super) lag: Nanos,
-    /// Whether it was last put aside because its slice was over: it computes, and is no thread that just woke up.
+    /// Whether it last left its CPU because its slice was over: then it computes and has not just woken up.
     pub(super) is_busy: bool,
-    /// Whether it slept since it last ran.
+    /// Whether it has slept since it last ran.
     pub(super) is_woken: bool,
     pub(super) cpu: u32,
-    /// The CPU whose turn it waits for, where CPUs have queues of their own.
+    /// The CPU it waits for, if CPUs have queues of their own.
     pub(super) queue: Option<u32>,
-    /// Bit by bit the CPUs it may run on.
+    /// The CPUs it may run on, one per bit.
     pub(super) affinity: u64,
     pub(super) standing: Standing,
     pub(super) slack: Nanos,
     pub(super) tier: usize,
-    /// Set for a competitor without code, which works for no process of ours.
+    /// Set for a competitor without code, which belongs to another process.
     pub(super) hog: Option<Hog>,
     /// When the last timer of a competitor was due.
     pub(super) timer_due: Nanos,
@@ -112,7 +112,7 @@ pub(in crate::sim) struct Thread {
     pub(super) switched_in: Option<SwitchIn>,
     pub(super) joiners: Vec<Slot>,
     pub(super) ended: Arc<AtomicBool>,
-    /// What its code runs on, while it doesn't run. The first thread has none: it is the caller's.
+    /// The stack of its code while it doesn't run. The first thread has none, because it is the caller's.
     pub(super) carrier: Option<Carrier>,
 }
 
@@ -149,7 +149,7 @@ impl Thread {
         self.affinity & (1 << (cpu % 64)) != 0
     }
 
-    /// Whether it waits for this CPU's turn.
+    /// Whether it waits for a turn on this CPU.
     pub(super) fn queues_for(&self, cpu: u32) -> bool {
         self.may_use(cpu) && self.queue.is_none_or(|queue| queue == cpu)
     }
@@ -165,30 +165,30 @@ pub(super) struct Semaphore {
 /// Threads, CPUs and what they share.
 pub(in crate::sim) struct State {
     pub(super) threads: Vec<Thread>,
-    /// The slots in use, a few at a time.
+    /// The slots in use; only a few at a time.
     pub(super) live: Vec<Slot>,
     pub(super) free: Vec<Slot>,
-    /// By number: who is on it.
+    /// By CPU number: the thread on it.
     pub(super) cpus: Vec<Option<Slot>>,
-    /// Who wants a CPU, the longest waiting first.
+    /// The threads that want a CPU, the longest waiting first.
     pub(super) ready: Vec<Slot>,
     pub(super) semaphores: Vec<Semaphore>,
     pub(super) free_semaphores: Vec<usize>,
-    /// The share of whoever left a CPU last where nobody else wanted it: who slept longer is not owed more than that.
+    /// The share of the thread that last left a CPU that no other wanted. A thread that slept longer is not owed more.
     pub(super) share_floor: Nanos,
-    /// By number: the average share of its threads when one left it last.
+    /// By CPU number: the average share of its threads when one last left it.
     pub(super) cpu_shares: Vec<Nanos>,
     /// CPU time of threads that ended.
     pub(super) ended_cpu_time: Nanos,
     /// Interrupts of one-shot timers.
     pub(super) timer_interrupts: u64,
     pub(super) arbiter: Arbiter,
-    /// The longest idle exit a program allows; `None` where none does.
+    /// The longest idle exit that a program allows; `None` if none sets a limit.
     pub(super) idle_exit_max: Option<Nanos>,
 }
 
 impl State {
-    /// One thread, which runs on CPU 0; its slice is renewed when another one wants that CPU.
+    /// One thread on CPU 0; its slice is renewed when another one wants that CPU.
     pub(super) fn new(cpu_count: u32, standing: Standing, slack: Nanos) -> State {
         let first = Thread::new(Phase::OnCpu { since: Nanos::ZERO, slice_end: Nanos::ZERO }, standing, slack);
         let mut cpus = vec![None; cpu_count.max(1) as usize];
@@ -232,12 +232,12 @@ impl State {
         self.free.push(slot);
     }
 
-    /// Whether the CPU of the thread that leaves it now has nothing else to run.
+    /// Whether the CPU that the thread leaves now has nothing else to run.
     pub(in crate::sim) fn leaves_cpu_idle(&self) -> bool {
         self.ready.is_empty()
     }
 
-    /// How many threads want a CPU without a pause, the caller included, and how many CPUs there are.
+    /// How many threads always want a CPU, the caller included, and the number of CPUs.
     pub(in crate::sim) fn wanted_cpus(&self) -> (usize, usize) {
         let spins = |&&slot: &&Slot| matches!(self.threads[slot].hog, Some(Hog::Spins));
         (1 + self.live.iter().filter(spins).count(), self.cpus.len())

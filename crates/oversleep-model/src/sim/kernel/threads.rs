@@ -14,13 +14,13 @@ struct SimThread {
     kernel: Arc<Kernel>,
     slot: Slot,
     ended: Arc<AtomicBool>,
-    /// What it panicked with.
+    /// The value it panicked with.
     panic: Arc<Mutex<Option<Panic>>>,
 }
 
 type Panic = Box<dyn std::any::Any + Send>;
 
-/// Starts a modelled thread; it first runs `cost` after now.
+/// Starts a modelled thread, which first runs `cost` from now.
 pub(in crate::sim) fn spawn(
     kernel: &Arc<Kernel>,
     cost: Nanos,
@@ -52,13 +52,13 @@ impl Kernel {
         thread.share_used = parent.share_used;
         let ended = Arc::clone(&thread.ended);
         let slot = state.add(thread);
-        // Where no CPU is free, threads started together spread over all of them.
+        // If no CPU is free, threads started together spread over all CPUs.
         state.threads[slot].cpu = (slot % state.cpus.len()) as u32;
         self.publish_to(&mut state, me);
         (slot, ended)
     }
 
-    /// The caller's thread ends; who gets the baton.
+    /// The caller's thread ends. Returns the thread that gets the baton.
     fn finish(&self, me: Slot) -> Slot {
         let mut state = self.lock();
         self.pause(&mut state, me);
@@ -142,7 +142,7 @@ impl Kernel {
         (state.threads.len(), state.semaphores.len())
     }
 
-    /// Something changed while the caller runs: what it may do without asking did, too.
+    /// Something changed while the caller runs, and so did what it may do without asking.
     pub(super) fn publish_to(&self, state: &mut super::State, me: Slot) {
         self.pause(state, me);
         self.publish(state, me);

@@ -15,8 +15,8 @@ impl Rules for LinuxRules {
         let mut mode: libc::c_int = libc::PR_TSC_ENABLE;
         // SAFETY: this option writes one int to the address it is given.
         // https://man7.org/linux/man-pages/man2/PR_GET_TSC.2const.html
-        let asked = os::prctl(libc::PR_GET_TSC, &raw mut mode as u64);
-        if asked.is_ok() && mode == libc::PR_TSC_SIGSEGV {
+        let read = os::prctl(libc::PR_GET_TSC, &raw mut mode as u64);
+        if read.is_ok() && mode == libc::PR_TSC_SIGSEGV {
             return Err(Unavailable::not_permitted(instruction, "prctl(PR_SET_TSC, PR_TSC_ENABLE) by this process"));
         }
         Ok(())

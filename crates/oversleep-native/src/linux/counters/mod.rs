@@ -28,6 +28,8 @@ pub struct SystemCounters {
     ticks_per_second: i64,
     /// The last reported CPU time of other processes; see [`SystemCounters::other_cpu`].
     other_cpu_ns: AtomicI64,
+    /// The last reported time in suspend; see [`SystemCounters::suspended`].
+    suspended_ns: AtomicI64,
 }
 
 /// With hundreds of CPUs these two files take milliseconds to read. One that takes longer than this is left out,
@@ -47,6 +49,7 @@ impl SystemCounters {
             throttling: throttling_files(),
             ticks_per_second,
             other_cpu_ns: AtomicI64::new(0),
+            suspended_ns: AtomicI64::new(0),
         }
     }
 
@@ -71,6 +74,7 @@ impl SystemCounters {
             // Interrupts of all kinds together say nothing about timers.
             all_interrupts: None,
             own_cpu_ns: cpu_time(libc::CLOCK_THREAD_CPUTIME_ID),
+            suspended_ns: self.suspended(cpu_time(libc::CLOCK_BOOTTIME), os::monotonic_now()),
             ..Disturbance::default()
         };
         CounterReading { at: os::monotonic_now(), totals }
@@ -82,6 +86,17 @@ impl SystemCounters {
         let busy = ticks_to_nanos(system.busy, self.ticks_per_second)?;
         let others = (busy - cpu_time(libc::CLOCK_PROCESS_CPUTIME_ID)?).0;
         Some(Nanos(self.other_cpu_ns.fetch_max(others, Ordering::Relaxed).max(others)))
+    }
+
+    /// How long the machine was suspended since it was started: the clock that goes on in suspend less the one that
+    /// doesn't. They are read one after the other, so less than a millisecond is no suspend.
+    fn suspended(&self, boot_time: Option<Nanos>, monotonic: Nanos) -> Option<Nanos> {
+        let (now, last) = ((boot_time? - monotonic).0, self.suspended_ns.load(Ordering::Relaxed));
+        if (now - last).abs() < 1_000_000 {
+            return Some(Nanos(last));
+        }
+        self.suspended_ns.store(now, Ordering::Relaxed);
+        Some(Nanos(now))
     }
 
     /// The sum for this group and those above it, because each counts only its own throttling.
@@ -131,6 +146,17 @@ mod tests {
         assert_eq!(window.voluntary_switches.is_some(), first.totals.voluntary_switches.is_some());
         assert!(window.voluntary_switches.is_none_or(|count| count >= 1), "{window:?}");
         assert!(window.own_cpu_ns.is_none_or(|time| time > Nanos::ZERO && time < window.window_ns), "{window:?}");
+    }
+
+    #[test]
+    fn only_a_suspend_moves_the_two_clocks_apart() {
+        let counters = SystemCounters::open();
+        let ms = Nanos::from_millis;
+        let suspended = |boot, monotonic| counters.suspended(Some(boot), monotonic);
+        assert_eq!(suspended(ms(7_000) + Nanos(300), ms(2_000)), Some(ms(5_000) + Nanos(300)), "before this run");
+        assert_eq!(suspended(ms(7_100) - Nanos(900), ms(2_100)), Some(ms(5_000) + Nanos(300)), "jitter");
+        assert_eq!(suspended(ms(9_000), ms(2_200)), Some(ms(6_800)));
+        assert_eq!(counters.suspended(None, ms(2_300)), None);
     }
 
     #[test]

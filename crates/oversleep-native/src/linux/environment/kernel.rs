@@ -94,7 +94,7 @@ fn preemption(
     if version.split_whitespace().any(|word| word == "PREEMPT") {
         return Ok(built().unwrap_or("full"));
     }
-    built().ok_or_else(|| Unavailable::missing("the kernel's configuration, which says 'none' or 'voluntary',"))
+    built().ok_or_else(|| Unavailable::missing("the kernel's configuration (it says 'none' or 'voluntary')"))
 }
 
 /// Names of boot parameters that affect timing.

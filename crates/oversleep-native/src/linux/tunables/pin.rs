@@ -2,6 +2,7 @@
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_record::words::ranges;
 
 use crate::linux::os;
 use crate::native::tunables::{Applied, Entry, already, changed, cpus, undo};
@@ -62,9 +63,8 @@ fn not_among(requested: &[u32], allowed: &[u32]) -> Vec<u32> {
 }
 
 fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
-    let lacking = Setting::Cpus(lacking.to_vec());
-    let allowed = Setting::Cpus(allowed.to_vec());
-    Unavailable::no_hardware(format!("CPU {lacking} that this process may use (it may use {allowed})"))
+    let (lacking, allowed) = (ranges(lacking), ranges(allowed));
+    Unavailable::no_hardware(format!("CPU {lacking} among those that this process may use ({allowed})"))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(super) fn refused(info: &WaitInfo, call: &str, errno: i32) -> Unavailable {
     }
 }
 
-/// Whether the running kernel is older than `since` ("Linux 5.11"); `None` where either can't be read.
+/// Whether the running kernel is older than `since` ("Linux 5.11"); `None` if either can't be read.
 fn older_than(since: &str) -> Option<bool> {
     // SAFETY: an all-zero utsname is valid (arrays of characters).
     let mut name: libc::utsname = unsafe { std::mem::zeroed() };

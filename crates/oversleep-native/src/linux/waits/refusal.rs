@@ -26,7 +26,7 @@ fn forbid(call: libc::c_long, errno: i32) -> bool {
     }
 }
 
-/// What the wait of that name says where `call` fails with `errno`; `None` where it can't be tried.
+/// What the wait of that name says if `call` fails with `errno`; `None` if it can't be tried.
 fn reason(name: &str, call: libc::c_long, errno: i32) -> Option<Unavailable> {
     let open = call_of(super::CALLS, name).expect("paired");
     let body = move || forbid(call, errno).then(|| open().err().expect("the call is forbidden"));
@@ -36,6 +36,10 @@ fn reason(name: &str, call: libc::c_long, errno: i32) -> Option<Unavailable> {
 #[test]
 fn a_refused_call_is_a_matter_of_permission() {
     for (name, call) in [
+        ("nanosleep", libc::SYS_clock_nanosleep),
+        ("clock-nanosleep", libc::SYS_clock_nanosleep),
+        ("clock-nanosleep-abs", libc::SYS_clock_nanosleep),
+        ("thread-sleep", libc::SYS_clock_nanosleep),
         ("timerfd", libc::SYS_timerfd_create),
         ("timer-create", libc::SYS_timer_create),
         ("mq-timedreceive", libc::SYS_mq_open),
@@ -54,10 +58,52 @@ fn a_call_the_kernel_does_not_know_is_missing_or_too_new() {
         ("epoll-pwait2", libc::SYS_epoll_pwait2),
         ("io-uring", libc::SYS_io_uring_setup),
         ("mq-timedreceive", libc::SYS_mq_open),
+        ("thread-sleep", libc::SYS_clock_nanosleep),
     ] {
         let Some(reason) = reason(name, call, libc::ENOSYS) else { continue };
         let expected = matches!(reason, Unavailable::Missing { .. } | Unavailable::TooOld { .. });
         assert!(expected, "{}: {reason:?}", name);
+    }
+}
+
+/// A filter can hide a call from every wait, and with any number: none of them panics, and none measures nothing.
+#[test]
+fn every_wait_says_why_where_any_of_these_calls_is_refused() {
+    let calls = [
+        libc::SYS_clock_nanosleep,
+        libc::SYS_nanosleep,
+        libc::SYS_ppoll,
+        libc::SYS_pselect6,
+        libc::SYS_epoll_create1,
+        libc::SYS_epoll_pwait,
+        libc::SYS_eventfd2,
+        libc::SYS_timerfd_settime,
+        libc::SYS_timer_settime,
+        libc::SYS_rt_sigtimedwait,
+        libc::SYS_rt_sigprocmask,
+        libc::SYS_setitimer,
+        libc::SYS_socketpair,
+        libc::SYS_setsockopt,
+        libc::SYS_mq_timedreceive,
+        libc::SYS_sched_yield,
+        libc::SYS_recvfrom,
+    ];
+    for call in calls {
+        for errno in [libc::EPERM, libc::ENOSYS, libc::EINVAL] {
+            let body = move || {
+                if forbid(call, errno) {
+                    for wait in oversleep_system::waits::of("linux") {
+                        let Some(open) = call_of(super::CALLS, wait.name) else { continue };
+                        if let Ok(mut waiter) = open() {
+                            let remaining = oversleep_record::Nanos::from_micros(10);
+                            let deadline = crate::linux::os::monotonic_now() + remaining;
+                            waiter.wait(oversleep_system::Target { remaining, deadline });
+                        }
+                    }
+                }
+            };
+            assert!(std::thread::spawn(body).join().is_ok(), "call {call} refused with {errno}");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_record::words::ranges;
 use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
 use windows_sys::Win32::System::Threading::{GetCurrentThread, SetThreadGroupAffinity};
 
@@ -36,9 +37,8 @@ fn set(cpus: &[u32]) -> Result<(), Unavailable> {
 }
 
 fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
-    let lacking = Setting::Cpus(lacking.to_vec());
-    let allowed = Setting::Cpus(allowed.to_vec());
-    Unavailable::no_hardware(format!("CPU {lacking} that this process may use (it may use {allowed})"))
+    let (lacking, allowed) = (ranges(lacking), ranges(allowed));
+    Unavailable::no_hardware(format!("CPU {lacking} among those that this process may use ({allowed})"))
 }
 
 /// The CPUs that this thread's group lacks. For another group, only the call shows it.

@@ -54,7 +54,7 @@ impl Requests {
         self.0.iter().min().copied()
     }
 
-    /// The period in effect by the system's answer; `None` where a request as short was held already.
+    /// The period in effect by the system's answer; `None` if a request as short was held already.
     fn add(&mut self, system: &mut dyn System, requested: u32) -> Result<Option<u32>, Unavailable> {
         let before = self.shortest();
         let now = match before {

@@ -10,7 +10,7 @@ use oversleep_system::WaitInfo;
 
 const NANOS_PER_MILLI: i64 = 1_000_000;
 
-/// What the call of `info` is given for that span, in whole milliseconds. `None` where it exceeds what the argument can
+/// What the call of `info` is given for that span, in whole milliseconds. `None` if it exceeds what the argument can
 /// say (49 days), whose greatest value means for ever.
 #[inline]
 pub(super) fn millis(info: &WaitInfo, span: Nanos) -> Option<u32> {
@@ -25,7 +25,7 @@ pub(super) fn signed_millis(info: &WaitInfo, span: Nanos) -> Option<i32> {
     millis(info, span).and_then(|millis| i32::try_from(millis).ok())
 }
 
-/// The same in whole microseconds, as seconds and the rest. `None` where it exceeds what the argument can say (68
+/// The same in whole microseconds, as seconds and the rest. `None` if it exceeds what the argument can say (68
 /// years).
 #[inline]
 pub(super) fn micros(info: &WaitInfo, span: Nanos) -> Option<(i32, i32)> {

@@ -26,9 +26,9 @@ pub(super) fn check(info: &'static WaitInfo) {
 /// Checks that a wait of some ticks takes about that long: a wrong unit would make it ten times shorter or a thousand
 /// times longer.
 fn lasts(info: &WaitInfo, waiter: &mut dyn Waiter) {
-    let (asked, tick, far_too_long) = (Nanos::from_millis(40), Nanos::from_millis(16), Nanos::from_secs(20));
+    let (requested, tick, far_too_long) = (Nanos::from_millis(40), Nanos::from_millis(16), Nanos::from_secs(20));
     let begun = os::now();
-    wait_out(info, waiter, asked, NeverEarly::NotPromised, os::now);
+    wait_out(info, waiter, requested, NeverEarly::NotPromised, os::now);
     let took = os::now() - begun;
-    assert!(asked - tick <= took && took < far_too_long, "{}: {took}", info.name);
+    assert!(requested - tick <= took && took < far_too_long, "{}: {took}", info.name);
 }

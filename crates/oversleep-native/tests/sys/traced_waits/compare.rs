@@ -32,7 +32,7 @@ pub fn run() {
         let (made, missing) = match make_all_waits() {
             Ok(all) => all,
             Err(reason) => {
-                println!("traced_waits: skipped, {reason}");
+                println!("SKIPPED: the traced waits: {reason}");
                 return;
             }
         };
@@ -49,7 +49,7 @@ pub fn run() {
         println!("traced_waits: {} calls were given what their descriptions say; missing: {missing:?}", made.len());
         return;
     }
-    println!("traced_waits: skipped, the wall clock is set all the time");
+    println!("SKIPPED: the traced waits: the wall clock is set all the time");
 }
 
 /// Whether a wait is made of several waits of the system, each with a request of its own.

@@ -116,7 +116,7 @@ fn wait_for(child: libc::pid_t) -> libc::c_int {
     status
 }
 
-/// The call that the stopped child begins; nothing where it ends one.
+/// The call that the stopped child begins; nothing if it ends one.
 fn about_to_call(child: libc::pid_t) -> Result<Option<Stopped>, String> {
     const GET_SYSCALL_INFO: libc::c_uint = 0x420e;
     let mut info = CallInfo::default();

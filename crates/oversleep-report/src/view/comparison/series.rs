@@ -9,7 +9,7 @@ use oversleep_record::series::{Quantity, Unit};
 use oversleep_record::{ExperimentId, Nanos};
 
 use super::{indices, letter};
-use crate::view::select::distinct;
+use crate::view::select::{distinct, subject_in_words};
 use crate::view::table::{Cell, Columns, Section, ToCell, Tone};
 use crate::words::{MEDIAN_MIN, UNKNOWN, counted, list, value};
 
@@ -28,7 +28,7 @@ const PLACES: [Place; 8] = [
     ("step", "Clocks: steps of coarse ones", |series| series.quantity == Quantity::Step),
     ("elapsed", "Sleeps: duration as a clock shows it", |series| series.quantity == Quantity::Duration),
     ("handoff", "Hand-offs: until the other thread runs", |series| series.quantity == Quantity::HandoffLatency),
-    ("fork-join", "Fork–joins: duration", |series| series.quantity == Quantity::ForkJoin),
+    ("fork-join", "Fork-joins: duration", |series| series.quantity == Quantity::ForkJoin),
     ("yield", "Yields: duration of a call", |series| series.quantity == Quantity::Cost),
     ("rates", "Rates, states and power", |_| true),
 ];
@@ -264,7 +264,9 @@ fn holders_in_words(results: &[u32]) -> String {
 /// Experiments with their subjects: `B5 nanosleep, usleep; D4 futex`.
 fn subjects(series: &[&SeriesComparison]) -> String {
     let mut by_experiment: BTreeMap<ExperimentId, Vec<&str>> = BTreeMap::new();
-    series.iter().for_each(|one| by_experiment.entry(one.experiment).or_default().push(&one.subject));
+    series.iter().for_each(|one| {
+        by_experiment.entry(one.experiment).or_default().push(subject_in_words(one.quantity, &one.subject));
+    });
     let all = by_experiment.into_iter().map(|(id, subjects)| format!("{id} {}", distinct(subjects).join(", ")));
     all.collect::<Vec<_>>().join("; ")
 }

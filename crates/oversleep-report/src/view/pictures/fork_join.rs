@@ -1,4 +1,4 @@
-//! The duration of a fork–join by the way the main thread waits and by two clocks (D1).
+//! The duration of a fork-join by how the main thread waits and by two clocks (D1).
 
 use oversleep_record::label::ClockRole;
 use oversleep_record::{ExperimentId, FactName, ResultFile, label};
@@ -16,7 +16,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     };
     let samples = |style: &str, role| -> Vec<f64> {
         let series = of_role(role).find(|series| series.subject == style);
-        series.into_iter().flat_map(|series| &series.samples.value).map(|&value| ms(value)).collect()
+        series.into_iter().flat_map(|series| &series.samples.value).map(ms).collect()
     };
     let style = |style: &str| ForkJoinStyle {
         label: style.to_owned(),
@@ -42,7 +42,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     };
     let (coarse_label, precise_label) = (clock(ClockRole::Coarse), clock(ClockRole::Precise));
     let work_ms = work.zip(workers).map(|(work, workers)| ms(work.0) / workers as f64);
-    Some(Drawing::new("Fork–join, by the way the main thread waits", note, move |frame| {
+    Some(Drawing::new("Fork-join by how the main thread waits", note, move |frame| {
         ForkJoin { frame, coarse_label, precise_label, work_ms, styles }.svg()
     }))
 }

@@ -28,7 +28,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     let row = |step: &HeldSettings| {
         let mut sleeps = of_step(file, ExperimentId::C3, step, Quantity::Lateness);
         let sleep = sleeps.find(|sleep| sleep.requested_ns == Some(request));
-        let durations = sleep.into_iter().flat_map(|sleep| &sleep.samples.value).map(|&late| ms(request.0 + late));
+        let durations = sleep.into_iter().flat_map(|sleep| &sleep.samples.value).map(|late| ms(request.0 + late));
         NeighbourStep {
             label: held_in_words(step),
             sleep_ms: durations.collect(),

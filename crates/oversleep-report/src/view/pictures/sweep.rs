@@ -19,7 +19,7 @@ fn drawing<'a>(file: &'a ResultFile, wait: &'a str) -> Option<Drawing<'a>> {
         .filter_map(|series| Some((series.requested_ns?, series)))
         .flat_map(|(request, series)| {
             let requested_ms = request.as_millis_f64();
-            series.samples.value.iter().map(move |&duration| SweepPoint { requested_ms, duration_ms: ms(duration) })
+            series.samples.value.iter().map(move |duration| SweepPoint { requested_ms, duration_ms: ms(duration) })
         })
         .collect();
     let heading = "Duration of a sleep for each request: line or steps?";

@@ -21,7 +21,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
         .filter(|series| series.requested_ns == Some(request))
         .find(|series| is_twin((&series.subject, series.samples.len())))?;
     let pairs = coarse.samples.value.iter().zip(&precise.samples.value);
-    let sleeps = pairs.map(|(&coarse, &precise)| SleepSeenTwice { coarse_us: us(coarse), precise_us: us(precise) });
+    let sleeps = pairs.map(|(coarse, precise)| SleepSeenTwice { coarse_us: us(coarse), precise_us: us(precise) });
     let sleeps = sleeps.collect();
     Some(Drawing::new("One sleep, two clocks", "", move |frame| {
         TwoClocks {

@@ -17,8 +17,8 @@ fn build(file: &ResultFile, section: Section) -> Section {
     let section = section.tables(by_setting(file)).tables(by_tolerance(file));
     let threads = measured(file, ExperimentId::C6).find_map(|series| series.label(label::THREADS));
     section
-        .notes(threads.map(|threads| format!("{threads} threads, each waiting 1 ms over and over on its own phase.")))
-        .notes(tolerating(file).next().map(|_| "A tolerance matters only where it is longer than the tick.".to_owned()))
+        .notes(threads.map(|threads| format!("{threads} threads, each waiting 1 ms repeatedly at its own phase.")))
+        .notes(tolerating(file).next().map(|_| "A tolerance matters only if it is longer than the tick.".to_owned()))
 }
 
 /// Interrupts or wake-ups in that series of C6 that is wanted.

@@ -1,7 +1,7 @@
 //! What else the machine did during the run.
 
 use oversleep_record::processor::{degrees, rates};
-use oversleep_record::{Disturbance, ExperimentId, ProcessorState, ResultFile, Series};
+use oversleep_record::{Disturbance, ExperimentId, Nanos, ProcessorState, ResultFile, Series};
 
 use super::Entry;
 use crate::view::select::{self, distinct};
@@ -10,7 +10,7 @@ use crate::words::{counted, grouped, percent, sentence};
 
 pub const ENTRY: Entry = Entry { id: "disturbance", title: "Meanwhile on this machine", experiments: &[], build };
 
-/// Everything that could be observed, in one line; `None` where nothing could.
+/// Everything that could be observed, in one line; `None` if nothing could.
 pub fn summary(seen: &Disturbance) -> Option<String> {
     let share = |part| seen.share(part).map(percent);
     let mut parts = Vec::new();
@@ -27,6 +27,9 @@ pub fn summary(seen: &Disturbance) -> Option<String> {
         0 => "never throttled".to_owned(),
         count => format!("throttled in {}", counted(count, "period")),
     }));
+    let whole = |span: Option<Nanos>| span.filter(|&span| span > Nanos::ZERO);
+    parts.extend(whole(seen.stalled_ns).map(|span| format!("stopped for {span}")));
+    parts.extend(whole(seen.suspended_ns).map(|span| format!("suspended for {span}")));
     let processor = &seen.processor;
     parts.extend(clock(processor).map(|rates| format!("CPU clock {rates}")));
     parts.extend(processor.temperature_max_millicelsius.map(|max| format!("processor up to {}", degrees(max))));
@@ -60,6 +63,8 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
         .rank(2)
         .figure("throttled", |row| row.share(row.seen.throttled_ns))
         .rank(3)
+        .figure("stopped", |row| row.seen.stalled_ns.filter(|&span| span > Nanos::ZERO))
+        .rank(1)
         .figure("CPU clock", |row| clock(&row.seen.processor))
         .rank(3)
         .figure("max temperature", |row| row.seen.processor.temperature_max_millicelsius.map(degrees))
@@ -84,7 +89,7 @@ struct Row {
 }
 
 impl Row {
-    fn share(&self, part: Option<oversleep_record::Nanos>) -> Option<String> {
+    fn share(&self, part: Option<Nanos>) -> Option<String> {
         self.seen.share(part).map(percent)
     }
 }
@@ -99,7 +104,6 @@ fn row(file: &ResultFile, id: ExperimentId) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Nanos;
     use oversleep_record::processor::ThermalPressure;
     use oversleep_record::testing::{Sheet, rounds};
 
@@ -123,6 +127,18 @@ mod tests {
         };
         assert_eq!(summary(&of_others(1)), None, "no tick of CPU time fits into it");
         assert_eq!(summary(&of_others(100)).as_deref(), Some("other processes 0 % of a CPU"));
+    }
+
+    #[test]
+    fn a_process_that_was_stopped_says_so() {
+        let seen = Disturbance {
+            window_ns: Nanos::from_secs(2),
+            involuntary_switches: Some(0),
+            stalled_ns: Some(Nanos::from_millis(972)),
+            suspended_ns: Some(Nanos::ZERO),
+            ..Disturbance::default()
+        };
+        assert_eq!(summary(&seen).as_deref(), Some("never preempted, stopped for 972 ms"));
     }
 
     #[test]

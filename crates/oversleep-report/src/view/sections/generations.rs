@@ -1,4 +1,4 @@
-//! Generations per second (D3), by the way the main thread waits and by task size.
+//! Generations per second (D3), by how the main thread waits and by task size.
 
 use std::collections::BTreeSet;
 
@@ -26,6 +26,6 @@ fn build(file: &ResultFile, section: Section) -> Section {
     let styles = distinct(measured(file, ExperimentId::D3).map(|series| series.subject.as_str()));
     let tasks = measured(file, ExperimentId::D3).find_map(|series| series.label(label::TASKS));
     section
-        .tables(columns.table("Median by task size and by the way the main thread waits", styles))
-        .notes(tasks.map(|tasks| format!("A generation is a fork–join of {tasks} tasks, one for each worker.")))
+        .tables(columns.table("Median by task size and by how the main thread waits", styles))
+        .notes(tasks.map(|tasks| format!("A generation is a fork-join of {tasks} tasks, one for each worker.")))
 }

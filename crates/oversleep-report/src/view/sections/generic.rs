@@ -101,7 +101,7 @@ fn attributes(rows: &[&Series]) -> Vec<Attribute> {
         of(&head, &|series| of_series(series).map_or_else(|| UNKNOWN.to_owned(), |text| label(name, &text)))
     }));
     let has_conditions = rows.iter().any(|series| !series.conditions.is_as_found());
-    all.extend(has_conditions.then(|| of("conditions", &|series| select::asked_conditions(&series.conditions))));
+    all.extend(has_conditions.then(|| of("conditions", &|series| select::requested_conditions(&series.conditions))));
     all
 }
 
@@ -175,7 +175,7 @@ mod tests {
         file.series[1].conditions.outcomes.insert("policy".into(), Outcome::Denied { why });
         let section = section(&file, ExperimentId::B8, "b8".to_owned());
         assert_eq!(section.tables[0].rows.len(), 1);
-        let says = "Refused here, so not shown: policy fifo:1: SCHED_FIFO is not permitted here (grant CAP_SYS_NICE).";
+        let says = "Refused here, so not shown: policy fifo:1: SCHED_FIFO is not permitted (grant CAP_SYS_NICE).";
         assert_eq!(section.notes, [says]);
     }
 }

@@ -29,7 +29,6 @@ use oversleep_record::{ExperimentId, ResultFile};
 use super::select;
 use super::table::Section;
 
-pub use unavailable::reasons as unavailable_reasons;
 pub use waits::{find as wait_at, in_order as waits_in_order};
 
 /// A section with tables of its own.

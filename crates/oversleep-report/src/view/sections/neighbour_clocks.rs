@@ -186,7 +186,7 @@ impl Rows {
         }
     }
 
-    /// The clock's step while that period is in effect; `None` where it is inconclusive.
+    /// The clock's step while that period is in effect; `None` if it is inconclusive.
     fn expected(&self, period: Option<i64>) -> Option<i64> {
         match self.standing() {
             // A clock of whole milliseconds may move by one more than the period.

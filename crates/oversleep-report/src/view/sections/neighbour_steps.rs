@@ -4,7 +4,7 @@ use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, ResultFile, Series, label};
 
-use crate::view::select::{distinct, measured};
+use crate::view::select::{distinct, measured, unavailable};
 use crate::words::list;
 
 /// What the neighbours of a series held: `2ms`, `none`.
@@ -25,7 +25,8 @@ pub fn held_in_words(held: &HeldSettings) -> String {
     }
 }
 
-/// The series of one kind within a step; a coarse clock's has its name.
+/// The series of one kind within a step; a coarse clock's has its name. One beside a neighbour that died is none: for a
+/// part of its values nothing was held.
 pub fn of_step<'a>(
     file: &'a ResultFile,
     experiment: ExperimentId,
@@ -33,5 +34,6 @@ pub fn of_step<'a>(
     quantity: Quantity,
 ) -> impl Iterator<Item = &'a Series> {
     measured(file, experiment)
+        .filter(|series| unavailable(series).is_none())
         .filter(move |series| series.quantity == quantity && neighbour(series).as_ref() == Some(step))
 }

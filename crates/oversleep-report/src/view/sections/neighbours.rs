@@ -7,7 +7,7 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 use super::Entry;
 use super::neighbour_clocks as clocks;
 use super::neighbour_steps::{held_in_words, neighbour, of_step, steps};
-use crate::view::select::measured;
+use crate::view::select::{measured, unavailable};
 use crate::view::table::{Columns, Section, Table};
 use crate::words::{MEDIAN_MIN, value};
 
@@ -31,7 +31,7 @@ pub fn slept(file: &ResultFile, experiment: ExperimentId, step: &HeldSettings) -
 fn build(file: &ResultFile, section: Section) -> Section {
     let captions = [
         (ExperimentId::C3, "This process, which requests nothing, while one neighbour holds a setting"),
-        (ExperimentId::C4, "The same while two neighbours come and the first leaves again"),
+        (ExperimentId::C4, "The same with two neighbours: the second starts, then the first exits"),
     ];
     section
         .tables(captions.into_iter().filter_map(|(experiment, caption)| table(file, experiment, caption)))
@@ -47,11 +47,12 @@ fn table(file: &ResultFile, experiment: ExperimentId, caption: &str) -> Option<T
     let mut columns = Columns::new()
         .words("neighbour holds", held_in_words)
         .words("granted", move |step| {
-            let mut beside = file.experiment(experiment).filter(|series| neighbour(series).as_ref() == Some(step));
+            let beside = file.experiment(experiment).filter(|series| unavailable(series).is_none());
+            let mut beside = beside.filter(|series| neighbour(series).as_ref() == Some(step));
             beside.find_map(|series| series.label(label::GRANTED)).as_ref().map(held_in_words)
         })
         .rank(2)
-        .figure("stated here", move |step| {
+        .figure("stated resolution", move |step| {
             // A round reads it once, so few values are all there is.
             let stated = of_step(file, experiment, step, Quantity::StatedResolution).next()?;
             Some(value(stated.unit, stated.distribution.p50()?))
@@ -115,7 +116,7 @@ struct Beside {
     followed: bool,
 }
 
-/// The sleep beside the shortest setting held; `None` where none is short enough to show it.
+/// The sleep beside the shortest setting held; `None` if none is short enough to show it.
 fn beside_finest(file: &ResultFile) -> Option<Beside> {
     let slept = |step: &HeldSettings| slept(file, ExperimentId::C3, step);
     let alone = slept(&HeldSettings::NOTHING)?;
@@ -173,6 +174,24 @@ mod tests {
                 .steady(format!("{experiment}/system-time/step/neighbour={step}"), period_ms * 1_000_000);
         }
         sheet
+    }
+
+    #[test]
+    fn a_neighbour_that_died_granted_nothing_and_reached_nothing() {
+        let died = |key: &str| {
+            let mut series = oversleep_record::testing::rounds(key, &[14_000_000; 4], 20);
+            series.labels.set(label::GRANTED, "1ms".parse().unwrap());
+            let reason = oversleep_record::Unavailable::failed("holding the setting", "the process ended (signal: 9)");
+            series.status = oversleep_record::series::Status::Unavailable { reason };
+            series
+        };
+        let file = sheet(ExperimentId::C3, &[("none", 14, 15)])
+            .series(died("C3/sleep/1ms/neighbour=1ms"))
+            .series(died("C3/resolution/stated/neighbour=1ms"))
+            .file;
+        let section = neighbours(&file);
+        assert!(!format!("{:?}", section.notes).contains("reached this process"), "{:?}", section.notes);
+        assert_eq!(texts(&section.tables[0])[2][..4], ["1 ms", "–", "–", "–"]);
     }
 
     #[test]

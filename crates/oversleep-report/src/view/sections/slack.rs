@@ -32,10 +32,7 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
     let at_request = request.map(|request| format!(" at {request}")).unwrap_or_default();
     let caption = format!("Median lateness{at_request} by {}", in_words(tunable));
     let note = |found| {
-        format!(
-            "The {} was {found} before the measurement. It makes no difference to waits that ignore it.",
-            in_words(tunable)
-        )
+        format!("The {} was {found} before the measurement. Waits that ignore it are unaffected.", in_words(tunable))
     };
     section.tables(columns.table(caption, settings(file, ExperimentId::C2))).notes(as_found.map(note))
 }
@@ -43,8 +40,8 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
 /// The tunable an experiment is about: the one its keys name.
 pub fn tunable<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Option<&'a str> {
     let of_series = |series: &'a Series| {
-        let mut asked = series.conditions.requested.keys();
-        asked.find(|name| series.key.names_tunable(name)).map(String::as_str)
+        let mut requested = series.conditions.requested.keys();
+        requested.find(|name| series.key.names_tunable(name)).map(String::as_str)
     };
     file.experiment(experiment).find_map(of_series)
 }

@@ -55,7 +55,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
     section
         .tables(columns.table(format!("Lateness{at} by part; medians"), &rows))
         .notes([format!(
-            "timer: from the deadline until the thread could run (rounding, slack, interrupt, waking); run queue: waiting \
+            "timer: from the deadline until the thread was ready to run (rounding, slack, interrupt, waking); run queue: waiting \
              for a CPU; return: until the program read its clock. The parts of one wait add up, their medians only \
              roughly. Measured on separate waits of {}.",
             one_request.unwrap_or(COMMON_REQUEST)

@@ -41,7 +41,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .rank(2);
     let rows = in_order(file, common).into_iter().filter_map(|wait| find(file, wait, common));
     section.tables(columns.table(format!("Lateness of each wait of {common}, least late first"), rows)).notes([
-        "A percentile is shown where at least ten values lie beyond it. Missed: deadlines that had passed before the wait \
+        "A percentile is shown only if at least ten values lie beyond it. Missed: deadlines that had passed before the wait \
          could be called."
             .to_owned(),
     ])

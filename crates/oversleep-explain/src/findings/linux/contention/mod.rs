@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
+use oversleep_record::{Disturbance, ExperimentId, FactName, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{cpus, observed, p50, values};
@@ -21,6 +21,8 @@ const STEAL_FAULT: f64 = 0.05;
 const PRESSURE_MIN: f64 = 0.05;
 /// Share of the lateness in the run queue from which it dominates.
 const QUEUE_DOMINATES: f64 = 0.5;
+/// Share of all CPUs from which other processes leave no CPU free.
+const BUSY_MIN: f64 = 0.9;
 /// How many times as late as idle a loaded tail must be to be called oversubscription.
 const TAIL_FACTOR: i64 = 10;
 
@@ -75,8 +77,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   milliseconds. Spinning while waiting makes it worse: the spinner occupies the CPU that the other \
                   side needs.",
         how_we_know: "Three independent signs show it. The split of the lateness shows the part spent in the run \
-                      queue. The load average is compared with the number of CPUs. The same waits are measured on an \
-                      idle machine and under a built-in load.",
+                      queue. The CPU time that other processes used during the run is compared with the number of \
+                      CPUs. The same waits are measured on an idle machine and under a built-in load.",
         what_to_do: "Run no more busy threads than CPUs, give the thread that must be on time a real-time policy or a CPU of \
                      its own, and back off by parking instead of spinning.",
         sources: &["https://man7.org/linux/man-pages/man7/sched.7.html"],
@@ -128,12 +130,12 @@ fn cpu_pressure(file: &ResultFile) -> Checked {
     let amount = format!("{pressed} of {window}");
     if share < PRESSURE_MIN {
         return Ok(Conclusion::absent(format!(
-            "some task waited for a CPU during only {} of the time ({amount})",
+            "tasks waited for a CPU during only {} of the time ({amount})",
             percent(share)
         )));
     }
     let found = Conclusion::found(format!(
-        "some task waited for a CPU during {} of the time ({amount}): other work than oversleep's wants more CPU than there is",
+        "tasks waited for a CPU during {} of the time ({amount}): work other than oversleep's wants more CPU than there is",
         percent(share)
     ));
     let found = match observed(waits_as_found(file), |disturbance| disturbance.run_delay_ns) {
@@ -144,8 +146,7 @@ fn cpu_pressure(file: &ResultFile) -> Checked {
 }
 
 fn oversubscribed(file: &ResultFile) -> Checked {
-    const LOAD: FactName = FactName::LoadAverage1min;
-    let (cpus, load) = (cpus(file), file.environment.real(LOAD));
+    let busy = cpus(file).zip(busy_cpus(file));
     let parts = split::of_sleeps(file).filter(|row| row.attributed_count >= VALUES_MIN);
     if let Some(row) = &parts {
         let (total, queue) = (row.medians.total, row.medians.run_queue);
@@ -158,30 +159,38 @@ fn oversubscribed(file: &ResultFile) -> Checked {
             return Ok(Conclusion::found(sentence).rests_on(&row.series, says));
         }
     }
-    let load_in_words =
-        |load: f64, cpus: i64| format!("the load average was {} on {}", number(load), counted(cpus as u64, "CPU"));
-    if let (Some(cpus), Some(load)) = (cpus, load)
-        && load > cpus as f64
-    {
-        let sentence =
-            format!("more threads than CPUs were runnable when the run began: {}", load_in_words(load, cpus));
-        let found = Conclusion::found(sentence).rests_on(LOAD, number(load));
-        return Ok(found.rests_on(FactName::CpuCount, cpus.to_string()));
+    let in_words = |cpus: i64, busy: f64| {
+        let busy = number((busy * 100.0).round() / 100.0);
+        format!("other processes used {busy} of {} during this run", counted(cpus as u64, "CPU"))
+    };
+    if let Some((cpus, busy)) = busy.filter(|&(cpus, busy)| busy >= cpus as f64 * BUSY_MIN) {
+        let sentence = format!("woken threads find no CPU free here: {}", in_words(cpus, busy));
+        return Ok(Conclusion::found(sentence).rests_on(FactName::CpuCount, cpus.to_string()));
     }
     if let Some(found) = plain_sleep(file).and_then(|idle| loaded_tail(file, idle)) {
         return Ok(found);
     }
-    match (load.zip(cpus), parts) {
+    match (busy, parts) {
         (None, None) => Err(Conclusion::lacks(
-            "neither the run queue nor the load average is available here. `oversleep doctor` says how to allow more",
+            "neither the run queue nor the CPU time of other processes is available here. `oversleep doctor` says how to \
+             allow more",
         )),
-        (Some((load, cpus)), _) => Ok(Conclusion::absent(load_in_words(load, cpus)).rests_on(LOAD, number(load))),
+        (Some((cpus, busy)), _) => {
+            Ok(Conclusion::absent(in_words(cpus, busy)).rests_on(FactName::CpuCount, cpus.to_string()))
+        }
         (None, Some(row)) => {
             let queue = row.medians.run_queue;
             let absent = Conclusion::absent(format!("{} spends {queue} of its lateness in the run queue", row.wait));
             Ok(absent.rests_on(&row.series, format!("run queue p50 {queue}")))
         }
     }
+}
+
+/// How many CPUs other processes kept busy while waits were measured; `None` where that isn't known, or the time was too
+/// short to tell.
+fn busy_cpus(file: &ResultFile) -> Option<f64> {
+    let (used, window) = observed(waits_as_found(file), |meanwhile| meanwhile.other_cpu_ns)?;
+    Disturbance { window_ns: window, other_cpu_ns: Some(used), ..Disturbance::default() }.other_cpu_share()
 }
 
 /// The built-in load that lengthened a sleep's tail the most, where it did so clearly.

@@ -1,7 +1,7 @@
 //! Tests of the findings on contention.
 
+use oversleep_record::FactName;
 use oversleep_record::finding::Verdict;
-use oversleep_record::{Disturbance, FactName};
 
 use super::*;
 use crate::testing::{Explained, Sheet, rounds};
@@ -40,12 +40,12 @@ fn pressure() {
     });
     pressed.finds(
         "OVS-L014",
-        "some task waited for a CPU during 23 % of the time (18.4 ms of 80 ms): other work than oversleep's wants more CPU than \
+        "tasks waited for a CPU during 23 % of the time (18.4 ms of 80 ms): work other than oversleep's wants more CPU than \
          there is",
     );
     assert_eq!(pressed.finding("OVS-L014").evidence[0].text, "800 µs in 80 ms");
     disturbed(|during| during.cpu_pressure_ns = Some(Nanos(200_000)))
-        .finds_no("OVS-L014", "some task waited for a CPU during only 1 % of the time (800 µs of 80 ms)");
+        .finds_no("OVS-L014", "tasks waited for a CPU during only 1 % of the time (800 µs of 80 ms)");
     disturbed(|_| ()).lacks_data("OVS-L014");
 }
 
@@ -67,13 +67,21 @@ fn oversubscription() {
         "woken threads queue for a CPU here: nanosleep is 66 µs late and spends 40 µs of that in the run queue",
     );
     with_split(3_000).finds_no("OVS-L017", "nanosleep spends 3 µs of its lateness in the run queue");
-    let loaded = |load| Sheet::linux().integer(FactName::CpuCount, 2).real(FactName::LoadAverage1min, load);
-    loaded(5.25).finds(
-        "OVS-L017",
-        "more threads than CPUs were runnable when the run began: the load average was 5.25 on 2 CPUs",
-    );
-    loaded(0.5).finds_no("OVS-L017", "the load average was 0.5 on 2 CPUs");
+    // 38 ms of CPU time in each 20 ms on two CPUs.
+    disturbed(|during| during.other_cpu_ns = Some(Nanos(38_000_000)))
+        .finds("OVS-L017", "woken threads find no CPU free here: other processes used 1.9 of 2 CPUs during this run");
+    disturbed(|during| during.other_cpu_ns = Some(Nanos::ZERO))
+        .real(FactName::LoadAverage1min, 5.25)
+        .finds_no("OVS-L017", "other processes used 0 of 2 CPUs during this run");
+    disturbed(|_| ()).real(FactName::LoadAverage1min, 5.25).lacks_data("OVS-L017");
     Sheet::linux().lacks_data("OVS-L017");
+}
+
+/// A sleep beside which no other process used a CPU.
+fn beside_nothing() -> Series {
+    let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
+    series.rounds.iter_mut().for_each(|round| round.disturbance.other_cpu_ns = Some(Nanos::ZERO));
+    series
 }
 
 #[test]
@@ -82,7 +90,7 @@ fn a_load_of_our_own_that_makes_sleeps_queue() {
         Sheet::linux()
             .integer(FactName::CpuCount, 2)
             .real(FactName::LoadAverage1min, 0.5)
-            .steady("B5/nanosleep/1ms", 66_000)
+            .series(beside_nothing())
             .steady("B9/nanosleep/1ms/load=spin:4", late)
     };
     under(3_900_000)

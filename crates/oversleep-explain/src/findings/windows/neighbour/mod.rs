@@ -67,7 +67,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 ];
 
 /// What a neighbour of oversleep's own did to the plain sleep of this process, where both were measured: the finest one
-/// that shortened it. `None` where it did nothing or none was there.
+/// that shortened it. `None` if it did nothing or none was there.
 ///
 /// # Errors
 /// It was measured, but so that nothing follows from it.

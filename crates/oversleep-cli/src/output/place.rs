@@ -1,0 +1,128 @@
+//! Which file an output means. Two outputs, or an output and an input, may be one file under two names: a path with `./`, a
+//! symbolic or hard link, a device that stands for standard output.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use oversleep_native::outputs::FileId;
+
+use crate::args::Document;
+use crate::exit::Failure;
+
+/// Where an output goes. A path that leads to what standard output is connected to, such as `/dev/stdout`, is standard
+/// output.
+///
+/// # Errors
+/// It leads to the file that standard error is redirected to.
+pub fn output(option: &str, path: &Path) -> Result<Document, Failure> {
+    let Document::File(path) = Document::at(path) else { return Ok(Document::Stdout) };
+    let file = FileId::of_path(&path).filter(|_| !is_null(&path));
+    if file.is_some() && file == FileId::of_stream(&io::stdout()) {
+        return Ok(Document::Stdout);
+    }
+    if path.is_file() && file.is_some() && file == FileId::of_stream(&io::stderr()) {
+        let shown = path.display();
+        return Err(Failure::usage(format!(
+            "{option}: '{shown}' is where standard error goes, which is for messages; name another file"
+        )));
+    }
+    Ok(Document::File(path))
+}
+
+/// Any number of outputs may be discarded.
+fn is_null(path: &Path) -> bool {
+    FileId::of_path(path).is_some_and(|file| Some(file) == FileId::of_null_device())
+}
+
+/// A file that exists, or a name in a directory that does.
+#[derive(Debug, PartialEq, Eq)]
+enum Identity {
+    Existing(FileId),
+    New(FileId, OsString),
+}
+
+impl Identity {
+    /// `None` where it can't be told; such a place can't be written either.
+    fn of(path: &Path) -> Option<Identity> {
+        if let Some(file) = FileId::of_path(path) {
+            return Some(Identity::Existing(file));
+        }
+        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(Identity::New(FileId::of_path(directory)?, path.file_name()?.to_owned()))
+    }
+}
+
+/// The files that a command reads and writes, each under the name that was typed.
+#[derive(Debug, Default)]
+pub struct Places {
+    read: Vec<(PathBuf, Identity)>,
+    written: Vec<(&'static str, PathBuf, Identity)>,
+}
+
+impl Places {
+    /// These files are read, `-` from standard input; no output may replace them.
+    pub fn reading<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Places {
+        let read = files.into_iter().filter_map(|path| {
+            let identity = match Document::at(path) {
+                Document::Stdout => FileId::of_stream(&io::stdin()).map(Identity::Existing),
+                Document::File(path) => Identity::of(&path),
+            };
+            Some((path.clone(), identity?))
+        });
+        Places { read: read.collect(), written: Vec::new() }
+    }
+
+    /// Adds a file that an option names.
+    ///
+    /// # Errors
+    /// Another option, or an input, is the same file.
+    pub fn add(&mut self, option: &'static str, path: &Path) -> Result<(), Failure> {
+        let Some(identity) = Identity::of(path).filter(|_| !is_null(path)) else { return Ok(()) };
+        let shown = path.display();
+        if let Some((read, _)) = self.read.iter().find(|(_, other)| *other == identity) {
+            let read = read.display();
+            return Err(Failure::usage(format!(
+                "{option} '{shown}' would overwrite the result '{read}', which is read; name another file"
+            )));
+        }
+        if let Some((other, there, _)) = self.written.iter().find(|(.., other)| *other == identity) {
+            let there = there.display();
+            return Err(Failure::usage(format!(
+                "{other} '{there}' and {option} '{shown}' are the same file; give each output its own"
+            )));
+        }
+        self.written.push((option, path.to_owned(), identity));
+        Ok(())
+    }
+
+    /// Whether one of the outputs is this file.
+    pub fn has(&self, path: &Path) -> bool {
+        Identity::of(path).is_some_and(|identity| self.written.iter().any(|(.., other)| *other == identity))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_file_under_two_names_is_one_file() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        std::fs::write(at("old"), "").unwrap();
+        std::fs::hard_link(at("old"), at("link")).unwrap();
+        std::fs::create_dir(at("below")).unwrap();
+        let is_same = |one: &str, other: &str| {
+            let mut places = Places::default();
+            places.add("--json", &at(one)).unwrap();
+            let twice = places.add("--html", &at(other)).is_err();
+            assert_eq!(twice, Places::reading([&at(one)]).add("--html", &at(other)).is_err());
+            assert_eq!(twice, places.has(&at(other)));
+            twice
+        };
+        assert!(is_same("new", "new") && is_same("new", "./new") && is_same("new", "below/../new"));
+        assert!(is_same("old", "below/../old"));
+        assert!(!is_same("new", "old") && !is_same("new", "below/new") && !is_same("new", "newer"));
+    }
+}

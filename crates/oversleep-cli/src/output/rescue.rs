@@ -1,0 +1,50 @@
+//! What was measured and isn't written yet, for a signal that ends the process meanwhile.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::file::Files;
+
+/// A result that no output holds yet, as JSON.
+struct Unwritten {
+    json: Arc<Vec<u8>>,
+    stem: String,
+}
+
+/// `None`: nothing is to be kept, or an output holds it.
+static UNWRITTEN: Mutex<Option<Unwritten>> = Mutex::new(None);
+
+fn set(unwritten: Option<Unwritten>) {
+    *UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner) = unwritten;
+}
+
+/// From now on a signal that ends the process leaves this result in the directory for temporary files.
+pub fn hold(json: &Arc<Vec<u8>>, stem: String) {
+    set(Some(Unwritten { json: Arc::clone(json), stem }));
+}
+
+/// An output holds it now.
+pub fn release() {
+    set(None);
+}
+
+/// Writes what is unwritten and says where it is.
+pub fn now() -> String {
+    let unwritten = UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(Unwritten { json, stem }) = unwritten else { return "the result file is complete".to_owned() };
+    match keep(&json, &stem) {
+        Some(path) => is_kept_in(&path),
+        None => "the result could not be written anywhere else either".to_owned(),
+    }
+}
+
+/// Writes a result to the directory for temporary files.
+pub fn keep(json: &[u8], stem: &str) -> Option<PathBuf> {
+    Files::default().create(&std::env::temp_dir(), stem, "json", json).ok()
+}
+
+/// Where a result is that could not be written where you named.
+pub fn is_kept_in(path: &std::path::Path) -> String {
+    let path = path.display();
+    format!("the result is kept in {path}: `oversleep report {path}` shows it")
+}

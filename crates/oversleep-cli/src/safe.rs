@@ -1,0 +1,78 @@
+//! Text that may come from anywhere (arguments, paths, fields of a result file, the system) and must not control the
+//! terminal it is printed on. Everything that is printed passes through one of these.
+
+use std::borrow::Cow;
+
+use oversleep_report::terminal::{clean, is_obeyed};
+
+/// One line of a message.
+pub fn line(text: &str) -> String {
+    clean(text)
+}
+
+/// Text with our own styles and line ends, which stay; nothing else that a terminal would obey does.
+pub fn styled(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|letter| letter != '\n' && is_obeyed(letter)) {
+        return text.into();
+    }
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let length = style_length(rest).unwrap_or(letter.len_utf8());
+        match letter {
+            '\n' => safe.push(letter),
+            _ if length > letter.len_utf8() => safe.push_str(&rest[..length]),
+            _ => safe.push_str(&clean(&rest[..length])),
+        }
+        rest = &rest[length..];
+    }
+    safe.into()
+}
+
+/// The length of the style that the text begins with: `ESC [ figures m`.
+fn style_length(text: &str) -> Option<usize> {
+    let figures = text.strip_prefix("\u{1b}[")?;
+    let end = figures.find(|letter: char| !letter.is_ascii_digit() && letter != ';')?;
+    figures[end..].starts_with('m').then_some(2 + end + 1)
+}
+
+/// A JSON document that says the same: letters that a terminal would obey occur only within its strings, and have an
+/// escape there.
+pub fn json(text: &str) -> Cow<'_, str> {
+    let is_blank = |letter| matches!(letter, '\n' | '\r' | '\t');
+    if !text.chars().any(|letter| is_obeyed(letter) && !is_blank(letter)) {
+        return text.into();
+    }
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match is_obeyed(letter) && !is_blank(letter) {
+            // All of them are in the first plane, which takes one escape each.
+            true => safe.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            false => safe.push(letter),
+        }
+    }
+    safe.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_styles_and_line_ends_pass() {
+        assert_eq!(styled("\u{1b}[1;31ma\u{1b}[0m\nb"), "\u{1b}[1;31ma\u{1b}[0m\nb");
+        let hostile = "a\u{1b}[2Jb\u{1b}]0;title\u{7}\rc\u{9b}31md\u{202e}e\u{1b}[31";
+        assert_eq!(styled(hostile), "a\u{fffd}[2Jb\u{fffd}]0;title\u{fffd} c\u{fffd}31md\u{fffd}e\u{fffd}[31");
+        assert!(matches!(styled("plain\ntext"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_says_the_same() {
+        let value = serde_json::json!({ "name": "a\u{9b}2J\u{7f}\u{202e}\u{1b}é\n" });
+        for text in [format!("{value}"), format!("{value:#}\n")] {
+            let safe = json(&text);
+            assert!(!safe.chars().any(|letter| letter != '\n' && is_obeyed(letter)), "{safe}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
+        }
+    }
+}

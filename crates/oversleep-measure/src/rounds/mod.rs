@@ -1,0 +1,195 @@
+//! Interleaving: round after round of every probe, each on a new thread under its own conditions.
+
+mod held;
+mod overdue;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use oversleep_record::conditions::LoadSpec;
+use oversleep_record::{Disturbance, Nanos, Unavailable};
+
+use super::bench::Bench;
+use super::probe::{Measured, Probe};
+use held::{apply, held_now, no_longer_held, note_outcomes};
+use overdue::{Blank, Unfinished, end_if_overdue, limit};
+use oversleep_system::{Load, Platform, processor_between};
+
+/// The name of measuring threads. A panic of one becomes the reason why its series is unavailable, and the run goes on.
+pub const MEASURING_THREAD: &str = "measure";
+
+/// Follows a run. It is called between rounds, never while something is measured.
+pub trait Progress {
+    /// `done` of the estimated `total` is over; `label` comes next.
+    fn next(&mut self, done: Nanos, total: Nanos, label: &str);
+}
+
+/// Shows nothing.
+#[derive(Debug)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn next(&mut self, _done: Nanos, _total: Nanos, _label: &str) {}
+}
+
+/// A probe and how many of its rounds have run. The runner and the measuring threads hold it in turn.
+struct Entry {
+    probe: Arc<Mutex<Box<dyn Probe>>>,
+    rounds_run: u32,
+    /// Why its thread was left behind, which holds the probe for ever.
+    left: Option<Unavailable>,
+    /// The series as they are without values, to say so in.
+    blank: Vec<Blank>,
+}
+
+impl Entry {
+    fn new(mut probe: Box<dyn Probe>) -> Entry {
+        let blank = probe.recorders().into_iter().map(|recorder| Blank::of(recorder.series())).collect();
+        Entry { probe: Arc::new(Mutex::new(probe)), rounds_run: 0, left: None, blank }
+    }
+
+    fn probe(&self) -> MutexGuard<'_, Box<dyn Probe>> {
+        lock(&self.probe)
+    }
+}
+
+/// A probe that panicked keeps what it measured before, so a poisoned lock is no reason to give it up.
+fn lock(probe: &Mutex<Box<dyn Probe>>) -> MutexGuard<'_, Box<dyn Probe>> {
+    probe.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Runs every probe until its rounds are done, the bench is stopped, or `time_max` has passed (checked between rounds).
+/// A busy machine takes longer for everything; because rounds are interleaved, each series then lacks its last ones.
+pub fn measure(
+    bench: &Bench,
+    probes: Vec<Box<dyn Probe>>,
+    time_max: Option<Nanos>,
+    progress: &mut dyn Progress,
+    measured: &mut Measured,
+) {
+    let begun = bench.platform().now();
+    let is_time_up = || time_max.is_some_and(|time_max| bench.platform().now() - begun > time_max);
+    let rounds_max = probes.iter().map(|probe| probe.rounds()).max().unwrap_or(0);
+    let total: Nanos = probes.iter().map(|probe| probe.round_estimate() * i64::from(probe.rounds())).sum();
+    let mut done = Nanos::ZERO;
+    let mut entries: Vec<Entry> = probes.into_iter().map(Entry::new).collect();
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(|&at| entries[at].probe().rank());
+    for round in 0..rounds_max {
+        for &at in &order {
+            let entry = &mut entries[at];
+            if entry.left.is_some() {
+                continue;
+            }
+            let rounds = entry.probe().rounds();
+            // A probe with few rounds has them spread over the whole run, the first one early in case the run is cut
+            // short.
+            let due = ((u64::from(round) + 1) * u64::from(rounds)).div_ceil(u64::from(rounds_max));
+            if u64::from(entry.rounds_run) >= due || bench.stopped() || is_time_up() {
+                continue;
+            }
+            progress.next(done, total, &entry.probe().label());
+            done += entry.probe().round_estimate();
+            entry.rounds_run += 1;
+            match run_round(bench, &entry.probe) {
+                Ok(()) => {}
+                Err(Unfinished::Left(reason)) => entry.left = Some(reason),
+                Err(Unfinished::Ended(reason)) => {
+                    entry.probe().recorders().into_iter().for_each(|recorder| recorder.unavailable(reason.clone()));
+                }
+            }
+        }
+    }
+    for Entry { probe, rounds_run, left, blank } in entries {
+        if let Some(reason) = left {
+            measured.series.extend(blank.into_iter().map(|series| series.unavailable(&reason)));
+            continue;
+        }
+        let probe = Arc::into_inner(probe).expect("the measuring threads have ended");
+        let mut probe = probe.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let partial = rounds_run < probe.rounds() || bench.stopped();
+        if let Some(reason) = bench.fault().filter(|_| partial) {
+            probe.recorders().into_iter().for_each(|recorder| recorder.unavailable(reason.clone()));
+        }
+        probe.finish(partial, measured);
+    }
+}
+
+/// One round on a thread of its own: whatever is changed for it ends with the thread at the latest.
+///
+/// # Errors
+/// Why the round couldn't be measured.
+fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Unfinished> {
+    let (loads, limit) = {
+        let mut probe = lock(probe);
+        let recorders = probe.recorders();
+        if !recorders.is_empty() && recorders.iter().all(|recorder| recorder.is_unavailable()) {
+            return Ok(());
+        }
+        let limit = limit(probe.round_estimate());
+        (start_loads(bench.platform(), &probe.conditions().load)?, limit)
+    };
+    let (bench_there, round_over) = bench.for_a_round();
+    let probe = Arc::clone(probe);
+    let body = Box::new(move || run_on_this_thread(&bench_there, &mut **lock(&probe)));
+    let thread = bench.platform().spawn(MEASURING_THREAD, body)?;
+    let overdue = end_if_overdue(bench.platform(), &*thread, limit, &round_over);
+    if let Some(Unfinished::Left(reason)) = overdue {
+        return Err(Unfinished::Left(reason));
+    }
+    // What the thread changed was restored as its stack unwound.
+    let ended = catch_unwind(AssertUnwindSafe(|| thread.join()));
+    drop(loads);
+    ended.map_err(|panic| {
+        Unavailable::failed("measuring", format!("the thread panicked ({})", panic_message(&*panic)))
+    })?;
+    overdue.map_or(Ok(()), Err)
+}
+
+/// A round on the calling thread, between two readings of what the machine counts.
+fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
+    let platform = bench.platform();
+    let (outcomes, _guards) = apply(platform, probe.conditions());
+    let held = held_now(platform, &outcomes);
+    // The processor's gauges take longest to read, so they are read outside the counters' window.
+    let processor_before = platform.processor_state();
+    for recorder in probe.recorders() {
+        note_outcomes(&mut recorder.series_mut().conditions, &outcomes);
+        recorder.begin_round(bench.since_origin(bench.stamp()));
+    }
+    let before = platform.counters();
+    probe.round(bench);
+    let after = platform.counters();
+    let processor = processor_between(&processor_before, &platform.processor_state());
+    let seen = before.until(&after);
+    let disturbance = Disturbance { processor, stalled_ns: stalled(probe, &seen), ..seen };
+    let lost = no_longer_held(&held, &held_now(platform, &outcomes));
+    for recorder in probe.recorders() {
+        note_outcomes(&mut recorder.series_mut().conditions, &lost);
+        recorder.end_round(disturbance);
+    }
+}
+
+/// How long the thread was neither running, nor waiting for a CPU, nor asleep by its own wish: what the latest wait of the
+/// round was later than others, less what the scheduler counted. `None` where either isn't known.
+fn stalled(probe: &mut dyn Probe, seen: &Disturbance) -> Option<Nanos> {
+    let latest = probe.recorders().into_iter().filter_map(|recorder| recorder.latest_in_round());
+    let (late, put_off) = latest.max()?;
+    let queued = seen.run_delay_ns? + seen.steal_ns.unwrap_or_default() + seen.throttled_ns.unwrap_or_default();
+    let unexplained = late - queued;
+    Some(if unexplained > put_off { unexplained } else { Nanos::ZERO })
+}
+
+/// The message of a panic, from its payload.
+pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let literal = panic.downcast_ref::<&str>().copied();
+    literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
+}
+
+fn start_loads(platform: &dyn Platform, specs: &[LoadSpec]) -> Result<Vec<Box<dyn Load>>, Unavailable> {
+    specs.iter().map(|spec| platform.load(&spec.kind).ok_or(Unavailable::NotOnThisPlatform)?.start(spec.hogs)).collect()
+}
+
+#[cfg(test)]
+mod tests;

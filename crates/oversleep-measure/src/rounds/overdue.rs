@@ -1,0 +1,87 @@
+//! Rounds that don't end: a wait never returns where something moves the clocks of this process.
+
+use oversleep_record::series::{Quantity, Series, Status, Unit};
+use oversleep_record::{ExperimentId, Nanos, SeriesKey, Unavailable};
+use oversleep_system::{Platform, ThreadHandle};
+
+use crate::stop::StopFlag;
+
+/// What a series is about.
+pub(super) struct Blank {
+    experiment: ExperimentId,
+    key: SeriesKey,
+    subject: String,
+    quantity: Quantity,
+    unit: Unit,
+}
+
+impl Blank {
+    pub(super) fn of(series: &Series) -> Blank {
+        let Series { experiment, key, subject, quantity, unit, .. } = series;
+        let (experiment, key, subject) = (*experiment, key.clone(), subject.clone());
+        Blank { experiment, key, subject, quantity: *quantity, unit: *unit }
+    }
+
+    pub(super) fn unavailable(self, reason: &Unavailable) -> Series {
+        let mut series = Series::new(self.experiment, &self.subject, self.quantity, self.unit);
+        series.key = self.key;
+        series.status = Status::Unavailable { reason: reason.clone() };
+        series
+    }
+}
+
+/// Why a round did not end as it should.
+pub(super) enum Unfinished {
+    /// It has a reason, and its thread has ended.
+    Ended(Unavailable),
+    /// Its thread goes on.
+    Left(Unavailable),
+}
+
+impl From<Unavailable> for Unfinished {
+    fn from(reason: Unavailable) -> Unfinished {
+        Unfinished::Ended(reason)
+    }
+}
+
+/// A round may take so many times as long as it is estimated to, and this much more: waits take a tick instead of what was
+/// requested, and a busy machine takes longer for everything.
+const OVERDUE_FACTOR: i64 = 20;
+const OVERDUE_MIN: Nanos = Nanos::from_secs(10);
+/// For how long a round may go on that is estimated to take so long.
+pub(super) fn limit(estimate: Nanos) -> Nanos {
+    estimate * OVERDUE_FACTOR + OVERDUE_MIN
+}
+
+/// For how long the waits of a round that is overdue are ended again and again.
+const ENDING_TRIES: u32 = 100;
+const ENDING_PAUSE: Nanos = Nanos::from_millis(20);
+
+/// Waits for a round to end. One that takes far too long is ended; where it can't be, its thread is left behind.
+pub(super) fn end_if_overdue(
+    platform: &dyn Platform,
+    thread: &dyn ThreadHandle,
+    limit: Nanos,
+    round_over: &StopFlag,
+) -> Option<Unfinished> {
+    // Once more, because the first limit may have passed while this process was stopped.
+    if thread.ended_within(limit) || thread.ended_within(limit) {
+        return None;
+    }
+    let reason = Unavailable::failed(
+        "measuring a round",
+        format!(
+            "it had not ended after {}. A wait did not return, as happens where something moves the clocks of this process \
+             (faketime)",
+            limit * 2
+        ),
+    );
+    round_over.raise();
+    for _ in 0..ENDING_TRIES {
+        platform.end_waits();
+        if thread.ended_within(ENDING_PAUSE) {
+            return Some(Unfinished::Ended(reason));
+        }
+    }
+    Some(Unfinished::Left(reason))
+}

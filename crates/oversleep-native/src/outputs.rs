@@ -1,0 +1,49 @@
+//! What writing outputs takes of a system that is no Unix.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use crate::rename_by_link as rename_new;
+
+/// A file, whatever it is called. Two hard links count as two files: replacing one leaves the other as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileId(PathBuf);
+
+impl FileId {
+    /// The file that a path leads to; `None` if there is none yet.
+    pub fn of_path(path: &Path) -> Option<FileId> {
+        fs::canonicalize(path).ok().map(FileId)
+    }
+
+    /// What a stream of this process is connected to; not known here.
+    pub fn of_stream<T>(_stream: &T) -> Option<FileId> {
+        None
+    }
+
+    /// The device that discards what is written to it, and so takes any number of outputs. No path here resolves to it.
+    pub fn of_null_device() -> Option<FileId> {
+        None
+    }
+}
+
+/// Whether this process was started without a standard output; not known here.
+pub fn is_stdout_closed() -> bool {
+    false
+}
+
+/// These systems have no files without a name.
+///
+/// # Errors
+/// Always.
+pub fn unnamed_in(_directory: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// These systems have no files without a name.
+///
+/// # Errors
+/// Always.
+pub fn give_name(_file: &File, _path: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}

@@ -1,0 +1,229 @@
+//! Counts per bucket, in the buckets of HdrHistogram for 1 to 3.6e12 at three significant digits: exact up to 2,047, then
+//! 1,024 buckets for each power of two.
+//!
+//! While values are recorded there is a counter for each bucket (262 KB), so that recording neither searches nor allocates.
+//! What was read from a file keeps the filled buckets alone, in the coding of the file (`codec`): some KB.
+
+use std::borrow::Cow;
+
+use super::codec::{self, Filled};
+use super::payload;
+
+/// Longest value kept apart (one hour in ns); longer ones count in its bucket.
+pub const HIGHEST: u64 = 3_600_000_000_000;
+/// Three significant digits: a value read back is within 0.1 % of the one recorded.
+pub const SIGNIFICANT_DIGITS: u8 = 3;
+/// The exponent of the first power of two whose values share buckets.
+const EXACT_BITS: u32 = 11;
+/// Buckets for each power of two beyond.
+const HALF: u64 = 1 << (EXACT_BITS - 1);
+/// Number of buckets.
+pub const BUCKETS: usize = index_of(HIGHEST) / HALF as usize * HALF as usize + HALF as usize;
+
+/// The bucket of a value, if the buckets reached that far.
+const fn index_of(value: u64) -> usize {
+    let shift = (u64::BITS - (value | (2 * HALF - 1)).leading_zeros()) - EXACT_BITS;
+    ((shift as u64 * HALF) + (value >> shift)) as usize
+}
+
+/// The bucket that a value counts in.
+pub fn bucket(value: u64) -> usize {
+    let index = index_of(value);
+    if index < BUCKETS { index } else { index_of(HIGHEST) }
+}
+
+/// The smallest and the largest value of a bucket.
+pub fn bounds(bucket: usize) -> (u64, u64) {
+    let bucket = bucket as u64;
+    let shift = (bucket / HALF).saturating_sub(1);
+    let low = (bucket - shift * HALF) << shift;
+    (low, low + ((1 << shift) - 1))
+}
+
+/// How the counts are held.
+#[derive(Clone, Debug)]
+enum Counts {
+    /// A counter for each bucket.
+    Dense(Box<[u64]>),
+    /// The filled buckets, coded.
+    Coded(Box<[u8]>),
+    /// The same, compressed: some MB of file could otherwise become some GB of memory.
+    Compressed(Box<[u8]>),
+}
+
+/// Counts per bucket.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    counts: Counts,
+    /// The sum of the counts, which ends at the end of its range.
+    total: u64,
+}
+
+impl Histogram {
+    /// Without values and without memory for them.
+    pub fn empty() -> Histogram {
+        Histogram { counts: Counts::Coded(Box::default()), total: 0 }
+    }
+
+    /// Without values, with all the memory that recording needs.
+    pub fn ready() -> Histogram {
+        Histogram { counts: Counts::Dense(vec![0; BUCKETS].into_boxed_slice()), total: 0 }
+    }
+
+    /// Of coded counts that `codec::check` accepted, and their total.
+    pub(super) fn of_coded(coded: Vec<u8>, total: u64) -> Histogram {
+        Histogram { counts: Counts::Coded(coded.into_boxed_slice()), total }
+    }
+
+    /// Holds what its counts were decompressed from instead of them, where they are much longer.
+    pub(super) fn hold(&mut self, compressed: Vec<u8>) {
+        if matches!(&self.counts, Counts::Coded(coded) if coded.len() > compressed.len() + compressed.len() / 2 + 64) {
+            self.counts = Counts::Compressed(compressed.into_boxed_slice());
+        }
+    }
+
+    /// Adds a value that many times. Counts end at the end of their range.
+    pub fn record(&mut self, value: u64, count: u64) {
+        let counter = &mut self.dense()[bucket(value)];
+        *counter = counter.saturating_add(count);
+        self.total = self.total.saturating_add(count);
+    }
+
+    /// Adds all counts of another.
+    pub fn add(&mut self, other: &Histogram) {
+        if other.total == 0 {
+            return;
+        }
+        if self.total == 0 {
+            *self = other.clone();
+            return;
+        }
+        let counts = self.dense();
+        for (bucket, count) in other.filled() {
+            counts[bucket] = counts[bucket].saturating_add(count);
+        }
+        self.total = self.total.saturating_add(other.total);
+    }
+
+    /// How many values.
+    pub fn len(&self) -> u64 {
+        self.total
+    }
+
+    /// The filled buckets in ascending order, with their counts.
+    pub fn filled(&self) -> Filled<'_> {
+        match &self.counts {
+            Counts::Dense(counts) => Filled::dense(counts),
+            Counts::Coded(coded) => Filled::coded(Cow::Borrowed(coded)),
+            Counts::Compressed(compressed) => Filled::coded(Cow::Owned(payload::decompressed_counts(compressed))),
+        }
+    }
+
+    /// The largest value of the bucket that the value of that rank, from 1, is in.
+    pub fn value_at_rank(&self, rank: u64) -> u64 {
+        let (mut seen, mut last) = (0_u64, 0);
+        for (bucket, count) in self.filled() {
+            seen = seen.saturating_add(count);
+            last = bucket;
+            if seen >= rank {
+                break;
+            }
+        }
+        bounds(last).1
+    }
+
+    /// The counts in the coding of the file.
+    pub(super) fn coded(&self) -> Vec<u8> {
+        codec::encode(self.filled())
+    }
+
+    /// Takes the memory that recording needs.
+    pub fn prepare(&mut self) {
+        self.dense();
+    }
+
+    /// Gives back the memory that only recording needs.
+    pub fn shrink(&mut self) {
+        if matches!(self.counts, Counts::Dense(_)) {
+            self.counts = Counts::Coded(self.coded().into_boxed_slice());
+        }
+    }
+
+    /// A counter for each bucket.
+    fn dense(&mut self) -> &mut [u64] {
+        if !matches!(self.counts, Counts::Dense(_)) {
+            let mut counts = vec![0; BUCKETS].into_boxed_slice();
+            self.filled().for_each(|(bucket, count)| counts[bucket] = count);
+            self.counts = Counts::Dense(counts);
+        }
+        match &mut self.counts {
+            Counts::Dense(counts) => counts,
+            _ => unreachable!("it was made so"),
+        }
+    }
+}
+
+/// Equal counts, however they are held.
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Histogram) -> bool {
+        self.total == other.total && self.filled().eq(other.filled())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn theirs() -> hdrhistogram::Histogram<u64> {
+        hdrhistogram::Histogram::new_with_bounds(1, HIGHEST, SIGNIFICANT_DIGITS).unwrap()
+    }
+
+    #[test]
+    fn buckets_are_those_of_hdr_histogram() {
+        let reference = theirs();
+        assert_eq!(BUCKETS, reference.distinct_values());
+        let near_powers = (0..42).flat_map(|power| (-2..=2).map(move |near| (1_i64 << power) + near));
+        for value in near_powers.filter(|&value| value >= 0).map(|value| value as u64).chain([HIGHEST, HIGHEST - 1]) {
+            let (low, high) = bounds(bucket(value));
+            assert_eq!(
+                (low, high),
+                (reference.lowest_equivalent(value), reference.highest_equivalent(value)),
+                "{value}"
+            );
+        }
+        for index in 0..BUCKETS {
+            let (low, high) = bounds(index);
+            assert_eq!((bucket(low), bucket(high)), (index, index));
+        }
+        for beyond in [1 << 42, 1 << 50, u64::MAX] {
+            assert_eq!(bucket(beyond), bucket(HIGHEST));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn values_count_where_hdr_histogram_counts_them(
+            values in proptest::collection::vec((0_u32..64, proptest::prelude::any::<u64>(), 1_u64..1_000), 0..60),
+        ) {
+            let (mut ours, mut reference) = (Histogram::ready(), theirs());
+            for (shift, value, count) in values {
+                ours.record(value >> shift, count);
+                reference.saturating_record_n(value >> shift, count);
+            }
+            let expected: Vec<(u64, u64)> =
+                reference.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect();
+            let filled: Vec<(u64, u64)> = ours.filled().map(|(bucket, count)| (bounds(bucket).1, count)).collect();
+            proptest::prop_assert_eq!(&filled, &expected);
+            for rank in [1, ours.len() / 2, ours.len()].into_iter().filter(|&rank| rank > 0) {
+                let share = (rank as f64 - 0.5) / ours.len() as f64;
+                proptest::prop_assert_eq!(ours.value_at_rank(rank), reference.value_at_quantile(share));
+            }
+            let mut small = ours.clone();
+            small.shrink();
+            proptest::prop_assert!(small == ours && small.coded() == ours.coded());
+            let mut both = small.clone();
+            both.add(&ours);
+            proptest::prop_assert_eq!(both.len(), 2 * ours.len());
+        }
+    }
+}

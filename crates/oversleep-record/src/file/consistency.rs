@@ -1,0 +1,76 @@
+//! Whether what a result states agrees with itself: a report would show a figure that contradicts another one.
+
+use std::collections::BTreeSet;
+
+use super::ResultFile;
+use crate::distribution::Distribution;
+use crate::series::{Quantity, Series};
+use crate::split::LatenessSplit;
+
+impl ResultFile {
+    /// What contradicts itself, if anything does.
+    pub(super) fn fault(&self) -> Option<String> {
+        let mut keys = BTreeSet::new();
+        for series in &self.series {
+            if !keys.insert(series.key.as_str()) {
+                return Some(format!("two series have the key '{}'", series.key));
+            }
+            if let Some(fault) = of_series(series) {
+                return Some(format!("series '{}': {fault}", series.key));
+            }
+        }
+        let referenced = self.trials.iter().flat_map(|trial| &trial.pairs).flat_map(|pair| [&pair.before, &pair.after]);
+        for key in referenced {
+            if !keys.contains(key.as_str()) {
+                return Some(format!("a trial names the series '{key}', which is not here"));
+            }
+        }
+        None
+    }
+}
+
+fn of_series(series: &Series) -> Option<String> {
+    let (counts, values) = (&series.counts, &series.distribution);
+    let is_within = |value: i64| values.min() <= Some(value) && Some(value) <= values.max();
+    if let Some(fault) = series.samples.fault() {
+        return Some(fault);
+    }
+    if counts.recorded != values.count() {
+        return Some(format!("{} recorded, but its histogram holds {}", counts.recorded, values.count()));
+    }
+    if counts.missed > counts.recorded {
+        return Some(format!("{} of {} values are missed deadlines", counts.missed, counts.recorded));
+    }
+    if series.quantity == Quantity::Lateness && counts.early != values.early_count() {
+        return Some(format!("{} early, but its histogram holds {}", counts.early, values.early_count()));
+    }
+    if let Some(calls) = &series.calls_only
+        && (calls.count() > values.count() || !calls.is_within(values))
+    {
+        return Some("the calls made have other values than the series".to_owned());
+    }
+    let kept = series.samples.len() as u64;
+    if kept.checked_add(series.samples.beyond_cap).is_none_or(|count| count > counts.recorded) {
+        return Some(format!("{kept} samples are kept, but only {} values were recorded", counts.recorded));
+    }
+    if let Some(value) = series.samples.value.iter().find(|&value| !is_within(value)) {
+        return Some(format!("a sample of {value} lies outside of min and max"));
+    }
+    if let Some(value) = series.rounds.iter().filter_map(|round| round.median).find(|&value| !is_within(value)) {
+        return Some(format!("the median of a round, {value}, lies outside of min and max"));
+    }
+    series.split.as_ref().and_then(of_split)
+}
+
+fn of_split(split: &LatenessSplit) -> Option<String> {
+    let parts = [&split.total, &split.timer, &split.run_queue, &split.wake_return];
+    let differs = parts.iter().find(|part| part.count() != split.attributed_count)?;
+    Some(format!("{} waits are split, but a part holds {} values", split.attributed_count, differs.count()))
+}
+
+impl Distribution {
+    /// Whether its extremes lie between those of another.
+    fn is_within(&self, other: &Distribution) -> bool {
+        self.is_empty() || other.min() <= self.min() && self.max() <= other.max()
+    }
+}

@@ -1,0 +1,271 @@
+//! What is checked of a file's text before it is parsed: that it is UTF-8, says a schema that is known, has no key twice in
+//! one object, and can't take much more memory than there is of it. A parser notices the first three only in parts, and the
+//! last when it is too late.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read};
+
+use super::{FILE_BYTES_MAX, MEMORY_MAX, memory::Meter};
+
+/// What a file's text can't be read for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Fault {
+    #[error("repeated key")]
+    RepeatedKey { key: String, line: usize, column: usize },
+    #[error("another schema")]
+    OtherSchema { found: String },
+    #[error("another encoding")]
+    OtherEncoding(&'static str),
+    #[error("too large")]
+    TooLarge,
+    #[error("too much memory")]
+    TooMuchMemory,
+}
+
+/// A source whose text is checked on its way. A byte order mark is left out.
+pub(super) struct Guard<R> {
+    source: R,
+    scan: Scan,
+    /// Bytes given to the reader.
+    pub given: u64,
+    fault: Option<Fault>,
+}
+
+impl<R: Read> Guard<R> {
+    pub fn new(source: R) -> Guard<R> {
+        Guard { source, scan: Scan::default(), given: 0, fault: None }
+    }
+
+    /// Fills `buffer` as far as the source can.
+    fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.source.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Removes a byte order mark from the first bytes and names another encoding.
+    fn begin(&mut self, first: &mut [u8], count: usize) -> usize {
+        let encoding = match first {
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{', 0, ..] | [0, b'{', ..] => Some("UTF-16"),
+            [0x1f, 0x8b, ..] => Some("gzip"),
+            _ => None,
+        };
+        if let Some(encoding) = encoding {
+            self.fault = Some(Fault::OtherEncoding(encoding));
+            return 0;
+        }
+        if first.starts_with(b"\xef\xbb\xbf") {
+            first.copy_within(3..count, 0);
+            return count - 3;
+        }
+        count
+    }
+}
+
+impl<R: Read> Read for Guard<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(fault) = &self.fault {
+            return Err(io::Error::other(fault.clone()));
+        }
+        let mut count = self.fill(buffer)?;
+        if self.given == 0 {
+            count = self.begin(&mut buffer[..count], count);
+        }
+        let (mut sound, fault) = self.scan.bytes(&buffer[..count]);
+        self.fault = self.fault.take().or(fault);
+        self.given += sound as u64;
+        if self.given > FILE_BYTES_MAX {
+            self.fault = Some(Fault::TooLarge);
+        }
+        // Samples, which make results long, take a third of their text.
+        if self.scan.meter.taken() > MEMORY_MAX.max(self.given / 2) {
+            self.fault = Some(Fault::TooMuchMemory);
+            sound = 0;
+        }
+        match &self.fault {
+            // What came before the fault first: it may hold a fault of its own that only the parser knows.
+            Some(fault) if sound == 0 => Err(io::Error::other(fault.clone())),
+            _ => Ok(sound),
+        }
+    }
+}
+
+/// Where in the text the scan is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Between,
+    Text {
+        is_escaped: bool,
+        is_kept: bool,
+    },
+    Number,
+}
+
+/// An open object or list.
+struct Frame {
+    is_object: bool,
+    /// Whether the next text is a key.
+    expects_key: bool,
+    /// The keys so far, as hashes.
+    keys: BTreeSet<u64>,
+    /// The last key, if it is one that the scan knows.
+    key: Known,
+}
+
+/// Keys on the way to what is not read as it stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Known {
+    Schema,
+    Series,
+    Samples,
+    Column,
+    MissedRuns,
+    #[default]
+    Other,
+}
+
+impl Known {
+    fn of(key: &[u8]) -> Known {
+        match key {
+            b"schema" => Known::Schema,
+            b"series" => Known::Series,
+            b"samples" => Known::Samples,
+            b"start_ns" | b"value" => Known::Column,
+            b"missed_runs" => Known::MissedRuns,
+            _ => Known::Other,
+        }
+    }
+}
+
+/// Goes over JSON text without checking that it is any: the parser does.
+#[derive(Default)]
+struct Scan {
+    state: State,
+    frames: Vec<Frame>,
+    /// The key or the schema being read.
+    text: Vec<u8>,
+    line: usize,
+    column: usize,
+    meter: Meter,
+}
+
+impl Scan {
+    /// Goes on. Returns how many of the bytes come before a fault, and the fault.
+    fn bytes(&mut self, bytes: &[u8]) -> (usize, Option<Fault>) {
+        for (at, &byte) in bytes.iter().enumerate() {
+            self.column += 1;
+            if byte == b'\n' {
+                (self.line, self.column) = (self.line + 1, 0);
+            }
+            if let Some(fault) = self.byte(byte) {
+                return (at, Some(fault));
+            }
+        }
+        (bytes.len(), None)
+    }
+
+    fn byte(&mut self, byte: u8) -> Option<Fault> {
+        match self.state {
+            State::Text { is_escaped, is_kept } => {
+                if byte == b'"' && !is_escaped {
+                    self.state = State::Between;
+                    return if is_kept { self.kept_text_ends() } else { None };
+                }
+                self.meter.letter();
+                if is_kept {
+                    self.text.push(byte);
+                }
+                self.state = State::Text { is_escaped: byte == b'\\' && !is_escaped, is_kept };
+            }
+            State::Number if matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E') => self.meter.digit(byte),
+            State::Number => {
+                let is_in_list = self.frames.last().is_some_and(|frame| !frame.is_object);
+                self.meter.number_ends(self.place(), is_in_list);
+                self.state = State::Between;
+                self.between(byte);
+            }
+            State::Between => self.between(byte),
+        }
+        None
+    }
+
+    fn between(&mut self, byte: u8) {
+        match byte {
+            b'"' => {
+                let place = self.place();
+                let is_key = self.frames.last().is_some_and(|frame| frame.expects_key);
+                let is_schema = !is_key && self.frames.len() == 1 && place == Known::Schema;
+                self.text.clear();
+                self.state = State::Text { is_escaped: false, is_kept: is_key || is_schema };
+                if !is_key {
+                    self.meter.text();
+                }
+            }
+            b'{' | b'[' => {
+                self.meter.container(byte == b'{', self.place());
+                let is_object = byte == b'{';
+                let frame = Frame { is_object, expects_key: is_object, keys: BTreeSet::new(), key: Known::Other };
+                self.frames.push(frame);
+            }
+            b'}' | b']' => _ = self.frames.pop(),
+            b',' | b':' => {
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.expects_key = frame.is_object && byte == b',';
+                }
+            }
+            b'-' | b'0'..=b'9' => {
+                self.state = State::Number;
+                self.meter.number(byte);
+            }
+            b't' | b'f' | b'n' => self.meter.word(self.frames.last().is_some_and(|frame| !frame.is_object)),
+            _ => {}
+        }
+    }
+
+    /// Where the scan is, as far as it matters: in a column of samples or elsewhere.
+    fn place(&self) -> Known {
+        let key = |depth: usize| self.frames.get(depth).map_or(Known::Other, |frame| frame.key);
+        match (self.frames.len(), key(0), key(2), key(3)) {
+            (1, Known::Schema, ..) => Known::Schema,
+            // The root, the list of series, a series, its samples, a column.
+            (4.., Known::Series, Known::Samples, place @ (Known::Column | Known::MissedRuns)) => place,
+            _ => Known::Other,
+        }
+    }
+
+    fn kept_text_ends(&mut self) -> Option<Fault> {
+        let is_plain = !self.text.contains(&b'\\');
+        let text = match is_plain {
+            true => std::mem::take(&mut self.text),
+            false => {
+                let quoted = [b"\"", &self.text[..], b"\""].concat();
+                serde_json::from_slice::<String>(&quoted).map_or_else(|_| self.text.clone(), String::into_bytes)
+            }
+        };
+        let frame = self.frames.last_mut()?;
+        if !frame.expects_key {
+            let found = String::from_utf8_lossy(&text);
+            let is_known = [super::SCHEMA, super::v1::SCHEMA].contains(&found.as_ref());
+            return (!is_known).then(|| Fault::OtherSchema { found: found.chars().take(100).collect() });
+        }
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        if !frame.keys.insert(hasher.finish()) {
+            let key = String::from_utf8_lossy(&text).chars().take(100).collect();
+            return Some(Fault::RepeatedKey { key, line: self.line + 1, column: self.column });
+        }
+        frame.key = Known::of(&text);
+        self.meter.key(frame.keys.len(), text.len());
+        self.text = text;
+        None
+    }
+}

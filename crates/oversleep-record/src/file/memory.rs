@@ -1,0 +1,91 @@
+//! An estimate of the memory that a file's contents take once they are read: rather too much than too little.
+
+use super::guard::Known;
+use crate::column::coded_length;
+
+/// An object: a round is two of them, and takes 400 bytes.
+const OBJECT: u64 = 200;
+const LIST: u64 = 32;
+const TEXT: u64 = 40;
+/// Numbers and words in a list whose type the parser has to find out first.
+const ITEM: u64 = 32;
+const FIELD: u64 = 8;
+/// An entry of a map.
+const ENTRY: u64 = 120;
+/// Objects with more keys are maps, not structures.
+const FIELDS_MAX: usize = 40;
+const MISSED_RUN: u64 = 16;
+
+/// Adds up what was seen.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    taken: u64,
+    is_negative: bool,
+    magnitude: u64,
+    /// The number before, in a column.
+    last: i64,
+}
+
+impl Meter {
+    /// Bytes so far.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    pub fn container(&mut self, is_object: bool, place: Known) {
+        self.last = 0;
+        self.taken += match (is_object, place) {
+            (true, _) => OBJECT,
+            (false, Known::MissedRuns) => MISSED_RUN,
+            (false, _) => LIST,
+        };
+    }
+
+    pub fn text(&mut self) {
+        self.taken += TEXT;
+    }
+
+    pub fn letter(&mut self) {
+        self.taken += 1;
+    }
+
+    /// The `count`th key of its object.
+    pub fn key(&mut self, count: usize, length: usize) {
+        // The letters of a field's name are counted already and take nothing.
+        self.taken = self.taken.saturating_sub(length as u64);
+        if count > FIELDS_MAX {
+            self.taken += ENTRY + length as u64;
+        }
+    }
+
+    pub fn word(&mut self, is_in_list: bool) {
+        self.taken += if is_in_list { ITEM } else { FIELD };
+    }
+
+    pub fn number(&mut self, first: u8) {
+        (self.is_negative, self.magnitude) = (false, 0);
+        self.digit(first);
+    }
+
+    pub fn digit(&mut self, byte: u8) {
+        match byte {
+            b'-' => self.is_negative = true,
+            b'0'..=b'9' => self.magnitude = self.magnitude.wrapping_mul(10).wrapping_add(u64::from(byte - b'0')),
+            _ => {}
+        }
+    }
+
+    pub fn number_ends(&mut self, place: Known, is_in_list: bool) {
+        self.taken += match place {
+            Known::Column => {
+                let magnitude = self.magnitude as i64;
+                let number = if self.is_negative { magnitude.wrapping_neg() } else { magnitude };
+                let difference = number.wrapping_sub(std::mem::replace(&mut self.last, number));
+                coded_length(difference)
+            }
+            Known::MissedRuns => 0,
+            _ if is_in_list => ITEM,
+            _ => FIELD,
+        };
+    }
+}

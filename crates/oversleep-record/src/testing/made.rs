@@ -1,0 +1,103 @@
+//! Small results that bytes make, and damage to their text. A fuzzer that edits the bytes edits results: most of them are
+//! read, and each takes some microseconds.
+
+use super::damage::{Bytes, change};
+use super::{Sheet, rounds};
+use crate::environment::FactValue;
+use crate::file::Completion;
+use crate::{FactName, Nanos, ResultFile, Unavailable};
+
+/// Keys that experiments give, so that findings take the series for theirs.
+const KEYS: [&str; 8] = [
+    "B5/nanosleep/1ms",
+    "B5/poll/1ms",
+    "B5/select/5ms",
+    "C2/nanosleep/1ms/slack=1ns",
+    "C2/nanosleep/1ms/slack=50us",
+    "B5/sleep/1ms",
+    "B5/timerfd/1ms",
+    "A1/monotonic",
+];
+
+/// The result that these bytes make: up to four series of few values, and some facts. The reader takes it.
+pub fn made(bytes: &[u8]) -> ResultFile {
+    let bytes = &mut Bytes(bytes);
+    let mut sheet = Sheet::on(["linux", "windows", "macos", "plan9"][bytes.below(4)]);
+    for _ in 0..bytes.below(4) {
+        let name = FactName::ALL[bytes.below(FactName::ALL.len())];
+        sheet = sheet.fact(name, value(bytes));
+    }
+    for _ in 0..bytes.below(5) {
+        let key = KEYS[bytes.below(KEYS.len())];
+        let values: Vec<i64> = (0..bytes.below(5)).map(|_| bytes.number()).collect();
+        let mut series = rounds(key, &values, [1, 3, 10, 40][bytes.below(4)]);
+        if bytes.below(4) == 0 {
+            change(&mut series, bytes);
+        }
+        if bytes.below(4) == 0 {
+            series.calls_only = Some(series.distribution.clone());
+        }
+        series.shrink();
+        if sheet.file.series.iter().all(|other| other.key != series.key) {
+            sheet = sheet.series(series);
+        }
+    }
+    if bytes.below(4) == 1 {
+        sheet.file.name = Some(bytes.text());
+        sheet.file.completion = Completion::Interrupted;
+    }
+    sheet.file
+}
+
+fn value(bytes: &mut Bytes<'_>) -> FactValue {
+    match bytes.below(7) {
+        0 => FactValue::Text(bytes.text()),
+        1 => FactValue::Integer(bytes.number()),
+        2 => FactValue::Real(bytes.number() as f64 / 7.0),
+        3 => FactValue::Nanos(Nanos(bytes.number())),
+        4 => FactValue::Flag(bytes.below(2) == 0),
+        5 => FactValue::List((0..bytes.below(3)).map(|_| bytes.text()).collect()),
+        _ => FactValue::Unknown(Unavailable::missing(bytes.text())),
+    }
+}
+
+/// Damages a text: each edit is a place and what happens there. Without bytes nothing happens.
+pub fn damaged_text(mut text: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
+    let bytes = &mut Bytes(bytes);
+    while !bytes.0.is_empty() && !text.is_empty() {
+        let (kind, place) = (bytes.next(), (bytes.next() << 8 | bytes.next()) % text.len());
+        let end = (place + 1 + bytes.below(32)).min(text.len());
+        match kind % 8 {
+            0 => text[place] = bytes.next() as u8,
+            1 => drop(text.drain(place..end)),
+            2 => {
+                let twice = text[place..end].to_vec();
+                text.splice(place..place, twice);
+            }
+            3 => text.truncate(place),
+            4 => {
+                let twice = entry(&text, place).to_vec();
+                text.splice(place..place, twice);
+            }
+            _ => {
+                let number = bytes.number().to_string();
+                let digits = digits_from(&text, place);
+                text.splice(digits, number.into_bytes());
+            }
+        }
+    }
+    text
+}
+
+/// The first number at or after a place.
+fn digits_from(text: &[u8], place: usize) -> std::ops::Range<usize> {
+    let start = text[place..].iter().position(u8::is_ascii_digit).map_or(text.len(), |found| place + found);
+    let end = text[start..].iter().position(|byte| !byte.is_ascii_digit()).map_or(text.len(), |found| start + found);
+    start..end
+}
+
+/// The text up to and with the next comma.
+fn entry(text: &[u8], place: usize) -> &[u8] {
+    let end = text[place..].iter().position(|&byte| byte == b',').map_or(text.len(), |found| place + found + 1);
+    &text[place..end]
+}

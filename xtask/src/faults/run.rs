@@ -1,0 +1,192 @@
+//! Which cases run, several at a time, and what is reported.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use super::row::{Case, Need, Row};
+use super::table::{self, Material};
+use super::{judge, needs, page, stage};
+
+/// Cases at a time: most of them wait.
+const AT_ONCE: usize = 4;
+
+/// What a row came to.
+pub struct Ran {
+    pub runs: usize,
+    pub outcome: Outcome,
+}
+
+pub enum Outcome {
+    Skipped(String),
+    /// The cases that were not as expected, each with its script and what was wrong.
+    Ran {
+        failed: Vec<(String, String)>,
+    },
+}
+
+impl Ran {
+    pub fn failed(&self) -> usize {
+        match &self.outcome {
+            Outcome::Skipped(_) => 0,
+            Outcome::Ran { failed } => failed.len(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Options {
+    all: bool,
+    docs: bool,
+    binary: Option<PathBuf>,
+    names: Vec<String>,
+}
+
+/// Runs the chore. Exit code 0: everything was as expected.
+pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
+    let options = options(args)?;
+    let program = match &options.binary {
+        Some(path) => fs::canonicalize(path).map_err(|error| format!("{}: {error}", path.display()))?,
+        None => built(root)?,
+    };
+    let scratch = root.join("target/faults");
+    fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
+    let scratch = scratch.join(std::process::id().to_string());
+    let material = material(&program, &scratch)?;
+    let rows = table::rows(&material);
+    let is_wanted = |row: &&Row| {
+        let has = |name: &String| row.kind == name || row.name.contains(name.as_str());
+        options.names.is_empty() || options.names.iter().any(has)
+    };
+    let rows: Vec<&Row> = rows.iter().filter(is_wanted).collect();
+    let began = Instant::now();
+    let ran = run_all(&rows, options.all, &program, &scratch);
+    let _ = fs::remove_dir_all(&scratch);
+    let pairs: Vec<(&Row, Ran)> = rows.into_iter().zip(ran).collect();
+    let failed: usize = pairs.iter().map(|(_, ran)| ran.failed()).sum();
+    let runs: usize = pairs.iter().map(|(_, ran)| ran.runs).sum();
+    for (row, ran) in &pairs {
+        if let Outcome::Skipped(reason) = &ran.outcome {
+            println!("SKIPPED  {}: {}: {reason}", row.kind, row.name);
+        }
+    }
+    println!("faults: {} rows, {runs} runs, {failed} not as expected, {} s", pairs.len(), began.elapsed().as_secs());
+    if options.docs {
+        page::write(root, options.all, &pairs)?;
+        println!("faults: docs/faults.md is written");
+    }
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn options(args: &[String]) -> Result<Options, String> {
+    let mut options = Options::default();
+    let mut args = args.iter();
+    while let Some(one) = args.next() {
+        match one.as_str() {
+            "--all" => options.all = true,
+            "--docs" => options.docs = true,
+            "--binary" => options.binary = Some(args.next().ok_or("--binary takes a path")?.into()),
+            other if other.starts_with('-') => {
+                return Err(format!("faults takes --all, --docs, --binary PATH and names, not `{other}`"));
+            }
+            name => options.names.push(name.to_owned()),
+        }
+    }
+    if options.docs && !options.names.is_empty() {
+        return Err("--docs shows the whole table: give it without names".to_owned());
+    }
+    Ok(options)
+}
+
+/// The command as cargo has built it, which it does if needed.
+fn built(root: &Path) -> Result<PathBuf, String> {
+    let mut build = Command::new(env!("CARGO"));
+    let status = build.current_dir(root).args(["build", "--quiet", "-p", "oversleep-cli"]).status();
+    match status {
+        Ok(status) if status.success() => {}
+        _ => return Err("the command doesn't build".to_owned()),
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |path| root.join(path));
+    Ok(target.join("debug/oversleep"))
+}
+
+/// What rows are made with, written by the command itself.
+fn material(program: &Path, scratch: &Path) -> Result<Material, String> {
+    let arguments =
+        "exec \"$O\" check --on windows-11 --only A1,B5 --quick --request 1ms --count 20 --no-remedies --json -";
+    let ended = stage::run(&Case::script(arguments), program, scratch)?;
+    match ended.status {
+        Ok(0 | 4) => Ok(Material { result: ended.stdout }),
+        _ => Err(format!("no result to work with: {}", String::from_utf8_lossy(&ended.stderr))),
+    }
+}
+
+fn run_all(rows: &[&Row], all: bool, program: &Path, scratch: &Path) -> Vec<Ran> {
+    let mut lacking: HashMap<String, Option<String>> = HashMap::new();
+    let mut reason = |row: &Row| {
+        let mut found =
+            |need: &Need| lacking.entry(format!("{need:?}")).or_insert_with(|| needs::lacking(*need)).clone();
+        row.needs.iter().find_map(&mut found)
+    };
+    let reasons: Vec<Option<String>> = rows.iter().map(|row| reason(row)).collect();
+    let mut cases: Vec<(usize, &Case)> = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        let count = if all { row.cases.len() } else { row.sampled.min(row.cases.len()) };
+        if reasons[index].is_none() {
+            cases.extend(row.cases[..count].iter().map(|case| (index, case)));
+        }
+    }
+    let next = AtomicUsize::new(0);
+    let failed: Mutex<Vec<(usize, String, String)>> = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for worker in 0..AT_ONCE {
+            let (next, failed, cases) = (&next, &failed, &cases);
+            let room = scratch.with_extension(worker.to_string());
+            scope.spawn(move || {
+                while let Some((index, case)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Some((what, shown)) = fault(rows[*index], case, program, &room) {
+                        println!("FAILED   {}: {}: {what}\n         {shown}", rows[*index].kind, rows[*index].name);
+                        failed.lock().expect("no worker panics with it").push((*index, case.script.clone(), what));
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().expect("no worker panics with it");
+    let of_row = |(index, reason): (usize, Option<String>)| match reason {
+        Some(reason) => Ran { runs: 0, outcome: Outcome::Skipped(reason) },
+        None => {
+            let runs = cases.iter().filter(|(row, _)| *row == index).count();
+            let of_row = failed.iter().filter(|(row, ..)| *row == index);
+            Ran {
+                runs,
+                outcome: Outcome::Ran {
+                    failed: of_row.map(|(_, script, what)| (script.clone(), what.clone())).collect(),
+                },
+            }
+        }
+    };
+    reasons.into_iter().enumerate().map(of_row).collect()
+}
+
+/// What is wrong with a case, and what it ran.
+fn fault(row: &Row, case: &Case, program: &Path, room: &Path) -> Option<(String, String)> {
+    let what = match stage::run(case, program, room) {
+        Err(reason) => (format!("could not be staged: {reason}"), String::new()),
+        Ok(ended) => {
+            let faults = judge::faults(&row.expect, case, &ended);
+            if faults.is_empty() {
+                return None;
+            }
+            let text = String::from_utf8_lossy(&ended.stderr);
+            (faults.join("; "), text.chars().take(300).collect::<String>().escape_debug().to_string())
+        }
+    };
+    let signals: Vec<&str> = case.signals.iter().map(|signal| signal.name).collect();
+    Some((what.0, format!("{} {}\n         {}", case.script, signals.join(" "), what.1)))
+}
