@@ -111,7 +111,7 @@ fn series_of(id: ExperimentId, key: &str, plan: Plan) -> Result<Series, Reason> 
 pub fn clock_cost_ns(clock: &str) -> Result<f64, Reason> {
     let plan = Plan { subjects: vec![clock.to_owned()], ..Plan::default() };
     let series = series_of(ExperimentId::A1, &format!("A1/{clock}"), plan)?;
-    let ps = crate::pairs::median(&series.samples.value.iter().map(|ps| *ps as f64).collect::<Vec<_>>());
+    let ps = crate::pairs::median(&series.samples.value.iter().map(|ps| ps as f64).collect::<Vec<_>>());
     ps.map(|ps| ps / 1e3).ok_or_else(|| format!("{clock} has no values here"))
 }
 

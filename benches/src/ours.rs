@@ -79,10 +79,10 @@ impl Run {
                 run.fill(true);
             }
         }
-        let calls = samples.value.iter().zip(&missed).filter(|(_, missed)| !**missed).map(|(value, _)| *value);
+        let calls = samples.value.iter().zip(&missed).filter(|(_, missed)| !**missed).map(|(value, _)| value);
         Ok(Run {
             calls_ns: calls.collect(),
-            recorded_ns: samples.value.clone(),
+            recorded_ns: samples.value.iter().collect(),
             recorded: series.counts.recorded,
             missed: series.counts.missed,
             time: series.rounds.iter().map(|round| round.disturbance.window_ns).sum(),

@@ -8,5 +8,5 @@ use libfuzzer_sys::fuzz_target;
 mod checks;
 
 fuzz_target!(|bytes: &[u8]| {
-    checks::duration(bytes);
+    _ = checks::duration(bytes);
 });

@@ -96,7 +96,7 @@ impl SeriesRecorder {
 
     /// Begins a round. `at` is since the run's origin.
     pub fn begin_round(&mut self, at: Nanos) {
-        self.series.distribution.prepare();
+        self.series.prepare();
         self.round_start = at;
         self.round_count = 0;
         self.round_max = i64::MIN;
@@ -123,6 +123,8 @@ impl SeriesRecorder {
         let median = stats::median(&mut self.round_values);
         let round = Round { start_ns: self.round_start, count: self.round_count, median, disturbance };
         self.series.rounds.push(round);
+        // The series of all experiments are open at once, and each has its turn for a moment.
+        self.series.rest();
     }
 
     /// Marks the series as unavailable; what was recorded before is kept.

@@ -277,11 +277,25 @@ impl Series {
         self.rounds.iter().fold(Disturbance::default(), |sum, round| sum.merged(&round.disturbance))
     }
 
-    /// Gives back the memory that only recording needs.
+    /// Takes the memory that recording needs, so that recording takes none.
+    pub fn prepare(&mut self) {
+        self.distributions_mut().for_each(Distribution::prepare);
+    }
+
+    /// Gives back what [`prepare`](Series::prepare) took, until more is recorded.
+    pub fn rest(&mut self) {
+        self.distributions_mut().for_each(Distribution::shrink);
+    }
+
+    /// Gives back all the memory that only recording needs.
     pub fn shrink(&mut self) {
         self.samples.shrink();
+        self.rest();
+    }
+
+    fn distributions_mut(&mut self) -> impl Iterator<Item = &mut Distribution> {
         let split = self.split.iter_mut().flat_map(LatenessSplit::parts_mut);
-        [&mut self.distribution].into_iter().chain(&mut self.calls_only).chain(split).for_each(Distribution::shrink);
+        [&mut self.distribution].into_iter().chain(&mut self.calls_only).chain(split)
     }
 
     /// Whether it has values.

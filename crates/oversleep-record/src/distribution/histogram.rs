@@ -59,6 +59,9 @@ pub struct Histogram {
     total: u64,
 }
 
+/// At most the size of a page of memory.
+const PAGE: usize = 4_096;
+
 impl Histogram {
     /// Without values and without memory for them.
     pub fn empty() -> Histogram {
@@ -137,9 +140,13 @@ impl Histogram {
         codec::encode(self.filled())
     }
 
-    /// Takes the memory that recording needs.
+    /// Takes the memory that recording needs, and touches it: the system hands out pages at their first use, which
+    /// would be in the middle of a measurement.
     pub fn prepare(&mut self) {
-        self.dense();
+        let counts = self.dense();
+        for page in counts.chunks_mut(PAGE / size_of::<u64>()) {
+            page[0] = std::hint::black_box(page[0]);
+        }
     }
 
     /// Gives back the memory that only recording needs.
