@@ -46,11 +46,24 @@ impl fmt::Display for Setting {
     }
 }
 
+/// Numbers in ascending order as ranges: `0-3,8`.
+pub fn ranges(numbers: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let texts = ranges.into_iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
+    texts.collect::<Vec<_>>().join(",")
+}
+
 impl Setting {
     /// As a message shows it: CPUs as ranges, since there may be thousands.
     pub fn brief(&self) -> String {
         match self {
-            Setting::Cpus(cpus) => crate::words::ranges(cpus),
+            Setting::Cpus(cpus) => ranges(cpus),
             other => other.to_string(),
         }
     }

@@ -1,5 +1,6 @@
 //! Figures in words, as every sentence and table writes them.
 
+pub use crate::conditions::ranges;
 use crate::series::Unit;
 use crate::units::Nanos;
 
@@ -32,19 +33,6 @@ pub fn counted(count: impl TryInto<i128>, noun: &str) -> String {
 /// `1 series`, `211 series`.
 pub fn counted_series(count: usize) -> String {
     format!("{} series", grouped(i128::try_from(count).unwrap_or(i128::MAX)))
-}
-
-/// Numbers in ascending order as ranges: `0-3,8`.
-pub fn ranges(numbers: &[u32]) -> String {
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for &number in numbers {
-        match ranges.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
-            _ => ranges.push((number, number)),
-        }
-    }
-    let texts = ranges.into_iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
-    texts.collect::<Vec<_>>().join(",")
 }
 
 /// A share as a percentage with two digits: `0.43 %`, `5.8 %`, `73 %`. A few of many never read as `0 %`, nor almost all
