@@ -11,6 +11,7 @@ mod interrupt;
 mod message;
 mod output;
 mod progress;
+mod reading;
 mod request;
 mod safe;
 mod width;

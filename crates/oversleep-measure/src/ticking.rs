@@ -99,8 +99,7 @@ impl Process {
     /// What it holds ends with it.
     fn release(&mut self) {
         let mut requests = self.requests.lock().unwrap();
-        if let Some(at) = self.requested.take().and_then(|asked| requests.iter().position(|request| *request == asked))
-        {
+        if let Some(at) = self.requested.take().and_then(|held| requests.iter().position(|request| *request == held)) {
             requests.remove(at);
         }
     }

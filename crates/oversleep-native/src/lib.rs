@@ -77,7 +77,7 @@ pub fn here() -> SharedPlatform {
 }
 
 /// Renames a file to a name that nothing has, by a second name for it.
-fn rename_by_link(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
+pub(crate) fn rename_by_link(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
     use std::fs;
     match fs::hard_link(from, to) {
         Ok(()) => fs::remove_file(from),

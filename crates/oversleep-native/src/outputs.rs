@@ -4,7 +4,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use crate::rename_by_link as rename_new;
+/// Renames a file to a name that nothing has.
+///
+/// # Errors
+/// The name is taken, or the system refuses.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    crate::rename_by_link(from, to)
+}
 
 /// A file, whatever it is called. Two hard links count as two files: replacing one leaves the other as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]

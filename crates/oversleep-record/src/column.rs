@@ -148,7 +148,9 @@ mod tests {
         #[test]
         fn numbers_come_back(values in proptest::collection::vec(proptest::prelude::any::<i64>(), 0..20)) {
             let column: Column = values.iter().copied().collect();
-            let lengths = values.iter().scan(0_i64, |last, &value| Some(coded_length(value.wrapping_sub(std::mem::replace(last, value)))));
+            let lengths = values.iter().scan(0_i64, |last, &value| {
+                Some(coded_length(value.wrapping_sub(std::mem::replace(last, value))))
+            });
             proptest::prop_assert_eq!(lengths.sum::<u64>(), column.coded.len() as u64);
             proptest::prop_assert!(column == values && column.len() == values.len() && column.iter().len() == values.len());
             let text = serde_json::to_string(&column).unwrap();

@@ -192,6 +192,8 @@ fn full_round(index: u64) -> Round {
             timer_interrupts: count,
             all_interrupts: count,
             own_cpu_ns: span,
+            stalled_ns: span,
+            suspended_ns: span,
             processor: ProcessorState { clock_min_hz: count, clock_max_hz: count, ..ProcessorState::default() },
         },
     }

@@ -11,7 +11,7 @@ pub const CHECK: Check =
 const CHARS_MAX: usize = 125;
 
 /// Recorded output, and texts as others wrote them.
-const VERBATIM: &[&str] = &["/fixtures/", "/golden/", "/snapshots/", "/corpus/"];
+const VERBATIM: &[&str] = &["/fixtures/", "/golden/", "/snapshots/", "/corpus/", "/seeds/"];
 
 fn run(tree: &Tree, findings: &mut Findings) {
     for file in tree.files() {

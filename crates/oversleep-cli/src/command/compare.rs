@@ -6,12 +6,12 @@ use clap::Args;
 use oversleep_explain::compare::Comparing;
 use oversleep_record::comparison::Comparison;
 
-use super::reading;
 use crate::args::{Document, help};
 use crate::exit::{Exit, Failure};
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::stdout;
+use crate::reading;
 use crate::width::width;
 use oversleep_report::view::{comparison, head};
 use oversleep_report::{html, terminal};

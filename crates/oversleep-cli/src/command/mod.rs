@@ -14,7 +14,6 @@ mod handoff;
 mod machines;
 mod man;
 mod measuring;
-pub(crate) mod reading;
 mod registry;
 mod report;
 mod resolution;

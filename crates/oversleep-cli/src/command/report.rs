@@ -6,10 +6,10 @@ use clap::Args;
 use oversleep_explain as explain;
 use oversleep_record::ResultFile;
 
-use super::reading;
 use crate::args::{OutputArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::output::Delivery;
+use crate::reading;
 
 /// Show result files again: on the terminal, as a page, or as pictures
 ///

@@ -4,8 +4,8 @@ use oversleep_lab::{Laboratory, machines};
 
 use super::names;
 use crate::args::{MachineArgs, ModelArgs};
-use crate::command::reading;
 use crate::exit::Failure;
+use crate::reading;
 
 /// The laboratory on the machine that the options name.
 ///

@@ -131,7 +131,13 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub use crate::rename_by_link as rename_new;
+/// Renames a file to a name that nothing has.
+///
+/// # Errors
+/// The name is taken, or the system refuses.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    crate::rename_by_link(from, to)
+}
 
 #[cfg(target_os = "linux")]
 fn c_path(path: &Path) -> io::Result<std::ffi::CString> {

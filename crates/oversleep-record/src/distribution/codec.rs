@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::iter::Enumerate;
 use std::slice;
 
-use super::histogram::BUCKETS;
+use super::buckets::BUCKETS;
 
 /// Bytes of the longest number.
 const NUMBER_BYTES_MAX: usize = 9;

@@ -1,7 +1,8 @@
 //! What a distribution's histograms say about its figures: a file whose figures they contradict is damaged.
 
 use super::Distribution;
-use super::histogram::{HIGHEST, Histogram, bounds, bucket};
+use super::buckets::{HIGHEST, bounds, bucket};
+use super::histogram::Histogram;
 
 /// A distribution whose extremes and mean are only stated so far.
 pub(super) struct Figures<'a> {

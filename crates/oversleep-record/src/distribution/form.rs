@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Distribution;
 use super::figures::Figures;
 use super::histogram::Histogram;
-use super::{Distribution, payload};
 
 /// Most values read from a file: as many as any JSON reader counts exactly, and three years of the fastest clock. It
 /// keeps what is made of several files within what a histogram can be written with.
@@ -67,8 +67,8 @@ impl Serialize for Distribution {
             p50: self.p50(),
             p99: self.p99(),
             p99_9: self.quantile(0.999),
-            hdr_v2: payload::encode(&self.positive),
-            negative_hdr_v2: self.negative.as_ref().map(payload::encode),
+            hdr_v2: self.positive.encoded(),
+            negative_hdr_v2: self.negative.as_ref().map(Histogram::encoded),
         }
         .serialize(serializer)
     }
@@ -78,8 +78,8 @@ impl<'de> Deserialize<'de> for Distribution {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let file = DistributionFile::deserialize(deserializer)?;
-        let (positive, compressed) = payload::decode(&file.hdr_v2).map_err(D::Error::custom)?;
-        let negative = file.negative_hdr_v2.as_deref().map(payload::decode).transpose().map_err(D::Error::custom)?;
+        let (positive, compressed) = Histogram::decoded(&file.hdr_v2).map_err(D::Error::custom)?;
+        let negative = file.negative_hdr_v2.as_deref().map(Histogram::decoded).transpose().map_err(D::Error::custom)?;
         let (negative, compressed_negative) = negative.unzip();
         let held = positive
             .len()

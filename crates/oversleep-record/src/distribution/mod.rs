@@ -3,13 +3,15 @@
 //! HdrHistogram holds no negative values. Early wake-ups are therefore kept in a histogram of their own instead of
 //! being clamped to zero. Quantiles run over both, the most negative value first.
 
+mod buckets;
 mod codec;
 mod figures;
 mod form;
 mod histogram;
 mod payload;
 
-use histogram::{Histogram, bounds};
+use buckets::bounds;
+use histogram::Histogram;
 pub use payload::PayloadError;
 
 pub(crate) use codec::{number, push};

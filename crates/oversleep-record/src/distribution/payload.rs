@@ -11,8 +11,8 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 
+use super::buckets::{BUCKETS, HIGHEST, SIGNIFICANT_DIGITS};
 use super::codec;
-use super::histogram::{BUCKETS, HIGHEST, Histogram, SIGNIFICANT_DIGITS};
 
 /// First bytes of an uncompressed V2 histogram.
 const COOKIE_V2: u32 = 0x1c84_9313;
@@ -40,8 +40,8 @@ pub enum PayloadError {
     Damaged(String),
 }
 
-pub(super) fn encode(histogram: &Histogram) -> String {
-    let counts = histogram.coded();
+/// The payload of coded counts.
+pub(super) fn encode(counts: &[u8]) -> String {
     let mut plain = Vec::with_capacity(HEADER_BYTES + counts.len());
     plain.extend(COOKIE_V2.to_be_bytes());
     plain.extend((counts.len() as u32).to_be_bytes());
@@ -59,8 +59,21 @@ pub(super) fn encode(histogram: &Histogram) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The histogram, and what its counts were compressed to.
-pub(super) fn decode(text: &str) -> Result<(Histogram, Vec<u8>), PayloadError> {
+/// What a payload holds.
+pub(super) struct Decoded {
+    /// The coded counts, which `codec::check` accepted.
+    pub counts: Vec<u8>,
+    /// Their sum.
+    pub total: u64,
+    /// What header and counts were compressed to.
+    pub compressed: Vec<u8>,
+}
+
+/// What a payload holds.
+///
+/// # Errors
+/// Why it is none.
+pub(super) fn decode(text: &str) -> Result<Decoded, PayloadError> {
     let mut bytes = STANDARD.decode(text)?;
     if be_u32(&bytes, 0) != Some(COOKIE_V2_COMPRESSED) {
         return Err(PayloadError::NotV2);
@@ -89,7 +102,7 @@ pub(super) fn decode(text: &str) -> Result<(Histogram, Vec<u8>), PayloadError> {
     }
     let total = codec::check(&counts).map_err(damaged)?;
     bytes.drain(..8);
-    Ok((Histogram::of_coded(counts, total), bytes))
+    Ok(Decoded { counts, total, compressed: bytes })
 }
 
 /// The coded counts of compressed data that was read before.
@@ -127,6 +140,7 @@ fn be_u64(bytes: &[u8], at: usize) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::histogram::Histogram;
     use super::*;
     use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
@@ -155,13 +169,13 @@ mod tests {
     }
 
     fn refusal(text: &str) -> String {
-        decode(text).map(|(histogram, _)| histogram.len()).expect_err("it is damaged").to_string()
+        Histogram::decoded(text).map(|(histogram, _)| histogram.len()).expect_err("it is damaged").to_string()
     }
 
     #[test]
     fn begins_as_other_tools_expect() {
         // Every compressed V2 payload in base64 begins with these characters; log viewers look for them.
-        assert!(encode(&Histogram::ready()).starts_with("HISTFAAA"));
+        assert!(Histogram::ready().encoded().starts_with("HISTFAAA"));
     }
 
     #[test]
@@ -169,17 +183,17 @@ mod tests {
         let wide = hdrhistogram::Histogram::<u64>::new_with_bounds(1, u64::MAX / 2, 5).unwrap();
         let mut bytes = Vec::new();
         V2DeflateSerializer::new().serialize(&wide, &mut bytes).unwrap();
-        assert!(matches!(decode(&STANDARD.encode(bytes)), Err(PayloadError::OtherBounds)));
-        assert!(matches!(decode("AAAA"), Err(PayloadError::NotV2)));
-        assert!(matches!(decode("%"), Err(PayloadError::Base64(_))));
-        let mut short = STANDARD.decode(encode(&Histogram::ready())).unwrap();
+        assert!(matches!(Histogram::decoded(&STANDARD.encode(bytes)), Err(PayloadError::OtherBounds)));
+        assert!(matches!(Histogram::decoded("AAAA"), Err(PayloadError::NotV2)));
+        assert!(matches!(Histogram::decoded("%"), Err(PayloadError::Base64(_))));
+        let mut short = STANDARD.decode(Histogram::ready().encoded()).unwrap();
         short.truncate(20);
-        assert!(matches!(decode(&STANDARD.encode(short)), Err(PayloadError::Damaged(_))));
+        assert!(matches!(Histogram::decoded(&STANDARD.encode(short)), Err(PayloadError::Damaged(_))));
     }
 
     #[test]
     fn a_length_is_believed_only_if_so_much_is_there() {
-        assert_eq!(decode(&compressed(&plain(1, &[2]))).unwrap().0.len(), 1);
+        assert_eq!(Histogram::decoded(&compressed(&plain(1, &[2]))).unwrap().0.len(), 1);
         for length in [u32::MAX, 1 << 30, 2, 0] {
             assert!(refusal(&compressed(&plain(length, &[2]))).contains("the length of its counts"), "{length}");
         }
@@ -204,10 +218,11 @@ mod tests {
 
     #[test]
     fn full_histograms_stay_compressed_in_memory() {
-        let (mut bomb, compressed) = decode(&compressed(&plain(BUCKETS as u32, &vec![2; BUCKETS]))).unwrap();
+        let (mut bomb, compressed) =
+            Histogram::decoded(&compressed(&plain(BUCKETS as u32, &vec![2; BUCKETS]))).unwrap();
         bomb.hold(compressed);
         assert_eq!((bomb.len(), bomb.filled().count()), (BUCKETS as u64, BUCKETS));
-        assert!(encode(&bomb).len() < 300);
+        assert!(bomb.encoded().len() < 300);
     }
 
     proptest::proptest! {
@@ -222,9 +237,9 @@ mod tests {
             }
             let mut bytes = Vec::new();
             V2DeflateSerializer::new().serialize(&theirs, &mut bytes).unwrap();
-            let text = encode(&ours);
+            let text = ours.encoded();
             proptest::prop_assert_eq!(&text, &STANDARD.encode(&bytes));
-            proptest::prop_assert!(decode(&text).unwrap().0 == ours);
+            proptest::prop_assert!(Histogram::decoded(&text).unwrap().0 == ours);
             let read: hdrhistogram::Histogram<u64> =
                 Deserializer::new().deserialize(&mut STANDARD.decode(&text).unwrap().as_slice()).unwrap();
             proptest::prop_assert!(read == theirs);

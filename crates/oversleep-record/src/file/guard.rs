@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 
-use super::{FILE_BYTES_MAX, MEMORY_MAX, memory::Meter};
+use super::memory::{Known, Meter};
+use super::{FILE_BYTES_MAX, MEMORY_MAX};
 
 /// What a file's text can't be read for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -119,31 +120,6 @@ struct Frame {
     keys: BTreeSet<u64>,
     /// The last key, if it is one that the scan knows.
     key: Known,
-}
-
-/// Keys on the way to what is not read as it stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Known {
-    Schema,
-    Series,
-    Samples,
-    Column,
-    MissedRuns,
-    #[default]
-    Other,
-}
-
-impl Known {
-    fn of(key: &[u8]) -> Known {
-        match key {
-            b"schema" => Known::Schema,
-            b"series" => Known::Series,
-            b"samples" => Known::Samples,
-            b"start_ns" | b"value" => Known::Column,
-            b"missed_runs" => Known::MissedRuns,
-            _ => Known::Other,
-        }
-    }
 }
 
 /// Goes over JSON text without checking that it is any: the parser does.

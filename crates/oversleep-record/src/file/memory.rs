@@ -1,7 +1,31 @@
 //! An estimate of the memory that a file's contents take once they are read: rather too much than too little.
 
-use super::guard::Known;
 use crate::column::coded_length;
+
+/// Keys on the way to what is not read as it stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Known {
+    Schema,
+    Series,
+    Samples,
+    Column,
+    MissedRuns,
+    #[default]
+    Other,
+}
+
+impl Known {
+    pub fn of(key: &[u8]) -> Known {
+        match key {
+            b"schema" => Known::Schema,
+            b"series" => Known::Series,
+            b"samples" => Known::Samples,
+            b"start_ns" | b"value" => Known::Column,
+            b"missed_runs" => Known::MissedRuns,
+            _ => Known::Other,
+        }
+    }
+}
 
 /// An object: a round is two of them, and takes 400 bytes.
 const OBJECT: u64 = 200;
