@@ -129,7 +129,10 @@ fn only_the_reader_refuses(error: &str) -> bool {
         "start stamps",
         "count says",
         "min and max",
-        "the mean lies outside",
+        "bucket of the histograms",
+        "by the histograms it",
+        "is stated, but there is no value",
+        "is out of order or beyond the samples",
         "histogram payload",
         "more values than can be counted",
     ]

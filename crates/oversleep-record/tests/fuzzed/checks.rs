@@ -11,8 +11,11 @@ use oversleep_record::testing::{damaged_text, made};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, label};
 use serde_json::Value;
 
+/// What a target does with an input; whether the input got past parsing.
+pub type Target = fn(&[u8]) -> bool;
+
 /// A target and its name.
-pub const ALL: [(&str, fn(&[u8]) -> bool); 4] =
+pub const ALL: [(&str, Target); 4] =
     [("result_file", result_file), ("made", made_and_damaged), ("histogram", histogram), ("duration", duration)];
 
 /// Any bytes as a result file.

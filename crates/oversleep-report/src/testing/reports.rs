@@ -45,7 +45,7 @@ pub fn draw_one(form: u8, file: ResultFile, other: ResultFile) {
     match form % 8 {
         0..=2 => look_at_text(&terminal::report(&file, 100, Detail::Full, &[]), 100),
         3 => look_at_text(&terminal::report(&file, 60, Detail::Brief, &[]), 60),
-        4 => _ = look_at_page(&html::report(&file)),
+        4 => look_at_page(&html::report(&file)),
         5 => pictures::all(&file).iter().for_each(|picture| _ = look_at_tags(&picture.svg)),
         _ => {
             let compared = compare(&[other, file], head::machine);
