@@ -1,7 +1,7 @@
 //! What an entry of the registries is, and what a check comes to. Types only: no entry and no reading of results.
 
 use oversleep_record::finding::{Evidence, Severity, Verdict};
-use oversleep_record::{Conditions, ExperimentId, FactName, ResultFile, Series};
+use oversleep_record::{Conditions, ExperimentId, FactName, Os, ResultFile, Series};
 
 /// What a check comes to: `Ok` once it has compared what it wanted to compare, `Err` where the result can't carry it.
 pub type Checked<T = Conclusion> = Result<T, Conclusion>;
@@ -11,12 +11,12 @@ pub type Checked<T = Conclusion> = Result<T, Conclusion>;
 pub enum Scope {
     /// Every operating system.
     Anywhere,
-    /// Results taken on this one or on a model of it: `linux`, `windows`, `macos`.
-    Os(&'static str),
+    /// Results taken on this one or on a model of it.
+    Os(Os),
     /// Results of this system for which a condition holds.
-    OsWhere(&'static str, fn(&ResultFile) -> bool),
+    OsWhere(Os, fn(&ResultFile) -> bool),
     /// Results of every other system than this one.
-    Except(&'static str),
+    Except(Os),
     /// Results of Windows that were taken under Wine.
     Wine,
 }
@@ -26,9 +26,9 @@ impl Scope {
     pub fn includes_os_of(self, file: &ResultFile) -> bool {
         match self {
             Scope::Anywhere => true,
-            Scope::Os(os) | Scope::OsWhere(os, _) => file.platform.os == os,
-            Scope::Except(os) => file.platform.os != os,
-            Scope::Wine => file.platform.os == "windows",
+            Scope::Os(os) | Scope::OsWhere(os, _) => file.platform.is(os),
+            Scope::Except(os) => !file.platform.is(os),
+            Scope::Wine => file.platform.is(Os::Windows),
         }
     }
 

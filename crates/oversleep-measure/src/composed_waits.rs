@@ -1,5 +1,6 @@
 //! Waits composed of a platform's clock, yield and sleep, as programs build them that don't trust the system's own.
 
+use oversleep_system::waits::composed;
 use std::sync::Arc;
 
 use oversleep_record::{Nanos, Unavailable};
@@ -63,19 +64,19 @@ impl Kind {
     fn info(self) -> WaitInfo {
         let (name, call, doc) = match self {
             Kind::Spin => (
-                "spin",
+                composed::SPIN,
                 "while now() < deadline { pause }",
                 "It reads the clock until the deadline. It is as exact as the clock and the scheduler allow, but it \
                  uses a whole CPU.",
             ),
             Kind::SpinYield => (
-                "spin-yield",
+                composed::SPIN_YIELD,
                 "while now() < deadline { yield }",
                 "It yields between reads of the clock. It is polite to other threads, but late by their time slices if \
                  any are running.",
             ),
             Kind::Hybrid => (
-                "hybrid",
+                composed::HYBRID,
                 "sleep(remaining - 125 µs); spin",
                 "It sleeps until a fixed margin before the deadline, then spins. The margin is too short on a machine \
                  with late sleeps and wastes CPU time on a good one.",

@@ -8,6 +8,28 @@ use crate::fact::FactName;
 use crate::reason::Unavailable;
 use crate::units::Nanos;
 
+/// An operating system that findings know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Os {
+    /// Linux.
+    Linux,
+    /// Windows.
+    Windows,
+    /// macOS.
+    Macos,
+}
+
+impl Os {
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Os::Linux => "linux",
+            Os::Windows => "windows",
+            Os::Macos => "macos",
+        }
+    }
+}
+
 /// Which platform a result was taken on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -20,6 +42,13 @@ pub struct PlatformId {
     /// tick=1ms, seed 7`); `None` on a real one. The facts `model.name`, `model.set` and `model.seed` say it apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modelled: Option<String>,
+}
+
+impl PlatformId {
+    /// Whether the result was taken on this system, or on a model of it.
+    pub fn is(&self, os: Os) -> bool {
+        self.os == os.name()
+    }
 }
 
 /// The value of a fact.

@@ -17,6 +17,26 @@ pub enum Severity {
     Note,
 }
 
+impl Severity {
+    /// One finding of it.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Severity::Fault => "fault",
+            Severity::Cost => "cost",
+            Severity::Note => "note",
+        }
+    }
+
+    /// What it means to the reader.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Severity::Fault => "timing you can't trust",
+            Severity::Cost => "time that a remedy can recover",
+            Severity::Note => "good to know before you choose a call",
+        }
+    }
+}
+
 /// The verdict on one finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

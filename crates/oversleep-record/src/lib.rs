@@ -35,7 +35,7 @@ pub use clock::ClockResult;
 pub use conditions::Conditions;
 pub use distribution::Distribution;
 pub use disturbance::Disturbance;
-pub use environment::Environment;
+pub use environment::{Environment, Os};
 pub use experiment::ExperimentId;
 pub use fact::FactName;
 pub use file::ResultFile;

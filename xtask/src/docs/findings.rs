@@ -1,7 +1,6 @@
 //! One page per finding, and their index.
 
 use oversleep_explain::{FindingEntry, RemedyEntry, Trial, registry};
-use oversleep_record::finding::Severity;
 
 use super::Page;
 use super::markdown::{cell, code, head, paragraphs, prose, table};
@@ -26,7 +25,7 @@ fn index() -> Page {
         let here = registry().iter().filter(|entry| entry.id.starts_with(&format!("OVS-{letter}")));
         let row = |entry: &&FindingEntry| {
             let link = format!("[{0}]({0}.md)", entry.id);
-            [link, entry.name.to_owned(), word(entry.severity).to_owned(), cell(entry.summary)]
+            [link, entry.name.to_owned(), entry.severity.noun().to_owned(), cell(entry.summary)]
         };
         text.push_str(&table(["finding", "name", "severity", "summary"], here.map(row)));
     }
@@ -37,7 +36,7 @@ fn page(entry: &FindingEntry) -> Page {
     let mut text = head(SOURCE);
     text.push_str(&format!("# {} {}\n\n{}\n\n", entry.id, entry.name, prose(entry.summary)));
     text.push_str(&format!("- **Applies to:** {}\n", prose(entry.applies_to)));
-    text.push_str(&format!("- **Severity:** {}, {}\n\n", word(entry.severity), meaning(entry.severity)));
+    text.push_str(&format!("- **Severity:** {}, {}\n\n", entry.severity.noun(), entry.severity.meaning()));
     text.push_str(&paragraphs(entry.meaning));
     for (title, words) in [("How oversleep knows", entry.how_we_know), ("What to do", entry.what_to_do)] {
         text.push_str(&format!("\n\n## {title}\n\n{}", paragraphs(words)));
@@ -70,22 +69,6 @@ fn trial(remedy: &RemedyEntry) -> String {
             format!("Experiment [{experiment}](../experiments/{experiment}.md) measures what it gains.")
         }
         Trial::Never(why) => format!("`check` does not try it: {}.", prose(why)),
-    }
-}
-
-fn word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Fault => "fault",
-        Severity::Cost => "cost",
-        Severity::Note => "note",
-    }
-}
-
-fn meaning(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Fault => "timing that a program can't trust",
-        Severity::Cost => "time lost that a remedy can recover",
-        Severity::Note => "good to know before choosing a call",
     }
 }
 

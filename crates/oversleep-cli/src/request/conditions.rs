@@ -5,31 +5,36 @@ use oversleep_lab::catalogue::Kind;
 use oversleep_record::Conditions;
 use oversleep_record::conditions::Setting;
 use oversleep_system::NotASetting;
+use oversleep_system::tunables::names as tunables;
 
 use super::names;
 use crate::args::ConditionArgs;
 use crate::exit::Failure;
 
-/// Names of policies, for suggestions. The platform knows which of them it has.
-const POLICIES: [&str; 5] = ["other", "batch", "idle", "fifo", "rr"];
-
 /// The tunables that have an option of their own, by the same name.
-pub const OPTIONS: [&str; 6] = ["slack", "resolution", "policy", "pin", "lock-memory", "dma-latency"];
+pub const OPTIONS: [&str; 6] = [
+    tunables::SLACK,
+    tunables::RESOLUTION,
+    tunables::POLICY,
+    tunables::PIN,
+    tunables::LOCK_MEMORY,
+    tunables::DMA_LATENCY,
+];
 
 /// The typed conditions, checked against what this platform has.
 pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, Failure> {
     let options = [
-        ("slack", args.slack.map(Setting::Nanos)),
-        ("resolution", args.resolution.map(Setting::Nanos)),
-        ("policy", args.policy.clone()),
-        ("pin", args.pin.as_ref().map(|list| Setting::Cpus(list.0.clone()))),
-        ("lock-memory", args.lock_memory.then_some(Setting::Flag(true))),
-        ("dma-latency", args.dma_latency.map(Setting::Nanos)),
+        (tunables::SLACK, args.slack.map(Setting::Nanos)),
+        (tunables::RESOLUTION, args.resolution.map(Setting::Nanos)),
+        (tunables::POLICY, args.policy.clone()),
+        (tunables::PIN, args.pin.as_ref().map(|list| Setting::Cpus(list.0.clone()))),
+        (tunables::LOCK_MEMORY, args.lock_memory.then_some(Setting::Flag(true))),
+        (tunables::DMA_LATENCY, args.dma_latency.map(Setting::Nanos)),
     ];
     let mut conditions = Conditions::as_found();
     for (tunable, setting) in options {
         let Some(setting) = setting else { continue };
-        lab.validate(tunable, &setting).map_err(|error| refusal(tunable, &error, &hint(lab, &error)))?;
+        lab.validate(tunable, &setting).map_err(|error| refusal(lab, tunable, &error, &hint(lab, &error)))?;
         conditions = conditions.with(tunable, setting);
     }
     for tuned in &args.tune {
@@ -59,9 +64,9 @@ fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Se
 
 /// Settings of the resolution tunable, each once, checked against what can be held here.
 pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setting>, Failure> {
-    let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
+    let name = lab.resolution_tunable().map_or(tunables::RESOLUTION, |tunable| tunable.name);
     for setting in &settings {
-        lab.validate(name, setting).map_err(|error| refusal("hold", &error, ""))?;
+        lab.validate(name, setting).map_err(|error| refusal(lab, "hold", &error, ""))?;
     }
     Ok(super::distinct(settings))
 }
@@ -69,7 +74,10 @@ pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setti
 /// What this system calls the tunable that another calls `slack` or `resolution`.
 fn hint(lab: &Laboratory, error: &NotASetting) -> String {
     match lab.resolution_tunable() {
-        Some(here) if ["slack", "resolution"].contains(&error.tunable.as_str()) && here.name != error.tunable => {
+        Some(here)
+            if [tunables::SLACK, tunables::RESOLUTION].contains(&error.tunable.as_str())
+                && here.name != error.tunable =>
+        {
             match OPTIONS.contains(&here.name) {
                 true => format!("; on this system, use --{}", here.name),
                 false => format!("; on this system, use --tune {}=SETTING", here.name),
@@ -80,11 +88,19 @@ fn hint(lab: &Laboratory, error: &NotASetting) -> String {
 }
 
 /// Why a setting was refused, in the words of the command line.
-fn refusal(option: &str, error: &NotASetting, hint: &str) -> Failure {
-    let NotASetting { given, problem, .. } = error;
+fn refusal(lab: &Laboratory, option: &str, error: &NotASetting, hint: &str) -> Failure {
+    refusal_on(&lab.platform_id().os, option, error, hint)
+}
+
+fn refusal_on(os: &str, option: &str, error: &NotASetting, hint: &str) -> Failure {
+    let NotASetting { tunable, given, problem } = error;
     let shown = given.brief();
     let meant = match given {
-        Setting::Policy { policy, .. } if !POLICIES.contains(&policy.as_str()) => names::nearest(policy, &POLICIES),
+        Setting::Policy { policy, .. } => {
+            let tunables = oversleep_system::tunables::of(os).iter().filter(|info| info.name == tunable);
+            let words: Vec<&str> = tunables.flat_map(|info| info.words).map(|word| word.name).collect();
+            if words.contains(&policy.as_str()) { None } else { names::nearest(policy, &words) }
+        }
         _ => None,
     };
     Failure::usage(match meant {
@@ -103,12 +119,13 @@ mod tests {
     fn an_error_shows_what_would_be_right() {
         let policy = |policy: &str, priority| {
             let given = Setting::Policy { policy: policy.to_owned(), priority };
-            refusal("policy", &NotASetting::expecting("policy", &given, "fifo:1 to fifo:99"), "").to_string()
+            refusal_on("linux", "policy", &NotASetting::expecting("policy", &given, "fifo:1 to fifo:99"), "")
+                .to_string()
         };
         assert_eq!(policy("fifo", 800), "can't use --policy fifo:800: give fifo:1 to fifo:99");
         assert_eq!(policy("fofo", 0), "can't use --policy fofo: did you mean 'fifo'? Otherwise give fifo:1 to fifo:99");
         let missing = Unavailable::no_hardware("CPU 7");
-        let cpu = refusal("pin", &NotASetting::unavailable("pin", &Setting::Cpus(vec![7]), missing), "");
+        let cpu = refusal_on("linux", "pin", &NotASetting::unavailable("pin", &Setting::Cpus(vec![7]), missing), "");
         assert_eq!(cpu.to_string(), "can't use --pin 7: no CPU 7");
     }
 }

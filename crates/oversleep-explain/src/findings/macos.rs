@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
-use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{a_wait, p50, requested};
@@ -30,7 +30,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "timer-leeway",
         summary: "macOS ends a wait late by a share of its length, a quarter for threads of the default class.",
         applies_to: "macOS 10.9 and later; threads without a real-time policy",
-        scope: Scope::Os("macos"),
+        scope: Scope::Os(Os::Macos),
         severity: Severity::Cost,
         meaning: "macOS coalesces timers to let processors idle longer: a wait may end late by a share of its request. The \
                   share depends on the quality-of-service class of the thread: an eighth, at most 1 ms, for user-interactive \
@@ -53,7 +53,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "time-constraint",
         summary: "A time-constraint policy frees a thread's waits from the leeway of timer coalescing.",
         applies_to: "macOS, every version; it takes no privilege",
-        scope: Scope::Os("macos"),
+        scope: Scope::Os(Os::Macos),
         severity: Severity::Note,
         meaning: "Threads under THREAD_TIME_CONSTRAINT_POLICY tell the kernel their period, how long they compute in \
                   each, and by when they must finish, as audio threads do. Their timers have no leeway, and they run \

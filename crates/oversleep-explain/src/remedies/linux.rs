@@ -1,7 +1,7 @@
 //! Remedies that a program applies on Linux.
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, FactName, Nanos};
+use oversleep_record::{Conditions, FactName, Nanos, Os};
 
 use crate::entry::{RemedyEntry, Scope, Trial};
 use crate::names::{
@@ -16,7 +16,7 @@ const LONG_TIMEOUT_MIN: Nanos = Nanos::from_millis(20);
 
 pub(crate) static LOWER_TIMER_SLACK: RemedyEntry = RemedyEntry {
     id: "lower-timer-slack",
-    scope: Scope::OsWhere("linux", read::may_have_slack),
+    scope: Scope::OsWhere(Os::Linux, read::may_have_slack),
     summary: "The thread's sleeps and timeouts end on time, without the delay that the kernel adds to batch wake-ups.",
     how: "Set the timer slack of each thread that waits to 1 ns. A value of 0 means the default, and a new thread \
           inherits the slack of the thread that creates it.",
@@ -33,7 +33,7 @@ pub(crate) static LOWER_TIMER_SLACK: RemedyEntry = RemedyEntry {
 
 pub(crate) static REAL_TIME_POLICY: RemedyEntry = RemedyEntry {
     id: "real-time-policy",
-    scope: Scope::OsWhere("linux", read::is_ordinary_thread),
+    scope: Scope::OsWhere(Os::Linux, read::is_ordinary_thread),
     summary: "The thread runs as soon as its timer fires, ahead of every ordinary task, and its waits have no slack.",
     how: "Run the thread that must be on time under SCHED_FIFO, and keep the work between two of its waits short.",
     example: Some(
@@ -54,7 +54,7 @@ pub(crate) static REAL_TIME_POLICY: RemedyEntry = RemedyEntry {
 
 pub(crate) static FORBID_DEEP_IDLE: RemedyEntry = RemedyEntry {
     id: "forbid-deep-idle",
-    scope: Scope::OsWhere("linux", read::is_linux_kernel),
+    scope: Scope::OsWhere(Os::Linux, read::is_linux_kernel),
     summary: "Idle processors use only states that they can leave within a latency you choose.",
     how: "Open /dev/cpu_dma_latency, write the longest exit latency you accept (0 µs: no idle states), and hold the \
           file open for as long as wake-ups must be on time. It costs power.",
@@ -70,7 +70,7 @@ pub(crate) static FORBID_DEEP_IDLE: RemedyEntry = RemedyEntry {
 
 pub(crate) static CHOOSE_EXACT_PRIMITIVE: RemedyEntry = RemedyEntry {
     id: "choose-exact-primitive",
-    scope: Scope::Os("linux"),
+    scope: Scope::Os(Os::Linux),
     summary: "The kernel programs these timers for exactly their expiry time; the thread's slack does not apply to \
               them.",
     how: "Wait on a timerfd instead of using a call's timeout. In an event loop, add it to the other descriptors.",
@@ -88,7 +88,7 @@ pub(crate) static CHOOSE_EXACT_PRIMITIVE: RemedyEntry = RemedyEntry {
 
 pub(crate) static FINER_TIMEOUT_CALL: RemedyEntry = RemedyEntry {
     id: "finer-timeout-call",
-    scope: Scope::Os("linux"),
+    scope: Scope::Os(Os::Linux),
     summary: "The call takes its timeout in nanoseconds instead of whole milliseconds.",
     how: "Call epoll_pwait2 (Linux 5.11, glibc 2.35) instead of epoll_wait, and ppoll instead of poll.",
     example: Some(
@@ -104,7 +104,7 @@ pub(crate) static FINER_TIMEOUT_CALL: RemedyEntry = RemedyEntry {
 
 pub(crate) static POLL_BEFORE_RECEIVE: RemedyEntry = RemedyEntry {
     id: "poll-before-receive",
-    scope: Scope::Os("linux"),
+    scope: Scope::Os(Os::Linux),
     summary: "The receive timeout runs on a high-resolution timer instead of on the kernel's tick.",
     how: "Leave SO_RCVTIMEO unset. Wait for the socket with ppoll or epoll_pwait2, then receive without blocking.",
     example: Some(
@@ -118,7 +118,7 @@ pub(crate) static POLL_BEFORE_RECEIVE: RemedyEntry = RemedyEntry {
 
 pub(crate) static TIMERFD_FOR_LONG_TIMEOUTS: RemedyEntry = RemedyEntry {
     id: "absolute-timerfd-for-long-timeouts",
-    scope: Scope::Os("linux"),
+    scope: Scope::Os(Os::Linux),
     summary: "A long timeout ends on time: the kernel adds no share of it as slack.",
     how: "Set a timerfd to the deadline and add it to the descriptors that select, poll or epoll waits for. Give the \
           call itself no timeout.",
@@ -135,7 +135,7 @@ pub(crate) static TIMERFD_FOR_LONG_TIMEOUTS: RemedyEntry = RemedyEntry {
 
 pub(crate) static KEEP_NICE_AT_ZERO: RemedyEntry = RemedyEntry {
     id: "keep-nice-at-zero",
-    scope: Scope::Os("linux"),
+    scope: Scope::Os(Os::Linux),
     summary: "Timeouts of select, poll and epoll keep a slack of 0.1 % instead of 0.5 %.",
     how: "Don't run a program under nice if its timeouts must end on time. Limit its CPU time with a cgroup weight \
           instead, or wait on a timerfd.",

@@ -3,9 +3,10 @@
 use super::{NEEDS_ROOT, OUTSIDE};
 use crate::entry::{RemedyEntry, Scope, Trial};
 use crate::read::is_linux_kernel;
+use oversleep_record::Os;
 
 /// Results of a Linux kernel.
-const LINUX_KERNEL: Scope = Scope::OsWhere("linux", is_linux_kernel);
+const LINUX_KERNEL: Scope = Scope::OsWhere(Os::Linux, is_linux_kernel);
 
 pub(crate) static PERMIT_REAL_TIME: RemedyEntry = RemedyEntry {
     id: "permit-real-time",
@@ -59,7 +60,7 @@ pub(crate) static DEDICATED_CPUS: RemedyEntry = RemedyEntry {
 
 pub(crate) static RAISE_CPU_QUOTA: RemedyEntry = RemedyEntry {
     id: "raise-cpu-quota",
-    scope: Scope::Os("linux"),
+    scope: Scope::Os(Os::Linux),
     summary: "Threads are no longer throttled until the quota's next period.",
     how: "Raise or remove the CPU limit and keep the request (weight). Otherwise shorten the period, or run no more \
           busy threads than the number of CPUs that the quota is worth.",

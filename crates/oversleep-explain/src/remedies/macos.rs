@@ -1,7 +1,7 @@
 //! Remedies that a program applies on macOS.
 
-use oversleep_record::Conditions;
 use oversleep_record::conditions::Setting;
+use oversleep_record::{Conditions, Os};
 
 use crate::entry::{RemedyEntry, Scope, Trial};
 use crate::names::{MACOS_EXACT, MACOS_SLEEPS, tunable};
@@ -9,7 +9,7 @@ use crate::read;
 
 pub(crate) static TIME_CONSTRAINT_POLICY: RemedyEntry = RemedyEntry {
     id: "time-constraint-policy",
-    scope: Scope::Os("macos"),
+    scope: Scope::Os(Os::Macos),
     summary: "The thread's timers are not coalesced, and the thread runs as soon as they fire.",
     how: "Give the thread that must be on time a time-constraint policy, and keep its work within the computation that the \
           policy states. It takes no privilege.",
@@ -33,7 +33,7 @@ pub(crate) static TIME_CONSTRAINT_POLICY: RemedyEntry = RemedyEntry {
 
 pub(crate) static STRICT_TIMER: RemedyEntry = RemedyEntry {
     id: "strict-timer",
-    scope: Scope::Os("macos"),
+    scope: Scope::Os(Os::Macos),
     summary: "One timer is exempt from coalescing; the thread keeps its class.",
     how: "Create the dispatch source with DISPATCH_TIMER_STRICT and a leeway of 0, or the kevent timer with NOTE_CRITICAL.",
     example: Some(

@@ -4,7 +4,7 @@ use super::CHANGES_CODE;
 use crate::entry::{RemedyEntry, Scope, Trial};
 use crate::names::{HYBRID, OVERSLEEP};
 use crate::read;
-use oversleep_record::ExperimentId;
+use oversleep_record::{ExperimentId, Os};
 
 pub(crate) static HYBRID_WAIT: RemedyEntry = RemedyEntry {
     id: "hybrid-wait",
@@ -52,7 +52,7 @@ pub(crate) static USE_ELAPSED_CLOCK: RemedyEntry = RemedyEntry {
 
 pub(crate) static USE_PRECISE_CLOCK: RemedyEntry = RemedyEntry {
     id: "use-precise-clock",
-    scope: Scope::Except("windows"),
+    scope: Scope::Except(Os::Windows),
     summary: "Readings differ by nanoseconds instead of whole ticks.",
     how: "Use the precise clock for anything shorter than a hundred ticks. Keep the coarse clock for timestamps for \
           which a tick does not matter.",
@@ -62,7 +62,7 @@ pub(crate) static USE_PRECISE_CLOCK: RemedyEntry = RemedyEntry {
 
 pub(crate) static COMPARE_WITHIN_ONE_CLOCK: RemedyEntry = RemedyEntry {
     id: "compare-within-one-clock",
-    scope: Scope::Except("windows"),
+    scope: Scope::Except(Os::Windows),
     summary: "A wait and the code that checks it agree on when the deadline is.",
     how: "Compute the deadline on the clock that the wait uses, read that same clock after the wait, and wait again for \
           the rest.",

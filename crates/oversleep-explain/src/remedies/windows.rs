@@ -1,7 +1,7 @@
 //! Remedies that a program applies on Windows.
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, ExperimentId, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Os};
 
 use super::CHANGES_CODE;
 use crate::entry::{RemedyEntry, Scope, Trial};
@@ -10,7 +10,7 @@ use crate::read::{self, windows::half_and_above};
 
 pub(crate) static REQUEST_TIMER_RESOLUTION: RemedyEntry = RemedyEntry {
     id: "request-timer-resolution",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     summary: "The process's waits end on a tick of 1 ms instead of 15.6 ms.",
     how: "Request a timer resolution of 1 ms in the process that waits, and release it as soon as waits need not end \
           on time. It costs power while it is held.",
@@ -29,7 +29,7 @@ pub(crate) static REQUEST_TIMER_RESOLUTION: RemedyEntry = RemedyEntry {
 
 pub(crate) static USE_HIGH_RESOLUTION_TIMER: RemedyEntry = RemedyEntry {
     id: "use-high-resolution-timer",
-    scope: Scope::OsWhere("windows", read::may_have_high_resolution_timers),
+    scope: Scope::OsWhere(Os::Windows, read::may_have_high_resolution_timers),
     summary: "Unless the machine is busy, the wait usually ends 0.5 to 1 ms late whatever the tick is, and no process has \
               to request a timer resolution.",
     how: "Wait on a waitable timer created with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION (Windows 10 1803). \
@@ -45,7 +45,7 @@ pub(crate) static USE_HIGH_RESOLUTION_TIMER: RemedyEntry = RemedyEntry {
 
 pub(crate) static KEEP_RESOLUTION_WHILE_HIDDEN: RemedyEntry = RemedyEntry {
     id: "keep-resolution-while-hidden",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     summary: "The request stays in force while the process's windows are hidden.",
     how: "Opt out of the timer throttling of hidden processes with SetProcessInformation, or wait on a high-resolution \
           timer, which needs no request.",
@@ -61,7 +61,7 @@ pub(crate) static KEEP_RESOLUTION_WHILE_HIDDEN: RemedyEntry = RemedyEntry {
 
 pub(crate) static REQUEST_JUST_ABOVE_HALF: RemedyEntry = RemedyEntry {
     id: "request-just-above-half",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     summary: "A wait of 1 ms takes two ticks of 0.507 ms instead of three of 0.5 ms.",
     how: "Request 0.507 ms (5,070 units of 100 ns) rather than 0.5 ms, and measure it: the best value depends on the \
           timer's hardware.",
@@ -77,7 +77,7 @@ pub(crate) static REQUEST_JUST_ABOVE_HALF: RemedyEntry = RemedyEntry {
 
 pub(crate) static USE_PRECISE_SYSTEM_CLOCK: RemedyEntry = RemedyEntry {
     id: "use-precise-system-clock",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     summary: "Readings differ by fractions of a microsecond instead of whole ticks.",
     how: "Measure durations with QueryPerformanceCounter. For the time of day, call GetSystemTimePreciseAsFileTime \
           (Windows 8).",
@@ -91,7 +91,7 @@ pub(crate) static USE_PRECISE_SYSTEM_CLOCK: RemedyEntry = RemedyEntry {
 
 pub(crate) static WAIT_FOR_THE_REST: RemedyEntry = RemedyEntry {
     id: "wait-for-the-rest",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     summary: "A wait that ended a tick early is followed by a wait for the rest.",
     how: "Read QueryPerformanceCounter after the wait, and wait again until the deadline has passed.",
     example: Some(
@@ -103,7 +103,7 @@ pub(crate) static WAIT_FOR_THE_REST: RemedyEntry = RemedyEntry {
 
 pub(crate) static SET_NO_TOLERANCE: RemedyEntry = RemedyEntry {
     id: "set-no-tolerance",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     summary: "The system does not delay the timer to expire it together with others.",
     how: "For timers that must be on time, pass SetWaitableTimerEx a tolerance of 0, or call SetWaitableTimer.",
     example: Some("/* C */\nSetWaitableTimerEx(timer, &due, 0, NULL, NULL, NULL, 0 /* ms of tolerance */);"),
@@ -114,7 +114,7 @@ pub(crate) static SET_NO_TOLERANCE: RemedyEntry = RemedyEntry {
 
 pub(crate) static RELEASE_TIMER_RESOLUTION: RemedyEntry = RemedyEntry {
     id: "release-timer-resolution",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     summary: "The processor sleeps through whole ticks again while nothing has to be on time.",
     how: "Hold the request only around the waits that need it. Release it when the program pauses, is minimised or has \
           nothing to play.",

@@ -3,6 +3,7 @@
 
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
+use oversleep_system::tunables::names;
 
 use super::question::{Question, Subject};
 use oversleep_measure::find_wait;
@@ -84,8 +85,8 @@ pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
             (None, Some((runtime, wait, rounds))) => {
                 let rounded = rounds.of(*request);
                 translation = runtime.sentence(name, wait, rounds, (*request, rounded));
-                if runtime.holds_while(platform, rounded) && question.conditions.setting("resolution").is_none() {
-                    question.conditions = question.conditions.with("resolution", Setting::Nanos(MILLISECOND));
+                if runtime.holds_while(platform, rounded) && question.conditions.setting(names::RESOLUTION).is_none() {
+                    question.conditions = question.conditions.with(names::RESOLUTION, Setting::Nanos(MILLISECOND));
                     translation += "it holds 1 ms meanwhile, because the request is not a multiple of 10 ms; ";
                 }
                 (*name, *request) = (wait.info().name.to_owned(), rounded);

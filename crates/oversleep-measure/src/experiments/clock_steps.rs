@@ -1,5 +1,6 @@
 //! A4: how finely each clock moves, and whether it ever goes back.
 
+use oversleep_system::tunables::names;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -217,7 +218,7 @@ fn take_turns(platform: &SharedPlatform, index: usize, turn: &Turn, parity: u64,
 
 /// The calling thread on that CPU, until the guard is dropped; `None` if the system refuses.
 fn pinned(platform: &dyn Platform, cpu: u32) -> Option<Option<Box<dyn Restore>>> {
-    let (outcome, guard) = platform.tunable("pin")?.apply(&Setting::Cpus(vec![cpu]));
+    let (outcome, guard) = platform.tunable(names::PIN)?.apply(&Setting::Cpus(vec![cpu]));
     outcome.holds().then_some(guard)
 }
 

@@ -2,6 +2,7 @@
 
 use oversleep_record::series::Quantity;
 use oversleep_record::{Conditions, ExperimentId, Nanos};
+use oversleep_system::waits::composed;
 
 use super::choose;
 use crate::experiment::{Column, Experiment, Published};
@@ -35,7 +36,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let cpus = u32::try_from(platform.cpus().len()).unwrap_or(1);
     let families = [Family::Sleep, Family::Poll, Family::Lock, Family::Timer, Family::Message];
     let mut waits = choose::first_of_each(platform, &families);
-    waits.extend(["spin", "spin-yield", "hybrid"].map(str::to_owned));
+    waits.extend(composed::ALL.map(str::to_owned));
     if !plan.subjects.is_empty() {
         waits.clone_from(&plan.subjects);
     }

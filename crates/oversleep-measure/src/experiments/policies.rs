@@ -3,6 +3,7 @@
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Quantity;
 use oversleep_record::{Conditions, ExperimentId, Nanos};
+use oversleep_system::tunables::names;
 
 use super::choose;
 use crate::experiment::{Column, Experiment, Published};
@@ -37,7 +38,7 @@ pub(super) static B8: Experiment = Experiment {
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
-    let Some(policy) = platform.tunable("policy") else { return Vec::new() };
+    let Some(policy) = platform.tunable(names::POLICY) else { return Vec::new() };
     let settings = policy.settings_to_compare();
     let amount = Amount {
         count: plan.depth.pick(30, 60, 1_000),
@@ -46,9 +47,9 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     }
     .limited_by(plan);
     let probe = |wait: &str, requested, setting: &Setting, amount| {
-        let conditions = plan.conditions_and(Conditions::as_found().with("policy", setting.clone()));
+        let conditions = plan.conditions_and(Conditions::as_found().with(names::POLICY, setting.clone()));
         WaitProbe::new(platform, B8.id, wait, requested, amount)
-            .keyed(|key| key.setting("policy", setting))
+            .keyed(|key| key.setting(names::POLICY, setting))
             .under(conditions)
             .boxed()
     };

@@ -2,6 +2,7 @@
 
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos};
+use oversleep_system::waits::composed;
 
 use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
@@ -37,7 +38,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         rounds: 3,
     }
     .limited_by(plan);
-    let waits = ["spin", "spin-yield", "hybrid"].into_iter().filter(|name| plan.wants(name));
+    let waits = composed::ALL.into_iter().filter(|name| plan.wants(name));
     waits
         .flat_map(|wait| {
             plan.requests_or(&[Nanos::from_millis(1)]).into_iter().map(move |requested| {

@@ -3,6 +3,7 @@
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Pace, Quantity};
 use oversleep_record::{Conditions, ExperimentId, Nanos, label};
+use oversleep_system::tunables::names;
 
 use super::choose;
 use crate::experiment::{Column, Experiment, Published};
@@ -49,7 +50,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         probes.push(probe().under(plan.conditions.clone()).boxed());
         for kind in [CpuKind::Performance, CpuKind::Efficiency] {
             let Some(cpu) = platform.cpus().into_iter().find(|cpu| cpu.kind == kind) else { continue };
-            let pinned = Conditions::as_found().with("pin", Setting::Cpus(vec![cpu.number]));
+            let pinned = Conditions::as_found().with(names::PIN, Setting::Cpus(vec![cpu.number]));
             probes.push(
                 probe()
                     .keyed(|key| key.named(label::CPU_KIND.name(), kind))

@@ -23,7 +23,7 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
             if findings.found(severity).next().is_none() {
                 continue;
             }
-            m.leaf("h3", &[], &heading(file, findings::title(severity)));
+            m.leaf("h3", &[], &heading(file, &findings::title(severity)));
             m.element("div", &[("class", "cards")], |m| {
                 findings.found(severity).for_each(|finding| card(m, file, finding, &mut shown));
             });
@@ -60,7 +60,7 @@ fn in_words(name: &str) -> String {
 const HYPHENATED: [&str; 5] = ["real-time", "wake-up", "high-resolution", "CPU-time", "fork-join"];
 
 fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut Vec<&'a str>) {
-    let severity = findings::noun(finding.severity);
+    let severity = finding.severity.noun();
     let id = format!("finding-{}", finding.id.to_lowercase());
     let title_id = format!("{id}-title");
     let class = format!("card {severity}");

@@ -1,7 +1,6 @@
 //! The findings: cause, evidence and remedies.
 
 use oversleep_explain::{FindingEntry, RemedyEntry, Trial, registry};
-use oversleep_record::finding::Severity;
 use serde_json::{Value, json};
 
 use super::{Page, STRONG};
@@ -26,7 +25,7 @@ pub fn text(entry: &FindingEntry, width: usize) -> String {
     page.paragraph(0, entry.summary);
     page.gap();
     page.hanging("Applies to:", 12, entry.applies_to);
-    page.hanging("Severity:", 12, severity(entry.severity));
+    page.hanging("Severity:", 12, &format!("{}: {}", entry.severity.noun(), entry.severity.meaning()));
     page.gap();
     page.paragraph(0, entry.meaning);
     for (title, text) in [("How oversleep knows:", entry.how_we_know), ("What to do:", entry.what_to_do)] {
@@ -59,14 +58,6 @@ fn trial(remedy: &RemedyEntry) -> String {
         Trial::Here { .. } => "`check` tries it and shows what it gains.".to_owned(),
         Trial::ByExperiment { experiment, .. } => format!("Experiment {experiment} measures what it gains."),
         Trial::Never(why) => format!("`check` does not try it: {why}."),
-    }
-}
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Fault => "fault: timing you can't trust",
-        Severity::Cost => "cost: time that a remedy can recover",
-        Severity::Note => "note: good to know before you choose a call",
     }
 }
 

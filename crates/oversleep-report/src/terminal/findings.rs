@@ -28,7 +28,7 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, deta
         if index > 0 {
             page.gap();
         }
-        page.prose(findings::title(severity), 0, Tone::Strong);
+        page.prose(&findings::title(severity), 0, Tone::Strong);
         match (detail, severity) {
             (Detail::Full, _) => found.into_iter().for_each(|finding| full(page, finding, &mut shown)),
             (Detail::Brief, Severity::Note) => notes(page, &found),

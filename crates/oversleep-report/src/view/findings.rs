@@ -4,7 +4,7 @@ use oversleep_explain as explain;
 use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
 use oversleep_record::{Nanos, ResultFile};
 
-use crate::words::{BOUND, list};
+use crate::words::{BOUND, capitalised, list};
 
 /// All findings of a result, worked out from its data; the file itself holds those of the version that wrote it.
 pub struct Findings {
@@ -31,7 +31,7 @@ impl Findings {
     pub fn summary(&self) -> String {
         let counts: Vec<String> = SEVERITIES
             .iter()
-            .map(|&severity| (self.found(severity).count(), noun(severity)))
+            .map(|&severity| (self.found(severity).count(), severity.noun()))
             .filter(|&(count, _)| count > 0)
             .map(|(count, noun)| format!("{count} {noun}{}", if count == 1 { "" } else { "s" }))
             .collect();
@@ -76,22 +76,9 @@ pub fn helped(advice: &Advice) -> bool {
 /// The gravest first.
 pub const SEVERITIES: [Severity; 3] = [Severity::Fault, Severity::Cost, Severity::Note];
 
-/// One of them.
-pub fn noun(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Fault => "fault",
-        Severity::Cost => "cost",
-        Severity::Note => "note",
-    }
-}
-
 /// What a severity means: the heading over its findings.
-pub fn title(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Fault => "Faults: timing you can't trust",
-        Severity::Cost => "Costs: time that a remedy can recover",
-        Severity::Note => "Notes: good to know before you choose a call",
-    }
+pub fn title(severity: Severity) -> String {
+    capitalised(&format!("{}s: {}", severity.noun(), severity.meaning()))
 }
 
 /// What the trial of a remedy came to, in words.

@@ -3,7 +3,7 @@
 use oversleep_record::environment::FactValue;
 use oversleep_record::file::{Chosen, Completion};
 use oversleep_record::series::Status;
-use oversleep_record::{FactName, Nanos, ResultFile, Unavailable};
+use oversleep_record::{FactName, Nanos, Os, ResultFile, Unavailable};
 
 use super::select;
 use crate::words::{self, counted, grouped};
@@ -58,7 +58,7 @@ pub fn machine(file: &ResultFile) -> Vec<String> {
     };
     // Elsewhere than on Linux a kernel's release is not the version people know.
     let release = facts.text(FactName::KernelRelease);
-    let name = facts.text(FactName::OsName).filter(|_| file.platform.os != "linux" || release.is_none());
+    let name = facts.text(FactName::OsName).filter(|_| !file.platform.is(Os::Linux) || release.is_none());
     let mut parts = vec![match (name, release) {
         (Some(name), _) => format!("{name} {}", file.platform.arch),
         (None, Some(release)) => format!("{os} {release} {}", file.platform.arch),

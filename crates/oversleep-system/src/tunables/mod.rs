@@ -29,6 +29,25 @@ pub const COMMON: TunableInfo = TunableInfo {
     page: "",
 };
 
+/// The names of tunables that other crates speak of; one that no system describes doesn't compile.
+pub mod names {
+    use super::{LINUX, WINDOWS};
+    use crate::describe;
+
+    /// The timer slack of Linux.
+    pub const SLACK: &str = describe!(LINUX, "slack").name;
+    /// The timer resolution of Windows.
+    pub const RESOLUTION: &str = describe!(WINDOWS, "resolution").name;
+    /// The scheduling policy, on every system.
+    pub const POLICY: &str = describe!(LINUX, "policy").name;
+    /// The CPUs that a thread may use.
+    pub const PIN: &str = describe!(LINUX, "pin").name;
+    /// Memory that stays in memory.
+    pub const LOCK_MEMORY: &str = describe!(LINUX, "lock-memory").name;
+    /// The longest wake-up latency that processors may take.
+    pub const DMA_LATENCY: &str = describe!(LINUX, "dma-latency").name;
+}
+
 /// The tunables of a system by its name in results; none if it has no room of its own.
 pub fn of(os: &str) -> &'static [TunableInfo] {
     match os {

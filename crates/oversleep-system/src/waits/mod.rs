@@ -4,6 +4,7 @@
 //! A new wait is one entry in the file of its system, beside others of its family: the simplest of a family stands
 //! first. Waits made of a clock and another wait are described where they are made, in `oversleep-measure`.
 
+pub mod composed;
 mod library;
 mod linux;
 mod macos;

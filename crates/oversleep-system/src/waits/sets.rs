@@ -1,7 +1,7 @@
 //! Sets of waits by what their descriptions say. They are constants, so that other constants can be made of them.
 
 use super::{LINUX, MACOS, WINDOWS};
-use crate::{Family, SlackRule, WaitInfo, ZeroMeans};
+use crate::{Family, SlackRule, Takes, WaitInfo, ZeroMeans};
 
 /// The names of the waits that fit, a condition after the other, each in the order of the list.
 macro_rules! names_where {
@@ -46,6 +46,8 @@ pub const MACOS_EXACT: &[&str] = names_where!(MACOS, is_exact_timer, is_exact_ot
 
 /// Waits of Linux whose slack grows with the timeout.
 pub const LINUX_TIMEOUT_SHARE: &[&str] = names_where!(LINUX, has_share_of_timeout);
+/// Waits of Linux whose end is a time of day.
+pub const LINUX_TO_TIME_OF_DAY: &[&str] = names_where!(LINUX, ends_at_time_of_day);
 /// Waits of Linux for descriptors that count in whole milliseconds.
 pub const LINUX_MILLISECOND_POLLS: &[&str] = names_where!(LINUX, is_poll_in_milliseconds);
 /// Sleeps of Windows, and its waits for another thread, that end at a timer interrupt.
@@ -70,6 +72,10 @@ const fn is_exact_timer(info: &WaitInfo) -> bool {
 
 const fn is_exact_otherwise(info: &WaitInfo) -> bool {
     !matches!(info.family, Family::Sleep) && info.ignores_slack() && !is_exact_timer(info)
+}
+
+const fn ends_at_time_of_day(info: &WaitInfo) -> bool {
+    matches!(info.takes, Takes::TimeOfDay)
 }
 
 const fn has_share_of_timeout(info: &WaitInfo) -> bool {
@@ -97,6 +103,7 @@ mod tests {
         assert_eq!(LINUX_MILLISECOND_POLLS, ["poll", "epoll-wait"]);
         assert!(LINUX_TIMEOUT_SHARE.contains(&"ppoll") && !LINUX_TIMEOUT_SHARE.contains(&"so-rcvtimeo"));
         assert!(WINDOWS_TICK_WAITS.starts_with(WINDOWS_SLEEPS) && WINDOWS_TICK_WAITS.len() > WINDOWS_SLEEPS.len());
+        assert_eq!(LINUX_TO_TIME_OF_DAY, ["sem-timedwait", "mq-timedreceive"]);
         assert!(MACOS_EXACT.contains(&"dispatch-source-strict"));
     }
 }

@@ -3,11 +3,11 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::names::{MONOTONIC, REALTIME_WAITS, SOCKET_TIMEOUT, STD_INSTANT};
+use crate::names::{LINUX_TO_TIME_OF_DAY, MONOTONIC, SOCKET_TIMEOUT, STD_INSTANT};
 use crate::read::not_measured;
 use crate::remedies::program::COMPARE_WITHIN_ONE_CLOCK;
 use crate::remedies::windows::WAIT_FOR_THE_REST;
@@ -41,9 +41,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 
 /// The clock a wait's timer runs on, where that is known.
 fn own_clock(file: &ResultFile, wait: &str) -> Option<&'static str> {
-    (file.platform.os == "linux").then_some(match wait {
+    (file.platform.is(Os::Linux)).then_some(match wait {
         SOCKET_TIMEOUT => "the tick",
-        _ if REALTIME_WAITS.contains(&wait) => "realtime",
+        _ if LINUX_TO_TIME_OF_DAY.contains(&wait) => "realtime",
         _ => MONOTONIC,
     })
 }
@@ -54,7 +54,7 @@ fn why_early(file: &ResultFile, series: &Series) -> String {
     {
         return format!("{requested} was rounded down to {rounded}");
     }
-    let is_monotonic = file.platform.os == "linux" && series.clock == STD_INSTANT;
+    let is_monotonic = file.platform.is(Os::Linux) && series.clock == STD_INSTANT;
     let timed_by = if is_monotonic { MONOTONIC } else { series.clock.as_str() };
     match own_clock(file, &series.subject) {
         Some(own) if own == timed_by => format!("the wait uses {own}, which also timed it"),

@@ -3,7 +3,7 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::processor::{ThermalPressure, degrees};
 use oversleep_record::series::distinct_rounds;
-use oversleep_record::{Nanos, ProcessorState, ResultFile, Series};
+use oversleep_record::{Nanos, Os, ProcessorState, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::observed;
@@ -68,7 +68,7 @@ fn heat(file: &ResultFile) -> Checked {
             return Ok(with_temperature(resting_on_limit(file, lowest, found)));
         }
         // What Wine calls the limit is its host's setting.
-        if lowest < 1_000 && file.platform.os == "windows" && wine_version(file).is_none() {
+        if lowest < 1_000 && file.platform.is(Os::Windows) && wine_version(file).is_none() {
             let found = Conclusion::found(format!(
                 "Windows limited the clock rate to {} of its rating: its thermal throttle limit held during the whole run",
                 of_rate(lowest)

@@ -3,7 +3,7 @@
 use oversleep_record::clock::is_coarse;
 use oversleep_record::finding::Severity;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{p50, requested};
@@ -115,7 +115,7 @@ fn leeway(file: &ResultFile, sweep: &[&Series]) -> Option<&'static str> {
         });
         rests.clone().max().unwrap_or_default() - rests.min().unwrap_or_default() <= LINE_WIDTH
     };
-    let has_leeways = file.platform.os == "macos";
+    let has_leeways = file.platform.is(Os::Macos);
     LEEWAYS.iter().filter(|_| has_leeways).find(is_line).map(|(_, _, words)| *words)
 }
 

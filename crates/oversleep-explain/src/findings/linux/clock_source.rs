@@ -1,7 +1,7 @@
 //! What the kernel keeps time by: reads that are system calls, a time-stamp counter that can't be trusted.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{ExperimentId, FactName, ResultFile};
+use oversleep_record::{ExperimentId, FactName, Os, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::median_of;
@@ -27,7 +27,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         summary: "Each clock read is a system call, because user space can't read the clocksource.",
         applies_to: "Linux with a clocksource other than tsc, kvm-clock, hyperv_clocksource or arch_sys_counter; sandboxes \
                      and kernels without a vDSO",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Cost,
         meaning: "The vDSO, kernel code that runs in user space, answers clock_gettime in tens of nanoseconds. It \
                   needs a clocksource that user space can read: the TSC, the ARM counter, or a hypervisor's page. With \
@@ -49,7 +49,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         summary: "The time-stamp counter is not invariant, or the kernel found it unstable: don't use rdtsc as a clock \
                   here.",
         applies_to: "Linux on x86-64",
-        scope: Scope::OsWhere("linux", has_tsc),
+        scope: Scope::OsWhere(Os::Linux, has_tsc),
         severity: Severity::Cost,
         meaning: "An invariant TSC runs at one rate in every frequency and idle state; CPUID leaf 8000_0007h states \
                   that a processor has one. Without it, the counter may slow down or stop with the processor, and \

@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::processor::{rate, rates};
-use oversleep_record::{FactName, Nanos, ProcessorState, ResultFile};
+use oversleep_record::{FactName, Nanos, Os, ProcessorState, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{helped, p50};
@@ -25,7 +25,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "deep-idle-states",
         summary: "A processor in a deep idle state takes tens of microseconds to leave it before it can handle the timer.",
         applies_to: "Linux with a cpuidle driver, mostly on bare metal; in a guest the host's states matter",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Cost,
         meaning: "When nothing is runnable the processor enters an idle state. The deeper the state, the less power it \
                   takes and the longer it takes to leave: 1 to 2 µs for a halt, 100 µs and more for the deepest. The \
@@ -49,7 +49,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "power-saving-governor",
         summary: "The frequency governor lets an idle processor slow down, so a wake-up begins at a low frequency.",
         applies_to: "Linux with a cpufreq driver",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Note,
         meaning: "A thread that mostly sleeps looks like an idle processor to the frequency governor. When the timer \
                   fires, the interrupt, the scheduler and the first of the thread's own work run at a low frequency; \

@@ -3,7 +3,7 @@
 use oversleep_record::environment::FactValue;
 use oversleep_record::finding::Severity;
 use oversleep_record::series::distinct_rounds;
-use oversleep_record::{FactName, Nanos, ResultFile};
+use oversleep_record::{FactName, Nanos, Os, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::observed;
@@ -25,7 +25,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "cgroup-throttling",
         summary: "The control group used up its CPU quota, so none of its threads ran until the next period.",
         applies_to: APPLIES_TO,
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Fault,
         meaning: "A quota gives a control group a budget of CPU time per period, 100 ms by default. When its threads \
                   have used up the budget, none of them runs until the period ends, whatever it is waiting for: a \
@@ -45,7 +45,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "cgroup-quota",
         summary: "A CPU quota is set: a burst of work that uses it up is throttled until the period ends.",
         applies_to: APPLIES_TO,
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Note,
         meaning: "A quota limits the CPU time per period, not the number of CPUs. With a quota of two CPUs on a \
                   machine with sixteen, sixteen busy threads use up the budget in an eighth of the period, and then \

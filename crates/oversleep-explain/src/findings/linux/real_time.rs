@@ -3,7 +3,7 @@
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
-use oversleep_record::{FactName, Nanos, ResultFile, Series};
+use oversleep_record::{FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
@@ -29,7 +29,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "real-time-not-permitted",
         summary: "This process may not use a real-time policy, so its deadlines compete with every other task.",
         applies_to: "Linux; processes without CAP_SYS_NICE and with RLIMIT_RTPRIO 0",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Note,
         meaning: "SCHED_FIFO and SCHED_RR run a woken thread ahead of every ordinary one and without timer slack. To request \
                   them, a process needs CAP_SYS_NICE or a positive RLIMIT_RTPRIO, which ordinary users and most containers \
@@ -50,7 +50,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         summary: "The kernel takes part of each period away from real-time threads that never give up their CPU.",
         applies_to: "Linux 2.6.25 to 6.11, and later kernels with CONFIG_RT_GROUP_SCHED; from 6.12 the fair server has that \
                      effect if ordinary tasks starve",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Note,
         meaning: "Up to Linux 6.11, real-time threads may use sched_rt_runtime_us of every sched_rt_period_us, by \
                   default 950 ms of each second. A thread that spins loses the CPU for the remaining 50 ms, so a spin \

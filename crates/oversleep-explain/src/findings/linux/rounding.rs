@@ -1,7 +1,7 @@
 //! Timeouts that count in coarse units: whole milliseconds, whole ticks.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{a_wait, duration, p50, requested, summary};
@@ -17,7 +17,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         summary: "poll and epoll_wait take whole milliseconds, so a fractional timeout is rounded up to the next whole \
                   one.",
         applies_to: "Linux, every version; any runtime whose event loop ends in poll or epoll_wait",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Cost,
         meaning: "The timeout of poll and epoll_wait is an int of milliseconds. A caller that wants 300 µs must pass 0 and \
                   spin, or pass 1 and wait more than three times as long. A caller that must never be early rounds up, as \
@@ -36,7 +36,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "socket-timeout-tick",
         summary: "SO_RCVTIMEO and SO_SNDTIMEO count whole ticks of 1/HZ and end one to two ticks late.",
         applies_to: "Linux, every version; the tick is 1 ms to 10 ms (CONFIG_HZ 1000 to 100)",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Cost,
         meaning: "The kernel keeps socket timeouts in jiffies and runs them on the timer wheel, not on high-resolution \
                   timers. It rounds the request up to whole ticks, and the wheel adds up to another tick so as never to be \

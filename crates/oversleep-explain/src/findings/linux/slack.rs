@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
-use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{helped, p50};
@@ -25,7 +25,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "timer-slack",
         summary: "The kernel ends every sleep and timeout of an ordinary thread late by up to its timer slack, 50 µs by default.",
         applies_to: "Linux 2.6.28 and later; threads under SCHED_OTHER, SCHED_BATCH and SCHED_IDLE",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Cost,
         meaning: "Each thread has a timer slack. The kernel may end a wait at any time between the deadline and the deadline \
                   plus the slack, so that several wake-ups can share one interrupt. On a quiet processor there is nothing \
@@ -49,7 +49,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "waits-without-slack",
         summary: "timerfd, timer_create, setitimer, mq_timedreceive and io_uring timeouts ignore timer slack.",
         applies_to: "Linux 2.6.28 and later (io_uring from 5.4)",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Note,
         meaning: "Timer slack applies if a system call puts its own thread to sleep until a given time. Timers that are \
                   kernel objects of their own (timerfd, POSIX timers, interval timers, io_uring timeouts) and \

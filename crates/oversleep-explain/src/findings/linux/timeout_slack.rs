@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::{Severity, Verdict};
-use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{p50, pooled, requested, values};
@@ -28,7 +28,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "nice-poll-slack",
         summary: "A positive nice value widens the slack of select, poll and epoll from 0.1 % to 0.5 % of the timeout.",
         applies_to: "Linux 2.6.28 and later; threads with a nice value above 0",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Note,
         meaning: "The kernel gives a timeout of select, poll or epoll a slack of 0.1 % of its length, or 0.5 % if the \
                   thread has a positive nice value. A batch job that runs under nice therefore gets five times the \
@@ -76,7 +76,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "long-timeout-slack",
         summary: "select, poll and epoll may end late by 0.1 % of their timeout, up to 100 ms.",
         applies_to: "Linux 2.6.28 and later; threads under SCHED_OTHER, SCHED_BATCH and SCHED_IDLE",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Note,
         meaning: "For the timeouts of select, poll and epoll the kernel uses the larger of the thread's timer slack \
                   and 0.1 % of the timeout, at most 100 ms. For timeouts above 50 ms, this share exceeds the default \

@@ -1,7 +1,7 @@
 //! Guests, whose hypervisor limits how exact their timing can be.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{ExperimentId, FactName, ResultFile};
+use oversleep_record::{ExperimentId, FactName, Os, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{median_of, p50};
@@ -21,7 +21,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     summary: "This is a guest: the hypervisor, not the processor, limits how accurate its waits and how cheap its \
               clocks can be.",
     applies_to: "Linux under KVM, Hyper-V (WSL2 too), VMware, Xen and others",
-    scope: Scope::Os("linux"),
+    scope: Scope::Os(Os::Linux),
     severity: Severity::Note,
     meaning: "A guest programs its timer through the hypervisor and gives an idle virtual processor back to the host. \
               The interrupt that ends a wait must first bring the virtual processor back, which takes 5 to 50 µs \

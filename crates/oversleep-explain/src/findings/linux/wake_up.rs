@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{ExperimentId, FactName, ResultFile};
+use oversleep_record::{ExperimentId, FactName, Os, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
@@ -21,7 +21,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     summary: "Every wait is late by the sum of three parts: slack and timer, the run queue, and the return to the \
               program.",
     applies_to: "Linux with perf_event_open for one's own threads (perf_event_paranoid 2 or lower)",
-    scope: Scope::Os("linux"),
+    scope: Scope::Os(Os::Linux),
     severity: Severity::Note,
     meaning: "The time between the deadline and the program's next clock read has three parts. The first is the timer: \
               slack, the interrupt, leaving an idle state, marking the thread runnable. The second is the run queue: \

@@ -2,7 +2,7 @@
 
 use oversleep_record::clock::is_coarse;
 use oversleep_record::finding::Severity;
-use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::p50;
@@ -17,7 +17,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     name: "coarse-system-time",
     summary: "GetSystemTimeAsFileTime, timeGetTime and QueryInterruptTime show the time of the last clock interrupt.",
     applies_to: "Windows, every version; programs that rely on timestamps of the system time in units of 100 ns",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     severity: Severity::Note,
     meaning: "These clocks are variables that the clock interrupt advances. Their units (100 ns, 1 ms) say nothing about \
               their steps. A step is 15.6 ms at the default timer resolution, and otherwise the finest period that any \

@@ -3,7 +3,7 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
@@ -20,7 +20,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     name: "early-return",
     summary: "Timed waits on Windows 7 and 8 count from the last tick and may end up to one tick early.",
     applies_to: "Windows 7 to 8.1 (before build 10240); from Windows 10 on waits don't end early",
-    scope: Scope::OsWhere("windows", |file| build(file).map_or(true, |build| build < BUILD_10)),
+    scope: Scope::OsWhere(Os::Windows, |file| build(file).map_or(true, |build| build < BUILD_10)),
     severity: Severity::Fault,
     meaning: "Before Windows 10 a timeout was added to the time of the last clock interrupt instead of the time of the \
               call. A wait that is called late in a tick is shorter than its request by nearly a whole tick, up to \

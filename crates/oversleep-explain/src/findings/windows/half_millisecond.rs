@@ -1,7 +1,7 @@
 //! Half a millisecond, which can be worse than a little more.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{Nanos, Series};
+use oversleep_record::{Nanos, Os, Series};
 
 use crate::entry::{Conclusion, Scope};
 use crate::figures::duration;
@@ -17,7 +17,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     name: "half-millisecond",
     summary: "Requesting exactly 0.5 ms can make a 1 ms wait longer than requesting 0.507 ms does.",
     applies_to: "Windows 10 and 11 if 0.5 ms is granted, exactly or rounded down by the timer's hardware",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     severity: Severity::Note,
     meaning: "A program that waits in a loop makes each call a few microseconds after a tick, so its deadline 1 ms \
               later also lies a few microseconds after a multiple of 0.5 ms. Two ticks of 0.5 ms end just before the \

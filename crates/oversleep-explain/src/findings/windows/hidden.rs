@@ -1,7 +1,7 @@
 //! Requests that are dropped while nobody can see the process.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{FactName, ResultFile};
+use oversleep_record::{FactName, Os, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::duration;
@@ -17,7 +17,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     name: "hidden-window-request",
     summary: "Windows 11 may drop a process's timer resolution request while its windows are hidden and it is silent.",
     applies_to: "Windows 11 (build 22000) and later, processes with windows; not Windows Server",
-    scope: Scope::OsWhere("windows", |file| file.environment.flag(FactName::OsIsServer) != Some(true)),
+    scope: Scope::OsWhere(Os::Windows, |file| file.environment.flag(FactName::OsIsServer) != Some(true)),
     severity: Severity::Note,
     meaning: "On Windows 11 a process that owns windows is not guaranteed a finer timer resolution than the default \
               while all its windows are fully covered, minimised or otherwise invisible and it plays no sound. Its \

@@ -1,7 +1,7 @@
 //! High-resolution timers, available and unused.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{FactName, Nanos, ResultFile};
+use oversleep_record::{FactName, Nanos, Os, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
@@ -18,7 +18,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     name: "high-resolution-timer",
     summary: "High-resolution waitable timers are available, and usually end only 0.5 to 1 ms late without any request.",
     applies_to: "Windows 10 1803 (build 17134) and later; std::thread::sleep of Rust 1.75, Go 1.23, CPython 3.11 use them",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     severity: Severity::Cost,
     meaning: "A waitable timer created with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION does not wait for the clock \
               interrupt's period: the system raises the interrupt rate for just that expiry. Its waits never end early \

@@ -3,7 +3,7 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
 use oversleep_record::words::grouped;
-use oversleep_record::{ExperimentId, FactName, ResultFile, Series, label};
+use oversleep_record::{ExperimentId, FactName, Os, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::median_of;
@@ -22,7 +22,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     name: "resolution-power",
     summary: "Holding a fine timer resolution wakes the processor hundreds of times a second even when nothing waits.",
     applies_to: "Windows, every version; laptops on battery most of all",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     severity: Severity::Note,
     meaning: "While any process holds a timer resolution of 1 ms or 0.5 ms, the clock interrupt comes 1,000 or 2,000 \
               times a second instead of 64, on an idle machine too, and on every processor that receives it. Each \

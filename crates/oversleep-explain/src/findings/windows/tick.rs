@@ -1,7 +1,7 @@
 //! The default tick, and waits that end on it.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{FactName, ResultFile};
+use oversleep_record::{FactName, Os, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{duration, p50};
@@ -18,7 +18,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     name: "default-tick",
     summary: "At the default timer resolution every wait ends on a tick of 15.6 ms, however short the request.",
     applies_to: "Windows, every version; Sleep, waits with a timeout, completion ports, ordinary waitable timers",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     severity: Severity::Cost,
     meaning: "Windows checks its timers when the clock interrupt arrives: 64 times a second unless a process requested \
               more. A wait ends at the first tick after its deadline. Sleep(1) takes up to 15.6 ms, and nearly always \

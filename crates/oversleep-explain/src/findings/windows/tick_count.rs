@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
-use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use super::coarse_time::{Seen, seen_in, step_seen};
 use crate::entry::{Checked, Conclusion, Scope};
@@ -22,7 +22,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     name: "tick-count-step",
     summary: "GetTickCount64 moves in steps of 15 or 16 ms whatever timer resolution is in force.",
     applies_to: "Windows, every version; programs and runtimes that use GetTickCount64 as a clock",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     severity: Severity::Note,
     meaning: "GetTickCount64 counts milliseconds and advances 64 times a second, at the default tick, even while the \
               clock interrupt comes every millisecond. It shows shorter durations as 0, 15 or 16 ms. Charts made with \

@@ -1,5 +1,6 @@
 //! The tolerance of a waitable timer, which the system uses.
 
+use oversleep_record::Os;
 use oversleep_record::finding::Severity;
 
 use crate::entry::{Conclusion, Scope};
@@ -15,7 +16,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     summary: "The system may delay a waitable timer by up to the tolerance it is given, to expire it together with \
               others.",
     applies_to: "Windows 7 and later: SetWaitableTimerEx, SetThreadpoolTimer with a window, SetCoalescableTimer",
-    scope: Scope::Os("windows"),
+    scope: Scope::Os(Os::Windows),
     severity: Severity::Note,
     meaning: "SetWaitableTimerEx takes the delay that the caller tolerates. The system uses it to expire several \
               timers at one interrupt, so the timer ends at any time between its due time and the due time plus the \

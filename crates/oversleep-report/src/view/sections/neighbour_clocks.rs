@@ -4,7 +4,7 @@
 use oversleep_explain::verdicts::step_in_words;
 use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
-use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series, label};
 
 use super::neighbour_steps::{neighbour, of_step, steps};
 use crate::view::head;
@@ -52,7 +52,7 @@ struct Row {
 /// Whether a setting of one process can move the timers and clocks of another here. A timer resolution of Windows can;
 /// slack and tiers belong to threads, and Wine answers with its host's clocks.
 pub fn is_shared(file: &ResultFile) -> bool {
-    file.platform.os == "windows" && head::wine(file).is_none()
+    file.platform.is(Os::Windows) && head::wine(file).is_none()
 }
 
 /// Every coarse clock whose steps were observed, in the registry's order.

@@ -1,5 +1,6 @@
 //! Waits while the measuring thread holds a timer slack or a timer resolution (C2).
 
+use oversleep_system::tunables::names;
 use std::collections::BTreeSet;
 
 use oversleep_record::conditions::Setting;
@@ -18,7 +19,7 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
     let Some(tunable) = tunable(file, ExperimentId::C2) else { return section };
     section.title = capitalised(in_words(tunable));
     let as_found =
-        file.environment.nanos(if tunable == "slack" { FactName::TimerSlack } else { FactName::TimerPeriodNow });
+        file.environment.nanos(if tunable == names::SLACK { FactName::TimerSlack } else { FactName::TimerPeriodNow });
     let mut columns = Columns::new().figure(format!("{tunable} held"), |setting: &&Setting| {
         let is_as_found = as_found.map(Setting::Nanos).as_ref() == Some(*setting);
         setting.to_string().toned(if is_as_found { Tone::Strong } else { Tone::Plain })
@@ -49,8 +50,8 @@ pub fn tunable<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Option<&'a
 /// What a tunable is called in a sentence.
 pub fn in_words(tunable: &str) -> &str {
     match tunable {
-        "slack" => "timer slack",
-        "resolution" => "timer resolution",
+        names::SLACK => "timer slack",
+        names::RESOLUTION => "timer resolution",
         other => other,
     }
 }

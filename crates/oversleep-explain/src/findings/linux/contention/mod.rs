@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{Disturbance, ExperimentId, FactName, Nanos, ResultFile, Series};
+use oversleep_record::{Disturbance, ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{cpus, observed, p50, values};
@@ -32,7 +32,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "hypervisor-steal",
         summary: "The hypervisor runs other guests while this one wants to run; every wait can end that much later.",
         applies_to: "Linux guests whose hypervisor reports steal time (KVM, Xen, Hyper-V, PowerVM, z/VM)",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Cost,
         meaning: "Steal is time in which a virtual processor had something to run and the hypervisor ran something else. A \
                   timer that fires meanwhile is handled when the processor is back, so lateness gets a tail of milliseconds \
@@ -52,7 +52,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "cpu-pressure",
         summary: "Tasks on this machine wait for a CPU although oversleep put no load on it.",
         applies_to: "Linux 4.20 and later with pressure stall information (PSI)",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Cost,
         meaning: "Pressure stall information counts the time in which at least one runnable task had no CPU. Some other work \
                   wants more CPU than there is, at least in bursts, and a woken thread may have to queue behind it.",
@@ -70,7 +70,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "oversubscription",
         summary: "Woken threads queue for a CPU, because more threads are runnable than there are CPUs.",
         applies_to: "Linux, every version",
-        scope: Scope::Os("linux"),
+        scope: Scope::Os(Os::Linux),
         severity: Severity::Cost,
         meaning: "A timer makes its thread runnable; the thread runs when a CPU is free or the scheduler preempts what \
                   runs there. With more runnable threads than CPUs, that can take a whole scheduling slice of several \

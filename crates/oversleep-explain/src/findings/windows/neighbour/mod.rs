@@ -1,7 +1,7 @@
 //! Other processes' requests for a timer resolution: that one is in force, and whether it serves this process.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, label};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::duration;
@@ -22,7 +22,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         summary: "Another process holds a finer timer resolution than the default, and figures measured meanwhile \
                   depend on it.",
         applies_to: "Windows, every version; browsers, media players, chat programs and games are frequent neighbours",
-        scope: Scope::Os("windows"),
+        scope: Scope::Os(Os::Windows),
         severity: Severity::Note,
         meaning: "The clock interrupt runs at the finest timer resolution that any process requested, for as long as that \
                   process lives or holds the request. Before Windows 10 2004 every wait of every process then ends on that \
@@ -47,7 +47,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         name: "own-request-needed",
         summary: "Since Windows 10 2004 a finer timer resolution serves only the process that requests it.",
         applies_to: "Windows 10 2004 (build 19041) and later, without GlobalTimerResolutionRequests",
-        scope: Scope::Os("windows"),
+        scope: Scope::Os(Os::Windows),
         severity: Severity::Cost,
         meaning: "Up to Windows 10 1909, one process's request shortened the waits of every process, and many programs \
                   relied on it without knowing. Since 2004 the waits of a process that requested nothing keep to the \
