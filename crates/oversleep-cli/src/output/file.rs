@@ -25,10 +25,19 @@ pub fn check(path: &Path) -> Result<(), String> {
         Ok(found) if !found.is_file() => Ok(()),
         // Replacing a file takes write access to its directory only, but a protected file must stay.
         Ok(_) => OpenOptions::new().append(true).open(path).and_then(|_| Draft::check(directory_of(&resolved(path)))),
+        // Windows says of a name that is too long that there is no such file.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && has_too_long_a_name(path) => {
+            Err(io::Error::new(io::ErrorKind::InvalidFilename, "its name is too long"))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Draft::check(directory_of(path)),
         Err(error) => Err(error),
     };
     tried.map_err(|error| why_not(path, &error))
+}
+
+/// Whether no file system has names of that length.
+fn has_too_long_a_name(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().encode_utf16().count() > 255)
 }
 
 /// Checks whether files can be created in a directory, which is created if needed.

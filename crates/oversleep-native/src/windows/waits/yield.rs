@@ -7,21 +7,21 @@ use crate::native::waits::calls;
 use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
 calls! { waits::WINDOWS;
-    SWITCH_TO_THREAD = "switch-to-thread" => {
-        proved_at_once(Stateless(|_target: Target| {
-            // SAFETY: takes nothing. It tells whether another thread ran, and either is well.
-            // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-switchtothread
-            unsafe { SwitchToThread() };
-            WaitEnd::TimedOut
-        }))
-    },
-    SLEEP_ZERO = "sleep-zero" => {
-        proved_at_once(Stateless(|_target: Target| {
-            // SAFETY: takes a number only. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep
-            unsafe { Sleep(0) };
-            WaitEnd::TimedOut
-        }))
-    },
+    SWITCH_TO_THREAD = "switch-to-thread" => proved_at_once(Stateless(switch_to_thread)),
+    SLEEP_ZERO = "sleep-zero" => proved_at_once(Stateless(sleep_zero)),
+}
+
+fn switch_to_thread(_: Target) -> WaitEnd {
+    // SAFETY: takes nothing. It tells whether another thread ran, and either is well.
+    // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-switchtothread
+    unsafe { SwitchToThread() };
+    WaitEnd::TimedOut
+}
+
+fn sleep_zero(_: Target) -> WaitEnd {
+    // SAFETY: takes a number only. https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep
+    unsafe { Sleep(0) };
+    WaitEnd::TimedOut
 }
 
 #[cfg(test)]
