@@ -6,6 +6,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, Series};
 
 mod clocks;
 mod conclusions;
+mod entries;
 mod figures;
 mod learned;
 mod loads;
