@@ -223,7 +223,12 @@ impl ResultFile {
     ///
     /// # Errors
     /// What is wrong with it: it can't be read, is not JSON, has another schema, or its contents contradict themselves.
-    pub fn read_from(source: impl Read) -> Result<ResultFile, FileError> {
+    pub fn read_from(mut source: impl Read) -> Result<ResultFile, FileError> {
+        ResultFile::read_all_of(&mut source)
+    }
+
+    /// Compiled once, and not again for every kind of source.
+    fn read_all_of(source: &mut dyn Read) -> Result<ResultFile, FileError> {
         let mut guard = guard::Guard::new(source);
         let read = serde_json::from_reader(BufReader::with_capacity(READ_BYTES, &mut guard)).map_err(FileError::from);
         let mut file: ResultFile = match read {
