@@ -63,8 +63,10 @@ fn unknown_names_come_with_a_suggestion() {
     ] {
         refused_with(args, message);
     }
-    let (typed, meant) = if cfg!(windows) { ("highst", "highest") } else { ("fofo:80", "fifo") };
-    assert!(refused(&["waits", "--policy", typed]).contains(&format!("did you mean '{meant}'?")));
+    for (machine, typed, meant) in [("linux-hz250", "fofo:80", "fifo"), ("windows-11", "highst", "highest")] {
+        let message = refused(&["waits", "--on", machine, "--policy", typed]);
+        assert!(message.contains(&format!("did you mean '{meant}'?")), "{message}");
+    }
 }
 
 #[test]
