@@ -24,9 +24,9 @@ const COMPUTING: &[&str] = &[
     "no_figure_of_a_modelled_machine_has_changed",
 ];
 
-/// Tests that compare two clocks within microseconds. The emulator translates code between two reads now and then, which
-/// failed one run of twelve.
-const TIMED: &[&str] = &["it_agrees_with_the_operating_systems_clock"];
+/// Tests that compare two clocks within microseconds. The emulator takes microseconds to read either, so the first rate is
+/// up to 1,300 ppm off, and it translates code between two reads now and then: one run of twelve failed.
+const TIMED: &[&str] = &["it_agrees_with_the_operating_systems_clock", "coarse_is_a_past_moment_not_far_behind"];
 
 /// The calls that qemu 7's user-mode emulation lacks.
 const LACKS: &[(&str, &str)] = &[("B5/epoll-pwait2/", "no such call"), ("B5/io-uring/", "no such call")];

@@ -101,7 +101,7 @@ impl Line {
     }
 
     /// Whether the counter and the operating system's clock have agreed on this line, up to the usual adjustments.
-    fn has_kept(&self, ticks: u64, now_ns: u64) -> bool {
+    pub(crate) fn has_kept(&self, ticks: u64, now_ns: u64) -> bool {
         let since_ns = now_ns.saturating_sub(self.start.ns);
         let counted_ns = self.slope.saturating_ns(self.not_before(ticks).wrapping_sub(self.start.ticks));
         counted_ns.abs_diff(since_ns) <= (CAUTION_NS + since_ns / CAUTION_DIVISOR) / 2

@@ -8,7 +8,7 @@ use crate::sys::{self, counter};
 
 use super::latch::{Claim, Latch, Reading};
 use super::reason::{Choice, Reason, Source};
-use super::servo::{State, TRYING_CAUTION_NS};
+use super::servo::{Pair, State, TRYING_CAUTION_NS};
 use super::{calibrate, judge};
 
 static LATCH: Latch = Latch::new();
@@ -120,7 +120,12 @@ fn renewed_ns() -> u64 {
         if let Some((state, _)) = LATCH.state()
             && state.line == line
         {
-            return without_line(state.overdue_ns(ticks, sys::monotonic_ns(), calibrate::suspended_ns()));
+            let mut pair = Pair { ticks, ns: sys::monotonic_ns() };
+            // A pause between the two readings looks like a clock that is slewed, and would cost milliseconds.
+            if !state.line.has_kept(pair.ticks, pair.ns) {
+                pair = calibrate::pair(calibrate::TRIES);
+            }
+            return without_line(state.overdue_ns(pair.ticks, pair.ns, calibrate::suspended_ns()));
         }
     }
 }
