@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use oversleep_explain::compare::Comparing;
+use oversleep_explain::compare::{Comparing, reduce};
 use oversleep_record::comparison::Comparison;
 
 use crate::args::{Document, help};
@@ -60,7 +60,7 @@ impl Compare {
 
     /// The results compared, of which the base and one other are in memory at a time.
     fn compared(&self) -> Result<Comparison, Failure> {
-        let mut results = self.files.iter().map(|path| reading::read(path, "compare a.json -"));
+        let mut results = self.files.iter().map(|path| reading::read_reduced(path, "compare a.json -", reduce));
         let base = results.next().ok_or_else(|| Failure::usage("compare takes two results or more"))??;
         let mut comparing = Comparing::with(base, head::machine);
         for result in results {
