@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use oversleep_native::outputs::{self, FileId};
 
 use super::Contents;
-use super::unfinished::Unfinished;
+use super::unfinished::{self, Unfinished};
 
 /// How much of a document is written at a time.
 pub const WRITE_BYTES: usize = 64 << 10;
@@ -151,6 +151,7 @@ impl<'a> Draft<'a> {
     }
 
     fn write(directory: &'a Path, contents: Contents<'a>, permissions: Option<Permissions>) -> io::Result<Draft<'a>> {
+        unfinished::remove_stale(in_words(directory));
         let state = match outputs::unnamed_in(in_words(directory)) {
             Ok(file) => {
                 fill(&file, contents, permissions.as_ref())?;
@@ -230,7 +231,7 @@ fn hidden_name(directory: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_nanos();
-    directory.join(format!(".oversleep-{}-{now}-{count}.part", std::process::id()))
+    unfinished::hidden_name(directory, &format!("{now}-{count}"))
 }
 
 fn directory_of(path: &Path) -> &Path {
