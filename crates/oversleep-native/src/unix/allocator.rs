@@ -1,5 +1,5 @@
 //! Memory that runs out. A run that measures has a reserve, which is released then, and ends with what was measured; any
-//! other work, and a run whose reserve is used up, ends with one message and exit code 1 instead of an abort and a core dump.
+//! other work, and a run whose reserve is used up, ends with a message and exit code 1, not with an abort and a core dump.
 //! Where the kernel promises more memory than there is, or a control group has a limit, it kills the process instead.
 
 use std::alloc::{GlobalAlloc, Layout, System};
