@@ -94,6 +94,28 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "facts.*": Text => "A fact about the machine, as a real one reports it.",
 };
 
+/// What the rules assume where no source states a figure, for figures that no machine works without. Others switch their
+/// rule off.
+pub(super) const DEFAULTS: &[(&str, &str)] = &[
+    ("cpus.count", "4"),
+    ("scheduler.slice", "10ms"),
+    ("scheduler.starving", "1s"),
+    ("timers.high-resolution", "true"),
+    ("timers.slack", "50us"),
+    ("timers.p-two-tick", "1"),
+    ("timers.tick", "15.625ms"),
+    ("timers.tick-shortest", "500us"),
+    ("wake.cost", "5us"),
+    ("wake.real-time", "5us"),
+    ("wake.handoff", "5us"),
+    ("wake.yield", "1us"),
+    ("wake.thread-start", "25us"),
+    ("work.unit", "1us"),
+    ("work.relax", "40ns"),
+    ("work.timer-load", "10us"),
+    ("costs.other", "30ns"),
+];
+
 /// The parameter of that path.
 pub(super) fn parameter_of(path: &str) -> Option<&'static Parameter> {
     let exact = PARAMETERS.iter().find(|known| known.path == path);
