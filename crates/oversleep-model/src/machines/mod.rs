@@ -152,6 +152,11 @@ fn changed(mut profile: Profile, overrides: &[String]) -> Result<Profile, Machin
         profile.changes.push(change.trim().to_owned());
     }
     // Figures that contradict one another show when they are put together.
-    build::machine(&profile, 0)?;
-    Ok(profile)
+    match build::machine(&profile, 0) {
+        Ok(_) => Ok(profile),
+        Err(MachineError::Malformed { why, .. }) if !profile.changes.is_empty() => {
+            Err(MachineError::BadOverride { change: profile.changes.join(", "), why })
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -101,6 +101,7 @@ pub(super) const DEFAULTS: &[(&str, &str)] = &[
     ("scheduler.slice", "10ms"),
     ("scheduler.starving", "1s"),
     ("timers.high-resolution", "true"),
+    ("timers.hz", "250"),
     ("timers.slack", "50us"),
     ("timers.p-two-tick", "1"),
     ("timers.tick", "15.625ms"),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::MachineError;
+use super::bounds::WAKE_MAX;
 use super::parameters::{DEFAULTS, parameter_of, path_of};
 use super::sources::{ASSUMED, BY_USER, Source};
 use super::value::Value;
@@ -163,6 +164,10 @@ impl Profile {
         let value = parameter.kind.read(text).map_err(bad)?;
         if path.starts_with("wake.") && value.is_below_zero() {
             return Err(bad("waking up takes time; only 'extra.NAME' may be below zero".to_owned()));
+        }
+        let is_wake = path.starts_with("wake.") || path.starts_with("extra.");
+        if is_wake && value.longest() > WAKE_MAX {
+            return Err(bad(format!("nobody takes longer than {WAKE_MAX} to wake up; write less")));
         }
         if path.starts_with("since.") && text.trim().is_empty() {
             return Err(bad("name the version that brought it, like 'Windows 8'".to_owned()));
