@@ -20,7 +20,12 @@ pub enum Basis {
 impl Basis {
     /// What the answer of that question on that machine is to a row of that source.
     pub(super) fn of(machine: &Laboratory, figures: &Description, question: &Question, source: &str) -> Basis {
-        let concerned = Concerned::of(machine.platform(), question);
+        let mut concerned = Concerned::of(machine.platform(), question);
+        let has_cost =
+            figures.figures.iter().any(|figure| figure.path.starts_with("costs.") && concerned.has(&figure.path));
+        if matches!(question.subject, Subject::Cost { .. }) && !has_cost {
+            concerned.add(&["costs.other"]);
+        }
         let is_of_it = |figure: &&Figure| figure.source_id == source && concerned.has(&figure.path);
         let fitted: Vec<String> = figures.figures.iter().filter(is_of_it).map(|figure| figure.path.clone()).collect();
         if fitted.is_empty() { Basis::Predicted } else { Basis::Fitted(fitted) }
@@ -54,8 +59,6 @@ impl Concerned {
             }
             Subject::Cost { clock } => {
                 concerned.0.extend([format!("costs.{clock}"), format!("since.{clock}")]);
-                // Stated for it, or for all others.
-                concerned.add(&["costs.other"]);
             }
             Subject::Step { clock } => concerned.clock(platform, Some(clock)),
             Subject::Shows { clock } => {

@@ -51,7 +51,7 @@ pub struct Figures {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Other {
-    /// Published values, which lie between the model's shortest and longest. A model that admits too much predicts
+    /// Published values, which lie between the model's first and last percentile. A model that admits too much predicts
     /// nothing: those two may differ by [`NARROW`] at most.
     Inside {
         /// As published.
@@ -275,6 +275,8 @@ impl Other {
         let (min, max) = (answer.min_ns(), answer.max_ns());
         match self {
             Other::Inside { inside, within } => {
+                // The first value of a run begins anywhere in a tick.
+                let (min, max) = (answer.quantile_ns(0.01), answer.quantile_ns(0.99));
                 let model = min * (1.0 - within)..=max * (1.0 + within);
                 let is_narrow = max <= min * NARROW;
                 let why = if is_narrow { "" } else { ", which would admit almost anything" };

@@ -27,6 +27,12 @@ const FILES: &[(&str, &str)] = &[
     ("windows-7-to-1909", include_str!("../../observations/windows-7-to-1909.toml")),
     ("windows-2004-on", include_str!("../../observations/windows-2004-on.toml")),
     ("other-programs", include_str!("../../observations/other-programs.toml")),
+    ("clocks-second", include_str!("../../observations/clocks-second.toml")),
+    ("linux-second", include_str!("../../observations/linux-second.toml")),
+    ("macos-second", include_str!("../../observations/macos-second.toml")),
+    ("windows-second", include_str!("../../observations/windows-second.toml")),
+    ("wsl-second", include_str!("../../observations/wsl-second.toml")),
+    ("uncovered-second", include_str!("../../observations/uncovered-second.toml")),
 ];
 
 #[derive(Deserialize)]
