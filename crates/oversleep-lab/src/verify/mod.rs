@@ -251,9 +251,15 @@ mod tests {
         let off: Vec<&str> = rows.iter().filter(is_off).map(|row| row.observation.id.as_str()).collect();
         assert_eq!(off, FITTED_MISSES, "a model or a row became worse, or better: then it leaves this list");
         let Summary { all, fitted, predicted, .. } = summary(&rows);
-        assert_eq!((fitted.covered + predicted.covered, fitted.reproduced + predicted.reproduced), {
-            (all.covered, all.reproduced)
-        });
+        assert_eq!(fitted.covered + predicted.covered, all.covered);
+        assert_eq!(fitted.reproduced + predicted.reproduced, all.reproduced);
+        let left_out = verify_leaving_out().expect("the files are well-formed");
+        let parts = [fitted, predicted, summary(&left_out).all].into_iter();
+        let guide = include_str!("../../../../docs/guide.md");
+        for tally in parts.chain(Kind::ALL.map(|kind| Tally::of_kind(&left_out, kind))) {
+            let stated = format!("| {} of {} |", tally.reproduced, tally.covered);
+            assert!(guide.contains(&stated), "docs/guide.md doesn't say {stated}");
+        }
     }
 
     #[test]
