@@ -105,7 +105,7 @@ impl Concerned {
             SlackRule::ClassShare => self.add(&["timers.tiers"]),
             SlackRule::TimerResolution => self.tick(question),
             SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits => {
-                self.add(&["timers.grid", "timers.grid-p-late"]);
+                self.add(&["timers.grid", "timers.grid-aligned-most", "timers.grid-p-late"]);
             }
         }
     }

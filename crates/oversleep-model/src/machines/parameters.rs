@@ -67,6 +67,9 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "timers.drops-hidden" on "windows": Flag => "Whether the requests of a program with a hidden window are ignored.",
     "timers.window-hidden" on "windows": Flag => "Whether this program's window is hidden.",
     "timers.grid": Span => "One-shot timers end on multiples of this.",
+    "timers.grid-aligned-most": Span =>
+        "The longest span whose timer keeps to the grid of those before it; that of a longer one can begin anywhere. 0: \
+         all keep to it.",
     "timers.grid-p-late": Share => "Share of one-shot timers that end one grid step late.",
     "timers.tiers" on "macos": Tiers =>
         "Latency tiers, a thread's own first: the name, the right shift of the request, and the longest delay.",

@@ -107,6 +107,7 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
         one_shot: OneShot {
             grid_ns: figures.span("timers.grid").max(Nanos(1)),
             p_late: figures.share("timers.grid-p-late"),
+            aligned_max_ns: figures.span("timers.grid-aligned-most"),
         },
         wheel_ns: if hz > 0 { Nanos(1_000_000_000 / hz) } else { Nanos::ZERO },
         tiers: figures
