@@ -132,7 +132,7 @@ impl Concerned {
     }
 
     fn clock(&mut self, platform: &dyn Platform, name: Option<&str>) {
-        let Some(info) = name.and_then(|name| platform.clock(name)).map(|clock| clock.info().clone()) else { return };
+        let Some(info) = name.and_then(|name| platform.clock(name)).map(|clock| *clock.info()) else { return };
         self.0.extend([format!("steps.{}", info.name), format!("frequencies.{}", info.name)]);
         match info.follows {
             Follows::KernelTick => self.add(&["timers.hz"]),

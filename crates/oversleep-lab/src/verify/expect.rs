@@ -227,10 +227,12 @@ impl Expect {
     }
 }
 
+/// A figure of an answer to a request of so many ns.
+type Of = fn(&Answer, f64) -> f64;
+
 impl Figures {
     /// Each figure by its name, as published, and the same of an answer.
-    fn named(&self) -> Vec<(&'static str, f64, fn(&Answer, f64) -> f64)> {
-        type Of = fn(&Answer, f64) -> f64;
+    fn named(&self) -> Vec<(&'static str, f64, Of)> {
         let spans: [(&'static str, Option<Span>, Of); 8] = [
             ("mean", self.mean, |answer, _| answer.mean_ns()),
             ("p50", self.p50, |answer, _| answer.quantile_ns(0.5)),
