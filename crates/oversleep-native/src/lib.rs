@@ -2,6 +2,8 @@
 //!
 //! Each folder is one system, and the files next to them are what systems share. Nothing outside this crate knows which
 //! system it runs on. Descriptions are in `oversleep-system`; an entry here adds the call.
+// `unsupported` calls little of what systems share.
+#![cfg_attr(not(any(target_os = "linux", target_os = "windows", target_os = "macos")), allow(dead_code, unused))]
 
 mod cpu_list;
 mod examples;
@@ -10,8 +12,6 @@ mod fn_clock;
 mod handoff_conformance;
 mod hogs;
 mod library;
-// Where only `unsupported` uses it, much of it has no caller.
-#[cfg_attr(not(any(target_os = "linux", target_os = "windows", target_os = "macos")), allow(dead_code, unused))]
 mod native;
 mod neighbour_process;
 mod processor;
