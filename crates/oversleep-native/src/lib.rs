@@ -69,11 +69,17 @@ pub use neighbour_process::run_if_neighbour;
 
 use std::sync::Arc;
 
-use oversleep_system::SharedPlatform;
+use oversleep_system::{Platform, SharedPlatform};
 
 /// The machine this process runs on.
 pub fn here() -> SharedPlatform {
     Arc::new(native_platform::Native::new())
+}
+
+/// Ends the current waits of this process's other threads, where the system has a way. A wait that begins just afterwards
+/// isn't ended, so call this again until the threads have finished.
+pub fn end_waits() {
+    native_platform::Native::new().end_waits();
 }
 
 /// Renames a file to a name that nothing has, by a second name for it.
