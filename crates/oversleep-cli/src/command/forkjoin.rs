@@ -2,6 +2,7 @@
 
 use clap::Args;
 use oversleep_measure::Command;
+use oversleep_record::CommandName;
 
 use super::measuring::{self, Files};
 use crate::args::{DepthArgs, LimitArgs, RunArgs, help};
@@ -26,7 +27,7 @@ impl ForkJoin {
         let args = MeasuringArgs {
             experiments: Command::ForkJoin.experiments(),
             limit: self.limit.limit(),
-            ..MeasuringArgs::new("forkjoin", self.depth, self.run.conditions, self.run.machine)
+            ..MeasuringArgs::new(CommandName::ForkJoin, self.depth, self.run.conditions, self.run.machine)
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }
