@@ -2,7 +2,7 @@
 
 use oversleep_record::date::Utc;
 use oversleep_record::series::Unit;
-pub use oversleep_record::words::{cost, counted, grouped, list, percent, value};
+pub use oversleep_record::words::{cost, counted, grouped, list, percent, sign, value};
 use oversleep_record::{Distribution, Series};
 
 /// What stands where a figure is not known.

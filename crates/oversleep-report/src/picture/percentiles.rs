@@ -255,7 +255,7 @@ impl Percentiles {
         let caveat = if left_out == 0 {
             String::new()
         } else {
-            format!("Left out, because they have too few values: {}.", text::plural(left_out, "wait", "waits"))
+            format!("Left out, because they have too few values: {}.", text::counted(left_out, "wait"))
         };
         let detail = series.iter().map(|s| format!("{}.", tip(s))).collect::<Vec<_>>().join(" ");
         Words { heading: HEADING, finding, detail, caveat }

@@ -170,7 +170,7 @@ impl SplitBars {
             Some(usual) => format!(
                 "In {} of {} the largest part is \u{201c}{}\u{201d}: {} in the median wait.",
                 tally[main],
-                text::plural(rows.len(), "wait", "waits"),
+                text::counted(rows.len(), "wait"),
                 self.parts[main].label,
                 time_us(usual)
             ),
@@ -178,7 +178,8 @@ impl SplitBars {
         };
         let detail = rows.iter().map(|r| format!("{}.", self.tip(r))).collect::<Vec<_>>().join(" ");
         let caveat = if clipped > 0 {
-            format!("{} cut at the right edge; the label gives the whole.", text::plural(clipped, "bar is", "bars are"))
+            let verb = if clipped == 1 { "is" } else { "are" };
+            format!("{} {verb} cut at the right edge; the label gives the whole.", text::counted(clipped, "bar"))
         } else {
             String::new()
         };
