@@ -141,7 +141,9 @@ pub fn step_in_words(seen: Nanos, tick: Option<Nanos>) -> String {
     };
     match tick {
         // Distributions keep three digits.
-        Some(tick) if !is_whole(tick, 0) && is_whole(seen, seen.0 / 1_000) && (seen - tick).0.abs() < ms.0 => {
+        Some(tick)
+            if tick > ms && !is_whole(tick, 0) && is_whole(seen, seen.0 / 1_000) && (seen - tick).0.abs() < ms.0 =>
+        {
             format!("{} or {} ms", tick.0 / ms.0, tick.0 / ms.0 + 1)
         }
         _ => seen.to_string(),

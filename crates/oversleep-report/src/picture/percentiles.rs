@@ -13,7 +13,8 @@ use super::{axis, theme};
 
 const HEADING: &str = "Lateness by percentile";
 const LEFT: f64 = 66.0;
-const RIGHT: f64 = 560.0;
+/// Leaves room for the longest name of a wait.
+const RIGHT: f64 = 530.0;
 const LABELS_LEFT: f64 = RIGHT + 26.0;
 const LABEL_GAP: f64 = 14.0;
 const BAND: f64 = 26.0;
@@ -305,6 +306,16 @@ fn percentile_name(nines: i32) -> String {
 
 #[cfg(test)]
 mod tests {
+    /// Names were cut: `waitable-timer-high-resolut…`.
+    #[test]
+    fn every_name_of_a_wait_has_room() {
+        let waits = [oversleep_system::waits::LINUX, oversleep_system::waits::WINDOWS, oversleep_system::waits::MACOS];
+        for info in waits.into_iter().flatten() {
+            let room = text::width_px(info.name, 11.0);
+            assert!(room <= WIDTH - 12.0 - LABELS_LEFT, "{} {room}", info.name);
+        }
+    }
+
     use super::super::check::well_formed;
     use super::*;
 

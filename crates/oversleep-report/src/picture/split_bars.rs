@@ -167,6 +167,12 @@ impl SplitBars {
         let main = (0..tally.len()).max_by_key(|&p| (tally[p], std::cmp::Reverse(p))).unwrap_or(0);
         let sizes: Vec<f64> = rows.iter().filter_map(|r| r.parts_us.get(main).copied().flatten()).collect();
         let finding = match stats::median(&sizes) {
+            Some(usual) if rows.len() == 1 => format!(
+                "The largest part of {} is \u{201c}{}\u{201d}: {}.",
+                rows[0].label,
+                self.parts[main].label,
+                time_us(usual)
+            ),
             Some(usual) => format!(
                 "In {} of {} the largest part is \u{201c}{}\u{201d}: {} in the median wait.",
                 tally[main],
