@@ -131,8 +131,8 @@ pub(crate) fn per_value(series: &Series, counter: fn(&Disturbance) -> Option<Nan
     in_median_round(series, share).map(Nanos)
 }
 
-/// What took so much of each value by itself that it may be the cause of an effect of that size: waiting for a CPU, where the
-/// caller knows of it, or the hypervisor.
+/// What took so much of each value by itself that it may be the cause of an effect of that size: waiting for a CPU,
+/// where the caller knows of it, or the hypervisor.
 pub(crate) fn interference(
     file: &ResultFile,
     series: &Series,

@@ -3,8 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Nanos;
-use crate::words::grouped;
+use crate::units::{Nanos, sign};
 
 /// Thermal pressure, as macOS states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -121,7 +120,8 @@ pub fn rates(lowest_hz: u64, highest_hz: u64) -> String {
 
 /// A temperature in whole degrees: `97 °C`.
 pub fn degrees(millicelsius: i64) -> String {
-    format!("{} °C", grouped((millicelsius as f64 / 1e3).round() as i64))
+    let degrees = (millicelsius as f64 / 1e3).round();
+    format!("{}{} °C", sign(degrees < 0.0), degrees.abs())
 }
 
 fn sum<T>(a: Option<T>, b: Option<T>, add: impl FnOnce(T, T) -> T) -> Option<T> {

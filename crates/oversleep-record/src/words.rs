@@ -3,11 +3,7 @@
 pub use crate::conditions::ranges;
 use crate::series::Unit;
 use crate::units::Nanos;
-
-/// The sign of a figure that people read: a real minus, as wide as a digit. What is typed has a hyphen.
-pub const fn sign(is_negative: bool) -> &'static str {
-    if is_negative { "−" } else { "" }
-}
+pub use crate::units::sign;
 
 /// A whole number with its thousands apart: `9,728,000`.
 pub fn grouped(number: impl TryInto<i128>) -> String {
