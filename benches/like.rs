@@ -11,7 +11,7 @@ use oversleep_benches::{Bar, Pairs, Reason, Report};
 use oversleep_lab::{Laboratory, Request, machines};
 use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::series::Quantity;
-use oversleep_record::{ExperimentId, Nanos, ResultFile};
+use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
 
 const REQUESTS: [Nanos; 2] = [Nanos::from_micros(300), Nanos::from_millis(1)];
 const COUNT: u64 = 200;
@@ -115,7 +115,7 @@ fn show(report: &mut Report, waits: &[Wait], pairs: usize) {
 fn measured(laboratory: &Laboratory, count: u64) -> Result<ResultFile, Reason> {
     let plan = Plan { requests: REQUESTS.to_vec(), limit: Some(Limit::Count(count)), ..Plan::default() };
     let request = Request {
-        command: "waits".to_owned(),
+        command: CommandName::Waits,
         experiments: vec![experiment(ExperimentId::B5).ok_or("there is no B5")?],
         plan,
         name: None,

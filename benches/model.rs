@@ -11,7 +11,7 @@ use std::time::Instant;
 use oversleep_benches::{Bar, Pairs, Reason, Report};
 use oversleep_lab::{Request, machines};
 use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment, registry};
-use oversleep_record::{ExperimentId, Nanos};
+use oversleep_record::{CommandName, ExperimentId, Nanos};
 use oversleep_system::{SharedPlatform, Target};
 
 /// Waits per timing, which take about 30 ms.
@@ -53,7 +53,7 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
     for machine in machines::names() {
         let laboratory = machines::load(machine, &[], 1).map_err(reason)?;
         let request = Request {
-            command: "check".to_owned(),
+            command: CommandName::Check,
             experiments: registry().to_vec(),
             plan: Plan::default(),
             name: None,
@@ -85,7 +85,7 @@ fn waits_per_us(platform: &SharedPlatform, name: &str) -> Result<f64, Reason> {
 fn measured_waits_per_us(machine: &str, wait: &str) -> Result<f64, Reason> {
     let laboratory = machines::load(machine, &[], 1).map_err(reason)?;
     let request = Request {
-        command: "waits".to_owned(),
+        command: CommandName::Waits,
         experiments: vec![experiment(ExperimentId::B5).ok_or("there is no B5")?],
         plan: Plan {
             requests: vec![Nanos::from_millis(1)],

@@ -4,7 +4,7 @@ use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::{Pace, Series};
-use oversleep_record::{Conditions as Requested, ExperimentId, Nanos};
+use oversleep_record::{CommandName, Conditions as Requested, ExperimentId, Nanos};
 use oversleep_system::{self, Restore};
 
 use crate::Reason;
@@ -97,7 +97,7 @@ fn permitted(tunable: &str, setting: &Setting) -> Result<(), Reason> {
 fn series_of(id: ExperimentId, key: &str, plan: Plan) -> Result<Series, Reason> {
     let experiment = experiment(id).ok_or_else(|| format!("no experiment {id}"))?;
     let request =
-        Request { command: "waits".to_owned(), experiments: vec![experiment], plan, name: None, try_remedies: false };
+        Request { command: CommandName::Waits, experiments: vec![experiment], plan, name: None, try_remedies: false };
     let file = Laboratory::on(oversleep_native::here())
         .run(&request, &StopFlag::new(), &mut Silent)
         .map_err(|error| error.to_string())?;

@@ -206,7 +206,7 @@ fn end_waits(over: &AtomicBool) {
     let began = Instant::now();
     let mut is_reported = false;
     while !over.load(Ordering::Relaxed) {
-        interruption::end_waits();
+        oversleep_native::end_waits();
         pause(PAUSE);
         if !is_reported && began.elapsed() >= REPORTED_AFTER && !over.load(Ordering::Relaxed) {
             is_reported = true;

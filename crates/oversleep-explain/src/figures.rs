@@ -12,6 +12,8 @@ use oversleep_record::words::{self, counted, list};
 const ROUNDS_AGREE_MIN: f64 = 0.75;
 /// Smallest gain that counts, as a share of the lateness without it.
 const GAIN_SHARE_MIN: f64 = 0.1;
+/// Share of an effect that the machine's interference with each value may reach before it may be the cause.
+const INTERFERENCE_MAX: f64 = 0.5;
 /// Smallest gain that counts.
 const GAIN_MIN: Nanos = Nanos(1_000);
 
@@ -127,6 +129,20 @@ pub(crate) fn in_median_round(series: &Series, figure: impl Fn(&Disturbance, u64
 pub(crate) fn per_value(series: &Series, counter: fn(&Disturbance) -> Option<Nanos>) -> Option<Nanos> {
     let share = |meanwhile: &Disturbance, count| Some(counter(meanwhile)?.0 / i64::try_from(count).unwrap_or(i64::MAX));
     in_median_round(series, share).map(Nanos)
+}
+
+/// What took so much of each value by itself that it may be the cause of an effect of that size: waiting for a CPU,
+/// where the caller knows of it, or the hypervisor.
+pub(crate) fn interference(
+    file: &ResultFile,
+    series: &Series,
+    effect: Nanos,
+    waiting: Option<(&'static str, Nanos)>,
+) -> Option<(&'static str, Nanos)> {
+    let steal = per_value(series, |meanwhile| meanwhile.steal_ns).map(|all| Nanos(all.0 / cpus(file).unwrap_or(1)));
+    let enough = effect.0.unsigned_abs() as f64 * INTERFERENCE_MAX;
+    let found = [waiting, steal.map(|each| ("the hypervisor (steal)", each))].into_iter().flatten();
+    found.into_iter().find(|(_, each)| *each > Nanos::ZERO && each.0 as f64 >= enough)
 }
 
 /// How many CPUs the machine has, where that is known and makes sense.

@@ -40,5 +40,6 @@ pub mod verdicts;
 
 pub use entry::{Checked, Conclusion, RemedyEntry, Scope, Trial};
 pub use finding::{Check, FindingEntry, Pair, PairCheck};
+pub use read::COMMON_REQUEST;
 pub use registry::{entry, findings, registry, remedies_to_try, remedy};
 pub use tried::RemedyTrialSpec;

@@ -6,7 +6,8 @@ pub(crate) use oversleep_system::waits::sets::{
     MACOS_SLEEPS, WINDOWS_SLEEPS, WINDOWS_TICK_WAITS, plain_sleeps,
 };
 
-use oversleep_system::{clocks, describe, waits};
+use oversleep_record::clock::Counts;
+use oversleep_system::{Follows, clocks, describe, waits};
 
 const fn linux(name: &str) -> &'static str {
     describe!(waits::LINUX, name).name
@@ -14,10 +15,6 @@ const fn linux(name: &str) -> &'static str {
 
 const fn windows(name: &str) -> &'static str {
     describe!(waits::WINDOWS, name).name
-}
-
-const fn windows_clock(name: &str) -> &'static str {
-    describe!(clocks::WINDOWS, name).name
 }
 
 /// The high-resolution waitable timer of Windows.
@@ -48,18 +45,22 @@ pub(crate) const STD_INSTANT: &str = describe!(clocks::LINUX, "std-instant").nam
 /// CLOCK_MONOTONIC of Linux, read by the vDSO and by a system call.
 pub(crate) const MONOTONIC: &str = describe!(clocks::LINUX, "monotonic").name;
 pub(crate) const MONOTONIC_SYSCALL: &str = describe!(clocks::LINUX, "monotonic-syscall").name;
-/// Clocks that read a bare counter without a fence, each with the ordered reads of the same counter.
-pub(crate) const ORDERED_READS: &[(&str, &[&str])] =
-    &[("tsc", &["tsc-fenced", "tscp"]), ("oversleep", &["oversleep-ordered"])];
+/// The ordered reads of the counter that this clock reads unordered.
+pub(crate) fn ordered_reads(os: &str, clock: &str) -> &'static [&'static str] {
+    clocks::of(os).iter().find(|info| info.name == clock).map_or(&[], |info| info.ordered)
+}
+
 /// Clocks of Windows that keep to the default tick.
-pub(crate) const TICK_COUNTS: &[&str] = &[windows_clock("get-tick-count-64"), windows_clock("get-tick-count")];
-/// Clocks of Windows that the clock interrupt advances, each beside a precise one.
-pub(crate) const INTERRUPT_CLOCKS: &[(&str, &str)] = &[
-    (windows_clock("system-time"), windows_clock("system-time-precise")),
-    (windows_clock("time-get-time"), windows_clock("qpc")),
-    (windows_clock("interrupt-time"), windows_clock("interrupt-time-precise")),
-    (windows_clock("unbiased-interrupt-time"), windows_clock("unbiased-interrupt-time-precise")),
-];
+pub(crate) fn tick_counts() -> impl Iterator<Item = &'static str> {
+    clocks::WINDOWS.iter().filter(|info| info.follows == Follows::DefaultTick).map(|info| info.name)
+}
+
+/// Clocks of Windows that the clock interrupt advances, each beside a precise one; those of the time of day first.
+pub(crate) fn interrupt_clocks() -> Vec<(&'static str, &'static str)> {
+    let mut infos: Vec<_> = clocks::WINDOWS.iter().filter(|info| info.precise.is_some()).collect();
+    infos.sort_by_key(|info| info.counts != Counts::TimeOfDay);
+    infos.into_iter().filter_map(|info| Some((info.name, info.precise?))).collect()
+}
 
 /// The tunables that remedies set and findings look at.
 pub(crate) use oversleep_system::tunables::names as tunable;

@@ -42,11 +42,18 @@ pub(crate) struct Altered {
     sim: Arc<Sim>,
     now: Box<dyn Fn(Nanos) -> Nanos + Send + Sync>,
     counters: Box<dyn Fn(CounterReading) -> CounterReading + Send + Sync>,
+    /// Instead of the modelled ones.
+    pub(crate) clocks: Option<Vec<Box<dyn Clock>>>,
+    pub(crate) waits: Option<Vec<Box<dyn Wait>>>,
     tunables: Option<Vec<Box<dyn Tunable>>>,
     handoffs: Option<Vec<Box<dyn HandoffKind>>>,
+    pub(crate) start_neighbour: Option<Box<StartNeighbour>>,
     /// For how many more looks at the end of a thread it hasn't come.
     pub(crate) stuck_for: Arc<AtomicI64>,
 }
+
+/// Starts another process that holds this setting, or none.
+type StartNeighbour = dyn Fn(Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> + Send + Sync;
 
 impl Altered {
     pub(crate) fn from(machine: MachineBuilder) -> Altered {
@@ -54,8 +61,21 @@ impl Altered {
     }
 
     pub(crate) fn of(machine: Machine) -> Altered {
-        let (now, counters) = (Box::new(|now| now), Box::new(|counters| counters));
-        Altered { sim: Sim::start(machine), now, counters, tunables: None, handoffs: None, stuck_for: Arc::default() }
+        Altered::around(Sim::start(machine))
+    }
+
+    pub(crate) fn around(sim: Arc<Sim>) -> Altered {
+        Altered {
+            sim,
+            now: Box::new(|now| now),
+            counters: Box::new(|counters| counters),
+            clocks: None,
+            waits: None,
+            tunables: None,
+            handoffs: None,
+            start_neighbour: None,
+            stuck_for: Arc::default(),
+        }
     }
 
     /// With nothing else to change than this.
@@ -123,10 +143,10 @@ impl Platform for Altered {
         self.sim.work(units);
     }
     fn clocks(&self) -> &[Box<dyn Clock>] {
-        self.sim.clocks()
+        self.clocks.as_deref().unwrap_or_else(|| self.sim.clocks())
     }
     fn waits(&self) -> &[Box<dyn Wait>] {
-        self.sim.waits()
+        self.waits.as_deref().unwrap_or_else(|| self.sim.waits())
     }
     fn handoffs(&self) -> &[Box<dyn HandoffKind>] {
         self.handoffs.as_deref().unwrap_or_else(|| self.sim.handoffs())
@@ -144,7 +164,7 @@ impl Platform for Altered {
         Ok(Box::new(Stuck(self.sim.spawn(name, body)?, Arc::clone(&self.stuck_for))))
     }
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
-        self.sim.neighbour(setting)
+        self.start_neighbour.as_ref().map_or_else(|| self.sim.neighbour(setting), |start| start(setting))
     }
     fn environment(&self) -> Environment {
         self.sim.environment()

@@ -4,10 +4,9 @@
 use std::sync::{Arc, Mutex};
 
 use oversleep_record::conditions::{Outcome, Setting};
-use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, Unavailable};
 
-use super::testing;
+use super::testing::{self, Altered};
 use oversleep_model::sim::{Overshoot, Sim};
 use oversleep_system::*;
 
@@ -21,55 +20,67 @@ fn period(requests: &Requests) -> Nanos {
 }
 
 /// The machine.
-pub(crate) struct Ticking {
+pub(crate) fn machine() -> Altered {
+    of(None, None)
+}
+
+/// Its neighbours can't hold this setting.
+pub(crate) fn refusing(setting: Nanos) -> Altered {
+    of(Some(setting), None)
+}
+
+/// A neighbour that holds this setting ends after so long.
+pub(crate) fn killing(setting: Nanos, after: Nanos) -> Altered {
+    of(None, Some((setting, after)))
+}
+
+/// Whether no process holds a setting.
+pub(crate) fn has_default_period(machine: &dyn Platform) -> bool {
+    machine.resolution_tunable().expect("it has one").current() == Ok(Setting::Nanos(DEFAULT_PERIOD))
+}
+
+fn of(refused: Option<Nanos>, short_lived: Option<(Nanos, Nanos)>) -> Altered {
+    let sim = Sim::start(testing::machine().with_wait("exact", Overshoot::Fixed(Nanos::ZERO)).build());
+    let requests = Requests::default();
+    let (of_clock, of_wait, of_tunable) = (Arc::clone(&requests), Arc::clone(&requests), Arc::clone(&requests));
+    let sleep = sim.waits().iter().find(|wait| wait.info().name == "exact").expect("just added").info().clone();
+    let info =
+        WaitInfo { name: "sleep", granularity: Granularity::MILLISECOND, slack: SlackRule::TimerResolution, ..sleep };
+    let clock = TickClock { sim: Arc::clone(&sim), requests: of_clock };
+    let wait = TickSleep { info, sim: Arc::clone(&sim), requests: of_wait };
+    let neighbours = Neighbours { sim: Arc::clone(&sim), requests, refused, short_lived };
+    let mut machine = Altered::around(sim).changing(Resolution { requests: of_tunable });
+    machine.clocks = Some(vec![Box::new(clock)]);
+    machine.waits = Some(vec![Box::new(wait)]);
+    machine.start_neighbour = Some(Box::new(move |setting| Ok(Box::new(neighbours.start(setting)))));
+    machine
+}
+
+struct Neighbours {
     sim: Arc<Sim>,
     requests: Requests,
     refused: Option<Nanos>,
     /// Neighbours with this setting live so long.
     short_lived: Option<(Nanos, Nanos)>,
-    clocks: Vec<Box<dyn Clock>>,
-    waits: Vec<Box<dyn Wait>>,
-    tunables: Vec<Box<dyn Tunable>>,
 }
 
-impl Ticking {
-    pub(crate) fn start() -> Ticking {
-        let sim = Sim::start(testing::machine().with_wait("exact", Overshoot::Fixed(Nanos::ZERO)).build());
-        let requests = Requests::default();
-        let (of_clock, of_wait, of_tunable) = (Arc::clone(&requests), Arc::clone(&requests), Arc::clone(&requests));
-        let sleep = sim.waits().iter().find(|wait| wait.info().name == "exact").expect("just added").info().clone();
-        Ticking {
-            clocks: vec![Box::new(TickClock { sim: Arc::clone(&sim), requests: of_clock })],
-            waits: vec![Box::new(TickSleep {
-                info: WaitInfo {
-                    name: "sleep",
-                    granularity: Granularity::MILLISECOND,
-                    slack: SlackRule::TimerResolution,
-                    ..sleep
-                },
-                sim: Arc::clone(&sim),
-                requests: of_wait,
-            })],
-            tunables: vec![Box::new(Resolution { requests: of_tunable })],
-            refused: None,
-            short_lived: None,
-            requests,
-            sim,
+impl Neighbours {
+    fn start(&self, setting: Option<&Setting>) -> Process {
+        let requested = match setting {
+            Some(Setting::Nanos(requested)) => Some(*requested),
+            _ => None,
+        };
+        let sim = Arc::clone(&self.sim);
+        if requested.is_some() && requested == self.refused {
+            let why = Unavailable::not_permitted("this request", "ask for another");
+            let (outcome, requests) = (Some(Outcome::Denied { why }), Requests::default());
+            return Process { requested: None, outcome, requests, dies_at: None, sim };
         }
-    }
-
-    pub(crate) fn refusing(mut self, setting: Nanos) -> Ticking {
-        self.refused = Some(setting);
-        self
-    }
-
-    pub(crate) fn killing(mut self, setting: Nanos, after: Nanos) -> Ticking {
-        self.short_lived = Some((setting, after));
-        self
-    }
-
-    pub(crate) fn neighbours_alive(&self) -> usize {
-        self.requests.lock().unwrap().len()
+        self.requests.lock().unwrap().extend(requested);
+        let outcome = setting.map(|setting| Outcome::Applied { was: None, now: setting.clone() });
+        let life = self.short_lived.filter(|(setting, _)| requested == Some(*setting)).map(|(_, life)| life);
+        let dies_at = life.map(|life| sim.now() + life);
+        Process { requested, outcome, requests: Arc::clone(&self.requests), dies_at, sim }
     }
 }
 
@@ -196,81 +207,5 @@ impl Tunable for Resolution {
     }
     fn settings_to_compare(&self) -> Vec<Setting> {
         vec![Setting::Nanos(Nanos(500_000))]
-    }
-}
-
-impl Platform for Ticking {
-    fn id(&self) -> PlatformId {
-        self.sim.id()
-    }
-    fn now(&self) -> Nanos {
-        self.sim.now()
-    }
-    fn reference_clock(&self) -> &'static str {
-        self.sim.reference_clock()
-    }
-    fn relax(&self) {
-        self.sim.relax();
-    }
-    fn work(&self, units: u64) {
-        self.sim.work(units);
-    }
-    fn clocks(&self) -> &[Box<dyn Clock>] {
-        &self.clocks
-    }
-    fn waits(&self) -> &[Box<dyn Wait>] {
-        &self.waits
-    }
-    fn handoffs(&self) -> &[Box<dyn HandoffKind>] {
-        &[]
-    }
-    fn tunables(&self) -> &[Box<dyn Tunable>] {
-        &self.tunables
-    }
-    fn loads(&self) -> &[Box<dyn LoadKind>] {
-        &[]
-    }
-    fn cpus(&self) -> Vec<Cpu> {
-        self.sim.cpus()
-    }
-    fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
-        self.sim.spawn(name, body)
-    }
-    fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {
-        let requested = match setting {
-            Some(Setting::Nanos(requested)) => Some(*requested),
-            _ => None,
-        };
-        if requested.is_some() && requested == self.refused {
-            let why = Unavailable::not_permitted("this request", "ask for another");
-            return Ok(Box::new(Process {
-                requested: None,
-                outcome: Some(Outcome::Denied { why }),
-                requests: Requests::default(),
-                dies_at: None,
-                sim: Arc::clone(&self.sim),
-            }));
-        }
-        self.requests.lock().unwrap().extend(requested);
-        let outcome = setting.map(|setting| Outcome::Applied { was: None, now: setting.clone() });
-        let life = self.short_lived.filter(|(setting, _)| requested == Some(*setting)).map(|(_, life)| life);
-        let dies_at = life.map(|life| self.sim.now() + life);
-        let (requests, sim) = (Arc::clone(&self.requests), Arc::clone(&self.sim));
-        Ok(Box::new(Process { requested, outcome, requests, dies_at, sim }))
-    }
-    fn environment(&self) -> Environment {
-        self.sim.environment()
-    }
-    fn counters(&self) -> CounterReading {
-        self.sim.counters()
-    }
-    fn splitter(&self) -> Result<Box<dyn Splitter>, Unavailable> {
-        self.sim.splitter()
-    }
-    fn abilities(&self) -> Vec<Ability> {
-        Vec::new()
-    }
-    fn unix_time_s(&self) -> Option<i64> {
-        None
     }
 }

@@ -15,14 +15,3 @@ pub fn fail_writes_beyond_the_limit() {}
 pub fn at_cpu_limit(_then: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     Ok(())
 }
-
-/// Ends the current waits of this process's other threads if their calls can be ended: waits for events and alertable
-/// sleeps. A wait that begins just afterwards isn't ended, so call this again until the threads have finished.
-#[cfg(target_os = "windows")]
-pub fn end_waits() {
-    super::windows::end_waits();
-}
-
-/// The current waits of other threads can't be ended here, and run to their end.
-#[cfg(not(target_os = "windows"))]
-pub fn end_waits() {}

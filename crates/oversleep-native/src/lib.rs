@@ -2,6 +2,8 @@
 //!
 //! Each folder is one system, and the files next to them are what systems share. Nothing outside this crate knows which
 //! system it runs on. Descriptions are in `oversleep-system`; an entry here adds the call.
+// `unsupported` calls little of what systems share.
+#![cfg_attr(not(any(target_os = "linux", target_os = "windows", target_os = "macos")), allow(dead_code, unused))]
 
 mod cpu_list;
 mod examples;
@@ -10,8 +12,6 @@ mod fn_clock;
 mod handoff_conformance;
 mod hogs;
 mod library;
-// Where only `unsupported` uses it, much of it has no caller.
-#[cfg_attr(not(any(target_os = "linux", target_os = "windows", target_os = "macos")), allow(dead_code, unused))]
 mod native;
 mod neighbour_process;
 mod processor;
@@ -69,11 +69,17 @@ pub use neighbour_process::run_if_neighbour;
 
 use std::sync::Arc;
 
-use oversleep_system::SharedPlatform;
+use oversleep_system::{Platform, SharedPlatform};
 
 /// The machine this process runs on.
 pub fn here() -> SharedPlatform {
     Arc::new(native_platform::Native::new())
+}
+
+/// Ends the current waits of this process's other threads, where the system has a way. A wait that begins just afterwards
+/// isn't ended, so call this again until the threads have finished.
+pub fn end_waits() {
+    native_platform::Native::new().end_waits();
 }
 
 /// Renames a file to a name that nothing has, by a second name for it.

@@ -147,7 +147,7 @@ mod tests {
         let thread = spawn_watched("waits", Box::new(body)).expect("a thread");
         assert!(!thread.ended_within(Nanos::from_millis(1)));
         while !thread.ended_within(Nanos::from_millis(1)) {
-            crate::interruption::end_waits();
+            crate::end_waits();
         }
         thread.join();
     }

@@ -71,9 +71,14 @@ impl SeriesKey {
         &self.0
     }
 
+    /// The experiment, as the key names it.
+    pub fn experiment(&self) -> &str {
+        self.0.split('/').next().unwrap_or_default()
+    }
+
     /// Whether it is of that experiment.
     pub fn is_of(&self, experiment: ExperimentId) -> bool {
-        self.0.split('/').next() == Some(experiment.as_str())
+        self.experiment() == experiment.as_str()
     }
 
     /// The registry name of what was measured, or nothing where there is none.

@@ -6,6 +6,7 @@
 
 pub mod clock;
 pub mod column;
+mod command;
 pub mod comparison;
 pub mod conditions;
 pub mod date;
@@ -33,6 +34,7 @@ pub mod units;
 pub mod words;
 
 pub use clock::ClockResult;
+pub use command::CommandName;
 pub use conditions::Conditions;
 pub use distribution::Distribution;
 pub use disturbance::Disturbance;

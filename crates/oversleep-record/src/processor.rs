@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Nanos;
+use crate::units::{Nanos, sign};
 
 /// Thermal pressure, as macOS states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -120,7 +120,8 @@ pub fn rates(lowest_hz: u64, highest_hz: u64) -> String {
 
 /// A temperature in whole degrees: `97 °C`.
 pub fn degrees(millicelsius: i64) -> String {
-    format!("{} °C", (millicelsius as f64 / 1e3).round())
+    let degrees = (millicelsius as f64 / 1e3).round();
+    format!("{}{} °C", sign(degrees < 0.0), degrees.abs())
 }
 
 fn sum<T>(a: Option<T>, b: Option<T>, add: impl FnOnce(T, T) -> T) -> Option<T> {
@@ -183,6 +184,6 @@ mod tests {
         assert_eq!(rates(800_000_000, 3_600_000_000), "800 MHz to 3.6 GHz");
         assert_eq!(rates(1_000_000_000, 1_000_100_000), "1 GHz");
         assert_eq!([rate(0), rate(999_000_000), rate(2_495_123_000)], ["0 MHz", "999 MHz", "2.5 GHz"]);
-        assert_eq!([degrees(61_499), degrees(-5_000)], ["61 °C", "-5 °C"]);
+        assert_eq!([degrees(61_499), degrees(-5_000)], ["61 °C", "−5 °C"]);
     }
 }

@@ -138,12 +138,17 @@ fn best_unit(magnitude_ns: u64) -> (&'static str, u64) {
 
 /// Three significant digits and a unit: `66.1 µs`, `1.07 ms`, `15.6 ms`, `500 ns`; trailing zeros of the fraction are
 /// dropped unless a precision is given (`{:.2}` keeps two decimals). The alternate form (`{:#}`) is exact.
+/// The sign of a figure that people read: a real minus, as wide as a digit. What is typed has a hyphen.
+pub const fn sign(is_negative: bool) -> &'static str {
+    if is_negative { "−" } else { "" }
+}
+
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let magnitude = self.0.unsigned_abs();
         let (unit, length) = best_unit(magnitude);
         if f.alternate() {
-            let sign = if self.0 < 0 { "-" } else { "" };
+            let sign = sign(self.0 < 0);
             let fraction = format!("{:0digits$}", magnitude % length, digits = length.ilog10() as usize);
             let fraction = if length == 1 { "" } else { fraction.trim_end_matches('0') };
             let point = if fraction.is_empty() { "" } else { "." };
@@ -154,7 +159,7 @@ impl fmt::Display for Nanos {
             f.precision().is_none() && length > 1 && magnitude.saturating_mul(2) >= length.saturating_mul(1_999);
         let (unit, length) = if is_next { best_unit(length * 1_000) } else { (unit, length) };
         let value = magnitude as f64 / length as f64;
-        let sign = if self.0 < 0 { "-" } else { "" };
+        let sign = sign(self.0 < 0);
         let text = match f.precision() {
             Some(decimals) => format!("{value:.decimals$}"),
             None => {
@@ -226,7 +231,7 @@ impl FromStr for Nanos {
         if text.is_empty() {
             return Err(DurationError::Empty);
         }
-        let (negative, body) = match text.strip_prefix('-') {
+        let (negative, body) = match text.strip_prefix(['-', '−']) {
             Some(rest) => (true, rest),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
         };
@@ -320,20 +325,20 @@ mod tests {
             (999, "999 ns"),
             (999_499, "999 µs"),
             (999_680, "1 ms"),
-            (-999_500_000, "-1 s"),
+            (-999_500_000, "−1 s"),
             (999_500_000_000, "1000 s"),
             (66_123, "66.1 µs"),
             (1_070_000, "1.07 ms"),
             (15_625_000, "15.6 ms"),
             (2_000_000_000, "2 s"),
-            (-13_000, "-13 µs"),
+            (-13_000, "−13 µs"),
             (500_000, "500 µs"),
         ] {
             assert_eq!(Nanos(ns).to_string(), text);
         }
         assert_eq!(format!("{:>9}", Nanos(66_123)), "  66.1 µs");
         for (ns, text) in
-            [(0, "0 ns"), (999, "999 ns"), (1_001_000, "1.001 ms"), (-1_500, "-1.5 µs"), (2_000_000_000, "2 s")]
+            [(0, "0 ns"), (999, "999 ns"), (1_001_000, "1.001 ms"), (-1_500, "−1.5 µs"), (2_000_000_000, "2 s")]
         {
             assert_eq!(format!("{:#}", Nanos(ns)), text);
         }

@@ -3,12 +3,13 @@
 pub use crate::conditions::ranges;
 use crate::series::Unit;
 use crate::units::Nanos;
+pub use crate::units::sign;
 
 /// A whole number with its thousands apart: `9,728,000`.
 pub fn grouped(number: impl TryInto<i128>) -> String {
     let number: i128 = number.try_into().unwrap_or(i128::MAX);
     let digits = number.unsigned_abs().to_string();
-    let mut text = String::from(if number < 0 { "-" } else { "" });
+    let mut text = String::from(sign(number < 0));
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
@@ -38,8 +39,8 @@ pub fn counted_series(count: usize) -> String {
 /// A share as a percentage with two digits: `0.43 %`, `5.8 %`, `73 %`. A few of many never read as `0 %`, nor almost all
 /// as `100 %`.
 pub fn percent(share: f64) -> String {
-    let value = share * 100.0;
-    let decimals = match value.abs() {
+    let value = share.abs() * 100.0;
+    let decimals = match value {
         0.0 => 0,
         magnitude if magnitude < 0.01 => return "< 0.01 %".to_owned(),
         magnitude if magnitude > 99.9 && magnitude < 100.0 => return "> 99.9 %".to_owned(),
@@ -49,7 +50,7 @@ pub fn percent(share: f64) -> String {
     };
     let text = format!("{value:.decimals$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text} %")
+    format!("{}{text} %", sign(share < 0.0 && text != "0"))
 }
 
 /// A value in the unit of its series: `66.1 µs`, `9.5 ns`, `32,005/s`, `1,250 mW`.
@@ -67,8 +68,8 @@ pub fn cost(ps: i64) -> String {
     if ps.unsigned_abs() >= 100_000 {
         return Nanos((ps as f64 / 1e3).round() as i64).to_string();
     }
-    let text = format!("{:.1}", ps as f64 / 1e3);
-    format!("{} ns", text.strip_suffix(".0").unwrap_or(&text))
+    let text = format!("{:.1}", ps.unsigned_abs() as f64 / 1e3);
+    format!("{}{} ns", sign(ps < 0), text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -94,6 +95,7 @@ mod tests {
         let (low, high) = texts.split_at(5);
         assert_eq!(low, ["0 %", "< 0.01 %", "0.01 %", "0.4 %", "0.43 %"]);
         assert_eq!(high, ["5.8 %", "5 %", "73 %", "99.5 %", "> 99.9 %", "100 %"]);
+        assert_eq!([-0.73, -0.0].map(percent), ["−73 %", "0 %"]);
     }
 
     #[test]
@@ -102,11 +104,12 @@ mod tests {
             [9_500, 18_000, 31_500, 192_400, 1_230_000].map(cost),
             ["9.5 ns", "18 ns", "31.5 ns", "192 ns", "1.23 µs"]
         );
+        assert_eq!([-9_500, -1_230_000].map(cost), ["−9.5 ns", "−1.23 µs"]);
     }
 
     #[test]
     fn counts_have_their_thousands_apart() {
-        assert_eq!([grouped(7), grouped(1_000), grouped(-1_234_567)], ["7", "1,000", "-1,234,567"]);
+        assert_eq!([grouped(7), grouped(1_000), grouped(-1_234_567)], ["7", "1,000", "−1,234,567"]);
         assert_eq!(
             [counted(0, "wait"), counted(1, "wait"), counted(2_000, "wait")],
             ["0 waits", "1 wait", "2,000 waits"]

@@ -16,6 +16,8 @@ pub struct Reply {
     pub machine: String,
     /// What it is a model of, with every change; `None` for a real machine.
     pub modelled: Option<String>,
+    /// What was changed of the model: the same for all machines.
+    pub changes: Vec<String>,
     /// The question.
     pub question: Subject,
     /// What differs from an undisturbed machine: `neighbour` → `2 ms`, `pace` → `periodic`.
@@ -77,9 +79,11 @@ impl Reply {
         if self.quantity() == "lateness" {
             heading += ": lateness of each deadline";
         }
-        if let Some(model) = &self.modelled {
-            // Changes are the same for all machines, their names are in the rows.
-            heading += &format!(" (modelled{})", model.strip_prefix(&*self.machine).unwrap_or_default());
+        // The machines' names are in the rows.
+        match (&self.modelled, self.changes.is_empty()) {
+            (None, _) => {}
+            (Some(_), true) => heading += " (modelled)",
+            (Some(_), false) => heading += &format!(" (modelled with {})", self.changes.join(", ")),
         }
         heading
     }

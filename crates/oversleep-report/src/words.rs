@@ -2,8 +2,9 @@
 
 use oversleep_record::date::Utc;
 use oversleep_record::series::Unit;
-pub use oversleep_record::words::{cost, counted, grouped, list, percent, value};
+pub use oversleep_record::words::{cost, counted, grouped, list, percent, sign, value};
 use oversleep_record::{Distribution, Series};
+use oversleep_system::{clocks, waits};
 
 /// What stands where a figure is not known.
 pub const UNKNOWN: &str = "–";
@@ -42,11 +43,11 @@ pub fn capitalised(text: &str) -> String {
 }
 
 /// The text as a sentence: with a full stop, and with a capital unless it begins with a name, which has `-`, `_`, `(`
-/// or `::` in it or stands in the list of names.
+/// or `::` in it or is a clock's or a wait's.
 pub fn sentence(text: &str) -> String {
     let text = text.trim_end_matches('.');
     let first = text.split_whitespace().next().unwrap_or_default();
-    let is_name = first.contains(|c: char| !c.is_alphabetic()) || NAMES.split(' ').any(|name| name == first);
+    let is_name = first.contains(|c: char| !c.is_alphabetic()) || is_registry_name(first);
     let start = if is_name { text.to_owned() } else { capitalised(text) };
     if start.is_empty() { start } else { start + "." }
 }
@@ -73,9 +74,12 @@ pub fn units_bound(text: &str) -> String {
     bound
 }
 
-/// Names of calls and of registry entries that look like ordinary words at the start of a sentence.
-const NAMES: &str = "nanosleep usleep select pselect poll ppoll futex timerfd setitimer clock time tsc gettimeofday \
-                     realtime";
+/// Whether a clock or a wait of any system has that name.
+fn is_registry_name(word: &str) -> bool {
+    let clocks = [clocks::LINUX, clocks::WINDOWS, clocks::MACOS].into_iter().flatten().map(|info| info.name);
+    let waits = [waits::LINUX, waits::WINDOWS, waits::MACOS].into_iter().flatten().map(|info| info.name);
+    clocks.chain(waits).any(|name| name == word)
+}
 
 /// Seconds since 1970 as a date: `2025-11-21 07:13 UTC`.
 pub fn date(unix_s: i64) -> Option<String> {

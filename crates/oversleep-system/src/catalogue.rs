@@ -42,8 +42,25 @@ macro_rules! man {
     };
 }
 
-/// An enumeration, with the words that tables show for each of its kinds.
+/// An enumeration, with the words that tables show for each of its kinds, and where documents state it in full, that.
 macro_rules! worded {
+    (
+        $(#[$about:meta])* pub enum $kind:ident { $($name:ident = $words:literal, $rule:literal;)+ }
+        $(#[$says:meta])* pub const fn $method:ident
+        $(#[$states:meta])* pub const fn $in_full:ident
+    ) => {
+        worded! {
+            $(#[$about])* pub enum $kind { $(#[doc = $rule] $name = $words,)+ }
+            $(#[$says])* pub const fn $method
+        }
+
+        impl $kind {
+            $(#[$states])*
+            pub const fn $in_full(self) -> &'static str {
+                match self { $($kind::$name => $rule,)+ }
+            }
+        }
+    };
     (
         $(#[$about:meta])* pub enum $kind:ident { $($(#[$doc:meta])* $name:ident = $words:literal,)+ }
         $(#[$says:meta])* pub const fn $method:ident

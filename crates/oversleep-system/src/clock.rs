@@ -28,6 +28,10 @@ pub struct ClockInfo {
     pub may_avoid_syscall: bool,
     /// What moves its value.
     pub follows: Follows,
+    /// The clock that shows the same from the hardware, where an interrupt moves this one.
+    pub precise: Option<&'static str>,
+    /// Clocks that read the same counter in order, where the processor may read this one early.
+    pub ordered: &'static [&'static str],
     /// The only architecture that has it; `None` if every one does.
     pub architecture: Option<&'static str>,
     /// Whether modelled machines have it.

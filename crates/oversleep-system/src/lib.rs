@@ -37,8 +37,8 @@ pub use neighbour::Neighbour;
 pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn, processor_between};
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
 pub use tunable::{NotASetting, Problem, Reached, Restore, Scope, Tunable, TunableInfo, Word, undo};
-pub use wait::TICK_TOLERANCES;
 pub use wait::{Family, Granularity, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+pub use wait::{TICK_TOLERANCES, TWO_TICKS_TOLERANCE};
 
 use std::sync::Arc;
 

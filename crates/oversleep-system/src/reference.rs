@@ -81,7 +81,7 @@ pub fn waits_by_zero(os: &str) -> String {
 pub fn waits_by_slack(os: &str) -> String {
     use SlackRule::{ClassShare, NoTimer, None, OfItsWaits, ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution};
     let groups = [ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution, ClassShare, None, NoTimer, OfItsWaits];
-    grouped(os, "slack", groups.map(|slack| (rule(slack), move |info: &WaitInfo| info.slack == slack)))
+    grouped(os, "slack", groups.map(|slack| (slack.rule(), move |info: &WaitInfo| info.slack == slack)))
 }
 
 /// The hand-offs of a system, a row each.
@@ -91,23 +91,6 @@ pub fn handoffs(os: &str) -> String {
         row(&mut table, &[&format!("`{name}`"), call, since, &page(address)]);
     }
     table
-}
-
-/// The rule in full, where [`SlackRule::words`] is what fits a list.
-fn rule(slack: SlackRule) -> &'static str {
-    match slack {
-        SlackRule::ThreadSlack => "the thread's timer slack: 50 µs unless changed",
-        SlackRule::ThreadSlackOrShare => {
-            "the larger of the thread's timer slack and a share of the timeout: 0.1 %, 0.5 % for a positive nice value, \
-             at most 100 ms"
-        }
-        SlackRule::None => "none: a timer of its own, whatever the slack or the timer resolution",
-        SlackRule::Tick => "the scheduler's tick: rounded up to ticks, whatever the slack",
-        SlackRule::TimerResolution => "the timer interrupt: the next one at the timer resolution that the process has",
-        SlackRule::ClassShare => "a share of the request up to a cap, which the thread's latency tier decides",
-        SlackRule::NoTimer => "no timer",
-        SlackRule::OfItsWaits => "as the waits that it makes; where a thread has timer slack, it lowers it meanwhile",
-    }
 }
 
 /// A row per group that has members, under a head of two columns.

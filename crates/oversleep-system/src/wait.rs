@@ -32,8 +32,8 @@ worded! {
 pub struct Granularity {
     /// Smallest step of the argument.
     pub step: Nanos,
-    /// Whether a request between two steps is rounded up (what our call does, so as never to be early) or the
-    /// primitive itself rounds down.
+    /// Whether a request between two steps is rounded up, as every call here does so as never to be early. A runtime that
+    /// rounds down waits at least one step.
     pub rounds_up: bool,
 }
 
@@ -44,6 +44,8 @@ impl Granularity {
     pub const MICROSECOND: Granularity = Granularity { step: Nanos(1_000), rounds_up: true };
     /// Whole milliseconds, rounded up.
     pub const MILLISECOND: Granularity = Granularity { step: Nanos(1_000_000), rounds_up: true };
+    /// Whole milliseconds, rounded down.
+    pub const MILLISECOND_DOWN: Granularity = Granularity { rounds_up: false, ..Granularity::MILLISECOND };
 
     /// Whole units of 100 ns, rounded up: the unit of the Windows kernel.
     pub const HUNDRED_NS: Granularity = Granularity { step: Nanos(100), rounds_up: true };
@@ -51,7 +53,11 @@ impl Granularity {
     /// What a request is rounded to.
     #[inline]
     pub fn rounded(&self, requested: Nanos) -> Nanos {
-        if self.rounds_up { requested.round_up_to(self.step) } else { requested.round_down_to(self.step) }
+        if self.rounds_up {
+            requested.round_up_to(self.step)
+        } else {
+            requested.round_down_to(self.step).max(self.step)
+        }
     }
 }
 
@@ -98,31 +104,33 @@ worded! {
 worded! {
     /// Which of the system's deliberate delays applies.
     pub enum SlackRule {
-        /// The thread's timer slack.
-        ThreadSlack = "thread's slack",
-        /// The larger of the thread's slack and a share of the timeout (0.1 %, 0.5 % for a positive nice value).
+        ThreadSlack = "thread's slack", "the thread's timer slack: 50 µs unless changed";
         ThreadSlackOrShare = "thread's slack, or 0.1 % of the timeout",
-        /// None: the timer is programmed exactly.
-        None = "none",
-        /// The scheduler's tick decides (timer wheel, jiffies).
-        Tick = "next tick",
-        /// The timer interrupt decides, whose period a program can shorten by a request.
+            "the larger of the thread's timer slack and a share of the timeout: 0.1 %, 0.5 % for a positive nice value, \
+             at most 100 ms";
+        None = "none", "none: a timer of its own, whatever the slack or the timer resolution";
+        Tick = "next tick", "the scheduler's tick: rounded up to ticks, whatever the slack";
         TimerResolution = "next timer interrupt",
-        /// A share of the request that the thread's service class decides, up to a cap.
+            "the timer interrupt: the next one at the timer resolution that the process has";
         ClassShare = "a share by service class",
-        /// No timer is involved.
-        NoTimer = "no timer",
-        /// It is composed of other waits, and theirs applies.
+            "a share of the request up to a cap, which the thread's latency tier decides";
+        NoTimer = "no timer", "no timer";
         OfItsWaits = "as the waits it makes",
+            "as the waits that it makes; where a thread has timer slack, it lowers it meanwhile";
     }
     /// In a few words, as tables show it.
     pub const fn words
+    /// In full, as documents state it.
+    pub const fn rule
 }
 
 /// Delays that timers of Windows are compared with: none, one default tick of 15.6 ms, two, and what its vendor recommends.
 /// <https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kesetcoalescabletimer>, remarks.
 pub const TICK_TOLERANCES: [Nanos; 4] =
-    [Nanos::ZERO, Nanos::from_millis(16), Nanos::from_millis(32), Nanos::from_millis(100)];
+    [Nanos::ZERO, Nanos::from_millis(16), TWO_TICKS_TOLERANCE, Nanos::from_millis(100)];
+
+/// The least tolerance that its vendor recommends, two default ticks; the wait with a tolerance has this one.
+pub const TWO_TICKS_TOLERANCE: Nanos = Nanos::from_millis(32);
 
 /// The description of a wait: what is known of it before it is called. Those of every system are in [`crate::waits`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -274,7 +282,7 @@ mod tests {
         assert_eq!(Granularity::MILLISECOND.rounded(Nanos(300_000)), Nanos(1_000_000));
         assert_eq!(Granularity::MILLISECOND.rounded(Nanos(1_000_000)), Nanos(1_000_000));
         assert_eq!(Granularity::NANOSECOND.rounded(Nanos(1)), Nanos(1));
-        let down = Granularity { step: Nanos(1_000_000), rounds_up: false };
-        assert_eq!(down.rounded(Nanos(1_999_999)), Nanos(1_000_000));
+        let down = Granularity::MILLISECOND_DOWN;
+        assert_eq!([1, 1_999_999].map(|ns| down.rounded(Nanos(ns))), [Nanos(1_000_000); 2]);
     }
 }

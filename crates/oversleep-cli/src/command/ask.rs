@@ -1,10 +1,11 @@
 //! `ask`: one question to one or several machines: what would this wait, clock or fork-join give there, and why?
 
 use clap::Args;
-use oversleep_lab::Laboratory;
 use oversleep_lab::ask::{NoAnswer, Question, Subject, ask};
+use oversleep_lab::{Laboratory, machines};
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
+use oversleep_record::{Environment, FactName};
 use oversleep_report::ask::{Reply, document, text};
 
 use crate::args::{ConditionArgs, ModelArgs, PaceArg, help, value};
@@ -59,6 +60,8 @@ impl Ask {
     pub fn run(self) -> Result<Exit, Failure> {
         let mut replies = Vec::new();
         for (machine, lab) in self.machines()? {
+            let modelled = lab.platform_id().modelled;
+            let changes = if modelled.is_some() { changes(&lab.environment()) } else { Vec::new() };
             for subject in &self.questions {
                 let question = Question {
                     conditions: request::conditions::conditions(&lab, &self.conditions)?,
@@ -70,7 +73,8 @@ impl Ask {
                 };
                 replies.push(Reply {
                     machine: machine.clone(),
-                    modelled: lab.platform_id().modelled,
+                    modelled: modelled.clone(),
+                    changes: changes.clone(),
                     question: subject.clone(),
                     under: self.under(&question),
                     answer: ask(&lab, &question).map_err(|reason| with_suggestion(&lab, &reason)),
@@ -110,6 +114,15 @@ impl Ask {
         }
         self.on.iter().map(|name| Ok((name.clone(), request::machine::modelled(name, &self.model)?))).collect()
     }
+}
+
+/// What was changed of a model, its seed too.
+fn changes(facts: &Environment) -> Vec<String> {
+    let seed = facts.integer(FactName::ModelSeed).map(|seed| seed.to_string());
+    let seed = seed.or_else(|| facts.text(FactName::ModelSeed).map(str::to_owned));
+    let seed = seed.filter(|seed| *seed != machines::SEED.to_string());
+    let set = facts.list(FactName::ModelSet).unwrap_or_default();
+    set.iter().cloned().chain(seed.map(|seed| format!("seed {seed}"))).collect()
 }
 
 /// Why there is no answer, with the name that was probably meant.

@@ -1,6 +1,7 @@
 //! `check`: all experiments, and the remedies.
 
 use clap::Args;
+use oversleep_record::CommandName;
 
 use super::measuring::{self, Files};
 use crate::args::{AMOUNT, DepthArgs, LimitArgs, RequestArgs, RunArgs, help};
@@ -42,7 +43,7 @@ impl Check {
             requests: self.request.request,
             limit: self.limit.limit(),
             try_remedies: !self.no_remedies,
-            ..MeasuringArgs::new("check", self.depth, self.run.conditions, self.run.machine)
+            ..MeasuringArgs::new(CommandName::Check, self.depth, self.run.conditions, self.run.machine)
         };
         measuring::run(args, &self.run.output, Files::Automatic)
     }

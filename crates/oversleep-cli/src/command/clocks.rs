@@ -3,6 +3,7 @@
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
 use oversleep_measure::Command;
+use oversleep_record::CommandName;
 
 use super::measuring::{self, Files};
 use super::registry;
@@ -38,7 +39,7 @@ impl Clocks {
             experiments: Command::Clocks.experiments(),
             subjects: self.names,
             subject_kind: Some(Kind::Clock),
-            ..MeasuringArgs::new("clocks", self.depth, self.run.conditions, self.run.machine)
+            ..MeasuringArgs::new(CommandName::Clocks, self.depth, self.run.conditions, self.run.machine)
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }

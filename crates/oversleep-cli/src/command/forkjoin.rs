@@ -2,6 +2,7 @@
 
 use clap::Args;
 use oversleep_measure::{Command, WorkSpan};
+use oversleep_record::CommandName;
 
 use super::measuring::{self, Files};
 use crate::args::{DepthArgs, LimitArgs, RunArgs, help, value};
@@ -37,7 +38,7 @@ impl ForkJoin {
             limit: self.limit.limit(),
             threads: self.threads,
             work: self.work,
-            ..MeasuringArgs::new("forkjoin", self.depth, self.run.conditions, self.run.machine)
+            ..MeasuringArgs::new(CommandName::ForkJoin, self.depth, self.run.conditions, self.run.machine)
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }

@@ -3,6 +3,7 @@
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
 use oversleep_measure::Command;
+use oversleep_record::CommandName;
 
 use super::measuring::{self, Files};
 use super::registry;
@@ -41,7 +42,7 @@ impl Handoff {
             limit: self.limit.limit(),
             subjects: self.names,
             subject_kind: Some(Kind::Handoff),
-            ..MeasuringArgs::new("handoff", self.depth, self.run.conditions, self.run.machine)
+            ..MeasuringArgs::new(CommandName::Handoff, self.depth, self.run.conditions, self.run.machine)
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }

@@ -3,6 +3,7 @@
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
 use oversleep_measure::Command;
+use oversleep_record::CommandName;
 
 use super::measuring::{self, Files};
 use super::registry;
@@ -53,7 +54,7 @@ impl Waits {
             pace: self.pace.map(PaceArg::pace),
             subjects: self.names,
             subject_kind: Some(Kind::Wait),
-            ..MeasuringArgs::new("waits", self.depth, self.run.conditions, self.run.machine)
+            ..MeasuringArgs::new(CommandName::Waits, self.depth, self.run.conditions, self.run.machine)
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }

@@ -9,9 +9,9 @@ pub mod names;
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Depth, Experiment, Limit, Plan, WorkSpan};
-use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
+use oversleep_record::{CommandName, Nanos};
 
 use crate::args::{ConditionArgs, DepthArgs, MachineArgs};
 use crate::exit::Failure;
@@ -19,7 +19,7 @@ use crate::exit::Failure;
 /// What was typed for a measuring command.
 pub struct MeasuringArgs {
     /// The command's name.
-    pub command: &'static str,
+    pub command: CommandName,
     /// Experiments, by id; where there are none, those that `check` runs on the machine.
     pub experiments: Vec<&'static Experiment>,
     /// How thoroughly.
@@ -51,7 +51,7 @@ pub struct MeasuringArgs {
 impl MeasuringArgs {
     /// A command without options of its own.
     pub fn new(
-        command: &'static str,
+        command: CommandName,
         depth: DepthArgs,
         conditions: ConditionArgs,
         machine: MachineArgs,
@@ -102,7 +102,7 @@ impl MeasuringArgs {
             ..Plan::default()
         };
         let request = Request {
-            command: self.command.to_owned(),
+            command: self.command,
             experiments: match self.experiments.is_empty() {
                 true => lab.experiments_of_check(self.depth),
                 false => self.experiments,

@@ -12,8 +12,8 @@ pub(crate) use sound::*;
 
 use oversleep_record::Nanos;
 
-/// The request most programs make, and that every experiment includes.
-pub(crate) const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
+/// The request most programs make, and that every experiment includes: where one is shown or judged, it is this one.
+pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 
 /// Fewest readings that show how long a clock's step is.
 pub(crate) const STEPS_MIN: u64 = 5;

@@ -1,5 +1,7 @@
 //! Finding series: the waits of a result, the simplest sleep among them, two of them at one request, trials of remedies.
 
+use std::fmt::Display;
+
 use oversleep_record::conditions::Outcome;
 use oversleep_record::file::Completion;
 use oversleep_record::series::Quantity;
@@ -12,27 +14,32 @@ use crate::read::{COMMON_REQUEST, is_sound, sound};
 use oversleep_record::words::list;
 
 /// "… was not measured", with the run that would measure it.
-pub(crate) fn not_measured(file: &ResultFile, experiment: ExperimentId, what: &str) -> Conclusion {
+pub(crate) fn not_measured(file: &ResultFile, experiment: impl Display, what: impl Display) -> Conclusion {
     Conclusion::lacks(match file.completion {
         Completion::Interrupted => format!("the run was interrupted before it measured {what}. Run it again"),
         Completion::Complete => format!("{what} was not measured. Run `oversleep check --only {experiment}`"),
     })
 }
 
-/// A series that a check can't do without, fit for a conclusion.
-pub(crate) fn needed<'a>(
-    file: &ResultFile,
-    experiment: ExperimentId,
-    what: &str,
-    series: Option<&'a Series>,
-) -> Checked<&'a Series> {
-    series.ok_or_else(|| not_measured(file, experiment, what)).and_then(sound)
+/// A wait that was not measured, in words and by the key of one that would do.
+pub(crate) fn lacks_wait(file: &ResultFile, what: &str, key: &SeriesKey) -> Conclusion {
+    not_measured(file, key.experiment(), format_args!("{what} ({key})"))
+}
+
+/// A series that a check can't do without, fit for a conclusion. If there is none, a series of that key would do.
+pub(crate) fn needed<'a>(file: &ResultFile, key: &SeriesKey, series: Option<&'a Series>) -> Checked<&'a Series> {
+    series.ok_or_else(|| not_measured(file, key.experiment(), key)).and_then(sound)
+}
+
+/// The key of a wait in experiment B5, at 1 ms.
+pub(crate) fn common_wait(wait: &str) -> SeriesKey {
+    SeriesKey::new(ExperimentId::B5, wait).span(COMMON_REQUEST)
 }
 
 /// The only series of a subject in an experiment, fit for a conclusion.
 pub(crate) fn of_key<'a>(file: &'a ResultFile, experiment: ExperimentId, subject: &str) -> Checked<&'a Series> {
     let key = SeriesKey::new(experiment, subject);
-    needed(file, experiment, key.as_str(), file.series(&key))
+    needed(file, &key, file.series(&key))
 }
 
 /// Every lateness series of a wait in experiment B5, whatever was requested.
@@ -74,7 +81,7 @@ pub(crate) fn sleeps_of(file: &ResultFile) -> &'static [&'static str] {
 /// The simplest sleep that was measured, which must carry a conclusion: what other waits are compared with.
 pub(crate) fn reference_sleep(file: &ResultFile) -> Checked<&Series> {
     let simplest = sleeps_of(file).iter().find_map(|wait| wait_series(file, wait));
-    needed(file, ExperimentId::B5, &format!("B5/{}/1ms", sleeps_of(file)[0]), simplest)
+    needed(file, &common_wait(sleeps_of(file)[0]), simplest)
 }
 
 /// The simplest sleep that can carry a conclusion.
@@ -117,10 +124,9 @@ pub(crate) fn side_by_side<'a>(
     one: &'a str,
     other: &'a str,
 ) -> Checked<(&'a Series, &'a Series)> {
-    let name = |wait: &str| format!("B5/{wait}/1ms");
-    let one = needed(file, ExperimentId::B5, &name(one), wait_series(file, one))?;
+    let one = needed(file, &common_wait(one), wait_series(file, one))?;
     let same_request = waits_of(file, other).find(|series| series.requested_ns == one.requested_ns);
-    Ok((one, needed(file, ExperimentId::B5, &name(other), same_request)?))
+    Ok((one, needed(file, &common_wait(other), same_request)?))
 }
 
 /// Two waits at every request both were measured at, shortest first.

@@ -5,13 +5,11 @@ use oversleep_record::stats::{ROUNDS_MIN, Steadiness, VALUES_MIN, steadiness};
 use oversleep_record::{Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion};
-use crate::figures::{cpus, median_of, per_value, value_text, values};
+use crate::figures::{interference, median_of, per_value, value_text, values};
 use oversleep_record::words::{counted, percent};
 
 /// Fewest batches a cost rests on. A batch averages thousands of calls, so fewer do than of single waits.
 const BATCHES_MIN: u64 = 10;
-/// Share of an effect that the machine's interference with each wait may reach before the two can't be told apart.
-const INTERFERENCE_MAX: f64 = 0.5;
 
 /// The series itself, where it can carry a conclusion: it is there, has enough values, and its rounds agree.
 pub(crate) fn sound(series: &Series) -> Checked<&Series> {
@@ -58,19 +56,12 @@ pub(crate) fn quiet_enough(file: &ResultFile, series: &Series, effect: Nanos) ->
     // The thread's own run delay says it exactly; pressure is any task's, and stands in where the delay is not recorded.
     let delay = per_value(series, |meanwhile| meanwhile.run_delay_ns).map(|each| ("waiting for a CPU", each));
     let pressure = || per_value(series, |meanwhile| meanwhile.cpu_pressure_ns).map(|each| ("CPU pressure (PSI)", each));
-    let steal = per_value(series, |meanwhile| meanwhile.steal_ns)
-        .map(|each| ("the hypervisor (steal)", Nanos(each.0 / cpus(file).unwrap_or(1))));
-    for (what, share) in [delay.or_else(pressure), steal].into_iter().flatten() {
-        if share.0 as f64 >= effect.0.saturating_abs() as f64 * INTERFERENCE_MAX && share > Nanos::ZERO {
-            let refusal = Conclusion::disturbed(format!(
-                "{what} took {share} of each wait of {}, too much to see an effect of {effect}. Run this again on a \
-                 quieter machine",
-                series.key
-            ));
-            return Err(refusal.rests_on(&series.key, format!("{what}: {share} per wait")));
-        }
-    }
-    Ok(())
+    let Some((what, share)) = interference(file, series, effect, delay.or_else(pressure)) else { return Ok(()) };
+    let refusal = Conclusion::disturbed(format!(
+        "{what} took {share} of each wait of {}, too much to see an effect of {effect}. Run this again on a quieter machine",
+        series.key
+    ));
+    Err(refusal.rests_on(&series.key, format!("{what}: {share} per wait")))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use oversleep_record::clock::{AcrossSuspend, Counts, Drift, Epoch};
 use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, Unavailable};
 
-use crate::names::{ORDERED_READS, STD_INSTANT};
+use crate::names::{STD_INSTANT, ordered_reads};
 use oversleep_record::clock::is_coarse;
 use oversleep_record::words::{cost, counted, percent};
 
@@ -141,7 +141,9 @@ pub fn step_in_words(seen: Nanos, tick: Option<Nanos>) -> String {
     };
     match tick {
         // Distributions keep three digits.
-        Some(tick) if !is_whole(tick, 0) && is_whole(seen, seen.0 / 1_000) && (seen - tick).0.abs() < ms.0 => {
+        Some(tick)
+            if tick > ms && !is_whole(tick, 0) && is_whole(seen, seen.0 / 1_000) && (seen - tick).0.abs() < ms.0 =>
+        {
             format!("{} or {} ms", tick.0 / ms.0, tick.0 / ms.0 + 1)
         }
         _ => seen.to_string(),
@@ -285,7 +287,7 @@ pub(crate) fn is_only_unfenced(file: &ResultFile, clock: &ClockResult) -> bool {
     };
     let is_backward_on_one_thread = clock.steps.is_some_and(|steps| steps.backward_on_one_thread > 0);
     let is_backward = clock.steps.is_some_and(|steps| steps.backward_across_cpus > 0);
-    let ordered = ORDERED_READS.iter().find(|(bare, _)| *bare == clock.name).map_or(&[][..], |(_, ordered)| *ordered);
+    let ordered = ordered_reads(&file.platform.os, &clock.name);
     is_backward && !is_backward_on_one_thread && ordered.iter().any(is_ordered)
 }
 

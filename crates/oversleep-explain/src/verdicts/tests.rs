@@ -70,6 +70,7 @@ fn a_clock_of_whole_milliseconds_moves_by_either_neighbour_of_its_tick() {
         (1_000_000, tick, "1 ms"),
         (32_000_000, tick, "32 ms"),
         (4_000_000, Some(Nanos(4_000_000)), "4 ms"),
+        (1_000_000, Some(Nanos(997_000)), "1 ms"),
         (16_000_000, None, "16 ms"),
     ] {
         assert_eq!(step_in_words(Nanos(seen), tick), says, "{seen}");

@@ -7,32 +7,24 @@ use oversleep_system::tunables::names;
 
 use super::question::{Question, Subject};
 use oversleep_measure::find_wait;
-use oversleep_system::{Clock, Family, Platform, Wait};
-
-/// How a runtime rounds a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rounds {
-    Not,
-    /// Up to whole milliseconds.
-    Up,
-    /// Down to whole milliseconds, but to at least one.
-    Down,
-}
+use oversleep_system::{Clock, Family, Granularity, Platform, Wait};
 
 /// A wait of a language's runtime, and the call of the system that it makes.
 struct Runtime {
     names: &'static [&'static str],
     /// Whose runtime it is.
     owner: &'static str,
-    /// The wait by system: Windows, Linux, macOS.
-    waits: [(&'static str, Rounds); 3],
+    /// The wait by system (Windows, Linux, macOS), and how the runtime rounds a request before it calls it.
+    waits: [(&'static str, Granularity); 3],
     /// Whether it requests 1 ms of Windows while it waits, unless the request is a multiple of 10 ms.
     holds_a_millisecond: bool,
 }
 
 const SYSTEMS: [&str; 3] = ["windows", "linux", "macos"];
 
-use Rounds::{Down, Not, Up};
+const NOT: Granularity = Granularity::NANOSECOND;
+const UP: Granularity = Granularity::MILLISECOND;
+const DOWN: Granularity = Granularity::MILLISECOND_DOWN;
 
 /// One runtime a row: its names, whose they are, and the waits of Windows, Linux and macOS with their rounding.
 macro_rules! runtimes {
@@ -50,22 +42,22 @@ macro_rules! runtimes {
 const RUNTIMES: &[Runtime] = runtimes! {
     // os::PlatformEvent::park and Parker::park in os_windows.cpp and os_posix.cpp of OpenJDK.
     ["LockSupport.parkNanos", "parkNanos"] of "the JDK":
-        Down "wait-for-single-object", Not "cond-timedwait", Not "cond-timedwait"
+        DOWN "wait-for-single-object", NOT "cond-timedwait", NOT "cond-timedwait"
     ["Thread.sleep"] of "the JDK":
-        Up "wait-for-single-object", Up "cond-timedwait", Up "cond-timedwait"; holds true
-    ["Thread.Sleep"] of ".NET": Down "sleep-ex", Down "cond-timedwait", Down "cond-timedwait"
+        UP "wait-for-single-object", UP "cond-timedwait", UP "cond-timedwait"; holds true
+    ["Thread.Sleep"] of ".NET": DOWN "sleep-ex", DOWN "cond-timedwait", DOWN "cond-timedwait"
     // pysleep in Modules/timemodule.c.
     ["time.sleep"] of "CPython since 3.11":
-        Not "waitable-timer-high-resolution", Not "clock-nanosleep-abs", Not "nanosleep"
+        NOT "waitable-timer-high-resolution", NOT "clock-nanosleep-abs", NOT "nanosleep"
     // runtime/os_windows.go, netpoll_epoll.go, netpoll_kqueue.go.
     ["time.Sleep"] of "Go since 1.23, with nothing else to run":
-        Not "waitable-timer-high-resolution", Up "epoll-wait", Not "kevent"
+        NOT "waitable-timer-high-resolution", UP "epoll-wait", NOT "kevent"
     ["std::this_thread::sleep_for", "this_thread::sleep_for", "sleep_for"] of "C++ (MSVC, libstdc++, libc++)":
-        Up "sleep", Not "nanosleep", Not "nanosleep"
-    ["setTimeout"] of "Node": Down "get-queued-completion-status", Down "epoll-wait", Down "kevent"
-    ["WM_TIMER"] of "a message loop": Not "set-timer", Not "", Not ""
+        UP "sleep", NOT "nanosleep", NOT "nanosleep"
+    ["setTimeout"] of "Node": DOWN "get-queued-completion-status", DOWN "epoll-wait", DOWN "kevent"
+    ["WM_TIMER"] of "a message loop": NOT "set-timer", NOT "", NOT ""
     ["MsgWaitForMultipleObjects", "MsgWaitForMultipleObjectsEx"] of "a message loop":
-        Not "wait-for-multiple-objects", Not "", Not ""
+        NOT "wait-for-multiple-objects", NOT "", NOT ""
 };
 
 /// The question in the names of the registries, and, for a runtime's call, a sentence that says what it becomes.
@@ -83,7 +75,7 @@ pub(crate) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
         }
         Subject::Wait { name, request } => match (find_wait(platform, name), runtime_of(platform, name)) {
             (None, Some((runtime, wait, rounds))) => {
-                let rounded = rounds.of(*request);
+                let rounded = rounds.rounded(*request);
                 translation = runtime.sentence(name, wait, rounds, (*request, rounded));
                 if runtime.holds_while(platform, rounded) && question.conditions.setting(names::RESOLUTION).is_none() {
                     question.conditions = question.conditions.with(names::RESOLUTION, Setting::Nanos(MILLISECOND));
@@ -113,22 +105,12 @@ pub(crate) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
 
 const MILLISECOND: Nanos = Nanos::from_millis(1);
 
-impl Rounds {
-    fn of(self, request: Nanos) -> Nanos {
-        match self {
-            Not => request,
-            Up => request.round_up_to(MILLISECOND),
-            Down => request.round_down_to(MILLISECOND).max(MILLISECOND),
-        }
-    }
-}
-
 impl Runtime {
-    fn sentence(&self, name: &str, wait: &dyn Wait, rounds: Rounds, (request, rounded): (Nanos, Nanos)) -> String {
+    fn sentence(&self, name: &str, wait: &dyn Wait, rounds: Granularity, (request, rounded): (Nanos, Nanos)) -> String {
         let how = match rounds {
-            Not => String::new(),
-            Up => ", rounded up to whole milliseconds".to_owned(),
-            Down => ", rounded down to whole milliseconds, at least one".to_owned(),
+            UP => ", rounded up to whole milliseconds",
+            DOWN => ", rounded down to whole milliseconds, at least one",
+            _ => "",
         };
         let what = if rounded == request { String::new() } else { format!(": {request} becomes {rounded}") };
         format!("{name} of {} calls {}{how}{what}; ", self.owner, wait.info().call)
@@ -139,7 +121,7 @@ impl Runtime {
     }
 }
 
-fn runtime_of<'a>(platform: &'a dyn Platform, name: &str) -> Option<(&'static Runtime, &'a dyn Wait, Rounds)> {
+fn runtime_of<'a>(platform: &'a dyn Platform, name: &str) -> Option<(&'static Runtime, &'a dyn Wait, Granularity)> {
     let named =
         |fits: &dyn Fn(&str) -> bool| RUNTIMES.iter().find(|runtime| runtime.names.iter().any(|known| fits(known)));
     let runtime = named(&|known| known == name).or_else(|| named(&|known| known.eq_ignore_ascii_case(name)))?;

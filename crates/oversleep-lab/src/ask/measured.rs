@@ -4,7 +4,7 @@ use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment, find_w
 use oversleep_record::conditions::Setting;
 use oversleep_record::label::{self, ClockRole, JoinStyle};
 use oversleep_record::series::{Pace, Series};
-use oversleep_record::{ClockResult, ExperimentId, Nanos, ResultFile, Unavailable};
+use oversleep_record::{ClockResult, CommandName, ExperimentId, Nanos, ResultFile, Unavailable};
 use oversleep_system::{Neighbour, NotASetting, Platform};
 
 use super::answer::{Answer, NoAnswer};
@@ -74,7 +74,7 @@ fn is_readable(platform: &dyn Platform, clock: &str) -> Result<(), NoAnswer> {
 /// Runs one experiment.
 fn run(machine: &Laboratory, question: &Question, id: ExperimentId, plan: Plan) -> Result<ResultFile, NoAnswer> {
     let request = Request {
-        command: "ask".to_owned(),
+        command: CommandName::Ask,
         experiments: vec![experiment(id).expect("an id of the registry")],
         plan: Plan { conditions: question.conditions.clone(), clock: question.clock.clone(), ..plan },
         name: None,

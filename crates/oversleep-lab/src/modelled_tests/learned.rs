@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
-use oversleep_record::{Conditions, ExperimentId, FactName, Nanos, ResultFile};
+use oversleep_record::{CommandName, Conditions, ExperimentId, FactName, Nanos, ResultFile};
 
 use oversleep_model::MachineError;
 
@@ -17,7 +17,7 @@ fn a_machine_is_learned_from_a_result() {
     assert!(matches!(like(&real, &[], 1), Err(MachineError::NothingToLearn { .. })), "a model is not a real machine");
     real.platform.modelled = None;
     let request = Request {
-        command: "waits".to_owned(),
+        command: CommandName::Waits,
         experiments: vec![
             experiment(ExperimentId::A1).unwrap(),
             experiment(ExperimentId::A4).unwrap(),

@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::Pace;
-use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, Series};
+use oversleep_record::{CommandName, Conditions, ExperimentId, Nanos, ResultFile, Series};
 
 mod clocks;
 mod conclusions;
@@ -350,7 +350,7 @@ pub(super) fn looked_at(name: &str, experiments: &[ExperimentId], depth: Depth) 
 
 fn run_on(lab: Laboratory, experiments: &[ExperimentId], plan: Plan) -> ResultFile {
     let request = Request {
-        command: "check".to_owned(),
+        command: CommandName::Check,
         experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
         plan,
         name: None,

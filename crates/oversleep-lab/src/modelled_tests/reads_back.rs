@@ -3,7 +3,7 @@
 use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::file::SERIES_MAX;
 use oversleep_record::series::Pace;
-use oversleep_record::{ExperimentId, Nanos, ResultFile};
+use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
 use proptest::prelude::*;
 
 use crate::machines;
@@ -11,7 +11,7 @@ use crate::session::{Request, RunError};
 
 fn request(experiments: &[ExperimentId], plan: Plan) -> Request {
     Request {
-        command: "check".to_owned(),
+        command: CommandName::Check,
         experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
         plan,
         name: None,

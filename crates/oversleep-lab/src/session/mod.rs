@@ -13,13 +13,13 @@ use oversleep_measure::{
 };
 use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::file::{Chosen, Completion, Floor, ROUNDS_MAX, SCHEMA, SERIES_MAX, Tool};
-use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, Unavailable};
+use oversleep_record::{ClockResult, CommandName, FactName, Nanos, ResultFile, Unavailable};
 use oversleep_system::Platform;
 
 /// What to run.
 pub struct Request {
     /// The command's name, for the record.
-    pub command: String,
+    pub command: CommandName,
     /// Experiments, in the order of their series.
     pub experiments: Vec<&'static Experiment>,
     /// How much, and under which conditions.
@@ -114,7 +114,7 @@ impl Laboratory {
             taken_unix_s,
             duration_ns: Nanos::ZERO,
             completion: Completion::Complete,
-            command: request.command.clone(),
+            command: request.command.to_string(),
             name: request.name.clone(),
             platform: self.platform.id(),
             environment,
@@ -214,7 +214,7 @@ mod tests {
     fn check(experiments: &[ExperimentId]) -> ResultFile {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));
         let request = Request {
-            command: "check".to_owned(),
+            command: CommandName::Check,
             experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
             plan: Plan::default(),
             name: None,

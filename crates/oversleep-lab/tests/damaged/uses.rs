@@ -14,7 +14,7 @@ use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::comparison::Verdict;
 use oversleep_record::conditions::Setting;
 use oversleep_record::testing::{damaged_text, made};
-use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile};
+use oversleep_record::{CommandName, Conditions, ExperimentId, Nanos, ResultFile};
 
 /// A result of a model of each system, with few values of many kinds.
 pub fn good() -> &'static [ResultFile] {
@@ -30,7 +30,7 @@ fn taken_on(machine: &str) -> ResultFile {
         !(id.as_str().starts_with('D') || [ExperimentId::B2, ExperimentId::B9, ExperimentId::C6].contains(&id))
     };
     let experiments = lab.experiments_of_check(Depth::Quick).into_iter().filter(|one| is_quick(one.id)).collect();
-    let request = Request { command: "check".to_owned(), experiments, plan, name: None, try_remedies: true };
+    let request = Request { command: CommandName::Check, experiments, plan, name: None, try_remedies: true };
     lab.run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there")
 }
 
@@ -95,7 +95,7 @@ fn run_some(lab: &Laboratory, conditions: Conditions) {
     let limit = Some(Limit::Count(3));
     let plan =
         Plan { depth: Depth::Quick, requests: vec![Nanos::from_millis(1)], limit, conditions, ..Plan::default() };
-    let request = Request { command: "waits".to_owned(), experiments, plan, name: None, try_remedies: false };
+    let request = Request { command: CommandName::Waits, experiments, plan, name: None, try_remedies: false };
     let file = lab.run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there");
     let read = ResultFile::read(&file.write()).expect("a result is read");
     assert!(read.series.len() == file.series.len() && read.findings.iter().all(|finding| !finding.sentence.is_empty()));

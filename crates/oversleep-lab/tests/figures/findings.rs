@@ -67,9 +67,9 @@ fn numbers(text: &str) -> Vec<String> {
     for word in text.split_whitespace() {
         let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric() && !"-−%/".contains(letter));
         let (number, per) = bare.split_once('/').unwrap_or((bare, ""));
-        // How thousands are set apart is no figure.
-        let number = number.replace(',', "");
-        if number.replace('−', "-").parse::<f64>().is_ok_and(f64::is_finite) {
+        // How thousands are set apart and how a minus is drawn is no figure.
+        let number = number.replace(',', "").replace('−', "-");
+        if number.parse::<f64>().is_ok_and(f64::is_finite) {
             numbers.push(if per.is_empty() { number } else { format!("{number}/{per}") });
             wants_unit = per.is_empty();
         } else {
@@ -86,7 +86,7 @@ fn numbers(text: &str) -> Vec<String> {
 fn numbers_are_told_from_names_and_words() {
     for (text, told) in [
         ("p50 512 µs (20 values); 500 µs of it by rounding", &["512µs", "20", "500µs"][..]),
-        ("p50 -200 ns (1,024 values)", &["-200ns", "1024"]),
+        ("p50 −200 ns (1,024 values)", &["-200ns", "1024"]),
         ("p50 16132/s (2 values)", &["16132/s", "2"]),
         ("steps of 15 or 16 ms", &["15", "16ms"]),
         ("5.1 % early; stamped with qpc", &["5.1%"]),

@@ -8,7 +8,7 @@ use std::thread;
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request, machines};
 use oversleep_measure::{Depth, Experiment, Plan, Silent, StopFlag, registry};
-use oversleep_record::{ExperimentId, ResultFile};
+use oversleep_record::{CommandName, ExperimentId, ResultFile};
 
 use crate::stream::Part;
 use crate::{result, waits};
@@ -27,12 +27,12 @@ type Command = (&'static str, fn(&Laboratory) -> Vec<Part>);
 const COMMANDS: [Command; 4] = [
     ("check", |lab| result::parts(&check(lab))),
     ("resolution-neighbours", |lab| {
-        result::parts(&experiments(lab, "resolution neighbours", &[ExperimentId::C3, ExperimentId::C4]))
+        result::parts(&experiments(lab, CommandName::ResolutionNeighbours, &[ExperimentId::C3, ExperimentId::C4]))
     }),
     ("clocks", |lab| {
         result::parts(&experiments(
             lab,
-            "clocks",
+            CommandName::Clocks,
             &[
                 ExperimentId::A1,
                 ExperimentId::A2,
@@ -77,15 +77,20 @@ fn rows(machine: &str, (command, parts): Command) -> Vec<Row> {
 }
 
 fn check(lab: &Laboratory) -> ResultFile {
-    run(lab, "check", lab.experiments_of_check(Depth::Normal), true)
+    run(lab, CommandName::Check, lab.experiments_of_check(Depth::Normal), true)
 }
 
-fn experiments(lab: &Laboratory, command: &str, ids: &[ExperimentId]) -> ResultFile {
+fn experiments(lab: &Laboratory, command: CommandName, ids: &[ExperimentId]) -> ResultFile {
     let experiments = registry().iter().copied().filter(|experiment| ids.contains(&experiment.id)).collect();
     run(lab, command, experiments, false)
 }
 
-fn run(lab: &Laboratory, command: &str, experiments: Vec<&'static Experiment>, try_remedies: bool) -> ResultFile {
-    let request = Request { command: command.to_owned(), experiments, plan: Plan::default(), name: None, try_remedies };
+fn run(
+    lab: &Laboratory,
+    command: CommandName,
+    experiments: Vec<&'static Experiment>,
+    try_remedies: bool,
+) -> ResultFile {
+    let request = Request { command, experiments, plan: Plan::default(), name: None, try_remedies };
     lab.run(&request, &StopFlag::new(), &mut Silent).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -3,11 +3,11 @@
 use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::clock::Counts;
-use oversleep_record::{ExperimentId, Nanos, ResultFile};
+use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
 
 fn run(experiments: &[ExperimentId], plan: Plan) -> ResultFile {
     let request = Request {
-        command: "check".to_owned(),
+        command: CommandName::Check,
         experiments: experiments.iter().map(|&id| experiment(id).expect("a known id")).collect(),
         plan,
         name: None,

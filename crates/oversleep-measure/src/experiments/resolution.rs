@@ -113,12 +113,12 @@ fn settings(resolution: &dyn Tunable, plan: &Plan) -> Vec<Setting> {
 mod tests {
     use super::*;
     use crate::testing;
-    use crate::ticking::Ticking;
+    use crate::ticking;
     use oversleep_model::sim::{Overshoot, Sim};
 
     #[test]
     fn a_thorough_run_and_the_user_choose_other_settings() {
-        let machine = Ticking::start();
+        let machine = ticking::machine();
         let platform: &dyn Platform = &machine;
         let resolution = platform.resolution_tunable().expect("it has one");
         let of = |plan: &Plan| -> Vec<String> { settings(resolution, plan).iter().map(Setting::as_typed).collect() };

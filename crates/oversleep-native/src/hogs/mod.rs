@@ -31,6 +31,29 @@ impl LoadKind for Kind {
     }
 }
 
+/// The `registry` of a system's loads, each paired with its hogs. The module has `machine`, what hogs need to know of that
+/// system, and `timers`, the hogs that live by its timers. On its own thread, each hog leaves by `$enter` what it must not
+/// inherit.
+macro_rules! loads {
+    ($infos:path, $enter:expr) => {
+        const STARTS: &[(&str, $crate::hogs::Start)] = &[
+            ("spin", |hogs| $crate::hogs::spin::start($enter, hogs)),
+            ("memory", |hogs| $crate::hogs::memory::start($enter, machine::sizes(), hogs)),
+            ("syscalls", |hogs| $crate::hogs::syscalls::start($enter, machine::enter_the_kernel, hogs)),
+            ("timers", timers::start),
+        ];
+        const _: () = oversleep_system::pairing::assert_paired(&oversleep_system::names_of!($infos), &[STARTS]);
+
+        /// All kinds of load.
+        pub fn registry() -> Vec<Box<dyn oversleep_system::LoadKind>> {
+            $crate::native::paired::registry($infos, &[STARTS], |info, start| -> Box<dyn oversleep_system::LoadKind> {
+                Box::new($crate::hogs::Kind { info, start })
+            })
+        }
+    };
+}
+pub(crate) use loads;
+
 /// Running hogs.
 struct Hogs {
     stop: Arc<AtomicBool>,

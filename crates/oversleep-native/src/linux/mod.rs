@@ -14,6 +14,7 @@ mod handoffs;
 mod holders;
 mod idle;
 mod inheritance;
+mod interruption;
 mod load;
 mod os;
 mod processor_state;
@@ -82,6 +83,6 @@ impl System for Linux {
     }
 
     fn end_waits() {
-        crate::unix::interruption::end_waits();
+        interruption::end_waits();
     }
 }

@@ -59,7 +59,8 @@ pub(super) trait System: Default + Send + Sync + 'static {
         IdleReading::unknown(Self::now(), Unavailable::NotOnThisPlatform)
     }
 
-    /// Ends the current waits of other threads, where the system has a way.
+    /// Ends the current waits of other threads, where the system has a way. On macOS one could list the threads
+    /// (`task_threads`) and signal each (`pthread_kill`); this is untested.
     fn end_waits() {}
 }
 

@@ -54,15 +54,16 @@ extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
 }
 
 /// Whether `kill` sent it, not a terminal. A sender in another namespace has no id here, but the code is set.
-#[cfg(not(target_vendor = "apple"))]
+#[cfg(any(target_os = "linux", target_os = "android"))]
 fn is_from_a_process(info: &libc::siginfo_t) -> bool {
     info.si_code == libc::SI_USER
 }
 
 /// Whether `kill` sent it, not a terminal, which has no sender id.
-#[cfg(target_vendor = "apple")]
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn is_from_a_process(info: &libc::siginfo_t) -> bool {
-    info.si_pid != 0
+    // SAFETY: the system fills in the id for the signals that reach the handler: `kill` and a terminal send them.
+    unsafe { info.si_pid() != 0 }
 }
 
 /// Passes on one signal until the guard is dropped.

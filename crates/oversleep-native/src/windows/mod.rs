@@ -23,8 +23,6 @@ mod resolution;
 mod tunables;
 mod waits;
 
-pub(super) use waits::end_all as end_waits;
-
 use oversleep_record::environment::Environment;
 use oversleep_record::{Nanos, ProcessorState};
 
@@ -68,7 +66,7 @@ impl System for Windows {
     }
 
     fn end_waits() {
-        end_waits();
+        waits::end_all();
     }
 
     fn idle_counters() -> IdleReading {

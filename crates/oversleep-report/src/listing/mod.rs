@@ -12,6 +12,8 @@ pub mod verify;
 use anstyle::{AnsiColor, Style};
 use oversleep_record::{Environment, FactName};
 
+use crate::terminal::text::broken;
+
 /// Headings and names.
 pub const STRONG: Style = Style::new().bold();
 /// Secondary.
@@ -107,27 +109,6 @@ fn visible(text: &str) -> usize {
         !is_colour
     };
     text.chars().filter(takes_room).count()
-}
-
-/// Words in lines of at most `room` characters; a longer word has a line of its own.
-fn broken(text: &str, room: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut length = 0;
-    for word in text.split_whitespace() {
-        let chars = word.chars().count();
-        match lines.last_mut() {
-            Some(line) if length + 1 + chars <= room => {
-                line.push(' ');
-                line.push_str(word);
-                length += 1 + chars;
-            }
-            _ => {
-                lines.push(word.to_owned());
-                length = chars;
-            }
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

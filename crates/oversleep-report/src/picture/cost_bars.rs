@@ -109,10 +109,7 @@ impl CostBars {
                 text::significant(slowest.cost_ns / clocks[i].cost_ns)
             ),
             None => {
-                format!(
-                    "None of {} is valid for measuring elapsed time.",
-                    text::plural(clocks.len(), "clock", "clocks")
-                )
+                format!("None of {} is valid for measuring elapsed time.", text::counted(clocks.len(), "clock"))
             }
         };
         let one = |c: &&ClockCost| {

@@ -163,11 +163,7 @@ fn lane(c: &mut Canvas, style: &str, class: &str, values_ms: &[f64], x: &Scale, 
     }
     let tallest = bars.iter().map(|b| b.1).max().unwrap_or(1) as f64;
     let n = sorted.len();
-    let tip = format!(
-        "{style}, {class} clock: median {}, {}",
-        time_us(median * 1e3),
-        text::plural(n, "duration", "durations")
-    );
+    let tip = format!("{style}, {class} clock: median {}, {}", time_us(median * 1e3), text::counted(n, "duration"));
     c.marks(class, &tip, |c| {
         let mut labelled_to = f64::MIN;
         for (i, &(place, held)) in bars.iter().enumerate() {
@@ -175,7 +171,7 @@ fn lane(c: &mut Canvas, style: &str, class: &str, values_ms: &[f64], x: &Scale, 
             let height = (held as f64 / tallest * (LANE - 9.0)).max(2.0);
             let left = place as f64 * BAR;
             let share = text::share(held as f64 / n as f64);
-            let bar_tip = format!("{style}, {class} clock: {} ({share})", text::plural(held, "duration", "durations"));
+            let bar_tip = format!("{style}, {class} clock: {} ({share})", text::counted(held, "duration"));
             c.marks("", &bar_tip, |c| c.rounded((left + 0.3, base - height), (BAR - 0.6, height), 1.0, "f", None));
             if bars.len() <= LABELLED_MAX {
                 // To the right, or to the left if the next bar stands there; never over another label.

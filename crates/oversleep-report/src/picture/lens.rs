@@ -48,8 +48,7 @@ pub fn draw(c: &mut Canvas, sorted_us: &[f64], (left, right): (f64, f64)) {
             let middle = from + (bin as f64 + 0.5) / BINS as f64 * (to - from);
             // As fine as the axis: three digits would call all bars the same.
             let about = format!("{}\u{a0}{}", text::decimal(middle / unit.us, 1), unit.symbol);
-            let tip =
-                format!("about {about}: {} ({})", text::plural(held, "sleep", "sleeps"), text::share(held as f64 / n));
+            let tip = format!("about {about}: {} ({})", text::counted(held, "sleep"), text::share(held as f64 / n));
             let corner = (left + bin as f64 * width + 0.4, base - height);
             c.marks("", &tip, |c| c.rect(corner, (width - 0.8, height), "f"));
         }

@@ -165,7 +165,7 @@ impl Neighbours {
             );
         }
         if beyond > 0 {
-            let sleeps = text::plural(beyond, "sleep", "sleeps");
+            let sleeps = text::counted(beyond, "sleep");
             caveat.push_str(&format!("{sleeps} lie above the axis, up to {}.", time_us(longest_ms * 1e3)));
         }
         Words { heading: HEADING, finding, detail, caveat: caveat.trim_end().to_owned() }
@@ -185,8 +185,7 @@ impl Neighbours {
             if shown.is_empty() {
                 continue;
             }
-            let tip =
-                format!("neighbour holds {}: {}", step.label, text::plural(step.sleep_ms.len(), "sleep", "sleeps"));
+            let tip = format!("neighbour holds {}: {}", step.label, text::counted(step.sleep_ms.len(), "sleep"));
             let spread = (room / 2.0 - 3.0).clamp(0.0, 8.0);
             let aside = |rank: usize| ((rank * 7 % 11) as f64 / 5.0 - 1.0) * spread;
             let dots: Vec<(f64, f64)> = shown

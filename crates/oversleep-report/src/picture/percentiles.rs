@@ -13,7 +13,8 @@ use super::{axis, theme};
 
 const HEADING: &str = "Lateness by percentile";
 const LEFT: f64 = 66.0;
-const RIGHT: f64 = 560.0;
+/// Leaves room for the longest name of a wait.
+const RIGHT: f64 = 530.0;
 const LABELS_LEFT: f64 = RIGHT + 26.0;
 const LABEL_GAP: f64 = 14.0;
 const BAND: f64 = 26.0;
@@ -255,7 +256,7 @@ impl Percentiles {
         let caveat = if left_out == 0 {
             String::new()
         } else {
-            format!("Left out, because they have too few values: {}.", text::plural(left_out, "wait", "waits"))
+            format!("Left out, because they have too few values: {}.", text::counted(left_out, "wait"))
         };
         let detail = series.iter().map(|s| format!("{}.", tip(s))).collect::<Vec<_>>().join(" ");
         Words { heading: HEADING, finding, detail, caveat }
@@ -305,6 +306,14 @@ fn percentile_name(nines: i32) -> String {
 
 #[cfg(test)]
 mod tests {
+    /// The longest were cut: `waitable-timer-high-resolut…`.
+    #[test]
+    fn names_of_waits_have_room() {
+        for name in ["waitable-timer-high-resolution", "get-queued-completion-status", "sleep-condition-variable-srw"] {
+            assert!(text::width_px(name, 11.0) <= WIDTH - 12.0 - LABELS_LEFT, "{name}");
+        }
+    }
+
     use super::super::check::well_formed;
     use super::*;
 

@@ -167,10 +167,16 @@ impl SplitBars {
         let main = (0..tally.len()).max_by_key(|&p| (tally[p], std::cmp::Reverse(p))).unwrap_or(0);
         let sizes: Vec<f64> = rows.iter().filter_map(|r| r.parts_us.get(main).copied().flatten()).collect();
         let finding = match stats::median(&sizes) {
+            Some(usual) if rows.len() == 1 => format!(
+                "The largest part of {} is \u{201c}{}\u{201d}: {}.",
+                rows[0].label,
+                self.parts[main].label,
+                time_us(usual)
+            ),
             Some(usual) => format!(
                 "In {} of {} the largest part is \u{201c}{}\u{201d}: {} in the median wait.",
                 tally[main],
-                text::plural(rows.len(), "wait", "waits"),
+                text::counted(rows.len(), "wait"),
                 self.parts[main].label,
                 time_us(usual)
             ),
@@ -178,7 +184,8 @@ impl SplitBars {
         };
         let detail = rows.iter().map(|r| format!("{}.", self.tip(r))).collect::<Vec<_>>().join(" ");
         let caveat = if clipped > 0 {
-            format!("{} cut at the right edge; the label gives the whole.", text::plural(clipped, "bar is", "bars are"))
+            let verb = if clipped == 1 { "is" } else { "are" };
+            format!("{} {verb} cut at the right edge; the label gives the whole.", text::counted(clipped, "bar"))
         } else {
             String::new()
         };

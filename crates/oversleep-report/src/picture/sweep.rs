@@ -146,7 +146,7 @@ impl Sweep {
             ));
         }
         if beyond > 0 {
-            let sleeps = text::plural(beyond, "sleep", "sleeps");
+            let sleeps = text::counted(beyond, "sleep");
             caveat.push_str(&format!(
                 "{sleeps} lie above the lateness axis (triangles), up to {}.",
                 signed_us(latest_us)
@@ -199,7 +199,7 @@ fn draw_request(c: &mut Canvas, request: &Request, x: &Scale, upper: &Scale, low
         time_us(request.requested_ms * 1e3),
         time_us(request.median_ms * 1e3),
         signed_us(request.median_late_us()),
-        text::plural(request.duration_ms.len(), "sleep", "sleeps")
+        text::counted(request.duration_ms.len(), "sleep")
     );
     let shown = stats::thinned(&request.duration_ms, CAP_PER_REQUEST);
     c.marks("precise", &tip, |c| {

@@ -3,7 +3,7 @@
 //! Widths are estimates, since no font is at hand: the advances of a wide face (DejaVu Sans), so that a label may get
 //! too much room but hardly ever too little.
 
-use crate::words::{grouped, percent};
+use crate::words::{self, cost, grouped, percent, sign};
 
 const NBSP: char = '\u{a0}';
 
@@ -31,16 +31,12 @@ impl Unit {
     }
 }
 
-/// A duration given in µs, with three significant digits and its unit: `66.2 µs`, `1.07 ms`, `−3.1 µs`.
+/// A duration given in µs as tables write it: `66.2 µs`, `1.07 ms`, `−3.1 µs`.
 pub fn time_us(value_us: f64) -> String {
     if !value_us.is_finite() {
         return "unknown".to_owned();
     }
-    if value_us == 0.0 {
-        return format!("0{NBSP}µs");
-    }
-    let unit = Unit::for_us(value_us);
-    format!("{}{NBSP}{}", significant(value_us / unit.us), unit.symbol)
+    cost((value_us * 1e6).round() as i64).replace(' ', "\u{a0}")
 }
 
 /// The same with a sign, for lateness: `+66.2 µs`.
@@ -72,7 +68,7 @@ pub fn decimal(value: f64, decimals: usize) -> String {
         out.push('.');
         out.push_str(rest);
     }
-    if value < 0.0 && out != "0" { format!("−{out}") } else { out }
+    format!("{}{out}", sign(value < 0.0 && out != "0"))
 }
 
 /// A count with grouped thousands: `200,000`.
@@ -85,9 +81,9 @@ pub fn share(part: f64) -> String {
     percent(part).replace(' ', "\u{a0}")
 }
 
-/// `1 sleep`, `2 sleeps`.
-pub fn plural(n: usize, one: &str, many: &str) -> String {
-    format!("{}{NBSP}{}", count(n), if n == 1 { one } else { many })
+/// `1 sleep`, `2 sleeps`, kept in one line.
+pub fn counted(n: usize, noun: &str) -> String {
+    words::counted(n, noun).replace(' ', "\u{a0}")
 }
 
 /// The width in px of a text set in the given size, estimated from above.
@@ -157,7 +153,7 @@ mod tests {
             (15_625.0, "15.6\u{a0}ms"),
             (1e8, "100\u{a0}s"),
             (-3.1, "−3.1\u{a0}µs"),
-            (0.0, "0\u{a0}µs"),
+            (0.0, "0\u{a0}ns"),
             (f64::NAN, "unknown"),
         ];
         for (value, text) in cases {
@@ -172,7 +168,7 @@ mod tests {
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(999), "999");
         assert_eq!(decimal(-0.001, 2), "0");
-        assert_eq!(plural(1, "sleep", "sleeps"), "1\u{a0}sleep");
+        assert_eq!(counted(1, "sleep"), "1\u{a0}sleep");
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl TwoClocks {
             let top = coarse_sorted[n - 1].max(precise_sorted[n - 1]);
             caveat.push_str(&format!(
                 "{} lie above the axis (triangles), up to {}.",
-                text::plural(beyond, "sleep", "sleeps"),
+                text::counted(beyond, "sleep"),
                 time_us(top)
             ));
         }
@@ -202,7 +202,7 @@ impl Side {
     }
 
     fn draw_series(&self, c: &mut Canvas, points: &[(f64, f64)], x: &Scale, y: &Scale) {
-        let tip = format!("{} clock, {}", self.word, text::plural(self.durations_us.len(), "sleep", "sleeps"));
+        let tip = format!("{} clock, {}", self.word, text::counted(self.durations_us.len(), "sleep"));
         c.marks(self.class, &tip, |c| {
             let (inside, beyond): (Vec<_>, Vec<_>) = points.iter().partition(|p| p.1 <= y.high());
             let place = |p: &(f64, f64)| (x.px(p.0), y.px(p.1));
@@ -228,7 +228,7 @@ impl Side {
             for (bin, &held) in self.bins(scale).iter().enumerate().filter(|(_, held)| **held > 0) {
                 let y = PLOT_HEIGHT - (bin + 1) as f64 * height;
                 let share = held as f64 / n;
-                let tip = format!("{}: {} ({})", self.word, text::plural(held, "sleep", "sleeps"), text::share(share));
+                let tip = format!("{}: {} ({})", self.word, text::counted(held, "sleep"), text::share(share));
                 // A single sleep among thousands still shows.
                 let width = (share / most * HISTOGRAM_WIDTH).max(1.0);
                 c.marks("", &tip, |c| c.rect((left, y + 0.4), (width, height - 0.6), "f"));
@@ -298,7 +298,7 @@ mod tests {
         let svg = p.svg();
         well_formed(&svg);
         assert_eq!(svg, p.svg());
-        assert!(svg.contains("read 0\u{a0}µs in 75\u{a0}%, 4\u{a0}ms in 25\u{a0}% of them"), "{svg}");
+        assert!(svg.contains("read 0\u{a0}ns in 75\u{a0}%, 4\u{a0}ms in 25\u{a0}% of them"), "{svg}");
         assert!(svg.contains("1.07\u{a0}ms (median)") && svg.contains("&lt;&amp;&quot;&gt;"));
     }
 

@@ -1,7 +1,7 @@
 //! Findings on the terminal: in a line or a few, or whole with evidence, every remedy and code.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::{Finding, Severity, Tried, Verdict};
+use oversleep_record::{CommandName, ResultFile};
 
 use super::page::Page;
 use super::style::{alarm, paint};
@@ -164,7 +164,7 @@ fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
         (Verdict::NotFound, "Checked, not found", ""),
     ];
     for (verdict, title, next) in
-        lists.into_iter().filter(|list| file.command == "check" || list.0 == Verdict::NotFound)
+        lists.into_iter().filter(|list| file.is_from(CommandName::Check) || list.0 == Verdict::NotFound)
     {
         let names: Vec<&str> = findings.with(verdict).map(|finding| finding.name.as_str()).collect();
         if !names.is_empty() {

@@ -9,7 +9,7 @@ mod findings;
 mod grid;
 mod page;
 mod style;
-mod text;
+pub(crate) mod text;
 
 use oversleep_record::{ExperimentId, ResultFile};
 

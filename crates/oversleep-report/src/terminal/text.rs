@@ -47,30 +47,44 @@ pub fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// The text in lines of at most that many columns, broken between words; a longer word is cut into pieces.
-pub fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(2);
+/// The text in lines of at most that many columns, broken between words, never between a figure and its unit; a longer
+/// word has a line of its own.
+pub fn broken(text: &str, width: usize) -> Vec<String> {
     let text = units_bound(text);
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
-        if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        for letter in word.chars() {
-            if columns(&line) + columns_of(letter) > width {
-                lines.push(std::mem::take(&mut line));
+    let mut lines: Vec<String> = Vec::new();
+    let mut length = 0;
+    for word in text.split(|letter: char| letter.is_whitespace() && letter != BOUND).filter(|word| !word.is_empty()) {
+        let room = columns(word);
+        match lines.last_mut() {
+            Some(line) if length + 1 + room <= width => {
+                line.push(' ');
+                line.push_str(word);
+                length += 1 + room;
             }
-            line.push(letter);
+            _ => {
+                lines.push(word.to_owned());
+                length = room;
+            }
         }
-    }
-    if !line.is_empty() {
-        lines.push(line);
     }
     lines.iter().map(|line| line.replace(BOUND, " ")).collect()
+}
+
+/// The same, with longer words cut into pieces.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(2);
+    let mut lines = Vec::new();
+    for line in broken(text, width) {
+        let mut piece = String::new();
+        for letter in line.chars() {
+            if columns(&piece) + columns_of(letter) > width {
+                lines.push(std::mem::take(&mut piece));
+            }
+            piece.push(letter);
+        }
+        lines.push(piece);
+    }
+    lines
 }
 
 /// The text cut to that many columns, with `…` where something is missing.

@@ -4,7 +4,7 @@ use oversleep_explain as explain;
 use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
 use oversleep_record::{Nanos, ResultFile};
 
-use crate::words::{BOUND, capitalised, list};
+use crate::words::{BOUND, capitalised, list, sign};
 
 /// All findings of a result, worked out from its data; the file itself holds those of the version that wrote it.
 pub struct Findings {
@@ -115,7 +115,7 @@ pub fn change(before: i64, after: i64) -> Option<String> {
             return format!("{}× lower", before / after);
         }
         let percent = (after as f64 / before as f64 - 1.0) * 100.0;
-        let sign = if percent < 0.0 { "−" } else { "+" };
+        let sign = if percent < 0.0 { sign(true) } else { "+" };
         format!("{sign}{:.0} %", percent.abs())
     })
 }

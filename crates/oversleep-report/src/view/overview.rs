@@ -1,7 +1,7 @@
 //! A result at a glance, for readers in a hurry: the clocks that matter, the waits in groups, and the bottom line.
 
 use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table};
-use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile, Series};
 
 use super::findings::{self, Findings};
 use super::sections::{clocks, wait_at, waits_in_order};
@@ -117,7 +117,7 @@ fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Opt
 
 /// Whether a report ends with the bottom line: that of everything does.
 pub fn has_bottom_line(file: &ResultFile) -> bool {
-    file.command == "check"
+    file.is_from(CommandName::Check)
 }
 
 /// Where a clause that can stand alone ends.

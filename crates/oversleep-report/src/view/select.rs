@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use oversleep_explain::COMMON_REQUEST;
 use oversleep_record::conditions::{Conditions, Outcome};
 use oversleep_record::series::{Quantity, Status, distinct_rounds};
 use oversleep_record::{Disturbance, ExperimentId, Nanos, ResultFile, Series, Unavailable};
 use oversleep_system::waits::sets::plain_sleeps;
-
-/// The request nearly every program makes; tables and pictures that show one request show this one.
-pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 
 /// Series of an experiment that have values.
 pub fn measured(file: &ResultFile, experiment: ExperimentId) -> impl Iterator<Item = &Series> {

@@ -22,6 +22,7 @@ pub(super) const TSC: ClockInfo = ClockInfo {
     call: "rdtsc",
     doc: "The time-stamp counter, unordered: the processor may read it early. It is a valid clock only if it is \
           invariant and all CPUs agree.",
+    ordered: &[TSC_FENCED.name, TSCP.name],
     since: "Pentium",
     ..TIME_STAMP_COUNTER
 };
@@ -87,6 +88,7 @@ pub(super) const OVERSLEEP: ClockInfo = ClockInfo {
     doc: "The library's fastest valid clock, in ns of the reference clock. It reads the processor's counter if \
           that passes the library's checks, otherwise the system's clock. Reads are unordered, so don't compare them \
           across threads.",
+    ordered: &[OVERSLEEP_ORDERED.name],
     ..LIBRARY
 };
 

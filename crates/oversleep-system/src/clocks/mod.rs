@@ -28,6 +28,8 @@ pub const COMMON: ClockInfo = ClockInfo {
     bits: 64,
     may_avoid_syscall: true,
     follows: Follows::Time,
+    precise: None,
+    ordered: &[],
     architecture: None,
     is_modelled: true,
     since: "",
@@ -75,6 +77,20 @@ mod tests {
         for os in ["linux", "windows", "macos", "freebsd"] {
             let info = of(os).iter().find(|info| info.name == reference(os)).expect("described");
             assert!(info.counts == Counts::ElapsedTime && info.is_modelled && info.architecture.is_none(), "{os}");
+        }
+    }
+
+    #[test]
+    fn clocks_name_others_of_their_system_that_count_the_same() {
+        for list in [LINUX, WINDOWS, MACOS, EVERYWHERE] {
+            for info in list {
+                for other in info.precise.iter().chain(info.ordered) {
+                    let other = list.iter().find(|known| known.name == *other).expect(other);
+                    assert!(other.counts == info.counts && other.follows == Follows::Time, "{}", info.name);
+                    assert!(other.precise.is_none() && other.ordered.is_empty(), "{}", other.name);
+                }
+                assert!(info.precise.is_none() || info.follows == Follows::LastInterrupt, "{}", info.name);
+            }
         }
     }
 

@@ -55,10 +55,11 @@ pub const WINDOWS: &[ClockInfo] = &[
     "Milliseconds since boot in steps of 15 or 16 ms, whatever timer resolution is requested. It wraps after 49.7 \
      days." },
     entry! { MILLISECONDS: "time-get-time" => "timeGetTime", bits: 32, follows: Follows::LastInterrupt,
+    precise: Some("qpc"),
     since: "Windows 95", page: win32!("api/timeapi/nf-timeapi-timegettime"),
     "Milliseconds since boot in steps of the timer resolution in effect, never finer than 1 ms. It wraps after \
      49.7 days." },
-    entry! { INTERRUPT_TIME: "interrupt-time" => "QueryInterruptTime",
+    entry! { INTERRUPT_TIME: "interrupt-time" => "QueryInterruptTime", precise: Some("interrupt-time-precise"),
     page: win32!("api/realtimeapiset/nf-realtimeapiset-queryinterrupttime"),
     "Elapsed time as of the last timer interrupt, in steps of the timer resolution in effect: 15.6 ms by default, \
      down to 0.5 ms while a process requests it." },
@@ -66,6 +67,7 @@ pub const WINDOWS: &[ClockInfo] = &[
     page: win32!("api/realtimeapiset/nf-realtimeapiset-queryinterrupttimeprecise"),
     "Elapsed time read from the hardware, in units of 100 ns." },
     entry! { INTERRUPT_TIME: "unbiased-interrupt-time" => "QueryUnbiasedInterruptTime",
+    precise: Some("unbiased-interrupt-time-precise"),
     across_suspend: AcrossSuspend::Stops, since: "Windows 7",
     page: win32!("api/realtimeapiset/nf-realtimeapiset-queryunbiasedinterrupttime"),
     "Elapsed time without the time asleep, as of the last timer interrupt, in steps of the timer resolution in \
@@ -80,6 +82,7 @@ pub const WINDOWS: &[ClockInfo] = &[
     "The value that QueryInterruptTime returns, read without the call from a page that the kernel maps into every \
      process at the same address. It is Windows' cheapest clock, with the same steps." },
     entry! { OF_DAY: "system-time" => "GetSystemTimeAsFileTime", follows: Follows::LastInterrupt,
+    precise: Some("system-time-precise"),
     page: win32!("api/sysinfoapi/nf-sysinfoapi-getsystemtimeasfiletime"),
     "Time of day as of the last timer interrupt, in steps of the timer resolution in effect. It steps when someone \
      sets it, so don't measure durations with it." },

@@ -79,6 +79,12 @@ mod tests {
     }
 
     #[test]
+    fn the_tolerance_is_the_one_described() {
+        let tolerant = WINDOWS.iter().find(|info| info.name == "waitable-timer-tolerant").expect("described");
+        assert!(tolerant.doc.contains(&format!("here {},", crate::TWO_TICKS_TOLERANCE)), "{}", tolerant.doc);
+    }
+
+    #[test]
     fn windows_takes_no_point_in_time() {
         let is_a_span = |info: &WaitInfo| !info.takes.is_absolute() || info.name == library::SLEEP_UNTIL.name;
         assert!(WINDOWS.iter().all(is_a_span), "its points in time are on the wall clock");

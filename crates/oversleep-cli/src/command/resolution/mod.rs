@@ -6,6 +6,7 @@ mod show;
 use clap::{Args, Subcommand};
 use oversleep_lab::catalogue::Kind;
 use oversleep_measure::Command;
+use oversleep_record::CommandName;
 use oversleep_record::conditions::Setting;
 
 use super::measuring::{self, Files};
@@ -81,7 +82,7 @@ impl Sweep {
             settings: self.hold,
             subjects: self.names,
             subject_kind: Some(Kind::Wait),
-            ..MeasuringArgs::new("resolution sweep", self.depth, self.run.conditions, self.run.machine)
+            ..MeasuringArgs::new(CommandName::ResolutionSweep, self.depth, self.run.conditions, self.run.machine)
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }
@@ -110,7 +111,7 @@ impl Neighbours {
             experiments: Command::ResolutionNeighbours.experiments(),
             requests: self.request.request,
             limit: self.limit.limit(),
-            ..MeasuringArgs::new("resolution neighbours", self.depth, self.run.conditions, self.run.machine)
+            ..MeasuringArgs::new(CommandName::ResolutionNeighbours, self.depth, self.run.conditions, self.run.machine)
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }

@@ -9,10 +9,7 @@ use oversleep_record::{Nanos, ResultFile, Series};
 
 use super::caveats::BUSY_SHARE;
 use super::interval;
-use crate::figures::{cpus, in_median_round, per_value, values};
-
-/// Share of a difference that the machine's interference with each value may reach before it may explain the difference.
-const INTERFERENCE_MAX: f64 = 0.5;
+use crate::figures::{cpus, in_median_round, interference, per_value, values};
 
 /// One series with what its figures need of its result.
 struct Measured<'a> {
@@ -112,25 +109,20 @@ impl<'a> Measured<'a> {
 
     /// Why whatever else ran may explain a difference of that size: the hypervisor, or other programs that kept the thread
     /// waiting for a CPU.
-    fn interference(&self, effect: f64) -> Option<Verdict> {
+    fn interference(&self, effect: Nanos) -> Option<Verdict> {
         if self.series.unit != Unit::Ns || !self.series.conditions.load.is_empty() {
             return None;
         }
         let cpus = cpus(self.file).unwrap_or(1);
-        let stolen = per_value(self.series, |meanwhile| meanwhile.steal_ns).map(|steal| steal.0 / cpus);
         let others_permille = in_median_round(self.series, |meanwhile, _| {
             Some((meanwhile.share(meanwhile.other_cpu_ns)? * 1e3) as i64 / cpus)
         });
         let is_busy = others_permille.is_some_and(|permille| permille as f64 >= BUSY_SHARE * 1e3);
         // The thread's own delay says it exactly; on an idle machine it is a part of waking up.
         let delayed = per_value(self.series, |meanwhile| meanwhile.run_delay_ns).filter(|_| is_busy);
-        let found =
-            [("the hypervisor", stolen), ("waiting for a CPU beside other programs", delayed.map(|delay| delay.0))];
-        found.into_iter().find_map(|(what, each)| {
-            let each = each.filter(|&each| each > 0 && each as f64 >= effect * INTERFERENCE_MAX)?;
-            let why = format!("{what} took {} of each value of {}", Nanos(each), self.name);
-            Some(Verdict::TooDisturbed { why })
-        })
+        let waiting = delayed.map(|each| ("waiting for a CPU beside other programs", each));
+        let (what, each) = interference(self.file, self.series, effect, waiting)?;
+        Some(Verdict::TooDisturbed { why: format!("{what} took {each} of each value of {}", self.name) })
     }
 }
 
@@ -175,7 +167,7 @@ fn of_medians(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
     let (Some(from), Some(to)) = (base.p50, other.p50) else { return base.too_few() };
     let (Some(one), Some(two)) = (from.interval, to.interval) else { return base.too_few() };
     if apart(one, two) {
-        let effect = (from.value as f64 - to.value as f64).abs();
+        let effect = Nanos(from.value.saturating_sub(to.value));
         return base.interference(effect).or_else(|| other.interference(effect)).unwrap_or(Verdict::Differs);
     }
     base.vagueness().or_else(|| other.vagueness()).unwrap_or(Verdict::Overlap)

@@ -94,7 +94,7 @@ fn what_the_machine_did_meanwhile_is_no_difference() {
     };
     // Twenty values per round, two CPUs: 400 µs of steal are 10 µs each, half of the 20 µs.
     let stolen = disturbed(|meanwhile| meanwhile.steal_ns = Some(Nanos(404_000)));
-    assert_eq!(why(&stolen), "the hypervisor took 10.1 µs of each value of this result");
+    assert_eq!(why(&stolen), "the hypervisor (steal) took 10.1 µs of each value of this result");
     assert_eq!(disturbed(|meanwhile| meanwhile.steal_ns = Some(Nanos(300_000))), Verdict::Differs);
     // A delay on an idle machine is part of waking up; beside other programs it is caused by them.
     assert_eq!(disturbed(|meanwhile| meanwhile.run_delay_ns = Some(Nanos(240_000))), Verdict::Differs);

@@ -1,7 +1,7 @@
 //! The cheapest clock that is valid.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{ExperimentId, ResultFile};
+use oversleep_record::{ExperimentId, ResultFile, SeriesKey};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::median_of;
@@ -44,7 +44,7 @@ fn fastest_clock(file: &ResultFile) -> Checked {
         return Err(Conclusion::lacks(table.sentence));
     };
     let series = |name: &str| file.clock(name).and_then(|clock| file.series(clock.cost_series.as_ref()?));
-    let own = needed(file, ExperimentId::A1, &format!("A1/{}", best.name), series(&best.name))?;
+    let own = needed(file, &SeriesKey::new(ExperimentId::A1, &best.name), series(&best.name))?;
     let is_standard = best.name == STD_INSTANT;
     let found = Conclusion::found_if(!is_standard, &table.sentence).rests_on_series([own]);
     let found = match series(STD_INSTANT).filter(|standard| standard.key != own.key) {

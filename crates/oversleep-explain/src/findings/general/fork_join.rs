@@ -3,7 +3,7 @@
 use oversleep_record::clock::{COARSE_STEP_MIN, is_coarse};
 use oversleep_record::finding::Severity;
 use oversleep_record::label::{ClockRole, JoinStyle};
-use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, SeriesKey, label};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::p50;
@@ -46,8 +46,8 @@ fn joined(file: &ResultFile, style: JoinStyle, role: ClockRole) -> Option<&Serie
 }
 
 fn fork_join(file: &ResultFile) -> Checked {
-    let blocked =
-        needed(file, ExperimentId::D1, "D1/blocked/precise", joined(file, JoinStyle::Blocked, ClockRole::Precise))?;
+    let key = SeriesKey::new(ExperimentId::D1, JoinStyle::Blocked.as_str()).word(ClockRole::Precise);
+    let blocked = needed(file, &key, joined(file, JoinStyle::Blocked, ClockRole::Precise))?;
     let polling = joined(file, JoinStyle::Polling, ClockRole::Precise).filter(|series| is_sound(series));
     let coarse = joined(file, JoinStyle::Blocked, ClockRole::Coarse);
     if polling.is_none() && coarse.is_none() {

@@ -2,13 +2,13 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::label::{self, Competition};
-use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, SeriesKey};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{p50, requested};
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
 use crate::names::HYBRID;
-use crate::read::{COMMON_REQUEST, is_sound, needed, not_measured, sleep_like, spinning};
+use crate::read::{COMMON_REQUEST, is_sound, needed, not_measured, sleep_like, sound, spinning};
 use crate::remedies::linux::LOWER_TIMER_SLACK;
 use crate::remedies::program::{BLOCK_INSTEAD_OF_YIELD, HYBRID_WAIT, SLEEP_WITH_OVERSLEEP};
 use oversleep_record::words::percent;
@@ -101,9 +101,9 @@ fn spin_like<'a>(file: &'a ResultFile, hybrid: &Series) -> Option<&'a Series> {
 fn sleep_and_hybrid(file: &ResultFile) -> Checked<Pair<'_>> {
     let at_common_request = spinning(file, HYBRID).find(|series| series.requested_ns == Some(COMMON_REQUEST));
     let hybrid = at_common_request.or_else(|| spinning(file, HYBRID).next());
-    let hybrid = needed(file, ExperimentId::B12, "B12/hybrid/1ms", hybrid)?;
+    let hybrid = needed(file, &SeriesKey::new(ExperimentId::B12, HYBRID).span(COMMON_REQUEST), hybrid)?;
     let sleep = sleep_like(file, hybrid).ok_or_else(|| {
-        not_measured(file, ExperimentId::B5, &format!("a sleep of {} alongside {}", requested(hybrid), hybrid.key))
+        not_measured(file, ExperimentId::B5, format!("a sleep of {} alongside {}", requested(hybrid), hybrid.key))
     })?;
     let cited = [Some(hybrid), spin_like(file, hybrid), Some(sleep)];
     Ok(Pair::new(sleep, hybrid).citing(cited.into_iter().flatten()))
@@ -114,7 +114,7 @@ fn yield_no_sleep(file: &ResultFile) -> Checked {
     let alone = yields().find(|series| {
         series.conditions.load.is_empty() && series.label(label::COMPETITION) != Some(Competition::Competing)
     });
-    let alone = needed(file, ExperimentId::B7, "a yield with a free CPU", alone)?;
+    let alone = alone.ok_or_else(|| not_measured(file, ExperimentId::B7, "a yield with a free CPU")).and_then(sound)?;
     let contested = yields().find(|series| series.subject == alone.subject && series.key != alone.key);
     let with_others = match contested {
         Some(series) if p50(series).to_string() == p50(alone).to_string() => {

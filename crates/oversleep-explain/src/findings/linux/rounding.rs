@@ -1,13 +1,13 @@
 //! Timeouts that count in coarse units: whole milliseconds, whole ticks.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series, SeriesKey};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{a_wait, duration, p50, requested, summary};
 use crate::finding::{Check, FindingEntry};
-use crate::names::{LINUX_MILLISECOND_POLLS, SOCKET_TIMEOUT};
-use crate::read::{hz, known, needed, not_measured, quiet_enough, sound, tick, wait_series, waits_of};
+use crate::names::{EPOLL_WAIT, LINUX_MILLISECOND_POLLS, SOCKET_TIMEOUT};
+use crate::read::{common_wait, hz, known, lacks_wait, needed, quiet_enough, sound, tick, wait_series, waits_of};
 use crate::remedies::linux::{FINER_TIMEOUT_CALL, POLL_BEFORE_RECEIVE};
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
@@ -64,11 +64,8 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
         .filter(|series| series.has_values() && series.rounded_ns.is_some())
         .collect();
     if measured.is_empty() {
-        return Err(not_measured(
-            file,
-            ExperimentId::B5,
-            "poll or epoll_wait below a millisecond (B5/epoll-wait/300us)",
-        ));
+        let key = SeriesKey::new(ExperimentId::B5, EPOLL_WAIT).span(Nanos::from_micros(300));
+        return Err(lacks_wait(file, "poll or epoll_wait below a millisecond", &key));
     }
     let is_fractional = |series: &&Series| requested(series).0 % 1_000_000 != 0;
     let fractional: Vec<&Series> = measured.iter().copied().filter(is_fractional).collect();
@@ -101,7 +98,7 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
 }
 
 fn socket_timeout_tick(file: &ResultFile) -> Checked {
-    let series = needed(file, ExperimentId::B5, "B5/so-rcvtimeo/1ms", wait_series(file, SOCKET_TIMEOUT))?;
+    let series = needed(file, &common_wait(SOCKET_TIMEOUT), wait_series(file, SOCKET_TIMEOUT))?;
     let tick = known(file, FactName::TimerHz, "the kernel's tick", tick(file))?;
     quiet_enough(file, series, tick)?;
     let conclusion = if p50(series).0.saturating_mul(4) < tick.0 {

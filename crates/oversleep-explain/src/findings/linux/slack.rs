@@ -7,10 +7,10 @@ use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{helped, p50};
 use crate::finding::{Check, FindingEntry};
-use crate::names::{LINUX_EXACT, tunable};
+use crate::names::{LINUX_EXACT, TIMERFD, tunable};
 use crate::read::{
-    known, not_measured, quiet_enough, reference_sleep, slack_as_found, slack_during, sound, sound_pairs, sound_wait,
-    trial_pair,
+    common_wait, known, lacks_wait, quiet_enough, reference_sleep, slack_as_found, slack_during, sound, sound_pairs,
+    sound_wait, trial_pair,
 };
 use crate::remedies::linux::{CHOOSE_EXACT_PRIMITIVE, LOWER_TIMER_SLACK, REAL_TIME_POLICY};
 use oversleep_record::words::list;
@@ -150,7 +150,7 @@ fn waits_without_slack(file: &ResultFile) -> Checked {
     let best = measured
         .iter()
         .min_by_key(|series| p50(series))
-        .ok_or_else(|| not_measured(file, ExperimentId::B5, "a wait without slack (B5/timerfd/1ms)"))?;
+        .ok_or_else(|| lacks_wait(file, "a wait without slack", &common_wait(TIMERFD)))?;
     let (plain, late) = (&reference.subject, p50(reference));
     let exact: Vec<&&Series> = measured.iter().filter(|series| p50(series) < late - Nanos(slack.0 / 2)).collect();
     // The simplest of them is the example, since it is the one advised.

@@ -2,13 +2,13 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::{Severity, Verdict};
-use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series, SeriesKey};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{p50, pooled, requested, values};
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
-use crate::names::{LINUX_TIMEOUT_SHARE, tunable};
-use crate::read::{known, not_measured, refusal, slack_during, sleeps_of, sound, waits_of};
+use crate::names::{LINUX_TIMEOUT_SHARE, POLL, tunable};
+use crate::read::{known, lacks_wait, refusal, slack_during, sleeps_of, sound, waits_of};
 use crate::remedies::linux::{KEEP_NICE_AT_ZERO, TIMERFD_FOR_LONG_TIMEOUTS};
 
 /// The longest slack by that rule.
@@ -17,6 +17,11 @@ const SHARE_MAX: Nanos = Nanos::from_millis(100);
 const TIMEOUTS_MIN: u64 = 3;
 /// Shortest timeout whose slack a nice value widens visibly.
 const LONG_TIMEOUT_MIN: Nanos = Nanos::from_millis(20);
+
+/// The key of a timeout that shows it.
+fn long_poll(experiment: ExperimentId) -> SeriesKey {
+    SeriesKey::new(experiment, POLL).span(Nanos::from_millis(100))
+}
 /// Waits from which on a CPU idles about as deeply as in the longest.
 const DEEP_IDLE_MIN: Nanos = Nanos::from_millis(5);
 /// Extra slack below which it can't be told from the noise of a wake-up.
@@ -156,8 +161,7 @@ fn nice_and_plain(file: &ResultFile) -> Checked<Pair<'_>> {
         LINUX_TIMEOUT_SHARE.contains(&series.subject.as_str()) && series.requested_ns >= Some(LONG_TIMEOUT_MIN)
     };
     let long = || file.experiment(ExperimentId::B8).filter(is_long);
-    let missing =
-        || not_measured(file, ExperimentId::B8, "poll at nice 0 and at a positive nice value (B8/poll/100ms)");
+    let missing = || lacks_wait(file, "poll at nice 0 and at a positive nice value", &long_poll(ExperimentId::B8));
     let nice = long().find(|series| nice_value(series).is_some_and(|nice| nice > 0)).ok_or_else(missing)?;
     let is_like = |series: &&Series| series.subject == nice.subject && series.requested_ns == nice.requested_ns;
     let plain = long().filter(is_like).find(|series| nice_value(series) == Some(0)).ok_or_else(missing)?;
@@ -194,14 +198,8 @@ fn polls_and_sleeps(file: &ResultFile) -> Checked<Pair<'_>> {
     let measured = |waits: &[&'static str]| -> Vec<&Series> {
         waits.iter().flat_map(|wait| waits_of(file, wait)).filter(|series| series.has_values()).collect()
     };
-    let missing = || {
-        not_measured(
-            file,
-            ExperimentId::B5,
-            "a long timeout of poll alongside a wait without that slack \
-                                              (B5/poll/100ms)",
-        )
-    };
+    let missing =
+        || lacks_wait(file, "a long timeout of poll alongside a wait without that slack", &long_poll(ExperimentId::B5));
     let (polls, sleeps) = (measured(LINUX_TIMEOUT_SHARE), measured(sleeps_of(file)));
     let longest = polls.iter().filter_map(|series| series.requested_ns).max().ok_or_else(missing)?;
     let of_length = |series: &[&'_ Series], span: Nanos| -> Vec<Series> {

@@ -46,7 +46,7 @@ fn wake_up_baseline(file: &ResultFile) -> Checked {
         Some(false) => Conclusion::lacks(
             "switch-in times are not available here (perf.switch_times). `oversleep doctor` says how to allow them",
         ),
-        _ => not_measured(file, ExperimentId::B5, &format!("the split of {}", series.key)),
+        _ => not_measured(file, ExperimentId::B5, format!("the split of {}", series.key)),
     })?;
     let (seen, unseen) = (row.attributed_count, row.unattributed_count);
     if seen < VALUES_MIN {

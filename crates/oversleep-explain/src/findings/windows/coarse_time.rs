@@ -7,7 +7,7 @@ use oversleep_record::{ExperimentId, Nanos, Os, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::p50;
 use crate::finding::{Check, FindingEntry};
-use crate::names::INTERRUPT_CLOCKS;
+use crate::names::interrupt_clocks;
 use crate::read::{STEPS_MIN, not_measured};
 use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
 use oversleep_record::words::list;
@@ -59,8 +59,10 @@ pub(super) fn step_seen(file: &ResultFile, clock: &str) -> Option<Seen> {
 }
 
 fn coarse_system_time(file: &ResultFile) -> Checked {
-    let seen: Vec<(Seen, &str)> =
-        INTERRUPT_CLOCKS.iter().filter_map(|&(coarse, precise)| Some((step_seen(file, coarse)?, precise))).collect();
+    let seen: Vec<(Seen, &str)> = interrupt_clocks()
+        .into_iter()
+        .filter_map(|(coarse, precise)| Some((step_seen(file, coarse)?, precise)))
+        .collect();
     let Some((first, _)) = seen.first() else {
         return Err(not_measured(file, ExperimentId::B3, "the step of system-time"));
     };

@@ -8,7 +8,7 @@ use super::coarse_time::{Seen, seen_in, step_seen};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::pooled;
 use crate::finding::{Check, FindingEntry};
-use crate::names::TICK_COUNTS;
+use crate::names::tick_counts;
 use crate::read::not_measured;
 use crate::read::windows::{beside_neighbour, default_period, in_effect, period_as_found};
 use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
@@ -51,7 +51,7 @@ fn is_finer(file: &ResultFile, period: Nanos) -> bool {
 
 /// While this process held a finer period itself.
 fn under_own_request(file: &ResultFile) -> Option<Polled> {
-    let polled = file.experiment(ExperimentId::B3).filter(|series| TICK_COUNTS.contains(&series.subject.as_str()));
+    let polled = file.experiment(ExperimentId::B3).filter(|series| tick_counts().any(|clock| series.subject == clock));
     polled.filter_map(|series| Some((series, in_effect(series)?))).find_map(|(series, granted)| {
         let seen = is_finer(file, granted).then(|| seen_in(series))??;
         Some(Polled { seen, period: granted.to_string(), read_from: None })
@@ -60,10 +60,10 @@ fn under_own_request(file: &ResultFile) -> Option<Polled> {
 
 /// Beside neighbours that held finer ones: each lasts for few steps, all are of one kind.
 fn beside_neighbours(file: &ResultFile) -> Option<Polled> {
-    TICK_COUNTS.iter().find_map(|clock| {
+    tick_counts().find_map(|clock| {
         let (held, series): (Vec<Nanos>, Vec<&Series>) = beside_neighbour(file)
             .filter(|(held, series)| {
-                series.quantity == Quantity::Step && series.subject == *clock && is_finer(file, *held)
+                series.quantity == Quantity::Step && series.subject == clock && is_finer(file, *held)
             })
             .unzip();
         let seen = seen_in(&pooled(clock, &series)?)?;
@@ -76,14 +76,14 @@ fn beside_neighbours(file: &ResultFile) -> Option<Polled> {
 /// While a period that another process held was found in force.
 fn as_found(file: &ResultFile) -> Option<Polled> {
     let now = period_as_found(file).filter(|&now| is_finer(file, now))?;
-    let seen = TICK_COUNTS.iter().find_map(|clock| step_seen(file, clock))?;
+    let seen = tick_counts().find_map(|clock| step_seen(file, clock))?;
     Some(Polled { seen, period: now.to_string(), read_from: Some(FactName::TimerPeriodNow) })
 }
 
 fn tick_count(file: &ResultFile) -> Checked {
     let ways = [under_own_request, beside_neighbours, as_found];
     let Some(Polled { seen, period, read_from }) = ways.iter().find_map(|way| way(file)) else {
-        return Err(match TICK_COUNTS.iter().find_map(|clock| step_seen(file, clock)) {
+        return Err(match tick_counts().find_map(|clock| step_seen(file, clock)) {
             Some(seen) => Conclusion::lacks(format!(
                 "{} moved in steps of {}, but no process held a finer timer resolution than the default meanwhile. Run \
                  `oversleep check --only C3`",

@@ -10,7 +10,7 @@ use super::probe::STARTING;
 use super::*;
 use crate::bench::Bench;
 use crate::probe::Measured;
-use crate::ticking::Ticking;
+use crate::ticking;
 use crate::{StopFlag, rounds, testing};
 use oversleep_model::sim::{Overshoot, Sim};
 use oversleep_system::SharedPlatform;
@@ -42,7 +42,7 @@ fn duration_of_sleep(measured: &Measured, experiment: ExperimentId, neighbour: &
 
 #[test]
 fn where_one_tick_serves_all_everything_follows_the_neighbour() {
-    let machine = Arc::new(Ticking::start());
+    let machine = Arc::new(ticking::machine());
     let measured = measure_on(machine.clone(), &C3);
     let stated = |neighbour: &str| median(&measured, &format!("C3/resolution/stated/neighbour={neighbour}"));
     let step = |neighbour: &str| median(&measured, &format!("C3/tick-clock/step/neighbour={neighbour}"));
@@ -68,12 +68,12 @@ fn where_one_tick_serves_all_everything_follows_the_neighbour() {
         (Some(held("7ms")), Some(held("7ms")))
     );
     assert!(measured.series.iter().all(|series| series.status == Status::Complete && series.conditions.is_as_found()));
-    assert_eq!(machine.neighbours_alive(), 0, "all have left");
+    assert!(ticking::has_default_period(&*machine), "all have left");
 }
 
 #[test]
 fn the_lowest_wins_until_its_owner_leaves() {
-    let measured = measure_on(Arc::new(Ticking::start()), &C4);
+    let measured = measure_on(Arc::new(ticking::machine()), &C4);
     let seen: Vec<i64> = ["none", "2ms", "2ms+4ms", "4ms"]
         .iter()
         .map(|who| duration_of_sleep(&measured, ExperimentId::C4, who))
@@ -91,7 +91,7 @@ fn the_lowest_wins_until_its_owner_leaves() {
 
 #[test]
 fn a_refused_neighbour_is_the_reason_of_its_own_step_only() {
-    let measured = measure_on(Arc::new(Ticking::start().refusing(Nanos::from_millis(3))), &C3);
+    let measured = measure_on(Arc::new(ticking::refusing(Nanos::from_millis(3))), &C3);
     for series in &measured.series {
         let is_refused = matches!(series.status, Status::Unavailable { .. });
         assert_eq!(
@@ -108,7 +108,7 @@ fn a_refused_neighbour_is_the_reason_of_its_own_step_only() {
 fn a_neighbour_that_dies_holds_nothing_any_more_and_its_step_says_so() {
     // It dies while the first round sleeps beside it.
     let short = Nanos::from_millis(60);
-    let machine = Arc::new(Ticking::start().killing(Nanos::from_millis(3), short));
+    let machine = Arc::new(ticking::killing(Nanos::from_millis(3), short));
     let measured = measure_on(machine.clone(), &C3);
     for series in &measured.series {
         let died = match &series.status {
@@ -117,9 +117,9 @@ fn a_neighbour_that_dies_holds_nothing_any_more_and_its_step_says_so() {
         };
         assert_eq!(died, series.label(label::NEIGHBOUR) == Some(held("3ms")), "{}: {:?}", series.key, series.status);
     }
-    assert_eq!(machine.neighbours_alive(), 0);
+    assert!(ticking::has_default_period(&*machine));
     // B dies beside C: the step of both is not available, and what the others hold is there.
-    let measured = measure_on(Arc::new(Ticking::start().killing(Nanos::from_millis(2), Nanos::from_millis(400))), &C4);
+    let measured = measure_on(Arc::new(ticking::killing(Nanos::from_millis(2), Nanos::from_millis(400))), &C4);
     let is_available = |who: &str| {
         let mut of = measured.series.iter().filter(|series| series.label(label::NEIGHBOUR) == Some(held(who)));
         of.all(|series| series.status == Status::Complete)
@@ -149,7 +149,7 @@ fn a_run_cut_short_has_what_conclusions_need() {
             self.0.push(label.rsplit("holds ").next().expect("a setting").to_owned());
         }
     }
-    let platform: SharedPlatform = Arc::new(Ticking::start());
+    let platform: SharedPlatform = Arc::new(ticking::machine());
     let plan = Plan { depth: Depth::Quick, ..Plan::default() };
     let probes: Vec<Box<dyn Probe>> = [&C3, &C4].iter().flat_map(|it| (it.probes)(&*platform, &plan)).collect();
     let estimate: Nanos = probes.iter().map(|probe| probe.round_estimate()).sum();

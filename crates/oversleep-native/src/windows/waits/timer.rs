@@ -15,20 +15,16 @@ use super::event::wait_for;
 use crate::native::waits::TolerantCall;
 use crate::native::waits::calls;
 use crate::windows::os;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
+use oversleep_system::{TWO_TICKS_TOLERANCE, Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::WINDOWS;
     WAITABLE_TIMER = "waitable-timer" => proved_at_once(Waitable { timer: new(0)?, tolerance: None, info: WAITABLE_TIMER }),
-    WAITABLE_TIMER_TOLERANT = "waitable-timer-tolerant" => tolerating(TOLERABLE),
+    WAITABLE_TIMER_TOLERANT = "waitable-timer-tolerant" => tolerating(TWO_TICKS_TOLERANCE),
     WAITABLE_TIMER_HIGH_RESOLUTION = "waitable-timer-high-resolution" => {
         let info = WAITABLE_TIMER_HIGH_RESOLUTION;
         proved_at_once(Waitable { timer: new(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION)?, tolerance: None, info })
     },
 }
-
-/// The delay that the tolerant timer allows: two default ticks, the least that Microsoft recommends.
-/// <https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kesetcoalescabletimer>, remarks.
-const TOLERABLE: Nanos = Nanos::from_millis(32);
 
 /// The call that takes a tolerance.
 pub(super) const TOLERATING: &[TolerantCall] = &[(WAITABLE_TIMER_TOLERANT.name, tolerating)];

@@ -1,10 +1,10 @@
 //! Where the lateness comes from: the parts of each wait that was observed.
 
+use oversleep_explain::COMMON_REQUEST;
 use oversleep_explain::split::{Parts, SplitRow, barely_seen, rows};
 use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
 use super::Entry;
-use crate::view::select::COMMON_REQUEST;
 use crate::view::table::{Columns, Section};
 use crate::words::grouped;
 

@@ -1,0 +1,57 @@
+//! Names of the commands that measure.
+
+use std::fmt;
+
+use crate::ResultFile;
+
+/// Declares every command once.
+macro_rules! commands {
+    ($($(#[doc = $doc:literal])* $variant:ident $name:literal;)*) => {
+        /// A command that measures. A file may name one that only a later version has; that is none of these.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum CommandName {
+            $($(#[doc = $doc])* $variant,)*
+        }
+
+        impl CommandName {
+            /// As it is typed, and as files write it.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(CommandName::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    /// Measures everything.
+    Check "check";
+    /// Measures clocks.
+    Clocks "clocks";
+    /// Measures waits.
+    Waits "waits";
+    /// Measures fork-joins.
+    ForkJoin "forkjoin";
+    /// Measures hand-offs.
+    Handoff "handoff";
+    /// Measures waits at each setting of the timer resolution.
+    ResolutionSweep "resolution sweep";
+    /// Measures what the settings of other processes do to this one.
+    ResolutionNeighbours "resolution neighbours";
+    /// Answers a question.
+    Ask "ask";
+}
+
+impl fmt::Display for CommandName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl ResultFile {
+    /// Whether that command took it.
+    pub fn is_from(&self, command: CommandName) -> bool {
+        self.command == command.as_str()
+    }
+}
