@@ -4,11 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use oversleep_fuzz::{count, uses};
 
-#[path = "../../crates/oversleep-lab/tests/damaged/uses.rs"]
-mod uses;
-
-fuzz_target!(|input: (&str, &[u8])| {
-    let (words, bytes) = input;
-    uses::ask_each(&uses::typed_by(bytes, words));
+fuzz_target!(|input: (u8, &str, &[u8])| {
+    let (choice, words, bytes) = input;
+    count(uses::ask_one(&uses::typed_by(bytes, words), choice));
 });

@@ -1,6 +1,7 @@
 //! A profile: the figures of a machine, each with its source, read from a file and checked.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 
@@ -65,13 +66,19 @@ pub(super) const PROFILES: &[(&str, &str)] = profiles! {
 const BASES_MAX: usize = 8;
 
 impl Profile {
-    /// The profile of that name, with all that it is based on.
+    /// The profile of that name, with all that it is based on. Each is read once.
     pub(super) fn named(name: &str) -> Result<Profile, MachineError> {
-        let (_, text) = PROFILES
+        static READ: [OnceLock<Profile>; PROFILES.len()] = [const { OnceLock::new() }; PROFILES.len()];
+        let ((_, text), read) = PROFILES
             .iter()
-            .find(|(known, _)| *known == name)
+            .zip(&READ)
+            .find(|((known, _), _)| *known == name)
             .ok_or_else(|| MachineError::UnknownMachine { name: name.to_owned() })?;
-        Profile::read(name, text, BASES_MAX)
+        if let Some(profile) = read.get() {
+            return Ok(profile.clone());
+        }
+        let profile = Profile::read(name, text, BASES_MAX)?;
+        Ok(read.get_or_init(|| profile).clone())
     }
 
     fn read(name: &str, text: &str, bases_left: usize) -> Result<Profile, MachineError> {

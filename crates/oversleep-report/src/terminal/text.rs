@@ -52,19 +52,23 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(2);
     let text = units_bound(text);
     let mut lines = Vec::new();
-    let mut line = String::new();
+    let (mut line, mut taken) = (String::new(), 0);
     for word in text.split(' ').filter(|word| !word.is_empty()) {
-        if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
+        if !line.is_empty() && taken + 1 + columns(word) > width {
             lines.push(std::mem::take(&mut line));
+            taken = 0;
         }
         if !line.is_empty() {
             line.push(' ');
+            taken += 1;
         }
         for letter in word.chars() {
-            if columns(&line) + columns_of(letter) > width {
+            if taken + columns_of(letter) > width {
                 lines.push(std::mem::take(&mut line));
+                taken = 0;
             }
             line.push(letter);
+            taken += columns_of(letter);
         }
     }
     if !line.is_empty() {
