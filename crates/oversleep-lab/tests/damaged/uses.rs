@@ -95,11 +95,27 @@ pub fn modelled(file: &ResultFile) {
 }
 
 fn run_some(lab: &Laboratory, conditions: Conditions) {
-    let experiments =
-        [ExperimentId::A1, ExperimentId::B3, ExperimentId::B5].map(|id| experiment(id).expect("a known id")).into();
+    run(lab, conditions, &[ExperimentId::A1, ExperimentId::B3, ExperimentId::B5], Vec::new());
+}
+
+/// One wait, so that a run takes little time.
+fn run_one(lab: &Laboratory, conditions: Conditions, choice: u8) {
+    let waits = lab.names(Kind::Wait);
+    let Some(wait) = waits.get(usize::from(choice) % waits.len().max(1)) else { return };
+    run(lab, conditions, &[ExperimentId::B5], vec![(*wait).to_owned()]);
+}
+
+fn run(lab: &Laboratory, conditions: Conditions, ids: &[ExperimentId], subjects: Vec<String>) {
+    let experiments = ids.iter().map(|&id| experiment(id).expect("a known id")).collect();
     let limit = Some(Limit::Count(3));
-    let plan =
-        Plan { depth: Depth::Quick, requests: vec![Nanos::from_millis(1)], limit, conditions, ..Plan::default() };
+    let plan = Plan {
+        depth: Depth::Quick,
+        requests: vec![Nanos::from_millis(1)],
+        limit,
+        conditions,
+        subjects,
+        ..Plan::default()
+    };
     let request = Request { command: "waits".to_owned(), experiments, plan, name: None, try_remedies: false };
     let file = lab.run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there");
     let read = ResultFile::read(&file.write()).expect("a result is read");
@@ -145,12 +161,12 @@ pub fn ask_each(typed: &Typed<'_>) {
     }
 }
 
-/// One of these, which the bytes choose: a run takes a hundred times as long as a question. Whether the machine is there.
-pub fn ask_one(typed: &Typed<'_>, choice: u8) -> bool {
+/// One of these by its number: a run takes a hundred times as long as a question. Whether the machine is there.
+pub fn ask_one(typed: &Typed<'_>, number: u32) -> bool {
     let Some(lab) = is_there(typed) else { return false };
-    match choice {
+    match number % 256 {
         0..64 => described(typed),
-        255 => run_some(&lab, conditions_of(&lab, typed)),
+        255 => run_one(&lab, conditions_of(&lab, typed), (number >> 8) as u8),
         _ => asked(&lab, typed, &conditions_of(&lab, typed)),
     }
     true

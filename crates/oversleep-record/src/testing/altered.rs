@@ -132,7 +132,14 @@ fn alter_series(series: &mut Series, bytes: &mut Bytes<'_>) {
             let count = [1, 20, 80][bytes.below(3)];
             let mut part = || Distribution::of_counts([(bytes.number(), count)]);
             let (total, timer, run_queue, wake_return) = (part(), part(), part(), part());
-            let split = LatenessSplit { attributed_count: count, total, timer, run_queue, wake_return, ..LatenessSplit::default() };
+            let split = LatenessSplit {
+                attributed_count: count,
+                total,
+                timer,
+                run_queue,
+                wake_return,
+                ..LatenessSplit::default()
+            };
             series.split = Some(LatenessSplit { method: "test".into(), ..split });
         }
         _ => series.clock = CLOCKS[bytes.below(CLOCKS.len())].into(),

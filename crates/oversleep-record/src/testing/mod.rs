@@ -12,8 +12,8 @@ pub use made::{damaged_text, made};
 
 use crate::clock::{AcrossSuspend, Counts, Difference, Epoch, Steps};
 use crate::conditions::{Conditions, Held, LoadSpec, Outcome, Setting};
-use crate::disturbance::Disturbance;
 use crate::distribution::Distribution;
+use crate::disturbance::Disturbance;
 use crate::environment::{FactValue, PlatformId};
 use crate::file::{Completion, Floor, SCHEMA, Tool};
 use crate::key::Part;

@@ -62,7 +62,8 @@ pub fn made_and_damaged(bytes: &[u8], checks: Checks) -> bool {
     let (making, changes) = bytes.split_at(bytes.len() / 2);
     let good = made(making);
     // One in four: with more than an edit or two next to none comes past the reader.
-    let damage = if bytes.first().is_some_and(|first| first % 4 == 3) { &changes[..changes.len().min(10)] } else { &[] };
+    let damage =
+        if bytes.first().is_some_and(|first| first % 4 == 3) { &changes[..changes.len().min(10)] } else { &[] };
     if !damage.is_empty() {
         return result_file(&damaged_text(good.write(), damage), checks);
     }

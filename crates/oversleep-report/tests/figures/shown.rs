@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use oversleep_record::ResultFile;
-use oversleep_report::terminal::{self, Detail};
 use oversleep_report::html;
+use oversleep_report::terminal::{self, Detail};
 use serde_json::Value;
 
 /// Heads of columns, and the share of values at or below the figure: none for the count, 0 and 1 for the extremes.
@@ -114,7 +114,8 @@ fn shows(cell: &str, value: i64, unit: &str) -> bool {
         10.0.. => 0.1,
         _ => 0.01,
     };
-    (read * scale - exact).abs() <= digit * scale * 0.5 * 1.000_001 + if unit == "ps" { 0.5 } else { 1e-9 * exact.abs() }
+    (read * scale - exact).abs()
+        <= digit * scale * 0.5 * 1.000_001 + if unit == "ps" { 0.5 } else { 1e-9 * exact.abs() }
 }
 
 /// The table of every series: a row for each, in their order.
@@ -181,17 +182,18 @@ fn plain(line: &str) -> String {
 /// The heads in a line, and the columns that they end before.
 fn heads_of(line: &str) -> Vec<(&'static str, usize)> {
     let letters: Vec<char> = line.chars().collect();
-    let ends = (1..=letters.len()).filter(|&end| letters[end - 1] != ' ' && letters.get(end).is_none_or(|next| *next == ' '));
+    let ends =
+        (1..=letters.len()).filter(|&end| letters[end - 1] != ' ' && letters.get(end).is_none_or(|next| *next == ' '));
     let words = ends.filter_map(|end| Some((cell_ending_at(&letters, end)?, end)));
     words.filter_map(|(word, end)| Some((HEADS.iter().find(|(head, _)| *head == word)?.0, end))).collect()
 }
 
-/// The cell whose last letter stands before that column: two blanks are before it.
+/// The cell whose last letter stands before that column. Two blanks are before it; prose has none.
 fn cell_ending_at(letters: &[char], end: usize) -> Option<String> {
     let before = letters.get(..end).filter(|before| before.last() != Some(&' '))?;
     if letters.get(end).is_some_and(|next| *next != ' ') {
         return None;
     }
-    let start = before.windows(2).rposition(|pair| pair == [' ', ' ']).map_or(0, |place| place + 2);
+    let start = before.windows(2).rposition(|pair| pair == [' ', ' '])? + 2;
     Some(before[start..].iter().collect())
 }
