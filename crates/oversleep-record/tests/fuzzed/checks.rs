@@ -234,7 +234,14 @@ fn flate2_stored(plain: &[u8]) -> Vec<u8> {
 
 /// Any text as a duration: it is read or refused, and a duration that was read prints as one again.
 pub fn duration(bytes: &[u8], _: Checks) -> bool {
-    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let text = match bytes {
+        // No text begins so. Of random letters next to none are a duration, so these bytes choose its parts.
+        [0x80..0xc0, parts @ ..] => composed(parts),
+        _ => match str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(_) => return false,
+        },
+    };
     match text.parse::<Nanos>() {
         Ok(span) => {
             assert_eq!(format!("{}ns", span.0).parse(), Ok(span), "{text:?}");
@@ -249,4 +256,16 @@ pub fn duration(bytes: &[u8], _: Checks) -> bool {
             false
         }
     }
+}
+
+/// A text of the parts that a duration has.
+fn composed(bytes: &[u8]) -> String {
+    let mut bytes = bytes.iter().copied();
+    let mut below = |count: u8| usize::from(bytes.next().unwrap_or(0) % count);
+    let mut text = ["", "-", "+", " "][below(4)].to_owned();
+    let (whole, fraction) = (below(24), below(16).saturating_sub(6));
+    text.extend((0..whole).map(|_| char::from(b"0123456789_"[below(11)])));
+    text.push_str(if fraction > 0 { "." } else { "" });
+    text.extend((0..fraction).map(|_| char::from(b"0123456789_"[below(11)])));
+    text + ["ns", "us", "µs", "μs", "ms", "s", "m", "min", "h", " ms", "", "d"][below(12)]
 }

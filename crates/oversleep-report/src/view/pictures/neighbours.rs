@@ -1,8 +1,8 @@
 //! This process's own sleep, the stated resolution and a coarse clock, by the setting a neighbour holds (C3).
 
+use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
-use oversleep_record::{ExperimentId, ResultFile};
-use oversleep_record::{Nanos, conditions::HeldSettings};
+use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
 use super::{Drawing, Entry, ms};
 use crate::picture::{NeighbourStep, Neighbours};
