@@ -39,7 +39,7 @@ pub use composed_waits::{all_waits, find_wait};
 pub use experiment::{Column, Command, Experiment, Published};
 pub use experiments::{FORK_JOIN_THREADS, POLL_PAUSE, coarse_clock};
 pub use floor::floor;
-pub use plan::{Depth, Limit, Plan};
+pub use plan::{Depth, Limit, Plan, WorkSpan};
 pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;
 pub use registry::{experiment, experiment_named, of_check, registry};

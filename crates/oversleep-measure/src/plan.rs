@@ -38,6 +38,15 @@ pub enum Limit {
     Time(Nanos),
 }
 
+/// The span that the work of each thread of a fork-join is drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkSpan {
+    /// The least, more than 0.
+    pub min: Nanos,
+    /// The most, at least `min`.
+    pub max: Nanos,
+}
+
 /// What the user chose beyond the experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
@@ -57,6 +66,10 @@ pub struct Plan {
     pub subjects: Vec<String>,
     /// Clock that takes timestamps; `None` means the reference clock.
     pub clock: Option<String>,
+    /// Threads of a fork-join; `None` means as published.
+    pub threads: Option<u32>,
+    /// The work of each of them; `None` leaves it to the depth.
+    pub work: Option<WorkSpan>,
     /// Units of work per millisecond of this machine. The first experiment that needs it calibrates it, and the others
     /// do the same work.
     pub work_units: Arc<OnceLock<u64>>,

@@ -59,7 +59,8 @@ pub fn waits() -> String {
 pub const FORKJOIN: &str = "\
 Examples:
   oversleep forkjoin                     a main thread that blocks, spins or polls
-  oversleep forkjoin --count 100         with 100 fork-joins each";
+  oversleep forkjoin --count 100         with 100 fork-joins each
+  oversleep forkjoin --threads 8 --work 10..20ms --count 100  as published (20 s on 2 CPUs)";
 
 /// At the head of `handoff`.
 pub fn handoff() -> String {

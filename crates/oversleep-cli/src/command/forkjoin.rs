@@ -1,10 +1,10 @@
 //! `forkjoin`: how long it takes to fork work to threads and join them, by how the main thread waits.
 
 use clap::Args;
-use oversleep_measure::Command;
+use oversleep_measure::{Command, WorkSpan};
 
 use super::measuring::{self, Files};
-use crate::args::{DepthArgs, LimitArgs, RunArgs, help};
+use crate::args::{DepthArgs, LimitArgs, RunArgs, help, value};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
@@ -16,6 +16,15 @@ pub struct ForkJoin {
     depth: DepthArgs,
     #[command(flatten)]
     limit: LimitArgs,
+    /// Threads of each fork-join, 1 to 1024 [default: 8]
+    #[arg(long, value_name = "N", value_parser = value::threads, allow_hyphen_values = true, help_heading = "How much")]
+    threads: Option<u32>,
+
+    /// Work of each thread, like 15ms, or a span to draw it from, like 10..20ms [default: 2..4ms; 1..2ms with --quick,
+    /// 10..20ms with --thorough]
+    #[arg(long, value_name = "SPAN", value_parser = value::work, allow_hyphen_values = true, help_heading = "How much")]
+    work: Option<WorkSpan>,
+
     #[command(flatten)]
     run: RunArgs,
 }
@@ -26,6 +35,8 @@ impl ForkJoin {
         let args = MeasuringArgs {
             experiments: Command::ForkJoin.experiments(),
             limit: self.limit.limit(),
+            threads: self.threads,
+            work: self.work,
             ..MeasuringArgs::new("forkjoin", self.depth, self.run.conditions, self.run.machine)
         };
         measuring::run(args, &self.run.output, Files::AsAsked)

@@ -8,7 +8,7 @@ pub mod names;
 
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request};
-use oversleep_measure::{Depth, Experiment, Limit, Plan};
+use oversleep_measure::{Depth, Experiment, Limit, Plan, WorkSpan};
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
@@ -32,6 +32,10 @@ pub struct MeasuringArgs {
     pub pace: Option<Pace>,
     /// Settings of the resolution to compare.
     pub settings: Vec<Setting>,
+    /// Threads of a fork-join.
+    pub threads: Option<u32>,
+    /// The work of each of them.
+    pub work: Option<WorkSpan>,
     /// Names of what to measure.
     pub subjects: Vec<String>,
     /// What they are names of.
@@ -60,6 +64,8 @@ impl MeasuringArgs {
             limit: None,
             pace: None,
             settings: Vec::new(),
+            threads: None,
+            work: None,
             subjects: Vec::new(),
             subject_kind: None,
             conditions,
@@ -81,8 +87,20 @@ impl MeasuringArgs {
         let clock = names::checked(lab, Kind::Clock, self.conditions.clock.into_iter().collect())?.pop();
         let settings = conditions::resolutions(lab, self.settings)?;
         let requests = distinct(self.requests);
-        let (depth, limit, pace) = (self.depth, self.limit, self.pace);
-        let plan = Plan { depth, requests, limit, pace, conditions, settings, subjects, clock, ..Plan::default() };
+        let MeasuringArgs { depth, limit, pace, threads, work, .. } = self;
+        let plan = Plan {
+            requests,
+            conditions,
+            settings,
+            subjects,
+            clock,
+            depth,
+            limit,
+            pace,
+            threads,
+            work,
+            ..Plan::default()
+        };
         let request = Request {
             command: self.command.to_owned(),
             experiments: match self.experiments.is_empty() {

@@ -174,7 +174,7 @@ fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, No
     }
 }
 
-/// A fork-join (D1), or its work on one thread (D2).
+/// A fork-join (D1), or the work of one of its threads (D2).
 fn fork_join(machine: &Laboratory, question: &Question, style: JoinStyle, is_coarse: bool) -> Result<Answer, NoAnswer> {
     let id = if style == JoinStyle::Single { ExperimentId::D2 } else { ExperimentId::D1 };
     // Thorough, for the published work: 10 to 20 ms on each of eight threads.

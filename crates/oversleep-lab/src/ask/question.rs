@@ -42,7 +42,7 @@ pub enum Subject {
     },
     /// `resolution()`: the timer resolution that the system states while the conditions hold.
     Resolution,
-    /// `forkjoin(blocked)`: from fork to join, by how the main thread waits; `forkjoin(single)` is the same work on one
+    /// `forkjoin(blocked)`: from fork to join, by how the main thread waits; `forkjoin(single)` is the work of one
     /// thread. The precise clock times it, or the clock that `--clock` names.
     ForkJoin {
         /// How the main thread waits.

@@ -98,16 +98,16 @@ fn of_fork_join(platform: &dyn Platform, style: JoinStyle, hogs: usize, sleep: &
         JoinStyle::Blocked => format!(
             "the last thread to end wakes the main thread, which takes a wake-up and no tick: the duration is that of the \
              longest portion of work, plus starting the threads{}",
-            turns(FORK_JOIN_THREADS)
+            turns(FORK_JOIN_THREADS as usize)
         ),
         JoinStyle::Spinning => format!(
             "the main thread checks without a pause, so it sees at once that the last thread ended; it takes a CPU \
              meanwhile{}",
-            turns(FORK_JOIN_THREADS + 1)
+            turns(FORK_JOIN_THREADS as usize + 1)
         ),
         JoinStyle::Polling => format!("the main thread checks after each sleep of {POLL_PAUSE}: {sleep}"),
         JoinStyle::Single => {
-            format!("one thread does all portions in turn: nothing waits, so no timer shows{}", turns(1))
+            format!("one thread does one portion: nothing waits, so no timer shows{}", turns(1))
         }
     }
 }

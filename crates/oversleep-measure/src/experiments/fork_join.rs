@@ -1,4 +1,4 @@
-//! D1 and D2: a fork-join of eight threads, and the same work on one thread.
+//! D1 and D2: a fork-join of several threads, and the work of one of them alone.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,6 +8,7 @@ use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 
 use super::choose;
 use super::join_style::{THREADED, wait_for_workers};
+use super::portions::Portions;
 use crate::amount::Amount;
 use crate::bench::Bench;
 use crate::experiment::{Column, Command, Experiment, Published};
@@ -24,7 +25,7 @@ const COLUMNS: &[Column] = &[
     },
     Column { name: label::CLOCK_ROLE.name(), meaning: "coarse or precise: the clock that timed it." },
     Column { name: label::THREADS.name(), meaning: "How many threads share the work." },
-    Column { name: label::WORK.name(), meaning: "The work of all of them together, in ns of one CPU." },
+    Column { name: label::WORK.name(), meaning: "The work of all of them together, in ns of one CPU, on average." },
 ];
 
 pub(super) static D1: Experiment = Experiment {
@@ -32,9 +33,10 @@ pub(super) static D1: Experiment = Experiment {
     title: "fork-join",
     question: "Is a fork-join really quantised to 16 ms, or does that come from its clock, or from the way the main \
                thread waits?",
-    method: "Eight threads of calibrated work (10 to 20 ms each as published; a fifth of that unless the run is \
-             thorough) are created and joined, timed by the coarse and by the precise clock at once. The main thread \
-             waits (a) blocked in the join, (b) spinning, (c) checking every millisecond. If the coarse clock shows \
+    method: "Eight threads of calibrated work are created and joined. The work of each is drawn from 10 to 20 ms, as \
+             published, if the run is thorough, else from a fifth or a tenth of that; --threads and --work set both. \
+             Each fork-join is timed by the coarse and by the precise clock at once. The main thread waits \
+             (a) blocked in the join, (b) spinning, (c) checking every millisecond. If the coarse clock shows \
              steps and the precise one doesn't, the steps are the clock's; if (c) shows them and (a) doesn't, they \
              are the poll's. The join itself wakes the main thread at once.",
     quantities: &[Quantity::ForkJoin],
@@ -60,12 +62,11 @@ pub(super) static D1: Experiment = Experiment {
 
 pub(super) static D2: Experiment = Experiment {
     id: ExperimentId::D2,
-    title: "the same work on one thread",
-    question: "How long does the work of D1 take without any fork or join?",
-    method: "The eight portions of D1's work run one after the other on the measuring thread, timed by both clocks. It \
-             is the reference for D1: divided by the number of CPUs, it is the best that a fork-join can do, and its \
-             spread is the machine's own, without threads. The coarse clock shows its steps here too, so they have \
-             nothing to do with threads.",
+    title: "the work of one thread alone",
+    question: "How does the work of one of D1's threads look by both clocks, without any fork or join?",
+    method: "The measuring thread itself does the work of one of D1's threads, drawn as there, timed by both clocks. The \
+             coarse clock shows its steps here, too, so they have nothing to do with threads. The precise clock shows \
+             the work as it was drawn, and what the machine added to it.",
     quantities: &[Quantity::ForkJoin],
     columns: COLUMNS,
     published: &[Published {
@@ -79,8 +80,6 @@ pub(super) static D2: Experiment = Experiment {
     ..Experiment::BLANK
 };
 
-/// Threads of a fork-join.
-pub const FORK_JOIN_THREADS: usize = 8;
 /// A fork-join that spins for so many times its work never ends.
 const SPIN_FACTOR: i64 = 20;
 const ROUNDS: u32 = 3;
@@ -91,13 +90,9 @@ const UNITS_MAX: u64 = 1 << 32;
 const UNITS_AT_ONCE: u64 = 1 << 20;
 
 fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyle) -> Box<dyn Probe> {
-    // Shorter runs do less work per thread than was published: the shape of the result is the same.
-    let work = plan.depth.pick(Nanos::from_millis(1), Nanos::from_millis(2), Nanos::from_millis(10));
-    let repeats = match style {
-        // One thread alone takes as long as all CPUs together.
-        JoinStyle::Single => plan.depth.pick(6, 12, 100),
-        _ => plan.depth.pick(15, 33, 100),
-    };
+    let all = Portions::of(plan);
+    let portions = if style == JoinStyle::Single { all.of_one() } else { all };
+    let repeats = plan.depth.pick(15, 33, 100);
     let amount = Amount::values(repeats, ROUNDS).limited_by(plan);
     // A clock that the user chose stands in for the coarse one; the precise one times every run beside it.
     let chosen = plan.clock.as_deref().and_then(|name| platform.clock(name));
@@ -110,13 +105,13 @@ fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyl
         series.labels = Labels::new()
             .with(label::STYLE, style)
             .with(label::CLOCK_ROLE, role)
-            .with(label::THREADS, if style == JoinStyle::Single { 1 } else { FORK_JOIN_THREADS as u64 })
-            .with(label::WORK, total_work(work));
-        SeriesRecorder::new(series, amount.planned(work))
+            .with(label::THREADS, u64::from(portions.threads()))
+            .with(label::WORK, portions.mean_total());
+        SeriesRecorder::new(series, amount.planned(portions.mean()))
     };
     Box::new(ForkJoin {
         style,
-        work,
+        portions,
         coarse_index: platform.clocks().iter().position(|clock| Some(clock.info().name) == coarse),
         coarse: recorder(ClockRole::Coarse, coarse.unwrap_or_default()),
         precise: recorder(ClockRole::Precise, platform.reference_clock()),
@@ -125,15 +120,6 @@ fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyl
         work_units: Arc::clone(&plan.work_units),
         conditions: plan.conditions.clone(),
     })
-}
-
-/// Between one and two times `work`, evenly spread over the threads.
-fn portion(work: Nanos, thread: usize) -> Nanos {
-    work + Nanos(work.0 * thread as i64 / (FORK_JOIN_THREADS as i64 - 1))
-}
-
-fn total_work(work: Nanos) -> Nanos {
-    (0..FORK_JOIN_THREADS).map(|thread| portion(work, thread)).sum()
 }
 
 /// Units of [`Platform::work`] in a millisecond: what an earlier experiment of the run found, or what this one finds.
@@ -204,7 +190,7 @@ fn timed(bench: &Bench, still: &mut StillClock, units: u64) -> Option<Nanos> {
 
 struct ForkJoin {
     style: JoinStyle,
-    work: Nanos,
+    portions: Portions,
     coarse_index: Option<usize>,
     coarse: SeriesRecorder,
     precise: SeriesRecorder,
@@ -220,23 +206,19 @@ impl ForkJoin {
         self.precise.unavailable(reason.clone());
     }
 
-    /// One fork and join.
+    /// One fork and join, of the work that its number draws.
     ///
     /// # Errors
     /// Why it could not be done as described; every thread that was started has ended.
-    fn once(&self, bench: &Bench, units_per_ms: u64, sleeper: &mut dyn Waiter) -> Result<(), Unavailable> {
+    fn once(&self, bench: &Bench, work: Vec<u64>, sleeper: &mut dyn Waiter) -> Result<(), Unavailable> {
         let platform = bench.platform();
-        let units = |thread| {
-            let ns = u128::from(portion(self.work, thread).0.unsigned_abs());
-            u64::try_from(ns * u128::from(units_per_ms) / 1_000_000).unwrap_or(u64::MAX)
-        };
         if self.style == JoinStyle::Single {
-            (0..FORK_JOIN_THREADS).for_each(|thread| platform.work(units(thread)));
+            work.into_iter().for_each(|units| platform.work(units));
             return Ok(());
         }
-        let mut workers: Vec<Box<dyn ThreadHandle>> = Vec::with_capacity(FORK_JOIN_THREADS);
-        for thread in 0..FORK_JOIN_THREADS {
-            let (there, units) = (Arc::clone(bench.shared_platform()), units(thread));
+        let mut workers: Vec<Box<dyn ThreadHandle>> = Vec::with_capacity(work.len());
+        for units in work {
+            let there = Arc::clone(bench.shared_platform());
             match platform.spawn("worker", Box::new(move || there.work(units))) {
                 Ok(worker) => workers.push(worker),
                 Err(reason) => {
@@ -245,12 +227,17 @@ impl ForkJoin {
                 }
             }
         }
-        let spin_max = total_work(self.work) * SPIN_FACTOR;
+        let spin_max = self.portions.total_max() * SPIN_FACTOR;
         let are_done = || workers.iter().all(|worker| worker.is_finished());
         let waited = wait_for_workers(self.style, platform, sleeper, spin_max, are_done);
         workers.into_iter().for_each(|worker| worker.join());
         waited
     }
+}
+
+fn units(work: Nanos, units_per_ms: u64) -> u64 {
+    let units = u128::from(work.0.unsigned_abs()) * u128::from(units_per_ms) / 1_000_000;
+    u64::try_from(units).unwrap_or(u64::MAX)
 }
 
 impl Probe for ForkJoin {
@@ -263,8 +250,8 @@ impl Probe for ForkJoin {
     }
 
     fn round_estimate(&self) -> Nanos {
-        let cpus = if self.style == JoinStyle::Single { 1 } else { self.cpus.min(FORK_JOIN_THREADS) as i64 };
-        self.amount.round_estimate(Nanos(total_work(self.work).0 / cpus))
+        let cpus = u32::try_from(self.cpus).unwrap_or(u32::MAX).min(self.portions.threads());
+        self.amount.round_estimate(Nanos(self.portions.mean_total().0 / i64::from(cpus.max(1))))
     }
 
     fn conditions(&self) -> &Conditions {
@@ -288,10 +275,12 @@ impl Probe for ForkJoin {
         };
         let mut share = self.amount.share(bench, self.precise.series().counts.recorded);
         while share.next(bench) {
+            let work = self.portions.draw(self.precise.series().counts.recorded);
+            let work = work.map(|work| units(work, units_per_ms)).collect();
             let read_coarse = || coarse.map(|(index, _)| platform.clocks()[index].read());
             let coarse_start = read_coarse();
             let start = platform.now();
-            if let Err(reason) = self.once(bench, units_per_ms, &mut *sleeper) {
+            if let Err(reason) = self.once(bench, work, &mut *sleeper) {
                 return self.refuse(&reason);
             }
             let end = platform.now();
@@ -332,9 +321,11 @@ mod tests {
         let measured = testing::measure_on(sim.clone(), (D1.probes)(&*sim, &Plan::default()));
         let series = |key: &str| measured.series.iter().find(|series| series.key == key).expect(key);
         assert!(series("D1/blocked/coarse").samples.value.iter().all(|ns| ns % 4_000_000 == 0));
-        // The longest portion is 4 ms, plus the start of its thread; nothing more for a blocked join.
+        // The longest of eight portions of 2 to 4 ms, plus the start of its thread; nothing more for a blocked join.
+        let all = &series("D1/blocked/precise").samples.value;
+        let longest = |number: usize| Portions::of(&Plan::default()).draw(number as u64).max().unwrap().0;
+        assert!(all.iter().enumerate().all(|(number, ns)| (0..100_000).contains(&(ns - longest(number)))), "{all:?}");
         let blocked = series("D1/blocked/precise").distribution.p50().unwrap();
-        assert!((4_000_000..4_100_000).contains(&blocked), "{blocked}");
         let polling = series("D1/polling/precise").distribution.p50().unwrap();
         assert!(polling - blocked > 100_000, "a poll comes late: {polling} against {blocked}");
         assert_eq!(series("D1/spinning/precise").counts.recorded, 33);
@@ -347,9 +338,11 @@ mod tests {
         let measured =
             testing::measure_on(sim.clone(), vec![probe(&*sim, &Plan::default(), D1.id, JoinStyle::Blocked)]);
         let precise = measured.series.iter().find(|series| series.key == "D1/blocked/precise").unwrap();
-        // 24 ms of work on two CPUs, and the start of a thread.
-        let p50 = precise.distribution.p50().unwrap();
-        assert!((12_000_000..12_400_000).contains(&p50), "{p50}");
+        // Half of all the work on each of two CPUs, the longer half, and the start of a thread.
+        for (number, ns) in precise.samples.value.iter().enumerate() {
+            let half = Portions::of(&Plan::default()).draw(number as u64).sum::<Nanos>().0 / 2;
+            assert!((0..2_000_000).contains(&(ns - half)), "{ns} for {half}");
+        }
     }
 
     #[test]
@@ -357,8 +350,10 @@ mod tests {
         let sim = Sim::start(testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000))).build());
         let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(100))), ..Plan::default() };
         let measured = testing::measure_on(sim.clone(), vec![probe(&*sim, &plan, D2.id, JoinStyle::Single)]);
-        // 24 ms of work each; the one in progress when the time is up is finished.
-        assert!(measured.series.iter().all(|series| series.counts.recorded == 5), "{:?}", measured.series[0].counts);
+        // The one in progress when the time is up is finished.
+        let precise = measured.series.iter().find(|series| series.key == "D2/single/precise").expect("measured");
+        let all: i64 = precise.samples.value.iter().sum();
+        assert!((99_000_000..104_000_000).contains(&all), "{all}");
     }
 
     #[test]

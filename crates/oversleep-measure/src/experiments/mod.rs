@@ -18,6 +18,7 @@ mod load;
 mod neighbours;
 mod phase;
 mod policies;
+mod portions;
 mod resolution;
 mod spinning;
 mod sweep;
@@ -27,8 +28,8 @@ mod waits;
 mod yields;
 
 pub use choose::coarse_clock;
-pub use fork_join::FORK_JOIN_THREADS;
 pub use join_style::POLL_PAUSE;
+pub use portions::FORK_JOIN_THREADS;
 
 use crate::experiment::Experiment;
 

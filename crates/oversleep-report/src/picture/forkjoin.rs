@@ -15,6 +15,8 @@ const LANE: f64 = 34.0;
 const STYLE: f64 = 2.0 * LANE + 16.0;
 /// Width of a bin, px.
 const BAR: f64 = 4.0;
+/// So many bars at most show their shares beside them.
+const LABELLED_MAX: usize = 6;
 const RIGHT: f64 = WIDTH - 92.0;
 
 /// One way of waiting.
@@ -72,11 +74,7 @@ impl ForkJoin {
             let unit = Unit::for_us(top * 1e3);
             axis::bottom(c, &x.ticks(unit.us / 1e3, 50.0), height, 14.0);
             c.line((left, axis::crisp(height)), (RIGHT, axis::crisp(height)), "axis s");
-            axis::name(
-                c,
-                ((left + RIGHT) / 2.0, height + 34.0),
-                &format!("duration of one fork-join, {}", unit.symbol),
-            );
+            axis::name(c, ((left + RIGHT) / 2.0, height + 34.0), &format!("duration, {}", unit.symbol));
             if let Some(work) = work {
                 let at = axis::crisp(x.px(work));
                 c.line((at, 12.0), (at, height), "ink s dash");
@@ -171,15 +169,25 @@ fn lane(c: &mut Canvas, style: &str, class: &str, values_ms: &[f64], x: &Scale, 
         text::plural(n, "duration", "durations")
     );
     c.marks(class, &tip, |c| {
-        for &(place, held) in &bars {
+        let mut labelled_to = f64::MIN;
+        for (i, &(place, held)) in bars.iter().enumerate() {
             // One duration among thousands still shows.
             let height = (held as f64 / tallest * (LANE - 9.0)).max(2.0);
             let left = place as f64 * BAR;
             let share = text::share(held as f64 / n as f64);
             let bar_tip = format!("{style}, {class} clock: {} ({share})", text::plural(held, "duration", "durations"));
             c.marks("", &bar_tip, |c| c.rounded((left + 0.3, base - height), (BAR - 0.6, height), 1.0, "f", None));
-            if bars.len() <= 4 {
-                c.text((left + BAR + 4.0, base - 2.0), Anchor::Start, "t halo", &share);
+            if bars.len() <= LABELLED_MAX {
+                // To the right, or to the left if the next bar stands there; never over another label.
+                let room = text::width_px(&share, 11.0) + 8.0;
+                let next = bars.get(i + 1).map_or(f64::MAX, |&(place, _)| place as f64 * BAR);
+                if left + BAR + room <= next {
+                    c.text((left + BAR + 4.0, base - 2.0), Anchor::Start, "t halo", &share);
+                    labelled_to = left + BAR + room;
+                } else if left - room >= labelled_to.max(x.px(x.low())) {
+                    c.text((left - 4.0, base - 2.0), Anchor::End, "t halo", &share);
+                    labelled_to = left + BAR;
+                }
             }
         }
         if sorted[n - 1] > x.high() {
@@ -225,6 +233,16 @@ mod tests {
             ),
             "{svg}"
         );
+    }
+
+    /// 15 and 16 ms are neighbours: one label stands to the left of its bar, one to the right.
+    #[test]
+    fn shares_of_neighbouring_bars_do_not_cover_one_another() {
+        let coarse = (0..20).map(|i| if i % 4 == 0 { 15.0 } else { 16.0 }).collect();
+        let svg = picture(vec![style("blocked", coarse, (0..20).map(|i| 10.0 + f64::from(i)).collect())]).svg();
+        let share = |text: &str| svg.lines().flat_map(|line| line.split("<text ")).find(|part| part.contains(text));
+        assert!(share(">25\u{a0}%<").is_some_and(|label| label.contains("end")), "{svg}");
+        assert!(share(">75\u{a0}%<").is_some_and(|label| !label.contains("end")), "{svg}");
     }
 
     #[test]

@@ -20,9 +20,27 @@ pub fn count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The most threads of a fork-join; as many as hogs of a load.
+const THREADS_MAX: u64 = 1_024;
+
+/// Threads of a fork-join, from 1 to 1,024.
+pub fn threads(text: &str) -> Result<u32, String> {
+    let wrong = || format!("'{text}' is not a number of threads; write a whole number from 1 to {THREADS_MAX}");
+    let threads = count(text).map_err(|_| wrong())?;
+    u32::try_from(threads).ok().filter(|_| threads <= THREADS_MAX).ok_or_else(wrong)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_have_their_own_limit() {
+        assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1_024)));
+        for text in ["0", "1025", "-1", "many", ""] {
+            assert!(threads(text).unwrap_err().ends_with("write a whole number from 1 to 1024"), "{text}");
+        }
+    }
 
     #[test]
     fn takes_whole_numbers_up_to_a_billion() {

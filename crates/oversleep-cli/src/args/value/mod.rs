@@ -10,9 +10,10 @@ mod load;
 mod policy;
 mod setting;
 mod tune;
+mod work;
 
 pub use change::change;
-pub use count::count;
+pub use count::{count, threads};
 pub use cpus::{CpuList, cpus};
 pub use duration::{latency_bound, request, resolution, run_time, slack};
 pub use label::label;
@@ -20,3 +21,4 @@ pub use load::{TypedLoad, load};
 pub use policy::policy;
 pub use setting::setting;
 pub use tune::{TypedTunable, tune};
+pub use work::work;

@@ -42,6 +42,7 @@ const REGISTRY: &[&Entry] = &[
     &before_after::ENTRY,
     &clock_cost::ENTRY,
     &fork_join::ENTRY,
+    &fork_join::SINGLE,
 ];
 
 /// One drawing, waiting for its frame.
