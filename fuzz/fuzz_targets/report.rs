@@ -1,22 +1,21 @@
 //! A small result that bytes make and alter, in one of the forms that people read: terminal, page, pictures, comparison.
-//! In one input of eight the figures that are shown are compared with the payloads of the file.
+//! In one input of sixteen the figures that are shown are compared with the payloads of the file.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oversleep_fuzz::{count, shown, uses};
+use oversleep_fuzz::{count, number, read_back, uses};
 use oversleep_report::testing::reports;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((&form, bytes)) = bytes.split_first() else { return count(false) };
     let pair = uses::small_pair(bytes);
     count(pair.is_some());
     let Some((mut file, other)) = pair else { return };
-    match form >> 5 {
-        7 => _ = shown::are_in_the_file(&file),
-        _ => {
-            file.findings = oversleep_explain::findings(&file);
-            reports::draw_one(form, file, other);
-        }
+    let number = number(bytes.iter().copied());
+    if number.is_multiple_of(16) {
+        read_back::are_in_the_file(&file);
+    } else {
+        file.findings = oversleep_explain::findings(&file);
+        reports::draw_one((number >> 8) as u8, file, other);
     }
 });

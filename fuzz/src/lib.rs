@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 #[path = "../../crates/oversleep-record/tests/fuzzed/checks.rs"]
 pub mod checks;
-#[path = "../../crates/oversleep-report/tests/figures/shown.rs"]
-pub mod shown;
+#[path = "../../crates/oversleep-report/tests/figures/read_back.rs"]
+pub mod read_back;
 #[path = "../../crates/oversleep-lab/tests/damaged/uses.rs"]
 pub mod uses;
 
@@ -26,4 +26,11 @@ pub fn count(is_past_the_reader: bool) {
     if inputs.is_multiple_of(every) {
         eprintln!("counts: {inputs} inputs, {past} past the reader ({:.1} %)", past as f64 / inputs as f64 * 100.0);
     }
+}
+
+/// A number that all bytes of an input decide, for targets that do one thing of many. If a byte of the input decided, what is
+/// slow would be in most of the inputs that the fuzzer keeps.
+pub fn number(bytes: impl IntoIterator<Item = u8>) -> u32 {
+    let sum = bytes.into_iter().fold(0x811c_9dc5_u32, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    sum ^ (sum >> 16)
 }

@@ -151,12 +151,12 @@ pub fn is_there(typed: &Typed<'_>) -> Option<Laboratory> {
     }
 }
 
-/// What a machine changed so is asked is answered, or not for a reason; it is described, and what it measures is read.
+/// A machine changed so answers, or says why not; it is described, and what it measures is read.
 pub fn ask_each(typed: &Typed<'_>) {
     if let Some(lab) = is_there(typed) {
         described(typed);
         let conditions = conditions_of(&lab, typed);
-        asked(&lab, typed, &conditions);
+        answered(&lab, typed, &conditions);
         run_some(&lab, conditions);
     }
 }
@@ -167,7 +167,7 @@ pub fn ask_one(typed: &Typed<'_>, number: u32) -> bool {
     match number % 256 {
         0..64 => described(typed),
         255 => run_one(&lab, conditions_of(&lab, typed), (number >> 8) as u8),
-        _ => asked(&lab, typed, &conditions_of(&lab, typed)),
+        _ => answered(&lab, typed, &conditions_of(&lab, typed)),
     }
     true
 }
@@ -197,7 +197,7 @@ fn conditions_of(lab: &Laboratory, typed: &Typed<'_>) -> Conditions {
     conditions
 }
 
-fn asked(lab: &Laboratory, typed: &Typed<'_>, conditions: &Conditions) {
+fn answered(lab: &Laboratory, typed: &Typed<'_>, conditions: &Conditions) {
     let Ok(subject) = typed.question.parse() else { return };
     let neighbours = typed.neighbour.iter().cloned().collect();
     let question = Question { conditions: conditions.clone(), neighbours, count: 5, ..Question::of(subject) };

@@ -29,7 +29,7 @@ fn what_holds_of_any_bytes_holds_of_the_seeds_and_their_like() {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let place = (state >> 32) as usize % variant.len();
                 variant[place] = (state >> 24) as u8;
-                past += usize::from(check(&variant, Checks::All));
+                past += usize::from(check(&variant, Checks::chosen_by(&variant)));
                 tried += 1;
             }
         }
