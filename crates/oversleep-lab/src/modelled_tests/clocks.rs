@@ -6,7 +6,7 @@ use super::*;
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
 
-use oversleep_system::{Platform, Restore};
+use oversleep_system::{Platform, Restore, Target};
 
 const READS: usize = 1_500;
 
@@ -74,4 +74,25 @@ fn a_coarse_clock_follows_a_resolution_at_once() {
     platform.spin_until(platform.now() + Nanos(5_000_000), &mut |_| false);
     let gone = clock.read() - before;
     assert!((45_000..=60_000).contains(&gone), "{gone} times 100 ns, not the next tick of before");
+}
+
+/// A sleep ends at an interrupt that its tick count has counted, whenever a resolution was released before it.
+#[test]
+fn the_tick_count_moves_across_every_sleep_that_ends_at_the_default_tick() {
+    for name in ["windows-7", "windows-10-1909", "windows-11"] {
+        let platform = platform(name, &[]);
+        let ticks = platform.clock("get-tick-count-64").unwrap();
+        let mut sleeper =
+            platform.waits().iter().find(|wait| wait.info().name == "sleep").unwrap().open(&platform).unwrap();
+        for phase in 0..200_i64 {
+            let held = half_a_millisecond(&*platform);
+            platform.spin_until(platform.now() + Nanos(3_210_987 + phase * 77_777), &mut |_| false);
+            drop(held);
+            let before = ticks.read();
+            let start = platform.now();
+            sleeper.wait(Target { remaining: MS, deadline: platform.now() + MS });
+            let took = platform.now() - start;
+            assert!(ticks.read() > before, "{name}: the tick count stood still in a sleep of {took}, phase {phase}");
+        }
+    }
 }

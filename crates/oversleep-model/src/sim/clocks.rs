@@ -81,7 +81,9 @@ impl SimClock {
                 let from = now.round_down_to(self.model.step_ns);
                 (from, from + self.model.step_ns)
             }
-            ClockSource::LastInterrupt => (followed, followed + self.kernel.hardware_grid.grid().period),
+            ClockSource::LastInterrupt | ClockSource::DefaultTick => {
+                (followed, followed + self.kernel.hardware_grid.grid().period)
+            }
             _ => return raw,
         };
         self.known.raw.store(raw, Ordering::Relaxed);
@@ -116,7 +118,9 @@ impl SimClock {
     fn followed(&self) -> Nanos {
         match self.model.source {
             ClockSource::Elapsed => self.kernel.now(),
-            ClockSource::LastInterrupt => self.kernel.hardware_grid.grid().at_or_before(self.kernel.now()),
+            ClockSource::LastInterrupt | ClockSource::DefaultTick => {
+                self.kernel.hardware_grid.grid().at_or_before(self.kernel.now())
+            }
             ClockSource::ThreadCpu => self.kernel.cpu_time(),
             ClockSource::ProcessCpu => self.kernel.process_cpu_time(),
         }

@@ -64,6 +64,8 @@ pub enum ClockSource {
     Elapsed,
     /// Virtual time as of the last timer interrupt, whatever its period is now.
     LastInterrupt,
+    /// The same, counted in whole default periods: it moves at the interrupt that completes one.
+    DefaultTick,
     /// CPU time of the reading thread.
     ThreadCpu,
     /// CPU time of all threads of the process.

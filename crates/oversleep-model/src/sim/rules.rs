@@ -161,7 +161,7 @@ pub(super) fn of_clock(model: &ClockModel, interrupt: Option<Nanos>, wheel: Nano
         ClockSource::LastInterrupt => {
             format!("it shows the last timer interrupt, and interrupts come every {interrupt} now")
         }
-        ClockSource::Elapsed if model.step_ns >= Nanos(1_000) => {
+        ClockSource::Elapsed | ClockSource::DefaultTick if model.step_ns >= Nanos(1_000) => {
             let why = match (has_tick, model.step_ns == wheel) {
                 (true, _) => ", whatever resolution is held",
                 (false, true) => ", the period of the kernel's tick (1/HZ)",
@@ -169,7 +169,7 @@ pub(super) fn of_clock(model: &ClockModel, interrupt: Option<Nanos>, wheel: Nano
             };
             format!("it moves in steps of {}{why}", model.step_ns)
         }
-        ClockSource::Elapsed => "it follows elapsed time".to_owned(),
+        ClockSource::Elapsed | ClockSource::DefaultTick => "it follows elapsed time".to_owned(),
         ClockSource::ThreadCpu => format!("it counts the CPU time of the thread, in steps of {}", model.step_ns),
         ClockSource::ProcessCpu => format!("it counts the CPU time of the process, in steps of {}", model.step_ns),
     }

@@ -56,18 +56,23 @@ fn fork_join(file: &ResultFile) -> Checked {
     let added = polling.map(|series| p50(series) - p50(blocked)).filter(|&added| added >= POLLING_MIN);
     let step = coarse.and_then(|series| coarse_step(series, tick(file)));
     let threads = blocked.label(label::THREADS).map(|threads| format!(" of {threads} threads")).unwrap_or_default();
-    let took = format!("a blocking fork-join{threads} took {}", p50(blocked));
-    let clauses: Vec<String> = [
-        added.map(|added| format!("polling added {added}")),
-        step.map(|step| format!("the coarse clock showed it in steps of {step}")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let conclusion = match clauses.as_slice() {
-        [] => Conclusion::absent(format!("{took}: neither polling nor the coarse clock adds to it")),
-        [one] => Conclusion::found(format!("{took}: {one}, which is not part of the join")),
-        both => Conclusion::found(format!("{took}: {}, neither of which is part of the join", both.join(" and "))),
+    let blocked_p50 = p50(blocked);
+    let polled = |added| format!("polling added {added} to a fork-join{threads}");
+    let stepped = |what: &str, step| format!("the coarse clock showed {what} in steps of {step}");
+    let conclusion = match (added, step) {
+        (None, None) => Conclusion::absent(format!(
+            "a blocking fork-join{threads} took {blocked_p50}: neither polling nor the coarse clock adds to it"
+        )),
+        (Some(added), None) => Conclusion::found(format!("{}: blocked, it took {blocked_p50}", polled(added))),
+        (None, Some(step)) => Conclusion::found(format!(
+            "{}: by the precise clock, it took {blocked_p50}",
+            stepped(&format!("a fork-join{threads}"), step)
+        )),
+        (Some(added), Some(step)) => Conclusion::found(format!(
+            "{}; {}: blocked and by the precise clock, it took {blocked_p50}",
+            polled(added),
+            stepped("it", step)
+        )),
     };
     Ok(conclusion.rests_on_series([Some(blocked), polling, coarse].into_iter().flatten()))
 }
@@ -104,8 +109,8 @@ mod tests {
             .series(join("polling", "precise", &[40_900_000; 4]));
         sheet.finds(
             "OVS-G005",
-            "a blocking fork-join of 8 threads took 40.2 ms: polling added 700 µs and the coarse clock \
-             showed it in steps of 4 ms, neither of which is part of the join",
+            "polling added 700 µs to a fork-join of 8 threads; the coarse clock showed it in steps of 4 ms: blocked and \
+             by the precise clock, it took 40.2 ms",
         );
     }
 

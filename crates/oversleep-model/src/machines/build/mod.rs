@@ -176,6 +176,7 @@ fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &st
             (Counts::ThreadCpuTime, _) => ClockSource::ThreadCpu,
             (Counts::ProcessCpuTime, _) => ClockSource::ProcessCpu,
             (_, Follows::LastInterrupt) => ClockSource::LastInterrupt,
+            (_, Follows::DefaultTick) if timing.tick.is_some() => ClockSource::DefaultTick,
             _ => ClockSource::Elapsed,
         },
         read_cost_ps: figures.cost_ps(name),
