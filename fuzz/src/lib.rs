@@ -28,8 +28,8 @@ pub fn count(is_past_the_reader: bool) {
     }
 }
 
-/// A number that all bytes of an input decide, for targets that do one thing of many. If one byte decided, what is slow would
-/// be in most of the inputs that the fuzzer keeps.
+/// A number that all bytes of an input decide, for targets that do one thing of many. If one byte decided, what is slow
+/// would be in most of the inputs that the fuzzer keeps.
 pub fn number(bytes: impl IntoIterator<Item = u8>) -> u32 {
     let sum = bytes.into_iter().fold(0x811c_9dc5_u32, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     sum ^ (sum >> 16)
