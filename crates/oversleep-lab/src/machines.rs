@@ -5,14 +5,27 @@ use oversleep_record::ResultFile;
 
 use crate::session::Laboratory;
 
-pub use oversleep_model::{Description, Figure, SEED, describe, names};
+pub use oversleep_model::{ASSUMED, Description, Figure, SEED, Source, describe, describe_without, names};
 
 /// A laboratory on the modelled machine of that name, with overrides as [`oversleep_model::platform`] takes them.
 ///
 /// # Errors
 /// There is no such machine, or an override that can't be made.
 pub fn load(name: &str, overrides: &[String], seed: u64) -> Result<Laboratory, MachineError> {
-    Ok(Laboratory::on(oversleep_model::platform(name, overrides, seed)?))
+    load_without(name, None, overrides, seed)
+}
+
+/// The same without a source, given by its id: see [`describe_without`].
+///
+/// # Errors
+/// As [`load`].
+pub fn load_without(
+    name: &str,
+    without: Option<&str>,
+    overrides: &[String],
+    seed: u64,
+) -> Result<Laboratory, MachineError> {
+    Ok(Laboratory::on(oversleep_model::platform_without(name, without, overrides, seed)?))
 }
 
 /// A laboratory on a machine like the one the result was taken on: see [`oversleep_model::like`].

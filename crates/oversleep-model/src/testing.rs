@@ -57,7 +57,7 @@ pub fn machine() -> MachineBuilder {
             default_slack_ns: Nanos(50_000),
             poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, max_ns: Nanos::from_millis(100) },
             tick: None,
-            one_shot: OneShot { grid_ns: Nanos(1), p_late: 0.0 },
+            one_shot: OneShot { grid_ns: Nanos(1), p_late: 0.0, aligned_max_ns: Nanos::ZERO },
             wheel_ns: Nanos::from_millis(4),
             tiers: Vec::new(),
         },

@@ -130,7 +130,8 @@ Examples:
 pub const MACHINES_VERIFY: &str = "\
 Examples:
   oversleep machines verify              observations that the models don't reproduce
-  oversleep machines verify --all        and those that they reproduce";
+  oversleep machines verify --all        and those that they reproduce
+  oversleep machines verify --leave-out  each one predicted without its own source";
 
 /// At the head of `experiments`.
 pub const EXPERIMENTS: &str = "\

@@ -69,7 +69,7 @@ const RUNTIMES: &[Runtime] = runtimes! {
 };
 
 /// The question in the names of the registries, and, for a runtime's call, a sentence that says what it becomes.
-pub(super) fn in_registry_names(platform: &dyn Platform, question: &Question) -> (Question, String) {
+pub(crate) fn in_registry_names(platform: &dyn Platform, question: &Question) -> (Question, String) {
     let mut question = question.clone();
     let mut translation = String::new();
     let clock_of = |name: &str| clock(platform, name).map_or(name.to_owned(), |clock| clock.info().name.to_owned());

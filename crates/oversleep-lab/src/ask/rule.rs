@@ -149,7 +149,8 @@ mod tests {
             if machine.starts_with("windows") {
                 subjects.push("resolution()".to_owned());
             }
-            if machine.starts_with("macos") {
+            // No elapsed time of these moves in steps long enough to show.
+            if machine.starts_with("macos") || machine == "wsl1" {
                 subjects.retain(|subject| !subject.contains("coarse"));
             }
             for subject in subjects {

@@ -223,7 +223,7 @@ fn lateness_on_linux_is_slack_and_wake_cost() {
     near(p50(&linux, "nanosleep", Nanos(300_000), found()), 62.0);
     near(p50(&linux, "epoll-wait", MS, found()), 64.0);
     near(p50(&linux, "nanosleep", Nanos(300_000), slack.clone()), 12.0);
-    near(p50(&linux, "futex", MS, slack), 11.4);
+    near(p50(&linux, "futex", MS, slack), 14.0);
     near(p50(&linux, "select", Nanos::from_millis(100), policy("other", 5)), 529.0);
     near(p50(&linux, "poll", Nanos::from_millis(500), found()), 582.0);
     near(p50(&linux, "nanosleep", Nanos(300_000), policy("fifo", 1)), 7.5);

@@ -6,9 +6,11 @@ mod build;
 mod like;
 mod parameters;
 mod profile;
+mod sources;
 mod value;
 
 pub use like::like;
+pub use sources::{ASSUMED, Source};
 
 use oversleep_system::SharedPlatform;
 
@@ -59,8 +61,10 @@ pub struct Figure {
     pub path: String,
     /// Its value.
     pub value: String,
-    /// Where it comes from.
+    /// Where it comes from, with what is said there.
     pub source: String,
+    /// The id of that source, as in [`Source`]; `user` where `--set` changed it.
+    pub source_id: String,
     /// What it means.
     pub doc: &'static str,
 }
@@ -86,7 +90,16 @@ pub fn names() -> Vec<&'static str> {
 /// # Errors
 /// There is no such machine, or an override that can't be made.
 pub fn describe(name: &str, overrides: &[String]) -> Result<Description, MachineError> {
-    let profile = changed(Profile::named(name)?, overrides)?;
+    describe_without(name, None, overrides)
+}
+
+/// The same without a source, given by its id: its figures fall back to what another source says, then to the profile
+/// that this one is based on, then to the rule's default.
+///
+/// # Errors
+/// As [`describe`].
+pub fn describe_without(name: &str, without: Option<&str>, overrides: &[String]) -> Result<Description, MachineError> {
+    let profile = changed(Profile::named_without(name, without)?, overrides)?;
     let foreign = foreign_clocks(&profile);
     let is_own = |path: &String| match path.split_once('.') {
         Some(("costs" | "steps" | "frequencies", name)) => !foreign.contains(&name),
@@ -96,6 +109,7 @@ pub fn describe(name: &str, overrides: &[String]) -> Result<Description, Machine
         doc: parameters::parameter_of(&path).map_or("", |parameter| parameter.doc),
         value: stated.text,
         source: stated.source,
+        source_id: stated.source_id,
         path,
     });
     Ok(Description { name: profile.name, title: profile.title, figures: figures.collect() })
@@ -107,7 +121,20 @@ pub fn describe(name: &str, overrides: &[String]) -> Result<Description, Machine
 /// # Errors
 /// There is no such machine, or an override that can't be made.
 pub fn platform(name: &str, overrides: &[String], seed: u64) -> Result<SharedPlatform, MachineError> {
-    Ok(Sim::start(build::machine(&changed(Profile::named(name)?, overrides)?, seed)?))
+    platform_without(name, None, overrides, seed)
+}
+
+/// The same without a source, as [`describe_without`].
+///
+/// # Errors
+/// As [`platform`].
+pub fn platform_without(
+    name: &str,
+    without: Option<&str>,
+    overrides: &[String],
+    seed: u64,
+) -> Result<SharedPlatform, MachineError> {
+    Ok(Sim::start(build::machine(&changed(Profile::named_without(name, without)?, overrides)?, seed)?))
 }
 
 /// Clocks that the system has on other processors only: a profile may inherit figures for them.
@@ -125,6 +152,11 @@ fn changed(mut profile: Profile, overrides: &[String]) -> Result<Profile, Machin
         profile.changes.push(change.trim().to_owned());
     }
     // Figures that contradict one another show when they are put together.
-    build::machine(&profile, 0)?;
-    Ok(profile)
+    match build::machine(&profile, 0) {
+        Ok(_) => Ok(profile),
+        Err(MachineError::Malformed { why, .. }) if !profile.changes.is_empty() => {
+            Err(MachineError::BadOverride { change: profile.changes.join(", "), why })
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -67,6 +67,9 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "timers.drops-hidden" on "windows": Flag => "Whether the requests of a program with a hidden window are ignored.",
     "timers.window-hidden" on "windows": Flag => "Whether this program's window is hidden.",
     "timers.grid": Span => "One-shot timers end on multiples of this.",
+    "timers.grid-aligned-most": Span =>
+        "The longest span whose timer keeps to the grid of those before it; that of a longer one can begin anywhere. 0: \
+         all keep to it.",
     "timers.grid-p-late": Share => "Share of one-shot timers that end one grid step late.",
     "timers.tiers" on "macos": Tiers =>
         "Latency tiers, a thread's own first: the name, the right shift of the request, and the longest delay.",
@@ -93,6 +96,29 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "since.*": Text => "The version that introduced this clock or wait; this machine is older.",
     "facts.*": Text => "A fact about the machine, as a real one reports it.",
 };
+
+/// What the rules assume where no source states a figure, for figures that no machine works without. Others switch their
+/// rule off.
+pub(super) const DEFAULTS: &[(&str, &str)] = &[
+    ("cpus.count", "4"),
+    ("scheduler.slice", "10ms"),
+    ("scheduler.starving", "1s"),
+    ("timers.high-resolution", "true"),
+    ("timers.hz", "250"),
+    ("timers.slack", "50us"),
+    ("timers.p-two-tick", "1"),
+    ("timers.tick", "15.625ms"),
+    ("timers.tick-shortest", "500us"),
+    ("wake.cost", "5us"),
+    ("wake.real-time", "5us"),
+    ("wake.handoff", "5us"),
+    ("wake.yield", "1us"),
+    ("wake.thread-start", "25us"),
+    ("work.unit", "1us"),
+    ("work.relax", "40ns"),
+    ("work.timer-load", "10us"),
+    ("costs.other", "30ns"),
+];
 
 /// The parameter of that path.
 pub(super) fn parameter_of(path: &str) -> Option<&'static Parameter> {

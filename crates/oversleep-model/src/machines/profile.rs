@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::MachineError;
-use super::parameters::{parameter_of, path_of};
+use super::bounds::WAKE_MAX;
+use super::parameters::{DEFAULTS, parameter_of, path_of};
+use super::sources::{ASSUMED, BY_USER, Source};
 use super::value::Value;
 use crate::sim::systems::SYSTEMS;
 
@@ -15,6 +17,9 @@ use crate::sim::systems::SYSTEMS;
 pub(super) struct Stated {
     pub text: String,
     pub value: Value,
+    /// The source's id.
+    pub source_id: String,
+    /// The source, with what it says.
     pub source: String,
 }
 
@@ -33,8 +38,9 @@ pub(super) struct Profile {
 struct File {
     title: String,
     base: Option<String>,
-    /// The source of inherited figures: what was measured on the machine of the base wasn't measured on this one.
+    /// Why figures are inherited that were measured on the machine of the base and not on this one: they are assumed.
     inherited: Option<String>,
+    /// By id of the source: what it says about the figures below.
     #[serde(default)]
     sources: BTreeMap<String, String>,
     #[serde(flatten)]
@@ -45,6 +51,16 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
+    value: toml::Value,
+    source: String,
+    /// What other sources say, the next best first.
+    #[serde(default)]
+    also: Vec<Other>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Other {
     value: toml::Value,
     source: String,
 }
@@ -69,19 +85,51 @@ impl Profile {
     /// The profile of that name, with all that it is based on. Each is read once.
     pub(super) fn named(name: &str) -> Result<Profile, MachineError> {
         static READ: [OnceLock<Profile>; PROFILES.len()] = [const { OnceLock::new() }; PROFILES.len()];
-        let ((_, text), read) = PROFILES
-            .iter()
-            .zip(&READ)
-            .find(|((known, _), _)| *known == name)
-            .ok_or_else(|| MachineError::UnknownMachine { name: name.to_owned() })?;
-        if let Some(profile) = read.get() {
+        let read = PROFILES.iter().zip(&READ).find(|((known, _), _)| *known == name).map(|(_, read)| read);
+        if let Some(profile) = read.and_then(OnceLock::get) {
             return Ok(profile.clone());
         }
-        let profile = Profile::read(name, text, BASES_MAX)?;
-        Ok(read.get_or_init(|| profile).clone())
+        let profile = Profile::named_without(name, None)?;
+        if let Some(read) = read {
+            _ = read.set(profile.clone());
+        }
+        Ok(profile)
     }
 
-    fn read(name: &str, text: &str, bases_left: usize) -> Result<Profile, MachineError> {
+    /// The profile of that name as it would be without one source: its figures fall back to what another source says,
+    /// then to the profile that this one is based on, then to the rule's default.
+    pub(super) fn named_without(name: &str, without: Option<&str>) -> Result<Profile, MachineError> {
+        let (_, text) = PROFILES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .ok_or_else(|| MachineError::UnknownMachine { name: name.to_owned() })?;
+        let mut profile = Profile::read(name, text, BASES_MAX, without)?;
+        if without.is_some() {
+            profile.fill_defaults().map_err(|why| MachineError::Malformed { name: name.to_owned(), why })?;
+        }
+        Ok(profile)
+    }
+
+    fn fill_defaults(&mut self) -> Result<(), String> {
+        let os = self.stated.get("machine.os").map_or(String::new(), |stated| stated.text.clone());
+        for (path, text) in DEFAULTS {
+            let parameter = parameter_of(path).ok_or("a default of no parameter")?;
+            if self.stated.contains_key(*path) || parameter.only_on.is_some_and(|only| only != os) {
+                continue;
+            }
+            let source = "the rule's default".to_owned();
+            let stated = Stated {
+                text: (*text).to_owned(),
+                value: parameter.kind.read(text)?,
+                source_id: ASSUMED.to_owned(),
+                source,
+            };
+            self.stated.insert((*path).to_owned(), stated);
+        }
+        Ok(())
+    }
+
+    fn read(name: &str, text: &str, bases_left: usize, without: Option<&str>) -> Result<Profile, MachineError> {
         let malformed = |why: String| MachineError::Malformed { name: name.to_owned(), why };
         let file: File = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
         let mut stated = BTreeMap::new();
@@ -90,19 +138,25 @@ impl Profile {
                 .iter()
                 .find(|(known, _)| known == base && bases_left > 0)
                 .ok_or_else(|| malformed(format!("it is based on '{base}', which is no profile")))?;
-            stated = Profile::read(base, text, bases_left - 1)?.stated;
+            stated = Profile::read(base, text, bases_left - 1, without)?.stated;
             for figure in stated.values_mut().filter(|figure| figure.source.starts_with("measured")) {
-                if let Some(source) = &file.inherited {
-                    figure.source.clone_from(source);
+                if let Some(why) = &file.inherited {
+                    figure.source_id = ASSUMED.to_owned();
+                    figure.source = cited(ASSUMED, why).map_err(malformed)?;
                 }
             }
         }
         for (room, entries) in file.rooms {
             for (key, entry) in entries {
                 let path = format!("{room}.{key}");
-                let figure = read_entry(&path, entry, &file.sources);
+                // Without its source a machine is still the machine that it is.
+                let is_identity = matches!(room.as_str(), "machine" | "facts" | "frequencies" | "since");
+                let without = without.filter(|_| !is_identity && path != "scheduler.policy");
+                let figure = read_entry(&path, entry, &file.sources, without);
                 let figure = figure.map_err(|why| malformed(format!("'{path}': {why}")))?;
-                stated.insert(path, figure);
+                if let Some(figure) = figure {
+                    stated.insert(path, figure);
+                }
             }
         }
         Ok(Profile { name: name.to_owned(), title: file.title, stated, changes: Vec::new() })
@@ -121,10 +175,15 @@ impl Profile {
         if path.starts_with("wake.") && value.is_below_zero() {
             return Err(bad("waking up takes time; only 'extra.NAME' may be below zero".to_owned()));
         }
+        let is_wake = path.starts_with("wake.") || path.starts_with("extra.");
+        if is_wake && value.longest() > WAKE_MAX {
+            return Err(bad(format!("nobody takes longer than {WAKE_MAX} to wake up; write less")));
+        }
         if path.starts_with("since.") && text.trim().is_empty() {
             return Err(bad("name the version that brought it, like 'Windows 8'".to_owned()));
         }
-        let stated = Stated { text: text.trim().to_owned(), value, source: "set by the user".to_owned() };
+        let source = "set by the user".to_owned();
+        let stated = Stated { text: text.trim().to_owned(), value, source_id: BY_USER.to_owned(), source };
         self.stated.insert(path, stated);
         Ok(())
     }
@@ -166,10 +225,34 @@ impl Profile {
     }
 }
 
-fn read_entry(path: &str, entry: toml::Value, sources: &BTreeMap<String, String>) -> Result<Stated, String> {
+/// The figure of an entry: of its source or, without that one, of the next that isn't it. `None`: there is no other.
+fn read_entry(
+    path: &str,
+    entry: toml::Value,
+    sources: &BTreeMap<String, String>,
+    without: Option<&str>,
+) -> Result<Option<Stated>, String> {
     let parameter = parameter_of(path).ok_or("it is not a figure of a modelled machine")?;
-    let Entry { value, source } = entry.try_into().map_err(|error| format!("{error}"))?;
-    let text = match value {
+    let Entry { value, source, also } = entry.try_into().map_err(|error| format!("{error}"))?;
+    let mut chosen = None;
+    for Other { value, source } in std::iter::once(Other { value, source }).chain(also) {
+        let text = text_of(value)?;
+        let says = sources.get(&source).ok_or_else(|| format!("its source '{source}' is not among the sources"))?;
+        let (value, cited) = (parameter.kind.read(&text)?, cited(&source, says)?);
+        if chosen.is_none() && without != Some(source.as_str()) {
+            chosen = Some(Stated { value, text, source_id: source, source: cited });
+        }
+    }
+    Ok(chosen)
+}
+
+fn cited(id: &str, says: &str) -> Result<String, String> {
+    let source = Source::find(id).ok_or_else(|| format!("its source '{id}' is not in the file of sources"))?;
+    Ok(source.cite(says))
+}
+
+fn text_of(value: toml::Value) -> Result<String, String> {
+    Ok(match value {
         toml::Value::String(text) => text,
         toml::Value::Array(items) => {
             items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", ")
@@ -178,9 +261,7 @@ fn read_entry(path: &str, entry: toml::Value, sources: &BTreeMap<String, String>
         toml::Value::Float(number) => number.to_string(),
         toml::Value::Boolean(flag) => flag.to_string(),
         other => return Err(format!("it can't be a {}", other.type_str())),
-    };
-    let source = sources.get(&source).ok_or_else(|| format!("its source '{source}' is not among the sources"))?;
-    Ok(Stated { value: parameter.kind.read(&text)?, text, source: source.clone() })
+    })
 }
 
 #[cfg(test)]
@@ -209,8 +290,29 @@ mod tests {
             }
             assert!(source(name, "wake.handoff").starts_with("assumed"), "{name}");
         }
-        let odd = Profile::read("odd", "title = 'odd one'\ninherited = 1\nbase = 'wsl1'", 2).unwrap_err().to_string();
+        let odd =
+            Profile::read("odd", "title = 'odd one'\ninherited = 1\nbase = 'wsl1'", 2, None).unwrap_err().to_string();
         assert!(odd.contains("inherited") && odd.contains("expected a string"), "{odd}");
+    }
+
+    #[test]
+    fn without_a_source_figures_fall_back_to_the_next_best_evidence() {
+        let of = |name: &str, without: &str, path: &str| {
+            let stated = Profile::named_without(name, Some(without)).unwrap().stated[path].clone();
+            (stated.text, stated.source_id)
+        };
+        let is = |text: &str, id: &str| (text.to_owned(), id.to_owned());
+        assert_eq!(of("windows-10-2004", "dawson-2020", "timers.tick"), is("15.625ms", "ms-interrupt-time-precise"));
+        assert_eq!(of("windows-10-laptop", "hamala-2019", "timers.p-two-tick"), is("1", "dawson-2020"));
+        assert_eq!(of("windows-10-laptop", "dawson-2020", "timers.p-two-tick"), is("0.685", "hamala-2019"));
+        assert_eq!(of("windows-10-2004", "pc-tuning", "wake.cost"), is("5us", "assumed"));
+        assert_eq!(of("macos-14-m1", "trickybits-2024", "machine.os").0, "macos");
+        for source in Source::all() {
+            for (name, _) in PROFILES {
+                let profile = Profile::named_without(name, Some(&source.id)).unwrap();
+                crate::machines::build::machine(&profile, 0).unwrap_or_else(|error| panic!("{}: {error}", source.id));
+            }
+        }
     }
 
     #[test]
@@ -249,14 +351,18 @@ mod tests {
             ("title = 't'\n[timers]\ntick = '1ms'", "'timers.tick': "),
             ("title = 't'\n[timers]\ntick = { value = '1ms' }", "missing field `source`"),
             ("title = 't'\n[timers]\ntick = { value = '1ms', source = 's' }", "among the sources"),
-            ("title = 't'\n[sources]\ns = 'x'\n[timers]\ntick = { value = '1', source = 's' }", "unit"),
+            ("title = 't'\n[sources]\nassumed = 'x'\n[timers]\ntick = { value = '1', source = 'assumed' }", "unit"),
             (
-                "title = 't'\n[sources]\ns = 'x'\n[timers]\ntick = { value = '1ms', source = 's', why = '' }",
+                "title = 't'\n[sources]\nassumed = 'x'\n[timers]\ntick = { value = '1ms', source = 'assumed', why = '' }",
                 "unknown field `why`",
+            ),
+            (
+                "title = 't'\n[sources]\ns = 'x'\n[timers]\ntick = { value = '1ms', source = 's' }",
+                "the file of sources",
             ),
             ("][", "damaged"),
         ] {
-            let error = Profile::read("damaged", text, 1).unwrap_err().to_string();
+            let error = Profile::read("damaged", text, 1, None).unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
         }
     }

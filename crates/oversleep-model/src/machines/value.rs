@@ -60,6 +60,18 @@ impl Value {
     }
 }
 
+impl Value {
+    /// The longest span of it, zero if it has none.
+    pub(super) fn longest(&self) -> Nanos {
+        match self {
+            Value::Span(span) => *span,
+            Value::Spread(spread) => spread.quantile(1.0),
+            Value::Ladder(steps) => steps.iter().map(|(_, spread)| spread.quantile(1.0)).max().unwrap_or(Nanos::ZERO),
+            _ => Nanos::ZERO,
+        }
+    }
+}
+
 impl Kind {
     /// Reads a value of this kind.
     ///
@@ -155,9 +167,14 @@ fn ladder(text: &str) -> Result<Vec<(Nanos, Spread)>, String> {
         let (from, then) = part.split_once(':').ok_or_else(|| format!("'{part}' is not a step, as in 300us:2us"))?;
         Ok((span(from)?, spread(then.trim())?))
     };
-    let mut steps: Vec<(Nanos, Spread)> = parts(text).map(step).collect::<Result<_, _>>()?;
-    steps.sort_by_key(|&(from, _)| from);
-    Ok(steps)
+    let steps: Vec<(Nanos, Spread)> = parts(text).map(step).collect::<Result<_, _>>()?;
+    match steps.windows(2).zip(parts(text).skip(1)).find(|(pair, _)| pair[1].0 <= pair[0].0) {
+        Some((pair, part)) => {
+            let before = if pair[1].0 == pair[0].0 { "the same span again" } else { "a longer span" };
+            Err(format!("'{part}' comes after {before}; write the steps in order"))
+        }
+        None => Ok(steps),
+    }
 }
 
 fn tiers(text: &str) -> Result<Vec<(String, i32, Nanos)>, String> {
@@ -189,7 +206,7 @@ mod tests {
         assert_eq!(Kind::Spread.read("-2us"), Ok(Value::Spread(Spread::fixed(Nanos(-2_000)))));
         let Ok(Value::Spread(quantiles)) = Kind::Spread.read("p0=1us p100=3us") else { panic!("a spread") };
         assert_eq!(quantiles, Spread::uniform(Nanos(1_000), Nanos(3_000)));
-        let Ok(Value::Ladder(ladder)) = Kind::Ladder.read("1ms:2us..4us, 300us:1us") else { panic!("a ladder") };
+        let Ok(Value::Ladder(ladder)) = Kind::Ladder.read("300us:1us, 1ms:2us..4us") else { panic!("a ladder") };
         assert_eq!(ladder[0], (Nanos(300_000), Spread::fixed(Nanos(1_000))));
         assert_eq!(Kind::Ladder.read(""), Ok(Value::Ladder(Vec::new())));
         let tier = ("tier-3".to_owned(), -2, Nanos::from_millis(75));
@@ -209,6 +226,8 @@ mod tests {
             (Kind::Spread, "p50"),
             (Kind::Spread, "p50=2us p20=1us"),
             (Kind::Ladder, "300us"),
+            (Kind::Ladder, "1ms:2us, 300us:1us"),
+            (Kind::Ladder, "1ms:2us, 1ms:3us"),
             (Kind::Share, "1.1"),
             (Kind::Share, "NaN"),
             (Kind::Integer, "-1"),

@@ -44,7 +44,7 @@ pub fn text(machine: &Description, width: usize) -> String {
 pub fn document(machine: &Description) -> Value {
     let figures = machine.figures.iter();
     let figures = figures.map(
-        |figure| json!({ "key": figure.path, "value": figure.value, "means": figure.doc, "source": figure.source }),
+        |figure| json!({ "key": figure.path, "value": figure.value, "means": figure.doc, "source": figure.source, "source_id": figure.source_id }),
     );
     json!({ "name": machine.name, "title": machine.title, "figures": figures.collect::<Value>() })
 }

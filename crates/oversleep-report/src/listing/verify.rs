@@ -1,6 +1,9 @@
 //! The models beside the figures that others published.
 
-use oversleep_lab::verify::{Row, Summary, Tolerance, Verdict};
+use std::collections::BTreeSet;
+
+use oversleep_lab::machines::Source;
+use oversleep_lab::verify::{Basis, Kind, Row, Summary, Tally, Tolerance, Verdict, summary};
 use oversleep_record::words::percent;
 use serde_json::{Value, json};
 
@@ -16,8 +19,9 @@ fn word(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// As text; the observations that are reproduced only with `all`.
-pub fn text(rows: &[Row], sum: Summary, all: bool, width: usize) -> String {
+/// As text; the observations that are reproduced only with `all`. With `leaves_out`, the rows were asked of models without
+/// their own sources.
+pub fn text(rows: &[Row], leaves_out: bool, all: bool, width: usize) -> String {
     let mut page = Page::new(width);
     let part = |kind: &str| rows.iter().filter(|row| word(&row.verdict) == kind).collect::<Vec<_>>();
     for (kind, style) in [("broken", MISSING), ("off", MISSING), ("reproduced", GOOD)] {
@@ -30,21 +34,16 @@ pub fn text(rows: &[Row], sum: Summary, all: bool, width: usize) -> String {
             page.hanging(&format!("  {style}{:14}{style:#}", row.observation.id), 16, &line(row));
         }
     }
-    page.heading("not covered");
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in part("not covered") {
-        let Verdict::Uncovered(reason) = &row.verdict else { continue };
-        match reasons.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, ids)) => ids.push(&row.observation.id),
-            None => reasons.push((reason, vec![&row.observation.id])),
+    uncovered(&mut page, rows);
+    if leaves_out {
+        page.heading("figures that one source states alone");
+        for (machine, figures) in of_one_source(rows) {
+            page.hanging(&format!("  {machine:20}"), 22, &figures.join(", "));
         }
-    }
-    for (reason, ids) in reasons {
-        page.hanging(&format!("  {FAINT}{:>4}{FAINT:#}", ids.len()), 8, &format!("{reason}: {}", ids.join(" ")));
     }
     page.heading("reproduced, by tolerance");
     for (tolerance, reproduced, judged) in by_tolerance(rows) {
-        page.line(&format!("  {reproduced:>4} of {judged:<4} {}", tolerance.words()));
+        page.line(&format!("  {reproduced:>4} of {judged:<4} rows {}", tolerance.words()));
     }
     let set = rows.iter().filter(|row| !row.observation.set.is_empty()).count();
     page.gap();
@@ -55,8 +54,38 @@ pub fn text(rows: &[Row], sum: Summary, all: bool, width: usize) -> String {
             &format!("In {rows} a figure of the profile is set to the one its source states (`set` in --json)."),
         );
     }
-    page.paragraph(0, &conclusion(sum));
+    conclude(&mut page, rows, leaves_out);
     page.finish()
+}
+
+fn uncovered(page: &mut Page, rows: &[Row]) {
+    page.heading("not covered");
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        let Verdict::Uncovered(reason) = &row.verdict else { continue };
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, ids)) => ids.push(&row.observation.id),
+            None => reasons.push((reason, vec![&row.observation.id])),
+        }
+    }
+    for (reason, ids) in reasons {
+        page.hanging(&format!("  {FAINT}{:>4}{FAINT:#}", ids.len()), 8, &format!("{reason}: {}", ids.join(" ")));
+    }
+}
+
+/// By machine, the figures of the rows' answers that no other source states.
+fn of_one_source(rows: &[Row]) -> Vec<(&str, Vec<&str>)> {
+    let mut machines: Vec<(&str, BTreeSet<&str>)> = Vec::new();
+    for row in rows {
+        let machine = row.observation.machine.as_deref().unwrap_or_default();
+        let alone = row.without.iter().filter(|figure| figure.source.is_none()).map(|figure| figure.path.as_str());
+        match machines.iter_mut().find(|(known, _)| *known == machine) {
+            Some((_, figures)) => figures.extend(alone),
+            None => machines.push((machine, alone.collect())),
+        }
+    }
+    machines.retain(|(_, figures)| !figures.is_empty());
+    machines.into_iter().map(|(machine, figures)| (machine, figures.into_iter().collect())).collect()
 }
 
 /// How many rows are reproduced and how many there are, by how they are judged.
@@ -84,46 +113,99 @@ fn line(row: &Row) -> String {
     };
     let question = observation.ask.as_ref().map(ToString::to_string).unwrap_or_default();
     let machine = observation.machine.as_deref().unwrap_or_default();
-    format!("{}; {machine} {question}: {model} ({})", observation.published, observation.source)
+    let source = citation(&observation.source, observation.by.as_deref());
+    format!("{}; {machine} {question}: {model} ({}; {source})", observation.published, basis(row))
 }
 
-fn conclusion(sum: Summary) -> String {
-    let Summary { covered, reproduced, uncovered } = sum;
-    let share = percent(reproduced as f64 / covered.max(1) as f64);
-    format!(
-        "The models reproduce {reproduced} of the {covered} published observations that they cover ({share}); \
-         {uncovered} more are not covered."
-    )
+/// The source, and who of several reporters there.
+fn citation(id: &str, by: Option<&str>) -> String {
+    let citation = Source::find(id).map_or(id.to_owned(), Source::citation);
+    by.map_or(citation.clone(), |by| format!("{citation}, {by}"))
+}
+
+/// `fitted`, `predicted`, or nothing for a row that has no answer.
+fn basis(row: &Row) -> &'static str {
+    match &row.basis {
+        Some(Basis::Fitted(_)) if row.without.is_empty() => "fitted",
+        Some(Basis::Fitted(_)) => "without its source",
+        Some(Basis::Predicted) => "predicted",
+        None => "",
+    }
+}
+
+fn conclude(page: &mut Page, rows: &[Row], leaves_out: bool) {
+    let sum = summary(rows);
+    let share = |tally: Tally| {
+        let share = percent(tally.reproduced as f64 / tally.covered.max(1) as f64);
+        format!("{} of {} ({share})", tally.reproduced, tally.covered)
+    };
+    let parts = match leaves_out {
+        true => format!(
+            "Without its own source, each of {} published observations that the models cover is predicted from the others: \
+             {} are reproduced.",
+            sum.all.covered,
+            share(sum.all),
+        ),
+        false => format!(
+            "Fitted, because a figure of the profile is from the same source: {} reproduced. Predicted, because none is: {} \
+             reproduced.",
+            share(sum.fitted),
+            share(sum.predicted),
+        ),
+    };
+    let kinds = Kind::ALL.map(|kind| format!("{}: {}", kind.words(), share(Tally::of_kind(rows, kind))));
+    page.paragraph(0, &format!("{parts} By kind, {}. {} more are not covered.", kinds.join("; "), sum.uncovered));
 }
 
 /// As one JSON document.
-pub fn document(rows: &[Row], sum: Summary) -> Value {
+pub fn document(rows: &[Row], leaves_out: bool) -> Value {
+    let sum: Summary = summary(rows);
     let row = |row: &Row| {
         let observation = &row.observation;
         let (model, reason) = match &row.verdict {
             Verdict::Judged(judged) => (Some(&judged.model), None),
             Verdict::Broken(reason) | Verdict::Uncovered(reason) => (None, Some(reason)),
         };
+        let (basis, fitted) = match &row.basis {
+            Some(Basis::Fitted(figures)) => (Some("fitted"), figures.as_slice()),
+            Some(Basis::Predicted) => (Some("predicted"), [].as_slice()),
+            None => (None, [].as_slice()),
+        };
+        let without = row
+            .without
+            .iter()
+            .map(|figure| json!({ "key": figure.path, "value": figure.value, "source": figure.source }));
         json!({
             "id": observation.id,
             "source": observation.source,
+            "citation": citation(&observation.source, observation.by.as_deref()),
             "published": observation.published,
+            "kind": observation.kind.map(Kind::id),
             "machine": observation.machine,
             "set": observation.set,
             "question": observation.ask.as_ref().map(ToString::to_string),
+            "basis": basis,
+            "fitted_figures": fitted,
+            "without_source": without.collect::<Value>(),
             "verdict": word(&row.verdict),
             "model": model,
             "reason": reason,
             "because": observation.because,
         })
     };
+    let tally = |tally: Tally| json!({ "covered": tally.covered, "reproduced": tally.reproduced });
     let tolerances = by_tolerance(rows).into_iter().map(
         |(tolerance, reproduced, rows)| json!({ "tolerance": tolerance.words(), "rows": rows, "reproduced": reproduced }),
     );
+    let kinds = Kind::ALL.map(|kind| (kind.id().to_owned(), tally(Tally::of_kind(rows, kind))));
     json!({
-        "covered": sum.covered,
-        "reproduced": sum.reproduced,
+        "left_out": leaves_out,
+        "covered": sum.all.covered,
+        "reproduced": sum.all.reproduced,
         "uncovered": sum.uncovered,
+        "fitted": tally(sum.fitted),
+        "predicted": tally(sum.predicted),
+        "kinds": kinds.into_iter().collect::<Value>(),
         "tolerances": tolerances.collect::<Value>(),
         "observations": rows.iter().map(row).collect::<Value>(),
     })

@@ -81,7 +81,7 @@ impl Timing {
             | SlackRule::NoTimer
             | SlackRule::OfItsWaits
             | SlackRule::Tick
-            | SlackRule::TimerResolution => Expiry::at(self.one_shot.end(due, happens)),
+            | SlackRule::TimerResolution => Expiry::at(self.one_shot.end(due, span, happens)),
         }
     }
 }
@@ -97,7 +97,7 @@ mod tests {
             default_slack_ns: Nanos(50_000),
             poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, max_ns: Nanos::from_millis(100) },
             tick: None,
-            one_shot: OneShot { grid_ns: Nanos(1), p_late: 0.0 },
+            one_shot: OneShot { grid_ns: Nanos(1), p_late: 0.0, aligned_max_ns: Nanos::ZERO },
             wheel_ns: Nanos::from_millis(4),
             tiers: vec![tier(2, 5), tier(3, 1), tier(-2, 75)],
         };

@@ -111,10 +111,11 @@ pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span:
                 _ => String::new(),
             };
             let grid = timing.one_shot.grid_ns;
-            format!(
-                "the wait has a timer of its own and ends on that timer's next multiple of {grid}, whatever the \
-                 resolution{late}"
-            )
+            let which = match timing.one_shot.is_aligned(span) {
+                true => format!("that timer's next multiple of {grid}"),
+                false => format!("a grid of {grid} that can begin anywhere"),
+            };
+            format!("the wait has a timer of its own and ends on {which}, whatever the resolution{late}")
         }
         SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution => exact.to_owned(),
     }
@@ -184,7 +185,7 @@ mod tests {
             default_slack_ns: Nanos(50_000),
             poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, max_ns: Nanos::from_millis(100) },
             tick: None,
-            one_shot: OneShot { grid_ns: Nanos(500_000), p_late: 0.0 },
+            one_shot: OneShot { grid_ns: Nanos(500_000), p_late: 0.0, aligned_max_ns: Nanos::ZERO },
             wheel_ns: Nanos::from_millis(4),
             tiers: vec![Tier { name: "default".to_owned(), shift: 2, max_ns: Nanos::from_millis(5) }],
         };

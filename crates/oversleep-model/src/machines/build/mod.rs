@@ -92,8 +92,9 @@ fn cpus(figures: &Figures<'_>, count: i64) -> Vec<Cpu> {
 
 fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
     let hz = figures.integer("timers.hz");
-    if hz > 1_000_000 {
-        return Err(figures.wrong("timers.hz", "no kernel ticks more than a million times per second"));
+    let is_linux = figures.text("machine.os") == "linux";
+    if hz > 1_000_000 || (is_linux && hz < 1) {
+        return Err(figures.wrong("timers.hz", "a kernel ticks 1 to 1,000,000 times per second"));
     }
     Ok(Timing {
         default_slack_ns: figures.span("timers.slack"),
@@ -106,6 +107,7 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
         one_shot: OneShot {
             grid_ns: figures.span("timers.grid").max(Nanos(1)),
             p_late: figures.share("timers.grid-p-late"),
+            aligned_max_ns: figures.span("timers.grid-aligned-most"),
         },
         wheel_ns: if hz > 0 { Nanos(1_000_000_000 / hz) } else { Nanos::ZERO },
         tiers: figures
@@ -124,8 +126,17 @@ fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
     if !(Nanos::from_micros(1)..=Nanos::from_secs(1)).contains(&default_ns) {
         return Err(figures.wrong("timers.tick", "a tick takes from 1us to 1s"));
     }
-    // A machine whose tick is set below what it grants otherwise grants that.
-    let shortest_ns = shortest_ns.max(Nanos(10_000)).min(default_ns);
+    if shortest_ns < Nanos::from_micros(10) {
+        return Err(figures.wrong("timers.tick-shortest", "no tick is that short; write 10us or more"));
+    }
+    if shortest_ns > default_ns {
+        let why = format!("it is longer than the tick itself, {default_ns}; write less, or change timers.tick too");
+        return Err(figures.wrong("timers.tick-shortest", why));
+    }
+    if figures.span("timers.margin") >= shortest_ns {
+        let why = format!("it is not shorter than the shortest tick, {shortest_ns}; write less");
+        return Err(figures.wrong("timers.margin", why));
+    }
     let timer_hz = figures.integer("timers.timer-hz").unsigned_abs();
     if timer_hz > 0 && 128_000_000_000 / i128::from(timer_hz) * 2 > i128::from(shortest_ns.0) {
         return Err(figures.wrong("timers.timer-hz", "128 cycles of it are not much shorter than the shortest tick"));

@@ -1,0 +1,143 @@
+//! Which figures of a profile concern a question, and so whether its answer was fitted to a row or predicts it.
+
+use oversleep_record::Nanos;
+use oversleep_system::tunables::names;
+use oversleep_system::{Family, Follows, Platform, SlackRule, WaitInfo};
+
+use crate::ask::{Question, Subject, in_registry_names};
+use crate::machines::{Description, Figure};
+use crate::session::Laboratory;
+
+/// How a row relates to the figures that its answer used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// None of them is from the row's source.
+    Predicted,
+    /// These are, by path.
+    Fitted(Vec<String>),
+}
+
+impl Basis {
+    /// What the answer of that question on that machine is to a row of that source.
+    pub(super) fn of(machine: &Laboratory, figures: &Description, question: &Question, source: &str) -> Basis {
+        let mut concerned = Concerned::of(machine.platform(), question);
+        let has_cost =
+            figures.figures.iter().any(|figure| figure.path.starts_with("costs.") && concerned.has(&figure.path));
+        if matches!(question.subject, Subject::Cost { .. }) && !has_cost {
+            concerned.add(&["costs.other"]);
+        }
+        let is_of_it = |figure: &&Figure| figure.source_id == source && concerned.has(&figure.path);
+        let fitted: Vec<String> = figures.figures.iter().filter(is_of_it).map(|figure| figure.path.clone()).collect();
+        if fitted.is_empty() { Basis::Predicted } else { Basis::Fitted(fitted) }
+    }
+
+    /// Whether a figure was taken from the row's source.
+    pub fn is_fitted(&self) -> bool {
+        matches!(self, Basis::Fitted(_))
+    }
+}
+
+/// The paths of the figures that a question concerns; one that ends in a point stands for all that begin so.
+struct Concerned(Vec<String>);
+
+impl Concerned {
+    fn has(&self, path: &str) -> bool {
+        self.0.iter().any(|known| known == path || (known.ends_with('.') && path.starts_with(known)))
+    }
+
+    fn of(platform: &dyn Platform, question: &Question) -> Concerned {
+        let question = in_registry_names(platform, question).0;
+        let mut concerned = Concerned(Vec::new());
+        match &question.subject {
+            Subject::Wait { name, .. } => {
+                concerned.wait(platform, &question, name);
+                concerned.clock(platform, question.clock.as_deref());
+            }
+            Subject::Yield { name } => {
+                concerned.add(&["wake.yield"]);
+                concerned.0.push(format!("since.{name}"));
+            }
+            Subject::Cost { clock } => {
+                concerned.0.extend([format!("costs.{clock}"), format!("since.{clock}")]);
+            }
+            Subject::Step { clock } => concerned.clock(platform, Some(clock)),
+            Subject::Shows { clock } => {
+                concerned.clock(platform, Some(clock));
+                concerned.wait(platform, &question, "sleep");
+            }
+            Subject::Resolution => concerned.tick(&question),
+            Subject::ForkJoin { .. } => {
+                concerned.add(&["scheduler.", "wake.", "cpus.", "work."]);
+                concerned.clock(platform, question.clock.as_deref());
+            }
+        }
+        if !question.conditions.load.is_empty() {
+            concerned.add(&["scheduler.", "cpus.", "work.timer-load"]);
+        }
+        concerned
+    }
+
+    fn add(&mut self, paths: &[&str]) {
+        self.0.extend(paths.iter().map(|&path| path.to_owned()));
+    }
+
+    fn wait(&mut self, platform: &dyn Platform, question: &Question, name: &str) {
+        let info = platform.waits().iter().map(|wait| wait.info()).find(|info| info.name == name);
+        let Some(info) = info.or_else(|| Some(platform.simplest(Family::Sleep)?.info())) else { return };
+        for family in ["extra", "shortest", "tolerance", "grids", "raises", "since"] {
+            self.0.push(format!("{family}.{}", info.name));
+        }
+        self.rule(question, info);
+        let policy = question.conditions.setting(names::POLICY).map(ToString::to_string).unwrap_or_default();
+        match policy.starts_with("fifo") || policy.starts_with("rr") {
+            true => self.add(&["wake.real-time", "wake.real-time-idle-exits"]),
+            false => self.add(&["wake.cost", "wake.idle-exits"]),
+        }
+    }
+
+    fn rule(&mut self, question: &Question, info: &WaitInfo) {
+        match info.slack {
+            SlackRule::ThreadSlack => self.add(&["timers.slack"]),
+            SlackRule::ThreadSlackOrShare => {
+                self.add(&["timers.slack", "timers.poll-share", "timers.poll-share-nice", "timers.poll-share-most"])
+            }
+            SlackRule::Tick => self.add(&["timers.hz", "timers.tick"]),
+            SlackRule::ClassShare => self.add(&["timers.tiers"]),
+            SlackRule::TimerResolution => self.tick(question),
+            SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits => {
+                self.add(&["timers.grid", "timers.grid-aligned-most", "timers.grid-p-late"]);
+            }
+        }
+    }
+
+    /// The tick, and what decides about requests where there is one.
+    fn tick(&mut self, question: &Question) {
+        let own = question.conditions.setting(names::RESOLUTION).is_some();
+        self.add(&["timers.tick"]);
+        if question.subject != Subject::Resolution {
+            self.add(&["timers.base", "timers.p-two-tick", "timers.margin"]);
+        }
+        if own {
+            self.add(&["timers.drops-hidden"]);
+        }
+        if !question.neighbours.is_empty() {
+            self.add(&["timers.requests-reach"]);
+        }
+        // A request of whole milliseconds is granted as it is, to within the grid of the timer.
+        let is_fine = |text: String| text.parse::<Nanos>().is_ok_and(|period| period < Nanos::from_millis(1));
+        let requests = question.conditions.setting(names::RESOLUTION).into_iter().chain(&question.neighbours);
+        if requests.map(ToString::to_string).any(is_fine) {
+            self.add(&["timers.tick-shortest", "timers.timer-hz"]);
+        }
+    }
+
+    fn clock(&mut self, platform: &dyn Platform, name: Option<&str>) {
+        let Some(info) = name.and_then(|name| platform.clock(name)).map(|clock| *clock.info()) else { return };
+        self.0.extend([format!("steps.{}", info.name), format!("frequencies.{}", info.name)]);
+        match info.follows {
+            Follows::KernelTick => self.add(&["timers.hz"]),
+            Follows::DefaultTick | Follows::LastInterrupt => self.add(&["timers.tick"]),
+            Follows::Time => {}
+        }
+    }
+}

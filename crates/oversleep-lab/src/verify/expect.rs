@@ -1,0 +1,354 @@
+//! What a model must give to reproduce an observation, and how it is compared.
+
+use oversleep_record::Nanos;
+use oversleep_record::words::percent;
+use serde::{Deserialize, Deserializer};
+
+use crate::ask::{Answer, Subject};
+
+/// What the model must give.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Expect {
+    /// Figures of the distribution, each within the tolerance.
+    Figures(Figures),
+    /// Anything else.
+    Other(Other),
+}
+
+/// Figures as published, and how far the model's may be off.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figures {
+    /// The mean.
+    pub mean: Option<Span>,
+    /// The median.
+    pub p50: Option<Span>,
+    /// The shortest.
+    pub min: Option<Span>,
+    /// The longest.
+    pub max: Option<Span>,
+    /// The median of what the wait took beyond its request.
+    pub overshoot_p50: Option<Span>,
+    /// The mean of that.
+    pub overshoot_mean: Option<Span>,
+    /// The least of that, below zero if waits end early.
+    pub overshoot_min: Option<Span>,
+    /// The most of that.
+    pub overshoot_max: Option<Span>,
+    /// Wake-ups per second of a loop of such waits.
+    pub wakeups_per_second: Option<f64>,
+    /// Tolerated share of the published figure.
+    #[serde(default = "two_percent")]
+    pub within: f64,
+    /// Tolerated factor, for costs and wake-ups: by how much the source's own figures differ.
+    pub factor: Option<f64>,
+    /// The unit that the source rounded to: the model's figure may be off by half of it.
+    pub to_the: Option<Span>,
+}
+
+/// What is no single figure.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum Other {
+    /// Published values, which lie between the model's first and last percentile. A model that admits too much predicts
+    /// nothing: those two may differ by [`NARROW`] at most.
+    Inside {
+        /// As published.
+        inside: Vec<Span>,
+        /// Tolerated share.
+        #[serde(default = "two_percent")]
+        within: f64,
+    },
+    /// A published range. No value of the model leaves a narrow one; a wide one has to be the model's own.
+    Range {
+        /// As published: the shortest and the longest.
+        range: [Span; 2],
+        /// Tolerated share.
+        #[serde(default = "two_percent")]
+        within: f64,
+    },
+    /// Published values which may be a sample of the model's distribution (Kolmogorov and Smirnov's test, 5 %).
+    Sample {
+        /// As published.
+        sample: Vec<Span>,
+    },
+    /// A set: every value is one of these, and each occurs.
+    OneOf {
+        /// As published.
+        one_of: Vec<Span>,
+    },
+    /// A shape: every value is within a millisecond of a multiple, and more than half are the multiple named.
+    Multiples {
+        /// The grid.
+        multiples_of: Span,
+        /// The multiple seen most.
+        mostly: Span,
+    },
+    /// A shape: at least so many different whole milliseconds occur.
+    Varied {
+        /// How many.
+        different_milliseconds: usize,
+    },
+    /// Another question gives the same: shortest, median and longest differ by no more than a span.
+    Agrees {
+        /// The other question.
+        agrees_with: Subject,
+        /// The span.
+        to: Span,
+    },
+    /// No value is above.
+    AtMost {
+        /// The bound.
+        at_most: Span,
+    },
+    /// The machine has no such thing.
+    Absent {
+        /// Always true.
+        absent: bool,
+    },
+}
+
+/// The longest divided by the shortest, above which a range is wide.
+pub const NARROW: f64 = 1.25;
+
+fn two_percent() -> f64 {
+    0.02
+}
+
+/// A span as the data file writes it: `"15.6447 ms"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span(f64);
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Span, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        // Costs are fractions of a nanosecond, which a duration can't hold.
+        let span = match text.strip_suffix(" ns").map(str::parse) {
+            Some(Ok(ns)) => ns,
+            _ => text.parse::<Nanos>().map_err(serde::de::Error::custom)?.0 as f64,
+        };
+        Ok(Span(span))
+    }
+}
+
+/// What a model gave for an observation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// Whether that is within what the row tolerates.
+    pub reproduced: bool,
+    /// The model's figure in the terms of the row: `mean 15.63 ms`.
+    pub model: String,
+}
+
+/// How a row is compared with its model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tolerance {
+    /// Figures within 2 %.
+    Figure,
+    /// Figures that the source rounded.
+    Rounded,
+    /// Figures within the factor by which the source's own differ.
+    Factor,
+    /// A range of values, or a sample.
+    Range,
+    /// The shape of a distribution, a bound, or that something is not there.
+    Shape,
+}
+
+impl Tolerance {
+    /// All of them, strictest first.
+    pub const ALL: [Tolerance; 5] =
+        [Tolerance::Figure, Tolerance::Rounded, Tolerance::Factor, Tolerance::Range, Tolerance::Shape];
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Tolerance::Figure => "a figure within 2 %",
+            Tolerance::Rounded => "a figure within half of the unit that its source rounded to",
+            Tolerance::Factor => "a cost within the factor by which its source's own figures differ",
+            Tolerance::Range => "a range, or a sample",
+            Tolerance::Shape => "a shape, a bound or an absence",
+        }
+    }
+}
+
+impl Expect {
+    /// How it is compared with a model.
+    pub fn tolerance(&self) -> Tolerance {
+        match self {
+            Expect::Figures(Figures { factor: Some(_), .. }) => Tolerance::Factor,
+            Expect::Figures(Figures { to_the: Some(_), .. }) => Tolerance::Rounded,
+            Expect::Figures(_) => Tolerance::Figure,
+            Expect::Other(Other::Inside { .. } | Other::Range { .. } | Other::Sample { .. }) => Tolerance::Range,
+            Expect::Other(_) => Tolerance::Shape,
+        }
+    }
+
+    /// What is wrong with the tolerance that the row states; costs may be off by a factor, rules may not.
+    pub fn problem(&self, may_be_off_by_a_factor: bool, has_reason: bool) -> Option<&'static str> {
+        let share = match self {
+            Expect::Figures(figures) => {
+                if figures.named().is_empty() {
+                    return Some("it names no figure");
+                }
+                match figures.factor {
+                    Some(_) if !may_be_off_by_a_factor => return Some("a rule has no factor"),
+                    Some(factor) if !(1.0..=2.0).contains(&factor) => return Some("a factor is from 1 to 2"),
+                    _ => {}
+                }
+                figures.within
+            }
+            Expect::Other(Other::Inside { within, .. } | Other::Range { within, .. }) => *within,
+            Expect::Other(_) => 0.0,
+        };
+        let is_special = matches!(self.tolerance(), Tolerance::Factor | Tolerance::Rounded);
+        match () {
+            () if share > two_percent() => Some("more than 2 % is tolerated"),
+            () if is_special && !has_reason => Some("it doesn't say where its tolerance comes from"),
+            () => None,
+        }
+    }
+
+    /// Compares two answers that must agree to within a span.
+    pub(super) fn agree(one: &Answer, other: &Answer, to: Span) -> Judged {
+        let near = |of: fn(&Answer) -> f64| (of(one) - of(other)).abs() <= to.0;
+        let reproduced = near(Answer::min_ns) && near(|answer| answer.quantile_ns(0.5)) && near(Answer::max_ns);
+        Judged { reproduced, model: format!("{} and {}", range(one), range(other)) }
+    }
+
+    /// Compares an answer with it. `request` is the requested duration, if the question is about a wait.
+    pub fn judge(&self, answer: &Answer, request: Option<Nanos>) -> Judged {
+        let (reproduced, model) = match self {
+            Expect::Figures(figures) => figures.judge(answer, request.map_or(0.0, |request| request.0 as f64)),
+            Expect::Other(other) => other.judge(answer),
+        };
+        Judged { reproduced, model }
+    }
+}
+
+/// A figure of an answer to a request of so many ns.
+type Of = fn(&Answer, f64) -> f64;
+
+impl Figures {
+    /// Each figure by its name, as published, and the same of an answer.
+    fn named(&self) -> Vec<(&'static str, f64, Of)> {
+        let spans: [(&'static str, Option<Span>, Of); 8] = [
+            ("mean", self.mean, |answer, _| answer.mean_ns()),
+            ("p50", self.p50, |answer, _| answer.quantile_ns(0.5)),
+            ("min", self.min, |answer, _| answer.min_ns()),
+            ("max", self.max, |answer, _| answer.max_ns()),
+            ("overshoot p50", self.overshoot_p50, |answer, request| answer.quantile_ns(0.5) - request),
+            ("overshoot mean", self.overshoot_mean, |answer, request| answer.mean_ns() - request),
+            ("overshoot min", self.overshoot_min, |answer, request| answer.min_ns() - request),
+            ("overshoot max", self.overshoot_max, |answer, request| answer.max_ns() - request),
+        ];
+        let rate: Of = |answer, _| 1e9 / answer.mean_ns();
+        let rate = self.wakeups_per_second.map(|published| (RATE, published, rate));
+        let spans = spans.into_iter().filter_map(|(name, span, of)| Some((name, span?.0, of)));
+        spans.chain(rate).collect()
+    }
+
+    fn judge(&self, answer: &Answer, request: f64) -> (bool, String) {
+        let named = self.named();
+        let mut words = Vec::new();
+        let mut reproduced = !named.is_empty();
+        for (name, published, of) in named {
+            let model = of(answer, request);
+            reproduced &= self.tolerates(model, published);
+            words.push(if name == RATE { format!("{model:.1}/s") } else { format!("{name} {}", in_words(model)) });
+        }
+        (reproduced, words.join(", "))
+    }
+
+    fn tolerates(&self, model: f64, published: f64) -> bool {
+        match (self.factor, self.to_the) {
+            (Some(factor), _) => model > 0.0 && (published / factor..=published * factor).contains(&model),
+            (None, Some(unit)) => (model - published).abs() <= unit.0 / 2.0,
+            (None, None) => (model - published).abs() <= self.within * published.abs(),
+        }
+    }
+}
+
+const RATE: &str = "wake-ups per second";
+
+impl Other {
+    fn judge(&self, answer: &Answer) -> (bool, String) {
+        let (min, max) = (answer.min_ns(), answer.max_ns());
+        match self {
+            Other::Inside { inside, within } => {
+                // The first value of a run begins anywhere in a tick.
+                let (min, max) = (answer.quantile_ns(0.01), answer.quantile_ns(0.99));
+                let model = min * (1.0 - within)..=max * (1.0 + within);
+                let is_narrow = max <= min * NARROW;
+                let why = if is_narrow { "" } else { ", which would admit almost anything" };
+                (is_narrow && inside.iter().all(|value| model.contains(&value.0)), range(answer) + why)
+            }
+            Other::Range { range: [least, most], within } => {
+                let (near_least, near_most) = (within * least.0.abs(), within * most.0.abs());
+                let allowed = least.0 - near_least..=most.0 + near_most;
+                let is_inside = allowed.contains(&min) && allowed.contains(&max);
+                let is_the_same = (min - least.0).abs() <= near_least && (max - most.0).abs() <= near_most;
+                (if most.0 <= least.0 * NARROW { is_inside } else { is_the_same }, range(answer))
+            }
+            Other::Sample { sample } => {
+                let (distance, most) = (distance(answer, sample), distance_max(sample.len()));
+                (distance <= most, format!("{}, distance {distance:.2}, at most {most:.2}", range(answer)))
+            }
+            Other::OneOf { one_of } => {
+                let is = |value: f64, span: &Span| (value - span.0).abs() < 0.5;
+                let only = answer.values_ns().iter().all(|value| one_of.iter().any(|span| is(*value, span)));
+                let each = one_of.iter().all(|span| answer.values_ns().iter().any(|value| is(*value, span)));
+                (only && each, range(answer))
+            }
+            Other::Multiples { multiples_of, mostly } => multiples(answer, multiples_of.0, mostly.0),
+            Other::Varied { different_milliseconds } => {
+                let mut whole: Vec<i64> = answer.values_ns().iter().map(|value| (value / 1e6) as i64).collect();
+                whole.dedup();
+                (whole.len() >= *different_milliseconds, format!("{} different whole ms", whole.len()))
+            }
+            Other::AtMost { at_most } => (max <= at_most.0, format!("at most {}", in_words(max))),
+            Other::Absent { .. } => (false, "it is there".to_owned()),
+            // [`Expect::agree`] compares two answers.
+            Other::Agrees { .. } => (false, "one answer alone".to_owned()),
+        }
+    }
+}
+
+/// The largest difference between the shares of the model's values and of the published ones up to any point.
+fn distance(answer: &Answer, sample: &[Span]) -> f64 {
+    let mut sample: Vec<f64> = sample.iter().map(|span| span.0).collect();
+    sample.sort_by(f64::total_cmp);
+    let values = answer.values_ns();
+    let share = |count: usize, of: usize| count as f64 / of as f64;
+    let differs = |(rank, point): (usize, &f64)| {
+        let up_to = share(values.partition_point(|value| value <= point), values.len());
+        let below = share(values.partition_point(|value| value < point), values.len());
+        (up_to - share(rank + 1, sample.len())).abs().max((below - share(rank, sample.len())).abs())
+    };
+    sample.iter().enumerate().map(differs).fold(0.0, f64::max)
+}
+
+/// What that difference stays below in 95 % of samples (M. A. Stephens, Journal of the American Statistical
+/// Association 69, 1974, table 1A).
+fn distance_max(count: usize) -> f64 {
+    let root = (count as f64).sqrt();
+    1.358 / (root + 0.12 + 0.11 / root)
+}
+
+fn multiples(answer: &Answer, grid: f64, mostly: f64) -> (bool, String) {
+    let near = |value: f64, wanted: f64| (value - wanted).abs() <= 1e6;
+    let on_grid = answer.values_ns().iter().all(|&value| near(value, (value / grid).round() * grid));
+    let usual = answer.values_ns().iter().filter(|&&value| near(value, mostly)).count();
+    let share = usual as f64 / answer.values_ns().len() as f64;
+    let on = if on_grid { "all on the grid" } else { "off the grid" };
+    (on_grid && share > 0.5, format!("{on}, {} at {}", percent(share), in_words(mostly)))
+}
+
+fn range(answer: &Answer) -> String {
+    format!("{} to {}", in_words(answer.min_ns()), in_words(answer.max_ns()))
+}
+
+fn in_words(ns: f64) -> String {
+    if ns.abs() < 1_000.0 { format!("{ns:.1} ns") } else { Nanos(ns as i64).to_string() }
+}
