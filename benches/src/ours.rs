@@ -73,7 +73,7 @@ impl Run {
         }
         let samples = &series.samples;
         let mut missed = vec![false; samples.len()];
-        for &[first, length] in &samples.missed_runs {
+        for [first, length] in samples.missed_runs.iter() {
             let run = usize::try_from(first).ok().zip(usize::try_from(first + length).ok());
             if let Some(run) = run.and_then(|(first, end)| missed.get_mut(first..end)) {
                 run.fill(true);

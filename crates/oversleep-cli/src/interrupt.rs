@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use oversleep_measure::StopFlag;
-use oversleep_native::interruption;
+use oversleep_native::{allocator, interruption};
 
 use crate::exit::{Failure, INTERRUPTED};
 use crate::message;
@@ -82,6 +82,8 @@ impl State {
 }
 
 static STATE: Mutex<State> = Mutex::new(State { phase: Phase::Other, ended: None });
+/// What ends the run when memory runs out, without a lock; a process measures once.
+static MEASURED: OnceLock<StopFlag> = OnceLock::new();
 /// Why signals can't be caught, where they can't.
 static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
 
@@ -168,6 +170,7 @@ pub struct MeasuringGuard {
 impl Drop for MeasuringGuard {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
+        allocator::release_reserve();
         state().phase = Phase::Delivering;
     }
 }
@@ -190,6 +193,8 @@ pub fn raise_on_signal(stop: &StopFlag) -> MeasuringGuard {
     if let Err(error) = interruption::at_cpu_limit(at_limit) {
         message::warning(&format!("the limit on CPU time (ulimit -t) will end this run without a result: {error}"));
     }
+    let _ = MEASURED.set(stop.clone());
+    allocator::hold_reserve(|| MEASURED.get().into_iter().for_each(StopFlag::raise));
     MeasuringGuard { over }
 }
 

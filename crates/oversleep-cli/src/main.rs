@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use crate::exit::Failure;
 
 #[global_allocator]
-static ALLOCATOR: oversleep_native::Allocator = oversleep_native::Allocator;
+static ALLOCATOR: oversleep_native::allocator::Allocator = oversleep_native::allocator::Allocator;
 
 fn main() -> ExitCode {
     if let Some(code) = oversleep_native::run_if_neighbour() {

@@ -2,6 +2,7 @@
 //! terminal it is printed on. Everything that is printed passes through one of these.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 
 use oversleep_report::terminal::{clean, is_obeyed};
 
@@ -54,6 +55,38 @@ pub fn json(text: &str) -> Cow<'_, str> {
     safe.into()
 }
 
+/// Passes a JSON document on as [`json`] makes it, piece by piece.
+pub struct JsonWriter<W> {
+    out: W,
+    /// The beginning of a letter that the next piece ends.
+    rest: Vec<u8>,
+}
+
+impl<W: Write> JsonWriter<W> {
+    /// To this writer.
+    pub fn new(out: W) -> JsonWriter<W> {
+        JsonWriter { out, rest: Vec::new() }
+    }
+}
+
+impl<W: Write> Write for JsonWriter<W> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.rest.extend_from_slice(piece);
+        let whole = match std::str::from_utf8(&self.rest) {
+            Err(error) if error.error_len().is_some() => return Err(io::ErrorKind::InvalidData.into()),
+            Err(error) => error.valid_up_to(),
+            Ok(text) => text.len(),
+        };
+        self.out.write_all(json(&String::from_utf8_lossy(&self.rest[..whole])).as_bytes())?;
+        self.rest.drain(..whole);
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +106,11 @@ mod tests {
             let safe = json(&text);
             assert!(!safe.chars().any(|letter| letter != '\n' && is_obeyed(letter)), "{safe}");
             assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
+            for length in 1..5 {
+                let mut writer = JsonWriter::new(Vec::new());
+                text.as_bytes().chunks(length).for_each(|piece| writer.write_all(piece).unwrap());
+                assert_eq!(writer.out, safe.as_bytes(), "in pieces of {length} bytes");
+            }
         }
     }
 }

@@ -7,15 +7,26 @@ use super::bench::Bench;
 
 /// How many raw samples a series keeps; the histogram has all of them.
 const RAW_SAMPLES_MAX: usize = 100_000;
+/// How many raw samples the series of one run keep together: 60 to 85 MB of memory, and 200 MB of file.
+const RUN_SAMPLES_MAX: usize = 10_000_000;
+/// How many samples take the memory that a series takes without any.
+const SAMPLES_PER_SERIES: usize = 600;
 /// How many values a round keeps for its median.
 const ROUND_VALUES_MAX: usize = 8_192;
 
 /// The most by which a system puts off a timer of its own accord: three ticks of Windows.
 const PUT_OFF_MAX: Nanos = Nanos::from_millis(50);
 
-/// A series being filled. Recording allocates nothing once the first round has begun.
+/// A series being filled. It takes the memory for a round when that begins, so recording allocates nothing, and gives back
+/// what is left when it ends: the series of all experiments are open at once, and each has its turn for a moment.
 pub struct SeriesRecorder {
     series: Series,
+    /// Raw samples it may keep.
+    samples_max: usize,
+    /// Of these, how many are expected.
+    room: usize,
+    /// The most values of a round so far.
+    in_round: usize,
     round_start: Nanos,
     round_count: u64,
     round_max: i64,
@@ -24,16 +35,24 @@ pub struct SeriesRecorder {
 
 impl SeriesRecorder {
     /// A recorder that fills `series` with about `expected` values.
-    pub fn new(mut series: Series, expected: u64) -> SeriesRecorder {
-        let room = usize::try_from(expected).unwrap_or(usize::MAX).min(RAW_SAMPLES_MAX);
-        series.samples.reserve(room);
+    pub fn new(series: Series, expected: u64) -> SeriesRecorder {
         SeriesRecorder {
             series,
+            samples_max: RAW_SAMPLES_MAX,
+            room: usize::try_from(expected).unwrap_or(usize::MAX).min(RAW_SAMPLES_MAX),
+            in_round: 0,
             round_start: Nanos::ZERO,
             round_count: 0,
             round_max: i64::MIN,
-            round_values: Vec::with_capacity(room.min(ROUND_VALUES_MAX)),
+            round_values: Vec::new(),
         }
+    }
+
+    /// Keeps no more raw samples than a run of that many series has room for.
+    pub fn share_among(&mut self, series_in_run: usize) {
+        let share = RUN_SAMPLES_MAX / series_in_run.max(1);
+        self.samples_max = self.samples_max.min(share.saturating_sub(SAMPLES_PER_SERIES));
+        self.room = self.room.min(self.samples_max);
     }
 
     /// The series so far.
@@ -69,7 +88,7 @@ impl SeriesRecorder {
     fn add(&mut self, start: Nanos, value: i64, missed: bool) {
         let series = &mut self.series;
         series.distribution.record(value);
-        series.samples.push(RAW_SAMPLES_MAX, start.0, value, missed);
+        series.samples.push(self.samples_max, start.0, value, missed);
         series.counts.recorded += 1;
         series.counts.early += u64::from(value < 0);
         self.round_count += 1;
@@ -97,10 +116,15 @@ impl SeriesRecorder {
     /// Begins a round. `at` is since the run's origin.
     pub fn begin_round(&mut self, at: Nanos) {
         self.series.prepare();
+        let kept = self.series.samples.len();
+        let left = self.room.saturating_sub(kept).max(self.in_round);
+        self.series.samples.reserve(left.min(self.samples_max.saturating_sub(kept)));
+        // Written once, because the system hands out pages at their first use.
+        self.round_values.resize(self.room.max(self.in_round).min(ROUND_VALUES_MAX), 0);
+        self.round_values.clear();
         self.round_start = at;
         self.round_count = 0;
         self.round_max = i64::MIN;
-        self.round_values.clear();
     }
 
     /// By how much the latest wait of the round was later than the median call of the series, and which of that is no
@@ -120,11 +144,11 @@ impl SeriesRecorder {
 
     /// Ends the round.
     pub fn end_round(&mut self, disturbance: Disturbance) {
-        let median = stats::median(&mut self.round_values);
+        self.in_round = self.in_round.max(usize::try_from(self.round_count).unwrap_or(usize::MAX));
+        let median = stats::median(&mut std::mem::take(&mut self.round_values));
         let round = Round { start_ns: self.round_start, count: self.round_count, median, disturbance };
         self.series.rounds.push(round);
-        // The series of all experiments are open at once, and each has its turn for a moment.
-        self.series.rest();
+        self.series.shrink();
     }
 
     /// Marks the series as unavailable; what was recorded before is kept.
@@ -193,6 +217,17 @@ mod tests {
         let series = recorder.into_series(false);
         assert_eq!(series.distribution.count(), 3 * RAW_SAMPLES_MAX as u64, "every value counts");
         assert_eq!(series.samples.beyond_cap, 2 * RAW_SAMPLES_MAX as u64);
+    }
+
+    #[test]
+    fn the_series_of_a_run_share_the_room_for_raw_samples() {
+        let mut recorder = recorder();
+        recorder.share_among(RUN_SAMPLES_MAX / (SAMPLES_PER_SERIES + 2));
+        recorder.begin_round(Nanos::ZERO);
+        (0..3).for_each(|value| recorder.record(Nanos(value), value));
+        recorder.end_round(Disturbance::default());
+        let series = recorder.into_series(false);
+        assert_eq!((series.samples.len(), series.samples.beyond_cap, series.distribution.count()), (2, 1, 3));
     }
 
     #[test]

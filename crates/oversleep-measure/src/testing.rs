@@ -21,8 +21,8 @@ use super::{Amount, WaitProbe};
 
 pub(crate) use oversleep_model::testing::{MachineBuilder, machine};
 
-pub(crate) fn measure_on(sim: Arc<Sim>, probes: Vec<Box<dyn Probe>>) -> Measured {
-    let platform: SharedPlatform = sim;
+pub(crate) fn measure_on(platform: Arc<impl Platform + 'static>, probes: Vec<Box<dyn Probe>>) -> Measured {
+    let platform: SharedPlatform = platform;
     let bench = Bench::new(platform, StopFlag::new(), None).expect("the reference clock is always there");
     let mut measured = Measured::default();
     measure(&bench, probes, None, &mut Silent, &mut measured);
@@ -43,6 +43,7 @@ pub(crate) struct Altered {
     now: Box<dyn Fn(Nanos) -> Nanos + Send + Sync>,
     counters: Box<dyn Fn(CounterReading) -> CounterReading + Send + Sync>,
     tunables: Option<Vec<Box<dyn Tunable>>>,
+    handoffs: Option<Vec<Box<dyn HandoffKind>>>,
     /// For how many more looks at the end of a thread it hasn't come.
     pub(crate) stuck_for: Arc<AtomicI64>,
 }
@@ -54,12 +55,18 @@ impl Altered {
 
     pub(crate) fn of(machine: Machine) -> Altered {
         let (now, counters) = (Box::new(|now| now), Box::new(|counters| counters));
-        Altered { sim: Sim::start(machine), now, counters, tunables: None, stuck_for: Arc::default() }
+        Altered { sim: Sim::start(machine), now, counters, tunables: None, handoffs: None, stuck_for: Arc::default() }
     }
 
     /// With nothing else to change than this.
     pub(crate) fn changing(mut self, tunable: impl Tunable + 'static) -> Altered {
         self.tunables = Some(vec![Box::new(tunable)]);
+        self
+    }
+
+    /// With no other hand-off than this, made of those that the model has.
+    pub(crate) fn handing_off<K: HandoffKind + 'static>(mut self, kind: impl FnOnce(Arc<Sim>) -> K) -> Altered {
+        self.handoffs = Some(vec![Box::new(kind(Arc::clone(&self.sim)))]);
         self
     }
 
@@ -122,7 +129,7 @@ impl Platform for Altered {
         self.sim.waits()
     }
     fn handoffs(&self) -> &[Box<dyn HandoffKind>] {
-        self.sim.handoffs()
+        self.handoffs.as_deref().unwrap_or_else(|| self.sim.handoffs())
     }
     fn tunables(&self) -> &[Box<dyn Tunable>] {
         self.tunables.as_deref().unwrap_or_else(|| self.sim.tunables())

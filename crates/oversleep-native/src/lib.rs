@@ -46,7 +46,7 @@ use unsupported as native_platform;
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
-pub use unix::allocator::Allocator;
+pub use unix::allocator;
 #[cfg(unix)]
 use unix::app as native_app;
 #[cfg(unix)]
@@ -57,11 +57,11 @@ mod app;
 #[cfg(not(unix))]
 use app as native_app;
 #[cfg(not(unix))]
+pub mod allocator;
+#[cfg(not(unix))]
 pub mod interruption;
 #[cfg(not(unix))]
 pub mod outputs;
-#[cfg(not(unix))]
-pub use std::alloc::System as Allocator;
 
 pub use examples::{PROGRAM as EXAMPLE_PROGRAM, here as examples};
 pub use native_app::run as run_app;

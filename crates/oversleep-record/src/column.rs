@@ -1,5 +1,7 @@
 //! Whole numbers in the order in which they were added.
 
+use std::cell::Cell;
+
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -7,6 +9,15 @@ use crate::distribution::{number, push};
 
 /// Most bytes of a number.
 const NUMBER_BYTES_MAX: usize = 9;
+
+/// Longest column that grows in memory kept for that, in bytes; a longer one keeps its own.
+const SCRATCH_BYTES_MAX: usize = 4 << 20;
+
+thread_local! {
+    /// Where columns grow while they are read: each is then copied to memory of its size, so a file of many columns
+    /// leaves no gaps between them.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// Whole numbers in the order in which they were added. Each is held as its difference from the one before, in as few bytes
 /// as that takes: two to four where samples are measured one after another, instead of eight.
@@ -128,11 +139,18 @@ impl<'de> Deserialize<'de> for Column {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<Column, A::Error> {
-                let mut column = Column::default();
+                let mut column = Column { coded: SCRATCH.take(), ..Column::default() };
                 while let Some(value) = numbers.next_element()? {
                     column.push(value);
                 }
-                column.shrink();
+                if column.coded.len() > SCRATCH_BYTES_MAX {
+                    column.shrink();
+                } else {
+                    let own = column.coded.as_slice().to_vec();
+                    let mut scratch = std::mem::replace(&mut column.coded, own);
+                    scratch.clear();
+                    SCRATCH.set(scratch);
+                }
                 Ok(column)
             }
         }

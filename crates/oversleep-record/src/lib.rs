@@ -21,6 +21,7 @@ pub mod key;
 pub mod label;
 pub mod processor;
 pub mod reason;
+pub mod runs;
 pub mod samples;
 pub mod series;
 pub mod split;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::column::Column;
+use crate::runs::Runs;
 
 /// Raw samples in the order they were taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,8 +16,9 @@ pub struct Samples {
     #[cfg_attr(feature = "schema", schemars(with = "Vec<i64>"))]
     pub value: Column,
     /// Runs of samples whose deadline had passed before the wait could be called: first index and length.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missed_runs: Vec<[u64; 2]>,
+    #[serde(default, skip_serializing_if = "Runs::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<[u64; 2]>"))]
+    pub missed_runs: Runs,
     /// Number of samples beyond the cap; only the distribution holds them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub beyond_cap: u64,
@@ -44,6 +46,7 @@ impl Samples {
     pub fn shrink(&mut self) {
         self.start_ns.shrink();
         self.value.shrink();
+        self.missed_runs.shrink();
     }
 
     /// Adds a sample, or only counts it once `cap` is reached.
@@ -53,11 +56,7 @@ impl Samples {
             return;
         }
         if missed {
-            let index = self.value.len() as u64;
-            match self.missed_runs.last_mut() {
-                Some([first, length]) if *first + *length == index => *length += 1,
-                _ => self.missed_runs.push([index, 1]),
-            }
+            self.missed_runs.push_sample(self.value.len() as u64);
         }
         self.start_ns.push(start_ns);
         self.value.push(value);
@@ -79,7 +78,7 @@ impl Samples {
             return Some(format!("{} start stamps for {} values", self.start_ns.len(), self.value.len()));
         }
         let mut end = 0;
-        for &[first, length] in &self.missed_runs {
+        for [first, length] in self.missed_runs.iter() {
             let fits = first >= end && first.checked_add(length).is_some_and(|after| after <= self.value.len() as u64);
             if !fits {
                 return Some(format!("missed run {first}+{length} is out of order or beyond the samples"));
@@ -110,9 +109,10 @@ mod tests {
         let one = || Column::from_iter([1]);
         let short = Samples { start_ns: one(), ..Samples::default() };
         assert!(short.fault().is_some());
-        let beyond = Samples { start_ns: one(), value: one(), missed_runs: vec![[0, 2]], beyond_cap: 0 };
+        let beyond = Samples { start_ns: one(), value: one(), missed_runs: Runs::from_iter([[0, 2]]), beyond_cap: 0 };
         assert!(beyond.fault().is_some());
-        let huge = Samples { start_ns: one(), value: one(), missed_runs: vec![[0, u64::MAX]], beyond_cap: 0 };
+        let huge =
+            Samples { start_ns: one(), value: one(), missed_runs: Runs::from_iter([[0, u64::MAX]]), beyond_cap: 0 };
         assert!(huge.fault().is_some());
     }
 }

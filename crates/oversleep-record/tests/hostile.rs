@@ -158,11 +158,12 @@ fn what_asks_for_more_memory_than_it_has_bytes_is_refused_early() {
         Box::new(move |_| many.clone())
     };
     type Part = (&'static str, String, Box<dyn Fn(u64) -> String>);
-    let parts: [Part; 6] = [
+    let parts: [Part; 7] = [
         ("series", format!("{head}\"series\":["), Box::new(|index| series(index, ""))),
         ("rounds", in_series(r#","rounds":["#), many(r#"{"start_ns":0,"count":0,"disturbance":{"window_ns":0}},"#)),
         ("keys", format!("{head}\"a\":{{"), Box::new(|index| format!("\"{index}\":0,"))),
         ("facts", format!(r#"{facts}"a":{{"type":"list","value":["#), many(r#""","#)),
+        ("texts", format!(r#"{facts}"a":{{"type":"list","value":["#), many(r#""12345678","#)),
         ("text", format!("{head}\"name\":\""), many("long ")),
         ("lists", format!("{head}\"a\":["), many("[],")),
     ];

@@ -22,6 +22,15 @@ pub fn lacking(need: Need) -> Option<String> {
         }
         Need::Strace => (runs("strace -qq -o /dev/null true"), "strace is not installed, or may not trace".to_owned()),
         Need::Command(name) => (runs(&format!("command -v {name}")), format!("{name} is not installed")),
+        Need::Group(controller) => {
+            // Of version 2, every group can be frozen.
+            let two = "grep -qw $C /sys/fs/cgroup/cgroup.subtree_control || test $C = freezer -a -e /sys/fs/cgroup/cgroup.procs";
+            let script = format!(
+                "C={controller}; R=/sys/fs/cgroup; if test -d $R/$C; then R=$R/$C; else {two} || exit 1; fi; \
+                 G=$R/oversleep-faults-$$; mkdir $G && sh -c \"echo \\$\\$ >$G/cgroup.procs\"; c=$?; rmdir $G; exit $c"
+            );
+            (runs(&script), format!("this user may not make control groups with the controller {controller}"))
+        }
         Need::Device(path) => (runs(&format!("test -c {path}")), format!("there is no {path}")),
     };
     (!is_there).then_some(reason)

@@ -24,6 +24,8 @@ pub enum Need {
     Command(&'static str),
     /// A device.
     Device(&'static str),
+    /// Control groups of one's own with this controller, usually root.
+    Group(&'static str),
 }
 
 /// One run.

@@ -1,13 +1,15 @@
 //! `compare`: results of several machines, kernels or runs compared with the first of them.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use oversleep_explain::compare::Comparing;
+use oversleep_explain::compare::{Comparing, reduce};
 use oversleep_record::comparison::Comparison;
 
 use crate::args::{Document, help};
 use crate::exit::{Exit, Failure};
+use crate::output::Contents;
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::stdout;
@@ -58,7 +60,7 @@ impl Compare {
 
     /// The results compared, of which the base and one other are in memory at a time.
     fn compared(&self) -> Result<Comparison, Failure> {
-        let mut results = self.files.iter().map(|path| reading::read(path, "compare a.json -"));
+        let mut results = self.files.iter().map(|path| reading::read_reduced(path, "compare a.json -", reduce));
         let base = results.next().ok_or_else(|| Failure::usage("compare takes two results or more"))??;
         let mut comparing = Comparing::with(base, head::machine);
         for result in results {
@@ -101,12 +103,15 @@ impl Compare {
         let view = |full: bool| comparison::view(compared, &self.names(), full);
         let mut files = Files::default();
         if let Some(path) = &self.json {
-            let mut document = serde_json::to_vec(compared).map_err(|error| Failure::failed(error.to_string()))?;
-            document.push(b'\n');
+            let document = |out: &mut dyn Write| {
+                serde_json::to_writer(&mut *out, compared)?;
+                out.write_all(b"\n")
+            };
             write("--json", path, &document, &mut files)?;
         }
         if let Some(path) = &self.html {
-            write("--html", path, html::comparison(&view(true)).as_bytes(), &mut files)?;
+            let page = html::comparison(&view(true));
+            write("--html", path, &|out| out.write_all(page.as_bytes()), &mut files)?;
         }
         if self.json.is_none() && self.html.is_none() {
             stdout::text(&terminal::comparison(&view(self.full), width()))?;
@@ -124,10 +129,10 @@ impl Compare {
     }
 }
 
-fn write(option: &str, path: &Path, document: &[u8], files: &mut Files) -> Result<(), Failure> {
+fn write(option: &str, path: &Path, document: Contents, files: &mut Files) -> Result<(), Failure> {
     match place::output(option, path)? {
-        Document::Stdout if option == "--json" => stdout::json_text(document),
-        Document::Stdout => stdout::bytes(document),
+        Document::Stdout if option == "--json" => stdout::json_document(document),
+        Document::Stdout => stdout::document(document),
         Document::File(path) => {
             files.replace(&path, document).map_err(|error| Failure::Failed(file::why_not(&path, &error)))
         }

@@ -21,7 +21,7 @@ impl Completions {
     pub fn run(self) -> Result<Exit, Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "oversleep", &mut script);
-        stdout::bytes(&script)?;
+        stdout::document(&|out| out.write_all(&script))?;
         Ok(Exit::Fine)
     }
 }

@@ -34,7 +34,7 @@ impl Man {
         for (name, command) in &pages {
             let path = self.out.join(name);
             page(command)
-                .and_then(|page| files.replace(&path, &page))
+                .and_then(|page| files.replace(&path, &|out| out.write_all(&page)))
                 .map_err(|error| Failure::Failed(file::why_not(&path, &error)))?;
         }
         if !self.quiet {

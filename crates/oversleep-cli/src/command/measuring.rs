@@ -39,20 +39,20 @@ pub fn run(args: MeasuringArgs, output: &OutputArgs, files: Files) -> Result<Exi
     let mut meter = Meter::new(!output.quiet, lab.platform_id().modelled.is_none());
     let result = lab.run(&request, &stop, &mut meter);
     let measured = result.map(|file| {
-        let json = Arc::new(file.write());
-        rescue::hold(&json, output::stem(&file));
-        (file, json)
+        let file = Arc::new(file);
+        rescue::hold(&file, output::stem(&file));
+        file
     });
     drop(signals);
     meter.clear();
-    let (file, json) = measured.map_err(|error| explain(&error))?;
+    let file = measured.map_err(|error| explain(&error))?;
     warn_of_refusals(&file, &request.plan.conditions);
     let ended = ended(&file);
     if ended.is_err() {
         // Outputs that were named are written anyway; files that nobody named would hold no measurement.
         delivery.only_what_was_named();
     }
-    delivery.deliver(&file, &json)?;
+    delivery.deliver(&file)?;
     ended
 }
 

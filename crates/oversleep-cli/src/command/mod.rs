@@ -39,7 +39,7 @@ use crate::safe;
         result file and an HTML report in the current directory. It changes nothing on the machine unless you tell it to, \
         works without privileges, and needs no network.",
     before_help = help::examples(),
-    after_help = help::CODES,
+    after_help = format!("{}\n\n{}", help::CODES, help::MEMORY),
     override_usage = "oversleep [OPTIONS OF check]\n       oversleep <COMMAND> [OPTIONS]",
     subcommand_required = true,
     max_term_width = 110

@@ -65,10 +65,7 @@ impl Report {
         let mut unusable = Vec::new();
         for path in &self.files {
             match read(path) {
-                Ok(result) => {
-                    let json = if delivery.writes_json() { result.write() } else { Vec::new() };
-                    delivery.deliver(&result, &json)?;
-                }
+                Ok(result) => delivery.deliver(&result)?,
                 Err(Failure::Failed(error)) => unusable.push(error),
                 Err(error) => return Err(error),
             }

@@ -8,7 +8,7 @@ use oversleep_record::date::Utc;
 
 use super::file::{self, Files};
 use super::place::{self, Places};
-use super::{pages, rescue, stdout};
+use super::{Contents, pages, rescue, stdout};
 use crate::args::{Document, OutputArgs};
 use crate::exit::Failure;
 use crate::message;
@@ -121,23 +121,20 @@ impl Delivery {
         Ok(())
     }
 
-    /// Whether a place takes the result as JSON, which is longer than the result is in memory.
-    pub fn writes_json(&self) -> bool {
-        !self.json.is_empty() || self.automatic.is_some() || self.stdout == Stdout::Json
-    }
-
     /// Writes the result to every place. Where one fails, the others are still written, and a copy is kept elsewhere.
     ///
     /// # Errors
     /// Every place that failed, and where the result is now.
-    pub fn deliver(&self, result: &ResultFile, json: &[u8]) -> Result<(), Failure> {
+    pub fn deliver(&self, result: &ResultFile) -> Result<(), Failure> {
         let mut tally = Tally { kept: self.is_stored, ..Tally::default() };
         let mut files = Files::default();
+        let json: Contents = &|out| result.write_to(out);
+        let html: Contents = &|out| out.write_all(&pages::html(result));
         for path in &self.json {
             tally.file(path, files.replace(path, json), true);
         }
         if let Some(path) = &self.html {
-            tally.file(path, files.replace(path, &pages::html(result)), false);
+            tally.file(path, files.replace(path, html), false);
         }
         if let Some(directory) = &self.svg {
             match pages::svg(result, directory, &mut files) {
@@ -147,14 +144,14 @@ impl Delivery {
         }
         if let Some(directory) = &self.automatic {
             let stem = stem(result);
-            for (extension, bytes, is_result) in [("json", json, true), ("html", &pages::html(result), false)] {
-                match files.create(directory, &stem, extension, bytes) {
+            for (extension, contents, is_result) in [("json", json, true), ("html", html, false)] {
+                match files.create(directory, &stem, extension, contents) {
                     Ok(path) => tally.file(&path, Ok(()), is_result),
                     Err(error) => tally.file(&directory.join(format!("{stem}.{extension}")), Err(error), is_result),
                 }
             }
         }
-        match self.show(result, json, &tally.written) {
+        match self.show(result, &tally.written) {
             Ok(()) if self.stdout == Stdout::Json => tally.keep(),
             Ok(()) => {}
             Err(Failure::ReaderGone) => tally.reader_gone = true,
@@ -165,19 +162,19 @@ impl Delivery {
         if !self.quiet && !is_named && !tally.written.is_empty() {
             message::note(&format!("Written: {}", tally.written.join(", ")));
         }
-        self.conclude(result, json, tally)
+        self.conclude(result, tally)
     }
 
-    fn show(&self, result: &ResultFile, json: &[u8], written: &[String]) -> Result<(), Failure> {
+    fn show(&self, result: &ResultFile, written: &[String]) -> Result<(), Failure> {
         match self.stdout {
             Stdout::Report => stdout::text(&pages::text(result, self.detail, written)),
-            Stdout::Json => stdout::json_text(json),
-            Stdout::Html => stdout::bytes(&pages::html(result)),
+            Stdout::Json => stdout::json_document(&|out| result.write_to(out)),
+            Stdout::Html => stdout::document(&|out| out.write_all(&pages::html(result))),
             Stdout::Nothing => Ok(()),
         }
     }
 
-    fn conclude(&self, result: &ResultFile, json: &[u8], tally: Tally) -> Result<(), Failure> {
+    fn conclude(&self, result: &ResultFile, tally: Tally) -> Result<(), Failure> {
         if tally.failed.is_empty() {
             return if tally.reader_gone { Err(Failure::ReaderGone) } else { Ok(()) };
         }
@@ -190,12 +187,12 @@ impl Delivery {
                 "{failed}; the result itself was written: `oversleep report FILE` shows it"
             )));
         }
-        if let Some(path) = rescue::keep(json, &stem(result)) {
+        if let Some(path) = rescue::keep(result, &stem(result)) {
             return Err(Failure::failed(format!("{failed}; {}", rescue::is_kept_in(&path))));
         }
         // Standard output is the last resort, but JSON on a terminal would only scroll the report away.
         let is_free = matches!(self.stdout, Stdout::Report | Stdout::Nothing) && !io::stdout().is_terminal();
-        if is_free && stdout::bytes(json).is_ok() {
+        if is_free && stdout::document(&|out| result.write_to(out)).is_ok() {
             return Err(Failure::failed(format!("{failed}; the result is the last line on standard output")));
         }
         Err(Failure::failed(format!("{failed}; the result could not be written anywhere else either")))

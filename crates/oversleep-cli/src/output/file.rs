@@ -4,13 +4,17 @@
 //! behind. Elsewhere it has a hidden name meanwhile.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oversleep_native::outputs::{self, FileId};
 
-use super::unfinished::Unfinished;
+use super::Contents;
+use super::unfinished::{self, Unfinished};
+
+/// How much of a document is written at a time.
+pub const WRITE_BYTES: usize = 64 << 10;
 
 /// Checks whether a file can be written there, and leaves no trace.
 ///
@@ -73,16 +77,14 @@ pub struct Files {
 }
 
 impl Files {
-    /// Writes the bytes there. The old file stays until all of the new one is safely written.
+    /// Writes the document there. The old file stays until all of the new one is safely written.
     ///
     /// # Errors
     /// The system's, or this command has written that file already; the old file is untouched then.
-    pub fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    pub fn replace(&mut self, path: &Path, contents: Contents) -> io::Result<()> {
         let permissions = match fs::metadata(path) {
             Ok(found) if !found.is_file() => {
-                let mut device = OpenOptions::new().write(true).open(path)?;
-                device.write_all(bytes)?;
-                return device.flush();
+                return written(&OpenOptions::new().write(true).open(path)?, contents);
             }
             Ok(found) => Some(found.permissions()),
             Err(_) => None,
@@ -91,7 +93,7 @@ impl Files {
             return Err(io::Error::other("another output of this run has just been written there"));
         }
         let target = resolved(path);
-        let mut draft = Draft::write(directory_of(&target), bytes, permissions)?;
+        let mut draft = Draft::write(directory_of(&target), contents, permissions)?;
         match draft.name(&target) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => draft.replace(&target)?,
             done => done?,
@@ -100,13 +102,13 @@ impl Files {
         Ok(())
     }
 
-    /// Writes the bytes to a new file: `stem.extension`, or `stem-2.extension` and so on.
+    /// Writes the document to a new file: `stem.extension`, or `stem-2.extension` and so on.
     ///
     /// # Errors
     /// The system's; nothing is left behind then.
-    pub fn create(&mut self, directory: &Path, stem: &str, extension: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    pub fn create(&mut self, directory: &Path, stem: &str, extension: &str, contents: Contents) -> io::Result<PathBuf> {
         const ATTEMPTS: u32 = 10_000;
-        let mut draft = Draft::write(directory, bytes, None)?;
+        let mut draft = Draft::write(directory, contents, None)?;
         for attempt in 1..=ATTEMPTS {
             let name = match attempt {
                 1 => format!("{stem}.{extension}"),
@@ -129,7 +131,7 @@ impl Files {
 /// A file that is written and waits for its name.
 struct Draft<'a> {
     directory: &'a Path,
-    bytes: &'a [u8],
+    contents: Contents<'a>,
     permissions: Option<Permissions>,
     state: State,
 }
@@ -148,15 +150,16 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn write(directory: &'a Path, bytes: &'a [u8], permissions: Option<Permissions>) -> io::Result<Draft<'a>> {
+    fn write(directory: &'a Path, contents: Contents<'a>, permissions: Option<Permissions>) -> io::Result<Draft<'a>> {
+        unfinished::remove_stale(in_words(directory));
         let state = match outputs::unnamed_in(in_words(directory)) {
             Ok(file) => {
-                fill(&file, bytes, permissions.as_ref())?;
+                fill(&file, contents, permissions.as_ref())?;
                 State::Unnamed(file)
             }
-            Err(_) => State::Hidden(filled(directory, bytes, permissions.as_ref())?),
+            Err(_) => State::Hidden(filled(directory, contents, permissions.as_ref())?),
         };
-        Ok(Draft { directory, bytes, permissions, state })
+        Ok(Draft { directory, contents, permissions, state })
     }
 
     /// Gives it this name, unless something has it.
@@ -184,7 +187,7 @@ impl<'a> Draft<'a> {
 
     /// Writes it again under a hidden name: without `/proc`, a file that has no name can't get one.
     fn hide(&mut self) -> io::Result<()> {
-        self.state = State::Hidden(filled(self.directory, self.bytes, self.permissions.as_ref())?);
+        self.state = State::Hidden(filled(self.directory, self.contents, self.permissions.as_ref())?);
         Ok(())
     }
 
@@ -196,14 +199,21 @@ impl<'a> Draft<'a> {
     }
 }
 
-fn filled(directory: &Path, bytes: &[u8], permissions: Option<&Permissions>) -> io::Result<Unfinished> {
+fn filled(directory: &Path, contents: Contents, permissions: Option<&Permissions>) -> io::Result<Unfinished> {
     let (unfinished, file) = hidden(directory)?;
-    fill(&file, bytes, permissions)?;
+    fill(&file, contents, permissions)?;
     Ok(unfinished)
 }
 
-fn fill(mut file: &File, bytes: &[u8], permissions: Option<&Permissions>) -> io::Result<()> {
-    file.write_all(bytes)?;
+/// Writes all of a document.
+fn written(file: &File, contents: Contents) -> io::Result<()> {
+    let mut writer = BufWriter::with_capacity(WRITE_BYTES, file);
+    contents(&mut writer)?;
+    writer.flush()
+}
+
+fn fill(file: &File, contents: Contents, permissions: Option<&Permissions>) -> io::Result<()> {
+    written(file, contents)?;
     if let Some(permissions) = permissions {
         file.set_permissions(permissions.clone())?;
     }
@@ -221,7 +231,7 @@ fn hidden_name(directory: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_nanos();
-    directory.join(format!(".oversleep-{}-{now}-{count}.part", std::process::id()))
+    unfinished::hidden_name(directory, &format!("{now}-{count}"))
 }
 
 fn directory_of(path: &Path) -> &Path {
@@ -257,10 +267,10 @@ mod tests {
         let path = home.path().join("r.json");
         check(&path).unwrap();
         assert!(names(home.path()).is_empty(), "a check leaves no trace");
-        Files::default().replace(&path, b"one").unwrap();
+        Files::default().replace(&path, &|out| out.write_all(b"one")).unwrap();
         check(&path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"one", "a check changes nothing");
-        Files::default().replace(&path, b"two").unwrap();
+        Files::default().replace(&path, &|out| out.write_all(b"two")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(names(home.path()), ["r.json"]);
     }
@@ -270,9 +280,10 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let (path, again) = (home.path().join("r"), home.path().join("./r"));
         let mut files = Files::default();
-        files.replace(&path, b"one").unwrap();
-        files.replace(&home.path().join("s"), b"two").unwrap();
-        assert!(files.replace(&again, b"three").is_err());
+        let mut write = |path: &Path, text: &str| files.replace(path, &|out| out.write_all(text.as_bytes()));
+        write(&path, "one").unwrap();
+        write(&home.path().join("s"), "two").unwrap();
+        assert!(write(&again, "three").is_err());
         assert_eq!(fs::read(&path).unwrap(), b"one");
     }
 
@@ -280,7 +291,8 @@ mod tests {
     fn names_nobody_chose_never_clobber() {
         let home = tempfile::tempdir().unwrap();
         for (content, name) in [("a", "x.json"), ("b", "x-2.json"), ("c", "x-3.json")] {
-            let path = Files::default().create(home.path(), "x", "json", content.as_bytes()).unwrap();
+            let write = |out: &mut dyn Write| out.write_all(content.as_bytes());
+            let path = Files::default().create(home.path(), "x", "json", &write).unwrap();
             assert_eq!(path, home.path().join(name));
         }
         assert_eq!(fs::read(home.path().join("x.json")).unwrap(), b"a");
@@ -290,17 +302,17 @@ mod tests {
     #[test]
     fn without_unnamed_files_a_hidden_one_is_renamed() {
         let home = tempfile::tempdir().unwrap();
-        let draft = |bytes| {
-            let state = State::Hidden(filled(home.path(), bytes, None).unwrap());
-            Draft { directory: home.path(), bytes, permissions: None, state }
-        };
+        fn draft<'a>(directory: &'a Path, contents: Contents<'a>) -> Draft<'a> {
+            let state = State::Hidden(filled(directory, contents, None).unwrap());
+            Draft { directory, contents, permissions: None, state }
+        }
         let path = home.path().join("r");
-        draft(b"one").name(&path).unwrap();
-        let mut second = draft(b"two");
+        draft(home.path(), &|out| out.write_all(b"one")).name(&path).unwrap();
+        let mut second = draft(home.path(), &|out| out.write_all(b"two"));
         assert_eq!(second.name(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read(&path).unwrap(), b"one");
         second.replace(&path).unwrap();
-        drop(draft(b"three"));
+        drop(draft(home.path(), &|out| out.write_all(b"three")));
         assert_eq!((fs::read(&path).unwrap(), names(home.path())), (b"two".to_vec(), vec!["r".to_owned()]));
     }
 

@@ -1,6 +1,8 @@
 //! Where results go: standard output, files that are replaced as a whole, and a safe place when neither works. Places are
 //! checked before anything is measured, and a result is kept whatever happens to them.
 
+use std::io::{self, Write};
+
 mod delivery;
 pub mod file;
 pub mod pages;
@@ -10,3 +12,6 @@ pub mod stdout;
 pub mod unfinished;
 
 pub use delivery::{Delivery, stem};
+
+/// Writes a document piece by piece, because a result may be much longer than the memory there is. It may be called again.
+pub type Contents<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;

@@ -28,7 +28,8 @@ pub fn html(result: &ResultFile) -> Vec<u8> {
 pub fn svg(result: &ResultFile, directory: &Path, files: &mut Files) -> io::Result<usize> {
     let pictures = pictures::all(result);
     for picture in &pictures {
-        files.replace(&directory.join(format!("{}.svg", picture.name)), picture.svg.as_bytes())?;
+        files
+            .replace(&directory.join(format!("{}.svg", picture.name)), &|out| out.write_all(picture.svg.as_bytes()))?;
     }
     Ok(pictures.len())
 }

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use oversleep_record::ResultFile;
+
 use super::file::Files;
 
-/// A result that no output holds yet, as JSON.
+/// A result that no output holds yet.
 struct Unwritten {
-    json: Arc<Vec<u8>>,
+    result: Arc<ResultFile>,
     stem: String,
 }
 
@@ -19,8 +21,8 @@ fn set(unwritten: Option<Unwritten>) {
 }
 
 /// From now on a signal that ends the process leaves this result in the directory for temporary files.
-pub fn hold(json: &Arc<Vec<u8>>, stem: String) {
-    set(Some(Unwritten { json: Arc::clone(json), stem }));
+pub fn hold(result: &Arc<ResultFile>, stem: String) {
+    set(Some(Unwritten { result: Arc::clone(result), stem }));
 }
 
 /// An output holds it now.
@@ -31,16 +33,16 @@ pub fn release() {
 /// Writes what is unwritten and says where it is.
 pub fn now() -> String {
     let unwritten = UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some(Unwritten { json, stem }) = unwritten else { return "the result file is complete".to_owned() };
-    match keep(&json, &stem) {
+    let Some(Unwritten { result, stem }) = unwritten else { return "the result file is complete".to_owned() };
+    match keep(&result, &stem) {
         Some(path) => is_kept_in(&path),
         None => "the result could not be written anywhere else either".to_owned(),
     }
 }
 
 /// Writes a result to the directory for temporary files.
-pub fn keep(json: &[u8], stem: &str) -> Option<PathBuf> {
-    Files::default().create(&std::env::temp_dir(), stem, "json", json).ok()
+pub fn keep(result: &ResultFile, stem: &str) -> Option<PathBuf> {
+    Files::default().create(&std::env::temp_dir(), stem, "json", &|out| result.write_to(out)).ok()
 }
 
 /// Where a result is that could not be written where you named.

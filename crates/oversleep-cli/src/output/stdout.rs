@@ -1,9 +1,11 @@
 //! Standard output: text with styles where you want them, or one document and nothing else.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use oversleep_native::outputs;
 
+use super::Contents;
+use super::file::WRITE_BYTES;
 use crate::exit::Failure;
 use crate::safe;
 
@@ -27,23 +29,24 @@ pub fn text(text: &str) -> Result<(), Failure> {
 }
 
 /// A document, as it is.
-pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
+pub fn document(contents: Contents) -> Result<(), Failure> {
     check()?;
-    let mut out = io::stdout().lock();
-    done(out.write_all(bytes).and_then(|()| out.flush()))
+    let mut out = BufWriter::with_capacity(WRITE_BYTES, io::stdout().lock());
+    done(contents(&mut out).and_then(|()| out.flush()))
 }
 
 /// A JSON document.
 pub fn json(value: &serde_json::Value) -> Result<(), Failure> {
-    json_text(format!("{value:#}\n").as_bytes())
+    json_document(&|out| writeln!(out, "{value:#}"))
 }
 
-/// A JSON document as text, with escapes for the letters that a terminal would obey.
-pub fn json_text(json: &[u8]) -> Result<(), Failure> {
-    match std::str::from_utf8(json) {
-        Ok(text) => bytes(safe::json(text).as_bytes()),
-        Err(_) => bytes(json),
-    }
+/// A JSON document, with escapes for the letters that a terminal would obey.
+pub fn json_document(contents: Contents) -> Result<(), Failure> {
+    document(&|out| {
+        let mut out = BufWriter::with_capacity(WRITE_BYTES, safe::JsonWriter::new(out));
+        contents(&mut out)?;
+        out.flush()
+    })
 }
 
 /// Whether the reader has gone. Windows reports it in several ways, and the standard library does not count

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The files that exist and are not complete yet.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -54,6 +55,36 @@ impl Drop for Unfinished {
     }
 }
 
+/// What a hidden name begins and ends with, around the number of the process that writes.
+const HIDDEN: (&str, &str) = (".oversleep-", ".part");
+/// Who writes a file touches it more often.
+const STALE: Duration = Duration::from_secs(60);
+/// The same where nobody says which processes there are.
+const LONG_STALE: Duration = Duration::from_secs(24 * 3_600);
+
+/// A hidden name in that directory; `mark` tells it from others of this process.
+pub fn hidden_name(directory: &Path, mark: &str) -> PathBuf {
+    directory.join(format!("{}{}-{mark}{}", HIDDEN.0, std::process::id(), HIDDEN.1))
+}
+
+/// Removes from a directory what processes left there that were killed while they wrote.
+pub fn remove_stale(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let inner = name.to_str().and_then(|name| name.strip_prefix(HIDDEN.0)?.strip_suffix(HIDDEN.1));
+        let Some(process) = inner.and_then(|inner| inner.split('-').next()?.parse::<u32>().ok()) else { continue };
+        let has_processes = Path::new("/proc/self").exists();
+        if has_processes && Path::new("/proc").join(process.to_string()).exists() {
+            continue;
+        }
+        let limit = if has_processes { STALE } else { LONG_STALE };
+        let untouched = entry.metadata().and_then(|found| found.modified()).ok().and_then(|at| at.elapsed().ok());
+        if untouched.is_some_and(|time| time > limit) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Removes them all, for a process that ends now. No file can be registered or finished afterwards.
 pub fn remove_all() {
     let all = lock();
@@ -67,8 +98,28 @@ pub fn remove_all() {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::time::SystemTime;
 
     use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_later() {
+        let home = tempfile::tempdir().unwrap();
+        let long_ago = SystemTime::now() - 2 * LONG_STALE;
+        let names = [".oversleep-4294967295-1-0.part", ".oversleep-4294967295-2-0.part", ".oversleep-x.part", "r.part"];
+        for (index, name) in names.iter().enumerate() {
+            let file = File::create_new(home.path().join(name)).unwrap();
+            if index != 1 {
+                file.set_modified(long_ago).unwrap();
+            }
+        }
+        let own = hidden_name(home.path(), "1-0");
+        File::create_new(&own).unwrap().set_modified(long_ago).unwrap();
+        remove_stale(home.path());
+        let left: Vec<bool> = names.iter().map(|name| home.path().join(name).exists()).collect();
+        assert_eq!(left, [false, true, true, true], "only what nobody can be writing");
+        assert!(own.exists() || !Path::new("/proc/self").exists());
+    }
 
     #[test]
     fn what_is_not_finished_does_not_stay() {

@@ -191,6 +191,7 @@ fn readable(probes: impl Iterator<Item = Box<dyn Probe>>) -> Result<Vec<Box<dyn 
             kept.push(probe);
         }
     }
+    kept.iter_mut().flat_map(|probe| probe.recorders()).for_each(|recorder| recorder.share_among(series));
     let is_readable = series <= SERIES_MAX && rounds <= ROUNDS_MAX;
     is_readable.then_some(kept).ok_or(RunError::TooMuch { series, rounds })
 }

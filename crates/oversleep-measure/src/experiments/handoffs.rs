@@ -1,7 +1,8 @@
 //! D4: how long it takes to wake a thread.
 
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use oversleep_record::label::{self, Way};
 use oversleep_record::series::{Quantity, Series, Unit};
@@ -13,6 +14,7 @@ use crate::experiment::{Column, Command, Experiment, Published};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
+use crate::rounds::panic_message;
 use crate::still::{Reads, StillClock};
 use oversleep_system::{Handoff, Platform};
 
@@ -87,6 +89,33 @@ struct Pair {
     back: Arc<dyn Handoff>,
     woken_at: AtomicI64,
     over: AtomicBool,
+    /// Why the partner gave up: the system refused a call of its side.
+    refused: OnceLock<String>,
+}
+
+impl Pair {
+    /// Answers until it is over.
+    fn answer(&self, platform: &dyn Platform) {
+        loop {
+            self.there.wait();
+            self.woken_at.store(platform.now().0, Ordering::Release);
+            if self.over.load(Ordering::Acquire) {
+                return;
+            }
+            self.back.post();
+        }
+    }
+
+    /// Answers, and wakes the other side where it can't go on.
+    fn answer_or_refuse(&self, platform: &dyn Platform) {
+        let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.answer(platform))) else { return };
+        // A model ends threads by unwinding them, without a message.
+        if !panic.is::<&str>() && !panic.is::<String>() {
+            resume_unwind(panic);
+        }
+        let _ = self.refused.set(panic_message(&*panic).to_owned());
+        let _ = catch_unwind(AssertUnwindSafe(|| self.back.post()));
+    }
 }
 
 impl HandoffProbe {
@@ -98,21 +127,11 @@ impl HandoffProbe {
             back: kind.open()?,
             woken_at: AtomicI64::new(0),
             over: AtomicBool::new(false),
+            refused: OnceLock::new(),
         });
         let (pair_there, platform_there) = (Arc::clone(&pair), Arc::clone(bench.shared_platform()));
-        let partner = platform.spawn(
-            "measure-partner",
-            Box::new(move || {
-                loop {
-                    pair_there.there.wait();
-                    pair_there.woken_at.store(platform_there.now().0, Ordering::Release);
-                    if pair_there.over.load(Ordering::Acquire) {
-                        return;
-                    }
-                    pair_there.back.post();
-                }
-            }),
-        )?;
+        let partner =
+            platform.spawn("measure-partner", Box::new(move || pair_there.answer_or_refuse(&*platform_there)))?;
         let mut share = self.amount.share(bench, self.recorder.series().counts.recorded);
         while share.next(bench) {
             if self.way == Way::OneWay {
@@ -137,15 +156,20 @@ impl HandoffProbe {
                 Way::OneWay => Nanos(pair.woken_at.load(Ordering::Acquire)),
                 Way::PingPong => platform.now(),
             };
+            if pair.refused.get().is_some() {
+                break;
+            }
             if end < start {
                 self.recorder.count_backward();
             }
             self.recorder.record(bench.since_origin(start), (end - start).0);
         }
         pair.over.store(true, Ordering::Release);
-        pair.there.post();
+        if pair.refused.get().is_none() {
+            pair.there.post();
+        }
         partner.join();
-        Ok(())
+        pair.refused.get().map_or(Ok(()), |why| Err(Unavailable::failed("handing off", why.clone())))
     }
 }
 
@@ -192,6 +216,8 @@ mod tests {
     use oversleep_model::sim::Sim;
     use oversleep_record::label;
     use oversleep_record::label::Way;
+    use oversleep_record::series::Status;
+    use oversleep_system::{HandoffInfo, HandoffKind};
 
     #[test]
     fn latency_is_that_of_the_model() {
@@ -205,6 +231,44 @@ mod tests {
             assert!((p50 - expected).abs() <= 40, "{}: {p50}", series.key);
             assert_eq!(series.counts.recorded, 300);
         }
+    }
+
+    /// A hand-off whose waits are refused after some.
+    struct Refused(Arc<Sim>, Arc<AtomicI64>);
+    struct RefusedHandoff(Arc<dyn Handoff>, Arc<AtomicI64>);
+
+    impl HandoffKind for Refused {
+        fn info(&self) -> &HandoffInfo {
+            self.0.handoffs()[0].info()
+        }
+        fn open(&self) -> Result<Arc<dyn Handoff>, Unavailable> {
+            Ok(Arc::new(RefusedHandoff(self.0.handoffs()[0].open()?, Arc::clone(&self.1))))
+        }
+    }
+
+    impl Handoff for RefusedHandoff {
+        fn post(&self) {
+            self.0.post();
+        }
+        fn wait(&self) {
+            self.0.wait();
+            if self.1.fetch_sub(1, Ordering::Relaxed) == 0 {
+                resume_unwind(Box::new("read of an eventfd: not permitted".to_owned()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_hand_off_that_is_refused_on_the_way_is_an_error_and_keeps_its_values() {
+        let machine = testing::machine().build();
+        // The partner waits first, so it has every second wait.
+        let altered = testing::Altered::of(machine).handing_off(|sim| Refused(sim, Arc::new(AtomicI64::new(20))));
+        let all = probes(&altered, &Plan::default());
+        let measured = testing::measure_on(Arc::new(altered), all);
+        let refused: Vec<_> = measured.series.iter().filter(|series| series.status != Status::Complete).collect();
+        let reason = Unavailable::failed("handing off", "read of an eventfd: not permitted");
+        assert!(matches!(&refused[..], [one] if one.status == Status::Unavailable { reason }), "{refused:?}");
+        assert_eq!(refused[0].counts.recorded, 10);
     }
 
     #[test]

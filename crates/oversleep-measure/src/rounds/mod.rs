@@ -8,12 +8,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use oversleep_record::conditions::LoadSpec;
+use oversleep_record::series::{Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable};
 
 use super::bench::Bench;
 use super::probe::{Measured, Probe};
 use held::{apply, held_now, no_longer_held, note_outcomes};
-use overdue::{Blank, Unfinished, end_if_overdue, limit};
+use overdue::{Unfinished, end_if_overdue, limit};
 use oversleep_system::{Load, Platform, processor_between};
 
 /// The name of measuring threads. A panic of one becomes the reason why its series is unavailable, and the run goes on.
@@ -39,19 +40,23 @@ struct Entry {
     rounds_run: u32,
     /// Why its thread was left behind, which holds the probe for ever.
     left: Option<Unavailable>,
-    /// The series as they are without values, to say so in.
-    blank: Vec<Blank>,
+    /// The series as they were before the round that runs, in case its thread has to be left behind.
+    earlier: Vec<Series>,
 }
 
 impl Entry {
     fn new(mut probe: Box<dyn Probe>) -> Entry {
-        let blank = probe.recorders().into_iter().map(|recorder| Blank::of(recorder.series())).collect();
-        Entry { probe: Arc::new(Mutex::new(probe)), rounds_run: 0, left: None, blank }
+        let earlier = series_of(&mut *probe);
+        Entry { probe: Arc::new(Mutex::new(probe)), rounds_run: 0, left: None, earlier }
     }
 
     fn probe(&self) -> MutexGuard<'_, Box<dyn Probe>> {
         lock(&self.probe)
     }
+}
+
+fn series_of(probe: &mut dyn Probe) -> Vec<Series> {
+    probe.recorders().into_iter().map(|recorder| recorder.series().clone()).collect()
 }
 
 /// A probe that panicked keeps what it measured before, so a poisoned lock is no reason to give it up.
@@ -91,6 +96,9 @@ pub fn measure(
             }
             progress.next(done, total, &entry.probe().label());
             done += entry.probe().round_estimate();
+            if entry.rounds_run > 0 {
+                entry.earlier = series_of(&mut **lock(&entry.probe));
+            }
             entry.rounds_run += 1;
             match run_round(bench, &entry.probe) {
                 Ok(()) => {}
@@ -101,9 +109,10 @@ pub fn measure(
             }
         }
     }
-    for Entry { probe, rounds_run, left, blank } in entries {
+    for Entry { probe, rounds_run, left, earlier } in entries {
         if let Some(reason) = left {
-            measured.series.extend(blank.into_iter().map(|series| series.unavailable(&reason)));
+            let status = Status::Unavailable { reason };
+            measured.series.extend(earlier.into_iter().map(|series| Series { status: status.clone(), ..series }));
             continue;
         }
         let probe = Arc::into_inner(probe).expect("the measuring threads have ended");

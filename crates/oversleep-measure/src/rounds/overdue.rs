@@ -1,34 +1,9 @@
 //! Rounds that don't end: a wait never returns where something moves the clocks of this process.
 
-use oversleep_record::series::{Quantity, Series, Status, Unit};
-use oversleep_record::{ExperimentId, Nanos, SeriesKey, Unavailable};
+use oversleep_record::{Nanos, Unavailable};
 use oversleep_system::{Platform, ThreadHandle};
 
 use crate::stop::StopFlag;
-
-/// What a series is about.
-pub(super) struct Blank {
-    experiment: ExperimentId,
-    key: SeriesKey,
-    subject: String,
-    quantity: Quantity,
-    unit: Unit,
-}
-
-impl Blank {
-    pub(super) fn of(series: &Series) -> Blank {
-        let Series { experiment, key, subject, quantity, unit, .. } = series;
-        let (experiment, key, subject) = (*experiment, key.clone(), subject.clone());
-        Blank { experiment, key, subject, quantity: *quantity, unit: *unit }
-    }
-
-    pub(super) fn unavailable(self, reason: &Unavailable) -> Series {
-        let mut series = Series::new(self.experiment, &self.subject, self.quantity, self.unit);
-        series.key = self.key;
-        series.status = Status::Unavailable { reason: reason.clone() };
-        series
-    }
-}
 
 /// Why a round did not end as it should.
 pub(super) enum Unfinished {

@@ -151,6 +151,34 @@ fn a_wait_that_never_returns_costs_only_its_own_series() {
     assert_eq!((left, recorded, key_left), (ended, 0, key), "its thread has the values");
 }
 
+/// Lets threads go on for ever from the second round on.
+struct StuckLater(Arc<std::sync::atomic::AtomicI64>, u32);
+
+impl Progress for StuckLater {
+    fn next(&mut self, _done: Nanos, _total: Nanos, _label: &str) {
+        self.1 += 1;
+        if self.1 == 2 {
+            self.0.store(1_000, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn a_round_that_never_ends_keeps_the_values_of_those_before() {
+    let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+    let altered = testing::Altered::from(machine);
+    let mut later = StuckLater(Arc::clone(&altered.stuck_for), 0);
+    let platform: SharedPlatform = Arc::new(altered);
+    let amount = Amount { count: 30, time: Nanos::MAX, rounds: 3 };
+    let probe = WaitProbe::new(&*platform, ExperimentId::B5, "nanosleep", Nanos::from_millis(1), amount);
+    let bench = Bench::new(platform, StopFlag::new(), None).unwrap();
+    let mut measured = Measured::default();
+    measure(&bench, vec![probe.boxed()], None, &mut later, &mut measured);
+    let series = &measured.series[0];
+    assert!(matches!(series.status, Status::Unavailable { .. }));
+    assert_eq!((series.counts.recorded, series.distribution.count(), series.rounds.len()), (10, 10, 1));
+}
+
 #[test]
 fn a_stopped_process_marks_its_round() {
     let stop = Stall { at: Nanos::from_millis(35), length: Nanos::from_millis(500) };

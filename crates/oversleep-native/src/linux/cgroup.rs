@@ -144,6 +144,14 @@ pub fn parse_stat(text: &str) -> Option<Throttling> {
     Some(Throttling { time, periods: u64::try_from(value("nr_throttled")?).ok()? })
 }
 
+/// Parses `cpu.stat.local` of either version: for how long this group or one above it was throttled, each moment once.
+/// Linux 6.6 and later.
+pub fn parse_local(text: &str) -> Option<Nanos> {
+    let value =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok());
+    value("throttled_usec").map(Nanos::from_micros).or_else(|| value("throttled_time").map(Nanos))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,6 +222,9 @@ mod tests {
         assert_eq!(parse_stat(v2), Some(Throttling { time: Nanos(1_234_000), periods: 3 }));
         let v1 = "nr_periods 0\nnr_throttled 2\nthrottled_time 987654321\n";
         assert_eq!(parse_stat(v1), Some(Throttling { time: Nanos(987_654_321), periods: 2 }));
+        assert_eq!(parse_local("throttled_usec 1234\n"), Some(Nanos(1_234_000)));
+        assert_eq!(parse_local("throttled_time 987654321\n"), Some(Nanos(987_654_321)));
+        assert_eq!(parse_local("usage_usec 9\n"), None);
         assert_eq!(parse_stat("usage_usec 9\nuser_usec 5\nsystem_usec 4"), None, "the root group");
     }
 }

@@ -170,8 +170,7 @@ impl Scan {
             }
             State::Number if matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E') => self.meter.digit(byte),
             State::Number => {
-                let is_in_list = self.frames.last().is_some_and(|frame| !frame.is_object);
-                self.meter.number_ends(self.place(), is_in_list);
+                self.meter.number_ends(self.place(), self.is_in_list());
                 self.state = State::Between;
                 self.between(byte);
             }
@@ -188,8 +187,9 @@ impl Scan {
                 let is_schema = !is_key && self.frames.len() == 1 && place == Known::Schema;
                 self.text.clear();
                 self.state = State::Text { is_escaped: false, is_kept: is_key || is_schema };
+                self.meter.text_begins();
                 if !is_key {
-                    self.meter.text();
+                    self.meter.text(self.is_in_list());
                 }
             }
             b'{' | b'[' => {
@@ -208,9 +208,13 @@ impl Scan {
                 self.state = State::Number;
                 self.meter.number(byte);
             }
-            b't' | b'f' | b'n' => self.meter.word(self.frames.last().is_some_and(|frame| !frame.is_object)),
+            b't' | b'f' | b'n' => self.meter.word(self.is_in_list()),
             _ => {}
         }
+    }
+
+    fn is_in_list(&self) -> bool {
+        self.frames.last().is_some_and(|frame| !frame.is_object)
     }
 
     /// Where the scan is, as far as it matters: in a column of samples or elsewhere.

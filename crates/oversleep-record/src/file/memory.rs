@@ -38,7 +38,6 @@ const FIELD: u64 = 8;
 const ENTRY: u64 = 120;
 /// Objects with more keys are maps, not structures.
 const FIELDS_MAX: usize = 40;
-const MISSED_RUN: u64 = 16;
 
 /// Adds up what was seen.
 #[derive(Debug, Default)]
@@ -48,6 +47,9 @@ pub(super) struct Meter {
     magnitude: u64,
     /// The number before, in a column.
     last: i64,
+    /// Letters of the text so far, and of the longest one, which the parser holds a second time.
+    letters: u64,
+    longest: u64,
 }
 
 impl Meter {
@@ -60,17 +62,23 @@ impl Meter {
         self.last = 0;
         self.taken += match (is_object, place) {
             (true, _) => OBJECT,
-            (false, Known::MissedRuns) => MISSED_RUN,
+            (false, Known::MissedRuns) => 0,
             (false, _) => LIST,
         };
     }
 
-    pub fn text(&mut self) {
-        self.taken += TEXT;
+    pub fn text(&mut self, is_in_list: bool) {
+        self.taken += TEXT + if is_in_list { ITEM } else { 0 };
+    }
+
+    pub fn text_begins(&mut self) {
+        self.letters = 0;
     }
 
     pub fn letter(&mut self) {
-        self.taken += 1;
+        self.letters += 1;
+        self.taken += 1 + u64::from(self.letters > self.longest);
+        self.longest = self.longest.max(self.letters);
     }
 
     /// The `count`th key of its object.
@@ -101,13 +109,12 @@ impl Meter {
 
     pub fn number_ends(&mut self, place: Known, is_in_list: bool) {
         self.taken += match place {
-            Known::Column => {
+            Known::Column | Known::MissedRuns => {
                 let magnitude = self.magnitude as i64;
                 let number = if self.is_negative { magnitude.wrapping_neg() } else { magnitude };
                 let difference = number.wrapping_sub(std::mem::replace(&mut self.last, number));
                 coded_length(difference)
             }
-            Known::MissedRuns => 0,
             _ if is_in_list => ITEM,
             _ => FIELD,
         };

@@ -4,6 +4,7 @@ mod consistency;
 mod guard;
 mod letters;
 mod memory;
+mod reduced;
 mod v1;
 
 use std::io::{self, BufReader, Read, Write};
@@ -26,7 +27,7 @@ pub const SCHEMA: &str = "oversleep-result/2";
 pub const FILE_BYTES_MAX: u64 = 64 << 30;
 /// Most memory that reading a file takes, in bytes; half of its length where that is more. Files in which a few bytes
 /// ask for many are refused, and no run writes such a file.
-pub const MEMORY_MAX: u64 = 128 << 20;
+pub const MEMORY_MAX: u64 = 96 << 20;
 /// Most series of one run, which is refused before it measures more. Each takes some KB of memory, besides its samples.
 pub const SERIES_MAX: usize = 8_192;
 /// Most rounds of one run, all series together.
@@ -134,7 +135,8 @@ pub struct ResultFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<ClockResult>,
     /// Everything measured.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "reduced::each")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Series>"))]
     pub series: Vec<Series>,
     /// Remedies tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -235,6 +237,14 @@ impl ResultFile {
     /// What is wrong with it: it can't be read, is not JSON, has another schema, or its contents contradict themselves.
     pub fn read_from(mut source: impl Read) -> Result<ResultFile, FileError> {
         ResultFile::read_all_of(&mut source)
+    }
+
+    /// As [`ResultFile::read_from`]; `reduce` leaves out of each series what its reader doesn't use, as soon as it is read.
+    ///
+    /// # Errors
+    /// As [`ResultFile::read_from`].
+    pub fn read_reduced(source: impl Read, reduce: fn(&mut Series)) -> Result<ResultFile, FileError> {
+        reduced::reading(reduce, || ResultFile::read_from(source))
     }
 
     /// Compiled once, and not again for every kind of source.

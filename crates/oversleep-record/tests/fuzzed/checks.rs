@@ -155,7 +155,7 @@ fn report(series: &Series) {
     let disturbance = series.disturbance();
     assert!(disturbance.share(disturbance.steal_ns).is_none_or(f64::is_finite));
     let samples: Vec<i64> = series.samples.value.iter().collect();
-    for &[first, length] in &series.samples.missed_runs {
+    for [first, length] in series.samples.missed_runs.iter() {
         assert_eq!(samples[first as usize..][..length as usize].len() as u64, length);
     }
     let _ = (steadiness(series), share_of_rounds_lower(series, series), median(&mut samples.clone()));

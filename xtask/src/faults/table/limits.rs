@@ -6,6 +6,10 @@ use crate::faults::row::{Case, Expect, Row, Where};
 const KIND: &str = "limits";
 const SHORT: &str = "waits thread-sleep nanosleep --request 1ms --count 3 --out r.json";
 
+/// Takes more and more memory, up to about 100 MB.
+const LARGE: &str =
+    "waits clock-nanosleep --on linux-hz250 --request $(seq -s, -f %gus 1 100) --count 100000 --out r.json";
+
 pub fn rows(material: &Material) -> Vec<Row> {
     let limited = |option: &str, values: &[u64], command: &str| -> Vec<Case> {
         let case = |value: &u64| Case::script(format!("ulimit -{option} {value}; exec \"$O\" {command}"));
@@ -41,6 +45,20 @@ pub fn rows(material: &Material) -> Vec<Row> {
             "memory (`ulimit -v`)",
             memory,
             limited("v", &[26_000, 28_000, 30_000, 34_000, 40_000, 60_000, 100_000, 150_000, 250_000], SHORT),
+        ),
+        Row::new(
+            KIND,
+            "memory runs out while it measures (`ulimit -v`)",
+            Expect::codes(&[130]).result(Where::Named).says(&["memory runs out; ending the run"]),
+            limited("v", &[70_000, 60_000, 90_000], LARGE),
+        ),
+        Row::new(
+            KIND,
+            "large stacks in little memory (`ulimit -s`, `ulimit -v`)",
+            Expect::codes(&[0, 1, 4]).result(Where::IfMeasured),
+            [(65_536, 100_000), (8_192, 60_000), (1_000_000, 200_000)]
+                .map(|(stack, all)| Case::script(format!("ulimit -s {stack}; ulimit -v {all}; exec \"$O\" {SHORT}")))
+                .to_vec(),
         ),
         Row::new(KIND, "open files (`ulimit -n`)", measured(), limited("n", &[8, 5, 6, 7, 10, 12, 16, 24, 32], SHORT)),
         Row::new(KIND, "the stack (`ulimit -s`)", measured(), limited("s", &[1_024, 512, 65_536], SHORT)),

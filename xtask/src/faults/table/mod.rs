@@ -1,6 +1,7 @@
 //! The rows, in one file per kind.
 
 mod files;
+mod groups;
 mod injection;
 mod limits;
 mod outputs;
@@ -22,6 +23,7 @@ pub fn rows(material: &Material) -> Vec<Row> {
     rows.extend(outputs::rows(material));
     rows.extend(system::rows());
     rows.extend(limits::rows(material));
+    rows.extend(groups::rows());
     rows.extend(policies::rows());
     rows.extend(files::rows(material));
     rows.extend(injection::rows(material));

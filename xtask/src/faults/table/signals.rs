@@ -34,6 +34,7 @@ pub fn rows(material: &Material) -> Vec<Row> {
     rows.extend([starting(), twice(), together(), ignored(), other_signals(), limits_of_others()]);
     rows.extend(delivering());
     rows.extend(killed(material));
+    rows.push(replacing(material));
     rows.push(reading(material));
     rows.extend(holding());
     rows
@@ -145,6 +146,19 @@ fn killed(material: &Material) -> Vec<Row> {
         row("a report", report, &["old.json"]),
         row("files that nobody named", automatic, &[]),
     ]
+}
+
+/// Killed between the two steps that replace a file, which leaves a hidden one; a later run removes it.
+fn replacing(material: &Material) -> Row {
+    let filter = "-e trace=rename,renameat,renameat2 -e inject=rename,renameat,renameat2:signal=KILL:when=1";
+    let script = format!(
+        "cp old.json r.json; strace -f -qq -o /dev/null {filter} \"$O\" report old.json --json=r.json; \
+         cmp old.json r.json || exit 9; ls .oversleep-*.part >&2 || exit 9; touch -d '2 minutes ago' .oversleep-*.part; \
+         exec \"$O\" report old.json --json=r.json"
+    );
+    let expect = Expect::codes(&[0]).result(Where::Named);
+    let case = Case::script(script).given("old.json", material.result.clone());
+    Row::new(KIND, "killed while it replaces a file, and run again later", expect, vec![case]).needing(&[Need::Strace])
 }
 
 fn reading(material: &Material) -> Row {

@@ -25,6 +25,8 @@ pub struct SystemCounters {
     pressure: Option<SystemFile>,
     interrupts: Option<SystemFile>,
     throttling: Vec<SystemFile>,
+    /// Where several groups have a limit: how long any of them throttled this one.
+    throttled_by_any: Option<SystemFile>,
     ticks_per_second: i64,
     /// The last reported CPU time of other processes; see [`SystemCounters::other_cpu`].
     other_cpu_ns: AtomicI64,
@@ -46,6 +48,7 @@ impl SystemCounters {
             stat: SystemFile::open("/proc/stat").filter(|file| file.is_faster_than(STAT_LIMIT)),
             pressure: SystemFile::open("/proc/pressure/cpu"),
             interrupts: SystemFile::open("/proc/interrupts").filter(|file| file.is_faster_than(INTERRUPTS_LIMIT)),
+            throttled_by_any: throttled_by_any(),
             throttling: throttling_files(),
             ticks_per_second,
             other_cpu_ns: AtomicI64::new(0),
@@ -99,7 +102,8 @@ impl SystemCounters {
         Some(Nanos(now))
     }
 
-    /// The sum for this group and those above it, because each counts only its own throttling.
+    /// The sum for this group and those above it, because each counts only its own throttling. Two groups may throttle at
+    /// the same moment, so their times don't add up: since Linux 6.6 the kernel counts the moments of any of them.
     fn throttling(&self) -> Option<Throttling> {
         let mut sum = None;
         for file in &self.throttling {
@@ -107,7 +111,10 @@ impl SystemCounters {
             let Throttling { time: time_before, periods: periods_before } = sum.unwrap_or_default();
             sum = Some(Throttling { time: time_before + time, periods: periods_before + periods });
         }
-        sum
+        match self.throttled_by_any.as_ref().and_then(|file| file.with_text(cgroup::parse_local)) {
+            Some(time) => sum.map(|sum| Throttling { time, ..sum }),
+            None => sum,
+        }
     }
 }
 
@@ -121,6 +128,17 @@ fn throttling_files() -> Vec<SystemFile> {
     let limited = groups.folders.iter().filter(|folder| groups.limit_of(folder, &Disk).is_some());
     let limited: Vec<SystemFile> = limited.filter_map(counting).collect();
     if limited.is_empty() { groups.folders.iter().find_map(counting).into_iter().collect() } else { limited }
+}
+
+/// `cpu.stat.local` of this group, where more than one has a limit.
+fn throttled_by_any() -> Option<SystemFile> {
+    let groups = cgroup::find(&Disk).ok()?;
+    let limits = groups.folders.iter().filter(|folder| groups.limit_of(folder, &Disk).is_some()).count();
+    if limits < 2 {
+        return None;
+    }
+    let file = SystemFile::open(&format!("{}/cpu.stat.local", groups.folders[0]))?;
+    file.with_text(cgroup::parse_local).map(|_| file)
 }
 
 fn cpu_time(clock: libc::clockid_t) -> Option<Nanos> {
