@@ -3,10 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-
-#[path = "../../crates/oversleep-record/tests/fuzzed/checks.rs"]
-mod checks;
+use oversleep_fuzz::checks::{self, Checks};
+use oversleep_fuzz::count;
 
 fuzz_target!(|bytes: &[u8]| {
-    _ = checks::duration(bytes);
+    count(checks::duration(bytes, Checks::All));
 });

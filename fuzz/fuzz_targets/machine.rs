@@ -4,11 +4,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-
-#[path = "../../crates/oversleep-lab/tests/damaged/uses.rs"]
-mod uses;
+use oversleep_fuzz::{count, number, uses};
 
 fuzz_target!(|input: (&str, &[u8])| {
     let (words, bytes) = input;
-    uses::ask_each(&uses::typed_by(bytes, words));
+    let number = number(words.bytes().chain(bytes.iter().copied()));
+    count(uses::ask_one(&uses::typed_by(bytes, words), number));
 });

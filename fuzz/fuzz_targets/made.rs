@@ -1,12 +1,12 @@
-//! A small result that bytes make, written and read back as the same; then its text is damaged, and read or refused.
+//! A small result that bytes make and alter, written and read back as the same; or its text is damaged, and read or
+//! refused.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-
-#[path = "../../crates/oversleep-record/tests/fuzzed/checks.rs"]
-mod checks;
+use oversleep_fuzz::checks::{self, Checks};
+use oversleep_fuzz::count;
 
 fuzz_target!(|bytes: &[u8]| {
-    checks::made_and_damaged(bytes);
+    count(checks::made_and_damaged(bytes, Checks::chosen_by(bytes)));
 });

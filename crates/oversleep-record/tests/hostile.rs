@@ -228,3 +228,27 @@ fn the_largest_run_reads_back() {
     let read = ResultFile::read(&written).unwrap_or_else(|error| panic!("{} bytes: {error}", written.len()));
     assert!(read == largest, "{MEMORY_MAX}");
 }
+
+#[test]
+fn text_that_is_not_utf_8_is_refused_wherever_it_stands() {
+    let read = |text: &[u8]| ResultFile::read(text).map_err(|error| error.to_string());
+    let good = include_bytes!("../../../schema/golden/v2/minimal.json");
+    let body = &good[..good.iter().rposition(|&byte| byte == b'}').unwrap()];
+    let with = |letters: &[u8]| [body, b",\n\"later\":\"", letters, b"\"}\n"].concat();
+    read(&with("µ日🕰".as_bytes())).expect("what no field is made of is left out");
+    for letters in [&b"\x82"[..], b"\xff", b"\xc2", b"\xed\xa0\x80", b"\xf0\x9f\x95", b"\xc0\xaf"] {
+        let error = read(&with(letters)).expect_err("not UTF-8");
+        assert_eq!(error, "damaged result file: its text is not UTF-8 at line 2 column 10", "{letters:x?}");
+    }
+    // A letter whose bytes come one by one is whole.
+    let text = with("日🕰".as_bytes());
+    struct OneByOne<'a>(&'a [u8]);
+    impl Read for OneByOne<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0.read(&mut buffer[..1])
+        }
+    }
+    ResultFile::read_from(OneByOne(&text)).expect("whole letters");
+    let long = [&with("日".repeat(50_000).as_bytes())[..]].concat();
+    read(&long).expect("letters across the blocks that are read at a time");
+}

@@ -53,6 +53,7 @@ proptest! {
     fn every_result_is_explained_and_compared((good, file) in any_pair()) {
         uses::explained(&file);
         let base = ResultFile { series: good.series.iter().take(file.series.len()).cloned().collect(), ..file.clone() };
+        uses::compared_with_itself(&file);
         uses::compared(&file, &base);
     }
 

@@ -8,12 +8,12 @@ use oversleep_explain as explain;
 use oversleep_explain::compare;
 use oversleep_lab::ask::{self, Question, ask};
 use oversleep_lab::catalogue::Kind;
-use oversleep_lab::machines::{self};
+use oversleep_lab::machines::{self, Figure};
 use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::comparison::Verdict;
 use oversleep_record::conditions::Setting;
-use oversleep_record::testing::{damaged_text, made};
+use oversleep_record::testing::{altered, damaged_text, made};
 use oversleep_record::{CommandName, Conditions, ExperimentId, Nanos, ResultFile};
 
 /// A result of a model of each system, with few values of many kinds.
@@ -34,17 +34,18 @@ fn taken_on(machine: &str) -> ResultFile {
     lab.run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there")
 }
 
-/// A small result that bytes make and damage, and one that fewer of them make; `None` where the reader refuses it.
+/// A small result that bytes make and alter, and one that fewer of them make; `None` where the reader refuses it.
 pub fn small_pair(bytes: &[u8]) -> Option<(ResultFile, ResultFile)> {
-    let (making, damage) = bytes.split_at(bytes.len() * 3 / 4);
-    let file = made(making);
-    let base = made(&making[..making.len() / 2]);
-    let edits = if bytes.first().is_some_and(|first| first % 2 == 1) { damage.len().min(10) } else { 0 };
-    let damage = &damage[..edits];
-    if damage.is_empty() {
-        return Some((file, base));
-    }
-    Some((ResultFile::read(&damaged_text(file.write(), damage)).ok()?, base))
+    let (making, changes) = bytes.split_at(bytes.len() / 2);
+    let good = made(making);
+    let choice = bytes.first().copied().unwrap_or(0);
+    let base = if choice & 4 == 0 { good.clone() } else { made(&making[..making.len() / 2]) };
+    // A text takes ten times as long, and few come past the reader.
+    let file = match choice >> 4 {
+        15 => ResultFile::read(&damaged_text(good.write(), &changes[..changes.len().min(10)])).ok()?,
+        _ => altered(good, changes)?,
+    };
+    Some((file, base))
 }
 
 /// Whether a result has the text itself, in a name or a reason.
@@ -65,13 +66,17 @@ pub fn explained(file: &ResultFile) {
     let _ = (explain::verdicts::clock_table(file), explain::split::rows(file), explain::remedies_to_try(file));
 }
 
-/// A result differs from no copy of itself; and what the comparison says can be written.
-pub fn compared(file: &ResultFile, base: &ResultFile) {
-    let no_words = |_: &ResultFile| Vec::new();
-    let alike = compare::compare(&[file.clone(), file.clone()], no_words);
+/// A result differs from no copy of itself.
+pub fn compared_with_itself(file: &ResultFile) {
+    let alike = compare::compare(&[file.clone(), file.clone()], |_| Vec::new());
     for (series, judged) in alike.verdicts(1) {
         assert!(!matches!(judged.verdict, Verdict::Differs), "{} differs from itself", series.key);
     }
+}
+
+/// A comparison drops nothing, and what it says can be written.
+pub fn compared(file: &ResultFile, base: &ResultFile) {
+    let no_words = |_: &ResultFile| Vec::new();
     let compared = compare::compare(&[base.clone(), file.clone()], no_words);
     assert!(compared.series.len() >= file.series.len().max(base.series.len()), "nothing is dropped");
     let written = serde_json::to_value(&compared).expect("plain data is written");
@@ -90,11 +95,27 @@ pub fn modelled(file: &ResultFile) {
 }
 
 fn run_some(lab: &Laboratory, conditions: Conditions) {
-    let experiments =
-        [ExperimentId::A1, ExperimentId::B3, ExperimentId::B5].map(|id| experiment(id).expect("a known id")).into();
+    run(lab, conditions, &[ExperimentId::A1, ExperimentId::B3, ExperimentId::B5], Vec::new());
+}
+
+/// One wait, so that a run takes little time.
+fn run_one(lab: &Laboratory, conditions: Conditions, choice: u8) {
+    let waits = lab.names(Kind::Wait);
+    let Some(wait) = waits.get(usize::from(choice) % waits.len().max(1)) else { return };
+    run(lab, conditions, &[ExperimentId::B5], vec![(*wait).to_owned()]);
+}
+
+fn run(lab: &Laboratory, conditions: Conditions, ids: &[ExperimentId], subjects: Vec<String>) {
+    let experiments = ids.iter().map(|&id| experiment(id).expect("a known id")).collect();
     let limit = Some(Limit::Count(3));
-    let plan =
-        Plan { depth: Depth::Quick, requests: vec![Nanos::from_millis(1)], limit, conditions, ..Plan::default() };
+    let plan = Plan {
+        depth: Depth::Quick,
+        requests: vec![Nanos::from_millis(1)],
+        limit,
+        conditions,
+        subjects,
+        ..Plan::default()
+    };
     let request = Request { command: CommandName::Waits, experiments, plan, name: None, try_remedies: false };
     let file = lab.run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there");
     let read = ResultFile::read(&file.write()).expect("a result is read");
@@ -118,19 +139,48 @@ pub struct Typed<'a> {
     pub neighbour: Option<Setting>,
 }
 
-/// A machine changed so is there or refused in words; what it is asked is answered, or not for a reason.
-pub fn ask_each(typed: &Typed<'_>) {
+/// A machine changed so is there or refused in words; whether it is there.
+pub fn is_there(typed: &Typed<'_>) -> Option<Laboratory> {
     let names = machines::names();
-    let name = names[typed.machine % names.len()];
-    let lab = match machines::load(name, &typed.changes, machines::SEED) {
-        Ok(lab) => lab,
+    match machines::load(names[typed.machine % names.len()], &typed.changes, machines::SEED) {
+        Ok(lab) => Some(lab),
         Err(error) => {
             assert!(error.to_string().len() > 10, "{error}");
-            return;
+            None
         }
-    };
+    }
+}
+
+/// A machine changed so answers, or says why not; it is described, and what it measures is read.
+pub fn ask_each(typed: &Typed<'_>) {
+    if let Some(lab) = is_there(typed) {
+        described(typed);
+        let conditions = conditions_of(&lab, typed);
+        answered(&lab, typed, &conditions);
+        run_some(&lab, conditions);
+    }
+}
+
+/// One of these by its number: a run takes a hundred times as long as a question. Whether the machine is there.
+pub fn ask_one(typed: &Typed<'_>, number: u32) -> bool {
+    let Some(lab) = is_there(typed) else { return false };
+    match number % 256 {
+        0..64 => described(typed),
+        255 => run_one(&lab, conditions_of(&lab, typed), (number >> 8) as u8),
+        _ => answered(&lab, typed, &conditions_of(&lab, typed)),
+    }
+    true
+}
+
+fn described(typed: &Typed<'_>) {
+    let names = machines::names();
+    let name = names[typed.machine % names.len()];
     let described = machines::describe(name, &typed.changes).expect("what was loaded is described");
     assert!(described.figures.iter().all(|figure| !figure.path.is_empty()));
+}
+
+/// The conditions that the machine can have of those typed.
+fn conditions_of(lab: &Laboratory, typed: &Typed<'_>) -> Conditions {
     let mut conditions = Conditions::as_found();
     let tunables = lab.names(Kind::Tunable);
     for (place, setting) in &typed.tuned {
@@ -144,32 +194,37 @@ pub fn ask_each(typed: &Typed<'_>) {
     if let Some((place, hogs)) = typed.load.filter(|_| !loads.is_empty()) {
         conditions = conditions.with_load(loads[place % loads.len()], hogs);
     }
-    if let Ok(subject) = typed.question.parse() {
-        let neighbours = typed.neighbour.iter().cloned().collect();
-        let question = Question { conditions: conditions.clone(), neighbours, count: 5, ..Question::of(subject) };
-        match ask(&lab, &question) {
-            Ok(answer) => {
-                assert!(answer.min_ns() <= answer.quantile_ns(0.5) && answer.quantile_ns(0.99) <= answer.max_ns());
-                assert!(answer.mean_ns().is_finite() && answer.rule().is_none_or(|rule| !rule.is_empty()));
-            }
-            Err(reason) => assert!(!reason.to_string().is_empty()),
+    conditions
+}
+
+fn answered(lab: &Laboratory, typed: &Typed<'_>, conditions: &Conditions) {
+    let Ok(subject) = typed.question.parse() else { return };
+    let neighbours = typed.neighbour.iter().cloned().collect();
+    let question = Question { conditions: conditions.clone(), neighbours, count: 5, ..Question::of(subject) };
+    match ask(lab, &question) {
+        Ok(answer) => {
+            assert!(answer.min_ns() <= answer.quantile_ns(0.5) && answer.quantile_ns(0.99) <= answer.max_ns());
+            assert!(answer.mean_ns().is_finite() && answer.rule().is_none_or(|rule| !rule.is_empty()));
         }
+        Err(reason) => assert!(!reason.to_string().is_empty()),
     }
-    run_some(&lab, conditions);
+}
+
+/// The figures of a machine as its profile states them.
+fn figures(machine: usize) -> &'static [Figure] {
+    static ALL: OnceLock<Vec<Vec<Figure>>> = OnceLock::new();
+    let stated = |name| machines::describe(name, &[]).expect("a profile is sound").figures;
+    let all = ALL.get_or_init(|| machines::names().into_iter().map(stated).collect());
+    &all[machine % all.len()]
 }
 
 /// Something typed, as bytes choose it: figures of the machine with values of its own and of others.
 pub fn typed_by<'a>(bytes: &'a [u8], words: &'a str) -> Typed<'a> {
     let byte = |place: usize| usize::from(bytes.get(place).copied().unwrap_or(0));
-    let names = machines::names();
     let machine = byte(0);
     let mut changes = Vec::new();
     for change in 0..byte(1) % 4 {
         let at = 2 + change * 4;
-        let figures = |machine: usize| {
-            let described = machines::describe(names[machine % names.len()], &[]);
-            described.expect("a profile is sound").figures
-        };
         let (own, other) = (figures(machine), figures(byte(at)));
         let (own, value) = (&own[byte(at + 1) % own.len()], &other[byte(at + 2) % other.len()].value);
         const VALUES: [&str; 12] = [

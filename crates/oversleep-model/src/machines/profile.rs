@@ -1,6 +1,7 @@
 //! A profile: the figures of a machine, each with its source, read from a file and checked.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 
@@ -81,9 +82,18 @@ pub(super) const PROFILES: &[(&str, &str)] = profiles! {
 const BASES_MAX: usize = 8;
 
 impl Profile {
-    /// The profile of that name, with all that it is based on.
+    /// The profile of that name, with all that it is based on. Each is read once.
     pub(super) fn named(name: &str) -> Result<Profile, MachineError> {
-        Profile::named_without(name, None)
+        static READ: [OnceLock<Profile>; PROFILES.len()] = [const { OnceLock::new() }; PROFILES.len()];
+        let read = PROFILES.iter().zip(&READ).find(|((known, _), _)| *known == name).map(|(_, read)| read);
+        if let Some(profile) = read.and_then(OnceLock::get) {
+            return Ok(profile.clone());
+        }
+        let profile = Profile::named_without(name, None)?;
+        if let Some(read) = read {
+            _ = read.set(profile.clone());
+        }
+        Ok(profile)
     }
 
     /// The profile of that name as it would be without one source: its figures fall back to what another source says,

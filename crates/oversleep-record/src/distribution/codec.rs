@@ -89,7 +89,7 @@ pub fn check(coded: &[u8]) -> Result<u64, Fault> {
 }
 
 /// Codes filled buckets, as far as the last of them. A histogram without values is one empty bucket.
-pub fn encode(filled: Filled<'_>) -> Vec<u8> {
+pub fn encode(filled: impl Iterator<Item = (usize, u64)>) -> Vec<u8> {
     let (mut coded, mut next) = (Vec::new(), 0);
     for (bucket, count) in filled {
         match bucket - next {

@@ -5,6 +5,8 @@
 
 mod buckets;
 mod codec;
+#[cfg(any(test, feature = "testing"))]
+mod few;
 mod figures;
 mod form;
 mod histogram;

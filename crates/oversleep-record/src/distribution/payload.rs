@@ -8,7 +8,7 @@ use std::io::{Read, Write as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
-use flate2::read::ZlibDecoder;
+use flate2::bufread::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 
 use super::buckets::{BUCKETS, HIGHEST, SIGNIFICANT_DIGITS};

@@ -9,7 +9,7 @@ use crate::split::LatenessSplit;
 
 impl ResultFile {
     /// What contradicts itself, if anything does.
-    pub(super) fn fault(&self) -> Option<String> {
+    pub(crate) fn fault(&self) -> Option<String> {
         let mut keys = BTreeSet::new();
         for series in &self.series {
             if !keys.insert(series.key.as_str()) {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 
+use super::letters::Letters;
 use super::memory::{Known, Meter};
 use super::{FILE_BYTES_MAX, MEMORY_MAX};
 
@@ -18,6 +19,8 @@ pub(super) enum Fault {
     OtherSchema { found: String },
     #[error("another encoding")]
     OtherEncoding(&'static str),
+    #[error("not UTF-8")]
+    NotUtf8 { line: usize, column: usize },
     #[error("too large")]
     TooLarge,
     #[error("too much memory")]
@@ -27,6 +30,7 @@ pub(super) enum Fault {
 /// A source whose text is checked on its way. A byte order mark is left out.
 pub(super) struct Guard<R> {
     source: R,
+    letters: Letters,
     scan: Scan,
     /// Bytes given to the reader.
     pub given: u64,
@@ -35,7 +39,7 @@ pub(super) struct Guard<R> {
 
 impl<R: Read> Guard<R> {
     pub fn new(source: R) -> Guard<R> {
-        Guard { source, scan: Scan::default(), given: 0, fault: None }
+        Guard { source, letters: Letters::default(), scan: Scan::default(), given: 0, fault: None }
     }
 
     /// Fills `buffer` as far as the source can.
@@ -80,8 +84,10 @@ impl<R: Read> Read for Guard<R> {
         if self.given == 0 {
             count = self.begin(&mut buffer[..count], count);
         }
-        let (mut sound, fault) = self.scan.bytes(&buffer[..count]);
-        self.fault = self.fault.take().or(fault);
+        let invalid = self.letters.invalid_at(&buffer[..count]);
+        let (mut sound, fault) = self.scan.bytes(&buffer[..invalid.unwrap_or(count)]);
+        let not_utf8 = |_| Fault::NotUtf8 { line: self.scan.line + 1, column: self.scan.column + 1 };
+        self.fault = self.fault.take().or(fault).or(invalid.map(not_utf8));
         self.given += sound as u64;
         if self.given > FILE_BYTES_MAX {
             self.fault = Some(Fault::TooLarge);

@@ -2,6 +2,7 @@
 
 mod consistency;
 mod guard;
+mod letters;
 mod memory;
 mod reduced;
 mod v1;
@@ -166,6 +167,14 @@ pub enum FileError {
     /// Not UTF-8 text.
     #[error("it is {0}, and a result file is UTF-8 text; {advice}", advice = other_encoding(.0))]
     OtherEncoding(&'static str),
+    /// Some of its bytes are no letters.
+    #[error("damaged result file: its text is not UTF-8 at line {line} column {column}")]
+    NotUtf8 {
+        /// Where the first of them is.
+        line: usize,
+        /// From 1, in bytes.
+        column: usize,
+    },
     /// Which of the two values is meant?
     #[error("damaged result file: the key '{key}' is there twice in one object, at line {line} column {column}")]
     RepeatedKey {
@@ -206,6 +215,7 @@ impl From<serde_json::Error> for FileError {
             Some(guard::Fault::RepeatedKey { key, line, column }) => FileError::RepeatedKey { key, line, column },
             Some(guard::Fault::OtherSchema { found }) => FileError::OtherSchema { found },
             Some(guard::Fault::OtherEncoding(encoding)) => FileError::OtherEncoding(encoding),
+            Some(guard::Fault::NotUtf8 { line, column }) => FileError::NotUtf8 { line, column },
             Some(guard::Fault::TooLarge) => FileError::TooLarge,
             Some(guard::Fault::TooMuchMemory) => FileError::TooMuchMemory,
         }

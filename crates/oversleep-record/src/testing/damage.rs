@@ -6,12 +6,14 @@
 
 use serde_json::{Value, json};
 
-use super::rounds;
+use super::rounds_keeping;
 use crate::series::{Pace, Series, Status};
 use crate::{Nanos, ResultFile, SeriesKey, Unavailable};
 
 /// Most series that are kept: what goes wrong goes wrong with few, and few are quick.
 const SERIES_MAX: usize = 24;
+/// Most raw samples of a series that is made anew.
+const SAMPLES_MAX: usize = 40;
 /// Most edits.
 const EDITS_MAX: usize = 12;
 
@@ -150,7 +152,7 @@ pub(super) fn change(series: &mut Series, bytes: &mut Bytes<'_>) {
         _ => {
             let values: Vec<i64> = (0..bytes.next() % 8).map(|_| bytes.number()).collect();
             let count = [0, 1, 2, 20, 200][bytes.next() % 5];
-            let made = rounds("B5/any/1ms", &values, count);
+            let made = rounds_keeping("B5/any/1ms", &values, count, SAMPLES_MAX);
             series.distribution = made.distribution;
             series.samples = made.samples;
             series.rounds = made.rounds;

@@ -2,13 +2,13 @@
 //! read, and each takes some microseconds.
 
 use super::damage::{Bytes, change};
-use super::{Sheet, rounds};
+use super::{Sheet, rounds_keeping};
 use crate::environment::FactValue;
 use crate::file::Completion;
 use crate::{FactName, Nanos, ResultFile, Unavailable};
 
-/// Keys that experiments give, so that findings take the series for theirs.
-const KEYS: [&str; 8] = [
+/// Keys that experiments give, so that findings and sections take the series for theirs.
+pub(super) const KEYS: [&str; 40] = [
     "B5/nanosleep/1ms",
     "B5/poll/1ms",
     "B5/select/5ms",
@@ -17,7 +17,42 @@ const KEYS: [&str; 8] = [
     "B5/sleep/1ms",
     "B5/timerfd/1ms",
     "A1/monotonic",
+    "A1/tsc",
+    "A1/std-instant",
+    "B1/nanosleep/1ms/coarse",
+    "B1/nanosleep/1ms/precise",
+    "B2/nanosleep/1ms",
+    "B3/monotonic-coarse",
+    "B3/get-tick-count-64",
+    "B4/usleep/1ms",
+    "B5/futex/1ms",
+    "B5/io-uring/1ms",
+    "B5/so-rcvtimeo/1ms",
+    "B5/waitable-timer-high-resolution/1ms",
+    "B6/nanosleep/1ms/random",
+    "B7/sched-yield/idle",
+    "B8/nanosleep/1ms/policy=other",
+    "B8/nanosleep/1ms/policy=fifo:1",
+    "B9/nanosleep/1ms/load=spin:2",
+    "B12/hybrid/1ms",
+    "B12/spin/1ms",
+    "C2/sleep/1ms/resolution=500us",
+    "C2/sleep/1ms/resolution=1ms",
+    "C3/sleep/1ms/neighbour=none",
+    "C3/sleep/1ms/neighbour=1ms",
+    "C3/resolution/stated/neighbour=1ms",
+    "C5/nanosleep/wakeups/idle/slack=1ns",
+    "C5/nanosleep/wakeups/sleeping/slack=1ns",
+    "C6/waitable-timer-tolerant/tolerance=32ms/wakeups",
+    "D1/blocked/coarse",
+    "D1/blocked/precise",
+    "D3/blocked/100us",
+    "D4/futex/one-way",
+    "D4/futex/ping-pong",
 ];
+
+/// Most raw samples of a series: they would be most of its text, and what reads one reads many.
+const SAMPLES_MAX: usize = 6;
 
 /// The result that these bytes make: up to four series of few values, and some facts. The reader takes it.
 pub fn made(bytes: &[u8]) -> ResultFile {
@@ -30,14 +65,13 @@ pub fn made(bytes: &[u8]) -> ResultFile {
     for _ in 0..bytes.below(5) {
         let key = KEYS[bytes.below(KEYS.len())];
         let values: Vec<i64> = (0..bytes.below(5)).map(|_| bytes.number()).collect();
-        let mut series = rounds(key, &values, [1, 3, 10, 40][bytes.below(4)]);
+        let mut series = rounds_keeping(key, &values, [1, 3, 20, 2_000][bytes.below(4)], SAMPLES_MAX);
         if bytes.below(4) == 0 {
             change(&mut series, bytes);
         }
         if bytes.below(4) == 0 {
             series.calls_only = Some(series.distribution.clone());
         }
-        series.shrink();
         if sheet.file.series.iter().all(|other| other.key != series.key) {
             sheet = sheet.series(series);
         }
@@ -49,7 +83,8 @@ pub fn made(bytes: &[u8]) -> ResultFile {
     sheet.file
 }
 
-fn value(bytes: &mut Bytes<'_>) -> FactValue {
+/// The value of a fact.
+pub(super) fn value(bytes: &mut Bytes<'_>) -> FactValue {
     match bytes.below(7) {
         0 => FactValue::Text(bytes.text()),
         1 => FactValue::Integer(bytes.number()),

@@ -2,14 +2,17 @@
 //!
 //! Only with the feature `testing`, which no program enables.
 
+mod altered;
 mod damage;
 mod made;
 
+pub use altered::altered;
 pub use damage::damaged;
 pub use made::{damaged_text, made};
 
 use crate::clock::{AcrossSuspend, Counts, Difference, Epoch, Steps};
 use crate::conditions::{Conditions, Held, LoadSpec, Outcome, Setting};
+use crate::distribution::Distribution;
 use crate::disturbance::Disturbance;
 use crate::environment::{FactValue, PlatformId};
 use crate::file::{Completion, Floor, SCHEMA, Tool};
@@ -233,6 +236,11 @@ fn labelled(labels: Labels, experiment: ExperimentId, word: &str) -> Labels {
 /// A series of that key: each round holds `count` times its value, on a machine that did hardly anything else.
 /// Subject, request, labels and conditions follow from the key as the experiments write it.
 pub fn rounds(key: impl AsRef<str>, values: &[i64], count: u64) -> Series {
+    rounds_keeping(key, values, count, 10_000)
+}
+
+/// The same, with at most `cap` raw samples.
+pub(crate) fn rounds_keeping(key: impl AsRef<str>, values: &[i64], count: u64, cap: usize) -> Series {
     let key = SeriesKey::from(key.as_ref());
     let first = key.as_str().split('/').next().and_then(|id| id.parse().ok());
     let experiment: ExperimentId = first.unwrap_or_else(|| panic!("no experiment in {key}"));
@@ -279,8 +287,7 @@ pub fn rounds(key: impl AsRef<str>, values: &[i64], count: u64) -> Series {
     series.conditions = held(conditions);
     for (index, &value) in values.iter().enumerate() {
         for sample in 0..count {
-            series.distribution.record(value);
-            series.samples.push(10_000, index as i64 * 100_000_000 + sample as i64 * 1_000_000, value, false);
+            series.samples.push(cap, index as i64 * 100_000_000 + sample as i64 * 1_000_000, value, false);
         }
         series.rounds.push(Round {
             start_ns: Nanos::from_millis(index as i64 * 100),
@@ -295,6 +302,7 @@ pub fn rounds(key: impl AsRef<str>, values: &[i64], count: u64) -> Series {
             },
         });
     }
+    series.distribution = Distribution::of_counts(values.iter().map(|&value| (value, count)));
     series.counts.recorded = series.distribution.count();
     series.counts.early = series.distribution.early_count();
     series

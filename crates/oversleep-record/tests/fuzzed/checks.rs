@@ -1,28 +1,53 @@
 //! What holds of any bytes. The fuzz targets and the ordinary test beside this call the same functions.
 //!
-//! Each returns whether the bytes came past the reader, so that a run can count how many did.
+//! Each returns whether the bytes came past the reader, so that a run can count how many did. A fuzz target makes one check
+//! of each input, which its bytes choose: three times as many inputs find more than all checks of each.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use oversleep_record::stats::{median, share_of_rounds_lower, steadiness};
-use oversleep_record::testing::{damaged_text, made};
+use oversleep_record::testing::{altered, damaged_text, made};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, label};
 use serde_json::Value;
 
 /// What a target does with an input; whether the input got past parsing.
-pub type Target = fn(&[u8]) -> bool;
+pub type Target = fn(&[u8], Checks) -> bool;
 
 /// A target and its name.
 pub const ALL: [(&str, Target); 4] =
     [("result_file", result_file), ("made", made_and_damaged), ("histogram", histogram), ("duration", duration)];
 
+/// Which checks are made of an input.
+#[derive(Clone, Copy, Debug)]
+pub enum Checks {
+    /// All of them.
+    All,
+    /// One, by its number.
+    One(u8),
+}
+
+impl Checks {
+    /// One that the bytes choose.
+    pub fn chosen_by(bytes: &[u8]) -> Checks {
+        Checks::One(bytes.iter().fold(bytes.len() as u8, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte)))
+    }
+
+    /// Whether the check of that number is made; there are `count`.
+    fn include(self, number: u8, count: u8) -> bool {
+        match self {
+            Checks::All => true,
+            Checks::One(chosen) => chosen % count == number,
+        }
+    }
+}
+
 /// Any bytes as a result file.
-pub fn result_file(bytes: &[u8]) -> bool {
+pub fn result_file(bytes: &[u8], checks: Checks) -> bool {
     match ResultFile::read(bytes) {
         Ok(file) => {
-            holds(bytes, &file);
+            holds(bytes, &file, checks);
             true
         }
         Err(error) => {
@@ -32,39 +57,55 @@ pub fn result_file(bytes: &[u8]) -> bool {
     }
 }
 
-/// A result that bytes make is written and read back as the same; then its text is damaged.
-pub fn made_and_damaged(bytes: &[u8]) -> bool {
-    let (making, damage) = bytes.split_at(bytes.len() * 3 / 4);
-    let file = made(making);
+/// A result that bytes make and alter is written and read back as the same; or its text is damaged.
+pub fn made_and_damaged(bytes: &[u8], checks: Checks) -> bool {
+    let (making, changes) = bytes.split_at(bytes.len() / 2);
+    let good = made(making);
+    // One in four: with more than an edit or two next to none comes past the reader.
+    let damage =
+        if bytes.first().is_some_and(|first| first % 4 == 3) { &changes[..changes.len().min(10)] } else { &[] };
+    if !damage.is_empty() {
+        return result_file(&damaged_text(good.write(), damage), checks);
+    }
+    let Some(file) = altered(good, changes) else { return false };
     let text = file.write();
-    let read = ResultFile::read(&text).unwrap_or_else(|error| panic!("what was written is refused: {error}"));
-    assert!(read.write() == text, "what was written is read as something else");
-    // Half of them stay whole, and the others get an edit or two: with more, next to none comes past the reader.
-    let edits = if bytes.first().is_some_and(|first| first % 2 == 1) { damage.len().min(10) } else { 0 };
-    let text = damaged_text(text, &damage[..edits]);
-    result_file(&text)
+    if checks.include(0, 2) {
+        let read = ResultFile::read(&text).unwrap_or_else(|error| panic!("what was written is refused: {error}"));
+        assert!(read.write() == text, "what was written is read as something else");
+    }
+    if checks.include(1, 2) {
+        assert!(result_file(&text, checks), "what was written is refused");
+    }
+    true
 }
 
 /// What holds of a file that was read.
-fn holds(text: &[u8], file: &ResultFile) {
-    let written = file.write();
-    let again = ResultFile::read(&written).unwrap_or_else(|error| panic!("what was written is refused: {error}"));
-    // The first reading rounds a mean to a sum in whole units, so only later ones are equal.
-    assert!(ResultFile::read(&again.write()).expect("as before").write() == again.write());
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let document: Value = serde_json::from_slice(text).expect("it was read as JSON");
-    for (place, series) in file.series.iter().enumerate() {
-        let stated = &document["series"][place];
-        is_of_payload(&series.distribution, &stated["distribution"]);
-        if let Some(calls) = &series.calls_only {
-            is_of_payload(calls, &stated["calls_only"]);
-        }
-        report(series);
+fn holds(text: &[u8], file: &ResultFile, checks: Checks) {
+    if checks.include(0, 3) {
+        let written = file.write();
+        let again = ResultFile::read(&written).unwrap_or_else(|error| panic!("what was written is refused: {error}"));
+        // The first reading rounds a mean to a sum in whole units, so only later ones are equal.
+        let twice = again.write();
+        assert!(ResultFile::read(&twice).expect("as before").write() == twice);
     }
-    for trial in &file.trials {
-        for pair in &trial.pairs {
-            let of = |key| file.series(key).expect("the reader checked it");
-            let _ = share_of_rounds_lower(of(&pair.before), of(&pair.after));
+    if checks.include(1, 3) {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        let document: Value = serde_json::from_slice(text).expect("it was read as JSON");
+        for (place, series) in file.series.iter().enumerate() {
+            let stated = &document["series"][place];
+            is_of_payload(&series.distribution, &stated["distribution"]);
+            if let Some(calls) = &series.calls_only {
+                is_of_payload(calls, &stated["calls_only"]);
+            }
+        }
+    }
+    if checks.include(2, 3) {
+        file.series.iter().for_each(report);
+        for trial in &file.trials {
+            for pair in &trial.pairs {
+                let of = |key| file.series(key).expect("the reader checked it");
+                let _ = share_of_rounds_lower(of(&pair.before), of(&pair.after));
+            }
         }
     }
 }
@@ -87,10 +128,12 @@ fn is_of_payload(values: &Distribution, stated: &Value) {
     for value in shown.into_iter().flatten() {
         assert!(held(value), "{value} is shown and not in the payload");
     }
-    let buckets = |histogram: &Option<Histogram<u64>>| -> u64 {
-        histogram.as_ref().map_or(0, |histogram| histogram.iter_recorded().count() as u64)
-    };
-    assert_eq!(values.buckets().count() as u64, buckets(&positive) + buckets(&negative));
+    // With the same total, the same count in each bucket that we have makes them equal. Going over theirs takes a hundred
+    // times as long.
+    for (value, count) in values.buckets() {
+        let theirs = if value < 0 { &negative } else { &positive };
+        assert_eq!(theirs.as_ref().map(|theirs| theirs.count_at(value.unsigned_abs())), Some(count), "{value}");
+    }
 }
 
 fn reference(payload: Option<&Value>) -> Option<Histogram<u64>> {
@@ -123,7 +166,7 @@ fn report(series: &Series) {
 
 /// Counts as HdrHistogram V2 codes them, in a sound envelope with figures of its own: read as another implementation reads
 /// them, or refused.
-pub fn histogram(bytes: &[u8]) -> bool {
+pub fn histogram(bytes: &[u8], checks: Checks) -> bool {
     let Some((&[kind, figure], counts)) = bytes.split_first_chunk() else { return false };
     let mut plain = 0x1c84_9313_u32.to_be_bytes().to_vec();
     let length = counts.len() as u32;
@@ -133,7 +176,8 @@ pub fn histogram(bytes: &[u8]) -> bool {
     plain.extend(1.0_f64.to_be_bytes());
     plain.extend(counts);
     // The other implementation takes a length at its word, and sums of counts beyond 2^63 make it overflow.
-    let is_safe = kind != 255 && !counts.windows(6).any(|bytes| bytes.iter().all(|&byte| byte >= 0x80));
+    let is_right = kind != 255 || figure == 0;
+    let is_safe = is_right && !counts.windows(6).any(|bytes| bytes.iter().all(|&byte| byte >= 0x80));
     let theirs: Option<Histogram<u64>> =
         is_safe.then(|| Deserializer::new().deserialize(&mut plain.as_slice()).ok()).flatten();
     let compressed = flate2_stored(&plain);
@@ -142,13 +186,15 @@ pub fn histogram(bytes: &[u8]) -> bool {
     payload.extend(compressed);
     let mut form = serde_json::json!({ "count": 0, "hdr_v2": STANDARD.encode(payload) });
     if let Some(theirs) = theirs.as_ref().filter(|theirs| !theirs.is_empty()) {
-        let least = theirs.iter_recorded().next().map_or(0, |step| theirs.lowest_equivalent(step.value_iterated_to()));
+        let steps: Vec<(u64, u64)> =
+            theirs.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect();
+        let least = steps.first().map_or(0, |&(value, _)| theirs.lowest_equivalent(value));
         form["count"] = theirs.len().into();
         form["min"] = least.into();
         form["max"] = theirs.highest_equivalent(theirs.max()).into();
         // Its own mean overflows where counts are large.
-        let sum = theirs.iter_recorded().map(|step| step.value_iterated_to() as f64 * step.count_at_value() as f64);
-        form["mean"] = (sum.sum::<f64>() / theirs.len() as f64).min(theirs.max() as f64).into();
+        let sum: f64 = steps.iter().map(|&(value, count)| value as f64 * count as f64).sum();
+        form["mean"] = (sum / theirs.len() as f64).min(theirs.max() as f64).into();
         form["p50"] = theirs.value_at_quantile(0.5).into();
     }
     let changed = ["min", "max", "p50", "mean", "count"].get(usize::from(kind));
@@ -156,21 +202,26 @@ pub fn histogram(bytes: &[u8]) -> bool {
         form[*name] = (i64::from(figure) - 128).into();
     }
     let Ok(distribution) = serde_json::from_value::<Distribution>(form.clone()) else { return false };
-    is_of_payload(&distribution, &form);
-    let mut sum = distribution.clone();
-    sum.merge(&distribution);
-    sum.record(i64::MAX);
-    sum.record(i64::MIN);
-    let _ = distribution.corrected_for_omission(1_000_000_000).map(|corrected| (corrected.p99(), corrected.mean()));
+    if checks.include(0, 3) {
+        is_of_payload(&distribution, &form);
+    }
+    if checks.include(1, 3) {
+        let mut sum = distribution.clone();
+        sum.merge(&distribution);
+        sum.record(i64::MAX);
+        sum.record(i64::MIN);
+        let _ = distribution.corrected_for_omission(100_000_000_000).map(|filled| (filled.p99(), filled.mean()));
+    }
+    // Without values there is nothing that the other implementation has to agree with.
+    let Some(theirs) = theirs.filter(|_| checks.include(2, 3)) else { return true };
     let written = serde_json::to_value(&distribution).expect("plain data is written");
-    let back: Distribution = serde_json::from_value(written).expect("what was written is read");
-    assert!(back == distribution || back.mean() != distribution.mean());
     let mut bytes = Vec::new();
     let mut copy = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).expect("constant bounds");
-    copy.add(theirs.expect("it was read")).expect("the same bounds");
+    copy.add(theirs).expect("the same bounds");
     V2DeflateSerializer::new().serialize(&copy, &mut bytes).expect("writing to memory");
-    let ours = serde_json::to_value(&distribution).expect("plain data");
-    assert_eq!(ours["hdr_v2"].as_str(), Some(STANDARD.encode(bytes).as_str()));
+    assert_eq!(written["hdr_v2"].as_str(), Some(STANDARD.encode(bytes).as_str()));
+    let back: Distribution = serde_json::from_value(written).expect("what was written is read");
+    assert!(back == distribution || back.mean() != distribution.mean());
     true
 }
 
@@ -182,8 +233,15 @@ fn flate2_stored(plain: &[u8]) -> Vec<u8> {
 }
 
 /// Any text as a duration: it is read or refused, and a duration that was read prints as one again.
-pub fn duration(bytes: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+pub fn duration(bytes: &[u8], _: Checks) -> bool {
+    let text = match bytes {
+        // Hardly a text begins so. Of random letters next to none are a duration, so these bytes choose its parts.
+        [0x80..=0xff, parts @ ..] => composed(parts),
+        _ => match str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(_) => return false,
+        },
+    };
     match text.parse::<Nanos>() {
         Ok(span) => {
             assert_eq!(format!("{}ns", span.0).parse(), Ok(span), "{text:?}");
@@ -198,4 +256,16 @@ pub fn duration(bytes: &[u8]) -> bool {
             false
         }
     }
+}
+
+/// A text of the parts that a duration has.
+fn composed(bytes: &[u8]) -> String {
+    let mut bytes = bytes.iter().copied();
+    let mut below = |count: u8| usize::from(bytes.next().unwrap_or(0) % count);
+    let mut text = ["", "-", "+", " "][below(4)].to_owned();
+    let (whole, fraction) = (below(14), below(16).saturating_sub(9));
+    text.extend((0..whole).map(|_| char::from(b"0123456789_"[below(11)])));
+    text.push_str(if fraction > 0 { "." } else { "" });
+    text.extend((0..fraction).map(|_| char::from(b"0123456789_"[below(11)])));
+    text + ["ns", "us", "µs", "μs", "ms", "s", "m", "min", "h", " ms", "", "d"][below(12)]
 }

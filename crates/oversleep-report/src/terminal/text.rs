@@ -75,12 +75,14 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(2);
     let mut lines = Vec::new();
     for line in broken(text, width) {
-        let mut piece = String::new();
+        let (mut piece, mut taken) = (String::new(), 0);
         for letter in line.chars() {
-            if columns(&piece) + columns_of(letter) > width {
+            if taken + columns_of(letter) > width {
                 lines.push(std::mem::take(&mut piece));
+                taken = 0;
             }
             piece.push(letter);
+            taken += columns_of(letter);
         }
         lines.push(piece);
     }

@@ -40,19 +40,20 @@ pub fn draw_all(results: &[ResultFile]) {
     }
 }
 
-/// Draws a result in one form, which is quicker than in all of them.
+/// Draws a result in one form, which is quicker than in all of them. Pages take the most time, so they are the fewest.
 pub fn draw_one(form: u8, file: ResultFile, other: ResultFile) {
-    match form % 8 {
-        0..=2 => look_at_text(&terminal::report(&file, 100, Detail::Full, &[]), 100),
-        3 => look_at_text(&terminal::report(&file, 60, Detail::Brief, &[]), 60),
-        4 => look_at_page(&html::report(&file)),
-        5 => pictures::all(&file).iter().for_each(|picture| _ = look_at_tags(&picture.svg)),
+    match form % 16 {
+        0..=4 => look_at_text(&terminal::report(&file, 100, Detail::Full, &[]), 100),
+        5..=7 => look_at_text(&terminal::report(&file, 60, Detail::Brief, &[]), 60),
+        8 => look_at_page(&html::report(&file)),
+        9 => _ = look_at_tags(&html::report(&file)),
+        10 | 11 => pictures::all(&file).iter().for_each(|picture| _ = look_at_tags(&picture.svg)),
         _ => {
             let compared = compare(&[other, file], head::machine);
             let view = comparison::view(&compared, &["0<.json".to_owned(), "1".to_owned()], true);
-            look_at_text(&terminal::comparison(&view, 80), 80);
-            if form % 8 == 7 {
-                look_at_page(&html::comparison(&view));
+            match form % 16 {
+                15 => look_at_page(&html::comparison(&view)),
+                _ => look_at_text(&terminal::comparison(&view, 80), 80),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
-use oversleep_record::{ExperimentId, ResultFile};
+use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
 use super::{Drawing, Entry, ms};
 use crate::picture::{NeighbourStep, Neighbours};
@@ -28,7 +28,8 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     let row = |step: &HeldSettings| {
         let mut sleeps = of_step(file, ExperimentId::C3, step, Quantity::Lateness);
         let sleep = sleeps.find(|sleep| sleep.requested_ns == Some(request));
-        let durations = sleep.into_iter().flat_map(|sleep| &sleep.samples.value).map(|late| ms(request.0 + late));
+        let durations =
+            sleep.into_iter().flat_map(|sleep| &sleep.samples.value).map(|late| ms((request + Nanos(late)).0));
         NeighbourStep {
             label: held_in_words(step),
             sleep_ms: durations.collect(),

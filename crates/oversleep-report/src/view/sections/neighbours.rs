@@ -43,7 +43,7 @@ fn table(file: &ResultFile, experiment: ExperimentId, caption: &str) -> Option<T
     let request = measured(file, experiment).find_map(|series| series.requested_ns);
     let own_sleep = request.map_or_else(|| "own sleep".to_owned(), |request| format!("own sleep of {request}, p50"));
     let sleep = move |step: &HeldSettings| of_step(file, experiment, step, Quantity::Lateness).next();
-    let duration = |series: &Series, late: i64| Some(value(series.unit, series.requested_ns?.0 + late));
+    let duration = |series: &Series, late: i64| Some(value(series.unit, (series.requested_ns? + Nanos(late)).0));
     let mut columns = Columns::new()
         .words("neighbour holds", held_in_words)
         .words("granted", move |step| {
@@ -249,6 +249,14 @@ mod tests {
         };
         assert!(slept(262_000, 262_300).contains(" took 1.26 ms whatever"), "{}", slept(262_000, 262_300));
         assert!(slept(262_000, 292_000).contains(" took 1.26 ms to 1.29 ms whatever"), "{}", slept(262_000, 292_000));
+    }
+
+    #[test]
+    fn a_sleep_that_is_late_by_all_there_is_lasts_no_less() {
+        let file = Sheet::linux().steady("C3/nanosleep/1ms/neighbour=none", i64::MAX).file;
+        let section = neighbours(&file);
+        assert_eq!(texts(&section.tables[0])[1], ["nothing", "9223372037 s", "9223372037 s"]);
+        assert!(crate::view::pictures::all(&file).iter().all(|picture| !picture.svg.contains("-9223372")));
     }
 
     #[test]
