@@ -93,7 +93,7 @@ impl Held {
 
 /// Whether a cell shows that value, rounded as reports round.
 fn shows(cell: &str, value: i64, unit: &str) -> bool {
-    let cell = cell.trim_start_matches('~').replace(',', "");
+    let cell = cell.trim_start_matches('~').replace(',', "").replace('−', "-");
     let Some((number, shown)) = cell.split_once(' ').or(cell.strip_suffix("/s").map(|number| (number, "/s"))) else {
         return unit == "count" && cell.parse() == Ok(value);
     };
