@@ -52,7 +52,7 @@ pub struct Figures {
 #[serde(untagged, deny_unknown_fields)]
 pub enum Other {
     /// Published values, which lie between the model's first and last percentile. A model that admits too much predicts
-    /// nothing: those two may differ by [`NARROW`] at most.
+    /// nothing: those two may differ by `NARROW` at most.
     Inside {
         /// As published.
         inside: Vec<Span>,
