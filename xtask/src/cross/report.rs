@@ -113,11 +113,16 @@ pub fn run_limited(command: &Command, minutes_max: u32, log: &Path) -> Result<i3
     status.code().ok_or_else(|| format!("{status}"))
 }
 
-/// The last lines of a log.
+/// The last lines of a log, and before them what failed in the lines that are left out.
 pub fn tail(log: &Path) -> String {
     let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
+    let (before, last) = lines.split_at(lines.len().saturating_sub(TAIL_LINES));
+    let is_failure = |line: &&str| line.ends_with("... FAILED") || line.contains("panicked at ");
+    let failed = before.iter().enumerate().filter(|(_, line)| is_failure(line));
+    // A panic's words are in the lines after it.
+    let failed = failed.flat_map(|(at, _)| &before[at..before.len().min(at + 3)]);
+    failed.chain(last).copied().collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -136,6 +141,10 @@ mod tests {
         assert!(report.step("fine", 1, &[0], &exits("0")));
         assert!(report.step("as good", 1, &[0, 4], &exits("4")));
         assert_eq!(tail(&logs.join("fine.log")), "said");
+        let long = logs.join("long.log");
+        fs::write(&long, format!("test a ... FAILED\nthread 'a' panicked at b.rs:1\nwhy\n{}", "x\n".repeat(999)))
+            .unwrap();
+        assert!(tail(&long).starts_with("test a ... FAILED\n") && tail(&long).contains("why\n"));
         report.skip("absent", "no such thing here");
         assert!(report.lines.iter().all(|line| !matches!(line.outcome, Outcome::Failed(_))));
         assert!(!report.step("bad", 1, &[0], &exits("3")));
