@@ -10,7 +10,7 @@ const RAW_SAMPLES_MAX: usize = 100_000;
 /// How many raw samples the series of one run keep together: 60 to 85 MB of memory, and 200 MB of file.
 const RUN_SAMPLES_MAX: usize = 10_000_000;
 /// How many samples take the memory that a series takes without any.
-const SAMPLES_PER_SERIES: usize = 600;
+const SAMPLES_PER_SERIES: usize = 900;
 /// How many values a round keeps for its median.
 const ROUND_VALUES_MAX: usize = 8_192;
 

@@ -30,7 +30,7 @@ pub fn rows(material: &Material) -> Vec<Row> {
     let size_of_results =
         [0, 1].map(|blocks| Case::script(format!("ulimit -f {blocks}; \"$O\" {SHORT} >/dev/null 2>&1; test $? = 1")));
     // 127 and 126: the loader or the shell can't start the program at all.
-    let memory = Expect::codes(&[0, 1, 126, 127]).result(Where::IfMeasured);
+    let memory = Expect::codes(&[0, 1, 126, 127, 130]).result(Where::IfMeasured);
     vec![
         Row::new(KIND, "CPU time is used up while it measures (`ulimit -t`)", used_up, cpu).sampling(2),
         Row::new(
@@ -55,7 +55,7 @@ pub fn rows(material: &Material) -> Vec<Row> {
         Row::new(
             KIND,
             "large stacks in little memory (`ulimit -s`, `ulimit -v`)",
-            Expect::codes(&[0, 1, 4]).result(Where::IfMeasured),
+            Expect::codes(&[0, 1, 4, 130]).result(Where::IfMeasured),
             [(65_536, 100_000), (8_192, 60_000), (1_000_000, 200_000)]
                 .map(|(stack, all)| Case::script(format!("ulimit -s {stack}; ulimit -v {all}; exec \"$O\" {SHORT}")))
                 .to_vec(),
