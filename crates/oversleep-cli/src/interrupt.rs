@@ -82,7 +82,7 @@ impl State {
 }
 
 static STATE: Mutex<State> = Mutex::new(State { phase: Phase::Other, ended: None });
-/// What ends the run when memory runs out, without a lock; a process measures once.
+/// The flag that ends the run when memory runs out. It takes no lock, and a process sets it once.
 static MEASURED: OnceLock<StopFlag> = OnceLock::new();
 /// Why signals can't be caught, where they can't.
 static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();

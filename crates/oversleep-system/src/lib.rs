@@ -23,6 +23,7 @@ pub mod pairing;
 pub mod reference;
 pub mod resolution;
 pub mod rules;
+pub mod split_mix;
 mod tunable;
 pub mod tunables;
 mod wait;

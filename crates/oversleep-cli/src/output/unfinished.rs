@@ -67,7 +67,7 @@ pub fn hidden_name(directory: &Path, mark: &str) -> PathBuf {
     directory.join(format!("{}{}-{mark}{}", HIDDEN.0, std::process::id(), HIDDEN.1))
 }
 
-/// Removes from a directory what processes left there that were killed while they wrote.
+/// Removes the files that killed processes left in a directory while they wrote.
 pub fn remove_stale(directory: &Path) {
     let own = std::process::id();
     let proc = Path::new("/proc");

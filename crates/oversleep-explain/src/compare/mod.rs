@@ -85,7 +85,7 @@ impl Comparing {
     }
 }
 
-/// Leaves of the raw samples what a comparison uses: which values each round has. Equal moments and ascending values take a
+/// Reduces the raw samples to what a comparison uses: the values of each round. Equal moments and ascending values take a
 /// quarter of the memory.
 pub fn reduce(series: &mut Series) {
     let rounds = &series.rounds;

@@ -1,6 +1,7 @@
 //! How much work each thread of a fork-join does.
 
 use oversleep_record::Nanos;
+use oversleep_system::split_mix;
 
 use crate::plan::{Plan, WorkSpan};
 
@@ -58,18 +59,11 @@ impl Portions {
         let first = number.wrapping_mul(u64::from(self.threads));
         let width = u128::from((self.work.max - self.work.min).0.unsigned_abs()) + 1;
         (0..self.threads).map(move |thread| {
-            let drawn = (u128::from(mixed(first.wrapping_add(u64::from(thread)))) * width) >> 64;
+            let number = first.wrapping_add(u64::from(thread)).wrapping_add(1);
+            let drawn = (u128::from(split_mix::mixed(number.wrapping_mul(split_mix::STEP))) * width) >> 64;
             self.work.min + Nanos(i64::try_from(drawn).unwrap_or(i64::MAX))
         })
     }
-}
-
-/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
-fn mixed(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]

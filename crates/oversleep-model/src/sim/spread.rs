@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oversleep_record::Nanos;
+use oversleep_system::split_mix;
 
 /// The distribution of a span: its quantiles, with straight lines between them.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,8 +78,8 @@ impl Spread {
     }
 }
 
-/// Random numbers that are the same for the same seed (SplitMix64, <https://prng.di.unimi.it/splitmix64.c>). Only the
-/// running thread draws, so the order of the draws is the same too.
+/// Random numbers that are the same for the same seed (SplitMix64). Only the running thread draws, so the order of the
+/// draws is the same too.
 #[derive(Debug)]
 pub(super) struct Random(AtomicU64);
 
@@ -88,11 +89,9 @@ impl Random {
     }
 
     fn next(&self) -> u64 {
-        let state = self.0.load(Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let state = self.0.load(Ordering::Relaxed).wrapping_add(split_mix::STEP);
         self.0.store(state, Ordering::Relaxed);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        split_mix::mixed(state)
     }
 
     /// From 0 up to but excluding 1.
