@@ -1,5 +1,5 @@
-//! What several sources say about a figure of one kind of machine: what waking up takes on a desktop, what a clock costs that
-//! is read from the HPET. A profile draws from the kinds that it names where it has no figure of its own.
+//! What several sources say about a figure of one kind of machine: what waking up takes on a desktop, what a clock costs
+//! that is read from the HPET. A profile draws from the kinds that it names where it has no figure of its own.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,9 +7,8 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::parameters::parameter_of;
-use super::profile::Stated;
 use super::sources::Source;
-use super::value::mean;
+use super::value::{Stated, mean};
 
 /// A figure as one source has it.
 #[derive(Deserialize)]

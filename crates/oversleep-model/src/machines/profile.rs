@@ -10,19 +10,8 @@ use super::bounds::WAKE_MAX;
 use super::evidence;
 use super::parameters::{DEFAULTS, parameter_of, path_of};
 use super::sources::{ASSUMED, BY_USER, Source};
-use super::value::Value;
+use super::value::Stated;
 use crate::sim::systems::SYSTEMS;
-
-/// The value of a parameter, and where it comes from.
-#[derive(Clone, Debug)]
-pub(super) struct Stated {
-    pub text: String,
-    pub value: Value,
-    /// The source's id.
-    pub source_id: String,
-    /// The source, with what it says.
-    pub source: String,
-}
 
 /// The figures of a machine.
 #[derive(Clone, Debug)]
@@ -281,6 +270,7 @@ fn text_of(value: toml::Value) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machines::value::Value;
     use oversleep_record::Nanos;
 
     #[test]

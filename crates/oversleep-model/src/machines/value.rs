@@ -48,6 +48,17 @@ pub(super) enum Value {
     Tiers(Vec<(String, i32, Nanos)>),
 }
 
+/// The value of a parameter, and where it comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Stated {
+    pub text: String,
+    pub value: Value,
+    /// The source's id.
+    pub source_id: String,
+    /// The source, with what it says.
+    pub source: String,
+}
+
 impl Value {
     /// Whether any span of it is below zero.
     pub(super) fn is_below_zero(&self) -> bool {
