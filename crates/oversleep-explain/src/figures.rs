@@ -2,9 +2,10 @@
 //! decided in `read`.
 
 use oversleep_record::disturbance::Disturbance;
+use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::{Quantity, distinct_rounds};
 use oversleep_record::stats::{median, share_of_rounds_lower};
-use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series};
+use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series, TwoPeaks};
 
 use oversleep_record::words::{self, counted, list};
 
@@ -67,7 +68,9 @@ pub(crate) fn summary(series: &Series) -> String {
             Some(p99) => format!(", p99 {}", value_text(series, p99)),
             None => String::new(),
         };
-        format!("p50 {}{tail}", value_text(series, distribution.p50().unwrap_or_default()))
+        let peaks = TwoPeaks::of(distribution).map(|peaks| format!(" (two peaks: {})", peaks.words(series.unit, 0)));
+        let p50 = value_text(series, distribution.p50().unwrap_or_default());
+        format!("p50 {p50}{}{tail}", peaks.unwrap_or_default())
     };
     let (used, all) = (values(series), &series.distribution);
     match all.count().saturating_sub(used.count()) {
@@ -80,6 +83,17 @@ pub(crate) fn summary(series: &Series) -> String {
             figures(all)
         ),
     }
+}
+
+/// The two peaks of a series that its median hides, in words. A coarse clock shows its own steps, of which its sentences
+/// speak anyway.
+pub(crate) fn hidden_peaks(series: &Series) -> Option<String> {
+    let is_of_coarse_clock =
+        series.quantity == Quantity::Step || series.label(label::CLOCK_ROLE) == Some(ClockRole::Coarse);
+    let peaks = TwoPeaks::of(values(series)).filter(|_| !is_of_coarse_clock)?;
+    // A wait is spoken of by how long it takes.
+    let requested = series.requested_ns.filter(|_| series.quantity == Quantity::Lateness).unwrap_or_default();
+    Some(format!("{}: {}", series.subject, peaks.words(series.unit, requested.0)))
 }
 
 /// Several series of one rule as one, for requests so long that each alone has too few values.
