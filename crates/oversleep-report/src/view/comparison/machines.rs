@@ -28,8 +28,11 @@ pub(super) fn section(comparison: &Comparison, files: &[String], full: bool) -> 
     }
     let mut columns = Columns::new()
         .words("", |result: &u32| format!("{} {}", letter(*result), short_name(comparison, *result, files)));
-    for (one, rank) in shared.into_iter().zip(0_u8..) {
-        columns = columns.figure(head(one), move |result| {
+    let heads: Vec<String> = shared.iter().map(|series| head(series)).collect();
+    for ((one, rank), head) in shared.into_iter().zip(0_u8..).zip(&heads) {
+        let is_ambiguous = heads.iter().filter(|other| *other == head).count() > 1;
+        let head = if is_ambiguous { format!("{} {head}", one.experiment) } else { head.clone() };
+        columns = columns.figure(head, move |result| {
             let side = one.side(*result)?;
             let mark = if side.count < MEDIAN_MIN { "~" } else { "" };
             let differs = side.against_base.as_ref().is_some_and(|against| against.p50.verdict == Verdict::Differs);

@@ -19,7 +19,10 @@ fn build(file: &ResultFile, section: Section) -> Section {
         let longest = of_wait().filter_map(|series| series.distribution.p50()).max().unwrap_or(0);
         Columns::new()
             .figure("requested", |series: &&Series| series.requested_ns)
-            .values()
+            .min_and_median()
+            .max()
+            .rank(3)
+            .count()
             .figure("lateness", |series| Some(Nanos(series.distribution.p50()?) - series.requested_ns?))
             .rank(1)
             .words(format!("by {clock}"), move |series| {
@@ -50,7 +53,7 @@ fn is_same_sleep(one: &Series, other: &Series) -> bool {
 /// A bar to the scale of the longest: the bars of a sweep form a line, or flat steps where a coarse tick ends the
 /// waits.
 fn bar(duration: Option<i64>, longest: i64) -> String {
-    const LENGTH: f64 = 30.0;
+    const LENGTH: f64 = 20.0;
     let share = duration.unwrap_or(0).max(0) as f64 / longest.max(1) as f64;
     "█".repeat((share.min(1.0) * LENGTH).round() as usize)
 }
