@@ -144,8 +144,7 @@ fn sixteen_milliseconds_are_the_clocks() {
         let late = p50_us(&linux, &format!("B2/nanosleep/{ms}ms")) - f64::from(ms) * 1e3;
         assert!((50.0..120.0).contains(&late), "a line: {ms} ms was {late} µs late");
     }
-    let joins =
-        result(&["forkjoin", "--threads", "8", "--work", "10..20ms", "--count", "100", "--on", "windows-11"]);
+    let joins = result(&["forkjoin", "--threads", "8", "--work", "10..20ms", "--count", "100", "--on", "windows-11"]);
     let blocked = series(&joins, "D1/blocked/coarse");
     assert_eq!(blocked.counts.recorded, 100, "--count means what it says");
     assert!(whole_ms(blocked).iter().all(|ms| [15, 16, 31, 32].contains(ms)), "{:?}", whole_ms(blocked));

@@ -74,6 +74,7 @@ fn side_by_side(args: &MeasuringArgs, machines: Vec<MachineArgs>, output: &Outpu
     if machines.len() > RESULTS_MAX {
         return Err(Failure::usage(format!("can't compare {} machines; the maximum is {RESULTS_MAX}", machines.len())));
     }
+    machines.iter().flat_map(|machine| &machine.on).try_for_each(|name| machine::known(name))?;
     let outputs = Outputs { json: output.json.as_deref(), html: output.html.as_deref(), full: output.full };
     results::check(&[], outputs)?;
     let stop = StopFlag::new();

@@ -1,5 +1,7 @@
 //! One table of machines by figures, of two results or many.
 
+use std::collections::BTreeMap;
+
 use oversleep_explain::COMMON_REQUEST;
 use oversleep_record::ExperimentId;
 use oversleep_record::comparison::{Comparison, SeriesComparison, Verdict};
@@ -21,15 +23,16 @@ pub(super) fn section(comparison: &Comparison, files: &[String], full: bool) -> 
         };
         order(one).cmp(&order(other)).then(series::factor(other).total_cmp(&series::factor(one)))
     });
+    let shared = one_of_each_first(shared);
     let left = shared.len().saturating_sub(FIGURES_MAX[usize::from(full)]);
-    shared.truncate(FIGURES_MAX[usize::from(full)]);
+    let shared = &shared[..shared.len() - left];
     if shared.is_empty() {
         return None;
     }
     let mut columns = Columns::new()
         .words("", |result: &u32| format!("{} {}", letter(*result), short_name(comparison, *result, files)));
     let heads: Vec<String> = shared.iter().map(|series| head(series)).collect();
-    for ((one, rank), head) in shared.into_iter().zip(0_u8..).zip(&heads) {
+    for ((one, rank), head) in shared.iter().zip(0_u8..).zip(&heads) {
         let is_ambiguous = heads.iter().filter(|other| *other == head).count() > 1;
         let head = if is_ambiguous { format!("{} {head}", one.experiment) } else { head.clone() };
         columns = columns.figure(head, move |result| {
@@ -44,6 +47,25 @@ pub(super) fn section(comparison: &Comparison, files: &[String], full: bool) -> 
     let table = columns.table("Medians: each machine in a row; waits by their lateness", indices(comparison))?;
     let more = (left > 0).then(|| format!("{} more are compared below.", counted(left, "series")));
     Some(Section::new("machines", "Machines side by side").tables([table]).notes(more))
+}
+
+/// The experiments whose figures say most of a machine: sleeps, clocks, hand-offs, fork-joins.
+const TELLING: [ExperimentId; 5] =
+    [ExperimentId::B5, ExperimentId::A1, ExperimentId::D4, ExperimentId::D1, ExperimentId::B1];
+
+/// One series of each experiment, those that say most first, then a second one of each, and so on; what all results have
+/// comes before what only some have.
+fn one_of_each_first(series: Vec<&SeriesComparison>) -> Vec<&SeriesComparison> {
+    let mut seen: BTreeMap<ExperimentId, usize> = BTreeMap::new();
+    let mut placed: Vec<(usize, usize, &SeriesComparison)> = Vec::new();
+    for one in series {
+        let turn = seen.entry(one.experiment).or_default();
+        let place = TELLING.iter().position(|id| *id == one.experiment).unwrap_or(TELLING.len());
+        placed.push((*turn, place, one));
+        *turn += 1;
+    }
+    placed.sort_by_key(|(turn, place, one)| (std::cmp::Reverse(holders(one)), *turn, *place));
+    placed.into_iter().map(|(.., one)| one).collect()
 }
 
 fn is_shared(series: &SeriesComparison) -> bool {

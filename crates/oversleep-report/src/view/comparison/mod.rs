@@ -18,7 +18,7 @@ use super::head::{fact_text, mark};
 use super::pictures::Picture;
 use super::select::distinct;
 use super::table::{Cell, Columns, Section, ToCell, Tone};
-use crate::words::{UNKNOWN, counted, date, grouped};
+use crate::words::{counted, date, grouped};
 
 /// Everything shown.
 pub struct View {
@@ -166,7 +166,8 @@ fn facts_by_value(comparison: &Comparison) -> Option<Section> {
     for fact in &comparison.facts {
         let from = rows.len();
         for (index, value) in (0..).zip(&fact.values) {
-            let text = value.as_ref().map_or_else(|| UNKNOWN.to_owned(), |value| fact_text(&fact.name, value));
+            let Some(value) = value else { continue };
+            let text = fact_text(&fact.name, value);
             match rows[from..].iter_mut().find(|(_, known, _)| *known == text) {
                 Some((.., results)) => results.push(letter(index)),
                 None => {
