@@ -9,7 +9,7 @@ use super::pins::{LINUX_5_10, LINUX_6_1, LINUX_6_1_ARM, LINUX_6_1_RT, LINUX_6_12
 /// A short check whose result is `check.json`. One that never ends is ended after two minutes of the guest's time.
 macro_rules! check {
     ($($further:literal),*) => {
-        concat!("timeout -s KILL 120 oversleep check --quick --quiet --out check.json; echo \"check: $?\"\n", $($further),*)
+        concat!("timeout -s KILL 120 oversleep check --quick --quiet --out check.json >report; echo \"check: $?\"\n", $($further),*)
     };
 }
 
@@ -106,7 +106,7 @@ pub static MACHINES: &[Machine] = &[
         name: "no-highres",
         is: "timers end on the tick",
         boot: "highres=off",
-        script: "timeout -s KILL 120 oversleep check --quiet --out check.json; echo \"check: $?\"\n\
+        script: "timeout -s KILL 120 oversleep check --quiet --out check.json >report; echo \"check: $?\"\n\
                  oversleep waits nanosleep --request 1ms --count 50 --out waits.json >waits; echo \"waits: $?\"",
         expects: &[
             ENDS,
@@ -221,7 +221,7 @@ pub static MACHINES: &[Machine] = &[
         is: "an ordinary user, and `perf_event_paranoid` 3",
         kernel: &LINUX_6_12,
         script: "su nobody -c 'oversleep doctor' >doctor; echo \"doctor: $?\"\n\
-                 su nobody -c 'timeout -s KILL 120 oversleep check --quick --quiet --out check.json'; echo \"check: $?\"",
+                 su nobody -c 'timeout -s KILL 120 oversleep check --quick --quiet --out check.json' >report; echo \"check: $?\"",
         expects: &[
             ENDS,
             SLACK,
