@@ -38,13 +38,8 @@ pub(crate) const EPOLL_PWAIT2: &str = linux("epoll-pwait2");
 /// A timer of Linux that a program arms, as a descriptor.
 pub(crate) const TIMERFD: &str = linux("timerfd");
 /// Waits of Linux that something else may end, with the slack of their thread.
-pub(crate) const LINUX_SIGNALLED: &[&str] = &[
-    linux("futex"),
-    linux("futex-abs"),
-    linux("cond-timedwait"),
-    linux("sem-timedwait"),
-    linux("sigtimedwait"),
-];
+pub(crate) const LINUX_SIGNALLED: &[&str] =
+    &[linux("futex"), linux("futex-abs"), linux("cond-timedwait"), linux("sem-timedwait"), linux("sigtimedwait")];
 /// Waits of Linux on a lock or a condition.
 pub(crate) const LOCK_WAITS: &[&str] = &[linux("futex"), linux("cond-timedwait")];
 

@@ -114,7 +114,8 @@ pub fn stale(tree: &Tree) -> Vec<Stale> {
             stale.push(Stale { path: page.path, mend: Mend::Write(page.text) });
         }
     }
-    let parts: Vec<Part> = counts::parts(tree).into_iter().chain(platform::parts()).chain(crate::kernels::parts()).collect();
+    let parts: Vec<Part> =
+        counts::parts(tree).into_iter().chain(platform::parts()).chain(crate::kernels::parts()).collect();
     let mut paths: Vec<&str> = parts.iter().map(|part| part.path).collect();
     paths.dedup();
     for path in paths {

@@ -12,10 +12,8 @@ use super::program;
 use crate::cross::run_limited;
 
 /// Programs that carry the guests, each with its package.
-pub const EMULATORS: [(Arch, &str, &[&str]); 2] = [
-    (Arch::X86, "qemu-system-x86_64", &["qemu-system-x86"]),
-    (Arch::Arm, "qemu-system-aarch64", &["qemu-system-arm"]),
-];
+pub const EMULATORS: [(Arch, &str, &[&str]); 2] =
+    [(Arch::X86, "qemu-system-x86_64", &["qemu-system-x86"]), (Arch::Arm, "qemu-system-aarch64", &["qemu-system-arm"])];
 
 /// The longest that a machine may take on the host.
 const MINUTES_MAX: u32 = 4;

@@ -84,6 +84,14 @@ impl Guest {
         self.is_in(CHECK, Verdict::NotFound, id, &[])
     }
 
+    /// Whether it was not found, for whatever reason.
+    pub fn not_found(&self, id: &str) -> Result<(), String> {
+        match self.found(id, &[]) {
+            Ok(()) => Err(format!("{id} is found")),
+            Err(_) => self.result(CHECK).map(drop),
+        }
+    }
+
     /// Whether the check calls nothing a fault, or only these.
     pub fn faults_only(&self, ids: &[&str]) -> Result<(), String> {
         let result = self.result(CHECK)?;

@@ -94,15 +94,15 @@ impl Package {
 /// reached and none has it.
 fn judge(package: &Package, answers: &[(String, String)]) -> Missing {
     let has = |answer: &str, word: &str| answer.contains(word);
-    let is_other = |answer: &&(String, String)| has(&answer.1, "Hash Sum mismatch") || has(&answer.1, "unexpected size");
+    let is_other =
+        |answer: &&(String, String)| has(&answer.1, "Hash Sum mismatch") || has(&answer.1, "unexpected size");
     if let Some((url, _)) = answers.iter().find(is_other) {
         return Missing::Wrong(format!("{url} is not {} as it was pinned", package.words()));
     }
     let host = |url: &str| url.split('/').nth(2).unwrap_or_default().to_owned();
     let is_gone = |answer: &&(String, String)| has(&answer.1, "404");
     let gone: Vec<String> = answers.iter().filter(is_gone).map(|(url, _)| host(url)).collect();
-    let unreached: Vec<String> =
-        answers.iter().filter(|answer| !is_gone(answer)).map(|(url, _)| host(url)).collect();
+    let unreached: Vec<String> = answers.iter().filter(|answer| !is_gone(answer)).map(|(url, _)| host(url)).collect();
     match (&gone[..], &unreached[..]) {
         (gone, []) => Missing::Wrong(format!(
             "{} is gone from {}; pin a newer version in xtask/src/kernels/table",
@@ -168,7 +168,11 @@ mod tests {
                 "deb.debian.org no longer has a 1, and snapshot.debian.org can't be reached".to_owned()
             )
         );
-        assert!(matches!(judged(gone, gone), Missing::Wrong(why) if why.starts_with("a 1 is gone from deb.debian.org")));
-        assert!(matches!(judged("Hash Sum mismatch", unreached), Missing::Wrong(why) if why.ends_with("as it was pinned")));
+        assert!(
+            matches!(judged(gone, gone), Missing::Wrong(why) if why.starts_with("a 1 is gone from deb.debian.org"))
+        );
+        assert!(
+            matches!(judged("Hash Sum mismatch", unreached), Missing::Wrong(why) if why.ends_with("as it was pinned"))
+        );
     }
 }

@@ -4,12 +4,7 @@
 use super::machine::{Arch, Kernel};
 use super::packages::Package;
 
-const fn package(
-    name: &'static str,
-    version: &'static str,
-    path: &'static str,
-    sha256: &'static str,
-) -> Package {
+const fn package(name: &'static str, version: &'static str, path: &'static str, sha256: &'static str) -> Package {
     Package { name, version, archive: "debian", path, sha256 }
 }
 

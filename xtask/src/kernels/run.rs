@@ -10,8 +10,8 @@ use std::time::Instant;
 use super::boot::{self, EMULATORS};
 use super::machine::{Arch, Machine};
 use super::packages::{self, Missing};
-use super::program::Target;
 use super::pins::shell;
+use super::program::Target;
 use super::table::MACHINES;
 use crate::cross::Prerequisites;
 
@@ -68,7 +68,8 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(machine) = machines.get(at) else { return };
-                    let parts = ready[&machine.kernel.arch].as_ref().and_then(|ready| Ok((ready, kernels[at].as_ref()?)));
+                    let parts =
+                        ready[&machine.kernel.arch].as_ref().and_then(|ready| Ok((ready, kernels[at].as_ref()?)));
                     let outcome = match parts {
                         Ok((ready, kernel)) => run(machine, kernel, ready, &scratch),
                         Err(Missing::Unreachable(why)) => Outcome::Skipped(why.clone()),

@@ -17,7 +17,9 @@ macro_rules! check {
 macro_rules! check_in_group {
     ($quota:literal) => {
         concat!(
-            "cd /sys/fs/cgroup; echo +cpu >cgroup.subtree_control; mkdir q; echo ", $quota, " >q/cpu.max\n",
+            "cd /sys/fs/cgroup; echo +cpu >cgroup.subtree_control; mkdir q; echo ",
+            $quota,
+            " >q/cpu.max\n",
             "echo $$ >q/cgroup.procs; cd /tmp/out\n",
             check!()
         )
@@ -97,6 +99,8 @@ pub static MACHINES: &[Machine] = &[
             ENDS,
             expect("`waits` ends well", |guest| guest.logged("waits: 0")),
             expect("each clock read is a system call, and why", |guest| guest.found("OVS-L009", &["'jiffies'"])),
+            expect("only the counter that the kernel dropped is a fault", |guest| guest.faults_only(&["OVS-L010"])),
+            expect("no other work is said to want the CPU", |guest| guest.not_found("OVS-L017")),
             expect("no read is said to cost nothing", |guest| guest.lacks("waits", " 0 ns per read")),
             expect("no read is said to need no system call", |guest| guest.lacks("waits", "no system call")),
         ],
@@ -119,7 +123,9 @@ pub static MACHINES: &[Machine] = &[
             expect("the coarse clock is coarse, the others are fine", |guest| {
                 guest.found("OVS-G002", &["monotonic-coarse moves in steps of 4 ms"])
             }),
-            expect("the clocks agree to better than a tick", |guest| guest.clocks_agree_within(Nanos::from_micros(100))),
+            expect("the clocks agree to better than a tick", |guest| {
+                guest.clocks_agree_within(Nanos::from_micros(100))
+            }),
         ],
         ..PLAIN
     },
@@ -243,7 +249,9 @@ pub static MACHINES: &[Machine] = &[
             expect("throttling stalls it for about 50 ms", |guest| {
                 guest.longest("check.json", "B5/spin/1ms", Nanos::from_millis(40), Nanos::from_millis(60))
             }),
-            expect("the stall is explained", |guest| guest.found("OVS-L008", &["the worst wake-up under a real-time policy"])),
+            expect("the stall is explained", |guest| {
+                guest.found("OVS-L008", &["the worst wake-up under a real-time policy"])
+            }),
         ],
         ..PLAIN
     },
@@ -284,11 +292,7 @@ pub static MACHINES: &[Machine] = &[
         is: "the time of day is set half a year ahead meanwhile",
         script: check_while!("date -s 2026-06-01"),
         is_sampled: false,
-        expects: &[
-            ENDS,
-            SLACK,
-            expect("no monotonic clock is called faulty", |guest| guest.faults_only(&[])),
-        ],
+        expects: &[ENDS, SLACK, expect("no monotonic clock is called faulty", |guest| guest.faults_only(&[]))],
         ..PLAIN
     },
     Machine {
@@ -296,7 +300,9 @@ pub static MACHINES: &[Machine] = &[
         is: "a CPU goes offline and comes back meanwhile",
         kernel: &LINUX_6_12,
         cpus: 2,
-        script: check_while!("echo 0 >/sys/devices/system/cpu/cpu1/online; sleep 2; echo 1 >/sys/devices/system/cpu/cpu1/online"),
+        script: check_while!(
+            "echo 0 >/sys/devices/system/cpu/cpu1/online; sleep 2; echo 1 >/sys/devices/system/cpu/cpu1/online"
+        ),
         is_sampled: false,
         expects: &[ENDS, SLACK],
         ..PLAIN

@@ -105,8 +105,9 @@ pub fn measure(
             // A probe with few rounds has them spread over the whole run, the first one early in case the run is cut
             // short.
             let due = ((u64::from(round) + 1) * u64::from(rounds)).div_ceil(u64::from(rounds_max));
-            let reserved = if entry.is_essential { Nanos::ZERO } else { essential_left + entry.round_time };
-            let is_time_up = || left().is_some_and(|left| left < reserved.max(Nanos::ZERO));
+            let gives_way = !entry.is_essential && essential_left > Nanos::ZERO;
+            let reserved = if gives_way { essential_left + entry.round_time } else { Nanos::ZERO };
+            let is_time_up = || left().is_some_and(|left| left < reserved);
             if u64::from(entry.rounds_run) >= due || bench.stopped() || is_time_up() {
                 continue;
             }

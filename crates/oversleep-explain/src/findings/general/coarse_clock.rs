@@ -48,7 +48,8 @@ fn step_seen(polled: &Series, timed: Option<&Series>, stated: Option<Nanos>) -> 
     let all = [Some(polled), timed].into_iter().flatten().flat_map(|series| series.distribution.buckets());
     let differences: Vec<(i64, u64)> = all.filter(|&(value, _)| value > NOTHING_MAX).collect();
     let is_near = |value: i64, step: i64| (value - step).saturating_abs() as f64 <= step as f64 * STEP_SPREAD_MAX / 2.0;
-    let count = |step: i64| differences.iter().filter(|&&(value, _)| is_near(value, step)).map(|&(_, n)| n).sum::<u64>();
+    let count =
+        |step: i64| differences.iter().filter(|&&(value, _)| is_near(value, step)).map(|&(_, n)| n).sum::<u64>();
     let again = differences.iter().map(|&(value, _)| value).filter(|&value| count(value) > 1);
     let Some(shortest) = again.min() else { return (p50(polled), false) };
     let is_multiple = |value: i64| is_near(value - (value + shortest / 2) / shortest * shortest + shortest, shortest);

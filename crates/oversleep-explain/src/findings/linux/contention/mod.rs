@@ -134,7 +134,8 @@ fn cpu_pressure(file: &ResultFile) -> Checked {
             percent(share)
         )));
     }
-    let meanwhile = |counter: fn(&Disturbance) -> Option<Nanos>| observed(waits_as_found(file), counter).map(|sum| sum.0);
+    let meanwhile =
+        |counter: fn(&Disturbance) -> Option<Nanos>| observed(waits_as_found(file), counter).map(|sum| sum.0);
     // Threads that a quota stops count as waiting, and so do threads of this process and of the kernel.
     let throttled = meanwhile(|during| during.throttled_ns).unwrap_or_default();
     if throttled > Nanos::ZERO && ((pressed - throttled).0 as f64) < window.0 as f64 * PRESSURE_MIN {
