@@ -47,11 +47,11 @@ impl Package {
         format!("{} {}", self.name, self.version)
     }
 
-    /// The file in the package whose path begins with that, unpacked into the cache once.
+    /// The file in the package whose path fits this pattern, unpacked into the cache once.
     ///
     /// # Errors
     /// Why it can't be had.
-    pub fn file(&self, cache: &Path, begins: &str, may_fetch: bool) -> Result<PathBuf, Missing> {
+    pub fn file(&self, cache: &Path, pattern: &str, may_fetch: bool) -> Result<PathBuf, Missing> {
         let kept = cache.join(format!("{}-{}", self.name, &self.sha256[..16]));
         if kept.exists() {
             return Ok(kept);
@@ -61,7 +61,7 @@ impl Package {
         }
         let package = cache.join(format!("{}.deb", kept.file_name().unwrap_or_default().to_string_lossy()));
         self.fetch(&package)?;
-        let unpacked = unpack(&package, begins);
+        let unpacked = unpack(&package, pattern);
         _ = std::fs::remove_file(&package);
         // Renamed when it is complete, because another run may look for it.
         let unfinished = kept.with_extension("new");
@@ -121,15 +121,15 @@ fn judge(package: &Package, answers: &[(String, String)]) -> Missing {
     }
 }
 
-/// The only file of a package whose path begins with that.
-fn unpack(package: &Path, begins: &str) -> Result<Vec<u8>, String> {
-    let script = "set -o pipefail; dpkg-deb --fsys-tarfile \"$1\" | tar -xO --wildcards \"$2*\"";
-    let output = Command::new("bash").args(["-c", script, "unpack"]).arg(package).arg(begins).output();
+/// The only file of a package whose path fits this pattern.
+fn unpack(package: &Path, pattern: &str) -> Result<Vec<u8>, String> {
+    let script = "set -o pipefail; dpkg-deb --fsys-tarfile \"$1\" | tar -xO --wildcards \"$2\"";
+    let output = Command::new("bash").args(["-c", script, "unpack"]).arg(package).arg(pattern).output();
     let output = output.map_err(|error| format!("bash: {error}"))?;
     if output.status.success() && !output.stdout.is_empty() {
         return Ok(output.stdout);
     }
-    Err(format!("it holds no {begins}…: {}", String::from_utf8_lossy(&output.stderr).trim()))
+    Err(format!("it holds no {pattern}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
 /// What else is needed: emulators, and what takes packages apart.

@@ -56,10 +56,8 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
             ready.insert(arch, prepare(root, &scratch, &cache, arch, &options)?);
         }
     }
-    let kernels: Vec<Result<PathBuf, Missing>> = machines
-        .iter()
-        .map(|machine| machine.kernel.package.file(&cache, "./boot/vmlinuz-", !options.no_install))
-        .collect();
+    let kernels: Vec<Result<PathBuf, Missing>> =
+        machines.iter().map(|machine| machine.kernel.package.file(&cache, "*/vmlinuz*", !options.no_install)).collect();
     let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let jobs = options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     std::thread::scope(|scope| {

@@ -274,7 +274,7 @@ pub static MACHINES: &[Machine] = &[
         is: "waits under SCHED_FIFO, before the kernel took their slack away",
         kernel: &LINUX_5_10,
         script: check!(
-            "oversleep waits futex,nanosleep --request 1ms --count 40 --policy fifo:80 --out fifo.json >fifo; echo \"fifo: $?\""
+            "oversleep waits futex nanosleep --request 1ms --count 40 --policy fifo:80 --out fifo.json >fifo; echo \"fifo: $?\""
         ),
         is_sampled: false,
         expects: &[
