@@ -9,8 +9,6 @@ use oversleep_record::words::{cost, counted, percent};
 
 /// Share by which a clock's reading of the reference wait may differ from it.
 const RATIO_TOLERANCE: f64 = 0.02;
-/// Coarsest step of a clock that can time what programs time: 1 ms, with room for the rounding of a median.
-const STEP_MAX: Nanos = Nanos(1_001_000);
 /// A clock that wraps sooner can't time an hour.
 const WRAP_MIN: Nanos = Nanos::from_secs(3_600);
 /// Rate error beyond what a disciplined clock is ever slewed by (500 ppm), with room for the frequency's own error.
@@ -246,8 +244,8 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
         }
     }
     match (seen_step(clock), clock.stated_step_ns) {
-        (Some(step), stated) if step > STEP_MAX => failed.push(format!("{} steps", step_in_words(step, stated))),
-        (None, Some(step)) if step > STEP_MAX => failed.push(format!("{step} steps, as stated")),
+        (Some(step), stated) if is_coarse(step) => failed.push(format!("{} steps", step_in_words(step, stated))),
+        (None, Some(step)) if is_coarse(step) => failed.push(format!("{step} steps, as stated")),
         _ => {}
     }
     if let Some(wrap) = clock.wraps_after_ns.filter(|&wrap| wrap < WRAP_MIN) {

@@ -138,14 +138,14 @@ fn a_stated_step_is_not_taken_for_a_seen_one() {
 }
 
 #[test]
-fn a_clock_of_milliseconds_times_milliseconds() {
+fn a_coarse_clock_times_no_millisecond() {
     let stepping = |median: i64| {
         let steps = Steps { median_ns: Some(Nanos(median)), ..Steps::default() };
         verdict_of(Sheet::linux(), ClockResult { steps: Some(steps), ..good_clock("time-get-time") }).0
     };
-    // How a distribution of three digits records steps of 1 ms beside longer ones.
-    assert_eq!(stepping(1_000_447), Some(Validity::Valid));
-    assert_eq!(stepping(1_002_000), Some(Validity::Invalid));
+    assert_eq!([stepping(100), stepping(100_000)], [Some(Validity::Valid); 2]);
+    // The shortest period that Windows grants, and a tick of HZ 1000.
+    assert_eq!([stepping(499_200), stepping(1_000_447)], [Some(Validity::Invalid); 2]);
 }
 
 #[test]
@@ -178,10 +178,10 @@ fn a_clock_that_follows_the_interrupt_may_be_a_default_period_off() {
         drift: Some(Drift { ppm: drift, window_ns: Nanos::from_secs(8), uncertainty_ppm: 125.0 }),
         ..good_clock("unbiased-interrupt-time")
     };
-    let unmoved = "did not move while observed";
-    assert_eq!(verdict_of(windows(), unseen(93_000_000, 2_069.0)), (Some(Validity::Unproven), unmoved.into()));
-    assert_eq!(verdict_of(windows(), unseen(80_000_000, 0.0)).0, Some(Validity::Invalid));
-    assert_eq!(verdict_of(windows(), unseen(100_000_000, 3_100.0)).0, Some(Validity::Invalid));
+    let reasons = |indicated, drift| verdict_of(windows(), unseen(indicated, drift)).1;
+    assert_eq!(reasons(93_000_000, 2_069.0), "1 ms steps, as stated; did not move while observed");
+    assert!(reasons(80_000_000, 0.0).contains("shows 80 % of elapsed time"));
+    assert!(reasons(100_000_000, 3_100.0).contains("drifts 3100 ppm"));
     // One that states no step, or a fine one, follows no interrupt.
     let exact = ClockResult { stated_step_ns: None, ..unseen(93_000_000, 0.0) };
     assert_eq!(verdict_of(windows(), exact).0, Some(Validity::Invalid));
