@@ -14,6 +14,9 @@ macro_rules! commands {
         }
 
         impl CommandName {
+            /// Every one.
+            pub const ALL: &[CommandName] = &[$(CommandName::$variant),*];
+
             /// As it is typed, and as files write it.
             pub const fn as_str(self) -> &'static str {
                 match self {

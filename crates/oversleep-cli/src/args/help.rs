@@ -165,6 +165,14 @@ Examples:
   oversleep compare a.json b.json --full  every series, including those with too few values
   oversleep compare a.json b.json --json  as one JSON document";
 
+/// At the head of `share`.
+pub const SHARE: &str = "\
+Examples:
+  oversleep share r.json                   a copy for an issue or a mail, in this directory
+  oversleep share r.json --out copy.json   to that file
+  oversleep check --json | oversleep share - --out copy.json
+  oversleep report DIR                     copies of several machines in one table";
+
 /// At the head of `completions`.
 pub const COMPLETIONS: &str = "\
 Examples:
@@ -194,6 +202,7 @@ mod tests {
             EXPLAIN,
             REPORT,
             COMPARE,
+            SHARE,
             COMPLETIONS,
             MAN,
             CODES,

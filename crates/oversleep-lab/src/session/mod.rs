@@ -115,6 +115,8 @@ impl Laboratory {
             duration_ns: Nanos::ZERO,
             completion: Completion::Complete,
             command: request.command.to_string(),
+            depth: Some(request.plan.depth),
+            shared: None,
             name: request.name.clone(),
             platform: self.platform.id(),
             environment,

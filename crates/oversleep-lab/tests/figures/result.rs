@@ -43,6 +43,8 @@ fn head(file: &ResultFile, groups: &[series::Group]) -> Part {
         duration_ns,
         completion,
         command: _,
+        depth: _,
+        shared: _,
         name: _,
         platform,
         environment: _,

@@ -12,10 +12,12 @@ use std::io::{self, BufReader, Read, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::ClockResult;
+use crate::depth::Depth;
 use crate::environment::{Environment, PlatformId};
 use crate::experiment::ExperimentId;
 use crate::finding::Finding;
 use crate::series::Series;
+use crate::shared::Shared;
 use crate::trial::Trial;
 use crate::units::Nanos;
 
@@ -121,6 +123,12 @@ pub struct ResultFile {
     pub completion: Completion,
     /// The command that ran: `check`, `clocks`, `waits` …
     pub command: String,
+    /// How thoroughly; `None` in results that don't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<Depth>,
+    /// In a result made by `oversleep share`: how far it can be relied on, and what was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Shared>,
     /// A name the user gave this result with `--name`; nothing is filled in unasked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,

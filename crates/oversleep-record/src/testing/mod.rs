@@ -40,6 +40,8 @@ impl Sheet {
                 duration_ns: Nanos::from_secs(18),
                 completion: Completion::Complete,
                 command: "check".into(),
+                depth: None,
+                shared: None,
                 name: None,
                 platform: PlatformId { os: os.into(), arch: "x86_64".into(), modelled: None },
                 environment: Environment::default(),

@@ -8,6 +8,7 @@ mod comparison;
 mod findings;
 mod grid;
 mod page;
+mod shared;
 mod style;
 pub(crate) mod text;
 
@@ -15,6 +16,7 @@ use oversleep_record::{ExperimentId, ResultFile};
 
 pub use comparison::comparison;
 use page::Page;
+pub use shared::shared;
 pub use text::{clean, is_obeyed};
 
 use crate::view::findings::Findings;
@@ -64,6 +66,7 @@ impl Page {
         for warning in head::warnings(file) {
             self.prose(&warning, 0, Tone::Warn);
         }
+        head::reliability(file).iter().for_each(|note| self.prose(note, 0, Tone::Plain));
     }
 
     fn head_at_a_glance(&mut self, file: &ResultFile) {

@@ -105,6 +105,37 @@ fn stopped_count(file: &ResultFile) -> Option<usize> {
     (partial > 0 && file.completion == Completion::Complete).then_some(partial)
 }
 
+/// How far a shared result can be relied on, and why; `None` where the result was not made for others.
+pub fn reliability(file: &ResultFile) -> Option<String> {
+    let shared = file.shared.as_ref()?;
+    let share = |permille: u64| words::percent(permille as f64 / 1_000.0);
+    let mut parts: Vec<String> = file.depth.map(|depth| format!("{depth} run")).into_iter().collect();
+    if file.completion == Completion::Interrupted {
+        parts.push("interrupted".to_owned());
+    }
+    parts.push(format!("{} in {} each", counted(shared.series, "series"), counted(shared.rounds_median, "round")));
+    if shared.scarce > 0 {
+        parts.push(format!("{} with too few values for a conclusion", grouped(shared.scarce)));
+    }
+    parts.push(match shared.unsteady {
+        0 => "no rounds disagree".to_owned(),
+        unsteady => format!("rounds disagree in {}", grouped(unsteady)),
+    });
+    parts.extend(shared.steal_permille.map(|steal| format!("steal {}", share(steal))));
+    parts.extend(shared.other_cpu_permille.map(|other| format!("other processes {} of a CPU", share(other))));
+    parts.extend(shared.throttled_permille.filter(|&all| all > 0).map(|all| format!("throttled {}", share(all))));
+    Some(format!("Shared result, reliability {}: {}.", shared.reliability, parts.join(", ")))
+}
+
+/// What was left out of a shared result.
+pub fn left_out(file: &ResultFile) -> Option<String> {
+    let left = file.shared.as_ref()?.left_out;
+    let parts = [(left.samples, "raw sample"), (left.series, "unknown name"), (left.facts, "fact")];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what));
+    let texts = "names, paths, texts of errors, the time of day, example values of clocks".to_owned();
+    Some(format!("Left out: {}.", parts.chain([texts]).collect::<Vec<_>>().join(", ")))
+}
+
 /// What you must know before you read any figure: a model, an emulator, an interrupted run.
 pub fn warnings(file: &ResultFile) -> Vec<String> {
     let mut warnings = Vec::new();
