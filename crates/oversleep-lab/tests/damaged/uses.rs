@@ -179,6 +179,9 @@ fn described(typed: &Typed<'_>) {
     assert!(described.figures.iter().all(|figure| !figure.path.is_empty()));
 }
 
+/// The longest span that is set beside load.
+const LOADED_MAX: Nanos = Nanos::from_secs(10);
+
 /// The conditions that the machine can have of those typed.
 fn conditions_of(lab: &Laboratory, typed: &Typed<'_>) -> Conditions {
     let mut conditions = Conditions::as_found();
@@ -191,7 +194,9 @@ fn conditions_of(lab: &Laboratory, typed: &Typed<'_>) -> Conditions {
         }
     }
     let loads = lab.names(Kind::Load);
-    if let Some((place, hogs)) = typed.load.filter(|_| !loads.is_empty()) {
+    // Beside load, waits of minutes are hundreds of millions of events.
+    let has_long = conditions.requested.values().any(|set| matches!(set, Setting::Nanos(span) if *span > LOADED_MAX));
+    if let Some((place, hogs)) = typed.load.filter(|_| !loads.is_empty() && !has_long) {
         conditions = conditions.with_load(loads[place % loads.len()], hogs);
     }
     conditions

@@ -28,6 +28,9 @@ pub(super) fn limit(estimate: Nanos) -> Nanos {
     estimate * OVERDUE_FACTOR + OVERDUE_MIN
 }
 
+/// A pause of the whole process (a stop, a suspend) counts as no more than this.
+const WATCH_SLICE: Nanos = Nanos::from_secs(1);
+
 /// For how long the waits of a round that is overdue are ended again and again.
 const ENDING_TRIES: u32 = 100;
 const ENDING_PAUSE: Nanos = Nanos::from_millis(20);
@@ -39,16 +42,19 @@ pub(super) fn end_if_overdue(
     limit: Nanos,
     round_over: &StopFlag,
 ) -> Option<Unfinished> {
-    // Once more, because the first limit may have passed while this process was stopped.
-    if thread.ended_within(limit) || thread.ended_within(limit) {
-        return None;
+    let mut left = limit;
+    while left > Nanos::ZERO {
+        if thread.ended_within(left.min(WATCH_SLICE)) {
+            return None;
+        }
+        left = left - WATCH_SLICE;
     }
     let reason = Unavailable::failed(
         "measuring a round",
         format!(
             "it had not ended after {}. A wait did not return, as happens where something moves the clocks of this process \
              (faketime)",
-            limit * 2
+            limit
         ),
     );
     round_over.raise();

@@ -89,7 +89,7 @@ impl Profile {
         if let Some(profile) = read.and_then(OnceLock::get) {
             return Ok(profile.clone());
         }
-        let profile = Profile::named_without(name, None)?;
+        let profile = Profile::parsed(name, None)?;
         if let Some(read) = read {
             _ = read.set(profile.clone());
         }
@@ -99,15 +99,20 @@ impl Profile {
     /// The profile of that name as it would be without one source: its figures fall back to what another source says,
     /// then to the profile that this one is based on, then to the rule's default.
     pub(super) fn named_without(name: &str, without: Option<&str>) -> Result<Profile, MachineError> {
+        if without.is_none() {
+            return Profile::named(name);
+        }
+        let mut profile = Profile::parsed(name, without)?;
+        profile.fill_defaults().map_err(|why| MachineError::Malformed { name: name.to_owned(), why })?;
+        Ok(profile)
+    }
+
+    fn parsed(name: &str, without: Option<&str>) -> Result<Profile, MachineError> {
         let (_, text) = PROFILES
             .iter()
             .find(|(known, _)| *known == name)
             .ok_or_else(|| MachineError::UnknownMachine { name: name.to_owned() })?;
-        let mut profile = Profile::read(name, text, BASES_MAX, without)?;
-        if without.is_some() {
-            profile.fill_defaults().map_err(|why| MachineError::Malformed { name: name.to_owned(), why })?;
-        }
-        Ok(profile)
+        Profile::read(name, text, BASES_MAX, without)
     }
 
     fn fill_defaults(&mut self) -> Result<(), String> {

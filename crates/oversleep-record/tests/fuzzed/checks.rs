@@ -236,7 +236,7 @@ fn flate2_stored(plain: &[u8]) -> Vec<u8> {
 pub fn duration(bytes: &[u8], _: Checks) -> bool {
     let text = match bytes {
         // Hardly a text begins so. Of random letters next to none are a duration, so these bytes choose its parts.
-        [0x80..=0xff, parts @ ..] => composed(parts),
+        [0x80..=0xff, parts @ ..] | [parts @ .., 0x80..=0xff] => composed(parts),
         _ => match str::from_utf8(bytes) {
             Ok(text) => text.to_owned(),
             Err(_) => return false,
