@@ -119,6 +119,7 @@ pub fn ask() -> String {
     let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = oversleep_native::examples();
     block(&[
         ("oversleep ask \"sleep(1ms)\" --on windows-10-2004 --neighbour 2ms".to_owned(), "beside another process"),
+        ("oversleep ask \"parkNanos(1ms)\" --like r.json".to_owned(), "a model of a machine that was measured"),
         ("oversleep ask \"sleep(1ms)\" --on windows-7,windows-11,linux-hz250".to_owned(), "side by side"),
         (format!("oversleep ask \"{sleep}(300us)\" --{tunable} {setting}"), "this machine"),
     ])
@@ -156,6 +157,7 @@ pub const REPORT: &str = "\
 Examples:
   oversleep report r.json                on the terminal
   oversleep report r.json --html r.html  as an HTML page
+  oversleep report results/              one table of machines and waits
   oversleep handoff --quick --json | oversleep report -";
 
 /// At the head of `compare`.

@@ -1,7 +1,7 @@
 //! `compare`: results of several machines, kernels or runs compared with the first of them.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use oversleep_explain::compare::{Comparing, reduce};
@@ -9,7 +9,6 @@ use oversleep_record::comparison::Comparison;
 
 use crate::args::{Document, help};
 use crate::exit::{Exit, Failure};
-use crate::output::Contents;
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::stdout;
@@ -107,11 +106,11 @@ impl Compare {
                 serde_json::to_writer(&mut *out, compared)?;
                 out.write_all(b"\n")
             };
-            write("--json", path, &document, &mut files)?;
+            place::write("--json", path, &document, &mut files)?;
         }
         if let Some(path) = &self.html {
             let page = html::comparison(&view(true));
-            write("--html", path, &|out| out.write_all(page.as_bytes()), &mut files)?;
+            place::write("--html", path, &|out| out.write_all(page.as_bytes()), &mut files)?;
         }
         if self.json.is_none() && self.html.is_none() {
             stdout::text(&terminal::comparison(&view(self.full), width()))?;
@@ -126,15 +125,5 @@ impl Compare {
             Document::File(path) => path.display().to_string(),
         };
         self.files.iter().map(name).collect()
-    }
-}
-
-fn write(option: &str, path: &Path, document: Contents, files: &mut Files) -> Result<(), Failure> {
-    match place::output(option, path)? {
-        Document::Stdout if option == "--json" => stdout::json_document(document),
-        Document::Stdout => stdout::document(document),
-        Document::File(path) => {
-            files.replace(&path, document).map_err(|error| Failure::Failed(file::why_not(&path, &error)))
-        }
     }
 }

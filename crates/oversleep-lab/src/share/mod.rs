@@ -62,6 +62,11 @@ pub fn share(file: &ResultFile) -> ResultFile {
     }
 }
 
+/// How far a result can be relied on: the note that a shared one carries.
+pub fn note(file: &ResultFile) -> Shared {
+    reliability::of(file)
+}
+
 /// The facts on the list, each without what is not.
 fn environment(all: &Environment) -> Environment {
     let mut kept = Environment::default();

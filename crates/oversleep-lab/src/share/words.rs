@@ -260,6 +260,11 @@ pub fn of_fact(name: FactName, text: &str) -> Option<String> {
         Fact::TimerTimebase => text.split('/').all(|part| is_number(part, 10)).then(|| text.to_owned()),
         Fact::ModelName => Some(model(text)),
         Fact::ModelSet => is_change(text).then(|| text.to_owned()),
+        Fact::CgroupCpuPeriod | Fact::CgroupCpuQuotaCpus => (text == "none").then(|| text.to_owned()),
+        Fact::CpuKinds => {
+            let (kind, cpus) = text.split_once(' ').unwrap_or((text, "0"));
+            (is_name(kind) && is_cpus(cpus)).then(|| text.to_owned())
+        }
         Fact::KernelIsolatedCpus | Fact::KernelNohzFullCpus => is_cpus(text).then(|| text.to_owned()),
         Fact::TimerLatencyTier | Fact::SchedQosClass | Fact::SchedPolicy => {
             (is_name(text) || is_fact_word(text)).then(|| text.to_owned())
@@ -267,7 +272,6 @@ pub fn of_fact(name: FactName, text: &str) -> Option<String> {
         Fact::ClocksourceAvailable
         | Fact::ClocksourceCurrent
         | Fact::ContainerKind
-        | Fact::CpuKinds
         | Fact::CpuVendor
         | Fact::CpufreqDriver
         | Fact::CpufreqGovernor

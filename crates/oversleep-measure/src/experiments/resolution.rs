@@ -6,7 +6,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::amount::Amount;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 use crate::wait_probe::WaitProbe;
@@ -20,12 +20,6 @@ pub(super) static C1: Experiment = Experiment {
              default, HZ, whether high-resolution timers run, the clocksource and whether the vDSO serves it. On \
              Windows: the minimum, maximum and current period of NtQueryTimerResolution. On macOS: the coalescing \
              tier. C2 and B5 show their effect on waits.",
-    published: &[Published {
-        os: "windows",
-        what: "NtQueryTimerResolution, default",
-        value: "15.625 ms (minimum period 0.5 ms)",
-        source: "several, Windows 7 to 11",
-    }],
     ..Experiment::BLANK
 };
 
@@ -40,20 +34,6 @@ pub(super) static C2: Experiment = Experiment {
              doesn't: timerfd, POSIX timers, message queues and io_uring ignore slack.",
     quantities: &[Quantity::Lateness],
     columns: &[Column { name: "held", meaning: "The setting that the measuring thread holds." }],
-    published: &[
-        Published {
-            os: "windows",
-            what: "Sleep(1) with timeBeginPeriod(1)",
-            value: "1.64 to 2.0 ms",
-            source: "several, Windows 10 and 11",
-        },
-        Published {
-            os: "windows",
-            what: "Sleep(1) at exactly 0.5 ms",
-            value: "1.496 ms (three sources), 1.021 ms (one)",
-            source: "timer resolution studies",
-        },
-    ],
     commands: &[Command::ResolutionSweep],
     probes,
     ..Experiment::BLANK

@@ -6,7 +6,7 @@ use oversleep_record::{ExperimentId, Nanos};
 use super::choose;
 use crate::amount::Amount;
 use crate::elapsed_probe::ElapsedProbe;
-use crate::experiment::{Column, Experiment, Published};
+use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use oversleep_system::Platform;
@@ -20,20 +20,6 @@ pub(super) static B2: Experiment = Experiment {
              only on a tick of 15.625 ms they form a flat band at 16 ms, whatever was requested.",
     quantities: &[Quantity::Duration],
     columns: &[Column { name: "duration", meaning: "From before the call until after it." }],
-    published: &[
-        Published {
-            os: "windows",
-            what: "Sleep(1..15), Windows 11, default resolution",
-            value: "a flat band at about 16 ms",
-            source: "GetTickCount64 research",
-        },
-        Published {
-            os: "linux",
-            what: "Sleep(1..15), Mint 22.2",
-            value: "follows the request",
-            source: "GetTickCount64 research",
-        },
-    ],
     probes,
     ..Experiment::BLANK
 };

@@ -14,6 +14,8 @@ pub fn minimal() -> ResultFile {
         duration_ns: Nanos::ZERO,
         completion: Completion::Complete,
         command: "waits".to_owned(),
+        depth: None,
+        shared: None,
         name: None,
         platform: PlatformId { os: "linux".to_owned(), arch: "aarch64".to_owned(), modelled: None },
         environment: Environment::default(),

@@ -21,6 +21,8 @@ pub fn result(keys: &[&str]) -> ResultFile {
         duration_ns: Nanos::from_secs(1),
         completion: Completion::Complete,
         command: "waits".to_owned(),
+        depth: None,
+        shared: None,
         name: None,
         platform: PlatformId { os: "linux".to_owned(), arch: "x86_64".to_owned(), modelled: None },
         environment: Environment::default(),

@@ -3,6 +3,7 @@
 use oversleep_record::environment::FactValue;
 use oversleep_record::file::{Chosen, Completion};
 use oversleep_record::series::Status;
+use oversleep_record::shared::Shared;
 use oversleep_record::{FactName, Nanos, Os, ResultFile, Unavailable};
 
 use super::select;
@@ -90,7 +91,9 @@ pub fn machine(file: &ResultFile) -> Vec<String> {
 /// The run: when and for how long.
 pub fn run(file: &ResultFile) -> Vec<String> {
     let mut parts = Vec::new();
-    parts.extend(file.taken_unix_s.and_then(words::date));
+    // Of a shared result only the day is known.
+    let date = if file.shared.is_some() { words::day } else { words::date };
+    parts.extend(file.taken_unix_s.and_then(date));
     let virtually = if modelled(file).is_some() { " of virtual time" } else { "" };
     parts.push(format!("{}{virtually}", file.duration_ns));
     let values: u64 = file.series.iter().map(|series| series.counts.recorded).sum();
@@ -107,7 +110,11 @@ fn stopped_count(file: &ResultFile) -> Option<usize> {
 
 /// How far a shared result can be relied on, and why; `None` where the result was not made for others.
 pub fn reliability(file: &ResultFile) -> Option<String> {
-    let shared = file.shared.as_ref()?;
+    Some(format!("Shared result, {}", reliability_in_words(file, file.shared.as_ref()?)))
+}
+
+/// How far a result can be relied on by that note, and why.
+pub fn reliability_in_words(file: &ResultFile, shared: &Shared) -> String {
     let share = |permille: u64| words::percent(permille as f64 / 1_000.0);
     let mut parts: Vec<String> = file.depth.map(|depth| format!("{depth} run")).into_iter().collect();
     if file.completion == Completion::Interrupted {
@@ -124,7 +131,7 @@ pub fn reliability(file: &ResultFile) -> Option<String> {
     parts.extend(shared.steal_permille.map(|steal| format!("steal {}", share(steal))));
     parts.extend(shared.other_cpu_permille.map(|other| format!("other processes {} of a CPU", share(other))));
     parts.extend(shared.throttled_permille.filter(|&all| all > 0).map(|all| format!("throttled {}", share(all))));
-    Some(format!("Shared result, reliability {}: {}.", shared.reliability, parts.join(", ")))
+    format!("reliability {}: {}.", shared.reliability, parts.join(", "))
 }
 
 /// What was left out of a shared result.

@@ -7,6 +7,7 @@
 
 pub mod comparison;
 pub mod findings;
+pub mod gallery;
 pub mod head;
 pub mod overview;
 pub mod pictures;
