@@ -35,6 +35,8 @@ pub enum Command {
     ResolutionSweep,
     /// `oversleep resolution neighbours`
     ResolutionNeighbours,
+    /// `oversleep resolution watch`
+    ResolutionWatch,
 }
 
 impl Command {
@@ -48,6 +50,7 @@ impl Command {
             Command::Handoff => "oversleep handoff",
             Command::ResolutionSweep => "oversleep resolution sweep",
             Command::ResolutionNeighbours => "oversleep resolution neighbours",
+            Command::ResolutionWatch => "oversleep resolution watch",
         }
     }
 }

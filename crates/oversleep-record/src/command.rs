@@ -42,6 +42,8 @@ commands! {
     ResolutionSweep "resolution sweep";
     /// Measures what the settings of other processes do to this one.
     ResolutionNeighbours "resolution neighbours";
+    /// Watches the timer resolution.
+    ResolutionWatch "resolution watch";
     /// Answers a question.
     Ask "ask";
 }

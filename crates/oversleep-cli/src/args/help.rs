@@ -84,6 +84,7 @@ pub fn resolution() -> String {
         (format!("oversleep resolution hold 1ms -- {}", EXAMPLE_PROGRAM), "run a program while 1 ms is held"),
         ("oversleep resolution sweep".to_owned(), "what each setting does to this process"),
         ("oversleep resolution neighbours".to_owned(), "what other processes' settings do to it"),
+        ("oversleep resolution watch".to_owned(), "what changes while people use the machine"),
     ])
 }
 
@@ -113,6 +114,13 @@ pub const RESOLUTION_NEIGHBOURS: &str = "\
 Examples:
   oversleep resolution neighbours                table and curve
   oversleep resolution neighbours --quick        in a few seconds";
+
+/// At the head of `resolution watch`.
+pub const RESOLUTION_WATCH: &str = "\
+Examples:
+  oversleep resolution watch                     until Ctrl-C
+  oversleep resolution watch --for 8h --out r.json --html r.html
+  oversleep resolution watch --on windows-10-1909 --neighbour 1ms@2s..5s,4ms@3s..9s";
 
 /// At the head of `ask`. Every shell understands double quotes, those of Windows too.
 pub fn ask() -> String {
@@ -198,6 +206,7 @@ mod tests {
             RESOLUTION_SHOW,
             RESOLUTION_SWEEP,
             RESOLUTION_NEIGHBOURS,
+            RESOLUTION_WATCH,
             MACHINES,
             MACHINES_VERIFY,
             EXPERIMENTS,

@@ -57,6 +57,8 @@ pub fn share(file: &ResultFile) -> ResultFile {
         floor: file.floor.as_ref().and_then(floor),
         clocks,
         series,
+        changes: Vec::new(),
+        changes_beyond: 0,
         trials,
         findings: Vec::new(),
     }

@@ -51,6 +51,8 @@ fn head(file: &ResultFile, groups: &[series::Group]) -> Part {
         floor,
         clocks: _,
         series: _,
+        changes: _,
+        changes_beyond: _,
         trials: _,
         findings: _,
     } = file;

@@ -39,6 +39,20 @@ pub(super) static C2: Experiment = Experiment {
     ..Experiment::BLANK
 };
 
+pub(super) static C7: Experiment = Experiment {
+    id: ExperimentId::C7,
+    title: "what changes while the machine is used",
+    question: "When does the granted resolution change, and what does that do to clocks and sleeps here?",
+    method: "`oversleep resolution watch` runs it, for as long as you like. This process requests nothing. Once a second \
+             it reads the granted resolution, polls one step of a coarse clock and of a clock that follows the timer \
+             interrupt, and sleeps 1 ms eight times; every fifth time it reads the facts that decide how timers end. A \
+             sleep or a step has changed when two looks in a row differ from the level before by more than 15 % and 0.2 \
+             ms. On a model, or here, neighbours may come and go by a script.",
+    quantities: &[Quantity::StatedResolution, Quantity::Step, Quantity::Lateness],
+    commands: &[Command::ResolutionWatch],
+    ..Experiment::BLANK
+};
+
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(resolution) = platform.resolution_tunable() else { return Vec::new() };
     let name = resolution.info().name;

@@ -11,6 +11,7 @@ use std::io::{self, BufReader, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::change::Change;
 use crate::clock::ClockResult;
 use crate::depth::Depth;
 use crate::environment::{Environment, PlatformId};
@@ -146,12 +147,22 @@ pub struct ResultFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "reduced::each")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Series>"))]
     pub series: Vec<Series>,
+    /// What `oversleep resolution watch` saw change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    /// Changes beyond those that are kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub changes_beyond: u64,
     /// Remedies tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<Trial>,
     /// Findings by the version that wrote the file; a reader works them out again from the rest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Why a result file can't be used.

@@ -48,6 +48,8 @@ impl Sheet {
                 floor: None,
                 clocks: Vec::new(),
                 series: Vec::new(),
+                changes: Vec::new(),
+                changes_beyond: 0,
                 trials: Vec::new(),
                 findings: Vec::new(),
             },

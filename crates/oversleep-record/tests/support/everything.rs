@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_record::change::Change;
 use oversleep_record::clock::{AcrossSuspend, Counts as Counted, Difference, Drift, Epoch, Steps};
 use oversleep_record::conditions::{Conditions, LoadSpec, Outcome, Setting};
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
@@ -58,6 +59,13 @@ pub fn result() -> ResultFile {
         }),
         clocks: clocks(),
         series: series(),
+        changes: vec![Change {
+            at_ns: Nanos::from_secs(2),
+            what: "resolution".to_owned(),
+            before: Some("15.6 ms".to_owned()),
+            after: "1 ms".to_owned(),
+        }],
+        changes_beyond: 1,
         trials: vec![Trial {
             remedy: "lower-timer-slack".to_owned(),
             conditions: Conditions::as_found().with("slack", Setting::Nanos(Nanos(1))),

@@ -22,6 +22,8 @@ pub fn minimal() -> ResultFile {
         floor: None,
         clocks: Vec::new(),
         series: Vec::new(),
+        changes: Vec::new(),
+        changes_beyond: 0,
         trials: Vec::new(),
         findings: Vec::new(),
     }

@@ -29,6 +29,8 @@ pub fn result(keys: &[&str]) -> ResultFile {
         floor: None,
         clocks: Vec::new(),
         series: keys.iter().map(series).collect(),
+        changes: Vec::new(),
+        changes_beyond: 0,
         trials: Vec::new(),
         findings: Vec::new(),
     }

@@ -22,6 +22,7 @@ mod sweep;
 mod unavailable;
 mod waits;
 mod waits_closely;
+pub mod watch;
 
 use oversleep_lab::verify::{Beside, beside};
 use oversleep_measure::{experiment, registry};
@@ -58,6 +59,7 @@ const REGISTRY: &[&Entry] = &[
     &neighbours::ENTRY,
     &holding_cost::ENTRY,
     &coalescing::ENTRY,
+    &watch::ENTRY,
     &generations::ENTRY,
     &handoffs::ENTRY,
     &unavailable::ENTRY,
