@@ -8,11 +8,13 @@ use serde::Deserialize;
 mod evidence;
 mod expect;
 mod observation;
+mod published;
 mod summary;
 
 pub use evidence::Basis;
 pub use expect::{Expect, Figures, Judged, Other, Tolerance};
 pub use observation::{Kind, Observation};
+pub use published::{Beside, beside, of_experiment};
 pub use summary::{Summary, Tally, summary};
 
 use crate::ask::{NoAnswer, Question, Subject, ask};

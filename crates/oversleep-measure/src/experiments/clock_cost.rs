@@ -6,7 +6,7 @@ use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos, Unavailable
 
 use super::choose;
 use crate::bench::Bench;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
@@ -25,26 +25,6 @@ pub(super) static A1: Experiment = Experiment {
              costs ten times as much as the others is read by a system call instead of the vDSO.",
     quantities: &[Quantity::Cost],
     columns: &[Column { name: "cost", meaning: "Time per read, the mean of one batch." }],
-    published: &[
-        Published {
-            os: "windows",
-            what: "rdtsc, MinGW, 2.945 GHz",
-            value: "11.2 ns",
-            source: "C++ time-method benchmark, five platforms, 2022",
-        },
-        Published {
-            os: "windows",
-            what: "steady_clock, MinGW",
-            value: "64.1 ns",
-            source: "C++ time-method benchmark, five platforms, 2022",
-        },
-        Published {
-            os: "wsl",
-            what: "clock(), Ubuntu 20 on WSL",
-            value: "217 ns",
-            source: "C++ time-method benchmark, five platforms, 2022",
-        },
-    ],
     commands: &[Command::Clocks],
     probes,
     ..Experiment::BLANK
