@@ -1,4 +1,4 @@
-//! Whether a report contradicts itself: every sentence is held against the series, against its evidence and against the
+//! Whether a report contradicts itself: every sentence is compared with the series, with its evidence and with the
 //! other sentences. It runs in tests and in `cargo xtask sentences`; no program needs it.
 
 use oversleep_record::conditions::Outcome;
@@ -6,7 +6,7 @@ use oversleep_record::environment::FactValue;
 use oversleep_record::finding::{Finding, Tried, Verdict};
 use oversleep_record::series::{Quantity, Status};
 use oversleep_record::words::{grouped, value};
-use oversleep_record::{Distribution, ResultFile, Series};
+use oversleep_record::{Distribution, Nanos, ResultFile, Series};
 
 use crate::registry::{entry, findings};
 use crate::verdicts::{Validity, clock_table};
@@ -257,6 +257,9 @@ impl Known {
             Outcome::Denied { .. } => None,
         });
         series.conditions.requested.values().chain(granted).for_each(|setting| self.text(&setting.to_string()));
+        // What was requested of others is in the key only: `neighbour=1ms`.
+        let parts = series.key.as_str().split(['/', '=', '+']);
+        self.0.extend(parts.filter_map(|part| part.parse::<Nanos>().ok()).map(|span| span.0 as f64));
         medians
     }
 
