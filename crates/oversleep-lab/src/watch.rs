@@ -270,8 +270,8 @@ fn of_look(seen: &mut Seen, look: &Look) -> Vec<Change> {
     for (clock, step) in &look.steps {
         changes.extend(seen.level(&format!("step({clock})"), *step, look.at));
     }
-    if let Some(sleep) = look.sleep {
-        changes.extend(seen.level(&format!("sleep({})", SLEEP.as_typed()), sleep, look.at));
+    if let Some((name, took)) = look.sleep {
+        changes.extend(seen.level(&format!("{name}({})", SLEEP.as_typed()), took, look.at));
     }
     changes
 }
