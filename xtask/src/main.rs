@@ -14,8 +14,10 @@ mod faults;
 mod generated;
 mod header;
 mod install_capi;
+mod kernels;
 mod rust;
 mod schema;
+mod sentences;
 mod soak;
 mod tidy;
 mod tree;
@@ -42,7 +44,11 @@ const CHORES: &[Chore] = chores! {
     header "header": "write the header of the C interface; --check reports a stale one instead",
     install_capi "install-capi":
         "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
+    kernels "kernels":
+        "boot other kernels with exact time and check what the command says there; --all for every machine, names limit it",
     schema "schema": "write the JSON schemas of results and comparisons; --check reports stale ones instead",
+    sentences "sentences":
+        "hold what reports say against their own figures, on every modelled machine and here, or in the files named",
     soak "soak": "run a day, a week and 110 days in virtual time: every deadline is counted, memory stays; --short for CI",
     tidy "tidy": "check the rules of the source tree; --list names them, --update lowers the length ratchet",
 };

@@ -58,6 +58,9 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             }
             if requested == Nanos::from_millis(1) {
                 probe = probe.split(plan.depth.pick(30, 30, 400));
+                if platform.simplest(info.family).is_some_and(|simplest| simplest.info().name == info.name) {
+                    probe = probe.essential();
+                }
             }
             probes.push(probe.boxed());
         }

@@ -105,6 +105,7 @@ pub fn view(machines: &[Machine], full: bool) -> View {
         results: machines.iter().enumerate().map(described).collect(),
         warnings: warnings(machines),
         sections,
+        pictures: Vec::new(),
         marks: String::new(),
         summary: summary(machines, &systems),
     }
