@@ -37,7 +37,7 @@ pub use amount::Amount;
 pub use bench::Bench;
 pub use composed_waits::{all_waits, find_wait};
 pub use experiment::{Column, Command, Experiment, Published};
-pub use experiments::{FORK_JOIN_THREADS, POLL_PAUSE, coarse_clock};
+pub use experiments::{FORK_JOIN_THREADS, POLL_PAUSE, READS_MIN, coarse_clock};
 pub use floor::floor;
 pub use plan::{Depth, Limit, Plan, WorkSpan};
 pub use probe::{Measured, Probe};

@@ -66,7 +66,17 @@ pub struct ClockTable {
     pub sentence: String,
 }
 
+/// The cheapest of these clocks that is valid across threads, too.
+fn valid_across_threads(rows: &[ClockVerdict]) -> Option<&ClockVerdict> {
+    rows.iter().find(|row| row.validity == Some(Validity::Valid) && row.caution.is_none() && row.cost_ps.is_some())
+}
+
 impl ClockTable {
+    /// The cheapest clock that is valid across threads, too.
+    pub fn fastest_across_threads(&self) -> Option<&ClockVerdict> {
+        valid_across_threads(&self.rows)
+    }
+
     /// The row of a clock.
     pub fn row(&self, name: &str) -> Option<&ClockVerdict> {
         self.rows.iter().find(|row| row.name == name)
@@ -96,8 +106,7 @@ fn sentence(rows: &[ClockVerdict], fastest: Option<&ClockVerdict>) -> String {
     let mut others = Vec::new();
     // A clock that is early on another CPU can't be used to measure across threads.
     if fastest.caution.is_some() {
-        let is_unrestricted = |row: &&ClockVerdict| row.validity == Some(Validity::Valid) && row.caution.is_none();
-        let across = rows.iter().filter(is_unrestricted).find_map(|row| Some((&row.name, row.cost_ps?)));
+        let across = valid_across_threads(rows).and_then(|row| Some((&row.name, row.cost_ps?)));
         others.extend(across.map(|(name, ps)| (ps, format!("{}, across threads too", name_in_code(name)))));
     }
     let standard = rows.iter().find(|row| row.name == STD_INSTANT).and_then(|row| row.cost_ps);
