@@ -66,7 +66,17 @@ pub struct ClockTable {
     pub sentence: String,
 }
 
+/// The cheapest of these clocks that is valid across threads, too.
+fn valid_across_threads(rows: &[ClockVerdict]) -> Option<&ClockVerdict> {
+    rows.iter().find(|row| row.validity == Some(Validity::Valid) && row.caution.is_none() && row.cost_ps.is_some())
+}
+
 impl ClockTable {
+    /// The cheapest clock that is valid across threads, too.
+    pub fn fastest_across_threads(&self) -> Option<&ClockVerdict> {
+        valid_across_threads(&self.rows)
+    }
+
     /// The row of a clock.
     pub fn row(&self, name: &str) -> Option<&ClockVerdict> {
         self.rows.iter().find(|row| row.name == name)
@@ -85,11 +95,6 @@ pub fn clock_table(file: &ResultFile) -> ClockTable {
     ClockTable { fastest_valid: answer.map(|row| row.name.clone()), sentence: sentence(&rows, answer), rows }
 }
 
-/// The cheapest clock of the rows that is valid on every thread.
-pub(crate) fn across_threads(rows: &[ClockVerdict]) -> Option<&ClockVerdict> {
-    rows.iter().find(|row| row.validity == Some(Validity::Valid) && row.caution.is_none() && row.cost_ps.is_some())
-}
-
 fn sentence(rows: &[ClockVerdict], fastest: Option<&ClockVerdict>) -> String {
     let Some((fastest, own)) = fastest.and_then(|row| Some((row, row.cost_ps?))) else {
         return if rows.iter().all(|row| row.cost_ps.is_none()) {
@@ -101,7 +106,7 @@ fn sentence(rows: &[ClockVerdict], fastest: Option<&ClockVerdict>) -> String {
     let mut others = Vec::new();
     // A clock that is early on another CPU can't be used to measure across threads.
     if fastest.caution.is_some() {
-        let across = across_threads(rows).and_then(|row| Some((&row.name, row.cost_ps?)));
+        let across = valid_across_threads(rows).and_then(|row| Some((&row.name, row.cost_ps?)));
         others.extend(across.map(|(name, ps)| (ps, format!("{}, across threads too", name_in_code(name)))));
     }
     let standard = rows.iter().find(|row| row.name == STD_INSTANT).and_then(|row| row.cost_ps);
