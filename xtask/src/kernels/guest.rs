@@ -40,6 +40,16 @@ impl Guest {
         if text.contains(words) { Ok(()) } else { Err(format!("{name} says {:?}", text.trim())) }
     }
 
+    /// Whether a text file has a line that begins and goes on like this.
+    pub fn line(&self, name: &str, begins: &str, words: &str) -> Result<(), String> {
+        let text = self.text(name);
+        match text.lines().find(|line| line.starts_with(begins)) {
+            Some(line) if line.contains(words) => Ok(()),
+            Some(line) => Err(format!("{name} says {line:?}")),
+            None => Err(format!("{name} has no line {begins:?}: {:?}", text.trim())),
+        }
+    }
+
     /// Whether a text file is there without these words.
     pub fn lacks(&self, name: &str, words: &str) -> Result<(), String> {
         let text = self.text(name);
