@@ -2,32 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
+pub use oversleep_record::Depth;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 use oversleep_record::{Conditions, Nanos};
-
-/// How long a run may take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Depth {
-    /// About 5 s in all, enough for the large effects.
-    Quick,
-    /// Under 20 s.
-    #[default]
-    Normal,
-    /// Minutes, with enough values for p99.9.
-    Thorough,
-}
-
-impl Depth {
-    /// The value for this depth.
-    pub fn pick<T>(self, quick: T, normal: T, thorough: T) -> T {
-        match self {
-            Depth::Quick => quick,
-            Depth::Normal => normal,
-            Depth::Thorough => thorough,
-        }
-    }
-}
 
 /// A limit that the user set for each series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +34,8 @@ pub struct Plan {
     pub requests: Vec<Nanos>,
     /// Values or time per series; `None` leaves it to the depth.
     pub limit: Option<Limit>,
+    /// Reads of each clock whose cost is timed; `None` leaves it to the depth.
+    pub reads: Option<u64>,
     /// How waits follow one another; `None` means as fits each wait.
     pub pace: Option<Pace>,
     /// Conditions for every series; experiments add their own.
@@ -85,6 +65,7 @@ impl Plan {
     /// more than an idle machine needs, so that a busy one keeps the promise too.
     pub fn time_max(&self) -> Option<Nanos> {
         match (self.limit, self.depth) {
+            _ if self.reads.is_some() => None,
             (None, Depth::Quick) => Some(Nanos::from_secs(6)),
             (None, Depth::Normal) => Some(Nanos::from_secs(17)),
             _ => None,

@@ -160,7 +160,8 @@ fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
 /// counts in milliseconds or ends on the tick, and the delay of one that is put off by a share of its request: less is
 /// left of a period that began late. Those run call by call.
 fn natural_pace(info: &WaitInfo) -> Pace {
-    let hides = matches!(info.slack, SlackRule::Tick | SlackRule::TimerResolution | SlackRule::ClassShare);
+    use SlackRule::{ClassShare, KernelShare, Tick, TimerResolution};
+    let hides = matches!(info.slack, Tick | TimerResolution | ClassShare | KernelShare);
     let is_fine = info.granularity.step <= Nanos(1_000) && !hides;
     if is_fine { Pace::Periodic } else { Pace::BackToBack }
 }

@@ -60,6 +60,7 @@ pub fn machine() -> MachineBuilder {
             one_shot: OneShot { grid_ns: Nanos(1), p_late: 0.0, aligned_max_ns: Nanos::ZERO },
             wheel_ns: Nanos::from_millis(4),
             tiers: Vec::new(),
+            kernel_tier: None,
         },
         wake: Wake { cost: fixed(0), real_time: fixed(0), idle_exits: Vec::new(), real_time_idle_exits: Vec::new() },
         reference_clock: "monotonic",

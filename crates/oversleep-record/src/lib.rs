@@ -4,12 +4,14 @@
 //! one machine can be read, explained, drawn and compared on any other.
 #![forbid(unsafe_code)]
 
+pub mod change;
 pub mod clock;
 pub mod column;
 mod command;
 pub mod comparison;
 pub mod conditions;
 pub mod date;
+mod depth;
 pub mod distribution;
 pub mod disturbance;
 mod emulation;
@@ -25,17 +27,20 @@ pub mod reason;
 pub mod runs;
 pub mod samples;
 pub mod series;
+pub mod shared;
 pub mod split;
 pub mod stats;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod trial;
+pub mod two_peaks;
 pub mod units;
 pub mod words;
 
 pub use clock::ClockResult;
 pub use command::CommandName;
 pub use conditions::Conditions;
+pub use depth::Depth;
 pub use distribution::Distribution;
 pub use disturbance::Disturbance;
 pub use environment::{Environment, Os};
@@ -49,4 +54,5 @@ pub use processor::ProcessorState;
 pub use reason::Unavailable;
 pub use series::Series;
 pub use trial::Trial;
+pub use two_peaks::TwoPeaks;
 pub use units::Nanos;

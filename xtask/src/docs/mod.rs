@@ -15,6 +15,7 @@ mod findings;
 mod kernels;
 mod markdown;
 mod platform;
+mod published;
 
 /// A file that the chore writes whole.
 struct Page {
@@ -102,7 +103,8 @@ impl Stale {
 /// The files of a tree that are stale.
 pub fn stale(tree: &Tree) -> Vec<Stale> {
     let mut stale = Vec::new();
-    let pages: Vec<Page> = findings::pages().into_iter().chain(experiments::pages()).collect();
+    let pages: Vec<Page> =
+        findings::pages().into_iter().chain(experiments::pages()).chain(published::pages(tree)).collect();
     for file in tree.files().filter(|file| DIRECTORIES.iter().any(|directory| file.path.starts_with(directory))) {
         if !pages.iter().any(|page| page.path == file.path) {
             stale.push(Stale { path: file.path.clone(), mend: Mend::Remove });

@@ -17,6 +17,8 @@ mod measuring;
 mod registry;
 mod report;
 mod resolution;
+mod results;
+mod share;
 mod waits;
 
 use std::ffi::OsString;
@@ -75,6 +77,7 @@ enum Command {
     Explain(explain::Explain),
     Report(report::Report),
     Compare(compare::Compare),
+    Share(share::Share),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
     Man(man::Man),
@@ -156,6 +159,7 @@ impl Command {
             Command::Explain(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Compare(command) => command.run(),
+            Command::Share(command) => command.run(),
             Command::Doctor(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),

@@ -155,6 +155,8 @@ pub struct Question {
     pub conditions: Conditions,
     /// What other processes hold of the resolution tunable, one setting each.
     pub neighbours: Vec<Setting>,
+    /// Whether those processes have exited before anything is measured.
+    pub neighbours_left: bool,
     /// How the waits follow one another; `None` means back to back.
     pub pace: Option<Pace>,
     /// How many values to take.
@@ -166,15 +168,20 @@ pub struct Question {
 /// How many values to take by default: enough for p99.
 pub const COUNT: u64 = 1_000;
 
+/// How many fork-joins by default, as published: each takes some 20 ms.
+pub const FORK_JOIN_COUNT: u64 = 100;
+
 impl Question {
-    /// That subject on a machine as found, `COUNT` times.
+    /// That subject on a machine as found, as often as is usual for it.
     pub fn of(subject: Subject) -> Question {
+        let count = if matches!(subject, Subject::ForkJoin { .. }) { FORK_JOIN_COUNT } else { COUNT };
         Question {
             subject,
             conditions: Conditions::as_found(),
             neighbours: Vec::new(),
+            neighbours_left: false,
             pace: None,
-            count: COUNT,
+            count,
             clock: None,
         }
     }

@@ -2,6 +2,7 @@
 
 mod hold;
 mod show;
+mod watch;
 
 use clap::{Args, Subcommand};
 use oversleep_lab::catalogue::Kind;
@@ -31,6 +32,7 @@ enum Task {
     Hold(hold::Hold),
     Sweep(Sweep),
     Neighbours(Neighbours),
+    Watch(watch::Watch),
 }
 
 impl Resolution {
@@ -40,6 +42,7 @@ impl Resolution {
             Task::Show(task) => task.run(),
             Task::Hold(task) => task.run(),
             Task::Sweep(task) => measurable(&task.run.machine).and_then(|()| task.run()),
+            Task::Watch(task) => task.run(),
             Task::Neighbours(task) => measurable(&task.run.machine).and_then(|()| task.run()),
         }
     }
@@ -47,8 +50,12 @@ impl Resolution {
 
 /// Checks that there is a resolution to set.
 fn measurable(on: &MachineArgs) -> Result<(), Failure> {
-    let tunable = machine::laboratory(on)?.resolution_tunable();
-    tunable.map(drop).ok_or_else(|| Failure::failed("programs can't change the timer resolution of this system"))
+    for machine in on.each() {
+        let tunable = machine::laboratory(&machine)?.resolution_tunable();
+        let missing = || Failure::failed("programs can't change the timer resolution of this system");
+        tunable.ok_or_else(missing)?;
+    }
+    Ok(())
 }
 
 /// Measure what each setting does to this process's own waits
