@@ -17,7 +17,8 @@ const EXCLUSIVE: &[(&str, &str)] =
 
 /// Sentences whose figures are limits of the check itself, or are worked out from others in a way of their own, each with
 /// what its figures are.
-const OWN_FIGURES: &[(&str, &str)] = &[];
+const OWN_FIGURES: &[(&str, &str)] =
+    &[("cgroup-quota", "what is left of a period when busy threads have used up the budget")];
 
 /// What contradicts something else in the findings of a result: the finding's name and what is wrong, sorted by name.
 /// Findings are worked out anew, so a file of another version of oversleep is judged by this one.
