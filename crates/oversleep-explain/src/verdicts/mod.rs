@@ -176,8 +176,8 @@ fn verdict(file: &ResultFile, clock: &ClockResult) -> ClockVerdict {
     }
 }
 
-/// Why a clock is valid on one thread only. A read without a fence is early on another CPU whether or not a short run saw it, so its
-/// description decides, and every run says the same.
+/// Why a clock is valid on one thread only. A read without a fence is early on another CPU whether or not a short run saw
+/// it, so its description decides, and every run says the same.
 fn caution(file: &ResultFile, clock: &ClockResult) -> Option<String> {
     if ordered_reads(&file.platform.os, &clock.name).is_empty() {
         return None;
