@@ -211,8 +211,8 @@ fn step_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
     known.max(longest.unwrap_or_default())
 }
 
-/// How far a clock may be behind at most, beyond what another reading of it is. Linux stops the tick of an idle CPU: a coarse
-/// clock that is read before the next one is a step behind, and what it shows was rounded down to one before.
+/// How far two readings of a clock may be apart at most, beyond what passed. Linux stops the tick of an idle CPU: a coarse
+/// clock that is read before the next tick is up to two steps behind.
 fn lag_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
     let step = step_at_most(file, clock);
     if file.platform.is(Os::Linux) && is_coarse(step) { step * 2 } else { step }

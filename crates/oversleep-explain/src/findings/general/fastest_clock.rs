@@ -25,9 +25,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     meaning: "The cheapest clock is rarely the right one: a coarse clock costs a few nanoseconds and moves in steps of \
               milliseconds, a CPU-time clock stands still while the thread sleeps, a bare counter may change its rate \
               or differ between processors. oversleep calls a clock valid when it counts elapsed time, measured the \
-              reference waits to within 2 %, never went backwards on a thread or across CPUs, moves in steps of 1 ms \
-              or less, and does not wrap within an hour. A processor's counter must also be invariant and trusted by \
-              the kernel.",
+              reference waits to within 2 %, never went backwards on a thread or across CPUs, moves in finer steps \
+              than a timer does, and does not wrap within an hour. A processor's counter must also be invariant and \
+              trusted by the kernel.",
     how_we_know: "oversleep measures every clock's cost in batches and checks every criterion on this machine. The clock table \
                   shows for each clock which checks it failed.",
     what_to_do: "A clock that is less than twice as fast seldom makes a difference. It does if you time each item of a \
