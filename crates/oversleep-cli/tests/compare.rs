@@ -230,9 +230,11 @@ fn clocks_of_results_need_two_results() {
         text.contains("The fastest clock that is valid on all of these machines is tsc, on one thread only"),
         "{text}"
     );
-    for (args, says) in
-        [(&["a.json"][..], "one result has nothing to compare with"), (&["a.json", "tsc"], "'tsc' is no result file")]
-    {
+    for (args, says) in [
+        (&["a.json"][..], "one result has nothing to compare with"),
+        (&["a.json", "tsc"], "'tsc' is no result file"),
+        (&["tsc", "--count", "9999"], "--count 9999 is too few"),
+    ] {
         let ended = home.run(std::iter::once(&"clocks").chain(args)).with_code(2);
         assert!(ended.stderr.contains(says), "{args:?}: {}", ended.stderr);
     }
