@@ -68,7 +68,7 @@ macro_rules! profiles {
 /// Every profile and its file.
 pub(super) const PROFILES: &[(&str, &str)] = profiles! {
     "windows-7" "windows-10-1909" "windows-10-laptop" "windows-10-2004" "windows-10-510us" "windows-11" "windows-server-2022"
-    "linux-hz250" "linux-hz1000" "linux-fifo" "linux-intel-desktop" "linux-cloud" "linux-4" "linux-hpet" "linux-acpi-pm" "macos-14-m1" "macos-ci-vm"
+    "linux-hz250" "linux-hz1000" "linux-fifo" "linux-intel-desktop" "linux-cloud" "linux-4" "linux-hpet" "linux-acpi-pm" "macos-14-m1" "macos-ci-vm" "macos-intel-napping"
     "raspberry-pi-4" "wsl1" "wsl2"
 };
 
