@@ -48,8 +48,10 @@ pub enum Verdict {
     Judged(Judged),
     /// Its model can't answer: the row or a profile is wrong.
     Broken(String),
-    /// The models don't cover it, and why.
+    /// The models don't cover it, and why: it counts as missed.
     Uncovered(String),
+    /// It says nothing that a model could say, and why: it doesn't count.
+    Outside(String),
 }
 
 /// One row with what became of it.
@@ -124,8 +126,8 @@ impl Described {
 }
 
 fn row(observation: Observation, leaves_out: bool, known: &mut Described) -> Row {
-    if let Some(reason) = &observation.uncovered {
-        let verdict = Verdict::Uncovered(reason.clone());
+    let uncovered = observation.uncovered.clone().map(Verdict::Uncovered);
+    if let Some(verdict) = uncovered.or_else(|| observation.outside.clone().map(Verdict::Outside)) {
         return Row { observation, basis: None, without: Vec::new(), verdict };
     }
     match judge(&observation, leaves_out, known) {
@@ -241,7 +243,7 @@ mod tests {
             assert!(ids.insert(id.clone()), "{id} twice");
             assert!(!observation.published.is_empty(), "{id}");
             assert!(machines::Source::find(&observation.source).is_some(), "{id}: {}", observation.source);
-            match &observation.uncovered {
+            match observation.uncovered.as_ref().xor(observation.outside.as_ref()) {
                 Some(reason) => assert!(reason.len() > 10 && observation.ask.is_none(), "{id}"),
                 None => {
                     observation.question().unwrap_or_else(|error| panic!("{id}: {error}"));

@@ -23,8 +23,11 @@ pub struct Observation {
     pub by: Option<String>,
     /// What was published, in its own terms.
     pub published: String,
-    /// Why the models don't cover it; then none of the fields below is there.
+    /// Why the models don't cover it, though one could: it counts as missed. Then none of the fields below is there.
     pub uncovered: Option<String>,
+    /// Why no model can or should say it: a policy, a program, a single draw. It doesn't count. Nor are the fields below
+    /// there then.
+    pub outside: Option<String>,
     /// What decides it.
     pub kind: Option<Kind>,
     /// The profile.

@@ -22,8 +22,17 @@ pub struct Summary {
     pub fitted: Tally,
     /// And the others.
     pub predicted: Tally,
-    /// Not compared.
+    /// Not compared, though a model could cover them: they count as missed.
     pub uncovered: usize,
+    /// Those that say nothing that a model could.
+    pub outside: usize,
+}
+
+impl Summary {
+    /// All that count, covered or not, and those of them that are reproduced.
+    pub fn counted(&self) -> Tally {
+        Tally { covered: self.all.covered + self.uncovered, ..self.all }
+    }
 }
 
 impl Tally {
@@ -48,7 +57,7 @@ impl Tally {
 
 impl Row {
     fn is_covered(&self) -> bool {
-        !matches!(self.verdict, Verdict::Uncovered(_))
+        !matches!(self.verdict, Verdict::Uncovered(_) | Verdict::Outside(_))
     }
 
     /// Whether the model gave what was published.
@@ -74,10 +83,13 @@ fn wholes(rows: &[Row]) -> impl Iterator<Item = Vec<&Row>> {
 pub fn summary(rows: &[Row]) -> Summary {
     let fitted: Vec<&str> = rows.iter().filter(|row| row.is_fitted()).map(|row| row.observation.whole()).collect();
     let is_fitted = |row: &Row| fitted.contains(&row.observation.whole());
+    let is_uncovered = |row: &&Row| matches!(row.verdict, Verdict::Uncovered(_));
+    let open = || wholes(rows).filter(|rows| rows.iter().all(|row| !row.is_covered()));
     Summary {
         all: Tally::of(rows, |_| true),
         fitted: Tally::of(rows, is_fitted),
         predicted: Tally::of(rows, |row| !is_fitted(row)),
-        uncovered: wholes(rows).filter(|rows| rows.iter().all(|row| !row.is_covered())).count(),
+        uncovered: open().filter(|rows| rows.iter().any(|row| is_uncovered(&row))).count(),
+        outside: open().filter(|rows| !rows.iter().any(|row| is_uncovered(&row))).count(),
     }
 }

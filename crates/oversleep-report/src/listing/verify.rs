@@ -16,6 +16,7 @@ fn word(verdict: &Verdict) -> &'static str {
         Verdict::Judged(_) => "off",
         Verdict::Broken(_) => "broken",
         Verdict::Uncovered(_) => "not covered",
+        Verdict::Outside(_) => "outside",
     }
 }
 
@@ -34,7 +35,8 @@ pub fn text(rows: &[Row], leaves_out: bool, all: bool, width: usize) -> String {
             page.hanging(&format!("  {style}{:14}{style:#}", row.observation.id), 16, &line(row));
         }
     }
-    uncovered(&mut page, rows);
+    unanswered(&mut page, rows, MISSED);
+    unanswered(&mut page, rows, "nothing that a model could say");
     if leaves_out {
         page.heading("figures that one source states alone");
         for (machine, figures) in of_one_source(rows) {
@@ -58,15 +60,25 @@ pub fn text(rows: &[Row], leaves_out: bool, all: bool, width: usize) -> String {
     page.finish()
 }
 
-fn uncovered(page: &mut Page, rows: &[Row]) {
-    page.heading("not covered");
+const MISSED: &str = "not covered, and so missed";
+
+/// The rows that no model was asked, by reason: those that count as missed, or those that don't count.
+fn unanswered(page: &mut Page, rows: &[Row], heading: &str) {
+    let counts = heading == MISSED;
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
-        let Verdict::Uncovered(reason) = &row.verdict else { continue };
+        let reason = match &row.verdict {
+            Verdict::Uncovered(reason) if counts => reason,
+            Verdict::Outside(reason) if !counts => reason,
+            _ => continue,
+        };
         match reasons.iter_mut().find(|(known, _)| known == reason) {
             Some((_, ids)) => ids.push(&row.observation.id),
             None => reasons.push((reason, vec![&row.observation.id])),
         }
+    }
+    if !reasons.is_empty() {
+        page.heading(heading);
     }
     for (reason, ids) in reasons {
         page.hanging(&format!("  {FAINT}{:>4}{FAINT:#}", ids.len()), 8, &format!("{reason}: {}", ids.join(" ")));
@@ -109,7 +121,7 @@ fn line(row: &Row) -> String {
     let observation = &row.observation;
     let model = match &row.verdict {
         Verdict::Judged(judged) => &judged.model,
-        Verdict::Broken(reason) | Verdict::Uncovered(reason) => reason,
+        Verdict::Broken(reason) | Verdict::Uncovered(reason) | Verdict::Outside(reason) => reason,
     };
     let question = observation.ask.as_ref().map(ToString::to_string).unwrap_or_default();
     let machine = observation.machine.as_deref().unwrap_or_default();
@@ -154,7 +166,17 @@ fn conclude(page: &mut Page, rows: &[Row], leaves_out: bool) {
         ),
     };
     let kinds = Kind::ALL.map(|kind| format!("{}: {}", kind.words(), share(Tally::of_kind(rows, kind))));
-    page.paragraph(0, &format!("{parts} By kind, {}. {} more are not covered.", kinds.join("; "), sum.uncovered));
+    page.paragraph(
+        0,
+        &format!(
+            "{parts} By kind, {}. {} more are not covered and count as missed: of all that a model could say, {}. {} say \
+             nothing that a model could.",
+            kinds.join("; "),
+            sum.uncovered,
+            share(sum.counted()),
+            sum.outside,
+        ),
+    );
 }
 
 /// As one JSON document.
@@ -164,7 +186,7 @@ pub fn document(rows: &[Row], leaves_out: bool) -> Value {
         let observation = &row.observation;
         let (model, reason) = match &row.verdict {
             Verdict::Judged(judged) => (Some(&judged.model), None),
-            Verdict::Broken(reason) | Verdict::Uncovered(reason) => (None, Some(reason)),
+            Verdict::Broken(reason) | Verdict::Uncovered(reason) | Verdict::Outside(reason) => (None, Some(reason)),
         };
         let (basis, fitted) = match &row.basis {
             Some(Basis::Fitted(figures)) => (Some("fitted"), figures.as_slice()),
@@ -203,6 +225,7 @@ pub fn document(rows: &[Row], leaves_out: bool) -> Value {
         "covered": sum.all.covered,
         "reproduced": sum.all.reproduced,
         "uncovered": sum.uncovered,
+        "outside": sum.outside,
         "fitted": tally(sum.fitted),
         "predicted": tally(sum.predicted),
         "kinds": kinds.into_iter().collect::<Value>(),
