@@ -218,22 +218,8 @@ mod tests {
     use super::*;
 
     /// Published by sources of which the models have figures, and yet off: what no rule gives.
-    const FITTED_MISSES: [&str; 14] = [
-        "O117",
-        "O118",
-        "O119",
-        "O120",
-        "O121",
-        "O138",
-        "O166",
-        "O230",
-        "O232/range",
-        "O232/mean",
-        "H007",
-        "H008",
-        "H017",
-        "H018",
-    ];
+    const FITTED_MISSES: [&str; 11] =
+        ["O117", "O118", "O119", "O120", "O121", "O233", "O166", "O230", "O232/range", "O232/mean", "H018"];
 
     #[test]
     fn every_row_is_complete_and_has_an_id_of_its_own() {
