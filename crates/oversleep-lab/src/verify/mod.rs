@@ -305,6 +305,37 @@ mod tests {
     }
 
     #[test]
+    fn a_mean_of_few_values_may_be_off_by_its_sampling_error_alone() {
+        let row = |expect: &str| {
+            let text = format!(
+                "id = 'x'\nsource = 'dawson-2020'\npublished = ''\nmachine = 'windows-10-1909'\nask = 'sleep(1ms)'\n\
+                 own = {{ resolution = '1ms' }}\nexpect = {{ {expect} }}"
+            );
+            toml::from_str::<Observation>(&text).unwrap()
+        };
+        let reproduced = |expect: &str| measured(&row(expect)).unwrap().reproduced;
+        // 2.0 ms. A deviation of 0.2 ms makes the mean of 20 values uncertain by 0.09 ms.
+        assert!(!reproduced("mean = '1.92 ms'"));
+        assert!(reproduced("mean = '1.92 ms', deviation = '0.2 ms', of = 20"));
+        assert!(!reproduced("mean = '1.90 ms', deviation = '0.2 ms', of = 20"));
+        assert!(!reproduced("mean = '1.92 ms', deviation = '0.2 ms', of = 2000"));
+        let problem = |expect: &str| row(expect).expect.unwrap().problem(false, true);
+        assert_eq!(problem("mean = '2 ms', deviation = '0.2 ms', of = 20"), None);
+        assert!(problem("mean = '2 ms', deviation = '0.2 ms'").is_some() && problem("mean = '2 ms', of = 1").is_none());
+    }
+
+    #[test]
+    fn what_is_not_covered_is_missed_and_what_no_model_could_say_does_not_count() {
+        let open = |field: &str| {
+            let text = format!("id = '{field}'\nsource = 'dawson-2020'\npublished = ''\n{field} = 'for some reason'");
+            row(toml::from_str(&text).unwrap(), false, &mut Described::default())
+        };
+        let sum = summary(&[open("uncovered"), open("outside")]);
+        assert_eq!((sum.all, sum.uncovered, sum.outside), (Tally::default(), 1, 1));
+        assert_eq!(sum.counted(), Tally { covered: 1, reproduced: 0 });
+    }
+
+    #[test]
     fn two_clocks_agree_on_linux_and_not_on_windows() {
         let rows = observations().expect("the files are well-formed");
         let row = rows.into_iter().find(|row| row.id == "O007/both-clocks").expect("it is there");
