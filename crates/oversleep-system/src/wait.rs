@@ -44,7 +44,8 @@ impl Granularity {
     /// Whole microseconds, rounded up.
     pub const MICROSECOND: Granularity = Granularity { step: Nanos(1_000), rounds_up: true, is_a_step_at_least: true };
     /// Whole milliseconds, rounded up.
-    pub const MILLISECOND: Granularity = Granularity { step: Nanos(1_000_000), rounds_up: true, is_a_step_at_least: true };
+    pub const MILLISECOND: Granularity =
+        Granularity { step: Nanos(1_000_000), rounds_up: true, is_a_step_at_least: true };
     /// Whole milliseconds, rounded down.
     pub const MILLISECOND_DOWN: Granularity = Granularity { rounds_up: false, ..Granularity::MILLISECOND };
 

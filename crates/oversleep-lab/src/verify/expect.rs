@@ -38,9 +38,10 @@ pub struct Figures {
     pub overshoot_max: Option<Span>,
     /// Wake-ups per second of a loop of such waits.
     pub wakeups_per_second: Option<f64>,
-    /// The standard deviation that the source states for the values of its mean.
+    /// The standard deviation that the source states for the values of its mean; or that of its own means of the same
+    /// thing, each of which is one value.
     pub deviation: Option<Span>,
-    /// Of how many values its mean is.
+    /// Of how many such values its mean is.
     pub of: Option<u32>,
     /// Tolerated share of the published figure.
     #[serde(default = "two_percent")]
@@ -178,7 +179,9 @@ impl Tolerance {
         match self {
             Tolerance::Figure => "a figure within 2 %",
             Tolerance::Rounded => "a figure within half of the unit that its source rounded to",
-            Tolerance::Sampled => "a mean of few values, within the sampling error that its source's deviation comes to",
+            Tolerance::Sampled => {
+                "a mean of few values or runs, within the sampling error that its source's deviation comes to"
+            }
             Tolerance::Factor => "a cost within the factor by which its source's own figures differ",
             Tolerance::Range => "a range, or a sample",
             Tolerance::Shape => "a shape, a bound or an absence",
@@ -211,7 +214,7 @@ impl Expect {
                     Some(factor) if !(1.0..=2.0).contains(&factor) => return Some("a factor is from 1 to 2"),
                     _ => {}
                 }
-                if figures.deviation.is_some() != figures.of.is_some_and(|of| of > 1) {
+                if figures.deviation.is_some() != figures.of.is_some_and(|of| of > 0) {
                     return Some("a deviation needs the number of values");
                 }
                 figures.within

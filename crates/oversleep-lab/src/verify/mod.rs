@@ -218,8 +218,7 @@ mod tests {
     use super::*;
 
     /// Published by sources of which the models have figures, and yet off: what no rule gives.
-    const FITTED_MISSES: [&str; 11] =
-        ["O117", "O118", "O119", "O120", "O121", "O233", "O166", "O230", "O232/range", "O232/mean", "H018"];
+    const FITTED_MISSES: [&str; 6] = ["O233", "O166", "O230", "O232/range", "O232/mean", "H018"];
 
     #[test]
     fn every_row_is_complete_and_has_an_id_of_its_own() {
@@ -321,7 +320,9 @@ mod tests {
         assert!(!reproduced("mean = '1.92 ms', deviation = '0.2 ms', of = 2000"));
         let problem = |expect: &str| row(expect).expect.unwrap().problem(false, true);
         assert_eq!(problem("mean = '2 ms', deviation = '0.2 ms', of = 20"), None);
-        assert!(problem("mean = '2 ms', deviation = '0.2 ms'").is_some() && problem("mean = '2 ms', of = 1").is_none());
+        assert!(
+            problem("mean = '2 ms', deviation = '0.2 ms'").is_some() && problem("mean = '2 ms', of = 20").is_some()
+        );
     }
 
     #[test]

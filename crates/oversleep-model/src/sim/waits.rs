@@ -11,7 +11,9 @@ use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
 use oversleep_system::rules::{Expiry, Grid, SleepingThread};
-use oversleep_system::{Family, SharedPlatform, SlackRule, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use oversleep_system::{
+    Family, SharedPlatform, SlackRule, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans,
+};
 
 /// A wait and the machine it is of.
 struct Shared {

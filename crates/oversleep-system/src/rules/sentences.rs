@@ -113,7 +113,9 @@ pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span:
             let grid = timing.one_shot.grid_ns;
             if timing.one_shot.ends_when_due {
                 let late = late.replace("one step", &format!("{grid}"));
-                return format!("the wait has a timer of its own and ends when it is due, whatever the resolution{late}");
+                return format!(
+                    "the wait has a timer of its own and ends when it is due, whatever the resolution{late}"
+                );
             }
             let which = match timing.one_shot.is_aligned(span) {
                 true => format!("that timer's next multiple of {grid}"),
@@ -125,7 +127,9 @@ pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span:
             if timing.one_shot.slack_ns > Nanos::ZERO =>
         {
             let slack = timing.one_shot.slack_ns;
-            format!("the wait is one of the host's and ends within {slack} of its timer slack after it is due, plus the wake-up")
+            format!(
+                "the wait is one of the host's and ends within {slack} of its timer slack after it is due, plus the wake-up"
+            )
         }
         SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution => exact.to_owned(),
     }
@@ -214,7 +218,9 @@ mod tests {
         );
         let hosted = OneShot { grid_ns: Nanos(1), slack_ns: Nanos(50_000), ..timing.one_shot };
         let wine = Timing { one_shot: hosted, ..timing.clone() };
-        assert!(by_timer(&wine, SlackRule::TimerResolution, &thread, Nanos(1)).contains("the host's and ends within 50 µs"));
+        assert!(
+            by_timer(&wine, SlackRule::TimerResolution, &thread, Nanos(1)).contains("the host's and ends within 50 µs")
+        );
         let real_time = SleepingThread { is_real_time: true, ..thread };
         assert!(sentence(SlackRule::ThreadSlack, &real_time).starts_with("a real-time thread has no slack"));
     }
