@@ -5,7 +5,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::label::{self, ClockRole, JoinStyle};
 use oversleep_record::series::{Pace, Series};
 use oversleep_record::{ClockResult, CommandName, ExperimentId, Nanos, ResultFile, Unavailable};
-use oversleep_system::{Neighbour, NotASetting, Platform};
+use oversleep_system::{ClockUnit, Neighbour, NotASetting, Platform};
 
 use super::answer::{Answer, NoAnswer};
 use super::held::hold;
@@ -138,8 +138,15 @@ fn of_clock(
     Answer::of(values(result)).ok_or_else(|| unavailable(clock, Unavailable::failed("reading", why_none)))
 }
 
-/// The steps that a coarse clock makes while it is polled (B3), or a fine clock's median difference of two reads (A4).
+/// The period of a counter; the steps that a coarse clock makes while it is polled (B3); or, where no frequency is stated, a
+/// fine clock's median difference of two reads (A4).
 fn step(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
+    let counter = machine.platform().clock(clock).filter(|clock| clock.info().unit == ClockUnit::Ticks);
+    // Two reads of it are further apart than that: what they cost is no step.
+    if let Some(period) = counter.and_then(|counter| counter.stated_frequency_hz()).map(|hz| 1e9 / hz as f64) {
+        return Answer::of(vec![period])
+            .ok_or_else(|| unavailable(clock, Unavailable::failed("reading", "its frequency is no frequency")));
+    }
     let polled = run(machine, question, ExperimentId::B3, Plan { limit: None, ..plan(question, clock) })?;
     if polled.series.iter().any(|series| series.subject == clock) {
         return answer(&polled, clock, |series| series.subject == clock);
